@@ -14,11 +14,13 @@ bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow) {
 const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]) {
-  return workloads[bench_case->kind]->unsupported_reason(bench_case, machine, reason);
+  const char *unsupported =
+      workloads[bench_case->kind]->unsupported_reason(bench_case, machine, reason);
+  return unsupported != NULL ? unsupported : loads_unsupported_reason(bench_case, machine, reason);
 }
 
 bool engine_case_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  return workloads[bench_case->kind]->path(bench_case, i, path);
+  return workload_path(bench_case, i, path);
 }
 
 uint32_t engine_case_gpus(const struct bench_case *bench_case) {
@@ -32,6 +34,9 @@ void engine_memory_needs(const struct bench_case *bench_case, const struct machi
     gpu_bytes[i] = 0;
   }
   workloads[bench_case->kind]->memory_needs(bench_case, host_bytes, gpu_bytes);
+  if (bench_case->kind != CASE_TRANSFER) {
+    transfer_memory_needs(bench_case, host_bytes, gpu_bytes);
+  }
 }
 
 /* The worker holds what the plan calculated for the largest case so far; and where that is little

@@ -211,10 +211,10 @@ struct bench_case {
   const char *block;        /* name of the scenario's block */
   const char *name;         /* unique in the plan: "host_to_device/numa0:pinned-gpu0/64MiB" */
   const char *path;         /* "numa0:pinned-gpu0"; several flows: a short text for all */
-  const struct flow *flows; /* of a transfer */
-  uint32_t flow_count;      /* 0 for other kinds */
-  struct copy_order order;  /* of the copies of flows that share a stream */
-  union work work;          /* of every other kind; all zero where the selectors came to nothing */
+  const struct flow *flows; /* of a transfer; of other kinds: the loads beside what is measured */
+  uint32_t flow_count;
+  struct copy_order order; /* of the copies of flows that share a stream */
+  union work work;         /* of every other kind; all zero where the selectors came to nothing */
   /* Of one iteration, for cycles and ns per operation: a chase's hops; an arithmetic's instructions
    * (of one thread); 0 for other kinds. */
   uint64_t operations;

@@ -34,6 +34,8 @@ struct flow_run {
   /* Event clock only: enqueue what comes between the gate and the start event. NULL: nothing. */
   enum status (*enqueue_before)(const struct memory_context *context, struct flow_run *run,
                                 struct error *err) CHECK_RESULT;
+  /* The same for work of host threads: thread_count, execute and wait are looked at. */
+  const struct method_ops *host_ops;
   /* Where the method shares one buffer: that buffer as the source and as the target see it. */
   struct buffer shared[2];
 };

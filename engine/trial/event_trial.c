@@ -260,6 +260,7 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
     made->gated = made->gated && !methods[runs[i].flow->method]->blocks_host(runs[i].flow);
     made->threaded = made->threaded || runs[i].flow->cpu.choice != CPU_ANY;
   }
+  made->first = made->measured_count > 0 ? made->first : 0;
   enum status status = STATUS_OK;
   if (made->flows == NULL || made->times == NULL) {
     status = error_set(err, STATUS_NO_MEMORY, "no memory for a trial of %u flows", count);
@@ -374,7 +375,8 @@ static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct e
   if (is_measured(trial, i) && i != trial->first && status == STATUS_OK) {
     status = wait_for(trial, i, trial->flows[trial->first].start, err);
   }
-  for (uint32_t j = 0; i == trial->first && status == STATUS_OK && j < trial->count; j++) {
+  const bool leads = i == trial->first && is_measured(trial, i);
+  for (uint32_t j = 0; leads && status == STATUS_OK && j < trial->count; j++) {
     if (!is_measured(trial, j)) {
       status = wait_for(trial, i, trial->flows[j].start, err);
     }
@@ -621,17 +623,22 @@ static enum status read_times(struct event_trial *trial, struct trial_times *tim
   return status;
 }
 
+bool event_trial_loads_run(const struct event_trial *trial) {
+  bool run = true;
+  for (uint32_t i = 0; i < trial->count; i++) {
+    if (!is_measured(trial, i) && trial->runs[i].leader == NULL) {
+      run = run &&
+            event_trial_driver(trial)->cuEventQuery(trial->flows[i].end) == CUDA_ERROR_NOT_READY;
+    }
+  }
+  return run;
+}
+
 static enum status finish(struct event_trial *trial, struct trial_times *times, struct error *err) {
   const struct cuda_driver *driver = event_trial_driver(trial);
   enum status status = cuda_check(driver, driver->cuEventSynchronize(trial->final), err,
                                   "waiting for the end of a trial");
-  times->load_outlasted = true;
-  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-    if (!is_measured(trial, i) && trial->runs[i].leader == NULL) {
-      CUresult result = driver->cuEventQuery(trial->flows[i].end);
-      times->load_outlasted = times->load_outlasted && result == CUDA_ERROR_NOT_READY;
-    }
-  }
+  times->load_outlasted = event_trial_loads_run(trial);
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     status = cuda_check(driver, driver->cuStreamSynchronize(trial->runs[i].stream), err,
                         "waiting for a stream");

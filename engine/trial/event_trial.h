@@ -30,8 +30,9 @@ enum { EVENT_ITERATIONS_MAX = 128 };
 
 struct event_trial; /* streams, events and gate of one case */
 
-/* Give every run its stream. runs is borrowed and must outlive the trial. order: of copies of runs
- * that share streams; NULL = as they are listed. */
+/* Give every run its stream. Without a measured flow among them they are loads of host threads that
+ * are timed elsewhere, and the window means nothing. runs is borrowed and must outlive the trial.
+ * order: of copies of runs that share streams; NULL = as they are listed. */
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
                             uint32_t count, enum gating gating, const struct copy_order *order,
                             struct event_trial **trial, struct error *err) CHECK_RESULT;
@@ -53,6 +54,8 @@ enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
 enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
                                 uint32_t load_iterations, struct error *err) CHECK_RESULT;
 void event_trial_open(struct event_trial *trial);
+/* Whether every load flow is still at work. */
+bool event_trial_loads_run(const struct event_trial *trial);
 enum status event_trial_poll(struct event_trial *trial, bool *ended,
                              struct error *err) CHECK_RESULT;
 enum status event_trial_finish(struct event_trial *trial, enum status status,

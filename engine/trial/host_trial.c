@@ -9,7 +9,7 @@
 enum { SPINS_BEFORE_YIELD = 4096 };
 
 static const struct method_ops *host_trial_ops(const struct flow_run *run) {
-  return methods[run->flow->method];
+  return run->host_ops != NULL ? run->host_ops : methods[run->flow->method];
 }
 
 /* Wake the threads of every flow; the last to be ready starts all. Returns how many flows were
@@ -76,6 +76,7 @@ struct mixed_trial {
   uint32_t *host_flows;
   uint32_t event_count;
   uint32_t host_count;
+  bool event_measured;      /* some flow on a stream is measured */
   struct flow_times *times; /* of all flows of the case */
   uint64_t uncertainty_ns;
 };
@@ -102,6 +103,7 @@ enum status mixed_trial_new(const struct memory_context *context, struct flow_ru
       made->host_runs[made->host_count++] = runs[i];
     } else {
       made->event_flows[made->event_count] = i;
+      made->event_measured = made->event_measured || runs[i].flow->role == FLOW_MEASURED;
       made->event_runs[made->event_count++] = runs[i];
     }
   }
@@ -171,37 +173,60 @@ static enum status watch_gpu_flows(struct mixed_trial *trial, uint64_t *last_ns,
   return status;
 }
 
+/* Wait for the host's flows of one role; the span of the measured ones is in *first_ns and
+ * *last_ns. */
+static void wait_for_threads(struct mixed_trial *trial, uint32_t woken, enum flow_role role,
+                             uint64_t *first_ns, uint64_t *last_ns) {
+  for (uint32_t i = 0; i < woken; i++) {
+    struct flow_run *run = &trial->host_runs[i];
+    uint64_t start_ns;
+    uint64_t end_ns;
+    if (run->flow->role != role) {
+      continue;
+    }
+    host_trial_ops(run)->wait(run, &start_ns, &end_ns);
+    trial->times[trial->host_flows[i]] = (struct flow_times){
+        .start_ns = start_ns, .elapsed_ns = end_ns - start_ns, .iterations = run->load_iterations};
+    *first_ns = start_ns < *first_ns ? start_ns : *first_ns;
+    *last_ns = end_ns > *last_ns ? end_ns : *last_ns;
+  }
+}
+
 enum status mixed_trial_run(struct mixed_trial *trial, uint32_t iterations,
-                            struct trial_times *times, struct error *err) {
+                            uint32_t load_iterations, struct trial_times *times,
+                            struct error *err) {
   struct host_start start = {0};
   struct trial_times of_gpu = {0};
   uint64_t last_ns = 0;
+  uint64_t unused[2] = {UINT64_MAX, 0};
   uint32_t woken = 0;
-  enum status status = event_trial_enqueue(trial->event, iterations, iterations, err);
+  enum status status = event_trial_enqueue(trial->event, iterations, load_iterations, err);
   if (status == STATUS_OK) {
     woken = ready_threads(trial, iterations, &start, &status, err);
   }
-  const uint64_t first_ns = clock_now_ns();
+  uint64_t first_ns = trial->event_measured ? clock_now_ns() : UINT64_MAX;
   event_trial_open(trial->event);
   atomic_store_explicit(&start.go, true, memory_order_release);
-  status = THEN(status, watch_gpu_flows(trial, &last_ns, err));
+  if (status == STATUS_OK && trial->event_measured) {
+    status = watch_gpu_flows(trial, &last_ns, err);
+  }
+  wait_for_threads(trial, woken, FLOW_MEASURED, &first_ns, &last_ns);
+  times->load_outlasted = event_trial_loads_run(trial->event);
+  atomic_store(&start.stop, true);
+  wait_for_threads(trial, woken, FLOW_LOAD, &unused[0], &unused[1]);
   for (uint32_t i = 0; i < woken; i++) {
-    uint64_t start_ns;
-    uint64_t end_ns;
-    host_trial_ops(&trial->host_runs[i])->wait(&trial->host_runs[i], &start_ns, &end_ns);
-    trial->times[trial->host_flows[i]] =
-        (struct flow_times){.start_ns = start_ns - first_ns, .elapsed_ns = end_ns - start_ns};
-    last_ns = end_ns > last_ns ? end_ns : last_ns;
+    trial->times[trial->host_flows[i]].start_ns -= first_ns;
   }
   /* In every case: after an error it empties the streams. */
   RETURN_ON_ERROR(event_trial_finish(trial->event, status, &of_gpu, err));
   for (uint32_t i = 0; i < trial->event_count; i++) {
     trial->times[trial->event_flows[i]] =
-        (struct flow_times){.start_ns = UINT64_MAX, .elapsed_ns = of_gpu.flows[i].elapsed_ns};
+        (struct flow_times){.start_ns = UINT64_MAX,
+                            .elapsed_ns = of_gpu.flows[i].elapsed_ns,
+                            .iterations = of_gpu.flows[i].iterations};
   }
   times->window_ns = last_ns - first_ns;
   times->gate_timed_out = of_gpu.gate_timed_out;
-  times->load_outlasted = true;
   times->flows = trial->times;
   return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include "engine/case/statistics.h"
 #include "engine/gpu/session.h"
 #include "engine/host/cpu_clock.h"
+#include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"
 
 #include <math.h>
@@ -74,7 +75,9 @@ static bool looks_serialised(const struct case_run *run) {
 
 static void deliver(const struct case_run *run, const struct trial *trial) {
   run->sink->trial(run->sink->context, trial);
-  for (uint32_t i = 0; run->bench->flow_count > 1 && i < run->bench->flow_count; i++) {
+  /* The time of a transfer's only flow is that of the trial. */
+  const bool apart = run->bench->flow_count > 1 || run->bench->kind != CASE_TRANSFER;
+  for (uint32_t i = 0; apart && i < run->bench->flow_count; i++) {
     const struct flow_times *times = &run->times.flows[i];
     const bool load = run->bench->flows[i].role == FLOW_LOAD;
     if (!load || times->elapsed_ns > 0) {
@@ -288,6 +291,9 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
   struct error *error = err != NULL ? err : &local;
   char reason[CASE_REASON_MAX];
   const char *unsupported = ops->unsupported_reason(bench_case, engine->context.machine, reason);
+  if (unsupported == NULL) {
+    unsupported = loads_unsupported_reason(bench_case, engine->context.machine, reason);
+  }
   if (unsupported != NULL) {
     outcome->status = CASE_SKIPPED;
     (void)snprintf(outcome->reason, sizeof outcome->reason, "%s", unsupported);

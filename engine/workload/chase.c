@@ -13,7 +13,7 @@
 #include "engine/host/cache.h"
 #include "engine/method/method.h"
 #include "engine/workload/chase_gpu.h"
-#include "engine/workload/workload.h"
+#include "engine/workload/loads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,6 +37,9 @@ struct chase_state {
   uint32_t *sequence; /* element visited at each step of the cycle, from element 0 */
   uint64_t walked;    /* steps that every thread has gone so far, modulo count */
   struct chase_gpu *gpu;
+  /* Beside loads: the chase as one of their trial's flows. */
+  struct loads *loads; /* NULL = alone */
+  struct flow flow;
 };
 
 static uint64_t element_count(const struct chase *chase) {
@@ -373,6 +376,36 @@ static struct chase_gpu_request request_of(const struct chase *chase) {
   };
 }
 
+/* Untimed hops before those that are measured: one round for the L1, which every launch finds
+ * empty. One hop more where all threads would end where they began, as if nothing had been loaded.
+ */
+static uint64_t warm_hops_of(const struct chase_state *state, uint64_t hops) {
+  const struct chase *chase = state->chase;
+  const bool in_l1 = chase->space == CHASE_GLOBAL && chase->cache == CACHE_L1 &&
+                     chase->access == CHASE_BY_LOAD && chase->footprint_bytes <= WARM_L1_BYTES;
+  const uint64_t warm_hops = in_l1 ? state->count : 0;
+  return (warm_hops + hops) % state->count == 0 ? warm_hops + 1 : warm_hops;
+}
+
+/* As often as the trial is repeated because the loads did not outlast it. */
+static enum status chase_enqueue(const struct memory_context *context, struct flow_run *run,
+                                 uint32_t iterations, struct error *err) {
+  struct chase_state *state = run->state;
+  const uint64_t hops = state->chase->hops * iterations;
+  const uint64_t warm_hops = warm_hops_of(state, hops);
+  (void)context;
+  state->walked = (state->walked + warm_hops + hops) % state->count;
+  return chase_gpu_enqueue(state->gpu, table_of(state), warm_hops, hops, run->stream, err);
+}
+
+static enum status take_loads(struct chase_state *state, const struct bench_case *bench_case,
+                              struct case_outcome *outcome, struct error *err) {
+  state->flow = (struct flow){.role = FLOW_MEASURED, .method = METHOD_SM};
+  const struct flow_run own = {
+      .flow = &state->flow, .gpu = state->chase->gpu, .state = state, .enqueue = chase_enqueue};
+  return loads_new(state->engine, bench_case, outcome, &own, &state->loads, err);
+}
+
 static enum status chase_set_up(struct engine *engine, const struct bench_case *bench_case,
                                 struct case_outcome *outcome, void **state, struct error *err) {
   const struct chase *chase = &bench_case->work.chase;
@@ -397,6 +430,9 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
     workload_prove_caches(engine, HOST_CACHE_FLUSHED, outcome);
     (void)cache_flush(made->buffer->host, chase->footprint_bytes);
   }
+  if (status == STATUS_OK && bench_case->flow_count > 0) {
+    status = take_loads(made, bench_case, outcome, err);
+  }
   status = THEN(status, warm_l2(made, err));
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;
@@ -405,17 +441,6 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
 static uint32_t chase_iterations_max(const void *state) {
   (void)state;
   return CHASE_ITERATIONS_MAX;
-}
-
-/* Untimed hops before those that are measured: one round for the L1, which every launch finds
- * empty. One hop more where all threads would end where they began, as if nothing had been loaded.
- */
-static uint64_t warm_hops_of(const struct chase_state *state, uint64_t hops) {
-  const struct chase *chase = state->chase;
-  const bool in_l1 = chase->space == CHASE_GLOBAL && chase->cache == CACHE_L1 &&
-                     chase->access == CHASE_BY_LOAD && chase->footprint_bytes <= WARM_L1_BYTES;
-  const uint64_t warm_hops = in_l1 ? state->count : 0;
-  return (warm_hops + hops) % state->count == 0 ? warm_hops + 1 : warm_hops;
 }
 
 static enum status check_positions(const struct chase_state *state, struct error *err) {
@@ -436,20 +461,32 @@ static enum status check_positions(const struct chase_state *state, struct error
 static enum status chase_run(void *opaque, uint32_t iterations, struct trial_times *times,
                              struct error *err) {
   struct chase_state *state = opaque;
-  struct chase_times walked;
+  struct chase_times walked = {0};
   const uint64_t hops = state->chase->hops * iterations;
-  enum status status = walk(state, warm_hops_of(state, hops), hops, &walked, err);
+  enum status status = STATUS_OK;
+  if (state->loads != NULL) {
+    status = loads_run(state->loads, iterations, times, err);
+    chase_gpu_times(state->gpu, &walked);
+  } else {
+    status = walk(state, warm_hops_of(state, hops), hops, &walked, err);
+    times->gate_timed_out = false;
+  }
   status = THEN(status, check_positions(state, err));
   if (status == STATUS_OK) {
     times->window_ns = walked.elapsed_ns;
     times->cycles = walked.cycles;
-    times->gate_timed_out = false;
   }
   return status;
 }
 
+static enum status chase_before_trial(void *opaque, struct error *err) {
+  const struct chase_state *state = opaque;
+  return state->loads != NULL ? loads_before_trial(state->loads, err) : STATUS_OK;
+}
+
 static void chase_tear_down(void *opaque) {
   struct chase_state *state = opaque;
+  loads_free(state->loads);
   chase_gpu_free(state->gpu);
   pool_give_back_all(state->engine->pool);
   free(state->sequence);
@@ -464,6 +501,7 @@ const struct workload_ops workload_chase = {
     .clock = chase_clock,
     .set_up = chase_set_up,
     .iterations_max = chase_iterations_max,
+    .before_trial = chase_before_trial,
     .run = chase_run,
     .verifies_itself = true,
     .tear_down = chase_tear_down,

@@ -95,10 +95,9 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
               cuda_session_wait(session, session->gpus[gpu].stream, "uploading a chase", err));
 }
 
-enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
-                          struct chase_times *times, struct error *err) {
+enum status chase_gpu_enqueue(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops,
+                              uint64_t hops, void *stream, struct error *err) {
   const struct chase_gpu_request *request = &gpu->request;
-  CUstream stream = gpu->session->gpus[request->gpu].stream;
   struct chase_arguments arguments = {
       .positions = gpu->positions_device,
       .times = gpu->times_device,
@@ -108,15 +107,27 @@ enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_h
       .table_bytes = request->shared_bytes,
   };
   enum status status = cuda_session_use(gpu->session, request->gpu, err);
-  status = THEN(status, cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,
-                                                   request->blocks, request->threads,
-                                                   request->shared_bytes, stream, &arguments, err));
-  status = THEN(status, cuda_session_wait(gpu->session, stream, "waiting for a chase", err));
+  return THEN(status, cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,
+                                                 request->blocks, request->threads,
+                                                 request->shared_bytes, stream, &arguments, err));
+}
+
+void chase_gpu_times(const struct chase_gpu *gpu, struct chase_times *times) {
   *times = (struct chase_times){0};
-  for (uint32_t i = 0; status == STATUS_OK && i < request->blocks; i++) {
+  for (uint32_t i = 0; i < gpu->request.blocks; i++) {
     const struct chase_time *time = &gpu->times[i];
     times->cycles = time->cycles > times->cycles ? time->cycles : times->cycles;
     times->elapsed_ns = time->elapsed_ns > times->elapsed_ns ? time->elapsed_ns : times->elapsed_ns;
+  }
+}
+
+enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
+                          struct chase_times *times, struct error *err) {
+  CUstream stream = gpu->session->gpus[gpu->request.gpu].stream;
+  enum status status = chase_gpu_enqueue(gpu, table, warm_hops, hops, stream, err);
+  status = THEN(status, cuda_session_wait(gpu->session, stream, "waiting for a chase", err));
+  if (status == STATUS_OK) {
+    chase_gpu_times(gpu, times);
   }
   return status;
 }

@@ -78,7 +78,8 @@ struct stream_state {
   struct engine *engine;
   const struct bench_case *bench;
   const struct stream_place *place;
-  void *work; /* of the place */
+  void *work;          /* of the place */
+  struct loads *loads; /* NULL = none */
   struct stream_arrays arrays;
   const struct buffer *shared[ARRAY_COUNT]; /* in sequence */
 };
@@ -390,6 +391,10 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
     status = prepare_sequence(state, err);
   }
   outcome->gated = status == STATUS_OK && bench_case->work.stream.memory.place == PLACE_GPU;
+  if (status == STATUS_OK && bench_case->flow_count > 0) {
+    status =
+        loads_new(engine, bench_case, outcome, state->place->own(state->work), &state->loads, err);
+  }
   const uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
@@ -402,6 +407,7 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
 
 static void stream_tear_down(void *opaque) {
   struct stream_state *state = opaque;
+  loads_free(state->loads);
   if (state->work != NULL) {
     state->place->destroy(state->work);
   }
@@ -411,7 +417,8 @@ static void stream_tear_down(void *opaque) {
 
 static uint32_t stream_iterations_max(const void *opaque) {
   const struct stream_state *state = opaque;
-  return state->place->iterations_max(state->work);
+  const uint32_t most = state->place->iterations_max(state->work);
+  return state->loads != NULL && most > LOAD_SHARE ? most / LOAD_SHARE : most;
 }
 
 static void stream_flush_host_cache(const struct buffer *buffer) {
@@ -435,6 +442,9 @@ static enum status stream_before_trial(void *opaque, struct error *err) {
     stream_flush_host_cache(state->arrays.a);
     stream_flush_host_cache(state->arrays.b);
   }
+  if (state->loads != NULL) {
+    RETURN_ON_ERROR(loads_before_trial(state->loads, err));
+  }
   return measure->device_cache == CACHE_FLUSHED && stream->memory.place == PLACE_GPU
              ? data_flush_gpu_cache(state->engine->data, stream->memory.index, err)
              : STATUS_OK;
@@ -443,7 +453,7 @@ static enum status stream_before_trial(void *opaque, struct error *err) {
 static enum status stream_run(void *opaque, uint32_t iterations, struct trial_times *times,
                               struct error *err) {
   const struct stream_state *state = opaque;
-  return state->place->run(state->work, iterations, times, err);
+  return state->place->run(state->work, state->loads, iterations, times, err);
 }
 
 static enum status stream_poison(void *opaque, struct error *err) {

@@ -7,7 +7,7 @@
 
 #include "engine/case/trial.h"
 #include "engine/host/numa.h"
-#include "engine/memory/memory.h"
+#include "engine/workload/loads.h"
 #include "kernels/kernels.h"
 
 /* NULL: the operation has no such array. */
@@ -41,8 +41,11 @@ struct stream_place {
   enum status (*compare)(void *state, const struct buffer *array,
                          const struct stream_values *values, struct pattern_compare_result *result,
                          struct error *err) CHECK_RESULT;
-  enum status (*run)(void *state, uint32_t iterations, struct trial_times *times,
-                     struct error *err) CHECK_RESULT;
+  /* loads: what runs beside it, or NULL. */
+  enum status (*run)(void *state, struct loads *loads, uint32_t iterations,
+                     struct trial_times *times, struct error *err) CHECK_RESULT;
+  /* The stream as a flow beside loads. */
+  const struct flow_run *(*own)(void *state);
   /* From now on each trial does that operation of the stream first, after those named before. NULL:
    * not at this place. */
   enum status (*do_before)(void *state, enum stream_op op, const struct stream_arrays *arrays,

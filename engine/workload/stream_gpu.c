@@ -216,8 +216,8 @@ static enum status gpu_compare(void *opaque, const struct buffer *array,
   return THEN(status, wait_own(state, err));
 }
 
-static enum status gpu_run(void *opaque, uint32_t iterations, struct trial_times *times,
-                           struct error *err) {
+static enum status gpu_run(void *opaque, struct loads *loads, uint32_t iterations,
+                           struct trial_times *times, struct error *err) {
   struct gpu_state *state = opaque;
   const bool cycles = state->stream->clock == STREAM_CLOCK_CYCLES;
   struct spans_total total = {0};
@@ -225,12 +225,18 @@ static enum status gpu_run(void *opaque, uint32_t iterations, struct trial_times
   if (status == STATUS_OK && cycles) {
     status = spans_reset(state->context->cuda, &state->spans, own_stream(state), err);
   }
-  status = THEN(status, event_trial_run(state->trial, iterations, 0, times, err));
+  status = THEN(status, loads != NULL ? loads_run(loads, iterations, times, err)
+                                      : event_trial_run(state->trial, iterations, 0, times, err));
   if (status == STATUS_OK && cycles) {
     status = spans_read(state->context->cuda, &state->spans, own_stream(state), &total, err);
   }
   times->cycles = total.cycles;
   return status;
+}
+
+static const struct flow_run *gpu_own(void *opaque) {
+  const struct gpu_state *state = opaque;
+  return &state->run;
 }
 
 static enum status gpu_parts(void *opaque, struct stream_parts *parts, struct error *err) {
@@ -283,6 +289,7 @@ const struct stream_place stream_gpu = {
     .compare = gpu_compare,
     .run = gpu_run,
     .do_before = gpu_do_before,
+    .own = gpu_own,
     .parts = gpu_parts,
     .invalidate_parts = gpu_invalidate_parts,
     .iterations_max = gpu_iterations_max,

@@ -24,6 +24,8 @@ struct host_state {
   struct part *parts; /* one per thread */
   uint64_t *bits;     /* the same, without gaps */
   struct flow_times times;
+  struct flow flow; /* beside loads */
+  struct flow_run run;
 };
 
 /* Filling or comparing. */
@@ -174,9 +176,41 @@ static enum status host_compare(void *opaque, const struct buffer *array,
   return STATUS_OK;
 }
 
-static enum status host_run(void *opaque, uint32_t iterations, struct trial_times *times,
-                            struct error *err) {
+static uint32_t host_thread_count(const struct flow_run *run) {
+  const struct host_state *state = run->state;
+  return thread_team_size(state->team);
+}
+
+static enum status host_execute(struct flow_run *run, uint32_t iterations, struct host_start *start,
+                                struct error *err) {
+  struct host_state *state = run->state;
+  (void)err;
+  thread_team_start(state->team, stream_work, state, iterations, start);
+  return STATUS_OK;
+}
+
+static void host_wait(struct flow_run *run, uint64_t *start_ns, uint64_t *end_ns) {
+  const struct host_state *state = run->state;
+  thread_team_wait(state->team, start_ns, end_ns);
+}
+
+static const struct method_ops stream_host_ops = {
+    .thread_count = host_thread_count, .execute = host_execute, .wait = host_wait};
+
+static const struct flow_run *host_own(void *opaque) {
   struct host_state *state = opaque;
+  state->flow = (struct flow){.role = FLOW_MEASURED, .method = METHOD_CPU};
+  state->run = (struct flow_run){
+      .flow = &state->flow, .gpu = -1, .state = state, .host_ops = &stream_host_ops};
+  return &state->run;
+}
+
+static enum status host_run(void *opaque, struct loads *loads, uint32_t iterations,
+                            struct trial_times *times, struct error *err) {
+  struct host_state *state = opaque;
+  if (loads != NULL) {
+    return loads_run(loads, iterations, times, err);
+  }
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   (void)err;
@@ -230,6 +264,7 @@ const struct stream_place stream_host = {
     .fill = host_fill,
     .compare = host_compare,
     .run = host_run,
+    .own = host_own,
     .parts = host_parts,
     .invalidate_parts = host_invalidate_parts,
     .iterations_max = host_iterations_max,

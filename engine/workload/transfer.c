@@ -1,17 +1,18 @@
-/* A [[transfer]]: flows of bytes, by GPU streams or host threads. */
+/* A [[transfer]]: flows of bytes, by GPU streams or host threads; and the loads beside cases of
+ * other kinds (engine/workload/loads.h). */
 #include "engine/base/clock.h"
 #include "engine/method/method.h"
 #include "engine/trial/event_trial.h"
 #include "engine/trial/host_trial.h"
+#include "engine/workload/loads.h"
 #include "engine/workload/transfer_flows.h"
-#include "engine/workload/workload.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HOST_ITERATIONS_MAX = 1 << 20, LOAD_SHARE = 4 };
+enum { HOST_ITERATIONS_MAX = 1 << 20 };
 
 /* How much longer the load flows are at first: enough where they are as fast as what they load. */
 static const double LOAD_FACTOR_FIRST = 1.25;
@@ -20,8 +21,9 @@ struct transfer {
   struct engine *engine;
   const struct bench_case *bench;
   struct case_outcome *outcome;
-  struct flow_run *runs; /* bench->flow_count */
-  uint32_t ready_count;  /* runs prepared by their method */
+  struct flow_run *runs; /* of bench->flows; where they are loads, then the measured work itself */
+  uint32_t run_count;
+  uint32_t ready_count; /* runs prepared by their method */
   struct cpu_reservation reservation;
   struct event_trial *event;     /* of flows on GPU streams alone; else NULL */
   struct mixed_trial *mixed;     /* of some on streams and some on host threads; else NULL */
@@ -167,12 +169,19 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
       workload_note(transfer->outcome, run->note);
     }
   }
-  if (status == STATUS_OK && transfer_is_mixed(transfer->bench)) {
-    status = mixed_trial_new(context, transfer->runs, count, &transfer->mixed, err);
+  return status;
+}
+
+static enum status make_trial(struct transfer *transfer, struct error *err) {
+  const struct bench_case *bench = transfer->bench;
+  const struct memory_context *context = &transfer->engine->context;
+  enum status status = STATUS_OK;
+  if (transfer_is_mixed(bench)) {
+    status = mixed_trial_new(context, transfer->runs, transfer->run_count, &transfer->mixed, err);
     transfer->outcome->gated = status == STATUS_OK;
-  } else if (status == STATUS_OK && transfer_clock(transfer->bench) == CLOCK_EVENT) {
-    const enum gating gating = transfer->bench->measure.gating;
-    status = event_trial_new(context, transfer->runs, count, gating, &transfer->bench->order,
+  } else if (transfer_clock(bench) == CLOCK_EVENT) {
+    const enum gating gating = bench->measure.gating;
+    status = event_trial_new(context, transfer->runs, transfer->run_count, gating, &bench->order,
                              &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {
@@ -232,8 +241,9 @@ static enum status fill_sources(const struct transfer *transfer, struct error *e
   return status;
 }
 
-static enum status transfer_set_up(struct engine *engine, const struct bench_case *bench_case,
-                                   struct case_outcome *outcome, void **state, struct error *err) {
+static enum status set_up_beside(struct engine *engine, const struct bench_case *bench_case,
+                                 struct case_outcome *outcome, const struct flow_run *own,
+                                 void **state, struct error *err) {
   uint64_t start_ns = clock_now_ns();
   struct transfer *transfer = calloc(1, sizeof *transfer);
   *state = transfer;
@@ -243,9 +253,10 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   transfer->engine = engine;
   transfer->bench = bench_case;
   transfer->outcome = outcome;
-  transfer->load_factor = LOAD_FACTOR_FIRST;
-  transfer->runs = calloc(bench_case->flow_count, sizeof *transfer->runs);
-  transfer->host_times = calloc(bench_case->flow_count, sizeof *transfer->host_times);
+  transfer->load_factor = own == NULL ? LOAD_FACTOR_FIRST : 0; /* of other work: found out */
+  transfer->run_count = bench_case->flow_count + (own != NULL);
+  transfer->runs = calloc(transfer->run_count, sizeof *transfer->runs);
+  transfer->host_times = calloc(transfer->run_count, sizeof *transfer->host_times);
   enum status status = STATUS_OK;
   if (transfer->runs == NULL || transfer->host_times == NULL) {
     status = error_set(err, STATUS_NO_MEMORY, "no memory for %u flows", bench_case->flow_count);
@@ -256,6 +267,10 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   }
   status = THEN(status, take_primers(transfer, err));
   status = THEN(status, prepare_flows(transfer, err));
+  if (status == STATUS_OK && own != NULL) {
+    transfer->runs[bench_case->flow_count] = *own;
+  }
+  status = THEN(status, make_trial(transfer, err));
   uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
@@ -264,6 +279,11 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
   }
   outcome->verify_ns += clock_now_ns() - ready_ns;
   return status;
+}
+
+static enum status transfer_set_up(struct engine *engine, const struct bench_case *bench_case,
+                                   struct case_outcome *outcome, void **state, struct error *err) {
+  return set_up_beside(engine, bench_case, outcome, NULL, state, err);
 }
 
 static void note_uncertainty(const struct transfer *transfer) {
@@ -278,13 +298,21 @@ static void note_uncertainty(const struct transfer *transfer) {
 
 static void transfer_tear_down(void *state) {
   struct transfer *transfer = state;
-  workload_set_cpus(transfer->outcome, &transfer->reservation.taken);
-  if (transfer->event != NULL) {
+  if (transfer == NULL) {
+    return;
+  }
+  const bool of_loads = transfer->run_count > transfer->bench->flow_count;
+  if (!of_loads) {
+    workload_set_cpus(transfer->outcome, &transfer->reservation.taken);
+  }
+  if (!of_loads && transfer->event != NULL) {
     workload_set_cpus(transfer->outcome, event_trial_cpus(transfer->event));
   }
   event_trial_free(transfer->event);
   if (transfer->mixed != NULL) {
-    note_uncertainty(transfer);
+    if (!of_loads && mixed_trial_uncertainty_ns(transfer->mixed) > 0) {
+      note_uncertainty(transfer);
+    }
     mixed_trial_free(transfer->mixed);
   }
   for (uint32_t i = 0; i < transfer->ready_count; i++) {
@@ -381,20 +409,20 @@ static enum status after_trial(const struct transfer *transfer, struct error *er
 static enum status run_flows(struct transfer *transfer, uint32_t iterations,
                              struct trial_times *times, struct error *err) {
   if (transfer->mixed != NULL) {
-    return mixed_trial_run(transfer->mixed, iterations, times, err);
+    return mixed_trial_run(transfer->mixed, iterations, transfer->load_iterations, times, err);
   }
   if (transfer->event != NULL) {
     return event_trial_run(transfer->event, iterations, transfer->load_iterations, times, err);
   }
   times->flows = transfer->host_times;
-  return host_trial_run(transfer->runs, transfer->bench->flow_count, iterations, times, err);
+  return host_trial_run(transfer->runs, transfer->run_count, iterations, times, err);
 }
 
 /* At least one repeat more than the measured flows have, and as few as outlast them: the trial
  * waits for what runs on after the window. */
 static uint32_t load_repeats(const struct transfer *transfer, uint32_t iterations) {
   double wanted = ceil(iterations * transfer->load_factor);
-  double least = iterations + 1.0;
+  double least = transfer->run_count > transfer->bench->flow_count ? 1 : iterations + 1.0;
   double repeats = wanted > least ? wanted : least;
   return repeats < EVENT_ITERATIONS_MAX ? (uint32_t)repeats : EVENT_ITERATIONS_MAX;
 }
@@ -468,13 +496,39 @@ static enum status transfer_verify(void *state, struct error *err) {
   return STATUS_OK;
 }
 
+/* workload_path() has given those of the flows. */
 static bool transfer_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  if (i >= bench_case->flow_count) {
-    return false;
+  (void)bench_case, (void)i, (void)path;
+  return false;
+}
+
+/* struct loads is a struct transfer whose flows are all loads. */
+
+enum status loads_new(struct engine *engine, const struct bench_case *bench_case,
+                      struct case_outcome *outcome, const struct flow_run *own,
+                      struct loads **loads, struct error *err) {
+  void *state = NULL;
+  enum status status = set_up_beside(engine, bench_case, outcome, own, &state, err);
+  *loads = state;
+  return status;
+}
+
+void loads_free(struct loads *loads) {
+  transfer_tear_down(loads);
+}
+
+enum status loads_before_trial(struct loads *loads, struct error *err) {
+  return transfer_before_trial(loads, err);
+}
+
+enum status loads_run(struct loads *loads, uint32_t iterations, struct trial_times *times,
+                      struct error *err) {
+  const uint32_t own = ((const struct transfer *)(const void *)loads)->bench->flow_count;
+  enum status status = transfer_run(loads, iterations, times, err);
+  if (status == STATUS_OK) {
+    times->window_ns = times->flows[own].elapsed_ns;
   }
-  const struct flow *flow = &bench_case->flows[i];
-  *path = (struct case_path){flow->source, flow->target, flow->staged};
-  return true;
+  return status;
 }
 
 const struct workload_ops workload_transfer = {

@@ -76,6 +76,11 @@ struct clocks {
 
 static struct clocks count_clocks(const struct bench_case *bench_case) {
   struct clocks clocks = {0};
+  if (bench_case->kind != CASE_TRANSFER) { /* the flows are loads beside it */
+    const bool host = workloads[bench_case->kind]->clock(bench_case) == CLOCK_HOST;
+    clocks.host_count = host;
+    clocks.event_count = !host;
+  }
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     bool host = method_clock(&bench_case->flows[i]) == CLOCK_HOST;
     clocks.host_count += host;
@@ -95,10 +100,6 @@ static const char *mixed_unsupported_reason(const struct bench_case *bench_case)
   }
   for (uint32_t i = 0; transfer_is_mixed(bench_case) && i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
-    if (flow->role == FLOW_LOAD) {
-      return "load flows beside both host threads and GPUs are not measured: there is no common "
-             "clock that shows whether they outlast the others";
-    }
     if (flow->stream != 0) {
       return "flows that share a stream are not measured beside host threads: measure them apart";
     }
@@ -139,6 +140,13 @@ const char *transfer_unsupported_reason(const struct bench_case *bench_case,
   return unsupported != NULL
              ? unsupported
              : managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);
+}
+
+const char *loads_unsupported_reason(const struct bench_case *bench_case,
+                                     const struct machine *machine, char reason[CASE_REASON_MAX]) {
+  return bench_case->kind == CASE_TRANSFER
+             ? NULL
+             : transfer_unsupported_reason(bench_case, machine, reason);
 }
 
 void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,

@@ -10,6 +10,9 @@
 const char *transfer_unsupported_reason(const struct bench_case *bench_case,
                                         const struct machine *machine,
                                         char reason[CASE_REASON_MAX]);
+/* The same about the loads of a case of another kind; NULL for a transfer. */
+const char *loads_unsupported_reason(const struct bench_case *bench_case,
+                                     const struct machine *machine, char reason[CASE_REASON_MAX]);
 /* Adds the bytes of all buffers. */
 void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                            uint64_t gpu_bytes[MACHINE_GPUS_MAX]);

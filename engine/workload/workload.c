@@ -141,10 +141,19 @@ static uint32_t endpoint_gpu(const struct endpoint *end) {
   return is_gpu ? UINT32_C(1) << end->index : 0;
 }
 
+bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
+  if (i >= bench_case->flow_count) {
+    return workloads[bench_case->kind]->path(bench_case, i - bench_case->flow_count, path);
+  }
+  const struct flow *flow = &bench_case->flows[i];
+  *path = (struct case_path){flow->source, flow->target, flow->staged};
+  return true;
+}
+
 uint32_t workload_gpus(const struct bench_case *bench_case) {
   uint32_t gpus = 0;
   struct case_path path;
-  for (uint32_t i = 0; workloads[bench_case->kind]->path(bench_case, i, &path); i++) {
+  for (uint32_t i = 0; workload_path(bench_case, i, &path); i++) {
     gpus |= endpoint_gpu(&path.from) | endpoint_gpu(&path.to);
   }
   return gpus;

@@ -39,7 +39,7 @@ struct workload_ops {
   /* Adds to what engine_memory_needs() has zeroed. */
   void (*memory_needs)(const struct bench_case *bench_case, uint64_t *host_bytes,
                        uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
-  /* The i-th path that the case uses; false past the last. */
+  /* The i-th path that the case uses besides those of its flows; false past the last. */
   bool (*path)(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
   enum clock (*clock)(const struct bench_case *bench_case);
   /* Take buffers and make everything ready; adds to the outcome's times and note. *state is the
@@ -63,6 +63,8 @@ struct workload_ops {
 /* Every kind, in the order of enum case_kind. */
 extern const struct workload_ops *const workloads[case_kind_name_count];
 
+/* The i-th path that the case uses: of its flows, then what its kind says; false past the last. */
+bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
 /* The GPUs at the ends of the case's paths: bit i is GPU i. */
 uint32_t workload_gpus(const struct bench_case *bench_case);
 

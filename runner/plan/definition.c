@@ -143,7 +143,14 @@ static void definition_append_measure(struct strbuf *text, const struct bench_ca
 void definition_append(struct strbuf *text, const struct bench_case *bench) {
   const struct plan_kind *kind = plan_kinds[bench->kind];
   definition_append_start(text, bench->kind);
-  (kind->define != NULL ? kind->define(bench, text) : definition_append_work(text, bench));
+  if (kind->define != NULL) {
+    kind->define(bench, text);
+  } else {
+    definition_append_work(text, bench);
+    if (bench->flow_count > 0) { /* loads */
+      plan_kinds[CASE_TRANSFER]->define(bench, text);
+    }
+  }
   definition_append_measure(text, bench);
   strbuf_append_char(text, '}');
 }

@@ -43,6 +43,11 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   const struct measure *measure = &bench->measure;
   struct cost cost = {0};
   plan_kinds[bench->kind]->cost(bench, machine, &cost);
+  if (bench->kind != CASE_TRANSFER && bench->flow_count > 0) { /* loads, which outlast the work */
+    const double loads_ns =
+        bound_typical_ns(bench->flows, bench->flow_count, machine) / ESTIMATE_TYPICAL_SHARE;
+    cost.work_ns = fmax(cost.work_ns, 2 * loads_ns);
+  }
   const double timed_ns = cost.work_ns * estimate_iterations_of(measure, &cost);
   const double trial_ns = timed_ns + TRIAL_OVERHEAD_NS + cost.flush_ns +
                           (measure->verify == VERIFY_EVERY ? cost.check_ns : 0);

@@ -20,8 +20,8 @@
 #include "runner/plan/place.h"
 
 struct expansion {
-  /* flows and flow_count of a transfer; of other kinds work, operations and operations_per_sm. The
-   * rest is zero. NULL when the selectors come to nothing. */
+  /* flows and flow_count; of kinds other than transfer these are loads, and work, operations and
+   * operations_per_sm count as well. The rest is zero. NULL when the selectors come to nothing. */
   const struct bench_case *bench;
   const char *asked;  /* without a case: the path as asked for, "gpu7-gpu.all"; else NULL */
   const char *reason; /* why it cannot be measured; NULL = nothing against it so far */
@@ -38,7 +38,7 @@ struct expander {
   void *context;
   uint64_t seed; /* of samples of pairs */
   struct pair_set set;
-  /* Of a transfer. */
+  /* Of a transfer; loads are those of any kind of block. */
   bool grouped[PAIRS_MAX];
   size_t flow_count; /* may pass CASE_FLOWS_MAX: then only counted */
   struct flow flows[CASE_FLOWS_MAX];
@@ -69,5 +69,15 @@ void expand_resolve_others(struct expander *x, const struct endpoint_setting *fr
  * many SMs the GPU has, 0 with the reason. */
 uint32_t expand_grid(const struct grid_setting *grid, const struct machine *machine, int32_t gpu,
                      const char **reason);
+
+/* ---- loads: flows beside the measured work, of blocks of any kind (kind_transfer.c) ---- */
+
+/* The loads of the setting that name their ends, into x->loads; once before its cases are handed
+ * out. */
+void expand_resolve_loads(struct expander *x, const struct setting *setting);
+/* Hand out a case of a kind that is no transfer, with its loads beside it; a load without ends goes
+ * from `from` to `to`, or back. */
+void expand_emit_beside(struct expander *x, const struct setting *setting, struct endpoint from,
+                        struct endpoint to, struct bench_case *bench, const char *reason);
 
 #endif

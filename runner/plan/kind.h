@@ -45,10 +45,16 @@ struct plan_kind {
 /* In the order of enum case_kind; in plan.c. */
 extern const struct plan_kind *const plan_kinds[case_kind_name_count];
 
-/* The i-th memory that the case takes, as its kind says. */
+/* The i-th memory that the case takes: that of loads, then what its kind says. */
 static inline bool plan_case_memory(const struct bench_case *bench, uint32_t i,
                                     struct endpoint *memory, uint64_t *size_bytes) {
   const struct plan_kind *kind = plan_kinds[bench->kind];
+  if (bench->kind != CASE_TRANSFER) {
+    if (plan_kinds[CASE_TRANSFER]->memory(bench, i, memory, size_bytes)) {
+      return true;
+    }
+    i -= 2 * bench->flow_count;
+  }
   return kind->memory != NULL && kind->memory(bench, i, memory, size_bytes);
 }
 

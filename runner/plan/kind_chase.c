@@ -17,11 +17,13 @@ static void plan_chase_emit(struct expander *x, const struct setting *setting, i
                              .operations = setting->work.chase.hops};
   bench.work.chase.gpu = gpu;
   bench.work.chase.memory = memory;
-  expand_emit(x, &bench, NULL);
+  expand_emit_beside(x, setting, memory, (struct endpoint){PLACE_GPU, gpu, MEMORY_DEVICE}, &bench,
+                     NULL);
 }
 
 static void plan_chase_expand(struct expander *x, const struct setting *setting) {
   const enum chase_space space = setting->work.chase.space;
+  expand_resolve_loads(x, setting);
   if (space == CHASE_HOST || space == CHASE_PEER) {
     expand_resolve_others(x, &setting->at, &setting->of);
     for (size_t i = 0; i < x->set.pair_count; i++) {

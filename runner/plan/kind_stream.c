@@ -20,6 +20,7 @@
 
 static void plan_stream_expand(struct expander *x, const struct setting *setting) {
   struct place_list places;
+  expand_resolve_loads(x, setting);
   expand_resolve_end(x, &setting->at, NULL, &places);
   for (size_t i = 0; i < places.count; i++) {
     const char *reason = NULL;
@@ -29,7 +30,7 @@ static void plan_stream_expand(struct expander *x, const struct setting *setting
     if (setting->at.place == PLACE_GPU) {
       stream->grid = expand_grid(&setting->grid, x->machine, places.indices[i], &reason);
     }
-    expand_emit(x, &bench, reason);
+    expand_emit_beside(x, setting, stream->memory, stream->memory, &bench, reason);
   }
 }
 

@@ -198,6 +198,13 @@ static enum initiator plan_transfer_initiator_of_mirror(const struct expander *x
   return able ? wanted : usual;
 }
 
+/* Pages of unified memory would move under any other method: such a load has memory of its own. */
+static void plan_transfer_leave_managed(struct endpoint *end) {
+  if (end->memory == MEMORY_MANAGED) {
+    end->memory = end->place == PLACE_GPU ? MEMORY_DEVICE : MEMORY_PINNED;
+  }
+}
+
 /* The flow of load beside a measured one. */
 static struct flow plan_transfer_mirror(const struct expander *x, const struct flow_setting *load,
                                         const struct flow *measured) {
@@ -214,6 +221,10 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
     flow.threads = load->base.threads;
     flow.kernel = load->base.kernel;
     flow.unified = load->base.unified;
+  }
+  if (flow.method != METHOD_UM) {
+    plan_transfer_leave_managed(&flow.source);
+    plan_transfer_leave_managed(&flow.target);
   }
   if (load->size_given) {
     flow.shape = load->base.shape;
@@ -250,35 +261,69 @@ static bool plan_transfer_shuffle(struct expander *x, struct bench_case *bench) 
   return count <= COPIES_MAX;
 }
 
-/* One case of x->flows and the loads; setting is for the name of what cannot be. */
-static void plan_transfer_emit_case(struct expander *x, const struct flow_setting *setting,
-                                    const struct transfer_setting *transfer) {
-  size_t count = x->flow_count + x->load_count;
+/* The loads beside that many measured flows, at the end of an array that has room for
+ * `before` others; NULL after the case was handed out as one that cannot be. */
+static struct flow *plan_transfer_add_loads(struct expander *x, const struct setting *setting,
+                                            const struct flow *measured, size_t measured_count,
+                                            size_t before, struct bench_case *bench) {
+  const struct transfer_setting *transfer = &setting->transfer;
+  size_t count = before + x->load_count;
   for (size_t i = 0; i < transfer->load_count; i++) {
-    count += transfer->loads[i].mirrors ? x->flow_count : 0;
+    count += transfer->loads[i].mirrors ? measured_count : 0;
   }
   if (count > CASE_FLOWS_MAX) {
     char reason[CASE_REASON_MAX];
     (void)snprintf(reason, sizeof reason, "%zu flows at once, at most %d can be measured", count,
                    CASE_FLOWS_MAX);
-    expand_emit_unresolved(x, &setting->from, &setting->to, -1, NULL, reason);
-    return;
+    const struct flow_setting *named =
+        transfer->flow_count > 0 ? &transfer->flows[0] : &transfer->flow;
+    expand_emit_unresolved(x, &named->from, &named->to, -1, NULL, reason);
+    return NULL;
   }
   struct flow *flows = arena_array(x->arena, count, sizeof *flows);
-  memcpy(flows, x->flows, x->flow_count * sizeof *flows);
-  memcpy(flows + x->flow_count, x->loads, x->load_count * sizeof *flows);
-  struct flow *next = flows + x->flow_count + x->load_count;
+  if (x->load_count > 0) {
+    memcpy(flows + before, x->loads, x->load_count * sizeof *flows);
+  }
+  struct flow *next = flows + before + x->load_count;
   for (size_t i = 0; i < transfer->load_count; i++) {
-    for (size_t k = 0; transfer->loads[i].mirrors && k < x->flow_count; k++) {
-      *next++ = plan_transfer_mirror(x, &transfer->loads[i], &flows[k]);
+    for (size_t k = 0; transfer->loads[i].mirrors && k < measured_count; k++) {
+      *next++ = plan_transfer_mirror(x, &transfer->loads[i], &measured[k]);
     }
   }
-  struct bench_case bench = {.flows = flows, .flow_count = (uint32_t)count};
-  const char *reason = x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL;
-  if (transfer->stream_order == CASE_ORDER_SHUFFLED && !plan_transfer_shuffle(x, &bench)) {
-    reason = arena_format(x->arena, "more than %d copies in shuffled order", COPIES_MAX);
+  bench->flows = flows;
+  bench->flow_count = (uint32_t)count;
+  return flows;
+}
+
+static const char *plan_transfer_load_reason(struct expander *x) {
+  return x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL;
+}
+
+/* One case of x->flows and the loads. */
+static void plan_transfer_emit_case(struct expander *x, const struct setting *setting) {
+  struct bench_case bench = {0};
+  struct flow *flows =
+      plan_transfer_add_loads(x, setting, x->flows, x->flow_count, x->flow_count, &bench);
+  if (flows != NULL) {
+    memcpy(flows, x->flows, x->flow_count * sizeof *flows);
+    const char *reason = plan_transfer_load_reason(x);
+    if (setting->transfer.stream_order == CASE_ORDER_SHUFFLED &&
+        !plan_transfer_shuffle(x, &bench)) {
+      reason = arena_format(x->arena, "more than %d copies in shuffled order", COPIES_MAX);
+    }
+    expand_emit(x, &bench, reason);
   }
-  expand_emit(x, &bench, reason);
+}
+
+void expand_emit_beside(struct expander *x, const struct setting *setting, struct endpoint from,
+                        struct endpoint to, struct bench_case *bench, const char *reason) {
+  const struct flow way = {
+      .role = FLOW_MEASURED, .source = from, .target = to, .initiator = INITIATOR_TARGET};
+  if (setting->transfer.load_count == 0) {
+    expand_emit(x, bench, reason);
+  } else if (plan_transfer_add_loads(x, setting, &way, 1, 0, bench) != NULL) {
+    expand_emit(x, bench, reason != NULL ? reason : plan_transfer_load_reason(x));
+  }
 }
 
 /* The pairs of a flow that is listed, into x->set. False: something is missing, or no pair is left;
@@ -295,14 +340,15 @@ static bool plan_transfer_resolve(struct expander *x, const struct flow_setting 
   return why->reason[0] == '\0';
 }
 
-static void plan_transfer_make_loads(struct expander *x, const struct transfer_setting *transfer) {
+void expand_resolve_loads(struct expander *x, const struct setting *setting) {
+  const struct transfer_setting *transfer = &setting->transfer;
   x->load_count = 0;
   x->load_reason[0] = '\0';
   for (size_t i = 0; i < transfer->load_count; i++) {
     const struct flow_setting *load = &transfer->loads[i];
     struct complaint why;
     if (load->mirrors) {
-      continue; /* plan_transfer_emit_case() makes them: they depend on the measured flows */
+      continue; /* plan_transfer_add_loads() makes them: they depend on the measured flows */
     }
     if (!plan_transfer_resolve(x, load, &why)) {
       (void)snprintf(x->load_reason, sizeof x->load_reason, "load: %.500s", why.reason);
@@ -319,8 +365,8 @@ static void plan_transfer_make_loads(struct expander *x, const struct transfer_s
   }
 }
 
-static void plan_transfer_expand_spelled(struct expander *x,
-                                         const struct transfer_setting *transfer) {
+static void plan_transfer_expand_spelled(struct expander *x, const struct setting *setting) {
+  const struct transfer_setting *transfer = &setting->transfer;
   x->flow_count = 0;
   for (size_t i = 0; i < transfer->flow_count; i++) {
     const struct flow_setting *flow = &transfer->flows[i];
@@ -333,7 +379,7 @@ static void plan_transfer_expand_spelled(struct expander *x,
       plan_transfer_add_flows(x, flow, transfer->direction, x->set.pairs[p]);
     }
   }
-  plan_transfer_emit_case(x, &transfer->flows[0], transfer);
+  plan_transfer_emit_case(x, setting);
 }
 
 /* Whether pair b runs together with pair a. */
@@ -364,8 +410,8 @@ static int plan_transfer_by_target(const void *left, const void *right) {
                         : (a->from > b->from) - (a->from < b->from);
 }
 
-static void plan_transfer_expand_pairs(struct expander *x,
-                                       const struct transfer_setting *transfer) {
+static void plan_transfer_expand_pairs(struct expander *x, const struct setting *setting) {
+  const struct transfer_setting *transfer = &setting->transfer;
   const bool reversed = transfer->direction == DIRECTION_REVERSE;
   if (transfer->concurrent == (reversed ? CONCURRENT_PER_SOURCE : CONCURRENT_PER_TARGET)) {
     qsort(x->set.pairs, x->set.pair_count, sizeof *x->set.pairs, plan_transfer_by_target);
@@ -384,20 +430,20 @@ static void plan_transfer_expand_pairs(struct expander *x,
         plan_transfer_add_flows(x, &transfer->flow, transfer->direction, x->set.pairs[j]);
       }
     }
-    plan_transfer_emit_case(x, &transfer->flow, transfer);
+    plan_transfer_emit_case(x, setting);
   }
 }
 
 static void plan_transfer_expand(struct expander *x, const struct setting *whole) {
   const struct transfer_setting *transfer = &whole->transfer;
-  plan_transfer_make_loads(x, transfer);
+  expand_resolve_loads(x, whole);
   if (transfer->flow_count > 0) {
-    plan_transfer_expand_spelled(x, transfer);
+    plan_transfer_expand_spelled(x, whole);
     return;
   }
   expand_resolve_pairs(x, &transfer->flow.from, &transfer->flow.to,
                        plan_transfer_rule_of_transfer(x, transfer), transfer->concurrent);
-  plan_transfer_expand_pairs(x, transfer);
+  plan_transfer_expand_pairs(x, whole);
 }
 
 static void plan_transfer_path(const struct bench_case *bench, struct strbuf *text) {

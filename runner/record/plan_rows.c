@@ -67,13 +67,15 @@ static enum status record_add_bench_case(struct record *record, const struct pla
   statement_bind_text(statement, ":device_cache", cache_state_text(bench->measure.device_cache));
   status = statement_run(statement, err);
   *id = sqlite3_last_insert_rowid(record->database->handle);
-  if (status != STATUS_OK) {
-    return status;
+  for (int kind = 0; status == STATUS_OK && kind < (int)case_kind_name_count; kind++) {
+    if (kind == (int)bench->kind || (kind == CASE_TRANSFER && bench->flow_count > 0)) {
+      statement = &record->insert_kind[kind];
+      statement_bind_int(statement, ":bench_case", *id);
+      statement_bind_text(statement, ":definition", bench->definition);
+      status = statement_run(statement, err);
+    }
   }
-  statement = &record->insert_kind[bench->kind];
-  statement_bind_int(statement, ":bench_case", *id);
-  statement_bind_text(statement, ":definition", bench->definition);
-  return statement_run(statement, err);
+  return status;
 }
 
 static enum status record_insert_plan_case(struct record *record, const struct plan_case *planned,

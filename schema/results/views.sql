@@ -445,8 +445,8 @@ JOIN environment e ON e.id = r.environment
 JOIN bench_case b ON b.id = c.bench_case
 JOIN (
   SELECT f.*,
-    NOT EXISTS (SELECT 1 FROM flow g
-                WHERE g.bench_case = f.bench_case AND g.ordinal <> f.ordinal) AS sole
+    f.role = 'measured' AND NOT EXISTS (SELECT 1 FROM flow g
+      WHERE g.bench_case = f.bench_case AND g.ordinal <> f.ordinal) AS sole
   FROM flow f) f ON f.bench_case = b.id
 LEFT JOIN process p ON p.id = c.process
 LEFT JOIN flow_run x ON x.case_run = c.id AND x.flow = f.ordinal;

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys that a load or flow never inherits from its block. */
-static bool slot_owns_key(const char *key) {
-  return strcmp(key, "name") == 0 || strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
+/* Keys that a load or flow never inherits from its block: where that is no transfer, all. */
+static bool slot_owns_key(const struct block *block, const char *key) {
+  return block->kind != CASE_TRANSFER || strcmp(key, "name") == 0 ||
+         strncmp(key, "from.", 5) == 0 || strncmp(key, "to.", 3) == 0;
 }
 
 static bool slot_has_any(const struct slot *slot, const char *const *prefixes) {
@@ -24,7 +25,7 @@ static bool slot_has_any(const struct slot *slot, const char *const *prefixes) {
 
 bool slot_mirrors(const struct slot *slot) {
   static const char *const ends[] = {"from.", "to.", NULL};
-  return slot->section == SECTION_LOAD && !slot_has_any(slot, ends);
+  return section_is_load(slot->section) && !slot_has_any(slot, ends);
 }
 
 /* Keys that a load or flow does not inherit from its block: those it gives itself, a shape if it
@@ -47,7 +48,8 @@ static bool slot_hides(const struct slot *slot, const char *key) {
 
 const struct entry *slot_entry(const struct block *block, size_t slot, const char *key) {
   const struct entry *own = entries_find(&block->slots[slot].entries, key);
-  if (own != NULL || slot == 0 || slot_owns_key(key) || slot_hides(&block->slots[slot], key)) {
+  if (own != NULL || slot == 0 || slot_owns_key(block, key) ||
+      slot_hides(&block->slots[slot], key)) {
     return own;
   }
   return entries_find(&block->slots[0].entries, key);
@@ -70,12 +72,13 @@ static void block_store_fixed(struct block *block, const struct entries *entries
 }
 
 /* Defaults of keys that a load or flow may have, but not its block. */
-static void block_store_own_defaults(struct flow_setting *flow, enum section section) {
+static void block_store_own_defaults(const struct block *block, struct flow_setting *flow,
+                                     enum section section) {
   for (size_t i = 0; i < field_count(); i++) {
     const struct field *field = field_at(i);
     union value value;
     if (field->owner == OWNER_FLOW && (field->sections & (1U << section)) != 0 &&
-        (field->sections & (1U << SECTION_TRANSFER)) == 0 && field->default_text != NULL &&
+        (field->sections & (1U << block->slots[0].section)) == 0 && field->default_text != NULL &&
         value_from_text(field, field->default_text, &value)) {
       value_store(field, &value, flow);
     }
@@ -100,12 +103,13 @@ static void block_make_flow(struct block *block, const struct setting *defaults,
   flow->mirrors = slot_mirrors(slot);
   flow->method_given = slot_has_any(slot, of_method);
   flow->size_given = slot_has_any(slot, of_size);
-  block_store_own_defaults(flow, slot->section);
+  block_store_own_defaults(block, flow, slot->section);
   block_store_fixed(block, &slot->entries, at);
 }
 
-static void block_make_transfer(struct reader *reader, const struct setting *defaults,
-                                struct block *block) {
+/* The loads and flows of a block of any kind. */
+static void block_make_slots(struct reader *reader, const struct setting *defaults,
+                             struct block *block) {
   const size_t below = block->slot_count - 1;
   block->flows = arena_array(reader->arena, below, sizeof *block->flows);
   block->made_flows = arena_array(reader->arena, below, sizeof *block->made_flows);
@@ -132,9 +136,7 @@ static void block_make_base(struct reader *reader, const struct setting *default
   block->base = *defaults;
   block_store_fixed(block, measure, 0);
   block_store_fixed(block, &block->slots[0].entries, 0);
-  if (block->kind == CASE_TRANSFER) {
-    block_make_transfer(reader, defaults, block);
-  }
+  block_make_slots(reader, defaults, block);
 }
 
 /* The slots that an entry of `slot` decides about. */
@@ -344,4 +346,5 @@ void block_setting(const struct block *block, size_t i, struct setting *setting)
     block->made_values[k] = (struct axis_value){axis->key, axis->texts[value]};
   }
   kinds[block->kind]->finish(block, setting);
+  transfer_finish_slots(block);
 }

@@ -28,6 +28,16 @@ static const struct section_row section_rows[section_count] = {
          "two places, with the same method and size, in the direction given by `direction`. The "
          "same end, source or target, initiates it as initiates the measured flow; between a host "
          "and a GPU it is the GPU."},
+    [SECTION_CHASE_LOAD] =
+        {SECTION_KIND + CASE_CHASE, "load", true, "[[chase.load]]",
+         "Background flows that run as long as the chase does. Nothing is taken from the block. "
+         "Without `from` and `to` the load takes the way of the chase: from the memory that is "
+         "read to the GPU that reads, or back, as `direction` says; beside a chase through a GPU's "
+         "own memory it is a copy within that memory."},
+    [SECTION_STREAM_LOAD] =
+        {SECTION_KIND + CASE_STREAM, "load", true, "[[stream.load]]",
+         "Background flows that run as long as the stream does. Nothing is taken from the block. "
+         "Without `from` and `to` the load is a copy within the memory of the stream."},
     [SECTION_FLOW] = {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
                       "Measured flows listed one by one, for combinations that `from` and `to` of "
                       "the block cannot express; all are one case. They run at once, or in "

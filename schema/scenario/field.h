@@ -21,7 +21,9 @@ enum section {
   SECTION_CHECKS,
   SECTION_KIND, /* + enum case_kind: the blocks of that kind */
   SECTION_TRANSFER = SECTION_KIND + CASE_TRANSFER,
-  SECTION_LOAD = SECTION_KIND + case_kind_name_count,
+  SECTION_LOAD = SECTION_KIND + case_kind_name_count, /* of a transfer */
+  SECTION_CHASE_LOAD,
+  SECTION_STREAM_LOAD,
   SECTION_FLOW,
   section_count,
 };
@@ -35,6 +37,10 @@ struct section_row {
 };
 
 const struct section_row *section_row(enum section section);
+/* The tables of loads, of whatever kind their block is. */
+static inline bool section_is_load(enum section section) {
+  return section >= SECTION_LOAD && section < SECTION_FLOW;
+}
 
 enum field_type {
   FIELD_TEXT,

@@ -98,8 +98,13 @@ const struct entry *entry_either(const struct entry *first, const struct entry *
  * been reported already. */
 bool entries_are_read(const struct entries *entries, const char *prefix);
 
+/* Completes the loads and flows of a block of any kind, as `finish` of its kind does the rest. */
+void transfer_finish_slots(const struct block *block);
+
 /* rules_transfer.c */
 void transfer_check_keys(struct reader *reader, const struct block *block);
+/* Of a block of another kind: its loads. */
+void loads_check_keys(struct reader *reader, const struct block *block);
 bool transfer_check_setting(struct reader *reader, const struct block *block,
                             const struct setting *setting);
 

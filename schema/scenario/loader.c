@@ -252,7 +252,7 @@ static void loader_read_slot(struct loader *loader, const struct toml_node *node
   loader_name_slot(loader, slot, number);
 }
 
-/* Only transfers have sub-tables. */
+/* Not every kind has loads, and only transfers have flows. */
 static const struct toml_node *loader_get_below(struct loader *loader, const struct toml_node *node,
                                                 const struct block *block, enum section section) {
   return (unsigned)section_row(section)->parent == SECTION_KIND + block->kind
@@ -263,7 +263,13 @@ static const struct toml_node *loader_get_below(struct loader *loader, const str
 static void loader_read_block(struct loader *loader, const struct toml_node *node,
                               enum case_kind kind, struct block *block) {
   block->kind = kind;
-  const struct toml_node *loads = loader_get_below(loader, node, block, SECTION_LOAD);
+  enum section load = SECTION_LOAD;
+  const struct toml_node *loads = NULL;
+  for (unsigned s = SECTION_LOAD; section_is_load((enum section)s); s++) {
+    const struct toml_node *found = loader_get_below(loader, node, block, (enum section)s);
+    load = found != NULL ? (enum section)s : load;
+    loads = found != NULL ? found : loads;
+  }
   const struct toml_node *flows = loader_get_below(loader, node, block, SECTION_FLOW);
   block->load_count = loads == NULL ? 0 : loads->child_count;
   block->flow_count = flows == NULL ? 0 : flows->child_count;
@@ -271,7 +277,7 @@ static void loader_read_block(struct loader *loader, const struct toml_node *nod
   block->slots = arena_array(loader->reader.arena, block->slot_count, sizeof *block->slots);
   loader_read_slot(loader, node, (enum section)(SECTION_KIND + kind), 0, &block->slots[0]);
   for (size_t i = 0; i < block->load_count; i++) {
-    loader_read_slot(loader, &loads->children[i], SECTION_LOAD, i, &block->slots[1 + i]);
+    loader_read_slot(loader, &loads->children[i], load, i, &block->slots[1 + i]);
   }
   for (size_t i = 0; i < block->flow_count; i++) {
     loader_read_slot(loader, &flows->children[i], SECTION_FLOW, i,

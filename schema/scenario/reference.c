@@ -97,8 +97,12 @@ static void reference_print_section(FILE *stream, enum section section) {
   if (section > SECTION_TRANSFER) {
     reference_print_shared(stream, section);
   }
-  if (section == SECTION_FLOW) {
-    return; /* it has no key of its own */
+  bool has_own = false;
+  for (size_t i = 0; i < field_count(); i++) {
+    has_own = has_own || reference_is_first(field_at(i), section);
+  }
+  if (!has_own) {
+    return;
   }
   (void)fputs("\n| key | values | sweep | default | meaning |\n|---|---|---|---|---|\n", stream);
   for (size_t i = 0; i < field_count(); i++) {

@@ -262,6 +262,15 @@ static void check_selection(struct subject *subject, const struct end *from, con
   }
 }
 
+static void check_method_given(struct subject *subject) {
+  if (subject_find(subject, "method") == NULL) {
+    char expected[FIELD_EXPECTED_MAX];
+    field_expected(field_find(SECTION_TRANSFER, "method"), expected);
+    subject_refuse(subject, NULL, subject_slot(subject)->header_span, expected,
+                   "missing \"method\" in %s", section_row(subject_slot(subject)->section)->title);
+  }
+}
+
 static void check_flow(struct subject *subject) {
   const struct entry *direction =
       subject->slot > 0 ? entries_find(&subject_slot(subject)->entries, "direction") : NULL;
@@ -272,12 +281,7 @@ static void check_flow(struct subject *subject) {
   }
   const struct end from = find_end(subject, "from", "from.gpu", "from.numa", "from.memory");
   const struct end to = find_end(subject, "to", "to.gpu", "to.numa", "to.memory");
-  if (subject_find(subject, "method") == NULL) {
-    char expected[FIELD_EXPECTED_MAX];
-    field_expected(field_find(SECTION_TRANSFER, "method"), expected);
-    subject_refuse(subject, NULL, subject_slot(subject)->header_span, expected,
-                   "missing \"method\" in %s", section_row(subject_slot(subject)->section)->title);
-  }
+  check_method_given(subject);
   transfer_check_place(subject, &from);
   transfer_check_place(subject, &to);
   transfer_check_memory(subject, &from);
@@ -314,7 +318,7 @@ static void check_mirror(struct subject *subject) {
                          "the method to which this applies is not known");
     }
   }
-  check_size(subject, false);
+  check_size(subject, subject->block->kind != CASE_TRANSFER);
 }
 
 static void check_labels(struct subject *subject) {
@@ -381,6 +385,22 @@ static bool check_shape(struct subject *subject, const struct flow_setting *flow
                           (unsigned long long)shape->pitch_bytes);
   }
   return true;
+}
+
+void loads_check_keys(struct reader *reader, const struct block *block) {
+  for (size_t i = block->slot_count; i-- > 1;) {
+    struct subject subject = {reader, block, i, entry_word_set(slot_entry(block, i, "method"))};
+    check_labels(&subject);
+    if (slot_mirrors(&block->slots[i])) {
+      check_method_given(&subject);
+      check_mirror(&subject);
+    } else {
+      check_flow(&subject);
+    }
+    if (subject.methods != 0) {
+      check_unused(&subject);
+    }
+  }
 }
 
 bool transfer_check_setting(struct reader *reader, const struct block *block,

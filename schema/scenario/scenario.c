@@ -298,6 +298,9 @@ static void scenario_make_block(struct loader *loader, struct block *block) {
   if (kinds[block->kind]->check_keys != NULL) {
     kinds[block->kind]->check_keys(reader, block);
   }
+  if (block->kind != CASE_TRANSFER) {
+    loads_check_keys(reader, block);
+  }
   if (loader->setting_count > SCENARIO_SETTINGS_MAX || /* said already */
       !block_make(reader, &loader->defaults[block->kind], &loader->measure, block)) {
     return;

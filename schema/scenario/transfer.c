@@ -14,7 +14,8 @@ static bool flow_is_strided(const void *flow) {
 }
 
 #define FLOW(member) .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
-#define IN_FLOWS     (IN(TRANSFER) | IN(LOAD) | IN(FLOW))
+#define IN_LOADS     (IN(LOAD) | IN(CHASE_LOAD) | IN(STREAM_LOAD))
+#define IN_FLOWS     (IN(TRANSFER) | IN_LOADS | IN(FLOW))
 #define METHOD(name) (1U << METHOD_##name)
 
 #define FLOW_KEY(key, ...) KEY(key, IN_FLOWS, __VA_ARGS__)
@@ -47,7 +48,7 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
 static const char *const cpu_words[] = {"any", "local", "remote", NULL}; /* as enum cpu_choice */
 
 static const struct field transfer_fields[] = {
-    KEY("name", IN(LOAD) | IN(FLOW), .type = FIELD_NAME, FLOW(name),
+    KEY("name", IN_LOADS | IN(FLOW), .type = FIELD_NAME, FLOW(name),
         HELP("Name for --set and in axes; by default its number, from 1")),
     FLOW_KEY("method", WORDS(method_names), FLOW(base.method),
              HELP("What moves the bytes" METHOD_LIST(METHOD_HELP_))),
@@ -55,7 +56,7 @@ static const struct field transfer_fields[] = {
     END(to),
     KEY("direction", IN(TRANSFER), WORDS(direction_names), SETTING(transfer.direction),
         .default_text = "forward", HELP("From `from` to `to`, the reverse, or both at once")),
-    KEY("direction", IN(LOAD), WORDS(mirror_words), FLOW(mirror_direction),
+    KEY("direction", IN_LOADS, WORDS(mirror_words), FLOW(mirror_direction),
         .default_text = "reverse",
         HELP("Direction of a load without `from` and `to`, relative to the measured flow")),
     FLOW_KEY("size", SIZE(1, SIZE_LIMIT), FLOW(base.size_bytes),
@@ -182,6 +183,9 @@ static void transfer_finish_flow(struct flow_setting *flow, const struct slot *s
 
 static void transfer_finish(const struct block *block, struct setting *setting) {
   transfer_finish_flow(&setting->transfer.flow, &block->slots[0]);
+}
+
+void transfer_finish_slots(const struct block *block) {
   for (size_t slot = 1; slot < block->slot_count; slot++) {
     transfer_finish_flow(&block->made_flows[slot - 1], &block->slots[slot]);
   }

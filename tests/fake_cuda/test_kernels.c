@@ -13,7 +13,7 @@ enum { SIZE = 100003, SEED = 42 };
 static CUresult launch(const struct cuda_driver *driver, const char *name, CUstream stream,
                        void *arguments) {
   void *parameters[] = {arguments};
-  return driver->cuLaunchKernel(find_kernel(driver, name), 4, 1, 1, 256, 1, 1, 0, stream,
+  return driver->cuLaunchKernel(find_kernel(driver, name), 64, 1, 1, 256, 1, 1, 0, stream,
                                 parameters, NULL);
 }
 

@@ -1,4 +1,4 @@
-/* [[chase]] through every space, in both orders, by one thread and many. */
+/* [[chase]] through every space, in both orders, by one thread and many, and beside loads. */
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
@@ -131,6 +131,58 @@ static void threads_beyond_the_footprint_are_unsupported(void **state) {
   }
 }
 
+static struct flow copy_beside(struct endpoint source, struct endpoint target, uint64_t size) {
+  return (struct flow){.role = FLOW_LOAD,
+                       .method = METHOD_CE,
+                       .source = source,
+                       .target = target,
+                       .initiator = INITIATOR_TARGET,
+                       .size_bytes = size};
+}
+
+/* One load runs beside the chase and is timed by itself; one on the chase's own way slows it, one
+ * the other way does not. */
+static void loads_beside_it_slow_its_way(void **state) {
+  struct fixture *fixture = *state;
+  const struct {
+    enum chase_space space;
+    struct endpoint memory, loading;
+  } ways[] = {{CHASE_HOST, host, own}, {CHASE_PEER, peer, own}};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    const struct flow forward = copy_beside(ways[i].memory, ways[i].loading, 8 << 20);
+    const struct flow reverse = copy_beside(ways[i].loading, ways[i].memory, 8 << 20);
+    struct bench_case bench_case = chase_case(ways[i].space, ways[i].memory);
+    const double idle = cycles_of(fixture, &bench_case);
+    bench_case.flow_count = 1;
+    bench_case.flows = &forward;
+    const double slowed = cycles_of(fixture, &bench_case);
+    assert_true(fixture->flow_trial_count >= fixture->trial_count);
+    for (uint32_t k = 0; k < fixture->flow_trial_count; k++) {
+      const struct flow_trial *load = &fixture->flow_trials[k];
+      assert_int_equal(load->flow, 0);
+      assert_true(load->elapsed_ns > fixture->trials[0].elapsed_ns && load->iterations > 0);
+    }
+    assert_true(slowed > 1.5 * idle);
+    bench_case.flows = &reverse;
+    assert_true(cycles_of(fixture, &bench_case) < 1.05 * idle);
+  }
+}
+
+/* Host threads copy until the GPU's chain has ended. */
+static void threads_load_beside_it(void **state) {
+  struct flow load = copy_beside((struct endpoint){PLACE_NUMA, 0, MEMORY_PAGEABLE},
+                                 (struct endpoint){PLACE_NUMA, 0, MEMORY_PAGEABLE}, 1 << 20);
+  load.method = METHOD_CPU;
+  load.threads = 1;
+  struct bench_case bench_case = chase_case(CHASE_HOST, host);
+  bench_case.flow_count = 1;
+  bench_case.flows = &load;
+  (void)cycles_of(*state, &bench_case);
+  const struct fixture *fixture = *state;
+  assert_true(fixture->flow_trials[0].iterations > 0);
+  assert_string_equal(fixture->outcome.note, "");
+}
+
 static void refuses(struct fixture *fixture, struct bench_case bench_case, const char *why) {
   fixture_run(fixture, &bench_case);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
@@ -162,6 +214,11 @@ static void unsupported_chase_gives_its_reason(void **state) {
   bench_case.work.chase.space = CHASE_GLOBAL;
   bench_case.work.chase.stride_bytes = 24;
   refuses(*state, bench_case, "multiple of 16");
+  struct flow load = copy_beside((struct endpoint){PLACE_NUMA, 0, MEMORY_MANAGED}, own, 1 << 20);
+  bench_case = chase_case(CHASE_GLOBAL, own);
+  bench_case.flow_count = 1;
+  bench_case.flows = &load;
+  refuses(*state, bench_case, "only method um");
 }
 
 int main(void) {
@@ -170,6 +227,8 @@ int main(void) {
       cmocka_unit_test(cache_of_the_chase_follows_the_footprint),
       cmocka_unit_test(conflicts_of_banks_add_up),
       cmocka_unit_test(words_are_chased_through_the_caches),
+      cmocka_unit_test(loads_beside_it_slow_its_way),
+      cmocka_unit_test(threads_load_beside_it),
       cmocka_unit_test(threads_beyond_the_footprint_are_unsupported),
       cmocka_unit_test(unsupported_chase_gives_its_reason),
   };

@@ -109,6 +109,36 @@ static void operations_in_sequence(void **state) {
   assert_true(ns[STREAM_SEQUENCE] > 1.15 * ns[STREAM_ALONE]); /* of two arrays one is still there */
 }
 
+/* On the GPU and on the host, beside a copy engine and beside host threads. */
+static void loads_run_beside_it(void **state) {
+  const struct flow loads[] = {{.role = FLOW_LOAD,
+                                .method = METHOD_CE,
+                                .source = fixture_node(0, MEMORY_PINNED),
+                                .target = fixture_gpu(1, MEMORY_DEVICE),
+                                .initiator = INITIATOR_TARGET,
+                                .size_bytes = 32 << 20},
+                               {.role = FLOW_LOAD,
+                                .method = METHOD_CPU,
+                                .source = fixture_node(0, MEMORY_PAGEABLE),
+                                .target = fixture_node(0, MEMORY_PAGEABLE),
+                                .threads = 1,
+                                .size_bytes = 1 << 20}};
+  const struct endpoint places[] = {fixture_gpu(1, MEMORY_DEVICE),
+                                    fixture_node(0, MEMORY_PAGEABLE)};
+  for (size_t i = 0; i < 2 * 3; i++) {
+    struct bench_case bench_case = stream_case(places[i / 3], STREAM_TRIAD, NUMBER_F64);
+    bench_case.work.stream.size_bytes = 1 << 20;
+    bench_case.work.stream.threads = i < 3 ? 0 : 1;
+    bench_case.flows = &loads[i % 3 == 1];
+    bench_case.flow_count = i % 3 == 2 ? 2 : 1;
+    run_verified(*state, &bench_case);
+    const struct fixture *fixture = *state;
+    assert_int_equal(fixture->outcome.clock, i / 3 == 0 ? CLOCK_EVENT : CLOCK_HOST);
+    assert_true(fixture->flow_trial_count >= bench_case.flow_count * fixture->trial_count);
+    assert_true(fixture->flow_trials[0].iterations > 0);
+  }
+}
+
 /* By cycles, one launch is one trial. */
 static void cycles_are_counted(void **state) {
   struct bench_case bench_case =
@@ -206,6 +236,7 @@ int main(void) {
       cmocka_unit_test(every_operation_on_the_host),
       cmocka_unit_test(one_thread_and_many_blocks),
       cmocka_unit_test(operations_in_sequence),
+      cmocka_unit_test(loads_run_beside_it),
       cmocka_unit_test(cycles_are_counted),
       cmocka_unit_test(caches_are_flushed_with_it),
       cmocka_unit_test(memory_is_counted),

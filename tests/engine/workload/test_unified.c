@@ -70,6 +70,27 @@ static void every_advice_is_taken(void **state) {
   }
 }
 
+/* Pages that a GPU takes, that the driver moves, and that a thread of the host takes. */
+static void pages_move_beside_a_load(void **state) {
+  const enum clock clocks[] = {CLOCK_EVENT, CLOCK_EVENT, CLOCK_HOST};
+  struct flow flows[] = {unified(UNIFIED_DEMAND, host, gpu0), {0}};
+  flows[1] = (struct flow){.role = FLOW_LOAD,
+                           .method = METHOD_CE,
+                           .source = {PLACE_NUMA, 0, MEMORY_PINNED},
+                           .target = {PLACE_GPU, 0, MEMORY_DEVICE},
+                           .initiator = INITIATOR_TARGET,
+                           .size_bytes = 16 << 20};
+  for (int i = 0; i < 3; i++) {
+    flows[0] = i == 2 ? unified(UNIFIED_DEMAND, gpu0, host)
+                      : unified(i == 0 ? UNIFIED_DEMAND : UNIFIED_PREFETCH, host, gpu0);
+    struct bench_case bench_case = fixture_transfer(flows, 2);
+    fixture_run_ok(*state, &bench_case);
+    const struct fixture *fixture = *state;
+    assert_int_equal(fixture->outcome.clock, clocks[i]);
+    assert_true(fixture->flow_trials[1].flow == 1 && fixture->flow_trials[1].iterations > 0);
+  }
+}
+
 static void flushed_caches_go_with_it(void **state) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
@@ -310,6 +331,7 @@ int main(void) {
       cmocka_unit_test(pages_are_prefetched),
       cmocka_unit_test(threads_and_strides_touch_all),
       cmocka_unit_test(every_advice_is_taken),
+      cmocka_unit_test(pages_move_beside_a_load),
       cmocka_unit_test(flushed_caches_go_with_it),
       cmocka_unit_test(both_ways_between_gpus),
       cmocka_unit_test(both_ways_with_the_host),

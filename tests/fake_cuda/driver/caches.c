@@ -246,7 +246,8 @@ void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *
     accesses->items[accesses->count++] =
         (struct kernel_access){chase.table, chase.table_bytes, chase.table_bytes, false};
   } else if (positions != NULL) {
-    accesses->items[accesses->count++] = (struct kernel_access){positions[0], WORD, 0, false};
+    accesses->items[accesses->count++] =
+        (struct kernel_access){positions[0], WORD, chase.hops * sizeof(uint64_t), false};
   }
   if (positions != NULL) {
     accesses->extra_ns = (double)(chase.warm_hops + chase.hops) * hop_ns(launch, &chase, positions);
@@ -286,7 +287,8 @@ void chase_run(struct kernel_launch *launch) {
   if (positions == NULL || times == NULL) {
     return;
   }
-  const double elapsed_ns = (double)chase.hops * hop_ns(launch, &chase, positions);
+  const double elapsed_ns =
+      (double)chase.hops * hop_ns(launch, &chase, positions) * fmax(launch->slowdown, 1);
   const double ghz = (double)caches_gpu(launch)->sm_clock_max_khz / 1e6;
   launch->illegal = !walk_all(launch, &chase, positions);
   for (uint32_t i = 0; i < launch->grid; i++) {

@@ -29,6 +29,7 @@ struct kernel_launch {
   bool flag_ignored;    /* a fault: poll() must not see its flag */
   bool timed_out;       /* for poll() and run() to use */
   bool illegal;         /* set by kernel_memory() */
+  double slowdown;      /* of dependent loads by what else uses their way; 0 = none */
   _Alignas(16) unsigned char arguments[KERNEL_ARGUMENTS_MAX];
 };
 
@@ -57,6 +58,10 @@ struct fake_kernel {
 #define ARGUMENTS(type, name, launch)                                                              \
   struct type name;                                                                                \
   memcpy(&name, (launch)->arguments, sizeof name)
+
+static inline bool kernel_is_chase(enum kernel kernel) {
+  return kernel >= KERNEL_CHASE_SYS && kernel <= KERNEL_CHASE_BULK;
+}
 
 /* By name, or NULL. */
 const struct fake_kernel *kernel_find(const char *name);

@@ -54,9 +54,31 @@ static void finish(struct stream *stream) {
   stream_pop(stream);
 }
 
+/* Copies and kernels that are under way; the rest moves no bytes. */
+static bool at_work(const struct operation *operation) {
+  return operation != NULL && operation->state >= OPERATION_READY && operation->work.bytes > 0;
+}
+
+/* Dependent loads wait behind what else uses their way: by the mean wait of an M/D/1 queue
+ * (Kleinrock, Queueing Systems, section 5.6), of which a tenth of the latency is the service. */
+static double slowdown_of(const struct work *work) {
+  double load = 0;
+  for (const struct stream *stream = simulator.streams; stream != NULL; stream = stream->next) {
+    if (at_work(stream->first) && &stream->first->work != work) {
+      load += links_load(&simulator.links, work, &stream->first->work);
+    }
+  }
+  load = fmin(load, 0.95);
+  return 1 + 0.1 * load / (2 * (1 - load));
+}
+
 static void make_ready(struct stream *stream, struct operation *operation) {
   if (operation->kind == OPERATION_KERNEL && !kernel_work(&operation->kernel, &operation->work)) {
     context_poison(stream->context, CUDA_ERROR_ILLEGAL_ADDRESS);
+  }
+  if (operation->kind == OPERATION_KERNEL && kernel_is_chase(operation->kernel.kernel->kernel)) {
+    operation->kernel.slowdown = slowdown_of(&operation->work);
+    operation->work.latency_ns *= operation->kernel.slowdown;
   }
   operation->state = OPERATION_READY;
   operation->ready_ns = simulator.now_ns;

@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -352,6 +353,20 @@ bool operation_carry_out(struct operation *operation) {
   return true;
 }
 
+/* What a thread of a copy has under way, and for how long: few blocks do not fill a link. */
+enum { THREAD_BYTES = 64, ACCESS_NS = 1000 };
+
+/* Of copies whose grid does not cover them. */
+static void limit_by_threads(const struct kernel_launch *launch, uint64_t bytes,
+                             struct work *work) {
+  const enum kernel kernel = launch->kernel->kernel;
+  const double threads = (double)launch->grid * launch->block;
+  if (kernel >= KERNEL_COPY_1 && kernel <= KERNEL_COPY_16 &&
+      (double)bytes > threads * THREAD_BYTES) {
+    work->least_ns = fmax(work->least_ns, (double)bytes / (threads * THREAD_BYTES) * ACCESS_NS);
+  }
+}
+
 bool kernel_work(struct kernel_launch *launch, struct work *work) {
   struct kernel_accesses accesses = {0};
   launch->kernel->accesses(launch, &accesses);
@@ -376,5 +391,6 @@ bool kernel_work(struct kernel_launch *launch, struct work *work) {
                                 .by_kernel = true};
     links_add_transfer(&simulator.links, work, &transfer);
   }
+  limit_by_threads(launch, accesses.items[0].moved_bytes, work);
   return true;
 }

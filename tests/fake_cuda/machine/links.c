@@ -254,3 +254,16 @@ void links_share(const struct links *links, const struct work *const *work, size
     rates[i] = isinf(rates[i]) ? 1e9 : rates[i] / 1e9; /* bytes per second -> bytes per ns */
   }
 }
+
+double links_load(const struct links *links, const struct work *work, const struct work *other) {
+  double rate = 0;
+  double most = 0;
+  links_share(links, &other, 1, &rate);
+  for (uint32_t i = 0; i < work->use_count && other->bytes > 0; i++) {
+    const uint32_t resource = work->uses[i].resource;
+    if (work->uses[i].bytes > 0 && links->capacities[resource] > 0) {
+      most = fmax(most, rate * 1e9 * weight(other, resource) / links->capacities[resource]);
+    }
+  }
+  return most;
+}

@@ -56,4 +56,8 @@ void links_add_memory(const struct links *links, struct work *work, int32_t gpu,
 void links_share(const struct links *links, const struct work *const *work, size_t count,
                  double *rates);
 
+/* Which share of a resource of `work` another takes when it runs alone: of that it takes most of.
+ */
+double links_load(const struct links *links, const struct work *work, const struct work *other);
+
 #endif

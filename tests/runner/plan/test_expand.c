@@ -510,6 +510,41 @@ static void loads_run_beside_every_case(void **state) {
   unmake(&made);
 }
 
+/* Beside a chase: on its way, or back, for every pair; and where the load says. */
+static void loads_take_the_way_of_a_chase(void **state) {
+  (void)state;
+  struct flow_setting loads[2] = {all_to_all().transfer.flow, all_to_all().transfer.flow};
+  loads[0].mirrors = loads[0].method_given = loads[0].size_given = true;
+  loads[0].mirror_direction = DIRECTION_REVERSE;
+  loads[1].from = numa_end(SELECT_LOCAL, MEMORY_PINNED);
+  loads[1].to = gpu_end(SELECT(1));
+  struct setting setting = {
+      .kind = CASE_CHASE,
+      .measure = all_to_all().measure,
+      .at = gpu_end(SELECT(0, 1)),
+      .of = gpu_end(SELECT(2)),
+      .transfer = {.loads = loads, .load_count = 2},
+      .work.chase = {
+          .space = CHASE_PEER, .footprint_bytes = 1 << 20, .stride_bytes = 128, .hops = 64}};
+  struct made made = make(machine_8xh100(), setting);
+  assert_int_equal(made.plan->case_count, 2);
+  for (int32_t i = 0; i < 2; i++) {
+    const struct bench_case *bench = &at(&made, (size_t)i)->bench;
+    assert_int_equal(bench->flow_count, 2);
+    assert_int_equal(bench->flows[0].target.index, 1);
+    assert_int_equal(bench->flows[1].role, FLOW_LOAD);
+    assert_int_equal(bench->flows[1].source.index, i);
+    assert_int_equal(bench->flows[1].target.index, 2);
+    assert_int_equal(bench->payload_bytes, 0);
+    assert_non_null(strstr(bench->definition, "\"flows\":[{\"role\":\"load\""));
+  }
+  unmake(&made);
+  setting.transfer.load_count = 0;
+  made = make(machine_8xh100(), setting);
+  assert_null(strstr(at(&made, 0)->bench.definition, "flows"));
+  unmake(&made);
+}
+
 static void spelled_flows_are_one_case(void **state) {
   (void)state;
   struct setting setting = all_to_all();
@@ -572,6 +607,7 @@ int main(void) {
       cmocka_unit_test(ring_and_bisection),
       cmocka_unit_test(gpus_of_a_node_run_together_per_source),
       cmocka_unit_test(loads_run_beside_every_case),
+      cmocka_unit_test(loads_take_the_way_of_a_chase),
       cmocka_unit_test(spelled_flows_are_one_case),
       cmocka_unit_test(a_shape_sets_the_size),
   };

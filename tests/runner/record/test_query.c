@@ -284,6 +284,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "curves",
                                       "fingerprint",
                                       "grid-sweep",
+                                      "loaded-latency",
                                       "memory-hierarchy",
                                       "stream",
                                       "stream-sequence",

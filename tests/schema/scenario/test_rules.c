@@ -272,7 +272,17 @@ static const struct mistake mistakes[] = {
     {"[measure]\nfree_share = @1\n" SIZED, "1 is out of range", NULL},
     {"[measure]\nfree_share = @0.0\n" SIZED, "0 is out of range", NULL},
     {SIZED "free_share = @1.5\n", "1.5 is out of range", NULL},
-    {CHASE_BLOCK "space = \"peer\"\n[chase.@load]\n", "unknown key \"load\" in [[chase]]", NULL},
+    {CHASE_BLOCK "space = \"peer\"\n[chase.@load]\n", "must be written as [[chase.load]]", NULL},
+    {CHASE_BLOCK "space = \"peer\"\n@[[chase.load]]\nsize = 1\n",
+     "missing \"method\" in [[chase.load]]", NULL},
+    {CHASE_BLOCK "space = \"peer\"\n@[[chase.load]]\nmethod = \"ce\"\n",
+     "missing \"size\" in [[chase.load]]", NULL},
+    {CHASE_BLOCK
+     "space = \"peer\"\n[[chase.load]]\nmethod = \"ce\"\nsize = 1\nkernel.@block = 32\n",
+     "\"kernel.block\" has no effect with this method", NULL},
+    {CHASE_BLOCK "space = \"peer\"\n[[chase.load]]\nmethod = \"ce\"\nsize = 1\n"
+                 "from.gpu = 0\nto.gpu = 1\n@direction = \"reverse\"\n",
+     "direction applies to loads without from and to", NULL},
 };
 
 /* The text without its '@', and where that stood. */

@@ -1,0 +1,72 @@
+-- Latency, or bandwidth, against the load beside it.
+--
+-- One row per case of the latest run of loaded-latency: what is measured, the copies beside it, the rate that they
+-- reach (0: none; each curve begins there), the time of one load in ns or the rate in GB/s, and how often the idle
+-- value it is. "from it" are copies from the memory that is read, "to it" those that write to it.
+--
+-- plot: x=load_gbps y=ns_per_hop|gbps low=low high=high curve=beside by=measured,path scale=linear
+--     figure=loaded-latency
+--
+-- narrow: low,high,remark
+--
+-- :run (run, default null) the run to show; null: the latest of loaded-latency
+WITH
+  loads AS (
+    SELECT f.run, f.case_key, sum(f.gbps) / count(DISTINCT f.case_run) AS gbps,
+      group_concat(DISTINCT f.method) AS methods, count(DISTINCT f.source || f.target) AS ways,
+      min(f.source) AS source, min(f.target) AS target
+    FROM v_flow f
+    WHERE f.role = 'load'
+      AND f.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'loaded-latency'
+                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+    GROUP BY f.run, f.case_key),
+  point AS (
+    SELECT c.*,
+      CASE c.kind WHEN 'chase' THEN 'latency, ' || c.space WHEN 'stream' THEN c.operation ELSE c.method END
+        AS measured,
+      l.gbps AS load_gbps,
+      CASE WHEN l.run IS NOT NULL THEN
+        l.methods || ', ' || CASE
+          WHEN l.ways > 1 THEN 'several ways'
+          WHEN l.source = c.source AND l.target = c.source THEN 'within it'
+          WHEN l.source = c.source THEN 'from it'
+          WHEN l.target = c.source THEN 'to it'
+          ELSE l.source || ' to ' || l.target END END AS beside
+    FROM v_run_case c
+    LEFT JOIN loads l ON l.run = c.run AND l.case_key = c.case_key
+    WHERE c.status <> 'skipped'
+      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'loaded-latency'
+                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+  idle AS (SELECT p.* FROM point p WHERE p.beside IS NULL),
+  curve AS (
+    SELECT p.measured, p.path, p.size_bytes, p.beside, min(p.position) AS place
+    FROM point p WHERE p.beside IS NOT NULL
+    GROUP BY p.measured, p.path, p.size_bytes, p.beside),
+  -- The idle case begins every curve of its path.
+  shown AS (
+    SELECT k.place, k.measured, k.path, k.size_bytes, k.beside, 0 AS load_gbps, i.median_ns AS idle_ns, i.median_ns,
+      i.low_ns, i.high_ns, i.ns_per_hop, i.gbps, i.payload_bytes, i.status, i.reason
+    FROM curve k
+    JOIN idle i ON i.measured = k.measured AND i.path = k.path AND i.size_bytes IS k.size_bytes
+    UNION ALL
+    SELECT k.place, p.measured, p.path, p.size_bytes, p.beside, p.load_gbps, i.median_ns, p.median_ns,
+      p.low_ns, p.high_ns, p.ns_per_hop, p.gbps, p.payload_bytes, p.status, p.reason
+    FROM point p
+    JOIN curve k ON k.measured = p.measured AND k.path = p.path AND k.size_bytes IS p.size_bytes
+      AND k.beside = p.beside
+    LEFT JOIN idle i ON i.measured = p.measured AND i.path = p.path AND i.size_bytes IS p.size_bytes)
+SELECT
+  s.measured AS measured,
+  s.path AS path,
+  s.beside AS beside,
+  s.load_gbps AS load_gbps,
+  s.ns_per_hop AS ns_per_hop,
+  s.gbps AS gbps,
+  CASE WHEN s.ns_per_hop IS NULL THEN s.payload_bytes / s.high_ns ELSE s.low_ns * s.ns_per_hop / s.median_ns END
+    AS low,
+  CASE WHEN s.ns_per_hop IS NULL THEN s.payload_bytes / s.low_ns ELSE s.high_ns * s.ns_per_hop / s.median_ns END
+    AS high,
+  CASE WHEN s.ns_per_hop IS NULL THEN s.idle_ns / s.median_ns ELSE s.median_ns / s.idle_ns END AS of_idle,
+  CASE WHEN s.status <> 'ok' THEN s.status || ': ' || s.reason END AS remark
+FROM shown s
+ORDER BY s.place, s.load_gbps;
