@@ -299,6 +299,13 @@ static const char *plan_transfer_load_reason(struct expander *x) {
   return x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL;
 }
 
+static void plan_transfer_emit(struct expander *x, const struct bench_case *bench,
+                               const char *reason) {
+  const struct expansion expansion = {
+      .bench = bench, .reason = reason, .incomplete = x->load_reason[0] != '\0'};
+  x->receive(x->context, &expansion);
+}
+
 /* One case of x->flows and the loads. */
 static void plan_transfer_emit_case(struct expander *x, const struct setting *setting) {
   struct bench_case bench = {0};
@@ -311,7 +318,7 @@ static void plan_transfer_emit_case(struct expander *x, const struct setting *se
         !plan_transfer_shuffle(x, &bench)) {
       reason = arena_format(x->arena, "more than %d copies in shuffled order", COPIES_MAX);
     }
-    expand_emit(x, &bench, reason);
+    plan_transfer_emit(x, &bench, reason);
   }
 }
 
@@ -322,7 +329,7 @@ void expand_emit_beside(struct expander *x, const struct setting *setting, struc
   if (setting->transfer.load_count == 0) {
     expand_emit(x, bench, reason);
   } else if (plan_transfer_add_loads(x, setting, &way, 1, 0, bench) != NULL) {
-    expand_emit(x, bench, reason != NULL ? reason : plan_transfer_load_reason(x));
+    plan_transfer_emit(x, bench, reason != NULL ? reason : plan_transfer_load_reason(x));
   }
 }
 

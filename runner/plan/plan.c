@@ -248,10 +248,10 @@ static void plan_name(struct plan_builder *b, bool in_full) {
   name_settings(setting->axis_values, setting->axis_value_count, b->size_bytes, &b->name);
 }
 
-/* Path, name and definition into the scratch buffers. asked: the path as asked for, where the
- * selectors came to nothing; else NULL. */
+/* Path, name and definition into the scratch buffers. */
 static void plan_describe(struct plan_builder *b, const struct bench_case *bench,
-                          const char *asked) {
+                          const struct expansion *expansion) {
+  const char *asked = expansion->asked;
   const struct setting *setting = b->setting;
   const struct plan_kind *kind = plan_kinds[bench->kind];
   strbuf_clear(&b->path);
@@ -269,7 +269,7 @@ static void plan_describe(struct plan_builder *b, const struct bench_case *bench
   name_axes(setting->axis_values, setting->axis_value_count, &b->axes);
   b->size_bytes = kind->size_bytes != NULL ? kind->size_bytes(&sized) : 0;
   plan_name(b, false);
-  if (asked != NULL) {
+  if (asked != NULL || expansion->incomplete) {
     definition_append_unresolved(&b->definition, bench->kind, b->name.text);
   } else {
     definition_append(&b->definition, bench);
@@ -323,7 +323,7 @@ static void plan_receive(void *context, const struct expansion *expansion) {
     bench.kind = b->setting->kind;
   }
   bench.measure = b->setting->measure;
-  plan_describe(b, &bench, expansion->asked);
+  plan_describe(b, &bench, expansion);
   char digits[CASE_KEY_MAX];
   definition_key(b->definition.text, b->definition.length, digits);
   const char *key = arena_strdup(&b->plan->arena, digits);

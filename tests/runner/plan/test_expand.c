@@ -507,6 +507,8 @@ static void loads_run_beside_every_case(void **state) {
   load.to = gpu_end(SELECT(9));
   made = make(machine_8xh100(), setting);
   expect_skip(&made, 0, "gpu0-gpu1", "load: GPU 9: this machine has 8, 0-7");
+  /* Without its load it is no case at all, also not the one that has none. */
+  assert_non_null(strstr(at(&made, 0)->bench.definition, "unresolved"));
   unmake(&made);
 }
 
