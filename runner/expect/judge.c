@@ -472,6 +472,10 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   const char **made = arena_array(arena, count + 1, sizeof *made);
   for (size_t i = 0; i < count; i++) {
     const char *slowed = items[i].worst->slowed_by;
+    for (size_t k = 0; k < i && slowed != NULL; k++) { /* what slows many is said once */
+      const char *said = items[k].worst->slowed_by;
+      slowed = said != NULL && strcmp(said, slowed) == 0 ? NULL : slowed;
+    }
     made[i] = arena_format(arena, "%s%s%s", expect_shortfall_words(arena, &items[i]),
                            slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
   }

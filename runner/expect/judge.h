@@ -79,8 +79,8 @@ const char *expect_shortfall_words(struct arena *arena, const struct expect_shor
 /* "all 35 as usual for H200 SXM on PCIe 5 x16 (12 reports); nothing is known of 4 more", or how
  * many fall short; NULL: nothing is known. */
 const char *expect_judge_summary(struct expect_judge *judge);
-/* The shortfalls with what may have slowed them, and the summary: sentences for people. None:
- * nothing is known. */
+/* The shortfalls with what may have slowed them, each reason once, and the summary: sentences for
+ * people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
 /* The same below a result. */
 void expect_judge_print(struct expect_judge *judge, const struct output *output);

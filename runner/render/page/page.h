@@ -67,6 +67,10 @@ struct page_run {
   const char *number;          /* of the run in the database, for commands that show the rest */
   const char *const *verdicts; /* what is slower than its peers, one sentence each */
   size_t verdict_count;
+  /* Of what the machine should reach: shortfalls, then the summary; NULL: nothing is known. */
+  const char *const *shortfalls;
+  size_t shortfall_count;
+  const char *expected;
   size_t compared; /* results that were compared with their peers; 0 = none could be */
   struct result_set parts[run_part_name_count];
 };

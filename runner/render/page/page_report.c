@@ -72,50 +72,57 @@ static enum status report_write_figures(const struct report *report, size_t i,
                       &report->selectors[i], page_results_figure, results, err);
 }
 
-/* What the run measured, as haul run shows it; *left_out: cases for which a page has no room. */
-static enum status report_write_results(struct report *report, size_t i, FILE *page,
-                                        size_t *left_out, struct error *err) {
+/* The results of a run beside what its machine should reach; what is short is said at its top. */
+static enum status report_judge(struct report *report, size_t i, struct result_set *cases,
+                                struct error *err) {
+  enum { SHORTFALLS_SHOWN_MAX = 6 };
+  struct page_run *run = &report->runs[i];
+  struct expect_judge *judge = NULL;
+  RETURN_ON_ERROR(expect_judge_run(report->request->expected, report->request->query,
+                                   report->selectors[i].value, NULL, &cases->sink, &judge, err));
+  const char *const *lines = NULL;
+  const size_t count = expect_judge_words(judge, &lines);
+  const size_t shown = count > SHORTFALLS_SHOWN_MAX + 1 ? SHORTFALLS_SHOWN_MAX + 1 : count;
+  const char **kept = arena_array(&report->arena, shown, sizeof *kept);
+  for (size_t k = 0; k + 1 < shown; k++) {
+    kept[k] = arena_strdup(&report->arena, lines[k]);
+  }
+  run->shortfalls = kept;
+  run->shortfall_count = shown > 0 ? shown - 1 : 0;
+  run->expected = count > 0 ? arena_strdup(&report->arena, lines[count - 1]) : NULL;
+  expect_judge_free(judge);
+  return STATUS_OK;
+}
+
+/* What the run measured, as haul run shows it. */
+static enum status report_write_results(struct report *report, size_t i, struct result_set *cases,
+                                        FILE *page, struct error *err) {
   const struct page_run *run = &report->runs[i];
   const bool flows_wanted = report->request->flows;
   const bool charts =
       result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
-  struct result_set cases;
   struct result_set flows;
   struct page_results results;
-  result_set_init(&cases, SIZE_MAX);
+  enum status status = STATUS_OK;
   result_set_init(&flows, SIZE_MAX);
-  cases.limit = (struct result_limit){.group_column = "block",
-                                      .word_column = "status",
-                                      .word = "skipped",
-                                      .group_maximum = REPORT_BLOCK_ROWS_MAX,
-                                      .maximum = REPORT_ROWS_MAX};
-  flows.limit = cases.limit;
+  flows.limit = cases->limit;
   flows.limit.group_maximum = REPORT_ROWS_MAX;
   page_results_init(&results, page, run->id);
-  struct expect_judge *judge = NULL;
-  enum status status = expect_judge_run(report->request->expected, report->request->query,
-                                        report->selectors[i].value, NULL, &cases.sink, &judge, err);
   if (flows_wanted) {
-    status = THEN(status, report_load(report, i, "run-flows", &flows.sink, err));
+    status = report_load(report, i, "run-flows", &flows.sink, err);
   }
   if (charts) {
     status = THEN(status, report_load_charts(report, i, &results, err));
     status = THEN(status, report_write_figures(report, i, &results, err));
   }
-  status = THEN(status, run_result_print(&cases, flows_wanted ? &flows : NULL,
-                                         report->request->sums, &results.output, err));
-  if (status == STATUS_OK) {
-    expect_judge_print(judge, &results.output);
-  }
-  expect_judge_free(judge);
-  *left_out = cases.left_out;
+  status = THEN(status, run_result_print(cases, flows_wanted ? &flows : NULL, report->request->sums,
+                                         &results.output, err));
   page_results_fini(&results);
-  if (cases.row_count > 0) {
+  if (cases->row_count > 0) {
     const char *file = arena_format(&report->arena, "haul-run-%s.csv", run->number);
-    status = THEN(status, page_put_csv(page, &cases, file, "The results", err));
+    status = THEN(status, page_put_csv(page, cases, file, "The results", err));
   }
   result_set_fini(&flows);
-  result_set_fini(&cases);
   return status;
 }
 
@@ -147,15 +154,25 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
 static enum status report_write_run(struct report *report, size_t i, FILE *page,
                                     struct error *err) {
   struct page_run *run = &report->runs[i];
-  size_t left_out = 0;
+  struct result_set cases;
   RETURN_ON_ERROR(report_find_outliers(report, i, err));
   for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count; part++) {
     RETURN_ON_ERROR(report_load_part(report, i, (enum run_part)part, err));
   }
-  page_run_begin(page, run);
-  RETURN_ON_ERROR(report_write_results(report, i, page, &left_out, err));
-  page_run_end(page, run, left_out);
-  return STATUS_OK;
+  result_set_init(&cases, SIZE_MAX);
+  cases.limit = (struct result_limit){.group_column = "block",
+                                      .word_column = "status",
+                                      .word = "skipped",
+                                      .group_maximum = REPORT_BLOCK_ROWS_MAX,
+                                      .maximum = REPORT_ROWS_MAX};
+  enum status status = report_judge(report, i, &cases, err);
+  if (status == STATUS_OK) {
+    page_run_begin(page, run);
+    status = report_write_results(report, i, &cases, page, err);
+    page_run_end(page, run, cases.left_out);
+  }
+  result_set_fini(&cases);
+  return status;
 }
 
 /* ---- the page ---- */

@@ -263,8 +263,33 @@ static void page_run_put_check_answer(FILE *page, const struct result_set *check
   }
 }
 
+/* As the machine should be, by expectations, and as its peers are. */
+static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
+  if (run->expected != NULL) {
+    html_print(page, "<li class=\"%s\"><b>%s:</b> %s</li>\n",
+               run->shortfall_count > 0 ? "bad" : "good",
+               run->shortfall_count > 0 ? "Not as it should be" : "As it should be", run->expected);
+  }
+  for (size_t i = 0; i < run->shortfall_count; i++) {
+    html_print(page, "<li class=\"bad\">%s</li>\n", run->shortfalls[i]);
+  }
+  for (size_t i = 0; i < run->verdict_count; i++) {
+    html_print(page, "<li class=\"bad\"><b>Not as its peers:</b> %s</li>\n", run->verdicts[i]);
+  }
+  if (run->verdict_count == 0 && run->compared > 0) {
+    html_print(page,
+               "<li class=\"good\"><b>%s:</b> no GPU, link or host is slower than its peers (%zu "
+               "results compared)</li>\n",
+               run->expected != NULL ? "As its peers" : "As it should be", run->compared);
+  } else if (run->compared == 0 && run->expected == NULL) {
+    (void)fputs("<li><b>As it should be:</b> not known: no expectation is of this machine, and "
+                "nothing in this run has two peers to be compared with</li>\n",
+                page);
+  }
+}
+
 /* "gpu0 is throttled" and the like are boxes above; here: what was measured, and whether it is as
- * its peers and the checks say it should be. */
+ * expectations, its peers and the checks say it should be. */
 static void page_run_put_answers(FILE *page, const struct page_run *run) {
   struct arena arena = {0};
   const long long cases = page_run_count_of(run, "cases");
@@ -278,20 +303,7 @@ static void page_run_put_answers(FILE *page, const struct page_run *run) {
              gpus ? page_run_say(run, "gpu_name") : page_run_say(run, "cpu_model"),
              driver[0] != '\0' ? ", driver " : "", driver,
              arena_format(&arena, ", %s", page_run_time_words(&arena, run)));
-  for (size_t i = 0; i < run->verdict_count; i++) {
-    html_print(page, "<li class=\"bad\"><b>Not as its peers:</b> %s</li>\n", run->verdicts[i]);
-  }
-  if (run->verdict_count == 0 && run->compared > 0) {
-    html_print(page,
-               "<li class=\"good\"><b>As it should be:</b> no GPU, link or host is slower than its "
-               "peers (%zu results compared)</li>\n",
-               run->compared);
-  } else if (run->compared == 0) {
-    (void)fputs(
-        "<li><b>As it should be:</b> not known from this run, in which nothing has two peers "
-        "to be compared with</li>\n",
-        page);
-  }
+  page_run_put_comparisons(page, run);
   page_run_put_wrong(page, run);
   page_run_put_check_answer(page, &run->parts[RUN_PART_CHECKS]);
   (void)fputs("</ul>\n", page);
