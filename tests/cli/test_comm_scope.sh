@@ -35,15 +35,16 @@ expect_out '^29 cases, 2 skipped'
 small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2
   --set measure.telemetry=off)
 
-begin 'all 27 are measured'
+begin 'all 28 are measured'
 run_ok run comm-scope/table1 "${small[@]}" --set transfer.size=1MiB --db table.db
-expect_value 27 table.db "select count(distinct block) from v_case where status = 'ok'"
+expect_value 28 table.db "select count(distinct block) from v_case where status = 'ok'"
 expect_value 0 table.db "select count(*) from v_case where status <> 'ok' or verified = 0"
 expect_value 6 table.db "select count(*) from v_case where block = 'demand_duplex_gpu' and flows = 2 and direction = 'both'"
 run_ok query --saved comm-scope-table1 --db table.db --format csv
-equal 28 "$(grep -c '' "$scratch/out")" 'rows and the heading'
+equal 29 "$(grep -c '' "$scratch/out")" 'rows and the heading'
 expect_out '^7,one way,"GPU to GPU, peer",12,'
-expect_out '^27,zero-copy,"GPU write, both ways",6,'
+expect_out '^10,both ways,"GPU and GPU, no peer",6,'
+expect_out '^28,zero-copy,"GPU write, both ways",6,'
 
 begin 'a table of one GPU says what it lacks'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run run comm-scope/table1 \
@@ -54,11 +55,12 @@ expect_out '^7,one way,"GPU to GPU, peer",0,,,"skipped: needs two GPUs, this mac
 expect_out '^1,one way,pageable to GPU,,,,not in this run'
 
 begin 'every figure is measured and read back'
+once=(--set measure.processes=1)
 sizes='["4KiB", "1MiB", "16MiB"]'
 for figure in "${figures[@]}"; do
   threads=()
   [ "$figure" != fig10 ] || threads=(--set 'demand_gpu_to_host.size=1MiB' --set 'demand_gpu_to_host.unified.threads=[1, 2]')
-  run_ok run "comm-scope/$figure" "${small[@]}" --set "transfer.size=$sizes" "${threads[@]}" --db fig.db -q
+  run_ok run "comm-scope/$figure" "${small[@]}" "${once[@]}" --set "transfer.size=$sizes" "${threads[@]}" --db fig.db -q
   expect_value 0 fig.db "select count(*) from v_case where scenario = 'comm-scope-$figure' and status not in ('ok', 'skipped')"
   measured=$(value fig.db "select count(*) from v_run_case where scenario = 'comm-scope-$figure' and status = 'ok'")
   number=$((10#${figure#fig}))
@@ -78,7 +80,7 @@ expect_out '^  d  pageable_to_gpu flushed$'
 run_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\)" query --saved comm-scope-fig02 --db fig.db
 
 begin 'a figure of an older run'
-run run comm-scope/fig11 "${small[@]}" --set transfer.size=64KiB --db fig.db -q --tag later
+run run comm-scope/fig11 "${small[@]}" "${once[@]}" --set transfer.size=64KiB --db fig.db -q --tag later
 run query --saved comm-scope-figure --param figure=11 --db fig.db --format csv
 equal 3 "$(grep -c '' "$scratch/out")" 'points of the latest run'
 run query --saved comm-scope-figure --param figure=11 --db fig.db --format csv --param run=previous
@@ -98,7 +100,7 @@ claims() { # DB [OPTION...]
 begin 'the claims, on what the fake driver does'
 run_ok run comm-scope/table1 "${small[@]}" --only '*p[ia][ng]*/*gpu0*' --db fig.db -q
 claims fig.db
-equal 18 "$(grep -c '' "$scratch/out")" claims
+equal 22 "$(grep -c '' "$scratch/out")" claims
 equal holds "$(verdict 4.1 'pinned memory is faster')" 'pinned above pageable'
 equal holds "$(verdict 4.1 'pinned, both ways')" 'both ways near twice one way'
 # Copies of pageable memory block the host, so that real time is in how far two of them overlap.
@@ -115,7 +117,92 @@ expect_out '^4\.2,.*no NUMA node is remote to GPU 0: node 0 is the only one'
 expect_out '^4\.4,zero-copy reads drop.*not measured at 16GiB: haul run comm-scope/fig09'
 expect_out '^4\.1,"?pinned, both ways.* GB/s = [12]\.[0-9]+ at 64MiB'
 claims fig.db --param 'tag=no such*'
-equal 18 "$(grep -c 'cannot be tested here' "$scratch/out")" 'claims without a run'
+equal 22 "$(grep -c 'cannot be tested here' "$scratch/out")" 'claims without a run'
+
+begin 'five processes, and their standard deviation'
+HAUL_FAKE_FAULTS=$source_folder/tests/fake_cuda/faults/noise.toml run_ok run comm-scope/fig11 "${small[@]}" --set transfer.size=64KiB --db sd.db -q
+expect_value 5 sd.db 'select max(process) + 1 from v_case'
+run_ok query --saved comm-scope-figure --db sd.db --format jsonl
+query_sd=$(sed -n 's/.*"series":"pinned_to_gpu".*"sd":\([0-9.e-]*\).*/\1/p' "$scratch/out")
+query_width=$(sed -n 's/.*"series":"pinned_to_gpu".*"low":\([0-9.]*\),"high":\([0-9.]*\).*/\1 \2/p' "$scratch/out")
+rates=$(value sd.db "select group_concat(gbps, ' ') from v_case where block = 'pinned_to_gpu'")
+if awk -v sd="$query_sd" -v width="$query_width" -v rates="$rates" 'BEGIN {
+  n = split(rates, x); for (i = 1; i <= n; i++) m += x[i] / n
+  for (i = 1; i <= n; i++) s += (x[i] - m) ^ 2 / (n - 1)
+  split(width, w); d = sqrt(s) - sd; e = w[2] - w[1] - 2 * sd
+  exit !(n == 5 && sd > 0 && d ^ 2 < 1e-8 && e ^ 2 < 1e-8)
+}'; then good; else bad "standard deviation $query_sd, error bar $query_width, rates $rates"; fi
+
+begin 'a processor beside the memory, and one that is not'
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
+cat >pin.toml <<'END'
+schema_version = 1
+name = "pin"
+[[transfer]]
+name = "pageable"
+method = "ce"
+from = { numa = "local", memory = "pageable" }
+to = { gpu = [0, 7] }
+size = "16MiB"
+cpu = ["local", "remote", "any", 1]
+[[transfer]]
+name = "staged"
+method = "ce"
+from = { gpu = 0 }
+to = { gpu = 1 }
+size = "16MiB"
+peer = false
+cpu = ["local", "remote"]
+END
+run_ok run pin.toml "${small[@]}" --db pin.db -q
+for block in pageable staged; do
+  expect_value 0.6 pin.db "select round(min(gbps) / max(gbps), 2) from v_case where block = '$block'"
+  expect_value remote pin.db "select group_concat(DISTINCT substr(axes, 5)) from v_case where block = '$block' and gbps < 0.9 * (select max(gbps) from v_case where block = '$block')"
+done
+expect_value 2 pin.db "select count(*) from plan_alias where run = 1" # cpu = 1: remote from GPU 0, local to GPU 7
+expect_value 0 pin.db "select count(*) from v_case where cpus is null or cpus not glob '[0-9]*'"
+taskset -c 0 "$haul" run pin.toml "${small[@]}" --only 'staged/*local*' --db pin.db -q >/dev/null 2>&1
+expect_value 0 pin.db "select cpus from v_case where run = 2"
+
+begin 'near and far GPUs, and a remote node'
+for figure in fig08 fig10; do
+  run_ok run "comm-scope/$figure" "${small[@]}" "${once[@]}" --set 'transfer.size=["1MiB", "64MiB"]' \
+    --only gpu_to_gpu_peer --only 'demand_host*' --db near.db -q
+done
+run query --saved comm-scope-claims --db near.db --format csv
+expect_out '^4.2,"GPU to GPU, near pairs.*linked alike: 478.1 GB/s each'
+claims near.db
+equal holds "$(verdict 4.6 'pages on demand: a remote')" 'a remote node of the fake machine'
+
+begin 'claims about links that differ and the last-level cache'
+if command -v sqlite3 >/dev/null; then
+  sqlite3 near.db "update plan_case set peak_bytes_per_second = peak_bytes_per_second / 3 where bench_case in (select id from bench_case where name glob 'gpu_to_gpu_peer/gpu0-gpu[4-7]/*')"
+  slower() { # DB FACTOR CASE: a glob
+    sqlite3 "$1" "update case_run set median_ns = $2 * median_ns where bench_case in (select id from bench_case where name glob '$3')"
+  }
+  for db in fig near; do
+    sqlite3 $db.db "insert or replace into environment_fact select id, 'cpu_caches', -1, 'ok', 'L1d 48 KiB, L2 2 MiB, L3 1 MiB of 8' from environment"
+    claims $db.db
+    if [ $db = fig ]; then
+      equal 'does not hold' "$(verdict 2.2.4 'copies of pageable memory are faster')" 'pageable and no cache'
+      slower fig.db 9 'pageable_to_gpu/*16MiB'
+    else
+      equal 'does not hold' "$(verdict 4.6 'pages on demand: the node matters most')" 'both nodes alike'
+      equal 'does not hold' "$(verdict 4.6 'pages on demand are faster')" 'demand and no cache'
+      slower near.db 3 'demand_host_to_gpu_remote/*/1MiB'
+      slower near.db 9 'demand_host_to_gpu*64MiB'
+      equal 'does not hold' "$(verdict 4.2 'GPU to GPU, near pairs')" 'fewer links, but as fast'
+      slower near.db 3 'gpu_to_gpu_peer/gpu0-gpu[4-7]/*'
+    fi
+    claims $db.db
+  done
+  equal holds "$(verdict 4.2 'GPU to GPU, near pairs')" 'fewer links, and slower'
+  equal holds "$(verdict 4.6 'pages on demand: the node matters most')" 'most at the size of the cache'
+  equal holds "$(verdict 4.6 'pages on demand are faster')" 'demand from the cache'
+  claims fig.db
+  equal holds "$(verdict 2.2.4 'copies of pageable memory are faster')" 'pageable from the cache'
+fi
+export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
 
 begin 'unified-memory coherence'
 run_ok run um-coherence "${small[@]}" --set 'transfer.size=["64KiB", "1MiB"]' --db um.db -q
@@ -125,7 +212,7 @@ expect_out '^GPUToGPU,gpu3,gpu2,1048576,'
 expect_out '^HostToGPU,numa0,gpu0,65536,'
 
 begin 'curves below the result'
-run_ok run comm-scope/fig08 "${small[@]}" --set 'transfer.size=["4KiB", "1MiB"]' --db plot.db --plot -q
+run_ok run comm-scope/fig08 "${small[@]}" "${once[@]}" --set 'transfer.size=["4KiB", "1MiB"]' --db plot.db --plot -q
 equal 2 "$(count '^ *GB/s$')" plots
 expect_out '^  c  gpu0-gpu3$'
 run query --saved curves --db plot.db --plot=semilog --param block='*no_peer'

@@ -3,7 +3,9 @@
 -- One row per claim, with the section of the paper. Compares the rates of the latest run of each comm-scope
 -- scenario on the machine that was measured last, at the sizes that both sides have, averaged over pairs of
 -- places; runs of the figures take precedence over table1. "near" means within 20 %. "both ways at once" is
--- compared with one way after the other: 2x when the two overlap fully. Where nothing can be compared, the
+-- compared with one way after the other: 2x when the two overlap fully. GPUs are near each other where their
+-- link has the highest peak of all pairs, far where it has the lowest; what fits the last-level cache (of one
+-- processor: fact cpu_caches) is compared with what is four times as large. Where nothing can be compared, the
 -- column numbers says why.
 --
 -- narrow: section,numbers
@@ -23,14 +25,24 @@ WITH
     FROM paper_run r JOIN paper_run n ON n.age_of_all = 1
     WHERE r.age = 1 AND r.host_name IS n.host_name AND r.simulated = n.simulated),
   result AS (
-    SELECT s.scenario, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps
+    SELECT s.run, s.scenario, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps, c.peak_gbps
     FROM scenario_run s JOIN v_run_case c ON c.run = s.run),
+  -- "L1d 48 KiB, L2 2 MiB, L3 105 MiB of 112": the last one.
+  cache_text AS (
+    SELECT max(substr(f.value, max(instr(f.value, 'L4 '), instr(f.value, 'L3 ')) + 3)) AS text
+    FROM scenario_run s JOIN v_fact f ON f.run = s.run
+    WHERE f.fact = 'cpu_caches' AND f.state = 'ok' AND f.value GLOB '*L[34] [0-9]*'),
+  cache AS (
+    SELECT CAST(CAST(text AS REAL) * CASE substr(text, instr(text, ' ') + 1, 3)
+             WHEN 'KiB' THEN 1 << 10 WHEN 'MiB' THEN 1 << 20 WHEN 'GiB' THEN 1 << 30 END AS INTEGER) AS bytes
+    FROM cache_text WHERE text IS NOT NULL),
   -- The curve that a result is a point of.
   named AS (
-    SELECT scenario, size, gbps,
+    SELECT run, scenario, size, gbps, peak_gbps,
       CASE
         WHEN scenario = 'comm-scope-fig02'
-          THEN block || CASE WHEN axes LIKE '%host_cache=flushed%' THEN '/flushed' ELSE '/warm' END
+          THEN block || CASE WHEN axes LIKE '%host_cache=flushed%' THEN '/flushed'
+                             WHEN axes LIKE '%host_cache=as_is%' THEN '/as_is' ELSE '/warm' END
         WHEN block LIKE 'demand/_gpu/_to/_host%' ESCAPE '/'
           AND (block LIKE '%threads' OR axes LIKE '%unified.threads=%')
           AND axes NOT LIKE '%unified.threads=1' AND axes NOT LIKE '%unified.threads=1 %'
@@ -45,6 +57,19 @@ WITH
       row_number() OVER (PARTITION BY name, size ORDER BY scenario = 'comm-scope-table1') AS choice
     FROM named GROUP BY scenario, name, size),
   measured AS (SELECT name, size, gbps FROM mean WHERE choice = 1),
+  peer AS (
+    SELECT n.run, n.size, n.gbps, n.peak_gbps, l.nearest, l.farthest
+    FROM named n JOIN (
+      SELECT run, max(peak_gbps) AS nearest, min(peak_gbps) AS farthest
+      FROM named WHERE name = 'gpu_to_gpu_peer' GROUP BY run) l ON l.run = n.run
+    WHERE n.name = 'gpu_to_gpu_peer'),
+  -- How much faster the nearer node is, or the farther one.
+  locality AS (
+    SELECT l.size, max(l.gbps / r.gbps, r.gbps / l.gbps) AS effect,
+      l.size BETWEEN c.bytes / 4 AND 4 * c.bytes AS near_cache, c.bytes
+    FROM measured l JOIN measured r ON r.size = l.size JOIN cache c
+    WHERE l.name = 'demand_host_to_gpu' AND r.name = 'demand_host_to_gpu_remote'
+      AND l.size >= 1 << 20),
   curve AS (
     SELECT name, size, gbps FROM measured
     UNION ALL
@@ -59,6 +84,20 @@ WITH
     FROM measured i JOIN measured o USING (size)
     WHERE i.name = 'pageable_to_gpu' AND o.name = 'gpu_to_pageable'
     UNION ALL
+    SELECT m.name || CASE WHEN m.size <= c.bytes THEN '/cached' ELSE '/beyond' END, c.bytes, max(m.gbps)
+    FROM measured m JOIN cache c ON m.size <= c.bytes OR m.size >= 4 * c.bytes
+    WHERE m.name IN ('pageable_to_gpu/warm', 'demand_host_to_gpu') AND m.size >= 1 << 16
+    GROUP BY m.name, m.size <= c.bytes
+    UNION ALL
+    SELECT CASE WHEN near_cache THEN 'locality/near_cache' ELSE 'locality/elsewhere' END, bytes, max(effect)
+    FROM locality GROUP BY near_cache
+    UNION ALL
+    SELECT 'gpu_to_gpu_peer/near', size, avg(gbps) FROM peer
+    WHERE peak_gbps = nearest AND nearest > farthest GROUP BY size
+    UNION ALL
+    SELECT 'gpu_to_gpu_peer/far', size, avg(gbps) FROM peer
+    WHERE peak_gbps = farthest AND nearest > farthest GROUP BY size
+    UNION ALL
     SELECT m.name || '/best', m.size, (SELECT max(b.gbps) FROM measured b WHERE b.name = m.name)
     FROM measured m WHERE m.name IN ('zero_copy_host_read', 'zero_copy_host_write')),
   -- Claimed of a ÷ b: above low and below high, at every size from..to, or at any of them.
@@ -68,6 +107,8 @@ WITH
     (2, '2.2.4', 'flushing host caches changes copies of pageable memory',
      'pageable_to_gpu/flushed', 'pageable_to_gpu/warm', 0.8, 1.25, 'outside', 4096, 1 << 34,
      'fig02'),
+    (2.5, '2.2.4', 'copies of pageable memory are faster where it is warm and fits the last-level cache',
+     'pageable_to_gpu/warm/cached', 'pageable_to_gpu/warm/beyond', 1.1, 1e9, 'every', 1 << 20, 1 << 34, 'fig02'),
     (3, '4.1', 'pinned memory is faster than pageable', 'pinned_to_gpu', 'pageable_to_gpu',
      1, 1e9, 'every', 1 << 20, 1 << 34, 'table1'),
     (4, '4.1', 'pageable to GPU is no faster than its copy to pinned memory',
@@ -78,6 +119,8 @@ WITH
      'pageable/in_turn', 0.8, 1.2, 'every', 1 << 26, 1 << 34, 'table1'),
     (7, '4.2', 'pinned memory of the local node is faster than of a remote one', 'pinned_to_gpu',
      'pinned_to_gpu_remote', 1.25, 1e9, 'every', 1 << 26, 1 << 34, 'fig06'),
+    (7.5, '4.2', 'GPU to GPU, near pairs are faster than far ones', 'gpu_to_gpu_peer/near',
+     'gpu_to_gpu_peer/far', 1.25, 1e9, 'every', 1 << 26, 1 << 34, 'fig08'),
     (8, '4.3', 'GPU to GPU, peer access is faster than staging through the host',
      'gpu_to_gpu_peer', 'gpu_to_gpu_no_peer', 1, 1e9, 'every', 1 << 20, 1 << 34, 'table1'),
     (9, '4.4', 'zero-copy reads are near the copy engine at middle sizes', 'zero_copy_host_read',
@@ -96,6 +139,10 @@ WITH
      'demand_gpu_to_host', 1.25, 1e9, 'every', 1 << 20, 1 << 34, 'fig10'),
     (16, '4.6', 'pages on demand: a remote node is near the local one', 'demand_host_to_gpu_remote',
      'demand_host_to_gpu', 0.8, 1.25, 'every', 1 << 20, 1 << 34, 'fig10'),
+    (16.3, '4.6', 'pages on demand: the node matters most near the size of the last-level cache',
+     'locality/near_cache', 'locality/elsewhere', 1, 1e9, 'every', 1 << 20, 1 << 34, 'fig10'),
+    (16.6, '4.6', 'pages on demand are faster where they fit the last-level cache',
+     'demand_host_to_gpu/cached', 'demand_host_to_gpu/beyond', 1.1, 1e9, 'every', 1 << 20, 1 << 34, 'fig10'),
     (17, '4.7', 'prefetch is near a pinned copy at large sizes', 'prefetch_host_to_gpu',
      'pinned_to_gpu', 0.8, 1e9, 'every', 1 << 30, 1 << 34, 'fig11'),
     (18, '4.7', 'prefetch is far below a pinned copy from 4 KiB to 32 MiB', 'prefetch_host_to_gpu',
@@ -138,10 +185,18 @@ SELECT
   END AS verdict,
   CASE
     WHEN t.id IS NULL
-      THEN ifnull(s.reason, printf('not measured %s%s: haul run comm-scope/%s',
+      THEN coalesce(s.reason,
+        CASE WHEN c.a = 'gpu_to_gpu_peer/near'
+          THEN (SELECT printf('all pairs of GPUs are linked alike: %.4g GB/s each', max(nearest)) FROM peer
+                HAVING max(nearest) = min(farthest)) END,
+        CASE WHEN (c.a LIKE '%cached' OR c.a LIKE 'locality/%') AND NOT EXISTS (SELECT 1 FROM cache)
+          AND EXISTS (SELECT 1 FROM scenario_run WHERE scenario = 'comm-scope-' || c.scenario)
+          THEN 'the size of the last-level cache is not known: fact cpu_caches' END,
+        printf('not measured %s%s: haul run comm-scope/%s',
         CASE WHEN c.size_from < c.size_to THEN 'from ' || from_label.text || ' to ' ELSE 'at ' END,
         to_label.text, c.scenario))
-    ELSE printf('%.4g : %.4g GB/s = %.2f at %s', l.a_gbps, l.b_gbps, l.ratio, last_label.text)
+    ELSE printf('%.4g : %.4g %s = %.2f at %s', l.a_gbps, l.b_gbps,
+        CASE WHEN c.a LIKE 'locality/%' THEN 'times' ELSE 'GB/s' END, l.ratio, last_label.text)
       || CASE WHEN t.sizes > 1
            THEN printf('; %.2f to %.2f from %s on, %d of %d sizes', t.lowest, t.highest,
                        first_label.text, t.agreeing, t.sizes)

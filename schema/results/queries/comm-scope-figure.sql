@@ -1,17 +1,39 @@
 -- A figure of the Comm|Scope paper.
 --
--- --param figure=2, 6, 7, 8, 9, 10 or 11. One row per point of a curve, in GB/s, from the latest run of comm-scope/fig02 ... fig11. low and high are the
--- 95 % interval of the median (one process), or the slowest and the fastest process. "local" and "remote" are
+-- --param figure=2, 6, 7, 8, 9, 10 or 11. One row per point of a curve, in GB/s, from the latest run of
+-- comm-scope/fig02 ... fig11. low and high are one standard deviation of the processes' rates (sd) below and above,
+-- as the paper has it of five runs; of a single process the 95 % interval of the median. "local" and "remote" are
 -- as seen from the GPU; for pageable_to_pinned, from the node of the source. x is the size in bytes of one
 -- direction; in figure 10, to the host, the number of threads that touch 1 GiB.
 --
 -- plot: x=x y=gbps low=low high=high curve=series,curve by=plot axis=axis peak=peak_gbps
 --     scale=log figure=comm-scope-fig*
 --
--- narrow: plot,peak_gbps,axis,low,high,remark,series
+-- narrow: plot,peak_gbps,axis,low,high,sd,processes,remark,series
 --
 -- :figure (integer, default null) number of the figure; null: the one measured last
 -- :run (run, default null) the run to show; null: the latest of that figure
+WITH RECURSIVE
+  chosen AS (
+    SELECT coalesce(:run, (
+      SELECT r.run FROM v_run r
+      WHERE r.scenario GLOB 'comm-scope-fig[0-9][0-9]'
+        AND (:figure IS NULL OR r.scenario = printf('comm-scope-fig%02d', :figure))
+      ORDER BY r.started_at DESC, r.run DESC LIMIT 1)) AS run),
+  spread AS (
+    SELECT c.case_key, m.mean, sum((c.gbps - m.mean) * (c.gbps - m.mean)) / (count(*) - 1) AS square
+    FROM chosen x JOIN v_case c ON c.run = x.run
+    JOIN (SELECT d.case_key, avg(d.gbps) AS mean FROM chosen y JOIN v_case d ON d.run = y.run
+          WHERE d.status = 'ok' GROUP BY d.case_key) m ON m.case_key = c.case_key
+    WHERE c.status = 'ok' AND c.gbps IS NOT NULL
+    GROUP BY c.case_key HAVING count(*) > 1),
+  -- Its root, by Newton: SQLite has a function for it only from 3.35 on, and not in every build.
+  root AS (
+    SELECT case_key, square, mean AS sd, 60 AS steps FROM spread WHERE square > 1e-18 * mean * mean
+    UNION ALL
+    SELECT case_key, square, 0.0, 0 FROM spread WHERE NOT square > 1e-18 * mean * mean
+    UNION ALL
+    SELECT case_key, square, (sd + square / sd) / 2, steps - 1 FROM root WHERE steps > 0)
 SELECT
   'figure ' || CAST(substr(c.scenario, 15) AS INTEGER) || CASE
     WHEN c.scenario <> 'comm-scope-fig10' THEN ''
@@ -22,7 +44,8 @@ SELECT
   CASE
     WHEN c.scenario = 'comm-scope-fig08' THEN c.path
     WHEN c.scenario = 'comm-scope-fig02'
-      THEN CASE WHEN c.axes LIKE '%host_cache=flushed%' THEN 'flushed' ELSE 'warm' END
+      THEN CASE WHEN c.axes LIKE '%host_cache=flushed%' THEN 'flushed'
+                WHEN c.axes LIKE '%host_cache=as_is%' THEN 'as is' ELSE 'warm' END
     WHEN c.block LIKE '%/_remote' ESCAPE '/' THEN 'remote'
     WHEN c.block = 'pageable_to_pinned' AND c.source_index <> c.target_index THEN 'remote'
     ELSE 'local'
@@ -34,15 +57,14 @@ SELECT
     ELSE c.size_bytes
   END AS x,
   c.gbps AS gbps,
-  c.gbps_low AS low,
-  c.gbps_high AS high,
+  CASE WHEN d.sd IS NULL THEN c.gbps_low ELSE c.gbps - d.sd END AS low,
+  CASE WHEN d.sd IS NULL THEN c.gbps_high ELSE c.gbps + d.sd END AS high,
   c.peak_gbps AS peak_gbps,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
-FROM v_run_case c
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark,
+  d.sd AS sd,
+  c.processes AS processes
+FROM chosen x
+JOIN v_run_case c ON c.run = x.run
+LEFT JOIN root d ON d.case_key = c.case_key AND d.steps = 0
 WHERE c.status <> 'skipped'
-  AND c.run = coalesce(:run, (
-    SELECT r.run FROM v_run r
-    WHERE r.scenario GLOB 'comm-scope-fig[0-9][0-9]'
-      AND (:figure IS NULL OR r.scenario = printf('comm-scope-fig%02d', :figure))
-    ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
 ORDER BY c.position;

@@ -1,4 +1,4 @@
--- Comm|Scope, table 1: the 27 microbenchmarks.
+-- Comm|Scope, table 1: the microbenchmarks.
 --
 -- One row per microbenchmark: the slowest and the fastest rate in GB/s over all its pairs of places, from the
 -- latest run of comm-scope/table1. If none was measured, remark says why.
@@ -17,24 +17,25 @@ WITH
     (7, 'one way', 'GPU to GPU, peer', 'gpu_to_gpu_peer'),
     (8, 'both ways', 'pageable and GPU', 'duplex_pageable'),
     (9, 'both ways', 'pinned and GPU', 'duplex_pinned'),
-    (10, 'both ways', 'GPU and GPU, peer', 'duplex_gpu_peer'),
-    (11, 'demand', 'host to GPU', 'demand_host_to_gpu'),
-    (12, 'demand', 'GPU to host', 'demand_gpu_to_host'),
-    (13, 'demand', 'GPU to host, threads', 'demand_gpu_to_host_threads'),
-    (14, 'demand', 'GPU to GPU', 'demand_gpu_to_gpu'),
-    (15, 'demand', 'host and GPU', 'demand_duplex_host'),
-    (16, 'demand', 'GPU and GPU', 'demand_duplex_gpu'),
-    (17, 'prefetch', 'host to GPU', 'prefetch_host_to_gpu'),
-    (18, 'prefetch', 'GPU to host', 'prefetch_gpu_to_host'),
-    (19, 'prefetch', 'GPU to GPU', 'prefetch_gpu_to_gpu'),
-    (20, 'prefetch', 'host and GPU', 'prefetch_duplex_host'),
-    (21, 'prefetch', 'GPU and GPU', 'prefetch_duplex_gpu'),
-    (22, 'zero-copy', 'host read', 'zero_copy_host_read'),
-    (23, 'zero-copy', 'host write', 'zero_copy_host_write'),
-    (24, 'zero-copy', 'GPU read', 'zero_copy_gpu_read'),
-    (25, 'zero-copy', 'GPU write', 'zero_copy_gpu_write'),
-    (26, 'zero-copy', 'GPU read, both ways', 'zero_copy_duplex_gpu_read'),
-    (27, 'zero-copy', 'GPU write, both ways', 'zero_copy_duplex_gpu_write')),
+    (10, 'both ways', 'GPU and GPU, no peer', 'duplex_gpu_no_peer'),
+    (11, 'both ways', 'GPU and GPU, peer', 'duplex_gpu_peer'),
+    (12, 'demand', 'host to GPU', 'demand_host_to_gpu'),
+    (13, 'demand', 'GPU to host', 'demand_gpu_to_host'),
+    (14, 'demand', 'GPU to host, threads', 'demand_gpu_to_host_threads'),
+    (15, 'demand', 'GPU to GPU', 'demand_gpu_to_gpu'),
+    (16, 'demand', 'host and GPU', 'demand_duplex_host'),
+    (17, 'demand', 'GPU and GPU', 'demand_duplex_gpu'),
+    (18, 'prefetch', 'host to GPU', 'prefetch_host_to_gpu'),
+    (19, 'prefetch', 'GPU to host', 'prefetch_gpu_to_host'),
+    (20, 'prefetch', 'GPU to GPU', 'prefetch_gpu_to_gpu'),
+    (21, 'prefetch', 'host and GPU', 'prefetch_duplex_host'),
+    (22, 'prefetch', 'GPU and GPU', 'prefetch_duplex_gpu'),
+    (23, 'zero-copy', 'host read', 'zero_copy_host_read'),
+    (24, 'zero-copy', 'host write', 'zero_copy_host_write'),
+    (25, 'zero-copy', 'GPU read', 'zero_copy_gpu_read'),
+    (26, 'zero-copy', 'GPU write', 'zero_copy_gpu_write'),
+    (27, 'zero-copy', 'GPU read, both ways', 'zero_copy_duplex_gpu_read'),
+    (28, 'zero-copy', 'GPU write, both ways', 'zero_copy_duplex_gpu_write')),
   measured AS (
     SELECT c.block, c.status, c.reason, c.gbps
     FROM v_run_case c
