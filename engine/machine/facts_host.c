@@ -573,6 +573,10 @@ static const struct {
     HOST_FACT_(numa_policy),
     HOST_FACT_(confidential_compute),
     HOST_FACT_(gpus_lost),
+    {"cpu_caches", facts_cpu_caches},
+    {"memory_modules", facts_memory_modules},
+    {"memory_peak", facts_memory_peak},
+    {"socket_links", facts_socket_links},
 #undef HOST_FACT_
 };
 

@@ -124,7 +124,11 @@ struct machine {
   X("page_size", "bytes of a page of host memory")                                                 \
   X("numa_policy", "allowed, or refused: whether this process may say where its memory goes")      \
   X("confidential_compute", "on or off")                                                           \
-  X("gpus_lost", "NVIDIA GPUs on the PCI bus that NVML does not see: fallen off it, or no driver")
+  X("gpus_lost", "NVIDIA GPUs on the PCI bus that NVML does not see: fallen off it, or no driver") \
+  X("cpu_caches", "caches of a processor, and how many logical processors share each")             \
+  X("memory_modules", "modules of host memory: number, type and speed")                            \
+  X("memory_peak", "bytes per second of all channels of host memory together")                     \
+  X("socket_links", "links between sockets: number and kind; or none")
 #define GPU_FACT_LIST(X)                                                                           \
   X("vbios", "version of the video BIOS")                                                          \
   X("ecc", "on or off")                                                                            \

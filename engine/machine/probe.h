@@ -87,5 +87,10 @@ void probe_links(struct probe *probe);
 /* HOST_FACT_LIST and GPU_FACT_LIST, in their order. */
 void probe_host_facts(struct probe *probe);
 void probe_gpu_facts(struct probe *probe);
+/* Those that facts_host.c leaves to facts_memory.c; each adds one fact of that name. */
+void facts_cpu_caches(struct probe *probe, const char *name);
+void facts_memory_modules(struct probe *probe, const char *name);
+void facts_memory_peak(struct probe *probe, const char *name);
+void facts_socket_links(struct probe *probe, const char *name);
 
 #endif

@@ -331,7 +331,8 @@ static const char *env_fact_unit(const char *fact, const char *value) {
          : strcmp(fact, "memlock_limit") == 0 || strcmp(fact, "page_size") == 0 ||
                  strcmp(fact, "bar1_bytes") == 0
              ? " bytes"
-             : "";
+         : strcmp(fact, "memory_peak") == 0 ? " bytes/s"
+                                            : "";
 }
 
 /* `gpus`: the GPUs whose fact it is, where it is not that of all; else "". */

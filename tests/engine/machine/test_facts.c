@@ -115,6 +115,26 @@ static const struct recorded XEON[] = {
     {"/sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "performance\n"},
     {"/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"},
     {"/sys/devices/system/cpu/smt/active", "1\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index0/level", "1\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index0/type", "Data\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index0/size", "48K\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list", "0\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index1/level", "3\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index1/type", "Unified\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index1/size", "107520K\n"},
+    {"/sys/devices/system/cpu/cpu0/cache/index1/shared_cpu_list", "0-3\n"},
+    {"/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"},
+    {"/sys/devices/system/cpu/cpu1/topology/physical_package_id", "1\n"},
+    {"/sys/bus/event_source/devices/uncore_upi_0/type", "63\n"},
+    {"/sys/bus/event_source/devices/uncore_upi_1/type", "64\n"},
+    {"/sys/devices/system/edac/mc/mc0/dimm0/dimm_location", "channel 0 slot 0\n"},
+    {"/sys/devices/system/edac/mc/mc0/dimm0/size", "32768\n"},
+    {"/sys/devices/system/edac/mc/mc0/dimm1/dimm_location", "channel 0 slot 1\n"},
+    {"/sys/devices/system/edac/mc/mc0/dimm1/size", "32768\n"},
+    {"/sys/devices/system/edac/mc/mc1/dimm0/dimm_location", "channel 0 slot 0\n"},
+    {"/sys/devices/system/edac/mc/mc1/dimm0/size", "32768\n"},
+    {"/sys/devices/system/edac/mc/mc1/dimm2/dimm_location", "channel 1 slot 0\n"},
+    {"/sys/devices/system/edac/mc/mc1/dimm2/size", "0\n"},
     {"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"},
     {"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "512\n"},
     {"/sys/kernel/iommu_groups/0/type", "identity\n"},
@@ -141,9 +161,59 @@ static const struct recorded XEON[] = {
     {NULL, NULL},
 };
 
+/* A structure of type 17 of 0x22 bytes: data width, size, type, speed and configured speed. */
+static size_t put_module(unsigned char *at, unsigned size, unsigned char type, unsigned speed) {
+  memset(at, 0, 0x22 + 4);
+  at[0] = 17;
+  at[1] = 0x22;
+  at[0x0a] = 64;
+  at[0x0c] = (unsigned char)size;
+  at[0x0d] = (unsigned char)(size >> 8);
+  at[0x12] = type;
+  at[0x20] = (unsigned char)speed;
+  at[0x21] = (unsigned char)(speed >> 8);
+  memcpy(at + 0x22, "A1", 3); /* a text, and two zeros */
+  return 0x22 + 4;
+}
+
+/* Another structure, four slots of which one is empty, the end. length: cut there; 0 = whole. */
+static void lay_out_smbios(const struct scene *scene, unsigned speed, size_t length) {
+  unsigned char table[512] = {1, 4, 0, 0, 0, 0};
+  size_t size = 6;
+  for (unsigned i = 0; i < 4; i++) {
+    size += put_module(table + size, i == 2 ? 0 : 0x7fff, 0x22, i == 3 ? speed : speed + 800);
+  }
+  memcpy(table + size, (unsigned char[]){127, 4, 0, 0, 0, 0}, 6);
+  char path[512];
+  (void)snprintf(path, sizeof path, "%s/sys/firmware/dmi/tables/DMI", scene->root);
+  make_folders(path);
+  FILE *stream = fopen(path, "w");
+  assert_non_null(stream);
+  size = length > 0 ? length : size + 6;
+  assert_int_equal(fwrite(table, 1, size, stream), size);
+  assert_int_equal(fclose(stream), 0);
+}
+
+/* Modules without a speed, and a table that is cut in the second of them. */
+static void test_memory_of_a_virtual_machine(void **state) {
+  (void)state;
+  struct scene *scene = scene_new(XEON);
+  lay_out_smbios(scene, 0, 0);
+  look(scene);
+  assert_fact(scene, "memory_modules", FACT_OK, "3 x DDR5");
+  assert_fact(scene, "memory_peak", FACT_UNAVAILABLE, "does not say how fast");
+  scene_free(scene);
+  scene = scene_new(XEON);
+  lay_out_smbios(scene, 4800, 6 + 0x22 + 4 + 0x10);
+  look(scene);
+  assert_fact(scene, "memory_modules", FACT_OK, "1 x DDR5 at 5600 MT/s");
+  scene_free(scene);
+}
+
 static void test_a_server(void **state) {
   (void)state;
   struct scene *scene = scene_new(XEON);
+  lay_out_smbios(scene, 4800, 0);
   (void)snprintf(scene->probe->driver_version, MACHINE_TEXT_MAX, "580.95.05");
   scene->probe->machine->driver_cuda_version = 12080;
   scene->sources.page_bytes = 65536;
@@ -175,6 +245,10 @@ static void test_a_server(void **state) {
   assert_fact(scene, "numa_policy", FACT_OK, "refused");
   assert_fact(scene, "confidential_compute", FACT_UNAVAILABLE, "no NVML");
   assert_fact(scene, "gpus_lost", FACT_OK, "2"); /* neither the switch nor another vendor's */
+  assert_fact(scene, "cpu_caches", FACT_OK, "L1d 48 KiB, L3 105 MiB of 4");
+  assert_fact(scene, "memory_modules", FACT_OK, "3 x DDR5 at 4800 MT/s");
+  assert_fact(scene, "memory_peak", FACT_OK, "76800000000"); /* two channels */
+  assert_fact(scene, "socket_links", FACT_OK, "2 UPI, of a rate that is not known");
   const struct machine *machine = scene->probe->machine;
   assert_int_equal(machine->node_count, 2);
   assert_int_equal(machine->nodes[1].number, 1);
@@ -202,6 +276,10 @@ static void test_without_sysfs_there_is_one_node(void **state) {
   assert_int_equal(machine->nodes[0].cpu_count, 2);
   assert_int_equal(machine->nodes[0].memory_bytes, 4000 * 1024);
   assert_int_equal(machine->nodes[0].free_memory_bytes, 1500 * 1024);
+  assert_fact(scene, "cpu_caches", FACT_UNAVAILABLE, "does not say");
+  assert_fact(scene, "memory_modules", FACT_UNAVAILABLE, "dmi/tables/DMI: No such file");
+  assert_fact(scene, "memory_peak", FACT_UNAVAILABLE, "dmi/tables/DMI: No such file");
+  assert_fact(scene, "socket_links", FACT_UNAVAILABLE, "which sockets there are");
   scene_free(scene);
 }
 
@@ -450,6 +528,7 @@ static void test_this_machine(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_memory_of_a_virtual_machine),
       cmocka_unit_test(test_a_server),
       cmocka_unit_test(test_without_sysfs_there_is_one_node),
       cmocka_unit_test(test_bridges_above_gpus),
