@@ -104,7 +104,7 @@ struct verb {
   const char *noun; /* what one of words is; NULL: the verb looks at them itself */
   bool takes_runs;  /* names of runs are arguments, too: for completion */
   bool takes_tests; /* --format junit, --format ctrf */
-  bool takes_svg;   /* --format svg, with --plot */
+  bool takes_svg;   /* --format svg */
   /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
   void (*check)(struct command *command, struct argp_state *state);
   /* A status other than STATUS_OK is reported; command->code is the exit code otherwise. */

@@ -1,20 +1,75 @@
 /* haul env: the machine and its software; --save writes it for haul plan --machine. */
 #include "runner/cli/options.h"
 #include "runner/console/output_file.h"
+#include "runner/record/manage.h"
 #include "runner/render/env.h"
+#include "runner/render/plot/machine_drawing.h"
 #include "schema/machine/machine_file.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { VERB_ENV_PICTURE_MAX = 16 << 20 };
 
 static const struct verb_option VERB_ENV_OPTIONS[] = {
     {"save", "FILE", "write the machine to FILE as TOML instead of showing it",
      OPTION_TEXT(output)},
     {"machine", "FILE", "show the machine saved in FILE", OPTION_TEXT(machine)},
+    {"run", "RUN", "show the machine of that run; --format svg: with the rates that it measured",
+     OPTION_TEXT(run)},
     {0},
 };
 
+static void verb_env_check(struct command *command, struct argp_state *state) {
+  if (command->run != NULL && command->machine != NULL) {
+    argp_error(state, "give --run or --machine, not both");
+  }
+  if (command->plot.picture && command->output != NULL) {
+    argp_error(state, "--save writes a machine file: --format svg cannot be combined with it");
+  }
+}
+
+/* command->target as that run recorded it. */
+static enum status verb_env_get_run(struct command *command, struct run_ref *run,
+                                    struct error *err) {
+  RETURN_ON_ERROR(command_open_query(command, err));
+  RETURN_ON_ERROR(selector_find(query_database(command->query), command->run, run, err));
+  command->target = machine_new();
+  return run_machine_read(query_database(command->query), run->id, command->target, err);
+}
+
+static enum status verb_env_draw(struct command *command, const struct run_ref *run,
+                                 struct error *err) {
+  struct result_set rates;
+  struct strbuf picture;
+  enum status status = STATUS_OK;
+  result_set_init(&rates, SIZE_MAX);
+  strbuf_init(&picture, VERB_ENV_PICTURE_MAX);
+  if (command->run != NULL) {
+    const struct query_parameter parameter = {"run",
+                                              arena_format(&command->arena, "run:%s", run->uuid)};
+    status = query_run_saved(command->query, "link-rates", &parameter, 1, NULL, &rates.sink, err);
+  }
+  if (status == STATUS_OK) {
+    machine_drawing_picture(command->target, command->run != NULL ? &rates : NULL, &picture);
+    errno = 0;
+    if (fwrite(picture.text, 1, picture.length, stdout) != picture.length || fflush(stdout) != 0) {
+      status = error_set_errno(err, errno, "cannot write to standard output");
+    }
+  }
+  strbuf_fini(&picture);
+  result_set_fini(&rates);
+  return status;
+}
+
 static enum status verb_env_run(struct command *command, struct error *err) {
-  RETURN_ON_ERROR(command_get_machine(command, err));
+  struct run_ref run = {0};
+  RETURN_ON_ERROR(command->run != NULL ? verb_env_get_run(command, &run, err)
+                                       : command_get_machine(command, err));
+  if (command->plot.picture) {
+    return verb_env_draw(command, &run, err);
+  }
   if (command->output == NULL) {
     const struct table_options options = table_to_stdout(&command->common);
     return env_print(command->target, &options, err);
@@ -30,7 +85,10 @@ const struct verb VERB_ENV = {
     .name = "env",
     .summary = "show this machine: GPUs, links, NUMA nodes and software",
     .doc = "Everything:" OUTPUT_OBJECT_FORMAT_NAMES "; one row per fact:" OUTPUT_ROW_FORMAT_NAMES
-           ". --save - writes to standard output.",
+           ". --save - writes to standard output. --format svg draws it: nodes, GPUs, links and "
+           "their theoretical peaks; with --run also what that run measured on them.",
     .options = VERB_ENV_OPTIONS,
+    .takes_svg = true,
+    .check = verb_env_check,
     .run = verb_env_run,
 };

@@ -1,6 +1,7 @@
 /* environment.c - inserts the facts about a machine. Values that change by themselves (free memory,
  * utilisation, the speed of an idle link) are not part of an environment: two runs on an unchanged
  * machine have the same one. */
+#include "runner/record/manage.h"
 #include "runner/record/record_state.h"
 #include "schema/machine/machine_file.h"
 
@@ -224,4 +225,127 @@ enum status record_add_environment(struct record *record, const struct machine *
     status = record_insert_nodes(record, machine, *id, err);
   }
   return status;
+}
+
+/* ---- a machine of the past ---- */
+
+/* Columns that have the name of a key. */
+static void environment_read_keys(const struct statement *statement, void *object,
+                                  const struct key *keys, size_t count) {
+  for (int i = 0; i < statement_column_count(statement); i++) {
+    const char *name = sqlite3_column_name(statement->stmt, i);
+    for (size_t k = 0; k < count; k++) {
+      if (strcmp(name, keys[k].name) != 0) {
+        continue;
+      }
+      const bool null = sqlite3_column_type(statement->stmt, i) == SQLITE_NULL;
+      if (keys[k].type != KEY_TEXT) {
+        machine_key_set_number(object, &keys[k],
+                               null ? keys[k].absent : sqlite3_column_int64(statement->stmt, i));
+      } else if (!null) {
+        machine_key_set_text(object, &keys[k],
+                             (const char *)sqlite3_column_text(statement->stmt, i));
+      }
+    }
+  }
+}
+
+static enum status environment_read_devices(struct database *database, int64_t environment,
+                                            struct machine *machine, struct error *err) {
+  struct statement statement;
+  enum status status =
+      statement_prepare(database, "environment/devices_of_machine", &statement, err);
+  statement_bind_int(&statement, ":environment", environment);
+  statement_bind_text(&statement, ":place", place_text(PLACE_GPU));
+  while (machine->gpu_count < MACHINE_GPUS_MAX && statement_next(&statement, &status, err)) {
+    struct gpu *gpu = &machine->gpus[machine->gpu_count++];
+    *gpu = (struct gpu){.utilization_percent = -1, .process_count = -1, .memory_node = -1};
+    environment_read_keys(&statement, gpu, GPU_KEYS, GPU_KEY_COUNT);
+  }
+  statement_reset(&statement);
+  statement_bind_int(&statement, ":environment", environment);
+  statement_bind_text(&statement, ":place", place_text(PLACE_NUMA));
+  while (machine->node_count < MACHINE_NODES_MAX && statement_next(&statement, &status, err)) {
+    struct numa_node *node = &machine->nodes[machine->node_count++];
+    environment_read_keys(&statement, node, NODE_KEYS, NODE_KEY_COUNT);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status environment_read_links(struct database *database, int64_t environment,
+                                          struct machine *machine, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "environment/links_of_machine", &statement, err);
+  statement_bind_int(&statement, ":environment", environment);
+  statement_bind_text(&statement, ":place", place_text(PLACE_GPU));
+  while (statement_next(&statement, &status, err)) {
+    const int from = statement_column_number(&statement, 0);
+    const int to = statement_column_number(&statement, 1);
+    if (from >= 0 && to >= 0 && from < (int)machine->gpu_count && to < (int)machine->gpu_count) {
+      environment_read_keys(&statement, &machine->links[from][to], LINK_KEYS, LINK_KEY_COUNT);
+    }
+  }
+  statement_bind_int(&statement, ":environment", environment);
+  statement_bind_text(&statement, ":place", place_text(PLACE_NUMA));
+  while (statement_next(&statement, &status, err)) {
+    const int from = machine_node_index(machine, statement_column_number(&statement, 0));
+    const int to = machine_node_index(machine, statement_column_number(&statement, 1));
+    const int distance = statement_column_number(&statement, 5);
+    if (from >= 0 && to >= 0 && distance > 0) {
+      machine->node_distance[from][to] = (uint8_t)distance;
+    }
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status environment_read_facts(struct database *database, int64_t environment,
+                                          struct machine *machine, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "environment/facts_of_machine", &statement, err);
+  statement_bind_int(&statement, ":environment", environment);
+  while (statement_next(&statement, &status, err)) {
+    enum fact_state state = FACT_UNAVAILABLE;
+    (void)fact_state_parse((const char *)sqlite3_column_text(statement.stmt, 2), &state);
+    const char *name = (const char *)sqlite3_column_text(statement.stmt, 0);
+    const char *value = (const char *)sqlite3_column_text(statement.stmt, 3);
+    const int gpu = sqlite3_column_int(statement.stmt, 1);
+    machine_add_fact(machine, name, gpu, state, "%s", value);
+    if (strcmp(name, "memory_node") == 0 && gpu >= 0 && gpu < (int)machine->gpu_count &&
+        state == FACT_OK) {
+      (void)sscanf(value, "%" SCNd32, &machine->gpus[gpu].memory_node);
+    }
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+enum status run_machine_read(struct database *database, int64_t run, struct machine *machine,
+                             struct error *err) {
+  struct statement statement;
+  int64_t environment = -1;
+  memset(machine, 0, sizeof *machine);
+  enum status status = statement_prepare(database, "environment/machine_of_run", &statement, err);
+  statement_bind_int(&statement, ":run", run);
+  if (statement_next(&statement, &status, err)) {
+    const struct {
+      char *text;
+      size_t size;
+      int column;
+    } TEXTS[] = {{machine->host_name, sizeof machine->host_name, 1},
+                 {machine->node_name, sizeof machine->node_name, 2},
+                 {machine->cuda_state, sizeof machine->cuda_state, 4},
+                 {machine->source, sizeof machine->source, 5}};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+      const char *text = (const char *)sqlite3_column_text(statement.stmt, TEXTS[i].column);
+      (void)snprintf(TEXTS[i].text, TEXTS[i].size, "%s", text != NULL ? text : "");
+    }
+    environment = sqlite3_column_int64(statement.stmt, 0);
+    machine->simulated = sqlite3_column_int(statement.stmt, 3) != 0;
+  }
+  statement_finalize(&statement);
+  status = THEN(status, environment_read_devices(database, environment, machine, err));
+  status = THEN(status, environment_read_links(database, environment, machine, err));
+  return THEN(status, environment_read_facts(database, environment, machine, err));
 }

@@ -1,7 +1,8 @@
-/* manage.h - runs after they were recorded: the scenario of one, tags, deletion. */
+/* manage.h - runs after they were recorded: the scenario and the machine of one, tags, deletion. */
 #ifndef HAUL_RUNNER_RECORD_MANAGE_H
 #define HAUL_RUNNER_RECORD_MANAGE_H
 
+#include "engine/machine/machine.h"
 #include "runner/record/selector.h"
 
 /* What a run was made of; texts belong to the arena. */
@@ -14,6 +15,11 @@ struct run_scenario {
 };
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,
                               struct run_scenario *scenario, struct error *err) CHECK_RESULT;
+
+/* The machine that it ran on, as far as it is recorded: what changes by itself (free memory, use of
+ * the GPUs, the speed of idle links) is "not known". */
+enum status run_machine_read(struct database *database, int64_t run, struct machine *machine,
+                             struct error *err) CHECK_RESULT;
 
 /* Words that name runs, NULL-terminated: "latest", "run:9", "tag:before", "baseline:good". */
 enum status run_words_read(struct database *database, struct arena *arena,

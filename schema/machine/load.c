@@ -50,10 +50,17 @@ static enum toml_kind machine_key_kind(enum key_type type) {
   return TOML_TABLE;
 }
 
-static void machine_store_number(void *member, enum key_type type, int64_t value) {
-  switch (type) {
+void machine_key_set_text(void *object, const struct key *key, const char *text) {
+  (void)snprintf((char *)object + key->offset, key->size, "%s", text);
+}
+
+void machine_key_set_number(void *object, const struct key *key, int64_t value) {
+  void *member = (char *)object + key->offset;
+  switch (key->type) {
   case KEY_TEXT:
+    break;
   case KEY_BOOL:
+    *(bool *)member = value > 0; /* -1: not known */
     break;
   case KEY_I32:
     *(int32_t *)member = (int32_t)value;
@@ -69,7 +76,6 @@ static void machine_store_number(void *member, enum key_type type, int64_t value
 
 static enum status machine_store(const struct loader *loader, const struct toml_node *node,
                                  const struct key *key, void *object) {
-  void *member = (char *)object + key->offset;
   enum status status = machine_want_kind(loader, node, machine_key_kind(key->type), key->name);
   if (status != STATUS_OK) {
     return status;
@@ -79,15 +85,15 @@ static enum status machine_store(const struct loader *loader, const struct toml_
       return machine_refuse(loader, node->span, "%s: expected text of at most %zu bytes", key->name,
                             key->size - 1);
     }
-    (void)snprintf(member, key->size, "%s", node->text);
+    machine_key_set_text(object, key, node->text);
   } else if (key->type == KEY_BOOL) {
-    *(bool *)member = node->boolean;
+    machine_key_set_number(object, key, node->boolean);
   } else if (node->integer < key->min || node->integer > key->max) {
     return machine_refuse(loader, node->span,
                           "%s: %" PRId64 " is not between %" PRId64 " and %" PRId64, key->name,
                           node->integer, key->min, key->max);
   } else {
-    machine_store_number(member, key->type, node->integer);
+    machine_key_set_number(object, key, node->integer);
   }
   return STATUS_OK;
 }
@@ -105,7 +111,7 @@ static const struct key *machine_find_key(const struct key *keys, size_t count, 
 static void machine_set_defaults(void *object, const struct key *keys, size_t count) {
   for (size_t i = 0; i < count; i++) {
     int64_t value = keys[i].absent < keys[i].min ? 0 : keys[i].absent;
-    machine_store_number((char *)object + keys[i].offset, keys[i].type, value);
+    machine_key_set_number(object, &keys[i], value);
   }
 }
 

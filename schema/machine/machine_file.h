@@ -43,6 +43,9 @@ struct key {
 /* The value of a number or a boolean, and of a text. */
 int64_t machine_key_number(const void *object, const struct key *key);
 const char *machine_key_text(const void *object, const struct key *key);
+/* Set it; a text that is too long is cut. */
+void machine_key_set_number(void *object, const struct key *key, int64_t value);
+void machine_key_set_text(void *object, const struct key *key, const char *text);
 
 extern const struct key MACHINE_KEYS[];
 extern const size_t MACHINE_KEY_COUNT;

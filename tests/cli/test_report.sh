@@ -52,6 +52,16 @@ page nv.html '<li><b>Measured:</b> [0-9]+ of [0-9]+ cases on 4 × NVIDIA H200, d
 page nv.html '<b>As it should be:</b> no GPU, link or host is slower than its peers \([0-9]+ results compared\)'
 page nv.html '<summary>The scenario</summary>'
 page nv.html 'name = &quot;nvbandwidth&quot;'
+page nv.html '<svg .*class="machine" role="img".*aria-labelledby="machine-0-title"'
+page nv.html '<title>host_to_device_memcpy_ce/numa0:pinned-gpu0[^<]*: [0-9.]+ GB/s, [0-9.]+ % of 63\.0</title>'
+run_ok env --run 1 --db r.db --format svg
+expect_out '^<svg xmlns="http://www.w3.org/2000/svg" class="machine"'
+expect_out '>[a-z] host_to_device_memcpy_ce/numa\*:pinned-gpu\*'
+run_ok env --run 1 --db r.db --format csv
+expect_out '^,driver_version,ok,580\.'
+run_fails 2 'give --run or --machine, not both' env --run 1 --machine "$machines/gh200.toml"
+run_ok env --machine "$machines/gh200.toml" --format svg
+expect_out '>C2C<'
 page nv.html 'download="haul-run-1.csv" href="data:text/csv;base64,[A-Za-z0-9+/=]+">The results as CSV</a> <small>[0-9]+ rows, in this file'
 "$haul" query --saved run-result --param run=1 --db r.db --format csv >expected.csv
 grep -Eo 'text/csv;base64,[A-Za-z0-9+/=]+' nv.html | sed 's/.*,//' | base64 -d |

@@ -1,16 +1,19 @@
 #include "runner/render/page/page_report.h"
 
+#include "runner/record/manage.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
 #include "runner/render/page/page_history.h"
 #include "runner/render/plot/curves.h"
 #include "runner/render/plot/figures.h"
+#include "runner/render/plot/machine_drawing.h"
 #include "runner/render/result/run_result.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Runs with more cases have no charts: the curves could not be told apart. */
-enum { CHART_CASES_MAX = 20000 };
+enum { CHART_CASES_MAX = 20000, DRAWING_MAX = 16 << 20 };
 
 /* One page while it is written. */
 struct report {
@@ -151,6 +154,31 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
   return status;
 }
 
+/* The machine of the run with the rates of its links, folded away. */
+static enum status report_write_machine(struct report *report, size_t i, FILE *page,
+                                        struct error *err) {
+  struct machine *machine = machine_new();
+  struct result_set rates;
+  struct strbuf drawing;
+  struct database *database = query_database(report->request->query);
+  result_set_init(&rates, SIZE_MAX);
+  strbuf_init(&drawing, DRAWING_MAX);
+  enum status status = run_machine_read(database, report->request->runs[i].id, machine, err);
+  status = THEN(status, report_load(report, i, "link-rates", &rates.sink, err));
+  if (status == STATUS_OK) {
+    machine_drawing_append(machine, &rates, arena_format(&report->arena, "machine-%zu", i),
+                           &drawing);
+    (void)fprintf(page,
+                  "<details><summary>The machine drawn, with the rates of its links</summary>\n"
+                  "<div class=\"wide\">\n%s</div></details>\n",
+                  drawing.text);
+  }
+  strbuf_fini(&drawing);
+  result_set_fini(&rates);
+  free(machine);
+  return status;
+}
+
 static enum status report_write_run(struct report *report, size_t i, FILE *page,
                                     struct error *err) {
   struct page_run *run = &report->runs[i];
@@ -168,7 +196,8 @@ static enum status report_write_run(struct report *report, size_t i, FILE *page,
   enum status status = report_judge(report, i, &cases, err);
   if (status == STATUS_OK) {
     page_run_begin(page, run);
-    status = report_write_results(report, i, &cases, page, err);
+    status = report_write_machine(report, i, page, err);
+    status = THEN(status, report_write_results(report, i, &cases, page, err));
     page_run_end(page, run, cases.left_out);
   }
   result_set_fini(&cases);

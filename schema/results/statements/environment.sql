@@ -56,3 +56,19 @@ SELECT id FROM fleet WHERE key = :key;
 
 -- name: insert_fleet
 INSERT INTO fleet (key, name, expected) VALUES (:key, :name, :expected);
+
+-- name: machine_of_run
+SELECT e.id, e.host_name, e.node, e.simulated, e.cuda_state, e.source
+FROM run r JOIN environment e ON e.id = r.environment
+WHERE r.id = :run;
+
+-- name: devices_of_machine
+-- Columns have the names of the keys of a machine file.
+SELECT * FROM device WHERE environment = :environment AND place = :place ORDER BY number;
+
+-- name: links_of_machine
+SELECT source, target, peer_access, nvlink_count, bytes_per_second, distance
+FROM link WHERE environment = :environment AND place = :place;
+
+-- name: facts_of_machine
+SELECT name, gpu, state, value FROM environment_fact WHERE environment = :environment;

@@ -1,5 +1,6 @@
 /* A machine as people and programs see it. */
 #include "runner/render/env.h"
+#include "runner/render/plot/machine_drawing.h"
 #include "schema/machine/machine_file.h"
 #include "tests/cmocka.h"
 
@@ -178,8 +179,207 @@ static void test_full_disk(void **state) {
   free(machine);
 }
 
+/* ---- the drawing ---- */
+
+enum { TEXTS_MAX = 2000 };
+
+/* A line of text as it is drawn, about as wide as its characters. */
+struct drawn_text {
+  double left, right, bottom;
+  char words[160];
+};
+
+/* What is seen of an element: without tags and titles. Returns behind the element. */
+static const char *read_words(const char *at, char words[160]) {
+  size_t length = 0;
+  while (strncmp(at, "</text>", 7) != 0) {
+    if (strncmp(at, "<title>", 7) == 0) {
+      at = strstr(at, "</title>") + 8;
+    } else if (*at == '<') {
+      at = strchr(at, '>') + 1;
+    } else {
+      if (length < 159) {
+        words[length++] = *at;
+      }
+      at++;
+    }
+  }
+  words[length] = '\0';
+  return at;
+}
+
+static size_t read_texts(const char *svg, struct drawn_text texts[TEXTS_MAX]) {
+  size_t count = 0;
+  for (const char *at = strstr(svg, "<text "); at != NULL; at = strstr(at, "<text ")) {
+    struct drawn_text *text = &texts[count];
+    double x = 0;
+    assert_int_equal(sscanf(strstr(at, " x="), " x=\"%lf\" y=\"%lf\"", &x, &text->bottom), 2);
+    const bool right = strncmp(at, "<text class=\"end\"", 17) == 0 ||
+                       strncmp(at, "<text class=\"dim end\"", 21) == 0;
+    at = read_words(strchr(at, '>') + 1, text->words);
+    size_t characters = 0; /* the zero-width space behind a letter is none */
+    for (const char *c = text->words; *c != '\0'; c++) {
+      characters += ((unsigned char)*c & 0xc0) != 0x80 && strncmp(c, "\xe2\x80\x8b", 3) != 0;
+    }
+    const double width = 5.6 * (double)characters;
+    text->left = right ? x - width : x;
+    text->right = right ? x : x + width;
+    count += characters > 0;
+    assert_true(count < TEXTS_MAX);
+  }
+  return count;
+}
+
+static void assert_readable(const struct machine *machine, const struct result_set *rates) {
+  static struct drawn_text texts[TEXTS_MAX];
+  struct strbuf svg;
+  double width = 0;
+  double height = 0;
+  strbuf_init(&svg, (size_t)1 << 24);
+  machine_drawing_append(machine, rates, "m", &svg);
+  assert_int_equal(sscanf(strstr(svg.text, "viewBox="), "viewBox=\"0 0 %lf %lf", &width, &height),
+                   2);
+  const size_t count = read_texts(svg.text, texts);
+  assert_true(count > 3);
+  for (size_t i = 0; i < count; i++) {
+    if (texts[i].right > width || texts[i].bottom > height || texts[i].left < 0) {
+      fail_msg("%s: \"%s\" is outside of the drawing", machine->host_name, texts[i].words);
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (texts[i].left < texts[k].right && texts[k].left < texts[i].right &&
+          texts[i].bottom < texts[k].bottom + 12 && texts[k].bottom < texts[i].bottom + 12) {
+        fail_msg("%s: \"%s\" is over \"%s\"", machine->host_name, texts[i].words, texts[k].words);
+      }
+    }
+  }
+  strbuf_fini(&svg);
+}
+
+static void add_rate(struct result_set *rates, enum place from, uint32_t a, enum place to,
+                     uint32_t b) {
+  char source[24];
+  char target[24];
+  (void)snprintf(source, sizeof source, "%s%u", place_text(from), a);
+  (void)snprintf(target, sizeof target, "%s%u", place_text(to), b);
+  const size_t row = result_set_add_row(rates);
+  result_set_put(rates, row, 0, cell_text(source));
+  result_set_put(rates, row, 1, cell_text(target));
+  result_set_put(rates, row, 2, cell_text("a_block/its_path/256MiB"));
+  result_set_put(rates, row, 3, cell_text(from == to ? "a_block/*/256MiB" : "another/*/256MiB"));
+  result_set_put(rates, row, 4, cell_real(4321.09));
+}
+
+/* Of every place to every other. */
+static void make_rates(const struct machine *machine, struct result_set *rates) {
+  static const char *const COLUMNS[] = {"source", "target", "case", "cases", "gbps"};
+  result_set_init(rates, SIZE_MAX);
+  for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++) {
+    (void)result_set_add_column(rates, &(struct column){.name = COLUMNS[i]});
+  }
+  for (uint32_t a = 0; a < machine->gpu_count; a++) {
+    for (uint32_t b = 0; b < machine->gpu_count; b++) {
+      add_rate(rates, PLACE_GPU, a, PLACE_GPU, b);
+    }
+    for (uint32_t n = 0; n < machine->node_count; n++) {
+      add_rate(rates, PLACE_GPU, a, PLACE_NUMA, (uint32_t)machine->nodes[n].number);
+      add_rate(rates, PLACE_NUMA, (uint32_t)machine->nodes[n].number, PLACE_GPU, a);
+    }
+  }
+  for (uint32_t n = 0; n < machine->node_count * machine->node_count; n++) {
+    add_rate(rates, PLACE_NUMA, (uint32_t)machine->nodes[n / machine->node_count].number,
+             PLACE_NUMA, (uint32_t)machine->nodes[n % machine->node_count].number);
+  }
+}
+
+static void assert_readable_with_and_without_rates(const struct machine *machine) {
+  struct result_set rates;
+  assert_readable(machine, NULL);
+  make_rates(machine, &rates);
+  assert_readable(machine, &rates);
+  result_set_fini(&rates);
+}
+
+/* Links of their own between so many pairs, the first GPUs with each other. */
+static void join_pairs(struct machine *machine, uint32_t pairs) {
+  for (uint32_t a = 0; a < machine->gpu_count; a++) {
+    for (uint32_t b = a + 1; b < machine->gpu_count; b++) {
+      machine->links[a][b].nvlink_count = pairs > 0 ? 1 + a : 0;
+      machine->links[b][a].nvlink_count = machine->links[a][b].nvlink_count;
+      pairs -= pairs > 0;
+    }
+  }
+}
+
+static void test_no_text_of_a_drawing_is_over_another(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof SHIPPED / sizeof *SHIPPED; i++) {
+    struct machine *machine = load(SHIPPED[i]);
+    assert_readable_with_and_without_rates(machine);
+    join_pairs(machine, 5);
+    assert_readable_with_and_without_rates(machine);
+    join_pairs(machine, 20);
+    assert_readable_with_and_without_rates(machine);
+    free(machine);
+  }
+}
+
+static void assert_drawn(const struct machine *machine, const struct result_set *rates,
+                         const char *part, bool there) {
+  struct strbuf svg;
+  strbuf_init(&svg, (size_t)1 << 24);
+  machine_drawing_append(machine, rates, "m", &svg);
+  if ((strstr(svg.text, part) != NULL) != there) {
+    fail_msg("\"%s\" is %s in:\n%s", part, there ? "not" : "", svg.text);
+  }
+  strbuf_fini(&svg);
+}
+
+static void set_path(struct machine *machine, int32_t gpu, const char *path) {
+  for (uint32_t i = 0; i < machine->fact_count; i++) {
+    struct fact *fact = &machine->facts[i];
+    if (fact->gpu == gpu && strcmp(fact->name, "pcie_path") == 0) {
+      fact->state = FACT_OK;
+      (void)snprintf(fact->value, sizeof fact->value, "%s", path);
+    }
+  }
+}
+
+static void test_what_is_drawn(void **state) {
+  (void)state;
+  struct result_set rates;
+  struct machine *machine = load("h100x8-nvlink.toml");
+  assert_drawn(machine, NULL, ">PCIe 5 x16<", true);
+  assert_drawn(machine, NULL, ">63.0 GB/s<", true);
+  assert_drawn(machine, NULL, ">NVLink 4 x18, 478.1 GB/s between each pair<", true);
+  assert_drawn(machine, NULL, "16 x DDR5 at 4800 MT/s: 614.4 GB/s over all channels", true);
+  assert_drawn(machine, NULL, "4 UPI, of a rate that is not known; distance 21", true);
+  assert_drawn(machine, NULL, "PCIe switch", false);
+  set_path(machine, 2, "0000:4a:01.0 0000:4b:00.0");
+  set_path(machine, 3, "0000:4a:01.0 0000:4b:01.0");
+  set_path(machine, 4, "0000:4a:01.1");
+  assert_drawn(machine, NULL, ">PCIe switch below 0000:4a:01.0<", true);
+  assert_readable_with_and_without_rates(machine);
+  make_rates(machine, &rates);
+  assert_drawn(machine, &rates, "<title>a_block/its_path/256MiB: 4321 GB/s</title>4321<", true);
+  assert_drawn(machine, &rates, ">a another/*/256MiB<", false);
+  assert_drawn(machine, &rates, ">a a_block/*/256MiB<", true);
+  assert_drawn(machine, &rates, ">GPU to GPU: from row to column, GB/s<", true);
+  assert_drawn(machine, &rates, ">Host to GPU: from row to column, GB/s<", true);
+  join_pairs(machine, 3);
+  assert_drawn(machine, &rates, ">0 - 2: NVLink 4 x1, ", true);
+  result_set_fini(&rates);
+  free(machine);
+  machine = load("no-gpu.toml");
+  assert_drawn(machine, NULL, "No GPU: no NVIDIA driver", true);
+  (void)snprintf(machine->host_name, sizeof machine->host_name, "<b>&");
+  assert_drawn(machine, NULL, "<b>", false);
+  free(machine);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_no_text_of_a_drawing_is_over_another),
+      cmocka_unit_test(test_what_is_drawn),
       cmocka_unit_test(test_fits_eighty_columns),
       cmocka_unit_test(test_what_is_shown),
       cmocka_unit_test(test_denied_and_unavailable_differ),
