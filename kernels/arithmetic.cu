@@ -37,6 +37,13 @@ ARITHMETIC_STEP(step_fma_f64, double, "d", "fma.rn.f64 %0, %0, %1, %2;")
 ARITHMETIC_INTEGER_STEP(step_add_i32, "add.s32 %0, %0, %1;")
 ARITHMETIC_INTEGER_STEP(step_mul_i32, "mul.lo.s32 %0, %0, %1;")
 ARITHMETIC_INTEGER_STEP(step_fma_i32, "mad.lo.s32 %0, %0, %2, %1;")
+/* Of two sums ptxas makes one instruction, which no multiplier can do: of single ones it gives some
+ * to the multipliers, so that a chain of step_add_i32 goes from one kind of unit to the other. */
+ARITHMETIC_INTEGER_STEP(step_add3_i32, "{\n\t"
+                                       ".reg .s32 sum;\n\t"
+                                       "add.s32 sum, %0, %1;\n\t"
+                                       "add.s32 %0, sum, %2;\n\t"
+                                       "}")
 
 /* A chain: how it starts, goes on and ends. */
 template <typename STEP> struct chain_f16 {
@@ -151,3 +158,4 @@ ARITHMETIC_KERNELS(fma_f64, chain_f64<step_fma_f64>)
 ARITHMETIC_KERNELS(add_i32, chain_i32<step_add_i32>)
 ARITHMETIC_KERNELS(mul_i32, chain_i32<step_mul_i32>)
 ARITHMETIC_KERNELS(fma_i32, chain_i32<step_fma_i32>)
+ARITHMETIC_KERNELS(add3_i32, chain_i32<step_add3_i32>)

@@ -51,7 +51,8 @@
 #define KERNEL_ARITHMETIC_LIST(X)                                                                  \
   KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_ADD, "haul_arithmetic_add")                         \
   KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_MUL, "haul_arithmetic_mul")                         \
-  KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_FMA, "haul_arithmetic_fma")
+  KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_FMA, "haul_arithmetic_fma")                         \
+  KERNEL_ARITHMETIC_ILP(X, KERNEL_ARITHMETIC_ADD3_I32, "haul_arithmetic_add3_i32")
 
 #define KERNEL_LIST(X)                                                                             \
   X(KERNEL_GATE, "haul_gate")                                                                      \

@@ -189,7 +189,8 @@ ENUM_NAMES_DECLARE(stream_clock, STREAM_CLOCK_LIST)
 #define ARITHMETIC_OP_LIST(X)                                                                      \
   X(ARITHMETIC_ADD, "add")                                                                         \
   X(ARITHMETIC_MUL, "mul")                                                                         \
-  X(ARITHMETIC_FMA, "fma") /* of integers: the low half of a * b + c */
+  X(ARITHMETIC_FMA, "fma")   /* of integers: the low half of a * b + c */                          \
+  X(ARITHMETIC_ADD3, "add3") /* of integers only: a + b + c */
 ENUM_NAMES_DECLARE(arithmetic_op, ARITHMETIC_OP_LIST)
 
 #define ARITHMETIC_MEASURE_LIST(X)                                                                 \

@@ -43,6 +43,9 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
     (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, arithmetic->gpu);
     return reason;
   }
+  if (arithmetic->op == ARITHMETIC_ADD3 && arithmetic->type != NUMBER_I32) {
+    return "add3 is an instruction of integers (i32)";
+  }
   if (!arithmetic_find_kernel(arithmetic, &kernel)) {
     (void)snprintf(reason, CASE_REASON_MAX, "ilp = %" PRIu32 ": a thread has 1, 2, 4 or 8 chains",
                    arithmetic->ilp);

@@ -105,6 +105,8 @@ static uint32_t step_i32(enum arithmetic_op op, uint32_t x, uint32_t other) {
     return x * other;
   case ARITHMETIC_FMA:
     return x * ARITHMETIC_INTEGER_B + other;
+  case ARITHMETIC_ADD3:
+    return x + other + ARITHMETIC_INTEGER_B;
   case arithmetic_op_name_count:
     break;
   }

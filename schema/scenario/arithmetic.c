@@ -2,9 +2,11 @@
 #include "schema/scenario/kind.h"
 
 static const struct field arithmetic_fields[] = {
-    KIND_KEY(ARITHMETIC, "op", "op", WORDS(arithmetic_op_names), SETTING(work.arithmetic.op),
-             .required = true,
-             HELP("The instruction; for integers fma is the low half of a * b + c")),
+    KIND_KEY(
+        ARITHMETIC, "op", "op", WORDS(arithmetic_op_names), SETTING(work.arithmetic.op),
+        .required = true,
+        HELP("The instruction; for integers fma is the low half of a * b + c, and add3, which only "
+             "they have, a + b + c")),
     KIND_KEY(ARITHMETIC, "type", "type", WORDS(number_type_names), SETTING(work.arithmetic.type),
              .required = true,
              HELP("Type of the numbers; an instruction on f16 does two packed operations")),
@@ -82,6 +84,12 @@ static bool arithmetic_check_setting(struct reader *reader, const struct block *
                           "instructions: %u is not a multiple of %d", arithmetic->instructions,
                           (int)ARITHMETIC_UNIT);
   }
+  if (arithmetic->op == ARITHMETIC_ADD3 && arithmetic->type != NUMBER_I32) {
+    const struct entry *type = subject_find(&subject, "type");
+    return subject_refuse(&subject, type, entry_word_span(type, arithmetic->type), "\"i32\"",
+                          "type: add3 is an instruction of integers, not of %s",
+                          number_type_text(arithmetic->type));
+  }
   if (setting->grid.kind == GRID_FULL) {
     const struct entry *grid = subject_find(&subject, "grid");
     return subject_refuse(&subject, grid, grid->node->span, "a number or \"per_sm*N\"",
@@ -90,8 +98,8 @@ static bool arithmetic_check_setting(struct reader *reader, const struct block *
   return arithmetic->measure != ARITHMETIC_LATENCY || arithmetic_check_latency(&subject, setting);
 }
 
-static const char *const arithmetic_checked[] = {"measure", "ilp",          "block",
-                                                 "grid",    "instructions", NULL};
+static const char *const arithmetic_checked[] = {"measure",      "ilp", "block", "grid",
+                                                 "instructions", "op",  "type",  NULL};
 
 const struct scenario_kind scenario_kind_arithmetic = {
     .section =

@@ -169,7 +169,8 @@ static void bench_chase(struct bench *bench) {
 static void bench_arithmetic(struct bench *bench) {
   const uint32_t sm_count = bench->machine->gpus[bench->gpu].sm_count;
   for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
-    for (int type = 0; type < (int)number_type_name_count; type++) {
+    for (int type = op == ARITHMETIC_ADD3 ? NUMBER_I32 : 0; type < (int)number_type_name_count;
+         type++) {
       struct bench_case bench_case = new_case(CASE_ARITHMETIC);
       bench_case.work.arithmetic = (struct arithmetic){.op = (enum arithmetic_op)op,
                                                        .type = (enum number_type)type,

@@ -34,7 +34,7 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
   done
 }
 
-reproduce grid-sweep grid-sweep=7 --set stream.size=64KiB
+reproduce grid-sweep grid-sweep=15 --set stream.size=64KiB
 expect_out '^gpu0,100000,[0-9.]+,'
 reproduce stream 'stream=72 stream-best=15 stream-sequence=32' --set threads.size=64KiB \
   --set 'elements.size={ from = "1KiB", to = "64KiB", factor = 2 }' --set best.size=64KiB \
@@ -51,8 +51,9 @@ reproduce shared-cache-scaling shared-cache-scaling=252 --set stream.passes=1 \
   --set stream.size=8KiB --set l1.size=4KiB
 expect_out '^gpu0,l1,4096,256,48,'
 reproduce arithmetic-latency 'arithmetic-throughput=6 arithmetic-latency=4' \
-  --set arithmetic.instructions=512 --set 'throughput.grid=2' --set occupancy.grid=1
+  --set arithmetic.instructions=512 --set 'throughput.grid=2' --set 'integer.grid=1' --set occupancy.grid=1
 expect_out '^gpu0,f64,([0-9.]+,){5}[0-9.]+'
+expect_out '^gpu0,i32,([0-9.]+,){7}[0-9.]+'
 # An SM of the fake driver does 128 operations of any type per clock, but for starting.
 expect_value 1 results.db "select count(*) from v_case where kind = 'arithmetic'
   and block = 'throughput' and number_type = 'f32' and operation = 'fma'
@@ -68,7 +69,7 @@ reproduce fingerprint fingerprint=1 --set stream.size=4KiB
 
 begin 'what was measured is held against the claims of the studies'
 run_ok query --saved microbenchmark-claims --db results.db --format csv
-equal 21 "$(wc -l <out)" 'lines of claims'
+equal 22 "$(wc -l <out)" 'lines of claims'
 equal 6 "$(grep -c '^microbenchmarking,II,.*,holds,' out)" 'claims of section II that hold'
 expect_out '^microbenchmarking,VI,loads past the capacity of the L1 cache take longer,holds,'
 reject_out 'not measured'
@@ -141,7 +142,7 @@ if command -v sqlite3 >/dev/null; then
     where s.bench_case = case_run.bench_case)) * (1 + 0.00001 * (abs(random()) % 100))"
   run_ok identify tag:run-6 --db gpus.db --format csv
   equal 4 "$(grep -c ',named,.*,yes,' "$scratch/out")" 'GPUs that are named right'
-  expect_err '20 of 20 were right \(100 %\), with 4 GPUs and 4 cases; guessing gives 25 %'
+  expect_err '20 of 20 were right \(100 %\), with 4 GPUs and 8 cases; guessing gives 25 %'
   run identify tag:run-6 --db gpus.db --confusion --format csv
   equal 5 "$(wc -l <"$scratch/out")" 'lines of the confusion'
   # Only what came before counts.

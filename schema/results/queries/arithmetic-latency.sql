@@ -1,7 +1,8 @@
 -- Latency and throughput of instructions by type.
 --
 -- One row per type: cycles from one dependent instruction to the next, and operations per clock and SM
--- (a packed half-precision instruction counts as two), in the latest run of arithmetic-latency.
+-- (a packed half-precision instruction counts as two), in the latest run of arithmetic-latency. add of i32 is
+-- what compilers make of sums, IADD3 and IMAD in turn; add3, a sum of three, is IADD3 alone, and fma IMAD alone.
 --
 -- narrow: mul_per_clock_sm,add_per_clock_sm,mul_cycles,add_cycles,fma_per_clock_sm
 --
@@ -17,9 +18,11 @@ SELECT
   max(CASE WHEN c.block = 'throughput' AND c.operation = 'add' THEN c.ops_per_clock_sm END)
     AS add_per_clock_sm,
   max(CASE WHEN c.block = 'throughput' AND c.operation = 'mul' THEN c.ops_per_clock_sm END)
-    AS mul_per_clock_sm
+    AS mul_per_clock_sm,
+  max(CASE WHEN c.operation = 'add3' THEN c.cycles_per_op END) AS add3_cycles,
+  max(CASE WHEN c.operation = 'add3' THEN c.ops_per_clock_sm END) AS add3_per_clock_sm
 FROM v_run_case c
-WHERE c.kind = 'arithmetic' AND c.block IN ('latency', 'throughput')
+WHERE c.kind = 'arithmetic' AND c.block IN ('latency', 'throughput', 'integer')
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'arithmetic-latency'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
   AND c.target_index IS NOT NULL

@@ -5,7 +5,7 @@
 --
 -- plot: x=blocks y=gbps low=low high=high curve=gpu peak=peak_gbps scale=semilog figure=grid-sweep
 --
--- narrow: low,high,peak_gbps,remark,peak_pct
+-- narrow: blocks_per_sm,low,high,peak_gbps,remark,peak_pct
 --
 -- :run (run, default null) the run to show; null: the latest of grid-sweep
 SELECT
@@ -16,8 +16,10 @@ SELECT
   c.gbps_high AS high,
   c.peak_gbps AS peak_gbps,
   c.percent_of_peak AS peak_pct,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark,
+  round(1.0 * c.grid_blocks / d.sm_count, 2) AS blocks_per_sm
 FROM v_run_case c
+LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index AND c.source_place = 'gpu'
 WHERE c.status <> 'skipped' AND c.kind = 'stream'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'grid-sweep'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))

@@ -3,9 +3,9 @@
 -- One row per curve of the latest runs of grid-sweep, shared-cache-scaling and stream: the least number of
 -- blocks, threads or elements whose rate is within 5 % of the best one, the best one, and the rate at the end of
 -- the curve, which is lower where more parallelism costs. Arrays of stream that fit the L2 cache, which have no
--- peak, are left out.
+-- peak, are left out. knee_per_sm is the number of blocks by that of the GPU's SMs.
 --
--- narrow: last_gbps,last,best_at,best_gbps,scenario
+-- narrow: knee_per_sm,last_gbps,last,best_at,best_gbps,scenario
 --
 -- :share (real, default 0.95) of the best that is enough
 -- :run (run, default null) the run to show; null: the latest of each scenario
@@ -14,7 +14,7 @@ WITH
     SELECT r.run, r.scenario, row_number() OVER (PARTITION BY r.scenario ORDER BY r.started_at DESC, r.run DESC) AS age
     FROM v_run r WHERE r.scenario IN ('grid-sweep', 'shared-cache-scaling', 'stream')),
   swept AS (
-    SELECT l.scenario, c.source_index, c.source_place || c.source_index AS gpu, c.gbps, c.position,
+    SELECT l.run, l.scenario, c.source_index, c.source_place || c.source_index AS gpu, c.gbps, c.position,
       CASE l.scenario
         WHEN 'stream' THEN c.operation || ', ' || CASE c.block WHEN 'threads' THEN '2^26 elements' ELSE '1024 threads' END
         WHEN 'grid-sweep' THEN c.operation
@@ -45,8 +45,10 @@ SELECT
   j.best_at AS best_at,
   j.best_gbps AS best_gbps,
   j.last AS last,
-  j.last_gbps AS last_gbps
+  j.last_gbps AS last_gbps,
+  CASE WHEN j.of = 'blocks' THEN round(1.0 * min(j.x) / d.sm_count, 2) END AS knee_per_sm
 FROM judged j
+LEFT JOIN v_gpu d ON d.run = j.run AND d.gpu = j.source_index
 WHERE j.gbps >= :share * j.best_gbps
 GROUP BY j.scenario, j.gpu, j.curve
 ORDER BY j.source_index, j.scenario, j.place;

@@ -194,17 +194,17 @@ void stream_compare_run(struct kernel_launch *launch) {
 enum { INSTRUCTION_CYCLES = 4, WARPS_PER_CYCLE = 4, WARP = 32 };
 
 struct chain_kind {
-  char op; /* a, m, f: add, mul, fma */
+  char op; /* a, m, f, 3: add, mul, fma, add3 */
   char type[4];
   uint32_t ilp;
 };
 
 static struct chain_kind chain_kind_of(const struct kernel_launch *launch) {
   struct chain_kind kind = {0};
-  char op[4];
-  (void)sscanf(kernel_text(launch->kernel->kernel), "haul_arithmetic_%3s_%3s_ilp%u", op, kind.type,
-               &kind.ilp);
-  kind.op = op[0];
+  char op[5];
+  (void)sscanf(kernel_text(launch->kernel->kernel), "haul_arithmetic_%4[^_]_%3s_ilp%u", op,
+               kind.type, &kind.ilp);
+  kind.op = op[3] == '3' ? op[3] : op[0];
   return kind;
 }
 
@@ -284,6 +284,7 @@ static uint64_t i32_chain(char op, uint32_t start, uint64_t steps) {
     const uint32_t mine = numbers[i % 2];
     const uint32_t other = numbers[(i + 1) % 2];
     numbers[i % 2] = op == 'a'   ? mine + other
+                     : op == '3' ? mine + other + ARITHMETIC_INTEGER_B
                      : op == 'm' ? mine * other
                                  : mine * ARITHMETIC_INTEGER_B + other;
   }
