@@ -33,7 +33,8 @@ struct expect_judge {
 static const struct column added_columns[] = {{.name = "expected"},
                                               {.name = "expected_low"},
                                               {.name = "expected_high"},
-                                              {.name = "as_expected"}};
+                                              {.name = "as_expected"},
+                                              {.name = "expected_limit"}};
 enum { ADDED_COUNT = sizeof added_columns / sizeof *added_columns, WORD_MAX = 4096 };
 
 /* ---- which rows are of it ---- */
@@ -209,16 +210,18 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   if (!known[shown].any) {
     return false;
   }
-  *finding = (struct expect_finding){.verdict = EXPECT_USUAL,
-                                     .path = (enum expect_path)observed->path,
-                                     .time = observed->time,
-                                     .value = observed->value,
-                                     .low = known[shown].low,
-                                     .high = known[shown].high,
-                                     .statement = shown,
-                                     .ratio = 1,
-                                     .gpus = {observed->gpus[0], observed->gpus[1]},
-                                     .machine = known[shown].machine};
+  *finding =
+      (struct expect_finding){.verdict = EXPECT_USUAL,
+                              .path = (enum expect_path)observed->path,
+                              .time = observed->time,
+                              .value = observed->value,
+                              .low = known[shown].low,
+                              .high = known[shown].high,
+                              .statement = shown,
+                              .ratio = 1,
+                              .limit = known[EXPECT_LIMIT].any ? known[EXPECT_LIMIT].high : NAN,
+                              .gpus = {observed->gpus[0], observed->gpus[1]},
+                              .machine = known[shown].machine};
   judge_compare(&known[EXPECT_FLOOR], EXPECT_FLOOR, finding);
   judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, finding);
   judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, finding);
@@ -281,6 +284,7 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   added[1] = known ? cell_finite(finding.low) : cell_null();
   added[2] = known ? cell_finite(finding.high) : cell_null();
   added[3] = known ? cell_text(expect_verdict_text(finding.verdict)) : cell_null();
+  added[4] = known ? cell_finite(finding.limit) : cell_null();
   return judge->inner->row(judge->inner->context, judge->row, err);
 }
 

@@ -1,6 +1,6 @@
 /* judge.h - a run's results beside what its machine should reach.
  *
- * A judge is a sink for the rows of the saved query run-result: it passes each on with four columns
+ * A judge is a sink for the rows of the saved query run-result: it passes each on with five columns
  * more, and remembers what falls short. What is known comes from data files (schema/expect): a
  * user's reports stand in place of the shipped ones for the same case; floors and limits of all
  * files hold. What was measured and no row is of is counted. Nothing is said of a case that no row
@@ -9,6 +9,7 @@
  *   expected       "55.2-55.5", ">= 48": GB/s, of chases ns per hop; NULL = nothing is known
  *   expected_low, expected_high   the same as numbers; NULL = open
  *   as_expected    an expect_verdict's name; NULL where nothing is known or measured
+ *   expected_limit what nothing of its kind can exceed, a limit of the data files; NULL = not known
  *
  * Texts live as long as the judge. */
 #ifndef HAUL_RUNNER_EXPECT_JUDGE_H
@@ -37,6 +38,7 @@ struct expect_finding {
   enum expect_path path;
   bool time; /* ns, else GB/s */
   double value, low, high;
+  double limit;                    /* NAN = not known */
   enum expect_statement statement; /* what it falls short of */
   double ratio;                    /* to the nearer end of the range: < 1 is worse */
   int gpus[2];                     /* -1 = none */

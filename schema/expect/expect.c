@@ -40,10 +40,6 @@ double expect_base(enum expect_unit unit, double value) {
   return value * expect_unit_factor(unit);
 }
 
-double expect_from_base(enum expect_unit unit, double value) {
-  return value / expect_unit_factor(unit);
-}
-
 double expect_tolerance(const struct expect_row *row) {
   return !isnan(row->tolerance)                             ? row->tolerance
          : row->statement != EXPECT_REPORTS                 ? 0

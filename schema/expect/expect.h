@@ -2,7 +2,7 @@
  *
  * A file has [[machine]] tables, which say of which machines they are, each with [[machine.expect]]
  * rows: which cases, a range, and what kind of statement it is. Values stay in the unit of their
- * source; expect_base() converts one, expect_from_base() converts it back. A key that is absent
+ * source; expect_base() converts one. A key that is absent
  * holds for all. The comment that expectations.toml, the shipped file, begins with describes every
  * key; it is read by the machinery of scenarios, and mistakes are diagnostics with positions.
  * A file owns all of its texts and does not change. */
@@ -95,9 +95,8 @@ void expect_write(struct strbuf *text, const char *description,
 struct expect_row expect_row_empty(void);
 
 bool expect_unit_is_time(enum expect_unit unit);
-/* GB/s or ns, and back. */
+/* GB/s or ns. */
 double expect_base(enum expect_unit unit, double value);
-double expect_from_base(enum expect_unit unit, double value);
 /* How far beyond its range a value may be, relative. */
 double expect_tolerance(const struct expect_row *row);
 

@@ -23,6 +23,14 @@ unit = "GB/s"
 statement = "reports"
 count = 2
 source = "this test"
+[[machine.expect]]
+path = "host_to_device"
+method = "ce"
+size.min = "16MiB"
+high = 60
+unit = "GB/s"
+statement = "limit"
+source = "a data sheet"
 EOT
 cat >up.toml <<'EOT'
 schema_version = 1
@@ -63,10 +71,10 @@ HAUL_EXPECT=mine.toml run run up.toml --db r.db
 expect_code 0
 expect_out '^all 4 as usual for H200 of the fake driver \(2 reports\); nothing is known of 8 more$'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
-equal '["55-55.2","usual"] 4' "$(python3 -c 'import json,collections
+equal '["55-55.2","usual",60] 4' "$(python3 -c 'import json,collections
 rows = json.load(open("out"))
-print(*["[\"%s\",\"%s\"] %d" % (*k, n) for k, n in collections.Counter(
-    (r["expected"], r["as_expected"]) for r in rows if r["expected"]).items()])')" 'columns in JSON'
+print(*["[\"%s\",\"%s\",%g] %d" % (*k, n) for k, n in collections.Counter(
+    (r["expected"], r["as_expected"], r["expected_limit"]) for r in rows if r["expected"]).items()])')" 'columns in JSON'
 
 begin 'a slow link: its GPU, the number, what is usual'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run up.toml --db slow.db
@@ -115,6 +123,8 @@ begin 'health: one line and an exit code; one short case is measured once more'
 HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
 expect_code 0
 equal 'healthy: all 4 as usual for H200 of the fake driver (2 reports)' "$(cat out)" 'the line'
+HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
+if grep -Eq '87\.[0-9] % of peak \(pcie, 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
 expect_code 1
 equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB)' \

@@ -55,8 +55,9 @@
   TEXT("same_axes", same_axes)                                                                     \
   TEXT("expected",                                                                                 \
        expected) /* "55.2-55.5", from a judge (runner/expect); NULL: nothing is known */           \
-  TEXT("as_expected", as_expected) /* "usual", "short", "beyond" */                                \
-  NUMBER("partial", partial)       /* 1: the run has not measured all of its scenario */
+  TEXT("as_expected", as_expected)         /* "usual", "short", "beyond" */                        \
+  NUMBER("expected_limit", expected_limit) /* GB/s; NAN: not known */                              \
+  NUMBER("partial", partial)               /* 1: the run has not measured all of its scenario */
 
 /* A swept key and the value that a case has of it: "size" and "64KiB". */
 struct result_axis {

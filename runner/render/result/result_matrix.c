@@ -191,13 +191,14 @@ static const char *range_text(struct arena *arena, struct range range) {
                                : arena_format(arena, "%s to %s", from, to);
 }
 
-/* "82.4 to 83.1 % of peak (nvlink raw, 478.3 GB/s); 95 % interval within 0.02 %" */
+/* "82.4 to 83.1 % of peak (nvlink raw, 478.3 GB/s; usable 450.0); 95 % interval within 0.02 %" */
 static const char *matrix_remark(struct arena *arena, const struct result_facet *facet) {
   struct range peak = {NAN, NAN};
   struct range cycles = {NAN, NAN};
   double spread = 0;
   const struct run_row *first = NULL;
   bool one_peak = true;
+  bool one_limit = true;
   for (size_t i = 0; i < facet->count; i++) {
     const struct run_row *row = facet->cells[i].row;
     if (strcmp(row->status, "ok") != 0) {
@@ -209,20 +210,26 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
     spread = fmax(spread, result_spread(row));
     one_peak = one_peak && row->peak_gbps == first->peak_gbps &&
                same_text(row->limited_by, first->limited_by);
+    one_limit = one_limit && row->expected_limit == first->expected_limit; /* false of NAN */
   }
   if (first == NULL) {
     return "";
   }
   const char *text = "";
   if (peak.greatest > 0) {
-    text = peak.greatest - peak.least < 0.05
-               ? arena_format(arena, "%.1f %% of peak", peak.greatest)
-               : arena_format(arena, "%.1f to %.1f %% of peak", peak.least, peak.greatest);
+    const char *least = arena_format(arena, "%.1f", peak.least);
+    const char *greatest = arena_format(arena, "%.1f", peak.greatest);
+    text = strcmp(least, greatest) == 0
+               ? arena_format(arena, "%s %% of peak", greatest)
+               : arena_format(arena, "%s to %s %% of peak", least, greatest);
     if (one_peak) {
       char rate[MATRIX_NUMBER_MAX];
       matrix_number(first->peak_gbps, rate);
       text =
-          arena_format(arena, "%s (%s, %s GB/s)", text, result_peak_name(first->limited_by), rate);
+          arena_format(arena, "%s (%s, %s GB/s", text, result_peak_name(first->limited_by), rate);
+      matrix_number(first->expected_limit, rate);
+      text =
+          arena_format(arena, "%s%s%s)", text, one_limit ? "; usable " : "", one_limit ? rate : "");
     }
   }
   if (cycles.greatest > 0) {
