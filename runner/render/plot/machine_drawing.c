@@ -426,8 +426,8 @@ static void machine_draw_lane(struct machine_drawing *d, uint32_t a, uint32_t b,
   const double left = fmin(machine_gpu_x(d, a), machine_gpu_x(d, b)) + 14;
   const double length = MACHINE_CHAR * ((double)text_width(words) + (d->measured ? 36 : 0));
   const double x = fmin(left, d->width - MARGIN - length);
-  machine_put_box(d, "page", x - 3, y - 13, length + 6, LINE);
-  html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">%s", x, y - 2, words);
+  machine_put_box(d, "page", x - 3, y - 15, length + 6, LINE - 2);
+  html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">%s", x, y - 4, words);
   machine_put_both_ways(d, a, b);
   strbuf_append(d->text, "</text>\n");
 }
