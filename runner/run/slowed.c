@@ -148,7 +148,7 @@ static void slowed_describe_program(struct slowed_gpu *seen, uint32_t number,
   if (seen->other_count > 1) {
     (void)snprintf(more, sizeof more, " and %d more", seen->other_count - 1);
   }
-  (void)snprintf(seen->user.who, sizeof seen->user.who, "%s%s%s", who, busy, more);
+  (void)snprintf(seen->user.who, sizeof seen->user.who, "%.50s%.20s%.24s", who, busy, more);
   seen->user.hidden = false;
   slowed_append(text, "gpu%u in use by %s", number, seen->user.who);
 }
