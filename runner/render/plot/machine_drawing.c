@@ -352,8 +352,12 @@ static void machine_draw_gpu(struct machine_drawing *d, uint32_t g) {
   machine_put_text(d, "dim", x + PAD, d->y + 4 * LINE, width - PAD,
                    machine_peak_words(d->arena, peak_dram(gpu)));
   html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", x + PAD, d->y + 5 * LINE);
-  machine_put_rate(d, machine_rate_between(d, PLACE_GPU, (int32_t)g, PLACE_GPU, (int32_t)g),
-                   "copy ");
+  const struct machine_rate *copy =
+      machine_rate_between(d, PLACE_GPU, (int32_t)g, PLACE_GPU, (int32_t)g);
+  machine_put_rate(d, copy, "copy ");
+  if (copy != NULL && isfinite(copy->percent_of_peak)) { /* its bytes are read and written */
+    html_append(d->text, " %.0f %%", copy->percent_of_peak);
+  }
   strbuf_append(d->text, "</text>\n");
 }
 

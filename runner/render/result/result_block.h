@@ -101,7 +101,7 @@ void result_page_begin_block(struct result_page *page);
 bool result_row_shown(const struct run_row *row);
 /* "ce" of a transfer with one method, "" where there is none. */
 const char *result_method(const struct run_row *row);
-/* "64MiB"; "" where the flows of the case differ. */
+/* "64MiB"; "several sizes" where the flows of the case differ, "" where there is none. */
 const char *result_size(struct arena *arena, const struct run_row *row);
 /* The value of a row's axis; NULL where it has no such axis. */
 const char *result_axis(const struct run_row *row, const char *key);

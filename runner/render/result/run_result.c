@@ -116,6 +116,9 @@ const char *result_size(struct arena *arena, const struct run_row *row) {
   if (row->size_bytes >= 1) {
     units_format_size((uint64_t)row->size_bytes, text);
   }
+  if (text[0] == '\0' && row->flows > 1) {
+    return "several sizes";
+  }
   return arena_strdup(arena, text);
 }
 

@@ -344,6 +344,12 @@ static void the_rest_is_tables(void **state) {
          "path        GB/s\n"
          "gpu0-gpu1  300.0\n"
          "gpu0-gpu2   1300\n");
+  EXPECT(((const struct said[]){{.block = "mix", .path = "2flows", .flows = 2, .gbps = 80}}), 0,
+         "mix\n"
+         "several sizes by ce: GB/s of all flows, over one window\n"
+         "path     GB/s  % of peak\n"
+         "2flows  80.00       20.0\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n");
 }
 
 /* A chase in ns and clocks per hop, arithmetic in what its measure is called by. */
