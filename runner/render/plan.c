@@ -3,6 +3,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/plan/kind.h"
+#include "runner/table/output.h"
 #include "runner/table/text.h"
 
 #include <inttypes.h>
@@ -149,7 +150,7 @@ static void plan_append_memory(struct strbuf *text, const char *before, uint64_t
 static void plan_append_totals(const struct plan *plan, uint32_t processes, struct strbuf *text) {
   const size_t measured = plan->case_count - plan->skip_count;
   char time[UNITS_TEXT_MAX];
-  strbuf_printf(text, "\n%zu case%s", measured, strings_plural(measured, "", "s"));
+  strbuf_printf(text, "%zu case%s", measured, strings_plural(measured, "", "s"));
   if (plan->skip_count > 0) {
     strbuf_printf(text, ", %zu skipped", plan->skip_count);
   }
@@ -172,11 +173,11 @@ static void plan_append_totals(const struct plan *plan, uint32_t processes, stru
   plan_append_memory(text, "; at most ", plan->host_bytes, " of host memory");
   plan_append_memory(text, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
                      " on a GPU");
-  strbuf_append(text, "\n");
 }
 
 static enum status plan_print_below(const struct plan *plan, uint32_t processes, bool details,
-                                    FILE *stream, struct error *err) {
+                                    const struct table_options *options, struct error *err) {
+  const struct output output = {.stream = options->stream, .width = options->width};
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
   if (details) {
@@ -184,8 +185,12 @@ static enum status plan_print_below(const struct plan *plan, uint32_t processes,
   }
   plan_append_skipped(plan, &text);
   plan_append_duplicates(plan, &text);
+  strbuf_append(&text, "\n");
+  const enum status status = stream_write(options->stream, &text, NULL, err);
+  strbuf_fini(&text);
+  strbuf_init(&text, TEXT_MAX);
   plan_append_totals(plan, processes, &text);
-  const enum status status = stream_write(stream, &text, NULL, err);
+  output_wrapped(&output, "", text.text);
   strbuf_fini(&text);
   return status;
 }
@@ -238,7 +243,7 @@ static enum status plan_print_page(const struct plan *plan, uint32_t processes, 
     plan_print_cases(plan, table, err);
     status = table_close(table, err);
   }
-  return THEN(status, plan_print_below(plan, processes, details, options->stream, err));
+  return THEN(status, plan_print_below(plan, processes, details, options, err));
 }
 
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
