@@ -2,6 +2,7 @@
 
 #include "engine/base/globs.h"
 #include "engine/base/strbuf.h"
+#include "engine/machine/machine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -317,6 +318,7 @@ static enum status explain_choose(struct database *database, int64_t run, struct
     if (run != 0) {
       statement_bind_int(&statement, ":run", run);
     }
+    statement_bind_int(&statement, ":busy_percent", GPU_BUSY_PERCENT);
     status = statement_run(&statement, err);
   }
   statement_finalize(&statement);

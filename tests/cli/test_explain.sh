@@ -30,6 +30,14 @@ run_ok explain --machine half.toml
 expect_out ': 1 finding; '
 expect_out 'evidence  all GPUs: gen5 x8, best gen5 x16, when it was idle'
 
+begin 'a GPU at work in a machine file, and one that is as good as idle'
+sed 's/^utilization_percent = 0/utilization_percent = 5/' "$machines/h200x4.toml" >busy_machine.toml
+run_ok explain --machine busy_machine.toml --format csv
+expect_out '^gpu_in_use,finding,found,'
+sed 's/^utilization_percent = 0/utilization_percent = 4/' "$machines/h200x4.toml" >busy_machine.toml
+run_ok explain --machine busy_machine.toml --format csv
+expect_out '^gpu_in_use,finding,not found,'
+
 begin 'the rules themselves'
 run_ok explain --rules --format jsonl
 expect_out '"rule":"shared_uplink","kind":"finding"'

@@ -4,14 +4,16 @@
 -- name: begin
 -- Temporary tables alone are written; a copy of an older file is read with query_only on.
 PRAGMA query_only = 0;
-CREATE TEMP TABLE explained (run INTEGER, environment INTEGER NOT NULL);
+-- busy_percent: utilization from which on somebody works on a GPU (engine/machine).
+CREATE TEMP TABLE explained (run INTEGER, environment INTEGER NOT NULL, busy_percent INTEGER NOT NULL);
 -- Cases of the run that are below what is expected (runner/expect). lack: the share that is missing.
 CREATE TEMP TABLE shortfall (case_key TEXT PRIMARY KEY, lack REAL NOT NULL);
 
 -- name: choose
 -- Without a run: the machine that was recorded last.
 INSERT INTO explained
-SELECT :run, coalesce((SELECT environment FROM run WHERE id = :run), (SELECT max(id) FROM environment));
+SELECT :run, coalesce((SELECT environment FROM run WHERE id = :run), (SELECT max(id) FROM environment)),
+  :busy_percent;
 
 -- name: add_shortfall
 INSERT OR REPLACE INTO shortfall VALUES (:case_key, :lack);

@@ -222,7 +222,7 @@ SELECT g.gpu,
   CASE
     WHEN EXISTS (SELECT 1 FROM touched t WHERE t.gpu = g.gpu AND t.class = 'shared') THEN 1
     WHEN h.run IS NOT NULL THEN CASE WHEN g.other_processes IS NOT NULL THEN 0 END
-    ELSE processes > 0 OR busy >= 5
+    ELSE processes > 0 OR busy >= (SELECT busy_percent FROM explained)
   END AS bad,
   CASE WHEN h.run IS NULL THEN 'process_count = ' || processes || ', utilization_percent = ' || busy
     ELSE (SELECT replace(c.slowed_by, 'gpu' || g.gpu || ' in use by', 'in use by') FROM touched t JOIN case_run c ON c.bench_case = t.bench_case AND c.run = h.run
