@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Columns of the saved query. */
-enum { RUN, RUN_UUID, STARTED_AT, HOST, GPU, UUID, GPU_NAME, FEATURE, MEDIAN_NS, COLUMNS };
+enum { RUN, RUN_UUID, STARTED_AT, HOST, GPU, UUID, GPU_NAME, FEATURE, MEDIAN_NS, BLOCK, COLUMNS };
 enum { FEATURES_MAX = 1024 };
 
 struct reading {
@@ -20,14 +20,15 @@ static const char *fingerprints_keep_text(struct arena *arena, const struct cell
 static enum status fingerprints_begin(void *context, const struct column *columns, size_t count,
                                       struct error *err) {
   (void)context;
-  if (count != COLUMNS || strcmp(columns[MEDIAN_NS].name, "median_ns") != 0) {
+  if (count != COLUMNS || strcmp(columns[BLOCK].name, "block") != 0) {
     return error_set(err, STATUS_INVALID, "the saved query fingerprint-samples has other columns");
   }
   return STATUS_OK;
 }
 
 /* FEATURES_MAX when there are too many. */
-static size_t fingerprints_feature_index(struct reading *reading, const struct cell *cell) {
+static size_t fingerprints_feature_index(struct reading *reading, const struct cell *cells) {
+  const struct cell *cell = &cells[FEATURE];
   struct fingerprints *x = reading->into;
   for (size_t i = 0; i < x->feature_count; i++) {
     if (strlen(x->features[i]) == cell->as.text.length &&
@@ -40,7 +41,10 @@ static size_t fingerprints_feature_index(struct reading *reading, const struct c
   }
   x->features = arena_grow(reading->arena, x->features, x->feature_count, &x->feature_capacity,
                            sizeof *x->features);
+  x->blocks = arena_grow(reading->arena, x->blocks, x->feature_count, &x->block_capacity,
+                         sizeof *x->blocks);
   x->features[x->feature_count] = fingerprints_keep_text(reading->arena, cell);
+  x->blocks[x->feature_count] = fingerprints_keep_text(reading->arena, &cells[BLOCK]);
   return x->feature_count++;
 }
 
@@ -74,7 +78,7 @@ static enum status fingerprints_row(void *context, const struct cell *cells, str
       !(cells[MEDIAN_NS].as.real > 0)) {
     return STATUS_OK;
   }
-  const size_t feature = fingerprints_feature_index(reading, &cells[FEATURE]);
+  const size_t feature = fingerprints_feature_index(reading, cells);
   if (feature == FEATURES_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d different cases to go by",
                      (int)FEATURES_MAX);
@@ -87,23 +91,6 @@ static enum status fingerprints_end(void *context, struct error *err) {
   (void)context;
   (void)err;
   return STATUS_OK;
-}
-
-/* A sample without all features cannot be compared with one that has them. */
-static void fingerprints_drop_incomplete(struct fingerprints *x) {
-  size_t kept = 0;
-  x->earlier_count = 0;
-  for (size_t i = 0; i < x->count; i++) {
-    bool complete = true;
-    for (size_t f = 0; f < x->feature_count; f++) {
-      complete = complete && !isnan(x->items[i].features[f]);
-    }
-    if (complete) {
-      x->earlier_count += x->items[i].run != x->run ? 1 : 0;
-      x->items[kept++] = x->items[i];
-    }
-  }
-  x->count = kept;
 }
 
 enum status fingerprints_read(struct query *query, const char *run,
@@ -125,6 +112,8 @@ enum status fingerprints_read(struct query *query, const char *run,
                      "haul run fingerprint makes some");
   }
   fingerprints->run = fingerprints->items[fingerprints->count - 1].run;
-  fingerprints_drop_incomplete(fingerprints);
+  for (size_t i = 0; i < fingerprints->count; i++) {
+    fingerprints->earlier_count += fingerprints->items[i].run != fingerprints->run;
+  }
   return STATUS_OK;
 }

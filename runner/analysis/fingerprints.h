@@ -18,14 +18,14 @@ struct fingerprints {
   struct fingerprint *items; /* the run asked for last */
   size_t count, capacity;
   const char **features;
-  size_t feature_count, feature_capacity;
+  const char **blocks; /* of the run asked for: which measures the feature */
+  size_t feature_count, feature_capacity, block_capacity;
   int64_t run;          /* the run asked for: of the last item */
   size_t earlier_count; /* items before it */
 };
 
-/* The saved query fingerprint-samples; run may be NULL, the latest. Only samples that have every
- * feature of the run are kept. Everything is put into the arena. STATUS_UNSUPPORTED when the run
- * measured nothing by one GPU alone. */
+/* The saved query fingerprint-samples; run may be NULL, the latest. Everything is put into the
+ * arena. STATUS_UNSUPPORTED when the run measured nothing by one GPU alone. */
 enum status fingerprints_read(struct query *query, const char *run,
                               const struct query_options *options, struct arena *arena,
                               struct fingerprints *fingerprints, struct error *err) CHECK_RESULT;

@@ -156,11 +156,12 @@ void identify_accuracy(const struct identify *identify, size_t *right, size_t *t
   }
 }
 
-double identify_guess_p(size_t right, size_t total) {
+double identify_guess_p(size_t right, size_t total, size_t gpus) {
+  const double chance = 1 / (double)gpus;
   double p = 0;
   for (size_t k = right; k <= total; k++) {
-    p += exp(lgamma((double)total + 1) - lgamma((double)k + 1) - lgamma((double)(total - k) + 1) -
-             (double)total * log(2));
+    p += exp(lgamma((double)total + 1) - lgamma((double)k + 1) - lgamma((double)(total - k) + 1) +
+             (double)k * log(chance) + (double)(total - k) * log(1 - chance));
   }
   return p < 1 ? p : 1;
 }
@@ -189,7 +190,7 @@ static bool identify_has_enough(const struct identify *x) {
   return repeated >= 2;
 }
 
-void identify_name(const struct identify *identify, const double *features,
+void identify_name(const struct identify *identify, const double *features, size_t sets,
                    struct identified *identified) {
   const struct identify *x = identify;
   double *distances = sample_values_new(x->gpu_count);
@@ -218,7 +219,7 @@ void identify_name(const struct identify *identify, const double *features,
     size_t right = 0;
     size_t total = 0;
     identify_judge_pair(x, nearest, gpu, &right, &total);
-    const double p = identify_guess_p(right, total);
+    const double p = identify_guess_p(right, total, 2);
     if (p > worst_p) {
       worst_p = p;
       identified->rival = gpu;
@@ -230,7 +231,7 @@ void identify_name(const struct identify *identify, const double *features,
     identified->verdict = IDENTIFY_TOO_FEW;
   } else if (distances[nearest] > x->far) {
     identified->verdict = IDENTIFY_STRANGER;
-  } else if (worst_p > IDENTIFY_ALPHA) {
+  } else if (worst_p > IDENTIFY_ALPHA / (double)sets) {
     identified->verdict = IDENTIFY_NOT_TOLD_APART;
   }
   free(distances);

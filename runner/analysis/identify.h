@@ -68,10 +68,12 @@ struct identified {
   size_t rival;
   size_t pair_right, pair_total;
 };
-void identify_name(const struct identify *identify, const double *features,
+/* sets: of features of which this one was chosen because it is right most often, 1 = no choice; the
+ * level of the test is shared by them (Bonferroni). */
+void identify_name(const struct identify *identify, const double *features, size_t sets,
                    struct identified *identified);
 
-/* P(at least `right` of `total` by guessing between two). */
-double identify_guess_p(size_t right, size_t total);
+/* P(at least `right` of `total` by guessing among so many GPUs, at least two). */
+double identify_guess_p(size_t right, size_t total, size_t gpus);
 
 #endif

@@ -44,7 +44,7 @@ struct command {
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
-  bool all, clear, confusion, dry_run, fleet, here, rules, share, strict, suspect, trials,
+  bool all, clear, confusion, dry_run, features, fleet, here, rules, share, strict, suspect, trials,
       wait_given;
 
   /* Closed and freed by the frame; NULL = not opened. */

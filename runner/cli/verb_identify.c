@@ -11,15 +11,27 @@ enum { TEXT_MAX = 256 };
 static const struct verb_option VERB_IDENTIFY_OPTIONS[] = {
     {"confusion", NULL, "show which GPU was taken for which, leaving one run out at a time",
      OPTION_FLAG(confusion)},
+    {"features", NULL, "show how often that is right by the cases of each block, and by all",
+     OPTION_FLAG(features)},
     {0}};
 
-/* The GPUs of earlier runs, by UUID, and what they measured. */
+/* A set of features: the GPUs of earlier runs, by UUID, and what these measured. */
 struct known {
-  struct fingerprints samples;
+  const struct fingerprints *samples;
+  const char *name; /* the block that has the features; "all" */
+  size_t *features; /* of the samples */
+  size_t feature_count;
   const char **uuids;
   size_t gpu_count, capacity;
   struct identify_sample *earlier;
   struct identify *identify; /* NULL: there are no earlier runs */
+  size_t right, total;       /* leaving one run out at a time */
+};
+
+/* All features, and those of each block where there are several. */
+struct known_sets {
+  struct known *items;
+  size_t count, capacity;
 };
 
 static size_t verb_identify_gpu_index(struct known *known, const char *uuid, struct arena *arena) {
@@ -34,18 +46,81 @@ static size_t verb_identify_gpu_index(struct known *known, const char *uuid, str
   return known->gpu_count++;
 }
 
+/* The sample's features of the set; NULL: it has not all, and cannot be compared with those that
+ * have. */
+static const double *verb_identify_features(const struct known *known,
+                                            const struct fingerprint *sample, struct arena *arena) {
+  double *features = arena_array(arena, known->feature_count, sizeof *features);
+  for (size_t i = 0; i < known->feature_count; i++) {
+    features[i] = sample->features[known->features[i]];
+    if (isnan(features[i])) {
+      return NULL;
+    }
+  }
+  return features;
+}
+
 static void verb_identify_learn(struct known *known, struct arena *arena) {
-  const struct fingerprints *samples = &known->samples;
+  const struct fingerprints *samples = known->samples;
+  size_t count = 0;
   known->earlier = arena_array(arena, samples->earlier_count, sizeof *known->earlier);
   for (size_t i = 0; i < samples->earlier_count; i++) {
     const struct fingerprint *sample = &samples->items[i];
-    known->earlier[i] = (struct identify_sample){
-        sample->run, verb_identify_gpu_index(known, sample->uuid, arena), sample->features};
+    const double *features = verb_identify_features(known, sample, arena);
+    if (features != NULL) {
+      known->earlier[count++] = (struct identify_sample){
+          sample->run, verb_identify_gpu_index(known, sample->uuid, arena), features};
+    }
   }
-  if (samples->earlier_count > 0) {
-    known->identify = identify_new(known->earlier, samples->earlier_count, known->gpu_count,
-                                   samples->feature_count);
+  if (count > 0) {
+    known->identify = identify_new(known->earlier, count, known->gpu_count, known->feature_count);
+    identify_accuracy(known->identify, &known->right, &known->total);
   }
+}
+
+/* block NULL: all features. */
+static void verb_identify_add_set(struct known_sets *sets, const struct fingerprints *samples,
+                                  const char *block, struct arena *arena) {
+  for (size_t i = 0; block != NULL && i < sets->count; i++) {
+    if (i > 0 && strcmp(sets->items[i].name, block) == 0) {
+      return;
+    }
+  }
+  sets->items = arena_grow(arena, sets->items, sets->count, &sets->capacity, sizeof *sets->items);
+  struct known *known = &sets->items[sets->count++];
+  *known = (struct known){.samples = samples, .name = block != NULL ? block : "all"};
+  known->features = arena_array(arena, samples->feature_count, sizeof *known->features);
+  for (size_t i = 0; i < samples->feature_count; i++) {
+    if (block == NULL || strcmp(samples->blocks[i], block) == 0) {
+      known->features[known->feature_count++] = i;
+    }
+  }
+  verb_identify_learn(known, arena);
+}
+
+static void verb_identify_make_sets(struct known_sets *sets, const struct fingerprints *samples,
+                                    struct arena *arena) {
+  bool several = false;
+  for (size_t i = 1; i < samples->feature_count; i++) {
+    several = several || strcmp(samples->blocks[i], samples->blocks[0]) != 0;
+  }
+  verb_identify_add_set(sets, samples, NULL, arena);
+  for (size_t i = 0; several && i < samples->feature_count; i++) {
+    verb_identify_add_set(sets, samples, samples->blocks[i], arena);
+  }
+}
+
+/* The first of those that are right most often. */
+static const struct known *verb_identify_best(const struct known_sets *sets) {
+  const struct known *best = &sets->items[0];
+  for (size_t i = 1; i < sets->count; i++) {
+    const struct known *known = &sets->items[i];
+    if (known->total > 0 &&
+        (best->total == 0 || known->right * best->total > best->right * known->total)) {
+      best = known;
+    }
+  }
+  return best;
 }
 
 static const char *verb_identify_uuid_or_null(const struct known *known, size_t gpu) {
@@ -63,11 +138,13 @@ static const char *verb_identify_uuid_or_null(const struct known *known, size_t 
   X("second_uuid", cell_text(verb_identify_uuid_or_null(known, identified.second)))                \
   X("second_distance", cell_finite(identified.second_distance))                                    \
   X("rival_uuid", cell_text(not_told_apart ? rival : NULL))                                        \
-  X("reason", cell_text(not_told_apart ? reason : NULL))
+  X("reason", cell_text(not_told_apart ? reason : NULL))                                           \
+  X("by", cell_text(known->name))
 
-static enum status verb_identify_print_verdict(const struct known *known,
+static enum status verb_identify_print_verdict(const struct known *known, size_t sets,
                                                const struct fingerprint *sample,
-                                               const struct row_sink *sink, struct error *err) {
+                                               const double *features, const struct row_sink *sink,
+                                               struct error *err) {
   struct identified identified = {.verdict = IDENTIFY_TOO_FEW,
                                   .second_distance = NAN,
                                   .distance = NAN,
@@ -75,7 +152,7 @@ static enum status verb_identify_print_verdict(const struct known *known,
                                   .second = known->gpu_count,
                                   .rival = known->gpu_count};
   if (known->identify != NULL) {
-    identify_name(known->identify, sample->features, &identified);
+    identify_name(known->identify, features, sets, &identified);
   }
   const bool named = identified.verdict == IDENTIFY_NAMED;
   const bool not_told_apart = identified.verdict == IDENTIFY_NOT_TOLD_APART;
@@ -88,13 +165,42 @@ static enum status verb_identify_print_verdict(const struct known *known,
   return sink_row(sink, cells, err);
 }
 
-static enum status verb_identify_print_verdicts(const struct known *known,
-                                                const struct row_sink *sink, struct error *err) {
+static enum status verb_identify_print_verdicts(const struct known *known, size_t sets,
+                                                struct arena *arena, const struct row_sink *sink,
+                                                struct error *err) {
   static const char *const COLUMNS[] = {IDENTIFY_COLUMNS(COLUMN_NAME)};
   enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
-  const struct fingerprints *samples = &known->samples;
+  const struct fingerprints *samples = known->samples;
   for (size_t i = samples->earlier_count; status == STATUS_OK && i < samples->count; i++) {
-    status = verb_identify_print_verdict(known, &samples->items[i], sink, err);
+    const double *features = verb_identify_features(known, &samples->items[i], arena);
+    if (features != NULL) {
+      status = verb_identify_print_verdict(known, sets, &samples->items[i], features, sink, err);
+    }
+  }
+  return THEN(status, sink_end(sink, err));
+}
+
+#define FEATURES_COLUMNS(X)                                                                        \
+  X("features", cell_text(known->name))                                                            \
+  X("cases", cell_integer((int64_t)known->feature_count))                                          \
+  X("gpus", cell_integer((int64_t)known->gpu_count))                                               \
+  X("samples", cell_integer((int64_t)known->total))                                                \
+  X("right", cell_integer((int64_t)known->right))                                                  \
+  X("right_pct", cell_finite(100.0 * (double)known->right / (double)known->total))                 \
+  X("guess_pct", cell_finite(100.0 / (double)known->gpu_count))                                    \
+  X("guess_p", cell_finite(guess_p))
+
+static enum status verb_identify_print_features(const struct known_sets *sets,
+                                                const struct row_sink *sink, struct error *err) {
+  static const char *const COLUMNS[] = {FEATURES_COLUMNS(COLUMN_NAME)};
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  for (size_t i = 0; status == STATUS_OK && i < sets->count; i++) {
+    const struct known *known = &sets->items[i];
+    const double guess_p = known->gpu_count > 1 && known->total > 0
+                               ? identify_guess_p(known->right, known->total, known->gpu_count)
+                               : NAN;
+    const struct cell cells[] = {FEATURES_COLUMNS(COLUMN_CELL)};
+    status = sink_row(sink, cells, err);
   }
   return THEN(status, sink_end(sink, err));
 }
@@ -120,37 +226,41 @@ static enum status verb_identify_print_confusion(const struct known *known,
 
 static void verb_identify_say_accuracy(const struct common_options *common,
                                        const struct known *known) {
-  size_t right = 0;
-  size_t total = 0;
-  if (known->identify != NULL) {
-    identify_accuracy(known->identify, &right, &total);
-  }
-  if (total == 0) {
+  if (known->total == 0) {
     say_note(common, "no GPU has two earlier runs: how well GPUs can be told apart is unknown");
     return;
   }
   say_note(common,
            "leaving one run out at a time, %zu of %zu were right (%.0f %%), with %zu GPUs and %zu "
            "cases; guessing gives %.0f %%",
-           right, total, 100.0 * (double)right / (double)total, known->gpu_count,
-           known->samples.feature_count, 100.0 / (double)known->gpu_count);
+           known->right, known->total, 100.0 * (double)known->right / (double)known->total,
+           known->gpu_count, known->feature_count, 100.0 / (double)known->gpu_count);
 }
 
 static enum status verb_identify_run(struct command *command, struct error *err) {
-  struct known known = {0};
+  struct fingerprints samples;
+  struct known_sets sets = {0};
   const struct query_options options = {.interrupted = watch_interrupts()};
   const struct row_sink *sink = command_rows(command, NULL);
   const char *run = command->word_count > 0 ? command->words[0] : NULL;
   RETURN_ON_ERROR(command_open_query(command, err));
-  RETURN_ON_ERROR(
-      fingerprints_read(command->query, run, &options, &command->arena, &known.samples, err));
-  verb_identify_learn(&known, &command->arena);
-  const enum status status = command->confusion ? verb_identify_print_confusion(&known, sink, err)
-                                                : verb_identify_print_verdicts(&known, sink, err);
-  if (status == STATUS_OK) {
-    verb_identify_say_accuracy(&command->common, &known);
+  RETURN_ON_ERROR(fingerprints_read(command->query, run, &options, &command->arena, &samples, err));
+  verb_identify_make_sets(&sets, &samples, &command->arena);
+  const struct known *best = verb_identify_best(&sets);
+  enum status status = STATUS_OK;
+  if (command->features) {
+    status = verb_identify_print_features(&sets, sink, err);
+  } else if (command->confusion) {
+    status = verb_identify_print_confusion(best, sink, err);
+  } else {
+    status = verb_identify_print_verdicts(best, sets.count, &command->arena, sink, err);
   }
-  identify_free(known.identify);
+  if (status == STATUS_OK) {
+    verb_identify_say_accuracy(&command->common, best);
+  }
+  for (size_t i = 0; i < sets.count; i++) {
+    identify_free(sets.items[i].identify);
+  }
   return status;
 }
 
@@ -162,7 +272,8 @@ const struct verb VERB_IDENTIFY = {
         "Compares what each GPU of the run (default: latest) measured by itself with the GPUs of "
         "earlier runs in the database, and names the nearest; haul run fingerprint makes such "
         "runs. No GPU is named if the earlier runs cannot tell it from another, or if the run is "
-        "far from all of them. Leaving one run out at a time tells how often that is right.",
+        "far from all of them. Leaving one run out at a time tells how often that is right. Of the "
+        "run's cases those of the block count that are right most often, or all of them.",
     .options = VERB_IDENTIFY_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 1,

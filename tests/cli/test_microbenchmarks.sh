@@ -145,6 +145,17 @@ if command -v sqlite3 >/dev/null; then
   expect_err '20 of 20 were right \(100 %\), with 4 GPUs and 8 cases; guessing gives 25 %'
   run identify tag:run-6 --db gpus.db --confusion --format csv
   equal 5 "$(wc -l <"$scratch/out")" 'lines of the confusion'
+  run_ok identify tag:run-6 --db gpus.db --features --format csv
+  equal "$(printf 'all,8,4,20,20,100,25,\none_thread,4,4,20,20,100,25,\nmany_threads,4,4,20,20,100,25,')" \
+    "$(tail -n +2 out | tr -d '\r' | sed 's/[^,]*$//')" 'how well each set of cases tells GPUs apart'
+  # The control tells nothing where its times are the same: then one thread decides.
+  sqlite3 gpus.db "update case_run set median_ns = 1000 + abs(random()) % 100 where bench_case in
+    (select id from bench_case where block = 'many_threads')"
+  run_ok identify tag:run-6 --db gpus.db --features --format csv
+  expect_out '^one_thread,4,4,20,20,100,25,[0-9.e-]+'
+  reject_out '^many_threads,4,4,20,20,'
+  run_ok identify tag:run-6 --db gpus.db --format csv
+  equal 4 "$(grep -Ec ',named,.*,yes,.*,(all|one_thread).?$' out)" 'GPUs that are named right beside a control'
   # Only what came before counts.
   run identify tag:run-1 --db gpus.db
   expect_out 'too few runs'

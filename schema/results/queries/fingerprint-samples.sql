@@ -2,14 +2,15 @@
 --
 -- One row per run, GPU and feature: the median time of a case that one GPU measured by itself (streams,
 -- instructions, loads from its own memory), for the given run and for earlier runs that measured some of the
--- same features. A feature is the definition of a case without the number of the GPU.
+-- same features. A feature is the definition of a case without the number of the GPU; block is the one of the given
+-- run that measured it.
 --
 -- narrow: run_uuid,uuid,gpu_name,host,started_at
 --
 -- :run (run, default latest) the run to identify
 WITH
   own AS (
-    SELECT c.run AS run, c.target_index AS gpu, c.median_ns AS median_ns,
+    SELECT c.run AS run, c.target_index AS gpu, c.median_ns AS median_ns, c.block AS block,
       (SELECT replace(
           replace(b.definition, '"index":' || c.target_index || ',', '"index":0,'),
           '"gpu":' || c.target_index || ',', '"gpu":0,')
@@ -17,7 +18,7 @@ WITH
     FROM v_run_case c
     WHERE c.status = 'ok' AND c.target_place = 'gpu'
       AND (c.kind IN ('stream', 'arithmetic') OR c.space IN ('global', 'shared'))),
-  wanted AS (SELECT DISTINCT feature FROM own WHERE run = :run)
+  wanted AS (SELECT feature, min(block) AS block FROM own WHERE run = :run GROUP BY feature)
 SELECT
   o.run AS run,
   v.run_uuid AS run_uuid,
@@ -27,15 +28,16 @@ SELECT
   d.uuid AS uuid,
   d.name AS gpu_name,
   o.feature AS feature,
-  o.median_ns AS median_ns
+  o.median_ns AS median_ns,
+  f.block AS block
 FROM own o
+JOIN wanted f ON f.feature = o.feature
 JOIN run r ON r.id = o.run
 JOIN v_run v ON v.run = o.run
 JOIN run t ON t.id = :run
 JOIN v_run w ON w.run = :run
 JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = o.gpu
-WHERE o.feature IN (SELECT feature FROM wanted)
-  AND v.simulated = w.simulated
+WHERE v.simulated = w.simulated
   AND (o.run = :run OR (r.started_at_ns, r.id) < (t.started_at_ns, t.id))
   AND d.uuid <> ''
 ORDER BY o.run = :run, r.started_at_ns, o.run, o.gpu, o.feature;

@@ -27,7 +27,7 @@ static void make_data(struct data *data, double apart, uint64_t seed) {
 static struct identified identified_in(const struct data *data, const double *features) {
   struct identified identified;
   struct identify *identify = identify_new(data->samples, SAMPLES, GPUS, FEATURES);
-  identify_name(identify, features, &identified);
+  identify_name(identify, features, 1, &identified);
   identify_free(identify);
   return identified;
 }
@@ -51,7 +51,7 @@ static void gpus_that_differ_are_named(void **state) {
       features[f] = 10 + 1e-3 * (8 * (double)gpu + noise_normal(&random));
     }
     struct identified identified;
-    identify_name(identify, features, &identified);
+    identify_name(identify, features, 1, &identified);
     assert_int_equal(identified.verdict, IDENTIFY_NAMED);
     assert_int_equal(identified.nearest, gpu);
     assert_true(identified.distance < identified.second_distance);
@@ -76,7 +76,8 @@ static void gpus_that_do_not_differ_are_not(void **state) {
     named += identified.verdict == IDENTIFY_NAMED ? 1 : 0;
     if (identified.verdict == IDENTIFY_NOT_TOLD_APART) {
       assert_true(identified.rival < GPUS && identified.rival != identified.nearest);
-      assert_true(identify_guess_p(identified.pair_right, identified.pair_total) > IDENTIFY_ALPHA);
+      assert_true(identify_guess_p(identified.pair_right, identified.pair_total, 2) >
+                  IDENTIFY_ALPHA);
     }
   }
   assert_true(named <= DRAWS / 20);
@@ -131,7 +132,7 @@ static void one_run_is_too_few(void **state) {
   identify_accuracy(identify, &right, &total);
   assert_int_equal(total, 0);
   struct identified identified;
-  identify_name(identify, data.features[2], &identified);
+  identify_name(identify, data.features[2], 1, &identified);
   assert_int_equal(identified.verdict, IDENTIFY_TOO_FEW);
   assert_int_equal(identified.nearest, 2);
   identify_free(identify);
@@ -141,7 +142,7 @@ static void one_run_is_too_few(void **state) {
     alone[i] = data.samples[i * GPUS];
   }
   identify = identify_new(alone, RUNS, 1, FEATURES);
-  identify_name(identify, data.features[0], &identified);
+  identify_name(identify, data.features[0], 1, &identified);
   assert_int_equal(identified.verdict, IDENTIFY_TOO_FEW);
   assert_int_equal(identified.second, 1);
   identify_free(identify);
@@ -149,10 +150,11 @@ static void one_run_is_too_few(void **state) {
 
 static void guessing_has_its_chance(void **state) {
   (void)state;
-  assert_true(fabs(identify_guess_p(5, 5) - 1.0 / 32) < 1e-12);
-  assert_true(fabs(identify_guess_p(7, 8) - 9.0 / 256) < 1e-12);
-  assert_true(fabs(identify_guess_p(0, 8) - 1) < 1e-12);
-  assert_true(fabs(identify_guess_p(0, 0) - 1) < 1e-12);
+  assert_true(fabs(identify_guess_p(5, 5, 2) - 1.0 / 32) < 1e-12);
+  assert_true(fabs(identify_guess_p(7, 8, 2) - 9.0 / 256) < 1e-12);
+  assert_true(fabs(identify_guess_p(0, 8, 2) - 1) < 1e-12);
+  assert_true(fabs(identify_guess_p(2, 2, 4) - 1.0 / 16) < 1e-12);
+  assert_true(fabs(identify_guess_p(0, 0, 2) - 1) < 1e-12);
 }
 
 int main(void) {
