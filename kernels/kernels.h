@@ -67,6 +67,8 @@
   X(KERNEL_COPY_PAIR, "haul_copy_pair")                                                            \
   X(KERNEL_COPY_ROWS, "haul_copy_rows")                                                            \
   X(KERNEL_PATTERN_ROWS, "haul_pattern_rows")                                                      \
+  X(KERNEL_COPY_PIECES, "haul_copy_pieces")                                                        \
+  X(KERNEL_PATTERN_PIECES, "haul_pattern_pieces")                                                  \
   X(KERNEL_TOUCH, "haul_touch")                                                                    \
   X(KERNEL_EMPTY, "haul_empty")                                                                    \
   X(KERNEL_CHASE_SYS, "haul_chase_sys")                                                            \
@@ -243,6 +245,39 @@ struct pattern_rows_arguments {
   uint32_t complement;
   uint32_t reserved;
 };
+
+/* Offsets of a piece's first byte at both ends of a scattered copy. */
+struct piece {
+  uint64_t source;
+  uint64_t target;
+};
+
+/* haul_copy_pieces<<<any, any>>>: copies `pieces` pieces of piece_bytes between the offsets that
+ * stand in the list (struct piece, in memory of any kind), with accesses of vector_bytes (1, 2, 4,
+ * 8 or 16), which divides both addresses, piece_bytes and all offsets. */
+struct copy_pieces_arguments {
+  uint64_t target;
+  uint64_t source;
+  uint64_t list;
+  uint64_t pieces;
+  uint64_t piece_bytes;
+  uint32_t vector_bytes;
+  uint32_t reserved;
+};
+
+/* haul_pattern_pieces<<<any, 32 x any>>>: as haul_pattern_fill, for the bytes of the pieces at one
+ * end only. at_target 0: those at their source offsets. A byte's place in the pattern is its offset
+ * at the target, so that a target whose pieces all arrived holds the pattern. */
+struct pattern_pieces_arguments {
+  uint64_t address;
+  uint64_t list;
+  uint64_t pieces;
+  uint64_t piece_bytes;
+  uint64_t seed;
+  uint32_t at_target;
+  uint32_t complement;
+};
+enum { PATTERN_PIECES_CHUNK = 16384 }; /* bytes that a warp fills between two looks at the list */
 
 /* haul_touch<<<any, 32 x any>>>: one lane of every warp writes the bytes at 0, stride, 2 x stride
  * ... below size: what the pattern of `seed` has there, or its complement when `complement` is 1.

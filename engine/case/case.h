@@ -57,6 +57,19 @@ static inline bool copy_shape_is_strided(const struct copy_shape *shape) {
   return shape->width_bytes != 0;
 }
 
+/* A scattered copy: pieces of piece_bytes each, between places of their own in memory for
+ * SCATTER_SPREAD times as many (engine/workload/pieces.h). pieces 0 = contiguous. */
+struct scatter_shape {
+  uint64_t pieces;
+  uint64_t piece_bytes;
+  enum piece_places places;
+  /* ce only. */
+  enum submit submit;
+  enum batch_order order; /* of a batch */
+  bool overlap;           /* of a batch: overlap with kernels is preferred */
+};
+enum { SCATTER_SPREAD = 2, SCATTER_PIECES_MAX = 1 << 24 };
+
 /* How pages of managed memory are made to move; method um only. */
 struct unified_shape {
   enum unified_mode mode;
@@ -86,6 +99,7 @@ struct flow {
   struct kernel_shape kernel;
   struct copy_shape shape;
   struct unified_shape unified;
+  struct scatter_shape scatter;
 };
 
 static inline uint32_t flow_copies(const struct flow *flow) {
@@ -103,6 +117,10 @@ static inline uint64_t flow_bytes(const struct flow *flow) {
 static inline bool flow_blocks_host(const struct flow *flow) {
   return flow->method == METHOD_CE && (flow->staged || flow->source.memory == MEMORY_PAGEABLE ||
                                        flow->target.memory == MEMORY_PAGEABLE);
+}
+
+static inline bool flow_is_scattered(const struct flow *flow) {
+  return flow->scatter.pieces != 0;
 }
 
 /* Part of a chase's case_key: raised whenever a chase measures differently. */

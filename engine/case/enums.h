@@ -101,6 +101,25 @@ ENUM_NAMES_DECLARE(flow_role, FLOW_ROLE_LIST)
   X(KERNEL_SCALAR, "scalar") /* 4-byte accesses */
 ENUM_NAMES_DECLARE(kernel_variant, KERNEL_VARIANT_LIST)
 
+/* Where the pieces of a scattered copy are, at either end. */
+#define PIECE_PLACES_LIST(X)                                                                       \
+  X(PIECES_RANDOM, "random")   /* anywhere, in any order, the same in every run */                 \
+  X(PIECES_STRIDED, "strided") /* in order, one piece apart */
+ENUM_NAMES_DECLARE(piece_places, PIECE_PLACES_LIST)
+
+/* How the pieces of a scattered copy are given to the copy engines. */
+#define SUBMIT_LIST(X)                                                                             \
+  X(SUBMIT_LOOP, "loop")   /* a call of cuMemcpyAsync for each */                                  \
+  X(SUBMIT_BATCH, "batch") /* one call of cuMemcpyBatchAsync: CUDA 12.8 on */
+ENUM_NAMES_DECLARE(submit, SUBMIT_LIST)
+
+/* Attribute of a batch: when its sources may be read (CUmemcpySrcAccessOrder). */
+#define BATCH_ORDER_LIST(X)                                                                        \
+  X(BATCH_ORDER_STREAM, "stream")                                                                  \
+  X(BATCH_ORDER_CALL, "call") /* all of them before the call returns */                            \
+  X(BATCH_ORDER_ANY, "any")
+ENUM_NAMES_DECLARE(batch_order, BATCH_ORDER_LIST)
+
 #define UNIFIED_MODE_LIST(X)                                                                       \
   X(UNIFIED_DEMAND, "demand")                                                                      \
   X(UNIFIED_PREFETCH, "prefetch")

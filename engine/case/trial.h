@@ -16,6 +16,9 @@ struct trial {
   uint64_t start_ns;   /* CLOCK_MONOTONIC_RAW at submission */
   uint64_t elapsed_ns; /* the window: first flow's start to last flow's end */
   uint64_t cycles;     /* of the SM that took longest, by its own counter; 0 = not counted */
+  /* Of a scattered copy, beside elapsed_ns from the first call to the end; else 0. */
+  uint64_t submit_ns; /* in calls of the driver: from the first call to the return of the last */
+  uint64_t gpu_ns;    /* between events */
 };
 
 /* One flow in one trial; sent only for cases of several flows. */
@@ -36,8 +39,10 @@ struct flow_times {
 };
 
 struct trial_times {
-  uint64_t window_ns;       /* first measured flow's start to last one's end */
-  uint64_t cycles;          /* of the SM, where a kernel times itself; else 0 */
+  uint64_t window_ns;         /* first measured flow's start to last one's end */
+  uint64_t cycles;            /* of the SM, where a kernel times itself; else 0 */
+  uint64_t submit_ns, gpu_ns; /* as in struct trial */
+  uint64_t ended_ns;        /* CLOCK_MONOTONIC_RAW, when the host saw the end of flows on streams */
   bool gate_timed_out;      /* the gate opened by itself: the times mean nothing */
   bool load_outlasted;      /* every load flow was still running when the window had closed */
   struct flow_times *flows; /* one per flow of the case; owned by what filled it in */

@@ -48,6 +48,8 @@ static enum status resolve_all(struct cuda_driver *driver, const struct resolver
   copy_function(&driver->name, address);
   CUDA_FUNCTION_LIST(RESOLVE_)
 #undef RESOLVE_
+  copy_function(&driver->copy_batch,
+                cuda_driver_resolve(resolver, "cuMemcpyBatchAsync", CUDA_BATCH_VERSION));
   return STATUS_OK;
 }
 

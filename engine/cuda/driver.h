@@ -89,6 +89,27 @@ typedef CUresult(CUDAAPI *cuda_prefetch_function)(CUdeviceptr address, size_t si
 typedef CUresult(CUDAAPI *cuda_advise_function)(CUdeviceptr address, size_t size_bytes,
                                                 CUmem_advise advice, CUmemLocation location);
 
+/* cuMemcpyBatchAsync of CUDA 12.8 on, in types that older toolkits have, too: CUmemcpyAttributes.
+ */
+struct cuda_batch_attributes {
+  int source_access_order; /* CUmemcpySrcAccessOrder */
+  CUmemLocation source, target;
+  unsigned flags; /* CUmemcpyFlags */
+};
+enum {
+  CUDA_BATCH_VERSION = 12080,
+  CUDA_BATCH_ORDER_STREAM = 1,
+  CUDA_BATCH_ORDER_DURING_CALL = 2,
+  CUDA_BATCH_ORDER_ANY = 3,
+  CUDA_BATCH_OVERLAP = 1,
+  CUDA_LOCATION_HOST = 2, /* CU_MEM_LOCATION_TYPE_HOST */
+};
+typedef CUresult(CUDAAPI *cuda_batch_function)(CUdeviceptr *targets, CUdeviceptr *sources,
+                                               size_t *sizes, size_t count,
+                                               struct cuda_batch_attributes *attributes,
+                                               size_t *attribute_starts, size_t attribute_count,
+                                               size_t *failed, CUstream stream);
+
 struct cuda_driver {
   void *library;  /* NULL = not loaded */
   int version;    /* cuDriverGetVersion: 13000 for CUDA 13.0 */
@@ -99,6 +120,7 @@ struct cuda_driver {
 #undef CUDA_FUNCTION_MEMBER_
   cuda_prefetch_function prefetch_to; /* cuMemPrefetchAsync_v2; NULL in drivers before CUDA 12.2 */
   cuda_advise_function advise_at;     /* cuMemAdvise_v2; NULL in drivers before CUDA 12.2 */
+  cuda_batch_function copy_batch;     /* NULL in drivers before CUDA 12.8 */
 };
 
 /* Load libcuda.so.1 and call cuInit. STATUS_UNSUPPORTED: there is no driver, it is too old (with

@@ -306,15 +306,27 @@ enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t ad
               cuda_session_wait(session, session->gpus[gpu].stream, "filling a buffer", err));
 }
 
+/* Launch a kernel that fills size_bytes, and wait for it. */
+static enum status data_gpu_fill_part(struct cuda_session *session, int32_t gpu, enum kernel kernel,
+                                      uint64_t size_bytes, void *arguments, struct error *err) {
+  enum status status = cuda_session_use(session, gpu, err);
+  status = THEN(status,
+                cuda_session_launch(session, gpu, kernel, data_gpu_grid(session, gpu, size_bytes),
+                                    DATA_BLOCK, session->gpus[gpu].stream, arguments, err));
+  return THEN(status, cuda_session_wait(session, session->gpus[gpu].stream,
+                                        "filling parts of a buffer", err));
+}
+
 enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
                                struct pattern_rows_arguments *rows, struct error *err) {
-  const uint64_t size_bytes = rows->width_bytes * rows->rows;
-  enum status status = cuda_session_use(session, gpu, err);
-  status = THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_ROWS,
-                                            data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
-                                            session->gpus[gpu].stream, rows, err));
-  return THEN(status, cuda_session_wait(session, session->gpus[gpu].stream,
-                                        "filling rows of a buffer", err));
+  return data_gpu_fill_part(session, gpu, KERNEL_PATTERN_ROWS, rows->width_bytes * rows->rows, rows,
+                            err);
+}
+
+enum status data_gpu_fill_pieces(struct cuda_session *session, int32_t gpu,
+                                 struct pattern_pieces_arguments *pieces, struct error *err) {
+  return data_gpu_fill_part(session, gpu, KERNEL_PATTERN_PIECES,
+                            pieces->piece_bytes * pieces->pieces, pieces, err);
 }
 
 enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,

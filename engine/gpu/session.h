@@ -41,6 +41,9 @@ enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t ad
                           struct error *err) CHECK_RESULT;
 enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
                                struct pattern_rows_arguments *rows, struct error *err) CHECK_RESULT;
+enum status data_gpu_fill_pieces(struct cuda_session *session, int32_t gpu,
+                                 struct pattern_pieces_arguments *pieces,
+                                 struct error *err) CHECK_RESULT;
 enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
                              uint64_t size_bytes, uint64_t seed,
                              struct pattern_compare_result *result, struct error *err) CHECK_RESULT;

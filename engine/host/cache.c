@@ -1,6 +1,7 @@
 #include "engine/host/cache.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -109,15 +110,6 @@ bool cache_flush(const void *address, uint64_t size_bytes) {
   return flush_lines(first, (const char *)address + size_bytes, line);
 }
 
-/* Splitmix64: any fair order does. */
-static uint64_t cache_next_random(uint64_t *state) {
-  *state += UINT64_C(0x9E3779B97F4A7C15);
-  uint64_t value = *state;
-  value = (value ^ value >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-  value = (value ^ value >> 27) * UINT64_C(0x94D049BB133111EB);
-  return value ^ value >> 31;
-}
-
 /* Links the lines of the probe to one circle in random order (Sattolo's shuffle). */
 static void link_probe(unsigned char *probe, uint64_t line) {
   enum { LINES_MAX = PROOF_BYTES / 16 };
@@ -128,7 +120,7 @@ static void link_probe(unsigned char *probe, uint64_t line) {
     order[i] = i;
   }
   for (uint32_t i = lines - 1; i > 0; i--) {
-    uint32_t j = (uint32_t)(cache_next_random(&random) % i);
+    uint32_t j = (uint32_t)(random_next(&random) % i);
     uint32_t swap = order[i];
     order[i] = order[j];
     order[j] = swap;

@@ -36,7 +36,9 @@ enum { HOST_CHUNK = 16384 };
 
 struct host_job {
   unsigned char *bytes;
-  const struct copy_shape *shape; /* of rows; NULL = size_bytes in one piece */
+  const struct copy_shape *shape; /* of rows */
+  const struct data_pieces *pieces;
+  bool at_target; /* those pieces */
   uint64_t size_bytes;
   uint64_t seed;
   uint64_t flip;
@@ -83,6 +85,19 @@ static void fill_rows_work(void *context, uint32_t thread, uint32_t thread_count
     const uint64_t start = row * job->shape->pitch_bytes;
     for (uint64_t offset = start; offset < start + job->shape->width_bytes; offset++) {
       job->bytes[offset] = (unsigned char)(pattern_byte(job->seed, offset) ^ job->flip);
+    }
+  }
+}
+
+static void fill_pieces_work(void *context, uint32_t thread, uint32_t thread_count,
+                             uint32_t iterations) {
+  struct host_job *job = context;
+  (void)iterations;
+  for (uint64_t i = thread; i < job->pieces->count; i += thread_count) {
+    const struct piece *piece = &job->pieces->list[i];
+    unsigned char *bytes = job->bytes + (job->at_target ? piece->target : piece->source);
+    for (uint64_t k = 0; k < job->pieces->piece_bytes; k++) {
+      bytes[k] = (unsigned char)(pattern_byte(job->seed, piece->target + k) ^ job->flip);
     }
   }
 }
@@ -182,6 +197,28 @@ enum status data_fill_rows(struct data *data, const struct buffer *buffer,
   struct host_job job = {
       .bytes = buffer->host, .shape = shape, .seed = seed, .flip = complement ? UINT64_MAX : 0};
   return data_run_on_host(data, buffer, fill_rows_work, &job, err);
+}
+
+enum status data_fill_pieces(struct data *data, const struct buffer *buffer,
+                             const struct data_pieces *pieces, bool at_target, uint64_t seed,
+                             bool complement, int32_t gpu, struct error *err) {
+  int32_t worker = worker_gpu(buffer, gpu);
+  if (worker >= 0) {
+    struct pattern_pieces_arguments arguments = {.address = buffer->device,
+                                                 .list = pieces->device,
+                                                 .pieces = pieces->count,
+                                                 .piece_bytes = pieces->piece_bytes,
+                                                 .seed = seed,
+                                                 .at_target = at_target,
+                                                 .complement = complement};
+    return data_gpu_fill_pieces(data->context->cuda, worker, &arguments, err);
+  }
+  struct host_job job = {.bytes = buffer->host,
+                         .pieces = pieces,
+                         .at_target = at_target,
+                         .seed = seed,
+                         .flip = complement ? UINT64_MAX : 0};
+  return data_run_on_host(data, buffer, fill_pieces_work, &job, err);
 }
 
 static enum status read_byte(struct data *data, const struct buffer *buffer, int32_t worker,

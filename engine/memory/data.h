@@ -24,6 +24,18 @@ enum status data_fill_rows(struct data *data, const struct buffer *buffer,
                            const struct copy_shape *shape, uint64_t seed, bool complement,
                            int32_t gpu, struct error *err) CHECK_RESULT;
 
+/* The pieces of a scattered copy: a list that host threads and every GPU can read. */
+struct data_pieces {
+  const struct piece *list;
+  uint64_t device; /* its address for GPUs */
+  uint64_t count;
+  uint64_t piece_bytes;
+};
+/* The same for the pieces at one end; what they hold depends on their offsets at the target. */
+enum status data_fill_pieces(struct data *data, const struct buffer *buffer,
+                             const struct data_pieces *pieces, bool at_target, uint64_t seed,
+                             bool complement, int32_t gpu, struct error *err) CHECK_RESULT;
+
 struct data_difference {
   uint64_t bad_bytes; /* 0 = all is right, and the rest is not set */
   uint64_t first_offset;

@@ -3,8 +3,32 @@
 #include "engine/gpu/session.h"
 #include "engine/method/method.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU so far. */
 enum { PITCH_MAX = 0x7fffffff };
+
+static bool ce_is_batch(const struct flow *flow) {
+  return flow_is_scattered(flow) && flow->scatter.submit == SUBMIT_BATCH;
+}
+
+static const char *ce_batch_unsupported_reason(const struct flow *flow,
+                                               const struct machine *machine,
+                                               char reason[CASE_REASON_MAX]) {
+  if (ce_is_batch(flow) && flow->staged) {
+    return "a batch has no staged copies; submit \"loop\" has";
+  }
+  if (ce_is_batch(flow) && machine->driver_cuda_version < CUDA_BATCH_VERSION) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "submit \"batch\" is cuMemcpyBatchAsync, which drivers have from CUDA %d.%d on; "
+                   "this one is of CUDA %d.%d",
+                   CUDA_BATCH_VERSION / 1000, CUDA_BATCH_VERSION % 1000 / 10,
+                   machine->driver_cuda_version / 1000, machine->driver_cuda_version % 1000 / 10);
+    return reason;
+  }
+  return NULL;
+}
 
 static const char *ce_unsupported_reason(const struct flow *flow, const struct machine *machine,
                                          char reason[CASE_REASON_MAX]) {
@@ -12,6 +36,9 @@ static const char *ce_unsupported_reason(const struct flow *flow, const struct m
     return "a copy engine needs a GPU at one end; use method cpu between host memories";
   }
   const char *unsupported = gpu_flow_shape_unsupported_reason(flow, reason);
+  if (unsupported == NULL) {
+    unsupported = ce_batch_unsupported_reason(flow, machine, reason);
+  }
   if (unsupported == NULL && copy_shape_is_strided(&flow->shape) &&
       flow->shape.pitch_bytes > PITCH_MAX) {
     unsupported = "copy engines take a pitch below 2 GiB";
@@ -19,38 +46,134 @@ static const char *ce_unsupported_reason(const struct flow *flow, const struct m
   return unsupported != NULL ? unsupported : gpu_flow_unsupported_reason(flow, machine, reason);
 }
 
+/* Many pieces fill the queue of the stream. */
+static bool ce_blocks_host(const struct flow *flow) {
+  return flow_blocks_host(flow) || flow_is_scattered(flow);
+}
+
+/* The arguments of a batch. */
+struct ce_batch {
+  struct cuda_batch_attributes attributes;
+  CUdeviceptr *targets; /* the one allocation; then sources, sizes */
+  CUdeviceptr *sources;
+  size_t *sizes;
+};
+
+static CUmemLocation ce_location(const struct cuda_session *session, const struct buffer *buffer) {
+  CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
+  if (buffer->endpoint.place == PLACE_GPU) {
+    location.id = session->gpus[buffer->endpoint.index].device;
+  } else {
+    location.type = (CUmemLocationType)CUDA_LOCATION_HOST;
+  }
+  return location;
+}
+
+static CUdeviceptr ce_address(const struct buffer *buffer) {
+  return buffer->endpoint.place == PLACE_GPU ? buffer->device
+                                             : (CUdeviceptr)(uintptr_t)buffer->host;
+}
+
+static enum status ce_prepare_batch(const struct memory_context *context, struct flow_run *run,
+                                    struct error *err) {
+  static const int orders[batch_order_name_count] = {[BATCH_ORDER_STREAM] = CUDA_BATCH_ORDER_STREAM,
+                                                     [BATCH_ORDER_CALL] =
+                                                         CUDA_BATCH_ORDER_DURING_CALL,
+                                                     [BATCH_ORDER_ANY] = CUDA_BATCH_ORDER_ANY};
+  const struct scatter_shape *scatter = &run->flow->scatter;
+  const struct piece *pieces = (const struct piece *)(const void *)run->pieces->host;
+  if (context->cuda->driver.copy_batch == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemcpyBatchAsync");
+  }
+  struct ce_batch *batch = calloc(1, sizeof *batch);
+  CUdeviceptr *words = calloc(3 * scatter->pieces, sizeof *words);
+  if (batch == NULL || words == NULL) {
+    free(batch);
+    free(words);
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the arguments of a batch");
+  }
+  *batch = (struct ce_batch){
+      .attributes = {.source_access_order = orders[scatter->order],
+                     .source = ce_location(context->cuda, run->source),
+                     .target = ce_location(context->cuda, run->target),
+                     .flags = scatter->overlap ? CUDA_BATCH_OVERLAP : 0},
+      .targets = words,
+      .sources = words + scatter->pieces,
+      .sizes = (size_t *)(words + 2 * scatter->pieces),
+  };
+  for (uint64_t i = 0; i < scatter->pieces; i++) {
+    batch->targets[i] = ce_address(run->target) + pieces[i].target;
+    batch->sources[i] = ce_address(run->source) + pieces[i].source;
+    batch->sizes[i] = scatter->piece_bytes;
+  }
+  run->state = batch;
+  return STATUS_OK;
+}
+
 static enum status ce_prepare(const struct memory_context *context, struct flow_run *run,
                               struct error *err) {
-  return gpu_flow_prepare(context, run, err);
+  RETURN_ON_ERROR(gpu_flow_prepare(context, run, err));
+  return ce_is_batch(run->flow) ? ce_prepare_batch(context, run, err) : STATUS_OK;
 }
 
 static void ce_release(const struct memory_context *context, struct flow_run *run) {
+  struct ce_batch *batch = run->state;
   (void)context;
-  (void)run;
+  if (batch != NULL) {
+    free(batch->targets);
+  }
+  free(batch);
+  run->state = NULL;
 }
 
-static CUresult copy_once(const struct cuda_session *session, const struct flow_run *run,
-                          const struct buffer *source, uint64_t size) {
+/* Offsets of the first byte at both ends. */
+static CUresult copy_part(const struct cuda_session *session, const struct flow_run *run,
+                          const struct buffer *source, struct piece at, uint64_t size) {
   const struct cuda_driver *driver = &session->driver;
   const struct buffer *target = run->target;
   CUstream stream = run->stream;
   if (source->endpoint.place != PLACE_GPU) {
-    return driver->cuMemcpyHtoDAsync(target->device, source->host, size, stream);
+    return driver->cuMemcpyHtoDAsync(target->device + at.target, source->host + at.source, size,
+                                     stream);
   }
   if (target->endpoint.place != PLACE_GPU) {
-    return driver->cuMemcpyDtoHAsync(target->host, source->device, size, stream);
+    return driver->cuMemcpyDtoHAsync(target->host + at.target, source->device + at.source, size,
+                                     stream);
   }
+  const CUdeviceptr from = source->device + at.source;
+  const CUdeviceptr to = target->device + at.target;
   if (source->endpoint.index == target->endpoint.index) {
-    return driver->cuMemcpyDtoDAsync(target->device, source->device, size, stream);
+    return driver->cuMemcpyDtoDAsync(to, from, size, stream);
   }
   /* With unified addresses, a copy engine of the stream's own GPU does the copy: the initiator's.
    * Given two contexts, the driver chooses the GPU itself. */
   if (!run->flow->staged) {
-    return driver->cuMemcpyAsync(target->device, source->device, size, stream);
+    return driver->cuMemcpyAsync(to, from, size, stream);
   }
-  return driver->cuMemcpyPeerAsync(target->device, session->gpus[target->endpoint.index].context,
-                                   source->device, session->gpus[source->endpoint.index].context,
-                                   size, stream);
+  return driver->cuMemcpyPeerAsync(to, session->gpus[target->endpoint.index].context, from,
+                                   session->gpus[source->endpoint.index].context, size, stream);
+}
+
+static CUresult copy_once(const struct cuda_session *session, const struct flow_run *run,
+                          const struct buffer *source, uint64_t size) {
+  return copy_part(session, run, source, (struct piece){0}, size);
+}
+
+static CUresult copy_pieces(const struct cuda_session *session, const struct flow_run *run) {
+  const struct scatter_shape *scatter = &run->flow->scatter;
+  const struct piece *pieces = (const struct piece *)(const void *)run->pieces->host;
+  if (scatter->submit == SUBMIT_BATCH) {
+    struct ce_batch *batch = run->state;
+    size_t first = 0;
+    size_t failed = 0;
+    return session->driver.copy_batch(batch->targets, batch->sources, batch->sizes, scatter->pieces,
+                                      &batch->attributes, &first, 1, &failed, run->stream);
+  }
+  CUresult result = CUDA_SUCCESS;
+  for (uint64_t i = 0; result == CUDA_SUCCESS && i < scatter->pieces; i++) {
+    result = copy_part(session, run, run->source, pieces[i], scatter->piece_bytes);
+  }
+  return result;
 }
 
 static CUmemorytype type_of(const struct buffer *buffer) {
@@ -119,13 +242,20 @@ static CUresult copy_rows_once(const struct cuda_session *session, const struct 
                                      : copy_planes(&session->driver, run);
 }
 
+static CUresult copy_flow(const struct cuda_session *session, const struct flow_run *run) {
+  if (flow_is_scattered(run->flow)) {
+    return copy_pieces(session, run);
+  }
+  return copy_shape_is_strided(&run->flow->shape)
+             ? copy_rows_once(session, run)
+             : copy_once(session, run, run->source, run->flow->size_bytes);
+}
+
 static enum status ce_enqueue(const struct memory_context *context, struct flow_run *run,
                               uint32_t iterations, struct error *err) {
-  const bool strided = copy_shape_is_strided(&run->flow->shape);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
-    CUresult result = strided ? copy_rows_once(context->cuda, run)
-                              : copy_once(context->cuda, run, run->source, run->flow->size_bytes);
+    CUresult result = copy_flow(context->cuda, run);
     status = cuda_check(&context->cuda->driver, result, err, "copying %llu bytes",
                         (unsigned long long)run->flow->size_bytes);
   }
@@ -154,5 +284,5 @@ const struct method_ops method_ce = {
     .release = ce_release,
     .enqueue = ce_enqueue,
     .prime = ce_prime,
-    .blocks_host = flow_blocks_host,
+    .blocks_host = ce_blocks_host,
 };

@@ -104,6 +104,12 @@ const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
   const struct copy_shape *shape = &flow->shape;
   uint64_t rows = 0;
   uint64_t buffer_bytes = 0;
+  if (flow_is_scattered(flow) &&
+      (flow->scatter.pieces > SCATTER_PIECES_MAX || copy_shape_is_strided(shape) ||
+       flow->size_bytes / flow->scatter.pieces != flow->scatter.piece_bytes ||
+       flow->size_bytes % flow->scatter.pieces != 0)) {
+    return "a scattered copy has no shape, and its size is pieces x piece_size";
+  }
   if (!copy_shape_is_strided(shape)) {
     return NULL;
   }

@@ -27,6 +27,11 @@ struct flow_run {
   /* PRIMER_BYTES at the source that differ from its pattern everywhere; NULL = not primed. */
   const struct buffer *primer;
   uint64_t load_iterations; /* host threads: repeats of a load flow, known after wait() */
+  const struct buffer
+      *pieces; /* of a scattered flow: struct piece of each, in page-locked memory */
+  /* On a stream: CLOCK_MONOTONIC_RAW before the first and after the last call that enqueued its work
+   * since called_ns was 0. */
+  uint64_t called_ns, returned_ns;
   /* In place of the method's own, for work that is no flow's (engine/workload/stream_gpu.c); NULL =
    * the method's. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,

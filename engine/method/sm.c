@@ -35,6 +35,7 @@ struct sm_launch {
   enum kernel kernel;
   uint32_t grid;
   uint32_t block;
+  CUdeviceptr pieces; /* of a scattered flow: its list, in the GPU's own memory */
 };
 
 static bool kernel_for_width(uint32_t bytes, enum kernel *kernel) {
@@ -55,6 +56,10 @@ static bool kernel_for_width(uint32_t bytes, enum kernel *kernel) {
   return false;
 }
 
+static bool sm_is_contiguous(const struct flow *flow) {
+  return !copy_shape_is_strided(&flow->shape) && !flow_is_scattered(flow);
+}
+
 static bool touches_host(const struct flow *flow) {
   return flow->source.place != PLACE_GPU || flow->target.place != PLACE_GPU;
 }
@@ -67,20 +72,25 @@ static enum kernel_variant variant_of(const struct flow *flow, const struct gpu 
     return shape->variant;
   }
   bool shape_given = shape->block != 0 || shape->grid != 0 || shape->vector_bytes != 0;
-  return kernels_on_gpu > 1 && touches_host(flow) && !copy_shape_is_strided(&flow->shape) &&
-                 !shape_given && gpu->compute_major >= 9
+  return touches_host(flow) && sm_is_contiguous(flow) && !shape_given && gpu->compute_major >= 9 &&
+                 kernels_on_gpu > 1
              ? KERNEL_BULK
              : KERNEL_VECTOR;
 }
 
-/* Bytes per access. Rows that the variant's own accesses do not divide are copied with smaller
- * ones. */
+/* What the bytes per access must divide; 0 = nothing. */
+static uint64_t sm_unit_bytes(const struct flow *flow) {
+  return flow_is_scattered(flow) ? flow->scatter.piece_bytes
+                                 : flow->shape.width_bytes | flow->shape.pitch_bytes;
+}
+
+/* Bytes per access. Rows and pieces that the variant's own accesses do not divide are copied with
+ * smaller ones. */
 static uint32_t sm_access_bytes(const struct flow *flow) {
   uint32_t width = flow->kernel.vector_bytes;
   if (width == 0) {
     width = variants[flow->kernel.variant].vector_bytes;
-    while (copy_shape_is_strided(&flow->shape) &&
-           (flow->shape.width_bytes | flow->shape.pitch_bytes) % width != 0) {
+    while (sm_unit_bytes(flow) % width != 0) {
       width /= 2;
     }
   }
@@ -88,18 +98,17 @@ static uint32_t sm_access_bytes(const struct flow *flow) {
 }
 
 static const char *rows_unsupported_reason(const struct flow *flow, char reason[CASE_REASON_MAX]) {
-  if (!copy_shape_is_strided(&flow->shape)) {
+  if (sm_is_contiguous(flow)) {
     return NULL;
   }
   if (flow->kernel.variant == KERNEL_BULK) {
     return "kernel variant bulk copies contiguous bytes only";
   }
   const char *unsupported = gpu_flow_shape_unsupported_reason(flow, reason);
-  if (unsupported == NULL &&
-      (flow->shape.width_bytes | flow->shape.pitch_bytes) % sm_access_bytes(flow) != 0) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "vector_bytes = %u does not divide the width and the pitch of the rows",
-                   sm_access_bytes(flow));
+  if (unsupported == NULL && sm_unit_bytes(flow) % sm_access_bytes(flow) != 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %u does not divide %s",
+                   sm_access_bytes(flow),
+                   flow_is_scattered(flow) ? "the pieces" : "the width and the pitch of the rows");
     return reason;
   }
   return unsupported;
@@ -197,6 +206,42 @@ static uint32_t own_grid(const struct flow *flow, const struct gpu *gpu,
   return resident < covering ? resident : covering;
 }
 
+static enum kernel sm_kernel_of(const struct flow *flow, enum kernel_variant chosen) {
+  enum kernel kernel = KERNEL_COPY_BULK;
+  if (flow_is_scattered(flow)) {
+    kernel = KERNEL_COPY_PIECES;
+  } else if (copy_shape_is_strided(&flow->shape)) {
+    kernel = KERNEL_COPY_ROWS;
+  } else if (chosen != KERNEL_BULK) {
+    (void)kernel_for_width(sm_access_bytes(flow), &kernel); /* sm_unsupported_reason() knows it */
+  }
+  return kernel;
+}
+
+/* As engines that move many pieces keep it: where the kernel reads it fastest. */
+static enum status sm_upload_pieces(struct cuda_session *session, const struct flow_run *run,
+                                    struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  const uint64_t size_bytes = run->flow->scatter.pieces * sizeof(struct piece);
+  struct sm_launch *launch = run->state;
+  CUstream stream = session->gpus[run->gpu].stream;
+  RETURN_ON_ERROR(cuda_check(driver, driver->cuMemAlloc(&launch->pieces, size_bytes), err,
+                             "allocating a list of pieces"));
+  RETURN_ON_ERROR(cuda_check(
+      driver, driver->cuMemcpyHtoDAsync(launch->pieces, run->pieces->host, size_bytes, stream), err,
+      "copying a list of pieces"));
+  return cuda_session_wait(session, stream, "copying a list of pieces", err);
+}
+
+static void sm_release(const struct memory_context *context, struct flow_run *run) {
+  struct sm_launch *launch = run->state;
+  if (launch->pieces != 0 && cuda_session_use(context->cuda, run->gpu, NULL) == STATUS_OK) {
+    (void)context->cuda->driver.cuMemFree(launch->pieces);
+  }
+  free(launch);
+  run->state = NULL;
+}
+
 static enum status sm_prepare(const struct memory_context *context, struct flow_run *run,
                               struct error *err) {
   RETURN_ON_ERROR(gpu_flow_prepare(context, run, err));
@@ -210,11 +255,7 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
   const struct variant *variant = &variants[chosen];
   launch->block = flow->kernel.block != 0 ? flow->kernel.block : variant->block;
   launch->grid = flow->kernel.grid != 0 ? flow->kernel.grid : variant->grid;
-  launch->kernel = copy_shape_is_strided(&flow->shape) ? KERNEL_COPY_ROWS : KERNEL_COPY_BULK;
-  if (!copy_shape_is_strided(&flow->shape) && chosen != KERNEL_BULK) {
-    (void)kernel_for_width(sm_access_bytes(flow),
-                           &launch->kernel); /* sm_unsupported_reason() has seen to it */
-  }
+  launch->kernel = sm_kernel_of(flow, chosen);
   if (run->follower != NULL) {
     launch->kernel = KERNEL_COPY_PAIR;
     launch->block = variants[KERNEL_VECTOR].block;
@@ -223,15 +264,13 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
     launch->grid = own_grid(flow, &context->machine->gpus[run->gpu], launch, run->kernels_on_gpu);
   }
   run->state = launch;
-  return STATUS_OK;
+  const enum status status =
+      flow_is_scattered(flow) ? sm_upload_pieces(context->cuda, run, err) : STATUS_OK;
+  if (status != STATUS_OK) {
+    sm_release(context, run);
+  }
+  return status;
 }
-
-static void sm_release(const struct memory_context *context, struct flow_run *run) {
-  (void)context;
-  free(run->state);
-  run->state = NULL;
-}
-
 static struct copy_arguments sm_copy_of(const struct flow_run *run) {
   return (struct copy_arguments){.target = run->target->device,
                                  .source = run->source->device,
@@ -248,12 +287,19 @@ static enum status sm_enqueue(const struct memory_context *context, struct flow_
                                      .pitch_bytes = run->flow->shape.pitch_bytes,
                                      .rows = run->flow->shape.height * run->flow->shape.depth,
                                      .vector_bytes = sm_access_bytes(run->flow)};
+  struct copy_pieces_arguments pieces = {.target = run->target->device,
+                                         .source = run->source->device,
+                                         .list = launch->pieces,
+                                         .pieces = run->flow->scatter.pieces,
+                                         .piece_bytes = run->flow->scatter.piece_bytes,
+                                         .vector_bytes = sm_access_bytes(run->flow)};
   if (run->follower != NULL) {
     pair.copies[1] = sm_copy_of(run->follower);
   }
-  void *arguments = copy_shape_is_strided(&run->flow->shape) ? (void *)&rows
-                    : run->follower != NULL                  ? (void *)&pair
-                                                             : (void *)&pair.copies[0];
+  void *arguments = flow_is_scattered(run->flow)               ? (void *)&pieces
+                    : copy_shape_is_strided(&run->flow->shape) ? (void *)&rows
+                    : run->follower != NULL                    ? (void *)&pair
+                                                               : (void *)&pair.copies[0];
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
     status = cuda_session_launch(context->cuda, run->gpu, launch->kernel, launch->grid,
@@ -262,9 +308,9 @@ static enum status sm_enqueue(const struct memory_context *context, struct flow_
   return status;
 }
 
+/* A scattered copy is timed from the call on, like those by copy engines. */
 static bool sm_blocks_host(const struct flow *flow) {
-  (void)flow;
-  return false;
+  return flow_is_scattered(flow);
 }
 
 const struct method_ops method_sm = {

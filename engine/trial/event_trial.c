@@ -1,5 +1,6 @@
 #include "engine/trial/event_trial.h"
 
+#include "engine/base/clock.h"
 #include "engine/gpu/session.h"
 #include "engine/host/numa.h"
 
@@ -54,7 +55,7 @@ struct event_trial {
   uint32_t iterations, load_iterations; /* of the trial */
   CUevent final;
   struct gate_page *gate;
-  uint64_t gate_device;
+  CUdeviceptr gate_device;
 };
 
 static const struct cuda_driver *event_trial_driver(const struct event_trial *trial) {
@@ -73,7 +74,6 @@ static enum status allocate_gate(struct event_trial *trial, struct error *err) {
   const struct cuda_driver *driver = event_trial_driver(trial);
   size_t size = sizeof *trial->gate + trial->count * sizeof trial->gate->reports[0];
   void *host = NULL;
-  CUdeviceptr device = 0;
   RETURN_ON_ERROR(cuda_check(
       driver,
       driver->cuMemHostAlloc(&host, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
@@ -83,10 +83,8 @@ static enum status allocate_gate(struct event_trial *trial, struct error *err) {
   for (uint32_t i = 0; i < trial->count; i++) {
     trial->gate->reports[i] = GATE_OPENED; /* what follows on a shared stream has no gate */
   }
-  enum status status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
-                                  "mapping the gate");
-  trial->gate_device = device;
-  return status;
+  return cuda_check(driver, driver->cuMemHostGetDevicePointer(&trial->gate_device, host, 0), err,
+                    "mapping the gate");
 }
 
 static uint32_t shared_stream(const struct event_trial *trial, uint32_t i) {
@@ -388,10 +386,12 @@ static enum status enqueue_copies(struct event_trial *trial, uint32_t i, uint32_
                                   CUevent end, struct error *err) {
   struct flow_run *run = &trial->runs[i];
   enum status status = use_gpu_of(trial, i, err);
+  run->called_ns = run->called_ns > 0 ? run->called_ns : clock_now_ns();
   status =
       THEN(status, run->enqueue != NULL
                        ? run->enqueue(trial->context, run, copies, err)
                        : methods[run->flow->method]->enqueue(trial->context, run, copies, err));
+  run->returned_ns = clock_now_ns();
   return THEN(status, event_trial_record(trial, end, i, err));
 }
 
@@ -638,6 +638,7 @@ static enum status finish(struct event_trial *trial, struct trial_times *times, 
   const struct cuda_driver *driver = event_trial_driver(trial);
   enum status status = cuda_check(driver, driver->cuEventSynchronize(trial->final), err,
                                   "waiting for the end of a trial");
+  times->ended_ns = clock_now_ns();
   times->load_outlasted = event_trial_loads_run(trial);
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     status = cuda_check(driver, driver->cuStreamSynchronize(trial->runs[i].stream), err,

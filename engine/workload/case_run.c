@@ -105,7 +105,7 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
                         .iterations = iterations,
                         .start_ns = clock_now_ns()};
   if (status == STATUS_OK) {
-    run->times.cycles = 0;
+    run->times.cycles = run->times.submit_ns = run->times.gpu_ns = 0;
     status = run->ops->run(run->state, iterations, &run->times, err);
   }
   run->outcome->measure_ns += clock_now_ns() - before_ns;
@@ -114,6 +114,8 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
   }
   trial.elapsed_ns = run->times.window_ns;
   trial.cycles = run->times.cycles;
+  trial.gpu_ns = run->times.gpu_ns;
+  trial.submit_ns = run->times.submit_ns;
   trial.status = run->times.gate_timed_out ? TRIAL_GATE_TIMEOUT : TRIAL_OK;
   if (every && trial.status == TRIAL_OK) {
     status = verify(run, err);

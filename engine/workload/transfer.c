@@ -5,6 +5,7 @@
 #include "engine/trial/event_trial.h"
 #include "engine/trial/host_trial.h"
 #include "engine/workload/loads.h"
+#include "engine/workload/pieces.h"
 #include "engine/workload/transfer_flows.h"
 
 #include <inttypes.h>
@@ -96,6 +97,9 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
     run->kernels_on_gpu = count_kernels_on(transfer->bench, flow, run->gpu);
     status = transfer_ops(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
                                                : take_two_buffers(transfer, run, err);
+    if (status == STATUS_OK && flow_is_scattered(flow)) {
+      status = pieces_take(transfer->engine, run, err);
+    }
     if (status == STATUS_OK) {
       workload_note(transfer->outcome, run->source->note);
       workload_note(transfer->outcome, run->target->note);
@@ -151,6 +155,19 @@ static bool transfer_blocks_host(const struct transfer *transfer) {
   return blocks;
 }
 
+static const char *why_not_gated(const struct transfer *transfer) {
+  if (transfer_is_scattered(transfer->bench)) {
+    return "not gated: from the call to the end on the host's clock, submission included";
+  }
+  if (transfer->bench->measure.gating == GATING_OFF) {
+    return "not gated, as the scenario wants: the time of enqueueing is in the number";
+  }
+  return transfer_blocks_host(transfer)
+             ? "not gated: such copies block the host, so the time of the call is in the number"
+             : "not gated: a stream has more copies than a gate can hold, so the time of the calls "
+               "is in the number where they are slower";
+}
+
 static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   const uint32_t count = transfer->bench->flow_count;
   const struct memory_context *context = &transfer->engine->context;
@@ -179,21 +196,13 @@ static enum status make_trial(struct transfer *transfer, struct error *err) {
   if (transfer_is_mixed(bench)) {
     status = mixed_trial_new(context, transfer->runs, transfer->run_count, &transfer->mixed, err);
     transfer->outcome->gated = status == STATUS_OK;
-  } else if (transfer_clock(bench) == CLOCK_EVENT) {
+  } else if (transfer_is_on_streams(bench)) {
     const enum gating gating = bench->measure.gating;
     status = event_trial_new(context, transfer->runs, transfer->run_count, gating, &bench->order,
                              &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {
-      workload_note(
-          transfer->outcome,
-          gating == GATING_OFF
-              ? "not gated, as the scenario wants: the time of enqueueing is in the number"
-          : transfer_blocks_host(transfer)
-              ? "not gated: such copies block the host, so the time of the call is in "
-                "the number"
-              : "not gated: a stream has more copies than a gate can hold, so the time of the "
-                "calls is in the number where they are slower");
+      workload_note(transfer->outcome, why_not_gated(transfer));
     }
   }
   return status;
@@ -213,6 +222,9 @@ static enum status transfer_fill(const struct transfer *transfer, uint32_t flow,
   const struct flow_run *run = &transfer->runs[flow];
   struct data *data = transfer->engine->data;
   const bool strided = copy_shape_is_strided(&run->flow->shape);
+  if (flow_is_scattered(run->flow)) {
+    return poison ? pieces_poison_target(data, run, err) : pieces_fill_source(data, run, err);
+  }
   enum status status = data_fill(data, buffer, transfer_buffer_bytes(run->flow), seed_of(flow),
                                  strided ? !poison : poison, data_gpu(run), err);
   return status == STATUS_OK && strided ? data_fill_rows(data, buffer, &run->flow->shape,
@@ -328,6 +340,9 @@ static void transfer_tear_down(void *state) {
 
 static uint32_t transfer_iterations_max(const void *state) {
   const struct transfer *transfer = state;
+  if (transfer_is_scattered(transfer->bench)) {
+    return 1; /* from the call to the end: a second call would overlap with the first */
+  }
   uint32_t most = transfer->event != NULL || transfer->mixed != NULL ? EVENT_ITERATIONS_MAX
                                                                      : HOST_ITERATIONS_MAX;
   for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
@@ -406,13 +421,35 @@ static enum status after_trial(const struct transfer *transfer, struct error *er
   return status;
 }
 
+/* The window of flows that no gate holds back: from the first call to the end. */
+static void take_host_times(const struct transfer *transfer, struct trial_times *times) {
+  uint64_t first_ns = UINT64_MAX;
+  uint64_t last_ns = 0;
+  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+    struct flow_run *run = &transfer->runs[i];
+    if (run->flow->role == FLOW_MEASURED) {
+      first_ns = run->called_ns < first_ns ? run->called_ns : first_ns;
+      last_ns = run->returned_ns > last_ns ? run->returned_ns : last_ns;
+    }
+    run->called_ns = 0;
+  }
+  times->submit_ns = last_ns - first_ns;
+  times->gpu_ns = times->window_ns;
+  times->window_ns = times->ended_ns - first_ns;
+}
+
 static enum status run_flows(struct transfer *transfer, uint32_t iterations,
                              struct trial_times *times, struct error *err) {
   if (transfer->mixed != NULL) {
     return mixed_trial_run(transfer->mixed, iterations, transfer->load_iterations, times, err);
   }
   if (transfer->event != NULL) {
-    return event_trial_run(transfer->event, iterations, transfer->load_iterations, times, err);
+    enum status status =
+        event_trial_run(transfer->event, iterations, transfer->load_iterations, times, err);
+    if (transfer_is_scattered(transfer->bench)) {
+      take_host_times(transfer, times);
+    }
+    return status;
   }
   times->flows = transfer->host_times;
   return host_trial_run(transfer->runs, transfer->run_count, iterations, times, err);
@@ -485,12 +522,16 @@ static enum status transfer_verify(void *state, struct error *err) {
       return status;
     }
     if (difference.bad_bytes != 0) {
+      char place[96] = "";
+      if (flow_is_scattered(run->flow)) {
+        pieces_describe(run, difference.first_offset, place, sizeof place);
+      }
       return error_set(err, STATUS_CORRUPT,
-                       "flow %u: %llu of %llu bytes differ, the first at offset %llu: expected "
+                       "flow %u: %llu of %llu bytes differ, the first at offset %llu%s%s: expected "
                        "0x%02x, found 0x%02x",
                        i, (unsigned long long)difference.bad_bytes, (unsigned long long)size_bytes,
-                       (unsigned long long)difference.first_offset, difference.expected,
-                       difference.found);
+                       (unsigned long long)difference.first_offset, place[0] != '\0' ? ", " : "",
+                       place, difference.expected, difference.found);
     }
   }
   return STATUS_OK;

@@ -2,6 +2,7 @@
 
 #include "engine/method/method.h"
 #include "engine/workload/workload.h"
+#include "kernels/kernels.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,9 @@ static const struct method_ops *transfer_flow_ops(const struct flow *flow) {
 
 uint64_t transfer_buffer_bytes(const struct flow *flow) {
   const struct copy_shape *shape = &flow->shape;
+  if (flow_is_scattered(flow)) {
+    return SCATTER_SPREAD * flow->size_bytes;
+  }
   return copy_shape_is_strided(&flow->shape) ? shape->pitch_bytes * shape->height * shape->depth
                                              : flow->size_bytes;
 }
@@ -21,7 +25,7 @@ static bool transfer_may_pair(const struct flow *flow) {
   return flow->method == METHOD_SM && flow->source.place != flow->target.place &&
          flow->copies <= 1 && flow->stream == 0 && shape->variant == KERNEL_AUTO &&
          shape->block == 0 && shape->grid == 0 && shape->vector_bytes == 0 &&
-         !copy_shape_is_strided(&flow->shape);
+         !copy_shape_is_strided(&flow->shape) && !flow_is_scattered(flow);
 }
 
 static bool transfer_are_opposite(const struct flow *a, const struct flow *b) {
@@ -42,7 +46,8 @@ static bool transfer_is_gated(const struct bench_case *bench_case) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
     gated = gated && (flow->method == METHOD_CE || flow->method == METHOD_SM) &&
-            flow->source.memory != MEMORY_PAGEABLE && flow->target.memory != MEMORY_PAGEABLE;
+            !flow_is_scattered(flow) && flow->source.memory != MEMORY_PAGEABLE &&
+            flow->target.memory != MEMORY_PAGEABLE;
   }
   return gated;
 }
@@ -94,6 +99,20 @@ bool transfer_is_mixed(const struct bench_case *bench_case) {
   return clocks.event_count > 0 && clocks.host_count > 0;
 }
 
+bool transfer_is_on_streams(const struct bench_case *bench_case) {
+  return count_clocks(bench_case).host_count == 0;
+}
+
+bool transfer_is_scattered(const struct bench_case *bench_case) {
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    if (flow->role == FLOW_MEASURED && flow_is_scattered(flow)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static const char *mixed_unsupported_reason(const struct bench_case *bench_case) {
   if (bench_case->measure.gating == GATING_OFF && transfer_is_mixed(bench_case)) {
     return "host threads and GPUs start together by the gate alone: gate = \"off\" cannot be";
@@ -102,6 +121,10 @@ static const char *mixed_unsupported_reason(const struct bench_case *bench_case)
     const struct flow *flow = &bench_case->flows[i];
     if (flow->stream != 0) {
       return "flows that share a stream are not measured beside host threads: measure them apart";
+    }
+    if (flow_is_scattered(flow)) {
+      return "a scattered copy has no gate, so that it cannot start together with host threads: "
+             "measure them apart";
     }
     if (method_clock(flow) == CLOCK_EVENT && transfer_flow_ops(flow)->blocks_host(flow)) {
       return "a copy of pageable memory blocks the host, so that it cannot start together with "
@@ -149,6 +172,17 @@ const char *loads_unsupported_reason(const struct bench_case *bench_case,
              : transfer_unsupported_reason(bench_case, machine, reason);
 }
 
+/* Of each piece: its row in the list and, while it is placed, numbers of places, or the arguments
+ * of a batch; for a kernel the list on its GPU. */
+static void transfer_add_lists(const struct flow *flow, uint64_t *host_bytes,
+                               uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
+  const uint64_t list_bytes = flow->scatter.pieces * sizeof(struct piece);
+  *host_bytes += list_bytes + flow->scatter.pieces * 3 * sizeof(uint64_t);
+  if (flow->method == METHOD_SM) {
+    gpu_bytes[transfer_flow_ops(flow)->gpu(flow)] += list_bytes;
+  }
+}
+
 void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                            uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
@@ -161,9 +195,13 @@ void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_b
         gpu_bytes[ends[end]->index] += transfer_buffer_bytes(flow);
       }
     }
+    if (flow_is_scattered(flow)) {
+      transfer_add_lists(flow, host_bytes, gpu_bytes);
+    }
   }
 }
 
 enum clock transfer_clock(const struct bench_case *bench_case) {
-  return count_clocks(bench_case).host_count > 0 ? CLOCK_HOST : CLOCK_EVENT;
+  return !transfer_is_on_streams(bench_case) || transfer_is_scattered(bench_case) ? CLOCK_HOST
+                                                                                  : CLOCK_EVENT;
 }

@@ -18,10 +18,15 @@ void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_b
                            uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
 /* Adds the bytes of managed memory that the case may bring to each GPU. */
 void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]);
-/* Bytes of one end of the flow; the gaps of a strided copy are part of it. */
+/* Bytes of one end of the flow; the gaps of a strided or scattered copy are part of it. */
 uint64_t transfer_buffer_bytes(const struct flow *flow);
 /* CLOCK_HOST where a flow of the case is timed by the host's clock, else CLOCK_EVENT. */
 enum clock transfer_clock(const struct bench_case *bench_case);
+/* Every flow runs on a GPU's stream. */
+bool transfer_is_on_streams(const struct bench_case *bench_case);
+/* Some measured flow is scattered: the case is timed from the first call to the end, on the host's
+ * clock, and by events as well. */
+bool transfer_is_scattered(const struct bench_case *bench_case);
 /* The other flow of the kernel that moves that flow, or the flow itself where it is alone. Method
  * sm moves both directions between the host and a GPU by one kernel, unless the scenario chooses
  * the kernel's shape: of two kernels one gets ahead, and the rest of the other is not measured both

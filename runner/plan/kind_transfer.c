@@ -205,6 +205,16 @@ static void plan_transfer_leave_managed(struct endpoint *end) {
   }
 }
 
+/* The same pieces, given to the engine as the load says; other methods have none. */
+static void plan_transfer_take_submit(struct flow *flow, const struct flow *load) {
+  flow->scatter.submit = load->scatter.submit;
+  flow->scatter.order = load->scatter.order;
+  flow->scatter.overlap = load->scatter.overlap;
+  if (flow->method != METHOD_CE && flow->method != METHOD_SM) {
+    flow->scatter = (struct scatter_shape){0};
+  }
+}
+
 /* The flow of load beside a measured one. */
 static struct flow plan_transfer_mirror(const struct expander *x, const struct flow_setting *load,
                                         const struct flow *measured) {
@@ -221,6 +231,7 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
     flow.threads = load->base.threads;
     flow.kernel = load->base.kernel;
     flow.unified = load->base.unified;
+    plan_transfer_take_submit(&flow, &load->base);
   }
   if (flow.method != METHOD_UM) {
     plan_transfer_leave_managed(&flow.source);
@@ -228,6 +239,7 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
   }
   if (load->size_given) {
     flow.shape = load->base.shape;
+    flow.scatter = load->base.scatter;
     flow.size_bytes = load->base.size_bytes;
     plan_transfer_normalise_shape(&flow);
   }
@@ -609,7 +621,7 @@ static bool plan_transfer_memory(const struct bench_case *bench, uint32_t i,
   }
   const struct flow *flow = &bench->flows[i / 2];
   *memory = i % 2 == 0 ? flow->source : flow->target;
-  *size_bytes = flow->size_bytes;
+  *size_bytes = flow_is_scattered(flow) ? SCATTER_SPREAD * flow->size_bytes : flow->size_bytes;
   return true;
 }
 
@@ -619,15 +631,25 @@ static void plan_transfer_bound(const struct bench_case *bench, const struct mac
 }
 
 static bool plan_transfer_is_on_host_clock(const struct flow *flow) {
-  return flow->method == METHOD_CPU ||
+  return flow->method == METHOD_CPU || flow_is_scattered(flow) ||
          (flow->source.place == PLACE_NUMA && flow->target.place == PLACE_NUMA);
+}
+
+/* What pieces cost besides their bytes, about: a call each, or an entry of a batch. */
+static double plan_transfer_pieces_ns(const struct flow *flow) {
+  const double piece_ns = flow->method == METHOD_SM              ? 1
+                          : flow->scatter.submit == SUBMIT_BATCH ? 1000
+                                                                 : 2600;
+  return piece_ns * (double)flow->scatter.pieces;
 }
 
 static void plan_transfer_cost(const struct bench_case *bench, const struct machine *machine,
                                struct cost *cost) {
   const struct measure *measure = &bench->measure;
+  double pieces_ns = 0;
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
+    pieces_ns = fmax(pieces_ns, plan_transfer_pieces_ns(flow));
     cost->host_clock = cost->host_clock || plan_transfer_is_on_host_clock(flow);
     cost->fill_ns += estimate_pass_ns(flow->source.place, flow->size_bytes);
     /* poison, compare */
@@ -642,7 +664,8 @@ static void plan_transfer_cost(const struct bench_case *bench, const struct mach
   cost->flush_ns += measure->device_cache == CACHE_FLUSHED ? ESTIMATE_GPU_FLUSH_NS : 0;
   cost->work_ns =
       bound_typical_ns(bench->flows, bench->flow_count, machine) / ESTIMATE_TYPICAL_SHARE +
-      ESTIMATE_GPU_ITERATION_NS;
+      ESTIMATE_GPU_ITERATION_NS + pieces_ns;
+  cost->iterations_max = pieces_ns > 0 ? 1 : cost->iterations_max;
 }
 
 const struct plan_kind plan_kind_transfer = {

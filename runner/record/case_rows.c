@@ -43,24 +43,42 @@ static void record_bind_summary(struct statement *statement, const struct summar
   }
 }
 
-/* Cycles per iteration of the trials that the summary comes from. */
-static void record_bind_cycles(struct record *record, struct statement *statement,
-                               const struct case_report *report) {
+/* What a trial may hold beside its time; 0 = it does not. */
+static const struct {
+  const char *parameter; /* of a trial */
+  const char *median;    /* of a case */
+  size_t offset;
+} TRIAL_COLUMNS[] = {
+    {":cycles", ":median_cycles", offsetof(struct trial, cycles)},
+    {":submit_ns", ":median_submit_ns", offsetof(struct trial, submit_ns)},
+    {":gpu_ns", ":median_gpu_ns", offsetof(struct trial, gpu_ns)},
+};
+enum { TRIAL_COLUMN_COUNT = sizeof TRIAL_COLUMNS / sizeof *TRIAL_COLUMNS };
+
+static uint64_t record_trial_value(const struct trial *trial, size_t column) {
+  return *(const uint64_t *)(const void *)((const char *)trial + TRIAL_COLUMNS[column].offset);
+}
+
+/* Medians per iteration of the trials that the summary comes from. */
+static void record_bind_medians(struct record *record, struct statement *statement,
+                                const struct case_report *report) {
   double *values = record_scratch(record, report->trial_count);
-  size_t count = 0;
-  for (size_t i = 0; i < report->trial_count; i++) {
-    const struct trial *trial = &report->trials[i];
-    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0 &&
-        trial->cycles > 0) {
-      values[count++] = (double)trial->cycles / trial->iterations;
+  for (size_t column = 0; column < TRIAL_COLUMN_COUNT; column++) {
+    size_t count = 0;
+    for (size_t i = 0; i < report->trial_count; i++) {
+      const struct trial *trial = &report->trials[i];
+      const uint64_t value = record_trial_value(trial, column);
+      if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0 &&
+          value > 0) {
+        values[count++] = (double)value / trial->iterations;
+      }
+    }
+    if (count > 0) {
+      struct summary summary = {0};
+      summary_of_values(values, count, &summary);
+      statement_bind_real(statement, TRIAL_COLUMNS[column].median, summary.median_ns);
     }
   }
-  if (count == 0) {
-    return;
-  }
-  struct summary summary = {0};
-  summary_of_values(values, count, &summary);
-  statement_bind_real(statement, ":median_cycles", summary.median_ns);
 }
 
 static void record_bind_outcome(struct statement *statement, const struct case_outcome *outcome) {
@@ -106,7 +124,7 @@ static enum status record_insert_case_run(struct record *record, const struct pe
     statement_bind_real(statement, ":noise_ns", report->noise_ns);
   }
   record_bind_summary(statement, &summary);
-  record_bind_cycles(record, statement, report);
+  record_bind_medians(record, statement, report);
   if (report->trial_count > 0) {
     const struct trial *first = &report->trials[0];
     const struct trial *last = &report->trials[report->trial_count - 1];
@@ -140,7 +158,10 @@ static enum status record_insert_trials(struct record *record, const struct case
   const int iterations = statement_parameter(statement, ":iterations");
   const int start_ns = statement_parameter(statement, ":start_ns");
   const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
-  const int cycles = statement_parameter(statement, ":cycles");
+  int columns[TRIAL_COLUMN_COUNT];
+  for (size_t column = 0; column < TRIAL_COLUMN_COUNT; column++) {
+    columns[column] = statement_parameter(statement, TRIAL_COLUMNS[column].parameter);
+  }
   statement_bind_int(statement, ":case_run", case_run);
   enum status status = STATUS_OK;
   for (size_t i = 0; i < report->trial_count && status == STATUS_OK; i++) {
@@ -152,10 +173,13 @@ static enum status record_insert_trials(struct record *record, const struct case
     (void)sqlite3_bind_int64(stmt, start_ns,
                              (int64_t)(trial->start_ns - report->trials[0].start_ns));
     (void)sqlite3_bind_int64(stmt, elapsed_ns, (int64_t)trial->elapsed_ns);
-    if (trial->cycles > 0) {
-      (void)sqlite3_bind_int64(stmt, cycles, (int64_t)trial->cycles);
-    } else {
-      (void)sqlite3_bind_null(stmt, cycles);
+    for (size_t column = 0; column < TRIAL_COLUMN_COUNT; column++) {
+      const uint64_t value = record_trial_value(trial, column);
+      if (value > 0) {
+        (void)sqlite3_bind_int64(stmt, columns[column], (int64_t)value);
+      } else {
+        (void)sqlite3_bind_null(stmt, columns[column]);
+      }
     }
     status = record_insert_bound(statement, err);
   }

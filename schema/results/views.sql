@@ -209,7 +209,14 @@ SELECT
   c.cache_flushed_ns AS cache_flushed_ns,
   nullif(f.kernel_variant, 'auto') AS kernel_variant,
   h.access AS access,
-  c.cpus AS cpus
+  c.cpus AS cpus,
+  f.pieces AS pieces,
+  f.piece_bytes AS piece_bytes,
+  f.piece_places AS piece_places,
+  f.submit AS submit,
+  c.median_submit_ns AS submit_ns,
+  c.median_gpu_ns AS gpu_ns,
+  nullif(b.payload_bytes, 0) / c.median_gpu_ns AS gpu_gbps
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment
@@ -298,7 +305,11 @@ SELECT
   c.node AS node,
   k.noise AS noise,
   100 * k.noise_size AS noise_percent,
-  k.noise_ns AS noise_ns
+  k.noise_ns AS noise_ns,
+  c.pieces AS pieces,
+  c.piece_bytes AS piece_bytes,
+  c.piece_places AS piece_places,
+  c.submit AS submit
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -389,7 +400,9 @@ SELECT
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
   e.simulated AS simulated,
-  coalesce(e.node, e.host_name) AS node
+  coalesce(e.node, e.host_name) AS node,
+  t.submit_ns AS submit_ns,
+  t.gpu_ns AS gpu_ns
 FROM trial t
 JOIN case_run c ON c.id = t.case_run
 JOIN run r ON r.id = c.run

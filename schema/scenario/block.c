@@ -28,8 +28,20 @@ bool slot_mirrors(const struct slot *slot) {
   return section_is_load(slot->section) && !slot_has_any(slot, ends);
 }
 
-/* Keys that a load or flow does not inherit from its block: those it gives itself, a shape if it
- * gives a size, and those that do not apply to its ends. */
+/* Of size, shape and pieces, what a flow says itself excludes the others of its block. */
+static bool slot_sizes_itself(const struct slot *slot, const char *key) {
+  const bool size = entries_find(&slot->entries, "size") != NULL;
+  if (strncmp(key, "shape.", 6) == 0) {
+    return size || entries_find(&slot->entries, "piece_size") != NULL;
+  }
+  if (strncmp(key, "piece", 5) == 0) {
+    return size || entries_find(&slot->entries, "shape.width") != NULL;
+  }
+  return strcmp(key, "size") == 0 && entries_find(&slot->entries, "pieces") != NULL;
+}
+
+/* Keys that a load or flow does not inherit from its block: those it gives itself, a shape or
+ * pieces if it gives a size, and those that do not apply to its ends. */
 static bool slot_hides(const struct slot *slot, const char *key) {
   const bool from_gpu = entries_find(&slot->entries, "from.gpu") != NULL;
   const bool to_gpu = entries_find(&slot->entries, "to.gpu") != NULL;
@@ -42,8 +54,7 @@ static bool slot_hides(const struct slot *slot, const char *key) {
   if (strcmp(key, "initiator") == 0 && from_gpu != to_gpu) {
     return true;
   }
-  return entries_find(&slot->entries, key) != NULL ||
-         (strncmp(key, "shape.", 6) == 0 && entries_find(&slot->entries, "size") != NULL);
+  return entries_find(&slot->entries, key) != NULL || slot_sizes_itself(slot, key);
 }
 
 const struct entry *slot_entry(const struct block *block, size_t slot, const char *key) {
@@ -88,7 +99,7 @@ static void block_store_own_defaults(const struct block *block, struct flow_sett
 /* A load or flow starts as a copy of the block's flow, without what it does not inherit. */
 static void block_make_flow(struct block *block, const struct setting *defaults, size_t at) {
   static const char *const of_method[] = {"method", "threads", "kernel.", "unified.", NULL};
-  static const char *const of_size[] = {"size", "shape.", NULL};
+  static const char *const of_size[] = {"size", "shape.", "piece", NULL};
   struct slot *slot = &block->slots[at];
   struct flow_setting *flow = &block->flows[at - 1];
   const struct flow_setting *usual = &defaults->transfer.flow;
@@ -97,6 +108,10 @@ static void block_make_flow(struct block *block, const struct setting *defaults,
   flow->from = (struct endpoint_setting){0};
   flow->to = (struct endpoint_setting){0};
   flow->base.shape = slot_hides(slot, "shape.width") ? usual->base.shape : flow->base.shape;
+  flow->base.size_bytes = slot_hides(slot, "size") ? 0 : flow->base.size_bytes;
+  flow->base.scatter.pieces = slot_hides(slot, "pieces") ? 0 : flow->base.scatter.pieces;
+  flow->base.scatter.piece_bytes =
+      slot_hides(slot, "piece_size") ? 0 : flow->base.scatter.piece_bytes;
   flow->peer = slot_hides(slot, "peer") ? usual->peer : flow->peer;
   flow->base.initiator =
       slot_hides(slot, "initiator") ? usual->base.initiator : flow->base.initiator;

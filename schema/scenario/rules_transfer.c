@@ -210,6 +210,35 @@ static void check_stream(struct subject *subject) {
   }
 }
 
+/* Of size and pieces one is given, where there are pieces. */
+static void check_pieces(struct subject *subject) {
+  const struct entries *own = &subject_slot(subject)->entries;
+  const struct entry *pieces = subject_find(subject, "pieces");
+  const struct entry *piece_size = subject_find(subject, "piece_size");
+  static const char *const parts[] = {"pieces", "places", "submit", "batch.order", "batch.overlap"};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (piece_size == NULL && entries_find(own, parts[i]) != NULL) {
+      subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,
+                     "piece_size as well", "%s has no effect without piece_size", parts[i]);
+    }
+  }
+  if (pieces != NULL && piece_size != NULL && subject_find(subject, "size") != NULL) {
+    subject_refuse_key(subject, entry_either(entries_find(own, "size"), pieces), "one of the two",
+                       "pieces defines the size: pieces x piece_size");
+  }
+  if (piece_size != NULL && entries_find(own, "shape.width") != NULL) {
+    subject_refuse_key(subject, entries_find(own, "shape.width"), "one of the two",
+                       "a copy cannot have both a shape and pieces");
+  }
+  const struct entry *batch =
+      entry_either(subject_find(subject, "batch.order"), subject_find(subject, "batch.overlap"));
+  const struct entry *submit = subject_find(subject, "submit");
+  if (batch != NULL && piece_size != NULL && (entry_word_set(submit) & BIT(SUBMIT_BATCH)) == 0) {
+    subject_refuse_key(subject, batch, "submit = \"batch\" as well",
+                       "what a batch is asked for has no effect without one");
+  }
+}
+
 /* needed: false if another flow has the size. */
 static void check_size(struct subject *subject, bool needed) {
   const struct entries *own = &subject_slot(subject)->entries;
@@ -220,7 +249,10 @@ static void check_size(struct subject *subject, bool needed) {
     subject_refuse_key(subject, entries_find(own, "size"), "one of the two",
                        "shape defines the size: width x height x depth");
   }
-  if (needed && size == NULL && width == NULL) {
+  check_pieces(subject);
+  const bool pieces =
+      subject_find(subject, "pieces") != NULL && subject_find(subject, "piece_size") != NULL;
+  if (needed && size == NULL && width == NULL && !pieces) {
     subject_refuse(subject, NULL, subject_slot(subject)->header_span,
                    "size = \"64MiB\", an array of sizes, or { from, to, factor }",
                    "missing \"size\" in %s", section_row(subject_slot(subject)->section)->title);
@@ -403,6 +435,27 @@ void loads_check_keys(struct reader *reader, const struct block *block) {
   }
 }
 
+static bool check_scatter(struct subject *subject, const struct flow_setting *flow) {
+  const struct scatter_shape *scatter = &flow->base.scatter;
+  const struct entry *piece_size = subject_find(subject, "piece_size");
+  if (scatter->piece_bytes == 0 || piece_size == NULL) {
+    return true;
+  }
+  if (scatter->pieces * scatter->piece_bytes != flow->base.size_bytes) {
+    return subject_refuse(subject, piece_size, piece_size->node->span, "a divisor of the size",
+                          "pieces of %llu bytes do not divide a size of %llu",
+                          (unsigned long long)scatter->piece_bytes,
+                          (unsigned long long)flow->base.size_bytes);
+  }
+  if (scatter->pieces > SCATTER_PIECES_MAX || (double)flow->base.size_bytes > SIZE_LIMIT) {
+    return subject_refuse(
+        subject, piece_size, piece_size->node->span, "at most 16777216 pieces, and 64TiB in all",
+        "%llu pieces of %llu bytes are too many", (unsigned long long)scatter->pieces,
+        (unsigned long long)scatter->piece_bytes);
+  }
+  return true;
+}
+
 bool transfer_check_setting(struct reader *reader, const struct block *block,
                             const struct setting *setting) {
   struct subject subject = {reader, block, 0, 0};
@@ -413,6 +466,12 @@ bool transfer_check_setting(struct reader *reader, const struct block *block,
     if (entries_are_read(&block->slots[0].entries, "shape.") &&
         entries_are_read(&block->slots[i].entries, "shape.")) {
       good = check_shape(&subject, flow) && good;
+    }
+    if (entries_are_read(&block->slots[0].entries, "piece") &&
+        entries_are_read(&block->slots[0].entries, "size") &&
+        entries_are_read(&block->slots[i].entries, "piece") &&
+        entries_are_read(&block->slots[i].entries, "size")) {
+      good = check_scatter(&subject, flow) && good;
     }
   }
   return good;

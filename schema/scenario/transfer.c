@@ -13,6 +13,14 @@ static bool flow_is_strided(const void *flow) {
   return copy_shape_is_strided(&((const struct flow *)flow)->shape);
 }
 
+static bool flow_has_pieces(const void *flow) {
+  return flow_is_scattered(flow);
+}
+
+static bool flow_has_batch(const void *flow) {
+  return flow_is_scattered(flow) && ((const struct flow *)flow)->scatter.submit == SUBMIT_BATCH;
+}
+
 #define FLOW(member) .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
 #define IN_LOADS     (IN(LOAD) | IN(CHASE_LOAD) | IN(STREAM_LOAD))
 #define IN_FLOWS     (IN(TRANSFER) | IN_LOADS | IN(FLOW))
@@ -30,6 +38,11 @@ static bool flow_is_strided(const void *flow) {
 #define SHAPE_KEY(key, path, ...)                                                                  \
   FLOW_KEY(key, .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU), .json = path,                    \
            .applies = flow_is_strided, __VA_ARGS__)
+
+#define PIECE_KEY(key, path, ...)                                                                  \
+  FLOW_KEY(key, .methods = METHOD(CE) | METHOD(SM), .json = path, .applies = flow_has_pieces,      \
+           __VA_ARGS__)
+#define BATCH_KEY(key, path, ...) METHOD_KEY(CE, key, path, .applies = flow_has_batch, __VA_ARGS__)
 
 static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as enum direction */
 
@@ -138,6 +151,29 @@ static const struct field transfer_fields[] = {
                     "between GPUs with peer = false: \"local\" is the node of that memory, or the "
                     "one nearest to the source GPU; \"remote\" the farthest from there; with "
                     "\"any\" the system decides. Other copies are made by no processor")),
+    PIECE_KEY("pieces", "scatter.pieces", INTEGER(1, SCATTER_PIECES_MAX), FLOW(base.scatter.pieces),
+              HELP("Number of pieces of a scattered copy; the size is pieces x piece_size, so that "
+                   "of size and pieces one is given")),
+    PIECE_KEY(
+        "piece_size", "scatter.piece_bytes", SIZE(1, SIZE_LIMIT), FLOW(base.scatter.piece_bytes),
+        HELP("Bytes per piece of a scattered copy, as of KV caches: timed from the call to the "
+             "end on the host's clock, one iteration per trial, without a gate")),
+    PIECE_KEY("places", "scatter.places", WORDS(piece_places_names), FLOW(base.scatter.places),
+              .default_text = "random",
+              HELP("Where the pieces are at both ends, each in memory for twice as many: anywhere, "
+                   "in any order (the same in every run), or in order, one piece apart")),
+    METHOD_KEY(
+        CE, "submit", "scatter.submit", WORDS(submit_names), FLOW(base.scatter.submit),
+        .applies = flow_has_pieces, .default_text = "loop",
+        HELP("How copy engines are given the pieces: a call of cuMemcpyAsync for each, or one "
+             "call of cuMemcpyBatchAsync for all, from CUDA 12.8 on")),
+    BATCH_KEY("batch.order", "scatter.order", WORDS(batch_order_names), FLOW(base.scatter.order),
+              .default_text = "stream",
+              HELP("When a batch may read its sources: in the order of the stream, all of them "
+                   "before the call returns, or at any time")),
+    BATCH_KEY("batch.overlap", "scatter.overlap", .type = FIELD_FLAG, FLOW(base.scatter.overlap),
+              .default_text = "false",
+              HELP("Ask for a batch that overlaps with kernels rather than one that is fast")),
 };
 
 #define USUAL_MEMORY_(id, text, name, build, version, on_node, on_gpu, ...)                        \
@@ -168,6 +204,18 @@ static void transfer_drop_unused(struct flow_setting *flow) {
   }
 }
 
+/* The size of a scattered copy, or the number of its pieces, follows from the other. */
+static void transfer_finish_pieces(struct flow *flow) {
+  struct scatter_shape *scatter = &flow->scatter;
+  if (scatter->piece_bytes == 0) {
+    scatter->pieces = 0;
+  } else if (scatter->pieces > 0) {
+    flow->size_bytes = scatter->pieces * scatter->piece_bytes;
+  } else {
+    scatter->pieces = flow->size_bytes / scatter->piece_bytes;
+  }
+}
+
 static void transfer_finish_flow(struct flow_setting *flow, const struct slot *slot) {
   transfer_finish_memory(&flow->from, flow->base.method, slot->from_memory_given);
   transfer_finish_memory(&flow->to, flow->base.method, slot->to_memory_given);
@@ -178,6 +226,7 @@ static void transfer_finish_flow(struct flow_setting *flow, const struct slot *s
     flow->base.size_bytes = shape->width_bytes * shape->height * shape->depth;
     shape->pitch_bytes = shape->pitch_bytes == 0 ? shape->width_bytes : shape->pitch_bytes;
   }
+  transfer_finish_pieces(&flow->base);
   transfer_drop_unused(flow);
 }
 
@@ -191,7 +240,7 @@ void transfer_finish_slots(const struct block *block) {
   }
 }
 
-static const char *const transfer_checked[] = {"shape.", NULL};
+static const char *const transfer_checked[] = {"shape.", "size", "piece", NULL};
 
 const struct scenario_kind scenario_kind_transfer = {
     .section = {SECTION_ROOT, "transfer", true, "[[transfer]]",

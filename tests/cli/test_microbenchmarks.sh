@@ -67,6 +67,18 @@ expect_out '^gpu0,l1,[0-9.]+,[0-9.]+,212992,16384,'
 expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
 reproduce fingerprint fingerprint=1 --set stream.size=4KiB
 
+begin 'scattered copies: curves, and the sizes at which they cross'
+# The rates are on the host's clock, which the fake driver does not simulate; those between events are its model.
+reproduce scattered-copies scattered-copies=66 --only host_by_ce --only host_by_sm \
+  --set host_by_ce.size=2MiB --set host_by_sm.size=2MiB \
+  --set 'host_by_ce.piece_size={ from = "2KiB", to = "2MiB", factor = 2 }' \
+  --set 'host_by_sm.piece_size={ from = "2KiB", to = "2MiB", factor = 2 }'
+run_ok query --saved scattered-crossovers --db results.db --format csv --param gpu=1
+expect_out '^numa0:pinned-gpu0,step of ce batch,32768,,,[0-9.]+,1[0-9.]+'
+expect_out '^gpu0-numa0:pinned,ce loop or ce batch,[0-9]{7},ce batch,ce loop,'
+expect_value 0 results.db "select count(*) from v_case where submit is not null
+  and (submit_ns > median_ns or gpu_ns is null or gated or clock <> 'host' or not verified)"
+
 begin 'what was measured is held against the claims of the studies'
 run_ok query --saved microbenchmark-claims --db results.db --format csv
 equal 22 "$(wc -l <out)" 'lines of claims'

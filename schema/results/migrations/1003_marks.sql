@@ -103,5 +103,15 @@ ALTER TABLE telemetry ADD COLUMN energy_mj INTEGER; -- NVML's counter, since the
 -- Flows with several copies, and those that follow each other on one stream. NULL: one, beside all others.
 ALTER TABLE flow ADD COLUMN copies INTEGER;
 ALTER TABLE flow ADD COLUMN stream INTEGER;
+-- Scattered copies; NULL: contiguous or strided.
+ALTER TABLE flow ADD COLUMN pieces INTEGER;
+ALTER TABLE flow ADD COLUMN piece_bytes INTEGER;
+ALTER TABLE flow ADD COLUMN piece_places TEXT; -- random, strided
+ALTER TABLE flow ADD COLUMN submit TEXT;       -- of copy engines: loop, batch
+-- Of a scattered copy, beside elapsed_ns from the first call to the end on the host's clock; NULL: not timed.
+ALTER TABLE trial ADD COLUMN submit_ns INTEGER; -- from the first call to the return of the last
+ALTER TABLE trial ADD COLUMN gpu_ns INTEGER;    -- between events on the GPU
+ALTER TABLE case_run ADD COLUMN median_submit_ns REAL;
+ALTER TABLE case_run ADD COLUMN median_gpu_ns REAL;
 
 PRAGMA user_version = 1003;

@@ -20,7 +20,8 @@ INSERT INTO flow (
   bench_case, ordinal, role, method, source_place, source_index, source_memory, target_place,
   target_index, target_memory, initiator, staged, size_bytes, gpu, threads, kernel_variant,
   kernel_block, kernel_grid, kernel_vector_bytes, shape_width_bytes, shape_height, shape_depth,
-  shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes, copies, stream)
+  shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes, copies, stream,
+  pieces, piece_bytes, piece_places, submit)
 SELECT
   :bench_case,
   f.key,
@@ -59,7 +60,11 @@ SELECT
   json_extract(f.value, '$.unified.advise'),
   nullif(json_extract(f.value, '$.unified.stride_bytes'), 0),
   json_extract(f.value, '$.copies'),
-  json_extract(f.value, '$.stream')
+  json_extract(f.value, '$.stream'),
+  json_extract(f.value, '$.scatter.pieces'),
+  json_extract(f.value, '$.scatter.piece_bytes'),
+  json_extract(f.value, '$.scatter.places'),
+  json_extract(f.value, '$.scatter.submit')
 FROM json_each(:definition, '$.flows') f;
 
 -- name: insert_chase

@@ -5,14 +5,15 @@ INSERT INTO case_run (
   run, process, bench_case, status, reason, note, n, iterations, clock, gated, verified, serialised,
   stop, median_ns, median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv,
   median_cycles, started_at_ns, ended_at_ns, allocate_ns, measure_ns, verify_ns, total_ns, slowed_by,
-  cpu_before_khz, cpu_after_khz, noise, noise_size, noise_ns, cache_warm_ns, cache_flushed_ns, cpus)
+  cpu_before_khz, cpu_after_khz, noise, noise_size, noise_ns, cache_warm_ns, cache_flushed_ns, cpus,
+  median_submit_ns, median_gpu_ns)
 VALUES (
   :run, :process, :bench_case, :status, :reason, :note, :n, :iterations, :clock, :gated, :verified,
   :serialised, :stop, :median_ns, :median_low_ns, :median_high_ns, :p5_ns, :p95_ns, :min_ns,
   :max_ns, :mean_ns, :cv, :median_cycles, :started_at_ns, :ended_at_ns, :allocate_ns, :measure_ns,
   :verify_ns, :total_ns, :slowed_by, nullif(:cpu_before_khz, 0), nullif(:cpu_after_khz, 0),
   :noise, nullif(:noise_size, 0), nullif(:noise_ns, 0), nullif(:cache_warm_ns, 0),
-  nullif(:cache_flushed_ns, 0), nullif(:cpus, ''));
+  nullif(:cache_flushed_ns, 0), nullif(:cpus, ''), :median_submit_ns, :median_gpu_ns);
 
 -- name: insert_skipped
 INSERT INTO case_run (run, bench_case, status, reason, n)
@@ -28,8 +29,11 @@ INSERT INTO flow_run (case_run, flow, n, median_ns, p5_ns, p95_ns)
 VALUES (:case_run, :flow, :n, :median_ns, :p5_ns, :p95_ns);
 
 -- name: insert_trial
-INSERT INTO trial (case_run, ordinal, phase, status, iterations, start_ns, elapsed_ns, cycles)
-VALUES (:case_run, :ordinal, :phase, :status, :iterations, :start_ns, :elapsed_ns, :cycles);
+INSERT INTO trial (
+  case_run, ordinal, phase, status, iterations, start_ns, elapsed_ns, cycles, submit_ns, gpu_ns)
+VALUES (
+  :case_run, :ordinal, :phase, :status, :iterations, :start_ns, :elapsed_ns, :cycles, :submit_ns,
+  :gpu_ns);
 
 -- name: insert_flow_trial
 INSERT INTO flow_trial (case_run, ordinal, flow, start_ns, elapsed_ns, iterations)

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* One side of a copy, as the caller describes it. */
 struct side {
@@ -149,6 +150,100 @@ CUresult drv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr
   }
   return copy_linear("cuMemcpyPeerAsync", to, from, size_bytes, stream);
 }
+
+#if CUDA_VERSION >= 12080
+/* Seen on an H200 under driver 580: what a copy of a batch takes beside its bytes, and small ones
+ * to a GPU, which go another way (loops of single calls take operation_ns each). */
+#define BATCH_COPY_NS            390.0
+#define BATCH_SMALL_COPY_NS      930.0
+#define BATCH_SMALL_BYTES_PER_NS 8.43
+enum { BATCH_SMALL_BYTES = 32 << 10 };
+
+struct batch {
+  struct memory_place from, to; /* of every copy */
+  struct copy_part *parts;
+  size_t count;
+  uint64_t size_bytes;
+  uint64_t large_bytes; /* of those that take their time on the link */
+  double overhead_ns;
+};
+
+static bool batch_add(struct batch *batch, uint64_t to_address, uint64_t from_address,
+                      size_t size_bytes) {
+  struct memory_place from;
+  struct memory_place to;
+  if (!memory_locate(from_address, size_bytes, &from) ||
+      !memory_locate(to_address, size_bytes, &to)) {
+    return false;
+  }
+  const bool small = from.place < 0 && to.place >= 0 && size_bytes < BATCH_SMALL_BYTES;
+  batch->overhead_ns +=
+      small ? BATCH_SMALL_COPY_NS + (double)size_bytes / BATCH_SMALL_BYTES_PER_NS : BATCH_COPY_NS;
+  batch->large_bytes += small ? 0 : size_bytes;
+  batch->size_bytes += size_bytes;
+  batch->parts[batch->count++] = (struct copy_part){
+      .to = bytes_at(&to, to_address), .from = bytes_at(&from, from_address), size_bytes};
+  const bool first = batch->count == 1;
+  batch->from = first ? from : batch->from;
+  batch->to = first ? to : batch->to;
+  return from.place == batch->from.place && to.place == batch->to.place;
+}
+
+static CUresult batch_enqueue(const struct batch *batch, CUstream handle) {
+  struct call call;
+  const struct fault_call about = {
+      .from = batch->from.place, .to = batch->to.place, .size_bytes = batch->size_bytes};
+  TRY(call_begin_with(&call, "cuMemcpyBatchAsync", &about, true));
+  struct stream *stream = stream_of_handle(&call, handle);
+  if (stream == NULL || stream == call.context->default_stream || stream->capture != NULL) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  struct operation operation = {.kind = OPERATION_COPY,
+                                .fault = call.fault,
+                                .touches = {batch->from.allocation, batch->to.allocation},
+                                .work = work_new(batch->large_bytes),
+                                .takes_engine = true,
+                                .copy = {.parts = batch->parts, .part_count = batch->count}};
+  operation.work.latency_ns += batch->overhead_ns;
+  struct transfer transfer = transfer_between(&batch->from, &batch->to, batch->large_bytes);
+  links_add_transfer(streams_links(), &operation.work, &transfer);
+  streams_lock();
+  CUresult result = enqueue_copy(call.context, stream, &operation, transfer.pageable);
+  streams_unlock();
+  return result;
+}
+
+/* All copies of a batch are between the same two places. */
+CUresult drv_cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
+                                CUmemcpyAttributes *attributes,
+                                size_t *starts, /* NOLINT(readability-non-const-parameter) */
+                                size_t attribute_count, size_t *failed, CUstream stream) {
+  if (to == NULL || from == NULL || sizes == NULL || count == 0 || attributes == NULL ||
+      attribute_count != 1 || starts == NULL || starts[0] != 0 ||
+      attributes->srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+      attributes->srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct batch batch = {.parts = calloc(count, sizeof *batch.parts)};
+  if (batch.parts == NULL) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (sizes[i] == 0 || !batch_add(&batch, to[i], from[i], sizes[i])) {
+      if (failed != NULL) {
+        *failed = i;
+      }
+      free(batch.parts);
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  CUresult result = batch_enqueue(&batch, stream);
+  if (result != CUDA_SUCCESS) {
+    free(batch.parts);
+  }
+  return result;
+}
+#endif
 
 /* The start of a region of a pitched memory. */
 static struct side side_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t x,

@@ -24,7 +24,9 @@
 #define FAKE_FUNCTIONS_12040(X)
 #endif
 #if CUDA_VERSION >= 12080
-#define FAKE_FUNCTIONS_12080(X) X(cuEventElapsedTime, 12080, cuEventElapsedTime_v2)
+#define FAKE_FUNCTIONS_12080(X)                                                                    \
+  X(cuEventElapsedTime, 12080, cuEventElapsedTime_v2)                                              \
+  X(cuMemcpyBatchAsync, 12080, cuMemcpyBatchAsync)
 #else
 #define FAKE_FUNCTIONS_12080(X)
 #endif

@@ -208,6 +208,84 @@ static void pattern_rows_run(struct kernel_launch *launch) {
   }
 }
 
+static const struct piece *pieces_list(struct kernel_launch *launch, uint64_t list,
+                                       uint64_t pieces) {
+  return kernel_memory(launch, list, pieces * sizeof(struct piece));
+}
+
+/* From the first byte of the buffer to the last byte of its last piece. */
+static uint64_t pieces_extent(const struct kernel_launch *launch, uint64_t list, uint64_t pieces,
+                              uint64_t piece_bytes, bool at_target) {
+  struct kernel_launch look = *launch;
+  const struct piece *piece = pieces_list(&look, list, pieces);
+  uint64_t end = 0;
+  for (uint64_t i = 0; piece != NULL && i < pieces; i++) {
+    uint64_t start = at_target ? piece[i].target : piece[i].source;
+    end = start + piece_bytes > end ? start + piece_bytes : end;
+  }
+  return end;
+}
+
+static void copy_pieces_accesses(const struct kernel_launch *launch,
+                                 struct kernel_accesses *accesses) {
+  ARGUMENTS(copy_pieces_arguments, copy, launch);
+  uint64_t moved = copy.pieces * copy.piece_bytes;
+  uint64_t source = pieces_extent(launch, copy.list, copy.pieces, copy.piece_bytes, false);
+  uint64_t target = pieces_extent(launch, copy.list, copy.pieces, copy.piece_bytes, true);
+  *accesses = (struct kernel_accesses){
+      .count = 3,
+      .items = {{copy.source, source, moved, false},
+                {copy.target, target, moved, true},
+                {copy.list, copy.pieces * sizeof(struct piece), 0, false}}};
+}
+
+static void copy_pieces_run(struct kernel_launch *launch) {
+  ARGUMENTS(copy_pieces_arguments, copy, launch);
+  const struct piece *list = pieces_list(launch, copy.list, copy.pieces);
+  for (uint64_t i = 0; list != NULL && i < copy.pieces; i++) {
+    const struct piece piece = list[i];
+    if (copy.vector_bytes == 0 ||
+        (copy.source | copy.target | copy.piece_bytes | piece.source | piece.target) %
+                copy.vector_bytes !=
+            0) {
+      launch->illegal = true; /* a misaligned access */
+      return;
+    }
+    const void *source = kernel_memory(launch, copy.source + piece.source, copy.piece_bytes);
+    void *target = kernel_memory(launch, copy.target + piece.target, copy.piece_bytes);
+    if (source == NULL || target == NULL) {
+      return;
+    }
+    memmove(target, source, copy.piece_bytes);
+  }
+}
+
+static void pattern_pieces_accesses(const struct kernel_launch *launch,
+                                    struct kernel_accesses *accesses) {
+  ARGUMENTS(pattern_pieces_arguments, fill, launch);
+  uint64_t extent =
+      pieces_extent(launch, fill.list, fill.pieces, fill.piece_bytes, fill.at_target != 0);
+  *accesses = (struct kernel_accesses){
+      .count = 2,
+      .items = {{fill.address, extent, fill.pieces * fill.piece_bytes, true},
+                {fill.list, fill.pieces * sizeof(struct piece), 0, false}}};
+}
+
+static void pattern_pieces_run(struct kernel_launch *launch) {
+  ARGUMENTS(pattern_pieces_arguments, fill, launch);
+  const struct piece *list = pieces_list(launch, fill.list, fill.pieces);
+  const uint64_t extent =
+      pieces_extent(launch, fill.list, fill.pieces, fill.piece_bytes, fill.at_target != 0);
+  unsigned char *bytes = kernel_memory(launch, fill.address, extent);
+  const unsigned char flip = fill.complement ? 0xff : 0;
+  for (uint64_t i = 0; list != NULL && bytes != NULL && i < fill.pieces; i++) {
+    unsigned char *piece = bytes + (fill.at_target ? list[i].target : list[i].source);
+    for (uint64_t k = 0; k < fill.piece_bytes; k++) {
+      piece[k] = (unsigned char)(pattern_byte(fill.seed, list[i].target + k) ^ flip);
+    }
+  }
+}
+
 /* Every page that is touched moves whole. */
 static void touch_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
   ARGUMENTS(touch_arguments, touch, launch);
@@ -253,6 +331,8 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_COPY_PAIR, copy_pair, copy_pair),
     ROW(KERNEL_COPY_ROWS, copy_rows, copy_rows),
     ROW(KERNEL_PATTERN_ROWS, pattern_rows, pattern_rows),
+    ROW(KERNEL_COPY_PIECES, copy_pieces, copy_pieces),
+    ROW(KERNEL_PATTERN_PIECES, pattern_pieces, pattern_pieces),
     ROW(KERNEL_TOUCH, touch, touch),
     ROW(KERNEL_EMPTY, empty, empty),
     ROW(KERNEL_CHASE_SYS, chase, chase),

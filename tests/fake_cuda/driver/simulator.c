@@ -1,6 +1,7 @@
 #include "tests/fake_cuda/driver/simulator.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/random.h"
 
 #include <errno.h>
 #include <math.h>
@@ -238,19 +239,11 @@ static struct operation *next_to_run(void) {
 /* ---- noise ----
  *
  * Durations of operations scatter, and the mean of a path differs a little from process to process.
- * Drawn from splitmix64 (Steele, Lea, Flood, OOPSLA 2014, figure 17); the draws of operations
+ * The draws of operations
  * depend on the seed alone, those of a process on its id as well. */
 
-static uint64_t splitmix(uint64_t *state) {
-  *state += UINT64_C(0x9E3779B97F4A7C15);
-  uint64_t z = *state;
-  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-  return z ^ (z >> 31);
-}
-
 static double uniform(uint64_t *state) {
-  return ((double)(splitmix(state) >> 11) + 0.5) * 0x1p-53;
+  return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* Box and Muller, one of the two values. */
@@ -264,7 +257,7 @@ static double process_factor(const struct fake_config *config, const struct work
   uint64_t state = config->seed ^ ((uint64_t)getpid() << 32);
   for (uint32_t i = 0; i < work->use_count; i++) {
     state ^= work->uses[i].resource + 1;
-    state = splitmix(&state);
+    state = random_next(&state);
   }
   return 1 + config->noise_between * normal(&state);
 }

@@ -85,6 +85,8 @@ bool stream_idle(const struct stream *stream) {
 static void release_operation(struct operation *operation) {
   if (operation->kind == OPERATION_RECORD || operation->kind == OPERATION_WAIT) {
     fence_drop(operation->fence);
+  } else if (operation->kind == OPERATION_COPY) {
+    free(operation->copy.parts);
   }
   free(operation);
 }
@@ -270,6 +272,9 @@ void context_poison(struct context *context, CUresult code) {
 /* ---- what operations do to memory, and how long kernels take ---- */
 
 static void copy_rows(const struct copy_region *copy) {
+  for (size_t i = 0; i < copy->part_count; i++) {
+    memmove(copy->parts[i].to, copy->parts[i].from, copy->parts[i].size_bytes);
+  }
   for (size_t plane = 0; plane < copy->depth; plane++) {
     for (size_t row = 0; row < copy->height; row++) {
       memmove(copy->to + plane * copy->to_plane + row * copy->to_pitch,
@@ -280,6 +285,14 @@ static void copy_rows(const struct copy_region *copy) {
 
 /* offset < bytes of the copy */
 static void flip_byte(const struct copy_region *copy, uint64_t offset) {
+  if (copy->part_count > 0) {
+    size_t part = 0;
+    for (; offset >= copy->parts[part].size_bytes; part++) {
+      offset -= copy->parts[part].size_bytes;
+    }
+    copy->parts[part].to[offset] = (unsigned char)~copy->parts[part].to[offset];
+    return;
+  }
   size_t row = offset / copy->width;
   unsigned char *byte = copy->to + row / copy->height * copy->to_plane +
                         row % copy->height * copy->to_pitch + offset % copy->width;

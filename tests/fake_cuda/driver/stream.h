@@ -59,8 +59,18 @@ enum operation_state {
   OPERATION_TRANSFER, /* its bytes move */
 };
 
-/* depth planes of height rows of width bytes. */
+/* One of several copies that are one operation. */
+struct copy_part {
+  unsigned char *to;
+  const unsigned char *from;
+  size_t size_bytes;
+};
+
+/* depth planes of height rows of width bytes; or `part_count` parts, which go with the operation.
+ */
 struct copy_region {
+  struct copy_part *parts;
+  size_t part_count;
   unsigned char *to;
   const unsigned char *from;
   size_t width, height, depth;

@@ -286,6 +286,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "grid-sweep",
                                       "loaded-latency",
                                       "memory-hierarchy",
+                                      "scattered-copies",
                                       "stream",
                                       "stream-sequence",
                                       "shared-cache-scaling",

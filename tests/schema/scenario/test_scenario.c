@@ -69,6 +69,13 @@ static void assert_axes(const struct block *block, size_t i, const char *expecte
   BLOCK "shape = { width = [64, \"1KiB\"], height = 3, depth = 2, pitch = 4096 }\n"                \
         "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\nsize = 5\n"                                  \
         "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\n"
+#define PIECES                                                                                     \
+  BLOCK "size = 64\npiece_size = [4, 8]\nsubmit = [\"loop\", \"batch\"]\n"                         \
+        "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\nsize = 5\n"                                  \
+        "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\n"                                            \
+        "[[transfer.load]]\nfrom.gpu = 0\nto.gpu = 1\npieces = 10\npiece_size = 3\n"               \
+        "[[transfer]]\nname = \"c\"\nmethod = \"ce\"\nfrom.gpu = 0\nto.gpu = 1\npieces = 3\n"      \
+        "piece_size = 2\nplaces = \"strided\"\nsubmit = \"batch\"\nbatch.order = \"any\"\n"
 #define MIRRORS                                                                                    \
   BLOCK "size = [1, 2]\n[[transfer.load]]\n"                                                       \
         "[[transfer.load]]\nname = \"more\"\nsize = [8, 16]\ndirection = \"forward\"\n"
@@ -150,6 +157,11 @@ static const struct expected {
      "size=6KiB shape.pitch=4KiB load.0.size=5B load.0.shape.width=0B load.0.shape.height=0 "
      "load.1.size=6KiB"},
     {BLOCK "shape = { width = 64, height = 3 }\n", 0, 1, 0, "", "shape.pitch=64B shape.depth=1"},
+    /* Size and number of pieces follow from each other; a load with a size of its own has none. */
+    {PIECES, 0, 4, 2, "piece_size=8B submit=loop",
+     "size=64B piece_size=8B pieces=8 places=random submit=loop load.0.size=5B load.0.pieces=0 "
+     "load.1.size=64B load.1.pieces=8 load.2.size=30B load.2.pieces=10 load.2.piece_size=3B"},
+    {PIECES, 1, 1, 0, "", "size=6B pieces=3 piece_size=2B places=strided submit=batch"},
     /* Chases */
     {CHASES, 0, 2, 0, NULL,
      "warmup=7 host_cache=as_is verify=off space=host at.gpu=* of.numa=local of.memory=pinned "
