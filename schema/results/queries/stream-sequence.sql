@@ -1,9 +1,10 @@
 -- STREAM in sequence, beside each operation alone.
 --
 -- One row per GPU, kernel, number of elements and operation, from the latest run of stream: GB/s where copy, mul, add
--- and triad follow each other over the same three arrays, and where the operation repeats by itself. kernel is "best" or
--- "simple" (one element per thread, blocks of 1024). mean is by the mean time of the trials in sequence. Where arrays
--- fit the L2 cache the rate is not that of the memory, and the remark says which.
+-- and triad follow each other over the same three arrays, and where the operation is alone; either way each pass is
+-- timed by its own events. kernel is "best" or "simple" (one element per thread, blocks of 1024). mean is by the mean
+-- time of the trials in sequence. Where arrays fit the L2 cache the rate is not that of the memory, and the remark
+-- says which.
 --
 -- plot: x=elements y=sequence,alone curve=operation by=gpu rows=kernel:simple peak=peak_gbps unit=GB/s scale=semilog
 --     figure=stream
@@ -14,16 +15,15 @@
 WITH
   point AS (
     SELECT c.*, p.listed,
-      CASE WHEN p.block IN ('sequence', 'best') THEN 'best' ELSE 'simple' END AS kernel,
+      CASE WHEN p.block IN ('sequence', 'alone') THEN 'best' ELSE 'simple' END AS kernel,
       CASE WHEN p.block LIKE 'sequence%' THEN 1 ELSE 0 END AS in_sequence,
       d.l2_bytes,
       (SELECT c.payload_bytes / avg(m.mean_ns) FROM case_run m
        WHERE m.run = c.run AND m.bench_case = c.bench_case AND m.status = 'ok') AS mean
-    -- The last point by threads is one by elements, which is measured once.
     FROM v_place p
     CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
     LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index AND c.source_place = 'gpu'
-    WHERE c.status <> 'skipped' AND p.block IN ('best', 'elements', 'sequence', 'sequence_elements')
+    WHERE c.status <> 'skipped' AND p.block IN ('alone', 'alone_elements', 'sequence', 'sequence_elements')
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
                                   ORDER BY r.started_at DESC, r.run DESC LIMIT 1)))
 SELECT

@@ -13,18 +13,27 @@
 #include <stdlib.h>
 
 /* Cycles of a load: of one transaction alone, what each further one of the warp adds, and for how
- * long each keeps the SM busy. As on an H200; that of memory is typical. */
+ * long each keeps the SM busy. As on an H200 (shared-memory-latency there); memory as typical. */
 struct level {
   double latency, further, busy;
 };
-static const struct level SHARED = {29, 2, 1};
-static const struct level L1 = {33, 1, 0.5};
-static const struct level L2 = {275, 1, 0.5};
+static const struct level SHARED = {23, 2, 1};
+static const struct level L1 = {32, 0.2, 1};
+static const struct level L2 = {280, 2.4, 1};
 static const double DRAM_CYCLES = 1100;
 static const double HOST_HOP_NS = 1190;
 static const double PEER_HOP_NS = 828;
 
-enum { WARP = 32, BANKS = 32, WORD = 4, HALF = 32, SECTOR = 32, LINE = 128, L1_BYTES = 213 << 10 };
+enum {
+  WARP = 32,
+  BANKS = 32,
+  WORD = 4,
+  HALF = 32,
+  SECTOR = 32,
+  LINE = 128,
+  SECTORS_PER_LINE = LINE / SECTOR,
+  L1_BYTES = 213 << 10
+};
 /* Of a larger one an L1 holds next to nothing. */
 static const uint64_t L1_FOOTPRINT_MAX = UINT64_C(16) << 20;
 
@@ -135,32 +144,34 @@ static bool walk(const struct chain *chain, uint64_t hops, struct chase_walk *wa
 
 /* ---- how long a hop takes ---- */
 
-/* Share of the measured hops from `at` on that find their line in the L1; walked: the same way. */
+/* Share of the measured hops from `at` on that find their sector in the L1, which has room for
+ * lines. walked: the same way. */
 static double l1_share(const struct chain *chain, const struct chase_arguments *chase, uint64_t at,
                        const struct chase_walk *walked) {
-  const uint64_t first = walked->lowest / LINE;
-  const uint64_t lines = walked->highest / LINE - first + 1;
-  bool *touched = lines * LINE <= L1_FOOTPRINT_MAX ? calloc(lines, sizeof *touched) : NULL;
+  const uint64_t first = walked->lowest / LINE * SECTORS_PER_LINE;
+  const uint64_t sectors = (walked->highest / LINE + 1) * SECTORS_PER_LINE - first;
+  bool *touched = sectors * SECTOR <= L1_FOOTPRINT_MAX ? calloc(sectors, sizeof *touched) : NULL;
   if (touched == NULL || chase->hops == 0) {
     free(touched);
     return 0;
   }
-  uint64_t same = 0; /* line as the hop before */
+  uint64_t same = 0; /* sector as the hop before */
   uint64_t again = 0;
-  uint64_t distinct = 0;
+  uint64_t lines = 0;
   uint64_t last = UINT64_MAX;
   for (uint64_t hop = 0; hop < chase->warm_hops + chase->hops; hop++) {
-    const uint64_t line = at / LINE - first;
+    const uint64_t sector = at / SECTOR - first;
     const bool measured = hop >= chase->warm_hops;
-    same += measured && line == last;
-    again += measured && line != last && touched[line];
-    distinct += !touched[line];
-    touched[line] = true;
-    last = line;
+    same += measured && sector == last;
+    again += measured && sector != last && touched[sector];
+    lines += memchr(&touched[sector / SECTORS_PER_LINE * SECTORS_PER_LINE], true,
+                    SECTORS_PER_LINE) == NULL;
+    touched[sector] = true;
+    last = sector;
     (void)chain_next(chain, &at); /* it has been walked */
   }
   free(touched);
-  const double held = fmin(1, L1_BYTES / ((double)distinct * LINE));
+  const double held = fmin(1, L1_BYTES / ((double)lines * LINE));
   return ((double)same + held * (double)again) / (double)chase->hops;
 }
 
@@ -292,7 +303,7 @@ void chase_run(struct kernel_launch *launch) {
   const double ghz = (double)caches_gpu(launch)->sm_clock_max_khz / 1e6;
   launch->illegal = !walk_all(launch, &chase, positions);
   for (uint32_t i = 0; i < launch->grid; i++) {
-    times[i] = (struct chase_time){.cycles = (uint64_t)(elapsed_ns * ghz),
+    times[i] = (struct chase_time){.cycles = (uint64_t)llround(elapsed_ns * ghz),
                                    .elapsed_ns = (uint64_t)elapsed_ns};
   }
 }
