@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 struct unit {
   const char *name;
@@ -140,5 +141,13 @@ void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]
     uint64_t minutes = (duration_ns / UINT64_C(1000000000) + 30) / 60;
     (void)snprintf(text, UNITS_TEXT_MAX, "%" PRIu64 " h %" PRIu64 " min", minutes / 60,
                    minutes % 60);
+  }
+}
+
+void units_format_utc(int64_t time_ns, const char *format, char *text, size_t size) {
+  const time_t seconds = (time_t)(time_ns / 1000000000);
+  struct tm utc;
+  if (gmtime_r(&seconds, &utc) == NULL || strftime(text, size, format, &utc) == 0) {
+    text[0] = '\0';
   }
 }

@@ -26,4 +26,10 @@ void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
 /* For people, three digits: 1234567 -> "1.23 ms"; 95 s -> "1 min 35 s", "2 h 5 min". */
 void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
 
+/* A time in ns since 1970 as UTC, in the words of strftime(); "" where it cannot be told. */
+#define UNITS_UTC_MINUTES     "%Y-%m-%d %H:%M"
+#define UNITS_UTC_ISO_MINUTES "%Y-%m-%dT%H:%MZ"
+#define UNITS_UTC_SECONDS     "%Y-%m-%dT%H:%M:%SZ"
+void units_format_utc(int64_t time_ns, const char *format, char *text, size_t size);
+
 #endif

@@ -2,22 +2,14 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "engine/base/units.h"
 #include "runner/table/text.h"
 
 #include <langinfo.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 enum { CELL_MAX = 64, TEXT_MAX = 1 << 20, CHART_WIDTH = 76, LEVELS = 8, ID_SHOWN = 8 };
-
-static void history_time_text(int64_t ns, char text[CELL_MAX]) {
-  const time_t seconds = (time_t)(ns / 1000000000);
-  struct tm utc;
-  if (gmtime_r(&seconds, &utc) == NULL || strftime(text, CELL_MAX, "%Y-%m-%dT%H:%MZ", &utc) == 0) {
-    text[0] = '\0';
-  }
-}
 
 /* ---- the chart ---- */
 
@@ -119,7 +111,8 @@ static void history_put_explanations(struct strbuf *text, const struct measured 
     if (point->mark == HISTORY_NO_MARK) {
       continue;
     }
-    history_time_text(measured->runs[point->run].started_at_ns, when);
+    units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES, when,
+                     sizeof when);
     strbuf_printf(text, "  %c %s  %+.2f %%  ", point->mark == HISTORY_DRIVER ? '|' : '^', when,
                   100 * point->change);
     history_mark_words(text, series, i);
@@ -199,7 +192,7 @@ static enum status history_print_runs(const struct measured *measured,
     const struct measured_run *run = &measured->runs[point->run];
     char when[CELL_MAX];
     char change[CELL_MAX];
-    history_time_text(run->started_at_ns, when);
+    units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
     (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
     const struct cell cells[] = {HISTORY_TABLE_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
@@ -242,7 +235,7 @@ static enum status history_print_rows(const struct measured *measured,
       const struct measured_run *run = &measured->runs[point->run];
       const bool is_last = i + 1 == series->point_count;
       char when[CELL_MAX];
-      history_time_text(run->started_at_ns, when);
+      units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
       const struct cell cells[] = {HISTORY_COLUMNS(COLUMN_CELL)};
       table_add(table, cells, err);
     }

@@ -1,5 +1,8 @@
 #include "runner/run/lock.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Locked bytes are behind all text: byte ranges of locks and of content have nothing to do with
@@ -33,11 +35,8 @@ void lock_user_init(struct lock_user *user, const char *database) {
     (void)snprintf(user->user, sizeof user->user, "%u", (unsigned)geteuid());
   }
   (void)gethostname(user->host, sizeof user->host - 1);
-  const time_t now = time(NULL);
-  struct tm utc;
-  if (gmtime_r(&now, &utc) != NULL) {
-    (void)strftime(user->since, sizeof user->since, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  }
+  units_format_utc((int64_t)clock_read_ns(CLOCK_REALTIME), UNITS_UTC_SECONDS, user->since,
+                   sizeof user->since);
   char *path = database != NULL ? realpath(database, NULL) : NULL;
   const char *text = path != NULL ? path : database != NULL ? database : "";
   const size_t length = strlen(text);

@@ -1,6 +1,7 @@
 #include "runner/render/page/page_history.h"
 
 #include "engine/base/strings.h"
+#include "engine/base/units.h"
 #include "runner/analysis/history.h"
 #include "runner/render/diff.h"
 #include "runner/render/history.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { WIDTH = 720, HEIGHT = 190, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 24, TIME_MAX = 32 };
 enum { WORDS_MAX = 4096 };
@@ -24,14 +24,6 @@ static int page_history_compare_moments(const void *a, const void *b) {
   const struct moment *x = a;
   const struct moment *y = b;
   return (x->point->run > y->point->run) - (x->point->run < y->point->run);
-}
-
-static void page_history_when(const struct measured_run *run, char text[TIME_MAX]) {
-  const time_t seconds = (time_t)(run->started_at_ns / 1000000000);
-  struct tm utc;
-  if (gmtime_r(&seconds, &utc) == NULL || strftime(text, TIME_MAX, "%Y-%m-%d %H:%M", &utc) == 0) {
-    text[0] = '\0';
-  }
 }
 
 /* "driver 590.44.01, kernel 6.8.0": what is new in the second of two runs; "" = nothing. */
@@ -89,7 +81,7 @@ static void page_history_put_point(FILE *page, const struct measured *measured,
   const struct history_point *point = moment->point;
   const struct measured_run *run = &measured->runs[point->run];
   char when[TIME_MAX];
-  page_history_when(run, when);
+  units_format_utc(run->started_at_ns, UNITS_UTC_MINUTES, when, sizeof when);
   html_print(page,
              "<path class=\"line\" d=\"M%.1f %.1fV%.1f\"/><circle class=\"points\" cx=\"%.1f\" "
              "cy=\"%.1f\" r=\"3.2\"><title>run %d, %s%s%s: %.5g</title></circle>\n",
@@ -107,8 +99,8 @@ static void page_history_put_chart(FILE *page, struct measured *measured,
   char from[TIME_MAX];
   char to[TIME_MAX];
   unsigned marks = 0;
-  page_history_when(first, from);
-  page_history_when(last, to);
+  units_format_utc(first->started_at_ns, UNITS_UTC_MINUTES, from, sizeof from);
+  units_format_utc(last->started_at_ns, UNITS_UTC_MINUTES, to, sizeof to);
   html_print(page,
              "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart c0\" role=\"img\" "
              "aria-label=\"%s over %zu runs\" viewBox=\"0 0 %d %d\">\n",
@@ -179,7 +171,8 @@ static void page_history_put_marks(FILE *page, const struct measured *measured,
       const struct history_point *point = &series->points[i];
       if (point->mark == HISTORY_CHANGE || point->mark == HISTORY_LATEST) {
         char when[TIME_MAX];
-        page_history_when(&measured->runs[point->run], when);
+        units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_MINUTES, when,
+                         sizeof when);
         strbuf_clear(&text);
         history_mark_words(&text, series, i);
         html_print(page, "<p><b>%s: %+.2f %%</b> %s</p>\n", when, 100 * point->change, text.text);

@@ -185,6 +185,19 @@ static void short_sizes_have_three_digits(void **state) {
   }
 }
 
+static void times_are_utc(void **state) {
+  (void)state;
+  char text[32];
+  units_format_utc(INT64_C(1795332123456789012), UNITS_UTC_SECONDS, text, sizeof text);
+  assert_string_equal(text, "2026-11-22T07:22:03Z");
+  units_format_utc(INT64_C(1795332123456789012), UNITS_UTC_MINUTES, text, sizeof text);
+  assert_string_equal(text, "2026-11-22 07:22");
+  units_format_utc(INT64_C(1795332123456789012), UNITS_UTC_ISO_MINUTES, text, sizeof text);
+  assert_string_equal(text, "2026-11-22T07:22Z");
+  units_format_utc(0, UNITS_UTC_SECONDS, text, 4); /* no room */
+  assert_string_equal(text, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_read),
@@ -193,6 +206,7 @@ int main(void) {
       cmocka_unit_test(what_is_written_reads_back),
       cmocka_unit_test(short_durations_have_three_digits),
       cmocka_unit_test(short_sizes_have_three_digits),
+      cmocka_unit_test(times_are_utc),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
