@@ -93,6 +93,19 @@ expect_value "$(sed -n 's/^gpu0,grid-sweep,copy,blocks,\([0-9]*\),.*/\1/p' out)"
   "select min(cast(grid_blocks as integer)) from v_run_case where run = 1 and gbps >= 0.95 *
    (select max(gbps) from v_run_case where run = 1)"
 
+begin 'models of GPUs on one axis and side by side'
+HAUL_FAKE_MACHINE=$source_folder/tests/machines/l40sx4-pcie.toml run_ok run shared-cache-scaling "${small[@]}" \
+  --only l2 --set l2.at.gpu=0-1 --set l2.size=8KiB --set l2.grid='[1, 2]' --set l2.block=256
+run_ok query --saved shared-cache-gpus --db results.db --format csv
+equal 120 "$(grep -Ec ',gpu[01],l[12],256,' out)" 'points of three GPUs'
+expect_out '^NVIDIA L40S,.*,gpu1,l2,256,2,0.01,'
+run_ok query --saved shared-cache-gpus --db results.db --plot
+expect_out '^  a  .*GH200'
+expect_out '^  c  .*L40S.*gpu1'
+run_ok query --saved models --db results.db --format csv
+expect_out '^NVIDIA GH200[^,]*,1,132,23,2,32(\.[0-9]+)?,280,'
+expect_out '^NVIDIA L40S,2,142,,,'
+
 begin 'every kind has its own unit, in tables and as JSON'
 run run arithmetic-latency "${small[@]}" --only latency --set arithmetic.instructions=512
 expect_out '^path +settings +ns/op +cycles/op'

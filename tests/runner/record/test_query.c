@@ -289,6 +289,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "scattered-copies",
                                       "stream",
                                       "stream-sequence",
+                                      "shared-cache-gpus",
                                       "shared-cache-scaling",
                                       "shared-memory-latency",
                                       "trials",
