@@ -211,6 +211,19 @@ equal 41 "$(grep -c '' "$scratch/out")" 'rows of 12 + 4 + 4 pairs and the headin
 expect_out '^GPUToGPU,gpu3,gpu2,1048576,'
 expect_out '^HostToGPU,numa0,gpu0,65536,'
 
+begin 'replay: flows of a CSV file, one after the other' # figure 1
+printf '%s\n' 'name,from.numa,to.gpu,from.gpu,to.numa,size,count' 'batch,local,0,,,1MiB,3' 'loss,,,0,local,4,2' >mix.csv
+run_ok run replay --only 'training_step/*' "${small[@]}" --set training_step.from_csv=mix.csv --db mix.db
+expect_out '^several sizes by ce: GB/s of all flows, over one window'
+expect_value '2 5 3145736' mix.db "select count(*) || ' ' || sum(copies) || ' ' || sum(size_bytes * copies)
+  from v_flow where case_name like '%/stream=1/stream_order=file'"
+expect_value 1 mix.db "select sum(share) between 0.9 and 1.001 from v_flow where case_name like '%/stream=1/stream_order=shuffled'"
+expect_value 0 mix.db "select sum(serialised) from v_case where case_name like '%/stream=1/%'"
+run_ok show 1 --db mix.db
+expect_out '^count = 3$'
+reject_out 'csv'
+run_error 2 'from_csv "none.csv": cannot open the file' plan replay --set training_step.from_csv=none.csv
+
 begin 'curves below the result'
 run_ok run comm-scope/fig08 "${small[@]}" "${once[@]}" --set 'transfer.size=["4KiB", "1MiB"]' --db plot.db --plot -q
 equal 2 "$(count '^ *GB/s$')" plots
