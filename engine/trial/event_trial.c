@@ -2,11 +2,10 @@
 
 #include "engine/base/clock.h"
 #include "engine/gpu/session.h"
-#include "engine/host/numa.h"
+#include "engine/trial/enqueuers.h"
 
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* The host opens a gate within milliseconds; when it does not within this time (a debugger, a
@@ -49,8 +48,7 @@ struct event_trial {
   uint32_t first; /* the measured flow whose stream carries the window */
   uint32_t measured_count;
   bool gated;
-  bool threaded;                        /* threads enqueue the flows, not the caller */
-  struct cpu_set_bits cpus;             /* of these threads */
+  struct enqueuers *enqueuers;          /* NULL: the caller enqueues */
   uint32_t sequence;                    /* number of the trial: the value that opens its gate */
   uint32_t iterations, load_iterations; /* of the trial */
   CUevent final;
@@ -228,6 +226,42 @@ static bool fits_gate(const struct event_trial *trial) {
   return most <= EVENT_ITERATIONS_MAX;
 }
 
+static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
+                                struct error *err);
+
+static enum status prepare_thread(void *context, uint32_t flow, struct error *err) {
+  return use_gpu_of(context, flow, err);
+}
+
+static enum status enqueue_in_thread(void *context, uint32_t flow, struct error *err) {
+  struct event_trial *trial = context;
+  return enqueue_work(trial, flow,
+                      is_measured(trial, flow) ? trial->iterations : trial->load_iterations, err);
+}
+
+/* Where the copies of a stream are made that flow i leads: its first that says. */
+static const struct flow_cpu *stream_cpu(const struct event_trial *trial, uint32_t i) {
+  const struct event_flow *led = &trial->flows[i];
+  const struct flow_cpu *cpu = &trial->runs[i].flow->cpu;
+  for (uint32_t k = 0; cpu->choice == CPU_ANY && k < led->step_count; k++) {
+    cpu = &trial->runs[trial->steps[led->first_step + k].flow].flow->cpu;
+  }
+  return cpu;
+}
+
+/* A thread for each stream. */
+static enum status start_enqueuers(struct event_trial *trial, struct error *err) {
+  static const struct enqueuers_ops ops = {prepare_thread, enqueue_in_thread};
+  enum status status =
+      enqueuers_new(trial->context->machine, &ops, trial, trial->count, &trial->enqueuers, err);
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    if (!trial->flows[i].follows) {
+      status = enqueuers_add(trial->enqueuers, i, stream_cpu(trial, i), err);
+    }
+  }
+  return status;
+}
+
 /* Flow 0 leads whatever there is. */
 static bool is_one_stream(const struct event_trial *trial) {
   uint32_t i = 1;
@@ -249,6 +283,7 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   made->count = count;
   made->first = count;
   made->gated = gating == GATING_ON;
+  bool threaded = false;
   made->flows = calloc(count, sizeof *made->flows);
   made->times = calloc(count, sizeof *made->times);
   for (uint32_t i = 0; i < count; i++) {
@@ -256,7 +291,7 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
       made->first = made->measured_count++ == 0 ? i : made->first;
     }
     made->gated = made->gated && !methods[runs[i].flow->method]->blocks_host(runs[i].flow);
-    made->threaded = made->threaded || runs[i].flow->cpu.choice != CPU_ANY;
+    threaded = threaded || runs[i].flow->cpu.choice != CPU_ANY;
   }
   made->first = made->measured_count > 0 ? made->first : 0;
   enum status status = STATUS_OK;
@@ -266,13 +301,16 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   status = THEN(status, make_steps(made, order, err));
   if (status == STATUS_OK) {
     made->gated = made->gated && fits_gate(made);
-    made->threaded = !made->gated && (made->threaded || !is_one_stream(made));
+    threaded = !made->gated && (threaded || !is_one_stream(made));
     if (made->flows[made->first].step_count > 0) { /* the window begins with its first copy */
       made->first = made->steps[made->flows[made->first].first_step].flow;
     }
   }
   status = THEN(status, create_streams_and_events(made, err));
   status = THEN(status, allocate_gate(made, err));
+  if (status == STATUS_OK && threaded) {
+    status = start_enqueuers(made, err);
+  }
   if (status != STATUS_OK) {
     event_trial_free(made);
     return status;
@@ -323,8 +361,10 @@ bool event_trial_is_gated(const struct event_trial *trial) {
   return trial->gated;
 }
 
-const struct cpu_set_bits *event_trial_cpus(const struct event_trial *trial) {
-  return &trial->cpus;
+void event_trial_cpus(const struct event_trial *trial, struct cpu_set_bits *cpus) {
+  if (trial->enqueuers != NULL) {
+    enqueuers_cpus(trial->enqueuers, cpus);
+  }
 }
 
 static enum status launch_gate(struct event_trial *trial, uint32_t i, struct error *err) {
@@ -423,112 +463,6 @@ static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t 
                               trial->flows[i].end, err);
 }
 
-/* A thread that enqueues one flow whose copies block it. */
-struct enqueuer {
-  pthread_t thread;
-  struct event_trial *trial;
-  atomic_uint *ready;
-  atomic_bool *go;
-  uint32_t flow;
-  uint32_t iterations; /* 0: an error elsewhere, there is nothing to do */
-  struct cpu_set_bits cpus;
-  enum status status;
-  struct error err;
-};
-
-/* The threads of one trial, one per flow. */
-struct enqueuers {
-  struct enqueuer *items; /* NULL: the caller enqueues */
-  uint32_t count;
-  atomic_uint ready;
-  atomic_bool go;
-};
-
-/* Where the copies of a stream are made that flow i leads: its first that says. */
-static const struct flow_cpu *stream_cpu(const struct event_trial *trial, uint32_t i) {
-  const struct event_flow *led = &trial->flows[i];
-  const struct flow_cpu *cpu = &trial->runs[i].flow->cpu;
-  for (uint32_t k = 0; cpu->choice == CPU_ANY && k < led->step_count; k++) {
-    cpu = &trial->runs[trial->steps[led->first_step + k].flow].flow->cpu;
-  }
-  return cpu;
-}
-
-static void *enqueuer_main(void *argument) {
-  struct enqueuer *enqueuer = argument;
-  const struct event_trial *trial = enqueuer->trial;
-  const struct flow_cpu *cpu = stream_cpu(trial, enqueuer->flow);
-  enqueuer->status = STATUS_OK;
-  if (cpu->choice != CPU_ANY) {
-    enqueuer->status = numa_pin_thread(trial->context->machine, cpu->node, &enqueuer->err);
-  }
-  numa_add_own_cpus(&enqueuer->cpus);
-  enqueuer->status = THEN(enqueuer->status, use_gpu_of(trial, enqueuer->flow, &enqueuer->err));
-  (void)atomic_fetch_add(enqueuer->ready, 1);
-  while (!atomic_load(enqueuer->go)) {
-  }
-  if (enqueuer->status == STATUS_OK && enqueuer->iterations > 0) {
-    enqueuer->status =
-        enqueue_work(enqueuer->trial, enqueuer->flow, enqueuer->iterations, &enqueuer->err);
-  }
-  return NULL;
-}
-
-/* Start a thread for each flow, and wait until all are where they shall run. */
-static enum status start_enqueuers(struct event_trial *trial, struct enqueuers *enqueuers,
-                                   uint32_t iterations, uint32_t load_iterations,
-                                   struct error *err) {
-  assert(trial->count > 0);
-  enqueuers->items = calloc(trial->count, sizeof *enqueuers->items);
-  if (enqueuers->items == NULL) {
-    return error_set(err, STATUS_NO_MEMORY, "no memory for %u threads", trial->count);
-  }
-  enum status status = STATUS_OK;
-  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-    struct enqueuer *enqueuer = &enqueuers->items[enqueuers->count];
-    if (trial->flows[i].follows) {
-      continue;
-    }
-    enqueuer->trial = trial;
-    enqueuer->ready = &enqueuers->ready;
-    enqueuer->go = &enqueuers->go;
-    enqueuer->flow = i;
-    enqueuer->iterations = is_measured(trial, i) ? iterations : load_iterations;
-    int result = pthread_create(&enqueuer->thread, NULL, enqueuer_main, enqueuer);
-    if (result != 0) {
-      status = error_set_errno(err, result, "starting a thread to enqueue a flow");
-    } else {
-      enqueuers->count++;
-    }
-  }
-  while (atomic_load(&enqueuers->ready) < enqueuers->count) {
-  }
-  return status;
-}
-
-/* Let all go together, and wait for them; with a status that is not OK they have nothing to do. */
-static enum status finish_enqueuers(struct event_trial *trial, struct enqueuers *enqueuers,
-                                    enum status status, struct error *err) {
-  for (uint32_t i = 0; status != STATUS_OK && i < enqueuers->count; i++) {
-    enqueuers->items[i].iterations = 0;
-  }
-  atomic_store(&enqueuers->go, true);
-  trial->cpus = (struct cpu_set_bits){{0}};
-  for (uint32_t i = 0; i < enqueuers->count; i++) {
-    struct enqueuer *enqueuer = &enqueuers->items[i];
-    (void)pthread_join(enqueuer->thread, NULL);
-    for (size_t word = 0; word < NUMA_CPUS_MAX / 64; word++) {
-      trial->cpus.bits[word] |= enqueuer->cpus.bits[word];
-    }
-    if (status == STATUS_OK && enqueuer->status != STATUS_OK) {
-      status = enqueuer->status;
-      *err = enqueuer->err;
-    }
-  }
-  free(enqueuers->items);
-  return status;
-}
-
 /* What a follower moves is in its leader's launches: it ends with them. */
 static enum status enqueue_followers(struct event_trial *trial, struct error *err) {
   enum status status = STATUS_OK;
@@ -547,10 +481,9 @@ static enum status enqueue_followers(struct event_trial *trial, struct error *er
  * share a hardware queue cannot block each other. */
 static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
                                uint32_t load_iterations, struct error *err) {
-  struct enqueuers enqueuers = {0};
   enum status status = STATUS_OK;
-  if (trial->threaded) {
-    status = start_enqueuers(trial, &enqueuers, iterations, load_iterations, err);
+  if (trial->enqueuers != NULL) {
+    enqueuers_wake(trial->enqueuers);
   }
   for (int role = FLOW_LOAD; role >= FLOW_MEASURED; role--) {
     for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
@@ -564,8 +497,8 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
       }
     }
   }
-  if (trial->threaded) {
-    status = finish_enqueuers(trial, &enqueuers, status, err);
+  if (trial->enqueuers != NULL) {
+    status = enqueuers_run(trial->enqueuers, status, err);
   } else if (status == STATUS_OK && !trial->gated) {
     status = enqueue_work(trial, 0, iterations, err);
   }

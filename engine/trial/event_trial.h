@@ -39,8 +39,8 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
 void event_trial_free(struct event_trial *trial);
 /* False: gating is off, some flow blocks the host, or a stream has too many copies. */
 bool event_trial_is_gated(const struct event_trial *trial);
-/* The processors that the threads of the last trial could run on; empty: they were the caller's. */
-const struct cpu_set_bits *event_trial_cpus(const struct event_trial *trial);
+/* Add the processors that the threads of the trials could run on; none: they were the caller's. */
+void event_trial_cpus(const struct event_trial *trial, struct cpu_set_bits *cpus);
 /* Measured flows repeat `iterations` times (at most EVENT_ITERATIONS_MAX copies behind a gate; once
  * where flows share a stream), load flows `load_iterations` times. Returns when every stream is
  * idle; times->flows is valid until the next run. */

@@ -23,6 +23,11 @@ bool event_trial_is_gated(const struct event_trial *trial) {
   return false;
 }
 
+void event_trial_cpus(const struct event_trial *trial, struct cpu_set_bits *cpus) {
+  (void)trial;
+  (void)cpus;
+}
+
 enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
                             uint32_t load_iterations, struct trial_times *times,
                             struct error *err) {

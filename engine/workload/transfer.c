@@ -314,11 +314,11 @@ static void transfer_tear_down(void *state) {
     return;
   }
   const bool of_loads = transfer->run_count > transfer->bench->flow_count;
+  if (!of_loads && transfer->event != NULL) {
+    event_trial_cpus(transfer->event, &transfer->reservation.taken);
+  }
   if (!of_loads) {
     workload_set_cpus(transfer->outcome, &transfer->reservation.taken);
-  }
-  if (!of_loads && transfer->event != NULL) {
-    workload_set_cpus(transfer->outcome, event_trial_cpus(transfer->event));
   }
   event_trial_free(transfer->event);
   if (transfer->mixed != NULL) {
