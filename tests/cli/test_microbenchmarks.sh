@@ -66,7 +66,8 @@ reproduce memory-hierarchy 'memory-hierarchy=53 memory-capacity=2' --set chase.h
 # Caches of 213 KiB and 60 MiB, between two footprints measured.
 expect_out '^gpu0,l1,[0-9.]+,[0-9.]+,212992,16384,'
 expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
-reproduce fingerprint fingerprint=1 --set stream.size=4KiB
+reproduce fingerprint fingerprint=2 --set stream.size=4KiB
+expect_out '^[0-9]+,.*,1,one_thread'
 
 begin 'scattered copies: curves, and the sizes at which they cross'
 # The rates are on the host's clock, which the fake driver does not simulate; those between events are its model.

@@ -1,9 +1,9 @@
--- STREAM by one thread, for every run and GPU.
+-- STREAM by one thread, and by many as a control, for every run and GPU.
 --
--- One row per GPU and run of fingerprint, in GB/s: the four operations, their average, and their average
+-- One row per GPU, run and block of fingerprint, in GB/s: the four operations, their average, and their average
 -- weighted by bytes (all bytes over all time). `haul identify` uses them to find the GPU that made a run.
 --
--- plot: x=run y=weighted curve=uuid unit=GB/s scale=linear
+-- plot: x=run y=weighted curve=uuid by=block unit=GB/s scale=linear
 --
 -- narrow: simulated,average,copy,mul,add,triad,host
 --
@@ -20,9 +20,10 @@ SELECT
   max(CASE c.operation WHEN 'triad' THEN c.gbps END) AS triad,
   avg(c.gbps) AS average,
   sum(c.payload_bytes) / sum(c.median_ns) AS weighted,
-  max(c.simulated) AS simulated
+  max(c.simulated) AS simulated,
+  c.block AS block
 FROM v_run_case c
 WHERE c.scenario = 'fingerprint' AND c.kind = 'stream' AND c.status = 'ok'
   AND c.started_at >= :since
-GROUP BY c.run, c.source_index
-ORDER BY uuid, c.started_at, c.run;
+GROUP BY c.run, c.source_index, c.block
+ORDER BY c.block DESC, uuid, c.started_at, c.run;
