@@ -133,6 +133,10 @@ UPDATE case_run SET gated = 0 WHERE bench_case = 1;
 -- name: small_copies
 UPDATE flow SET size_bytes = 4096 WHERE bench_case = 1;
 
+-- name: small_batches
+UPDATE flow SET pieces = 4096, piece_bytes = 16384, piece_places = 'random', submit = 'batch'
+WHERE source_place = 'numa' AND target_place = 'gpu';
+
 -- name: serialised
 UPDATE case_run SET serialised = 1
 WHERE bench_case IN (SELECT id FROM bench_case WHERE block = 'all_to_host_memcpy_ce');

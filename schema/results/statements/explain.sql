@@ -95,6 +95,8 @@ UNION SELECT 'at_once', NULL, bench_case
 FROM flows WHERE role = 'measured' AND source_place <> target_place GROUP BY bench_case HAVING count(*) > 1
 UNION SELECT 'small_copy', NULL, bench_case
 FROM flows WHERE method = 'ce' GROUP BY bench_case HAVING max(size_bytes) < 32768
+UNION SELECT 'small_batch', NULL, bench_case
+FROM flows WHERE submit = 'batch' AND source_place = 'numa' AND target_place = 'gpu' AND piece_bytes < 32768
 UNION SELECT 'pageable_ungated', NULL, c.bench_case
 FROM case_run c JOIN flows f ON f.bench_case = c.bench_case
 WHERE c.run = (SELECT run FROM explained) AND c.gated = 0 AND f.method = 'ce'

@@ -96,6 +96,18 @@ SELECT NULL AS gpu, n > 0 AS bad, n || ' cases' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_copy')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
+-- name: small_batches
+-- note: Batches of copies from the host in pieces below 32 KiB take another path through the driver
+-- reads: v_flow.submit, v_flow.piece_bytes
+-- touches: small_batch
+-- costs: A step of six times: 5.7 GB/s in pieces of 16 KiB, 33.4 GB/s in pieces of 32 KiB. Batches from GPU to host
+---   have none.
+-- action: Pieces of 32 KiB and more, or a kernel (method sm), which is as fast at any size.
+-- source: measured on H200, r580: haul run scattered-copies
+SELECT NULL AS gpu, n > 0 AS bad, n || ' cases' AS evidence
+FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_batch')
+WHERE (SELECT run FROM explained) IS NOT NULL;
+
 -- name: serialised
 -- note: Flows of a case ran one after the other
 -- reads: v_case.serialised
