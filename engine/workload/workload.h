@@ -9,14 +9,12 @@
 #include "engine/memory/data.h"
 #include "engine/memory/memory.h"
 
-/* The exact sum of one pass over the arrays of a stream, which takes the host seconds for large
- * ones and is the same on every GPU. */
-struct stream_sum {
+/* The exact dot product of the arrays of a stream, which takes the host seconds for large ones and
+ * is the same on every GPU. */
+struct stream_dot {
   uint64_t size_bytes; /* 0: none so far */
   enum number_type type;
-  enum stream_op op;
-  long double dot;
-  uint32_t read;
+  long double product;
 };
 
 /* What one engine owns (engine/engine.h), and what every workload works with. */
@@ -28,7 +26,7 @@ struct engine {
   uint64_t host_spare_bytes;                                  /* that the pool may hold beside it */
   bool flush_proven; /* flush_proof is filled in: at the first case with host_cache not as_is */
   struct cache_flush_proof flush_proof;
-  struct stream_sum stream_sum; /* the last that was needed */
+  struct stream_dot stream_dot; /* the last that was needed */
 };
 
 struct workload_ops {

@@ -108,15 +108,15 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
                              struct cost *cost) {
   const struct stream *stream = &bench->work.stream;
   const bool host = stream->memory.place == PLACE_NUMA;
-  const bool sums = stream->op == STREAM_DOT || stream->op == STREAM_READ;
   const unsigned arrays = plan_stream_arrays(stream);
   const double array_ns = estimate_pass_ns(stream->memory.place, stream->size_bytes);
   cost->work_ns = (double)bench->payload_bytes * 1e9 / plan_stream_rate(bench, machine) +
                   ESTIMATE_GPU_ITERATION_NS;
   cost->iterations_max = host ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
   cost->fill_ns = arrays * array_ns;
-  cost->check_ns = sums ? (double)stream->size_bytes / (stream->type == NUMBER_F64 ? 8 : 4) * SUM_NS
-                        : 2 * array_ns;
+  cost->check_ns = stream->op == STREAM_DOT
+                       ? (double)stream->size_bytes / (stream->type == NUMBER_F64 ? 8 : 4) * SUM_NS
+                       : 2 * array_ns;
   if (stream->order == STREAM_SEQUENCE) { /* before each trial: to fill, and the other operations */
     cost->iterations_max = 1;
     cost->flush_ns = 2 * arrays * array_ns;

@@ -115,6 +115,15 @@ static void values_differ_by_place_and_are_exact(void **state) {
                          stream_number(STREAM_SEED_A, i + 1, 8));
   }
   assert_int_not_equal(stream_word(1), stream_word((UINT64_C(1) << 32) + 1));
+  /* A sum grows by the word that comes next, at the beginning, around repetitions and far out. */
+  const uint64_t words = STREAM_SUMMED_WORDS;
+  const uint64_t counts[] = {
+      0, 1, 77, words - 1, words, 5 * words - 1, 5 * words, 1 << 30, (UINT64_C(1) << 40) + 12345};
+  assert_int_equal(stream_words_sum(0), 0);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    assert_int_equal(stream_words_sum(counts[i] + 1),
+                     stream_words_sum(counts[i]) + stream_summed_word(counts[i]));
+  }
 }
 
 int main(void) {
