@@ -92,7 +92,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 --   small copies than for large ones, so that a curve over sizes has steps.
 -- action: None; copy more at once.
 -- source: measured on H200, r580: copy of 4 B, one / 64 back to back, 5.1 / 2.3 us
-SELECT NULL AS gpu, n > 0 AS bad, n || ' cases' AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_copy')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
@@ -101,10 +101,10 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- reads: v_flow.submit, v_flow.piece_bytes
 -- touches: small_batch
 -- costs: A step of six times: 5.7 GB/s in pieces of 16 KiB, 33.4 GB/s in pieces of 32 KiB. Batches from GPU to host
----   have none.
+--   have none.
 -- action: Pieces of 32 KiB and more, or a kernel (method sm), which is as fast at any size.
 -- source: measured on H200, r580: haul run scattered-copies
-SELECT NULL AS gpu, n > 0 AS bad, n || ' cases' AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_batch')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
@@ -115,6 +115,6 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- costs: The rate of a case is that of its whole window: two flows that wait for each other have that of one.
 -- action: Fewer flows per copy engine at once; kernels (method sm) run side by side.
 -- source: docs/ARCHITECTURE.md (the life of a trial)
-SELECT NULL AS gpu, n > 0 AS bad, 'serialised = 1 in ' || n || ' cases' AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, 'serialised = 1 in ' || n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'serialised')
 WHERE (SELECT run FROM explained) IS NOT NULL;
