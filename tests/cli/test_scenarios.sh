@@ -193,4 +193,18 @@ while read -r query; do
   grep -qF "\`$query\`" "$source_folder/docs/SOURCES.md" || bad "docs/SOURCES.md does not name $query"
 done < <(grep -lE "r\.scenario (=|GLOB|IN)" "$source_folder"/schema/results/queries/*.sql)
 
+begin 'every item of a source says where it is, and its scenario names the table or figure'
+# A row: item, where, difference. Its header and the line below are none.
+rows=0
+while IFS='|' read -r _ item where difference _; do
+  rows=$((rows + 1))
+  [ -n "${where// /}${difference// /}" ] || bad "docs/SOURCES.md: nothing of $item"
+  case $item in *[Tt]able* | *[Ff]igure*) ;; *) continue ;; esac
+  while read -r file; do
+    grep -qiE '^#.*(table|figure)' "$source_folder/$file" ||
+      bad "$file does not say of which table or figure it is:$item"
+  done < <(grep -oE 'scenarios/[a-z0-9/-]+\.toml' <<<"$where")
+done < <(sed -n '/^## /,$p' "$source_folder/docs/SOURCES.md" | grep -E '^\| ' | grep -vE '^\| (item|---)')
+equal true "$([ "$rows" -gt 40 ] && echo true)" 'more than forty items of sources'
+
 finish
