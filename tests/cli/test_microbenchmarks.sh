@@ -78,6 +78,9 @@ reproduce scattered-copies scattered-copies=66 --only host_by_ce --only host_by_
 run_ok query --saved scattered-crossovers --db results.db --format csv --param gpu=1
 expect_out '^numa0:pinned-gpu0,step of ce batch,32768,,,[0-9.]+,1[0-9.]+'
 expect_out '^gpu0-numa0:pinned,ce loop or ce batch,[0-9]{7},ce batch,ce loop,'
+run_ok query --saved run-result --db results.db --format jsonl
+expect_out '"special":1'
+reject_out '"special":0' # or scattered copies would be held against the rates of contiguous ones
 expect_value 0 results.db "select count(*) from v_case where submit is not null
   and (submit_ns > median_ns or gpu_ns is null or gated or clock <> 'host' or not verified)"
 

@@ -38,6 +38,8 @@ check copy haul_copy_16 "$load\.v4\.[ub]32" "$store\.v4\.[ub]32"
 check copy haul_copy_pair "$load\.v4\.[ub]32" "$store\.v4\.[ub]32"
 check copy haul_copy_bulk 'cp\.async\.bulk\.shared::cluster\.global' 'cp\.async\.bulk\.global\.shared::cta'
 check strided haul_copy_rows "$load\.v4\.[ub]32" "$store\.v4\.[ub]32" "$load\.[ub]8" "$store\.[ub]8"
+check strided haul_copy_pieces "$load\.v2\.[ub]64" "$load\.v4\.[ub]32" "$store\.v4\.[ub]32" \
+  "$load\.[ub]8" "$store\.[ub]8"
 check pattern haul_touch "st\.volatile(\.global)?\.[ub]8"
 check chase haul_chase_sys 'ld\.relaxed\.sys\.global\.u64'
 check chase haul_chase_l1 'ld\.global\.ca\.u64'

@@ -28,7 +28,8 @@ WITH
     FROM v_run_case c
     WHERE c.run = :run AND c.kind = 'transfer' AND c.flows = 1 AND c.status = 'ok' AND c.gbps IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM flow f WHERE f.bench_case = c.bench_case
-                      AND (f.role = 'load' OR f.staged OR f.shape_width_bytes IS NOT NULL))),
+                      AND (f.role = 'load' OR f.staged OR f.shape_width_bytes IS NOT NULL
+                           OR f.pieces IS NOT NULL))),
   ranked AS (
     SELECT link, cases, row_number() OVER (
       PARTITION BY link ORDER BY count(*) DESC, min(size_bytes) >= 1048576 DESC, avg(gbps) DESC) AS place

@@ -10,7 +10,7 @@
 -- by trials.max ("trials") or max_time ("time"); noise then says what their noise is like, as in v_case. partial is 1
 -- in each row of a run that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was not measured, whereas one that
 -- is impossible has status "skipped". size_bytes is NULL where flows differ in it. special is 1 where bytes are
--- strided, staged through the host on purpose, or moved by the bulk copy engine.
+-- strided, scattered, staged through the host on purpose, or moved by the bulk copy engine.
 --
 -- narrow: kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -78,7 +78,8 @@ SELECT
   c.initiator AS initiator,
   EXISTS (SELECT 1 FROM flow f
           WHERE f.bench_case = c.bench_case
-            AND (f.staged OR f.shape_width_bytes IS NOT NULL OR f.kernel_variant = 'bulk'))
+            AND (f.staged OR f.shape_width_bytes IS NOT NULL OR f.pieces IS NOT NULL
+                 OR f.kernel_variant = 'bulk'))
     OR EXISTS (SELECT 1 FROM chase h WHERE h.bench_case = c.bench_case AND h.access = 'bulk')
     AS special,
   c.case_key AS case_key,
