@@ -281,13 +281,17 @@ enum { PATTERN_PIECES_CHUNK = 16384 }; /* bytes that a warp fills between two lo
 
 /* haul_touch<<<any, 32 x any>>>: one lane of every warp writes the bytes at 0, stride, 2 x stride
  * ... below size: what the pattern of `seed` has there, or its complement when `complement` is 1.
- * All other bytes are left alone. */
+ * All other bytes are left alone. `passes` times; random 1: in the order of pattern_shuffled().
+ * sum not 0: the bytes are read, and their sum is added to the 64 bits there (device memory). */
 struct touch_arguments {
   uint64_t address;
   uint64_t size_bytes;
   uint64_t stride_bytes;
   uint64_t seed;
+  uint64_t sum;
   uint32_t complement;
+  uint32_t passes;
+  uint32_t random;
   uint32_t reserved;
 };
 

@@ -80,8 +80,20 @@ extern "C" __global__ void haul_touch(const struct touch_arguments arguments) {
   if (thread % WARP_LANES != 0) {
     return;
   }
-  for (uint64_t offset = thread / WARP_LANES * arguments.stride_bytes;
-       offset < arguments.size_bytes; offset += warps * arguments.stride_bytes) {
-    bytes[offset] = (unsigned char)(pattern_byte(arguments.seed, offset) ^ flip);
+  const uint64_t count = (arguments.size_bytes - 1) / arguments.stride_bytes + 1;
+  uint64_t sum = 0;
+  for (uint32_t pass = 0; pass < arguments.passes; pass++) {
+    for (uint64_t i = thread / WARP_LANES; i < count; i += warps) {
+      const uint64_t offset =
+          (arguments.random ? pattern_shuffled(i, count) : i) * arguments.stride_bytes;
+      if (arguments.sum != 0) {
+        sum += bytes[offset];
+      } else {
+        bytes[offset] = (unsigned char)(pattern_byte(arguments.seed, offset) ^ flip);
+      }
+    }
+  }
+  if (arguments.sum != 0) {
+    atomicAdd((unsigned long long *)arguments.sum, (unsigned long long)sum);
   }
 }

@@ -24,4 +24,22 @@ PATTERN_FUNCTION unsigned char pattern_byte(uint64_t seed, uint64_t offset) {
   return (unsigned char)(pattern_word(seed, offset / 8) >> (offset % 8 * 8));
 }
 
+/* The place that is touched i-th of `count` in random order: a permutation. On as many bits as
+ * count needs, multiplication by an odd number and a shift to the right are bijections; what falls
+ * past the end is sent on until it does not (cycle walking: Black and Rogaway, CT-RSA 2002). */
+PATTERN_FUNCTION uint64_t pattern_shuffled(uint64_t i, uint64_t count) {
+  uint32_t bits = 1;
+  while (bits < 63 && UINT64_C(1) << bits < count) {
+    bits++;
+  }
+  const uint64_t mask = (UINT64_C(1) << bits) - 1;
+  do {
+    for (int round = 0; round < 3; round++) {
+      i = (i * UINT64_C(0x9E3779B97F4A7C15) + 1) & mask;
+      i ^= i >> (bits / 2 + 1);
+    }
+  } while (i >= count);
+  return i;
+}
+
 #endif

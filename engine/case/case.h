@@ -77,6 +77,11 @@ struct unified_shape {
   uint32_t threads;        /* host threads that touch; 0 = one */
   enum advise advise;
   uint64_t stride_bytes; /* between touched bytes; 0 = the page size of the touching side */
+  enum touch_access access;
+  enum touch_order order;
+  uint32_t passes; /* over the bytes, by each that touches; 0 = one */
+  bool again;      /* timed is the second time: before, the touching end has, then the other */
+  bool together;   /* the other end's processor touches the same bytes at the same time */
 };
 
 struct flow_cpu {

@@ -133,6 +133,17 @@ ENUM_NAMES_DECLARE(unified_mode, UNIFIED_MODE_LIST)
   X(ADVISE_ACCESSED_BY, "accessed_by")               /* by the target */
 ENUM_NAMES_DECLARE(advise, ADVISE_LIST)
 
+/* What touching a page of managed memory is. */
+#define TOUCH_ACCESS_LIST(X)                                                                       \
+  X(TOUCH_WRITE, "write")                                                                          \
+  X(TOUCH_READ, "read")
+ENUM_NAMES_DECLARE(touch_access, TOUCH_ACCESS_LIST)
+
+#define TOUCH_ORDER_LIST(X)                                                                        \
+  X(TOUCH_LINEAR, "linear")                                                                        \
+  X(TOUCH_RANDOM, "random") /* every place once, the same order in every run */
+ENUM_NAMES_DECLARE(touch_order, TOUCH_ORDER_LIST)
+
 /* Where a GPU's dependent loads go. */
 #define CHASE_SPACE_LIST(X)                                                                        \
   X(CHASE_HOST, "host")     /* page-locked host memory */                                          \

@@ -5,12 +5,17 @@
  * Before each trial the pages are brought to the source and that is proven; after it, that they are
  * at the target. (Technique: Comm|Scope, "NUMA-Pinned Unified Memory Coherence Bandwidth".)
  *
+ * What is read is added up and compared, so that a page left out shows. Both processors at once
+ * (unified.together) is one flow of host threads, one of which launches the kernel and waits for
+ * it.
+ *
  * The stride is the page size of the system unless the scenario says otherwise, for GPUs as well:
  * it is the smallest unit in which managed pages move, so that none is left behind whatever larger
  * block a driver moves for one fault. */
 #include "engine/method/um_pages.h"
 
 #include "engine/gpu/session.h"
+#include "engine/host/numa.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +29,14 @@ struct um_state {
   struct touch touch;
   struct thread_team *team; /* NULL: a GPU touches, or the driver prefetches */
   struct um_abilities abilities;
+  CUdeviceptr sum_device; /* of what GPUs read; 0 = they do not */
+  atomic_ullong sum;      /* of what host threads read */
+  uint64_t expected_sum;
+  /* Of both at once: what the thread that launches the kernel needs, and what came of it. */
+  const struct memory_context *context;
+  const struct flow_run *run;
+  enum status status;
+  struct error err;
 };
 
 static bool is_demand(const struct flow *flow) {
@@ -34,8 +47,29 @@ static const struct endpoint *touching_end(const struct flow *flow) {
   return flow->unified.touch_by == INITIATOR_SOURCE ? &flow->source : &flow->target;
 }
 
+static const struct endpoint *other_end(const struct flow *flow) {
+  return touching_end(flow) == &flow->source ? &flow->target : &flow->source;
+}
+
+static bool is_together(const struct flow *flow) {
+  return is_demand(flow) && flow->unified.together;
+}
+
+static bool is_read(const struct flow *flow) {
+  return is_demand(flow) && flow->unified.access == TOUCH_READ;
+}
+
+/* The end whose threads touch; NULL: only GPUs do. */
+static const struct endpoint *threads_end(const struct flow *flow) {
+  const struct endpoint *end = touching_end(flow);
+  if (is_together(flow) && end->place == PLACE_GPU) {
+    end = other_end(flow);
+  }
+  return is_demand(flow) && end->place == PLACE_NUMA ? end : NULL;
+}
+
 static bool host_touches(const struct flow *flow) {
-  return is_demand(flow) && touching_end(flow)->place == PLACE_NUMA;
+  return threads_end(flow) != NULL;
 }
 
 /* A GPU of the flow, the target first; there is one (um_unsupported_reason). */
@@ -69,8 +103,7 @@ static const char *node_unsupported_reason(const struct flow *flow, const struct
     (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, end->index);
     return reason;
   }
-  if (host_touches(flow) && touching_end(flow) == end &&
-      thread_count_of(flow) > machine->nodes[node].cpu_count) {
+  if (threads_end(flow) == end && thread_count_of(flow) > machine->nodes[node].cpu_count) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "%" PRIu32 " threads are to touch on NUMA node %" PRId32 ", which has %" PRIu32
                    " processors",
@@ -118,6 +151,9 @@ static const char *um_unsupported_reason(const struct flow *flow, const struct m
                    flow->kernel.block, WARP_LANES);
     return reason;
   }
+  if (is_together(flow) && flow->source.place == flow->target.place) {
+    return "both processors at once are a GPU and the threads of a node: one end is numa";
+  }
   const char *unsupported = end_unsupported_reason(flow, &flow->source, machine, reason);
   return unsupported != NULL ? unsupported
                              : end_unsupported_reason(flow, &flow->target, machine, reason);
@@ -131,7 +167,7 @@ static int32_t um_gpu(const struct flow *flow) {
   if (!is_demand(flow)) {
     return some_gpu(flow);
   }
-  return host_touches(flow) ? -1 : touching_end(flow)->index;
+  return host_touches(flow) ? -1 : touching_end(flow)->index; /* threads launch what is together */
 }
 
 /* Contexts of the GPUs; between two of them, direct access where there is and shall be. */
@@ -164,11 +200,11 @@ static const char *note_for(const struct flow_run *run, const struct machine *ma
   if (touching_end(run->flow) == &run->flow->source && is_demand(run->flow)) {
     return "the source touches its own pages: nothing moves";
   }
+  if (is_together(run->flow)) {
+    return "both processors touch the same pages: where these end is not verified";
+  }
   if (reads_host_in_place(run, machine)) {
     return "the GPU of this machine reads host pages in place: that pages moved is not verified";
-  }
-  if (run->flow->unified.advise == ADVISE_ACCESSED_BY) {
-    return "advise accessed_by lets pages stay where they are: that they moved is not verified";
   }
   if (host_view(run) != NULL && !state->abilities.kernel_sees_pages) {
     return "the kernel does not say where managed pages are: only the driver's word was checked";
@@ -178,6 +214,32 @@ static const char *note_for(const struct flow_run *run, const struct machine *ma
            "not verified";
   }
   return NULL;
+}
+
+/* Where kernels add up what they read. */
+static enum status take_sum(struct um_state *state, struct error *err) {
+  const struct cuda_driver *driver = &state->context->cuda->driver;
+  enum status status = cuda_session_use(state->context->cuda, some_gpu(state->run->flow), err);
+  return THEN(status, cuda_check(driver, driver->cuMemAlloc(&state->sum_device, sizeof(uint64_t)),
+                                 err, "allocating the sum of what is read"));
+}
+
+static void give_back_sum(struct um_state *state) {
+  if (state->sum_device != 0 &&
+      cuda_session_use(state->context->cuda, some_gpu(state->run->flow), NULL) == STATUS_OK) {
+    (void)state->context->cuda->driver.cuMemFree(state->sum_device);
+  }
+}
+
+static void um_release(const struct memory_context *context, struct flow_run *run) {
+  struct um_state *state = run->state;
+  (void)context;
+  if (state != NULL) {
+    thread_team_free(state->team);
+    give_back_sum(state);
+    free(state);
+    run->state = NULL;
+  }
 }
 
 static enum status um_prepare(const struct memory_context *context, struct flow_run *run,
@@ -192,7 +254,12 @@ static enum status um_prepare(const struct memory_context *context, struct flow_
                                 .size_bytes = flow->size_bytes,
                                 .stride_bytes = stride_of(flow),
                                 .page_bytes = page_bytes(),
-                                .seed = run->seed};
+                                .seed = run->seed,
+                                .reads = is_read(flow),
+                                .random = flow->unified.order == TOUCH_RANDOM,
+                                .passes = flow->unified.passes > 0 ? flow->unified.passes : 1};
+  state->context = context;
+  state->run = run;
   const struct buffer *host = host_view(run);
   enum status status = prepare_gpus(context, flow, err);
   if (status == STATUS_OK && host != NULL) {
@@ -202,25 +269,123 @@ static enum status um_prepare(const struct memory_context *context, struct flow_
   status = THEN(status, um_pages_advise(context, run->target, flow->size_bytes,
                                         flow->unified.advise, true, err));
   if (status == STATUS_OK && host_touches(flow)) {
-    status = thread_team_new(context->machine, touching_end(flow)->index, thread_count_of(flow),
-                             run->reservation, &state->team, err);
+    status = thread_team_new(context->machine, threads_end(flow)->index,
+                             thread_count_of(flow) + is_together(flow), run->reservation,
+                             &state->team, err);
+  }
+  if (status == STATUS_OK && is_read(flow)) {
+    const uint64_t readers = is_together(flow) ? 2 : 1;
+    state->expected_sum = readers * state->touch.passes * touch_expected_sum(&state->touch);
+    status = take_sum(state, err);
   }
   if (status != STATUS_OK) {
-    free(state);
-    run->state = NULL;
+    um_release(context, run);
     return status;
   }
   run->note = note_for(run, context->machine);
   return STATUS_OK;
 }
 
-static void um_release(const struct memory_context *context, struct flow_run *run) {
+static enum status launch_touch(const struct memory_context *context, const struct flow_run *run,
+                                int32_t gpu, void *stream, const struct touch *touch,
+                                struct error *err) {
+  const struct um_state *state = run->state;
+  const struct kernel_shape *kernel = &run->flow->kernel;
+  struct touch_arguments arguments = {.address = run->source->device,
+                                      .size_bytes = touch->size_bytes,
+                                      .stride_bytes = touch->stride_bytes,
+                                      .seed = touch->seed,
+                                      .sum = touch->reads ? state->sum_device : 0,
+                                      .complement = touch->complement,
+                                      .passes = touch->passes,
+                                      .random = touch->random};
+  return cuda_session_launch(
+      context->cuda, gpu, KERNEL_TOUCH, kernel->grid > 0 ? kernel->grid : TOUCH_GRID,
+      kernel->block > 0 ? kernel->block : TOUCH_BLOCK, stream, &arguments, err);
+}
+
+/* By the processor of one end, outside the time. */
+static enum status touch_at(const struct memory_context *context, const struct flow_run *run,
+                            const struct endpoint *end, const struct touch *touch,
+                            struct error *err) {
+  if (end->place == PLACE_NUMA) {
+    struct numa_binding before;
+    const bool bound = numa_bind_thread(context->machine, end->index, &before, NULL) == STATUS_OK;
+    (void)touch_part(touch, 0, 1);
+    if (bound) {
+      numa_restore_thread(&before);
+    }
+    return STATUS_OK;
+  }
+  enum status status = cuda_session_use(context->cuda, end->index, err);
+  CUstream stream = context->cuda->gpus[end->index].stream;
+  status = THEN(status, launch_touch(context, run, end->index, stream, touch, err));
+  return THEN(status, cuda_session_wait(context->cuda, stream, "touching pages", err));
+}
+
+/* What comes before the second touch: the first one, and then the other end reads. */
+static enum status touch_before(const struct memory_context *context, struct flow_run *run,
+                                struct error *err) {
   struct um_state *state = run->state;
-  (void)context;
-  if (state != NULL) {
-    thread_team_free(state->team);
-    free(state);
-    run->state = NULL;
+  struct touch touch = state->touch;
+  touch.passes = 1;
+  enum status status = state->sum_device == 0 ? take_sum(state, err) : STATUS_OK;
+  status = THEN(status, touch_at(context, run, touching_end(run->flow), &touch, err));
+  touch.reads = true;
+  return THEN(status, touch_at(context, run, other_end(run->flow), &touch, err));
+}
+
+static enum status clear_sums(struct um_state *state, struct error *err) {
+  struct cuda_session *session = state->context->cuda;
+  const int32_t gpu = some_gpu(state->run->flow);
+  atomic_store(&state->sum, 0);
+  enum status status = cuda_session_use(session, gpu, err);
+  CUstream stream = session->gpus[gpu].stream;
+  const CUresult cleared =
+      status != STATUS_OK
+          ? CUDA_SUCCESS
+          : session->driver.cuMemsetD8Async(state->sum_device, 0, sizeof(uint64_t), stream);
+  status = THEN(status, cuda_check(&session->driver, cleared, err, "clearing the sum of a trial"));
+  return THEN(status, cuda_session_wait(session, stream, "clearing the sum of a trial", err));
+}
+
+static enum status check_sums(struct um_state *state, struct error *err) {
+  struct cuda_session *session = state->context->cuda;
+  const int32_t gpu = some_gpu(state->run->flow);
+  uint64_t sum = 0;
+  enum status status = cuda_session_use(session, gpu, err);
+  CUstream stream = session->gpus[gpu].stream;
+  const CUresult copied =
+      status != STATUS_OK
+          ? CUDA_SUCCESS
+          : session->driver.cuMemcpyDtoHAsync(&sum, state->sum_device, sizeof sum, stream);
+  status = THEN(status, cuda_check(&session->driver, copied, err, "taking the sum of a trial"));
+  status = THEN(status, cuda_session_wait(session, stream, "taking the sum of a trial", err));
+  sum += atomic_load(&state->sum);
+  if (status == STATUS_OK && sum != state->expected_sum) {
+    status = error_set(err, STATUS_CORRUPT,
+                       "the bytes that were read add up to %" PRIu64 ", not %" PRIu64
+                       ": a page was not read, or not as it was",
+                       sum, state->expected_sum);
+  }
+  return status;
+}
+
+/* What an advice did, as far as the kernel tells. */
+static void note_advice(const struct memory_context *context, struct flow_run *run,
+                        const struct buffer *host) {
+  const struct um_state *state = run->state;
+  const enum advise advise = run->flow->unified.advise;
+  struct numa_pages pages;
+  if (is_demand(run->flow) && !is_together(run->flow) && host == run->source &&
+      (advise == ADVISE_ACCESSED_BY || advise == ADVISE_READ_MOSTLY) &&
+      state->abilities.kernel_sees_pages &&
+      numa_count_pages(context->machine, host->host, run->flow->size_bytes, host->endpoint.index,
+                       &pages, NULL) == STATUS_OK) {
+    const size_t there = pages.there + pages.elsewhere;
+    run->note = there == pages.looked_at ? "after a trial every page was on the host, too"
+                : there == 0             ? "after a trial no page was on the host any more"
+                                         : "after a trial some pages were still on the host";
   }
 }
 
@@ -240,13 +405,18 @@ static enum status um_before_trial(const struct memory_context *context, struct 
       return error_prefix(err, "before a trial, at the source: ");
     }
   }
-  return THEN(status, um_pages_advise(context, run->target, size_bytes, again, true, err));
+  status = THEN(status, um_pages_advise(context, run->target, size_bytes, again, true, err));
+  if (status == STATUS_OK && is_demand(run->flow) && run->flow->unified.again) {
+    status = touch_before(context, run, err);
+  }
+  return THEN(status, is_read(run->flow) ? clear_sums(run->state, err) : STATUS_OK);
 }
 
 /* Whether the trial must have moved every page, so that the check may demand it. */
 static bool must_have_moved(const struct flow_run *run, const struct machine *machine) {
   const struct flow *flow = run->flow;
-  if (reads_host_in_place(run, machine) || flow->unified.advise == ADVISE_ACCESSED_BY) {
+  if (reads_host_in_place(run, machine) || flow->unified.advise == ADVISE_ACCESSED_BY ||
+      is_together(flow) || (is_read(flow) && flow->unified.advise == ADVISE_READ_MOSTLY)) {
     return false;
   }
   if (!is_demand(flow)) {
@@ -265,6 +435,14 @@ static enum status um_after_trial(const struct memory_context *context, struct f
     status = cuda_session_use(context->cuda, some_gpu(run->flow), err);
     status = THEN(status, um_pages_check_prefetched(context, run->target, size_bytes, err));
   }
+  if (status == STATUS_OK && state->status != STATUS_OK) {
+    *err = state->err;
+    status = state->status;
+  }
+  status = THEN(status, is_read(run->flow) ? check_sums(run->state, err) : STATUS_OK);
+  if (status == STATUS_OK && host != NULL) {
+    note_advice(context, run, host);
+  }
   if (status == STATUS_OK && host != NULL && must_have_moved(run, context->machine)) {
     status =
         um_pages_check_host(context, host, size_bytes, &state->abilities, host != run->target, err);
@@ -272,36 +450,24 @@ static enum status um_after_trial(const struct memory_context *context, struct f
   return status == STATUS_OK ? STATUS_OK : error_prefix(err, "after a trial, at the target: ");
 }
 
-static enum status launch_touch(const struct memory_context *context, const struct flow_run *run,
-                                void *stream, bool complement, struct error *err) {
-  const struct um_state *state = run->state;
-  const struct kernel_shape *kernel = &run->flow->kernel;
-  struct touch_arguments arguments = {.address = run->source->device,
-                                      .size_bytes = state->touch.size_bytes,
-                                      .stride_bytes = state->touch.stride_bytes,
-                                      .seed = run->seed,
-                                      .complement = complement};
-  return cuda_session_launch(
-      context->cuda, run->gpu, KERNEL_TOUCH, kernel->grid > 0 ? kernel->grid : TOUCH_GRID,
-      kernel->block > 0 ? kernel->block : TOUCH_BLOCK, stream, &arguments, err);
-}
-
 static enum status um_invalidate(const struct memory_context *context, struct flow_run *run,
                                  struct error *err) {
   const struct um_state *state = run->state;
-  if (!is_demand(run->flow)) {
+  if (!is_demand(run->flow) || is_read(run->flow)) {
     return STATUS_OK; /* nothing is written: what must survive is the pattern */
   }
   if (host_touches(run->flow)) {
     struct touch poison = state->touch;
     poison.complement = true;
-    touch_part(&poison, 0, 1);
+    (void)touch_part(&poison, 0, 1);
     return STATUS_OK;
   }
   const struct cuda_session *session = context->cuda;
   enum status status = cuda_session_use(context->cuda, run->gpu, err);
   CUstream stream = session->gpus[run->gpu].stream;
-  status = THEN(status, launch_touch(context, run, stream, true, err));
+  struct touch poison = state->touch;
+  poison.complement = true;
+  status = THEN(status, launch_touch(context, run, run->gpu, stream, &poison, err));
   return THEN(status,
               cuda_session_wait(context->cuda, stream, "poisoning what a trial touches", err));
 }
@@ -311,7 +477,7 @@ static enum status um_enqueue(const struct memory_context *context, struct flow_
   const struct um_state *state = run->state;
   (void)iterations; /* always one */
   return is_demand(run->flow)
-             ? launch_touch(context, run, run->stream, false, err)
+             ? launch_touch(context, run, run->gpu, run->stream, &state->touch, err)
              : um_pages_prefetch(context, run->target, run->flow->size_bytes,
                                  state->abilities.prefetch_to_node, run->stream, err);
 }
@@ -324,7 +490,8 @@ static bool um_blocks_host(const struct flow *flow) {
 static void um_expect_cpus(const struct flow *flow, const struct machine *machine,
                            struct cpu_reservation *reservation) {
   if (host_touches(flow)) {
-    cpu_reservation_expect(reservation, machine, touching_end(flow)->index, thread_count_of(flow));
+    cpu_reservation_expect(reservation, machine, threads_end(flow)->index,
+                           thread_count_of(flow) + is_together(flow));
   }
 }
 
@@ -333,10 +500,27 @@ static uint32_t um_thread_count(const struct flow_run *run) {
   return thread_team_size(state->team);
 }
 
+/* The GPU's share of what both do. */
+static void touch_by_gpu(struct um_state *state) {
+  struct cuda_session *session = state->context->cuda;
+  const int32_t gpu = some_gpu(state->run->flow);
+  enum status status = cuda_session_use(session, gpu, &state->err);
+  CUstream stream = session->gpus[gpu].stream;
+  status = THEN(status,
+                launch_touch(state->context, state->run, gpu, stream, &state->touch, &state->err));
+  state->status = THEN(status, cuda_session_wait(session, stream, "touching pages", &state->err));
+}
+
 static void touch_work(void *context, uint32_t thread, uint32_t thread_count, uint32_t iterations) {
-  const struct um_state *state = context;
+  struct um_state *state = context;
+  const uint32_t gpus = is_together(state->run->flow);
   (void)iterations; /* always one */
-  touch_part(&state->touch, thread, thread_count);
+  if (thread < gpus) {
+    touch_by_gpu(state);
+  } else {
+    (void)atomic_fetch_add(&state->sum,
+                           touch_part(&state->touch, thread - gpus, thread_count - gpus));
+  }
 }
 
 static enum status um_execute(struct flow_run *run, uint32_t iterations, struct host_start *start,

@@ -229,17 +229,39 @@ enum status um_pages_put(const struct memory_context *context, const struct buff
   return THEN(status, um_pages_check_host(context, view, size_bytes, abilities, false, err));
 }
 
-void touch_part(const struct touch *touch, uint32_t part, uint32_t count) {
+/* The place in a linear pass that is touched i-th. */
+static uint64_t touch_place(const struct touch *touch, uint64_t i, uint64_t count) {
+  return (touch->random ? pattern_shuffled(i, count) : i) * touch->stride_bytes;
+}
+
+uint64_t touch_part(const struct touch *touch, uint32_t part, uint32_t count) {
   const uint64_t stride = touch->stride_bytes;
-  const uint64_t strides_per_unit = (touch->page_bytes + stride - 1) / stride;
-  const uint64_t unit = strides_per_unit * stride;
-  const uint64_t units = (touch->size_bytes - 1) / unit + 1;
+  const uint64_t places = (touch->size_bytes - 1) / stride + 1;
+  const uint64_t unit = (touch->page_bytes + stride - 1) / stride; /* of places */
+  const uint64_t units = (places - 1) / unit + 1;
   const uint64_t begin = (units / count * part + units % count * part / count) * unit;
   const uint64_t next = units / count * (part + 1) + units % count * (part + 1) / count;
-  const uint64_t end = part + 1 == count ? touch->size_bytes : next * unit;
+  const uint64_t end = part + 1 == count || next * unit > places ? places : next * unit;
   const unsigned char flip = touch->complement ? 0xff : 0;
   volatile unsigned char *bytes = touch->bytes;
-  for (uint64_t offset = begin; offset < end; offset += stride) {
-    bytes[offset] = (unsigned char)(pattern_byte(touch->seed, offset) ^ flip);
+  uint64_t sum = 0;
+  for (uint32_t pass = 0; pass < (touch->passes > 0 ? touch->passes : 1); pass++) {
+    for (uint64_t i = begin; i < end; i++) {
+      const uint64_t offset = touch_place(touch, i, places);
+      if (touch->reads) {
+        sum += bytes[offset];
+      } else {
+        bytes[offset] = (unsigned char)(pattern_byte(touch->seed, offset) ^ flip);
+      }
+    }
   }
+  return sum;
+}
+
+uint64_t touch_expected_sum(const struct touch *touch) {
+  uint64_t sum = 0;
+  for (uint64_t offset = 0; offset < touch->size_bytes; offset += touch->stride_bytes) {
+    sum += pattern_byte(touch->seed, offset);
+  }
+  return sum;
 }

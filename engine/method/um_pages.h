@@ -43,8 +43,8 @@ enum status um_pages_check_host(const struct memory_context *context, const stru
                                 bool gone, struct error *err) CHECK_RESULT;
 
 /* Host threads that fault pages in: each writes one byte per stride, with the value that the
- * pattern has there (kernels/pattern.h), so that a page left out shows. The same as kernel
- * haul_touch. */
+ * pattern has there (kernels/pattern.h), or reads it, so that a page left out shows. The same as
+ * kernel haul_touch. */
 struct touch {
   unsigned char *bytes;
   uint64_t size_bytes;
@@ -52,10 +52,16 @@ struct touch {
   uint64_t page_bytes;
   uint64_t seed;
   bool complement; /* poison instead */
+  bool reads;
+  bool random;
+  uint32_t passes; /* 0 = one */
 };
 
-/* The share of one of `count` threads. No two threads touch the same page where the stride divides
- * the page size, or the page size the stride. */
-void touch_part(const struct touch *touch, uint32_t part, uint32_t count);
+/* The share of one of `count` threads. In linear order no two threads touch the same page where the
+ * stride divides the page size, or the page size the stride. The sum of the bytes that were read.
+ */
+uint64_t touch_part(const struct touch *touch, uint32_t part, uint32_t count);
+/* That of one pass of all threads. */
+uint64_t touch_expected_sum(const struct touch *touch);
 
 #endif

@@ -97,17 +97,16 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
   const bool every = run->bench->measure.verify == VERIFY_EVERY;
   enum status status = every ? poison(run, err) : STATUS_OK;
   uint64_t before_ns = clock_now_ns();
-  if (status == STATUS_OK && run->ops->before_trial != NULL) {
-    status = run->ops->before_trial(run->state, err);
-  }
-  struct trial trial = {.ordinal = run->ordinal++,
-                        .phase = phase,
-                        .iterations = iterations,
-                        .start_ns = clock_now_ns()};
-  if (status == STATUS_OK) {
+  struct trial trial = {.ordinal = run->ordinal++, .phase = phase, .iterations = iterations};
+  do {
+    run->times.again = false;
     run->times.cycles = run->times.submit_ns = run->times.gpu_ns = 0;
-    status = run->ops->run(run->state, iterations, &run->times, err);
-  }
+    if (status == STATUS_OK && run->ops->before_trial != NULL) {
+      status = run->ops->before_trial(run->state, err);
+    }
+    trial.start_ns = clock_now_ns();
+    status = THEN(status, run->ops->run(run->state, iterations, &run->times, err));
+  } while (status == STATUS_OK && run->times.again);
   run->outcome->measure_ns += clock_now_ns() - before_ns;
   if (status != STATUS_OK) {
     return status;

@@ -1,8 +1,8 @@
 /* loads.h - flows of load beside a case that is no transfer: bench_case->flows of that kind.
  *
  * They are taken, filled and run by the machinery of transfers (engine/workload/transfer.c), which
- * repeats a trial with more repeats of the loads until they outlast what is measured, and delivers
- * the time of each. The measured work takes part in the trial as one more flow_run, in which its
+ * has a trial made again with more repeats of the loads until they outlast what is measured, and
+ * delivers the time of each. The measured work takes part in the trial as one more flow_run, in which its
  * kind says how it is enqueued. */
 #ifndef HAUL_ENGINE_WORKLOAD_LOADS_H
 #define HAUL_ENGINE_WORKLOAD_LOADS_H
@@ -26,7 +26,8 @@ enum status loads_new(struct engine *engine, const struct bench_case *bench_case
 void loads_free(struct loads *loads);
 /* Caches and pages of the load flows, before a trial. */
 enum status loads_before_trial(struct loads *loads, struct error *err) CHECK_RESULT;
-/* times: the window of the measured work, and the flows of the case in their order. */
+/* times: the window of the measured work, and the flows of the case in their order; times->again
+ * where the loads ended too early. */
 enum status loads_run(struct loads *loads, uint32_t iterations, struct trial_times *times,
                       struct error *err) CHECK_RESULT;
 

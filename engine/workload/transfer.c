@@ -416,6 +416,9 @@ static enum status after_trial(const struct transfer *transfer, struct error *er
     struct flow_run *run = &transfer->runs[i];
     if (transfer_ops(run->flow)->after_trial != NULL) {
       status = transfer_ops(run->flow)->after_trial(&transfer->engine->context, run, err);
+      if (status == STATUS_OK && run->note != NULL) {
+        workload_note(transfer->outcome, run->note);
+      }
     }
   }
   return status;
@@ -474,17 +477,13 @@ static bool accept_early_load(const struct transfer *transfer) {
   return accepted;
 }
 
-/* Repeat the trial with longer load flows until they outlast the measured ones. */
+/* Where the load flows ended too early, the trial is made again with longer ones. */
 static enum status transfer_run(void *state, uint32_t iterations, struct trial_times *times,
                                 struct error *err) {
   struct transfer *transfer = state;
-  for (;;) {
-    transfer->load_iterations = load_repeats(transfer, iterations);
-    enum status status = run_flows(transfer, iterations, times, err);
-    if (status != STATUS_OK || !transfer->has_load || times->load_outlasted ||
-        accept_early_load(transfer)) {
-      return THEN(status, after_trial(transfer, err));
-    }
+  transfer->load_iterations = load_repeats(transfer, iterations);
+  RETURN_ON_ERROR(run_flows(transfer, iterations, times, err));
+  if (transfer->has_load && !times->load_outlasted && !accept_early_load(transfer)) {
     if (transfer->load_iterations >= EVENT_ITERATIONS_MAX) {
       return error_set(err, STATUS_UNSUPPORTED,
                        "the load flows end before the measured ones even with %d repeats: give "
@@ -492,7 +491,9 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
                        EVENT_ITERATIONS_MAX);
     }
     transfer->load_factor = 1.5 * transfer->load_iterations / iterations;
+    times->again = true;
   }
+  return after_trial(transfer, err);
 }
 
 static enum status transfer_poison(void *state, struct error *err) {

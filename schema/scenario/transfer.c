@@ -9,6 +9,37 @@ static bool flow_shares_stream(const void *flow) {
   return ((const struct flow *)flow)->stream != 0;
 }
 
+/* Rows of the definition that do without a key that has its default. */
+static bool flow_has_block(const void *flow) {
+  const struct flow *of = flow;
+  return of->method == METHOD_SM || of->kernel.block != 0;
+}
+
+static bool flow_has_grid(const void *flow) {
+  const struct flow *of = flow;
+  return of->method == METHOD_SM || of->kernel.grid != 0;
+}
+
+static bool flow_touch_reads(const void *flow) {
+  return ((const struct flow *)flow)->unified.access != TOUCH_WRITE;
+}
+
+static bool flow_touch_is_random(const void *flow) {
+  return ((const struct flow *)flow)->unified.order != TOUCH_LINEAR;
+}
+
+static bool flow_touches_often(const void *flow) {
+  return ((const struct flow *)flow)->unified.passes > 1;
+}
+
+static bool flow_touches_again(const void *flow) {
+  return ((const struct flow *)flow)->unified.again;
+}
+
+static bool flow_touches_together(const void *flow) {
+  return ((const struct flow *)flow)->unified.together;
+}
+
 static bool flow_is_strided(const void *flow) {
   return copy_shape_is_strided(&((const struct flow *)flow)->shape);
 }
@@ -29,6 +60,10 @@ static bool flow_has_batch(const void *flow) {
 #define FLOW_KEY(key, ...) KEY(key, IN_FLOWS, __VA_ARGS__)
 /* "; ce: a copy engine" */
 #define METHOD_HELP_(id, text, name, build, version, on_node, on_gpu, what) "; " text ": " what
+/* Of kernels that copy, and of the one that touches pages. */
+#define KERNEL_KEY(key, ...)                                                                       \
+  FLOW_KEY(key, .methods = METHOD(SM) | METHOD(UM), .json = key, .zero_word = "auto",              \
+           .default_text = "auto", __VA_ARGS__)
 /* Of measured flows that run on a GPU's stream, one after the other. */
 #define STREAM_KEY(key, path, ...)                                                                 \
   KEY(key, IN(TRANSFER) | IN(FLOW), .methods = METHOD(CE) | METHOD(SM), .json = path, __VA_ARGS__)
@@ -109,10 +144,11 @@ static const struct field transfer_fields[] = {
                HELP("Kind of copy kernel; \"auto\" is vector, except for copies to or from the "
                     "host while another kernel of the case runs on the same GPU: bulk, from "
                     "compute capability 9.0 on")),
-    METHOD_KEY(SM, "kernel.block", "kernel.block", COUNT(1, 1024), FLOW(base.kernel.block),
-               .zero_word = "auto", .default_text = "auto", HELP("Threads per block")),
-    METHOD_KEY(SM, "kernel.grid", "kernel.grid", COUNT(1, 0x1p31 - 1), FLOW(base.kernel.grid),
-               .zero_word = "auto", .default_text = "auto", HELP("Number of blocks")),
+    KERNEL_KEY("kernel.block", COUNT(1, 1024), FLOW(base.kernel.block), .applies = flow_has_block,
+               HELP("Threads per block; of um, where one lane of each warp touches: a multiple of "
+                    "32")),
+    KERNEL_KEY("kernel.grid", COUNT(1, 0x1p31 - 1), FLOW(base.kernel.grid),
+               .applies = flow_has_grid, HELP("Number of blocks")),
     METHOD_KEY(SM, "kernel.vector_bytes", "kernel.vector_bytes", COUNT(1, 16),
                FLOW(base.kernel.vector_bytes), .zero_word = "auto", .power_of_two = true,
                .default_text = "auto", HELP("Bytes per access")),
@@ -131,6 +167,26 @@ static const struct field transfer_fields[] = {
         UM, "unified.stride", "unified.stride_bytes", SIZE(1, SIZE_LIMIT),
         FLOW(base.unified.stride_bytes), .zero_word = "page", .default_text = "page",
         HELP("Distance between touched bytes; \"page\" is the page size of the touching end")),
+    METHOD_KEY(UM, "unified.access", "unified.access", WORDS(touch_access_names),
+               FLOW(base.unified.access), .applies = flow_touch_reads, .default_text = "write",
+               HELP("Whether touching a page writes or reads it; what is read is added up and "
+                    "verified")),
+    METHOD_KEY(UM, "unified.order", "unified.order", WORDS(touch_order_names),
+               FLOW(base.unified.order), .applies = flow_touch_is_random, .default_text = "linear",
+               HELP("Order in which pages are touched")),
+    METHOD_KEY(UM, "unified.passes", "unified.passes", COUNT(1, 1000), FLOW(base.unified.passes),
+               .applies = flow_touches_often, .default_text = "1",
+               HELP("How often each touching processor goes over the pages in one iteration")),
+    METHOD_KEY(UM, "unified.again", "unified.again", .type = FIELD_FLAG, FLOW(base.unified.again),
+               .applies = flow_touches_again, .default_text = "false",
+               HELP("Time the second touch: before the trial the touching end has touched every "
+                    "page, and then the other end has read it, which shows what an advice keeps in "
+                    "place")),
+    METHOD_KEY(UM, "unified.together", "unified.together", .type = FIELD_FLAG,
+               FLOW(base.unified.together), .applies = flow_touches_together,
+               .default_text = "false",
+               HELP("Both processors, a GPU and host threads, touch the same pages at the same "
+                    "time, until both have finished; timed by the host's clock")),
     STREAM_KEY("count", "copies", COUNT(1, COPIES_MAX), FLOW(base.copies),
                .applies = flow_has_copies, .default_text = "1",
                HELP("Copies of the flow's bytes per iteration, one after the other")),

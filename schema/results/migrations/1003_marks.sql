@@ -100,6 +100,13 @@ ALTER TABLE stream ADD COLUMN repeat_order TEXT; -- sequence: after STREAM's oth
 
 ALTER TABLE telemetry ADD COLUMN energy_mj INTEGER; -- NVML's counter, since the driver was loaded
 
+-- Method um, mode demand; NULL: write, linear, one pass, the first touch, one end alone.
+ALTER TABLE flow ADD COLUMN unified_access TEXT;
+ALTER TABLE flow ADD COLUMN unified_order TEXT;
+ALTER TABLE flow ADD COLUMN unified_passes INTEGER;
+ALTER TABLE flow ADD COLUMN unified_again INTEGER;
+ALTER TABLE flow ADD COLUMN unified_together INTEGER;
+
 -- Flows with several copies, and those that follow each other on one stream. NULL: one, beside all others.
 ALTER TABLE flow ADD COLUMN copies INTEGER;
 ALTER TABLE flow ADD COLUMN stream INTEGER;

@@ -1,13 +1,14 @@
 -- Latency, or bandwidth, against the load beside it.
 --
--- One row per case of the latest run of loaded-latency: what is measured, the copies beside it, the rate that they
--- reach (0: none; each curve begins there), the time of one load in ns or the rate in GB/s, and how often the idle
--- value it is. "from it" are copies from the memory that is read, "to it" those that write to it.
+-- One row per case of the latest run of loaded-latency: what is measured, the copies beside it with the blocks of
+-- their kernel, the rate that they reach (0: none; each curve begins there), the time of one load in ns or the rate
+-- in GB/s, and how often the idle value it is. "from it" are copies from the memory that is read, "to it" those that
+-- write to it. Where the load has reached its best, more blocks wait longer, and the curve goes up.
 --
--- plot: x=load_gbps y=ns_per_hop|gbps low=low high=high curve=beside by=measured,path scale=linear
+-- plot: x=load_gbps y=ns_per_hop|gbps low=low high=high curve=beside by=measured,path,size_bytes scale=linear
 --     figure=loaded-latency
 --
--- narrow: low,high,remark
+-- narrow: low,high,remark,size_bytes
 --
 -- :run (run, default null) the run to show; null: the latest of loaded-latency
 WITH
@@ -25,6 +26,7 @@ WITH
       CASE c.kind WHEN 'chase' THEN 'latency, ' || c.space WHEN 'stream' THEN c.operation ELSE c.method END
         AS measured,
       l.gbps AS load_gbps,
+      (SELECT sum(f.kernel_grid) FROM flow f WHERE f.bench_case = c.bench_case AND f.role = 'load') AS blocks,
       CASE WHEN l.run IS NOT NULL THEN
         l.methods || ', ' || CASE
           WHEN l.ways > 1 THEN 'several ways'
@@ -44,12 +46,12 @@ WITH
     GROUP BY p.measured, p.path, p.size_bytes, p.beside),
   -- The idle case begins every curve of its path.
   shown AS (
-    SELECT k.place, k.measured, k.path, k.size_bytes, k.beside, 0 AS load_gbps, i.median_ns AS idle_ns, i.median_ns,
+    SELECT k.place, k.measured, k.path, k.size_bytes, k.beside, 0 AS load_gbps, 0 AS position, NULL AS blocks, i.median_ns AS idle_ns, i.median_ns,
       i.low_ns, i.high_ns, i.ns_per_hop, i.gbps, i.payload_bytes, i.status, i.reason
     FROM curve k
     JOIN idle i ON i.measured = k.measured AND i.path = k.path AND i.size_bytes IS k.size_bytes
     UNION ALL
-    SELECT k.place, p.measured, p.path, p.size_bytes, p.beside, p.load_gbps, i.median_ns, p.median_ns,
+    SELECT k.place, p.measured, p.path, p.size_bytes, p.beside, p.load_gbps, p.position, p.blocks, i.median_ns, p.median_ns,
       p.low_ns, p.high_ns, p.ns_per_hop, p.gbps, p.payload_bytes, p.status, p.reason
     FROM point p
     JOIN curve k ON k.measured = p.measured AND k.path = p.path AND k.size_bytes IS p.size_bytes
@@ -58,15 +60,17 @@ WITH
 SELECT
   s.measured AS measured,
   s.path AS path,
+  s.size_bytes AS size_bytes,
   s.beside AS beside,
-  s.load_gbps AS load_gbps,
-  s.ns_per_hop AS ns_per_hop,
-  s.gbps AS gbps,
-  CASE WHEN s.ns_per_hop IS NULL THEN s.payload_bytes / s.high_ns ELSE s.low_ns * s.ns_per_hop / s.median_ns END
-    AS low,
-  CASE WHEN s.ns_per_hop IS NULL THEN s.payload_bytes / s.low_ns ELSE s.high_ns * s.ns_per_hop / s.median_ns END
-    AS high,
-  CASE WHEN s.ns_per_hop IS NULL THEN s.idle_ns / s.median_ns ELSE s.median_ns / s.idle_ns END AS of_idle,
+  s.blocks AS blocks,
+  round(s.load_gbps, 2) AS load_gbps,
+  round(s.ns_per_hop, 1) AS ns_per_hop,
+  round(s.gbps, 2) AS gbps,
+  CASE WHEN s.ns_per_hop IS NULL THEN round(s.payload_bytes / s.high_ns, 2)
+    ELSE round(s.low_ns * s.ns_per_hop / s.median_ns, 1) END AS low,
+  CASE WHEN s.ns_per_hop IS NULL THEN round(s.payload_bytes / s.low_ns, 2)
+    ELSE round(s.high_ns * s.ns_per_hop / s.median_ns, 1) END AS high,
+  round(CASE WHEN s.ns_per_hop IS NULL THEN s.idle_ns / s.median_ns ELSE s.median_ns / s.idle_ns END, 3) AS of_idle,
   CASE WHEN s.status <> 'ok' THEN s.status || ': ' || s.reason END AS remark
 FROM shown s
-ORDER BY s.place, s.load_gbps;
+ORDER BY s.place, s.position;

@@ -20,7 +20,8 @@ INSERT INTO flow (
   bench_case, ordinal, role, method, source_place, source_index, source_memory, target_place,
   target_index, target_memory, initiator, staged, size_bytes, gpu, threads, kernel_variant,
   kernel_block, kernel_grid, kernel_vector_bytes, shape_width_bytes, shape_height, shape_depth,
-  shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes, copies, stream,
+  shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes,
+  unified_access, unified_order, unified_passes, unified_again, unified_together, copies, stream,
   pieces, piece_bytes, piece_places, submit)
 SELECT
   :bench_case,
@@ -59,6 +60,11 @@ SELECT
   json_extract(f.value, '$.unified.touch_by'),
   json_extract(f.value, '$.unified.advise'),
   nullif(json_extract(f.value, '$.unified.stride_bytes'), 0),
+  json_extract(f.value, '$.unified.access'),
+  json_extract(f.value, '$.unified.order'),
+  json_extract(f.value, '$.unified.passes'),
+  json_extract(f.value, '$.unified.again'),
+  json_extract(f.value, '$.unified.together'),
   json_extract(f.value, '$.copies'),
   json_extract(f.value, '$.stream'),
   json_extract(f.value, '$.scatter.pieces'),

@@ -91,6 +91,29 @@ static void pages_move_beside_a_load(void **state) {
   }
 }
 
+/* Every way of touching, by a GPU and by threads, alone and both at once: what is read adds up,
+ * what is written is there. */
+static void pages_are_touched_in_every_way(void **state) {
+  const struct unified_shape ways[] = {
+      {.access = TOUCH_READ},
+      {.order = TOUCH_RANDOM},
+      {.access = TOUCH_READ, .order = TOUCH_RANDOM, .passes = 3},
+      {.again = true},
+      {.access = TOUCH_READ, .again = true, .advise = ADVISE_READ_MOSTLY},
+      {.access = TOUCH_READ, .again = true, .advise = ADVISE_ACCESSED_BY},
+  };
+  for (size_t i = 0; i < 4 * sizeof ways / sizeof *ways; i++) {
+    const bool by_gpu = i % 2 == 0;
+    struct flow flow =
+        by_gpu ? unified(UNIFIED_DEMAND, host, gpu0) : unified(UNIFIED_DEMAND, gpu0, host);
+    flow.unified = ways[i / 4];
+    flow.unified.touch_by = INITIATOR_TARGET;
+    flow.unified.threads = 3;
+    flow.unified.together = i / 2 % 2 == 1;
+    run_one(*state, flow, by_gpu && !flow.unified.together ? CLOCK_EVENT : CLOCK_HOST);
+  }
+}
+
 static void flushed_caches_go_with_it(void **state) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
@@ -229,6 +252,9 @@ static void unsupported_unified_gives_its_reason(void **state) {
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.role = FLOW_LOAD;
   flow_unsupported_reason(*state, flow, "cannot be a load");
+  flow = unified(UNIFIED_DEMAND, gpu0, gpu1);
+  flow.unified.together = true;
+  flow_unsupported_reason(*state, flow, "one end is numa");
 }
 
 static void without_concurrent_access_it_is_refused(void **state) {
@@ -260,7 +286,7 @@ static void more_iterations_than_one_are_an_error(void **state) {
 enum { TOUCHED_BYTES = 100003, PAGE_BYTES = 4096, UNTOUCHED = 0x5a };
 
 /* Every stride is written once, by one of the threads, and nothing else is. */
-static void check_touched(uint64_t stride_bytes, uint32_t count, bool complement) {
+static void check_touched(uint64_t stride_bytes, uint32_t count, bool complement, bool random) {
   unsigned char *bytes = malloc(TOUCHED_BYTES);
   assert_non_null(bytes);
   memset(bytes, UNTOUCHED, TOUCHED_BYTES);
@@ -269,9 +295,10 @@ static void check_touched(uint64_t stride_bytes, uint32_t count, bool complement
                               .stride_bytes = stride_bytes,
                               .page_bytes = PAGE_BYTES,
                               .seed = 99,
-                              .complement = complement};
+                              .complement = complement,
+                              .random = random};
   for (uint32_t part = 0; part < count; part++) {
-    touch_part(&touch, part, count);
+    (void)touch_part(&touch, part, count);
   }
   for (uint64_t offset = 0; offset < TOUCHED_BYTES; offset++) {
     unsigned char wanted = UNTOUCHED;
@@ -283,6 +310,14 @@ static void check_touched(uint64_t stride_bytes, uint32_t count, bool complement
                (unsigned long long)offset);
     }
   }
+  struct touch reads = touch;
+  reads.reads = true;
+  reads.passes = 2;
+  uint64_t sum = 0;
+  for (uint32_t part = 0; part < count && !complement; part++) {
+    sum += touch_part(&reads, part, count);
+  }
+  assert_true(complement || sum == 2 * touch_expected_sum(&touch));
   free(bytes);
 }
 
@@ -291,7 +326,8 @@ static void touch_part_writes_each_stride_once(void **state) {
   const uint64_t strides[] = {1, 7, 4096, 5000, 8192, TOUCHED_BYTES - 1, TOUCHED_BYTES, 1 << 20};
   for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
     for (uint32_t count = 1; count < 40; count += 6) {
-      check_touched(strides[i], count, count % 2 == 0);
+      check_touched(strides[i], count, count % 2 == 0, false);
+      check_touched(strides[i], count, count % 2 == 0, true);
     }
   }
 }
@@ -310,7 +346,7 @@ static void touch_part_keeps_threads_on_pages_of_their_own(void **state) {
   uint64_t touched_pages = 0;
   for (uint32_t part = 0; part < 3; part++) {
     memset(bytes, 0, TOUCHED_BYTES);
-    touch_part(&touch, part, 3);
+    (void)touch_part(&touch, part, 3);
     for (uint64_t page = 0; page * PAGE_BYTES < TOUCHED_BYTES; page++) {
       const uint64_t end =
           (page + 1) * PAGE_BYTES < TOUCHED_BYTES ? (page + 1) * PAGE_BYTES : TOUCHED_BYTES;
@@ -332,6 +368,7 @@ int main(void) {
       cmocka_unit_test(threads_and_strides_touch_all),
       cmocka_unit_test(every_advice_is_taken),
       cmocka_unit_test(pages_move_beside_a_load),
+      cmocka_unit_test(pages_are_touched_in_every_way),
       cmocka_unit_test(flushed_caches_go_with_it),
       cmocka_unit_test(both_ways_between_gpus),
       cmocka_unit_test(both_ways_with_the_host),

@@ -57,6 +57,10 @@ static void pages_that_are_not_touched_are_corrupt(void **state) {
                             .size_bytes = UINT64_C(100) * 4096,
                             .unified = {.touch_by = INITIATOR_TARGET, .stride_bytes = 4096}};
   is_corrupt(*state, &flow, 1, "flow 0: 100 of 409600 bytes differ, the first at offset 0");
+  struct flow reads = flow;
+  reads.unified.access = TOUCH_READ;
+  is_corrupt(*state, &reads, 1,
+             "after a trial, at the target: the bytes that were read add up to 0, not ");
 }
 
 static uint64_t window_of(struct fixture *fixture, const struct flow *flows, uint32_t count) {

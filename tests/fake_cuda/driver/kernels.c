@@ -290,16 +290,26 @@ static void pattern_pieces_run(struct kernel_launch *launch) {
 static void touch_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
   ARGUMENTS(touch_arguments, touch, launch);
   *accesses = (struct kernel_accesses){
-      .count = 1, .items = {{touch.address, touch.size_bytes, touch.size_bytes, true}}};
+      .count = 1, .items = {{touch.address, touch.size_bytes, touch.size_bytes, touch.sum == 0}}};
 }
 
 static void touch_run(struct kernel_launch *launch) {
   ARGUMENTS(touch_arguments, touch, launch);
   unsigned char *bytes = kernel_memory(launch, touch.address, touch.size_bytes);
   unsigned char flip = touch.complement ? 0xff : 0;
-  for (uint64_t offset = 0; bytes != NULL && offset < touch.size_bytes;
-       offset += touch.stride_bytes) {
-    bytes[offset] = (unsigned char)(pattern_byte(touch.seed, offset) ^ flip);
+  const uint64_t count = (touch.size_bytes - 1) / touch.stride_bytes + 1;
+  uint64_t sum = 0;
+  for (uint64_t i = 0; bytes != NULL && i < count * touch.passes; i++) {
+    const uint64_t place = touch.random ? pattern_shuffled(i % count, count) : i % count;
+    unsigned char *byte = &bytes[place * touch.stride_bytes];
+    sum += *byte;
+    if (touch.sum == 0) {
+      *byte = (unsigned char)(pattern_byte(touch.seed, place * touch.stride_bytes) ^ flip);
+    }
+  }
+  uint64_t *result = touch.sum != 0 ? kernel_memory(launch, touch.sum, sizeof *result) : NULL;
+  if (result != NULL) {
+    *result += sum;
   }
 }
 

@@ -293,6 +293,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "shared-cache-scaling",
                                       "shared-memory-latency",
                                       "trials",
+                                      "um-access",
                                       "um-coherence"};
   struct opened *opened = *state;
   struct arena arena = {0};

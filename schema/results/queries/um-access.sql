@@ -1,0 +1,36 @@
+-- Unified memory: how pages are touched, and what that costs.
+--
+-- One row per case of the latest run of um-access: who touches how, the rate in GB/s of the memory that is touched
+-- (of both ends together where both touch pages of their own), the time of a page, and the rate against that of the
+-- first row of its block. For advices, read_mostly is in effect where touching again costs less than the first
+-- time, accessed_by where pages stay on the host (note).
+--
+-- plot: x=warps y=gbps low=low high=high curve=block_threads by=measured,path rows=measured:kernel scale=semilog
+--     figure=um-access
+--
+-- narrow: low,high,block_threads,passes,remark,path
+--
+-- :run (run, default null) the run to show; null: the latest of um-access
+SELECT
+  p.block AS measured,
+  c.path AS path,
+  coalesce(f.unified_access, 'write') AS access,
+  coalesce(f.unified_order, 'linear') AS page_order,
+  f.unified_advise AS advise,
+  CASE WHEN f.unified_again THEN 'yes' ELSE 'no' END AS again,
+  coalesce(f.unified_passes, 1) AS passes,
+  CASE WHEN p.block = 'kernel' OR p.block LIKE '%by_gpu' THEN NULL ELSE c.threads END AS threads,
+  c.block_threads AS block_threads,
+  c.block_threads * c.grid_blocks / 32 AS warps,
+  c.gbps AS gbps,
+  c.gbps_low AS low,
+  c.gbps_high AS high,
+  c.gbps / first_value(c.gbps) OVER (PARTITION BY p.block ORDER BY p.listed) AS of_first,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason ELSE c.note END AS remark
+FROM v_place p
+JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
+JOIN flow f ON f.bench_case = c.bench_case AND f.ordinal = 0
+WHERE c.status <> 'skipped'
+  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-access'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+ORDER BY p.listed;
