@@ -8,7 +8,7 @@
 -- plot: x=load_gbps y=ns_per_hop|gbps low=low high=high curve=beside by=measured,path,size_bytes scale=linear
 --     figure=loaded-latency
 --
--- narrow: low,high,remark,size_bytes
+-- narrow: low,high,remark,size_bytes,path,blocks
 --
 -- :run (run, default null) the run to show; null: the latest of loaded-latency
 WITH
