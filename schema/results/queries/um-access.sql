@@ -8,7 +8,7 @@
 -- plot: x=warps y=gbps low=low high=high curve=block_threads by=measured,path rows=measured:kernel scale=semilog
 --     figure=um-access
 --
--- narrow: low,high,block_threads,remark,path,threads,of_first,passes
+-- narrow: low,high,block_threads,remark,path,threads,of_first,passes,page_order
 --
 -- :run (run, default null) the run to show; null: the latest of um-access
 SELECT
