@@ -28,8 +28,8 @@ static const struct variant variants[kernel_variant_name_count] = {
     /* Comm|Scope's zero-copy kernels: 256 blocks of 256 threads, 4 bytes each. */
     [KERNEL_SCALAR] = {.vector_bytes = 4, .block = 256, .grid = 256},
 };
-/* Two blocks per SM fill its shared memory with stages. */
-enum { BULK_BLOCKS_PER_SM = 2, GRID_MAX = 0x7fffffff };
+/* Of blocks that stay; 13 fit an SM's shared memory. */
+enum { BULK_BLOCKS_PER_SM = 4, GRID_MAX = 0x7fffffff };
 
 struct sm_launch {
   enum kernel kernel;
@@ -196,7 +196,7 @@ static uint32_t own_grid(const struct flow *flow, const struct gpu *gpu,
   bool host = touches_host(flow);
   uint32_t covering =
       sm_covering_grid(flow->size_bytes, bulk ? BULK_CHUNK : launch->block * sm_access_bytes(flow));
-  if (!bulk && !host && kernels_on_gpu == 1) {
+  if (!host && kernels_on_gpu == 1) {
     return covering;
   }
   uint32_t most = bulk   ? BULK_BLOCKS_PER_SM
