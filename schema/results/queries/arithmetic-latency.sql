@@ -19,8 +19,8 @@ SELECT
     AS add_per_clock_sm,
   max(CASE WHEN c.block = 'throughput' AND c.operation = 'mul' THEN c.ops_per_clock_sm END)
     AS mul_per_clock_sm,
-  max(CASE WHEN c.operation = 'add3' THEN c.cycles_per_op END) AS add3_cycles,
-  max(CASE WHEN c.operation = 'add3' THEN c.ops_per_clock_sm END) AS add3_per_clock_sm
+  max(CASE WHEN c.operation = 'add3' AND c.measure = 'latency' THEN c.cycles_per_op END) AS add3_cycles,
+  max(CASE WHEN c.operation = 'add3' AND c.measure = 'throughput' THEN c.ops_per_clock_sm END) AS add3_per_clock_sm
 FROM v_run_case c
 WHERE c.kind = 'arithmetic' AND c.block IN ('latency', 'throughput', 'integer')
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'arithmetic-latency'
