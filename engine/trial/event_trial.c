@@ -324,6 +324,7 @@ void event_trial_free(struct event_trial *trial) {
     return;
   }
   const struct cuda_driver *driver = event_trial_driver(trial);
+  enqueuers_free(trial->enqueuers);
   for (uint32_t i = trial->flows != NULL ? trial->count : 0; i-- > 0;) {
     struct flow_run *run = &trial->runs[i];
     if (trial->flows[i].start != NULL && shared_stream(trial, i) == 0) {

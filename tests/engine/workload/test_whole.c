@@ -3,6 +3,7 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,6 +175,34 @@ static void many_copies_of_one_stream_are_not_held(void **state) {
                       "iterations = 43: a trial of this case has at most 42");
 }
 
+static uint32_t count_threads(void) {
+  DIR *tasks = opendir("/proc/self/task");
+  uint32_t count = 0;
+  assert_non_null(tasks);
+  while (readdir(tasks) != NULL) {
+    count++;
+  }
+  (void)closedir(tasks);
+  return count;
+}
+
+static void threads_that_enqueue_end_with_the_case(void **state) {
+  enum { CASES = 8 };
+  const struct flow flow = {.method = METHOD_CE,
+                            .source = fixture_node(0, MEMORY_PAGEABLE),
+                            .target = fixture_gpu(0, MEMORY_DEVICE),
+                            .initiator = INITIATOR_TARGET,
+                            .size_bytes = 4096};
+  const struct flow two[] = {flow, flow};
+  struct bench_case bench_case = fixture_transfer(two, 2);
+  fixture_run_ok(*state, &bench_case);
+  const uint32_t before = count_threads();
+  for (int i = 0; i < CASES; i++) {
+    fixture_run_ok(*state, &bench_case);
+  }
+  assert_true(count_threads() < before + CASES); /* one that was joined may still be listed */
+}
+
 /* Of a stream that goes on, only the flow that was dropped. */
 static void a_dropped_flow_of_a_stream_is_corrupt(void **state) {
   const struct flow mix[] = {on_stream(between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES), 1, 2),
@@ -276,6 +305,7 @@ int main(void) {
       cmocka_unit_test(flows_of_one_stream_follow_each_other),
       cmocka_unit_test(copies_are_shuffled_as_the_case_says),
       cmocka_unit_test(many_copies_of_one_stream_are_not_held),
+      cmocka_unit_test(threads_that_enqueue_end_with_the_case),
       cmocka_unit_test(a_dropped_flow_of_a_stream_is_corrupt),
       cmocka_unit_test(both_ways_to_the_host_are_one_kernel),
       cmocka_unit_test(other_flows_to_the_host_are_kernels_of_their_own),
