@@ -1,6 +1,7 @@
 #include "engine/workload/transfer_flows.h"
 
 #include "engine/method/method.h"
+#include "engine/trial/event_trial.h"
 #include "engine/workload/workload.h"
 #include "kernels/kernels.h"
 
@@ -121,6 +122,10 @@ static const char *mixed_unsupported_reason(const struct bench_case *bench_case)
     const struct flow *flow = &bench_case->flows[i];
     if (flow->stream != 0) {
       return "flows that share a stream are not measured beside host threads: measure them apart";
+    }
+    if (flow_copies(flow) > EVENT_ITERATIONS_MAX) {
+      return "a flow has more copies than a gate can hold, so that it cannot start together with "
+             "host threads: measure them apart";
     }
     if (flow_is_scattered(flow)) {
       return "a scattered copy has no gate, so that it cannot start together with host threads: "

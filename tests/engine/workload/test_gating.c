@@ -1,4 +1,6 @@
 /* Flows that a gate holds, and the same without it. */
+#include "engine/trial/event_trial.h"
+
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
@@ -60,7 +62,7 @@ static void load_that_cannot_outlast_is_an_error_only_behind_a_gate(void **state
 /* Only the gate lets them start together. */
 static void host_threads_beside_gpus_need_the_gate(void **state) {
   struct fixture *fixture = *state;
-  const struct flow flows[] = {
+  struct flow flows[] = {
       between_gpus(0, 1),
       {.method = METHOD_CPU,
        .source = fixture_node(0, MEMORY_PAGEABLE),
@@ -74,6 +76,11 @@ static void host_threads_beside_gpus_need_the_gate(void **state) {
   fixture_run(fixture, &bench_case);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_non_null(strstr(fixture->outcome.reason, "gate = \"off\""));
+  flows[0].copies = EVENT_ITERATIONS_MAX + 1;
+  bench_case = fixture_transfer(flows, 2);
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_non_null(strstr(fixture->outcome.reason, "more copies than a gate can hold"));
 }
 
 static enum case_status status_of(struct fixture *fixture, const struct measure *measure) {
