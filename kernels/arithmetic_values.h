@@ -23,8 +23,9 @@ struct arithmetic_pair {
 #define ARITHMETIC_PAIR_SECOND                                                                     \
   { 0.9921875, -0.69970703125 }
 /* A chain of integers has two numbers, x and y, that change in turn: add: x + y; mul: x * y; fma:
- * x * b + y (low 32 bits; b the same at every step); add3: x + y + b. Each result is used twice, so that no two
- * steps can be folded into one. Both start odd, and so no product becomes 0. */
+ * x * b + y (low 32 bits; b the same at every step); add3: x + y + b. Each result is used
+ * twice, so that no two steps can be folded into one. Both start odd, and so no product becomes 0.
+ */
 #define ARITHMETIC_INTEGER_B UINT32_C(0x9E3779B1)
 
 /* Chain `chain` of a thread whose number in the block is `lane` modulo ARITHMETIC_LANES starts with

@@ -27,10 +27,10 @@ struct flow_run {
   /* PRIMER_BYTES at the source that differ from its pattern everywhere; NULL = not primed. */
   const struct buffer *primer;
   uint64_t load_iterations; /* host threads: repeats of a load flow, known after wait() */
-  const struct buffer
-      *pieces; /* of a scattered flow: struct piece of each, in page-locked memory */
-  /* On a stream: CLOCK_MONOTONIC_RAW before the first and after the last call that enqueued its work
-   * since called_ns was 0. */
+  /* Of a scattered flow: struct piece of each piece, in page-locked memory. */
+  const struct buffer *pieces;
+  /* On a stream: CLOCK_MONOTONIC_RAW before the first and after the last call that enqueued its
+   * work since called_ns was 0. */
   uint64_t called_ns, returned_ns;
   /* In place of the method's own, for work that is no flow's (engine/workload/stream_gpu.c); NULL =
    * the method's. */
@@ -118,12 +118,12 @@ int32_t gpu_flow_gpu(const struct flow *flow);
 /* Peer access that the flow needs and the machine lacks; NULL = none. */
 const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct machine *machine,
                                         char reason[CASE_REASON_MAX]);
-/* What is wrong with a strided copy; NULL = nothing, or a contiguous one. */
-/* Why that GPU has no bulk copy engine, or NULL. */
-const char *gpu_bulk_unsupported_reason(const struct gpu *gpu,
-                                        char reason[CASE_REASON_MAX]) CHECK_RESULT;
+/* What is wrong with a strided or scattered copy; NULL = nothing, or another one. */
 const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
                                               char reason[CASE_REASON_MAX]);
+/* That the GPU has no bulk copy engine; NULL = it has one. */
+const char *gpu_bulk_unsupported_reason(const struct gpu *gpu,
+                                        char reason[CASE_REASON_MAX]) CHECK_RESULT;
 /* Contexts of both GPUs exist, and peer access is on (direct) or off (staged) between them. */
 enum status gpu_flow_prepare(const struct memory_context *context, struct flow_run *run,
                              struct error *err) CHECK_RESULT;

@@ -271,6 +271,7 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
   }
   return status;
 }
+
 static struct copy_arguments sm_copy_of(const struct flow_run *run) {
   return (struct copy_arguments){.target = run->target->device,
                                  .source = run->source->device,

@@ -1,8 +1,8 @@
 /* loads.h - flows of load beside a case that is no transfer: bench_case->flows of that kind.
  *
  * They are taken, filled and run by the machinery of transfers (engine/workload/transfer.c), which
- * has a trial made again with more repeats of the loads until they outlast what is measured, and
- * delivers the time of each. The measured work takes part in the trial as one more flow_run, in which its
+ * repeats a trial with more repeats of the loads until they outlast what is measured, and delivers
+ * the time of each. The measured work takes part in the trial as one more flow_run, in which its
  * kind says how it is enqueued. */
 #ifndef HAUL_ENGINE_WORKLOAD_LOADS_H
 #define HAUL_ENGINE_WORKLOAD_LOADS_H

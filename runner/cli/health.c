@@ -207,10 +207,10 @@ static void health_append_shortfalls(const struct health *health, struct health_
   const size_t count = expect_judge_shortfalls(health->judge, &items);
   for (size_t i = 0; i < count; i++) {
     const char *slowed = items[i].worst->slowed_by;
-    const bool new = slowed != NULL &&health_says_first(line, slowed);
+    const bool first = slowed != NULL && health_says_first(line, slowed);
     health_append(line, arena_format(line->arena, "%s%s%s",
                                      expect_shortfall_words(line->arena, &items[i]),
-                                     new ? "; may be slowed: " : "", new ? slowed : ""));
+                                     first ? "; may be slowed: " : "", first ? slowed : ""));
   }
 }
 
