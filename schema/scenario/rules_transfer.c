@@ -447,7 +447,8 @@ static bool check_scatter(struct subject *subject, const struct flow_setting *fl
                           (unsigned long long)scatter->piece_bytes,
                           (unsigned long long)flow->base.size_bytes);
   }
-  if (scatter->pieces > SCATTER_PIECES_MAX || (double)flow->base.size_bytes > SIZE_LIMIT) {
+  if (scatter->pieces > SCATTER_PIECES_MAX ||
+      (double)scatter->pieces * (double)scatter->piece_bytes > SIZE_LIMIT) { /* may pass 64 bits */
     return subject_refuse(
         subject, piece_size, piece_size->node->span, "at most 16777216 pieces, and 64TiB in all",
         "%llu pieces of %llu bytes are too many", (unsigned long long)scatter->pieces,

@@ -131,6 +131,7 @@ static const struct mistake mistakes[] = {
     {BLOCK "size = [6, 8]\npiece_size = @3\n", "do not divide a size of 8", NULL},
     {BLOCK "size = \"1GiB\"\npiece_size = @1\n", "1073741824 pieces of 1 bytes are too many", NULL},
     {BLOCK "piece_size = @\"1TiB\"\npieces = 100\n", "are too many", NULL},
+    {BLOCK "piece_size = @\"64TiB\"\npieces = 16777216\n", "are too many", NULL},
     {BLOCK "pieces = @16777217\npiece_size = 1\n", "16777217 is out of range", NULL},
     {BLOCK "pieces = 4\npiece_size = 2\nbatch.@order = \"any\"\n", "no effect without one", NULL},
     {TRANSFER "method = \"sm\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 8\npiece_size = 2\n@submit = "
