@@ -1,4 +1,6 @@
 #include "tests/engine/workload/fixture.h"
+
+#include "engine/method/method.h"
 #include "tests/cmocka.h"
 
 #include <stdio.h>
@@ -96,5 +98,14 @@ void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
     assert_int_equal(fixture->trials[i].status, TRIAL_OK);
     assert_true(fixture->trials[i].elapsed_ns > 0);
+  }
+}
+
+void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why) {
+  char reason[CASE_REASON_MAX];
+  const char *unsupported = method_unsupported_reason(&flow, fixture->machine, reason);
+  assert_non_null(unsupported);
+  if (strstr(unsupported, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, unsupported);
   }
 }

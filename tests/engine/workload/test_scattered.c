@@ -207,15 +207,6 @@ static void rates_are_those_of_a_gpu(void **state) {
   between(50, rate(*state, scattered(METHOD_SM, host, gpu, bytes >> 11, 1 << 11)), 53);
 }
 
-static void refuses(struct fixture *fixture, struct flow flow, const char *why) {
-  char reason[CASE_REASON_MAX];
-  const char *unsupported = method_unsupported_reason(&flow, fixture->machine, reason);
-  assert_non_null(unsupported);
-  if (strstr(unsupported, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, unsupported);
-  }
-}
-
 static void impossible_pieces_are_refused(void **state) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
@@ -223,18 +214,18 @@ static void impossible_pieces_are_refused(void **state) {
   struct flow flow = batch(host, gpu, 10, 10);
   const int32_t version = fixture->machine->driver_cuda_version;
   fixture->machine->driver_cuda_version = 12070;
-  refuses(fixture, flow, "from CUDA 12.8 on; this one is of CUDA 12.7");
+  fixture_refuse(fixture, flow, "from CUDA 12.8 on; this one is of CUDA 12.7");
   fixture->machine->driver_cuda_version = version;
   flow.size_bytes++;
-  refuses(fixture, flow, "pieces x piece_size");
+  fixture_refuse(fixture, flow, "pieces x piece_size");
   flow = batch(gpu, fixture_gpu(1, MEMORY_DEVICE), 10, 10);
   flow.staged = true;
-  refuses(fixture, flow, "submit \"loop\" has");
+  fixture_refuse(fixture, flow, "submit \"loop\" has");
   flow = scattered(METHOD_SM, host, gpu, 10, 12);
   flow.kernel.vector_bytes = 8;
-  refuses(fixture, flow, "does not divide the pieces");
+  fixture_refuse(fixture, flow, "does not divide the pieces");
   flow.kernel = (struct kernel_shape){.variant = KERNEL_BULK};
-  refuses(fixture, flow, "contiguous");
+  fixture_refuse(fixture, flow, "contiguous");
 }
 
 int main(void) {

@@ -45,30 +45,24 @@ static void odd_shapes_arrive_by_kernel(void **state) {
   run_shapes(*state, METHOD_SM, fixture_gpu(0, MEMORY_DEVICE), fixture_gpu(1, MEMORY_DEVICE));
 }
 
-static void refuses(struct fixture *fixture, struct flow flow, const char *why) {
-  char reason[CASE_REASON_MAX];
-  const char *unsupported = method_unsupported_reason(&flow, fixture->machine, reason);
-  assert_non_null(unsupported);
-  if (strstr(unsupported, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, unsupported);
-  }
-}
-
 static void impossible_shapes_are_refused(void **state) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
-  refuses(*state, strided(METHOD_CE, host, gpu, (struct copy_shape){16, 4, 1, 8}), "do not fit");
-  refuses(*state, strided(METHOD_SM, host, gpu, (struct copy_shape){16, 0, 1, 32}), "height");
-  refuses(*state, strided(METHOD_CE, host, gpu, (struct copy_shape){16, 2, 1, UINT64_C(1) << 31}),
-          "pitch below");
+  fixture_refuse(*state, strided(METHOD_CE, host, gpu, (struct copy_shape){16, 4, 1, 8}),
+                 "do not fit");
+  fixture_refuse(*state, strided(METHOD_SM, host, gpu, (struct copy_shape){16, 0, 1, 32}),
+                 "height");
+  fixture_refuse(*state,
+                 strided(METHOD_CE, host, gpu, (struct copy_shape){16, 2, 1, UINT64_C(1) << 31}),
+                 "pitch below");
   struct flow flow = strided(METHOD_SM, host, gpu, (struct copy_shape){12, 4, 1, 20});
   flow.kernel.vector_bytes = 8;
-  refuses(*state, flow, "does not divide");
+  fixture_refuse(*state, flow, "does not divide");
   flow.kernel = (struct kernel_shape){.variant = KERNEL_BULK};
-  refuses(*state, flow, "contiguous");
+  fixture_refuse(*state, flow, "contiguous");
   flow = strided(METHOD_CE, host, gpu, (struct copy_shape){12, 4, 1, 20});
   flow.size_bytes++;
-  refuses(*state, flow, "width x height x depth");
+  fixture_refuse(*state, flow, "width x height x depth");
 }
 
 int main(void) {
