@@ -2,8 +2,8 @@
 --
 -- One row per link that a run measured alone, one way, and per direction: from a NUMA node to a GPU and back, from
 -- GPU to GPU, within a GPU, between nodes. Of the cases that do so, those of one block, method, kind of memory and
--- size are taken for each of these kinds of link: those that cover most links, of these those from 1 MiB on, and of these the fastest. cases is the
--- name that they share. The drawing of haul env --format svg --run has these rates.
+-- size are taken for each of these kinds of link: those that cover most links, of these those from 1 MiB on, and of
+-- these the fastest. cases is the name that they share. The drawing of haul env --format svg --run has these rates.
 --
 -- narrow: cases,percent_of_peak,peak_gbps
 --

@@ -2,9 +2,10 @@
 --
 -- From the curves of the latest run of scattered-copies. Rows "A or B" say from which piece size on the other of two
 -- is faster, with the rate at which they cross (between two measured sizes, on a line through both); sizes at which
--- both are as fast, to :tie, are passed over; no size: one is faster at every other size. Rows "A, 90 % of one copy" say from which size on A stays within 10 % of a contiguous copy of
--- the same bytes by a copy engine. Rows "step of A" name the size at which the rate rises most from one size to the
--- next, by ratio, where that is by more than half beyond the growth of the size before it.
+-- both are as fast, to :tie, are passed over; no size: one is faster at every other size. Rows "A, 90 % of one copy"
+-- say from which size on A stays within 10 % of a contiguous copy of the same bytes by a copy engine. Rows "step of A"
+-- name the size at which the rate rises most from one size to the next, by ratio, where that is by more than half
+-- beyond the growth of the size before it.
 --
 -- narrow: ratio,gbps
 --
