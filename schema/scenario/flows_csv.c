@@ -242,7 +242,10 @@ void loader_read_csv(struct loader *loader, struct block *block) {
     source->order = loader->source_count++;
     source->has_lines = true;
     reader->source = source;
-    struct csv_cursor cursor = {loader, source, source->text, 1, 1};
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which spreadsheets put in front */
+    const bool marked = strncmp(source->text, mark, sizeof mark - 1) == 0;
+    struct csv_cursor cursor = {loader, source, source->text + (marked ? sizeof mark - 1 : 0), 1,
+                                1};
     csv_read_flows(&cursor, block);
     reader->source = here;
   }
