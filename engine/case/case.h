@@ -111,6 +111,14 @@ static inline uint32_t flow_copies(const struct flow *flow) {
   return flow->copies > 0 ? flow->copies : 1;
 }
 
+/* Whether its pages may stay where they are when they are touched: an advice said so, or they were
+ * touched before. Its size is then what was touched, which no link need carry. */
+static inline bool flow_pages_may_stay(const struct flow *flow) {
+  return flow->method == METHOD_UM && flow->unified.mode == UNIFIED_DEMAND &&
+         (flow->unified.again || flow->unified.advise == ADVISE_ACCESSED_BY ||
+          flow->unified.advise == ADVISE_READ_MOSTLY);
+}
+
 /* What it moves in one iteration. */
 static inline uint64_t flow_bytes(const struct flow *flow) {
   return flow->size_bytes * flow_copies(flow);

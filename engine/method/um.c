@@ -371,21 +371,24 @@ static enum status check_sums(struct um_state *state, struct error *err) {
   return status;
 }
 
+#define TOUCHED "pages count as touched, moved or not"
+
 /* What an advice did, as far as the kernel tells. */
 static void note_advice(const struct memory_context *context, struct flow_run *run,
                         const struct buffer *host) {
   const struct um_state *state = run->state;
-  const enum advise advise = run->flow->unified.advise;
   struct numa_pages pages;
-  if (is_demand(run->flow) && !is_together(run->flow) && host == run->source &&
-      (advise == ADVISE_ACCESSED_BY || advise == ADVISE_READ_MOSTLY) &&
-      state->abilities.kernel_sees_pages &&
+  if (!flow_pages_may_stay(run->flow) || is_together(run->flow)) {
+    return;
+  }
+  run->note = TOUCHED;
+  if (host == run->source && state->abilities.kernel_sees_pages &&
       numa_count_pages(context->machine, host->host, run->flow->size_bytes, host->endpoint.index,
                        &pages, NULL) == STATUS_OK) {
     const size_t there = pages.there + pages.elsewhere;
-    run->note = there == pages.looked_at ? "after a trial every page was on the host, too"
-                : there == 0             ? "after a trial no page was on the host any more"
-                                         : "after a trial some pages were still on the host";
+    run->note = there == pages.looked_at ? TOUCHED "; after a trial each was on the host, too"
+                : there == 0             ? TOUCHED "; after a trial none was on the host any more"
+                                         : TOUCHED "; after a trial some were still on the host";
   }
 }
 

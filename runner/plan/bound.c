@@ -217,6 +217,7 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   *bound = (struct bound){.limit = LIMIT_UNKNOWN};
   for (uint32_t i = 0; i < flow_count; i++) {
     if (flows[i].role == FLOW_MEASURED) {
+      r.unknown = r.unknown || flow_pages_may_stay(&flows[i]);
       bound_load_flow(&r, &flows[i]);
       bound->payload_bytes += flow_bytes(&flows[i]);
     }

@@ -158,6 +158,13 @@ static void what_is_not_known_has_no_peak(void **state) {
   machine->gpus[0].memory_clock_khz = 0;
   expect(machine, (struct flow[]){gpu_gpu(0, 0)}, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
   expect(machine_8xh100(), NULL, 0, LIMIT_UNKNOWN, 0, 0, 0);
+  struct flow pages = host_gpu(0, 0);
+  pages.method = METHOD_UM;
+  pages.unified.advise = ADVISE_ACCESSED_BY; /* its pages may stay, and nothing goes over a link */
+  expect(machine_8xh100(), &pages, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
+  pages.unified.advise = ADVISE_NONE;
+  pages.unified.again = true;
+  expect(machine_8xh100(), &pages, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
 }
 
 static void typical_times_are_there_for_everything(void **state) {
