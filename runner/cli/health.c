@@ -246,8 +246,12 @@ static const char *health_find_doubt(const struct health *health, int code) {
   if (code != EXIT_DONE) {
     return "not all was measured: haul query --saved not-measured";
   }
-  return health->judge != NULL && expect_judge_summary(health->judge) != NULL
-             ? NULL
+  if (health->judge != NULL && expect_judge_summary(health->judge) != NULL) {
+    return NULL;
+  }
+  return machine->simulated
+             ? "its GPUs are simulated, and what is shipped is known of real machines: give "
+               "--expect FILE"
              : "nothing is known of this machine: haul expect learn makes a file from runs of your "
                "own";
 }

@@ -54,7 +54,9 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
   if (status == STATUS_OK) {
     machine_drawing_picture(command->target, command->run != NULL ? &rates : NULL, &picture);
     errno = 0;
-    if (fwrite(picture.text, 1, picture.length, stdout) != picture.length || fflush(stdout) != 0) {
+    const bool written =
+        fwrite(picture.text, 1, picture.length, stdout) == picture.length && fflush(stdout) == 0;
+    if (!written && errno != EPIPE) { /* a reader that went away is no error */
       status = error_set_errno(err, errno, "cannot write to standard output");
     }
   }

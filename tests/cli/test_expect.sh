@@ -132,7 +132,7 @@ equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/num
 expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n from case_run where run > 1 group by run)"
 run run health --db health.db --only 'host_to_device'
 expect_code 3
-expect_out '^not judged: nothing is known of this machine: haul expect learn'
+expect_out '^not judged: its GPUs are simulated, and what is shipped is known of real machines: give --expect FILE$'
 
 begin 'what was measured once more is a part of its run: explain and latest take the whole one'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only 'host_to_device'
