@@ -87,8 +87,9 @@ CREATE INDEX case_run_noise ON case_run (run, bench_case) WHERE noise IS NOT NUL
 
 -- What was called warm was as the trial before left it: host_cache = "as_is" from 1.3 on.
 ALTER TABLE bench_case ADD COLUMN host_written INTEGER; -- 1: threads of the node write its buffers before each trial
-UPDATE scenario SET resolved = replace(replace(resolved,
-  'host_cache = "warm"', 'host_cache = "as_is"'), 'host_cache = ["warm"', 'host_cache = ["as_is"');
+UPDATE scenario SET resolved = replace(replace(replace(resolved,
+  'host_cache = "warm"', 'host_cache = "as_is"'), 'host_cache = ["warm"', 'host_cache = ["as_is"'),
+  'host_cache = ["flushed", "warm"', 'host_cache = ["flushed", "as_is"');
 -- Time to read a probe of 128 KiB, written or flushed before; NULL: no caches were brought into a state.
 ALTER TABLE case_run ADD COLUMN cache_warm_ns INTEGER;
 ALTER TABLE case_run ADD COLUMN cache_flushed_ns INTEGER;

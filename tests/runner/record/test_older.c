@@ -169,11 +169,32 @@ static void write_ahead_mode_is_read(void **state) {
   query_close(query);
 }
 
+/* A scenario that an earlier version recorded means what it meant. */
+static void warm_caches_of_before_are_as_they_were(void **state) {
+  struct fixture *fixture = *state;
+  struct database *database = NULL;
+  struct error err = {0};
+  fixture_load(fixture, "results-1002.sql");
+  fixture_execute(
+      fixture->path,
+      "update scenario set resolved = 'host_cache = \"warm\", '"
+      "  || 'host_cache = [\"warm\", \"flushed\"], host_cache = [\"flushed\", \"warm\"], '"
+      "  || 'device_cache = \"warm\"' where id = 1");
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  database_close(database);
+  char *resolved = fixture_query(fixture, "select resolved from scenario where id = 1");
+  assert_non_null(strstr(resolved, "host_cache = \"as_is\", host_cache = [\"as_is\", \"flushed\"], "
+                                   "host_cache = [\"flushed\", \"as_is\"], "
+                                   "device_cache = \"warm\""));
+  free(resolved);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(everything_reads_every_recorded_database, set_up, tear_down),
       cmocka_unit_test_setup_teardown(copy_is_noted_and_not_written, set_up, tear_down),
       cmocka_unit_test_setup_teardown(write_ahead_mode_is_read, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(warm_caches_of_before_are_as_they_were, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
