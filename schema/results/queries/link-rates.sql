@@ -26,7 +26,8 @@ WITH
       c.case_name AS case_name,
       c.size_bytes AS size_bytes
     FROM v_run_case c
-    WHERE c.run = :run AND c.kind = 'transfer' AND c.flows = 1 AND c.status = 'ok' AND c.gbps IS NOT NULL
+    WHERE c.run = :run AND c.kind = 'transfer' AND c.flows = 1 AND c.status = 'ok'
+      AND c.gbps > 0 AND c.gbps < 9e999 -- a number, also where somebody edited a median
       AND NOT EXISTS (SELECT 1 FROM flow f WHERE f.bench_case = c.bench_case
                       AND (f.role = 'load' OR f.staged OR f.shape_width_bytes IS NOT NULL
                            OR f.pieces IS NOT NULL))),
