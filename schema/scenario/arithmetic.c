@@ -84,8 +84,8 @@ static bool arithmetic_check_setting(struct reader *reader, const struct block *
                           "instructions: %u is not a multiple of %d", arithmetic->instructions,
                           (int)ARITHMETIC_UNIT);
   }
-  if (arithmetic->op == ARITHMETIC_ADD3 && arithmetic->type != NUMBER_I32) {
-    const struct entry *type = subject_find(&subject, "type");
+  const struct entry *type = subject_find(&subject, "type");
+  if (type != NULL && arithmetic->op == ARITHMETIC_ADD3 && arithmetic->type != NUMBER_I32) {
     return subject_refuse(&subject, type, entry_word_span(type, arithmetic->type), "\"i32\"",
                           "type: add3 is an instruction of integers, not of %s",
                           number_type_text(arithmetic->type));

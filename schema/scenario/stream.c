@@ -133,14 +133,14 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
   const struct entry *size = subject_find(&subject, "size");
   const struct entry *vector = subject_find(&subject, "vector_bytes");
   const struct entry *unroll = subject_find(&subject, "unroll");
-  if (stream->order == STREAM_SEQUENCE && stream->op > STREAM_TRIAD) {
-    const struct entry *op = subject_find(&subject, "op");
+  const struct entry *op = subject_find(&subject, "op");
+  const struct entry *type = subject_find(&subject, "type");
+  if (op != NULL && stream->order == STREAM_SEQUENCE && stream->op > STREAM_TRIAD) {
     return subject_refuse(&subject, op, entry_word_span(op, stream->op),
                           "\"copy\", \"mul\", \"add\" or \"triad\"",
                           "op: %s is not in the sequence", stream_op_text(stream->op));
   }
-  if (stream->order == STREAM_SEQUENCE && stream->type != NUMBER_F64) {
-    const struct entry *type = subject_find(&subject, "type");
+  if (type != NULL && stream->order == STREAM_SEQUENCE && stream->type != NUMBER_F64) {
     return subject_refuse(&subject, type, entry_word_span(type, stream->type), "\"f64\"",
                           "type: only numbers of f64 stay exact through the sequence");
   }

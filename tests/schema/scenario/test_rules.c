@@ -275,6 +275,7 @@ static const struct mistake mistakes[] = {
     {ARITHMETIC_BLOCK "measure = \"throughput\"\nilp = @3\n", "3 is out of range", NULL},
     {"[[arithmetic]]\nname = \"a\"\nop = [\"add\", \"add3\"]\ntype = [\"i32\", @\"f32\"]\n",
      "add3 is an instruction of integers, not of f32", NULL},
+    {"@[[arithmetic]]\nname = \"a\"\nop = \"add3\"\n", "missing \"type\"", NULL},
     {ARITHMETIC_BLOCK "instructions = @1000\n", "1000 is not a multiple of 512", NULL},
     {ARITHMETIC_BLOCK "@verify = \"once\"\n", "\"verify\" is not allowed", NULL},
     /* Overheads */
