@@ -204,7 +204,7 @@ static struct chain_kind chain_kind_of(const struct kernel_launch *launch) {
   char op[5];
   (void)sscanf(kernel_text(launch->kernel->kernel), "haul_arithmetic_%4[^_]_%3s_ilp%u", op,
                kind.type, &kind.ilp);
-  kind.op = op[3] == '3' ? op[3] : op[0];
+  kind.op = op[op[3] == '3' ? 3 : 0];
   return kind;
 }
 
