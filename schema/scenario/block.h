@@ -36,7 +36,7 @@ struct block {
   size_t slot_count; /* 1 + load_count + flow_count */
   size_t load_count;
   size_t flow_count;
-  bool unread; /* its flows are in a file that has none: a diagnostic says so */
+  bool unread;                /* its flows are in a file that has none: a diagnostic says so */
   struct setting base;        /* every value that is no axis */
   struct flow_setting *flows; /* of a transfer: the same for slots 1 on */
   struct axis *axes;
