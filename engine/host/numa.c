@@ -110,6 +110,16 @@ static cpu_set_t *new_cpu_set(const int *cpus, size_t count) {
   return set;
 }
 
+/* libnuma remembers the processors of a node without a lock of its own: two threads that ask for the
+ * first time at once would each remember them, and one set be lost. Returns false on failure. */
+static bool ask_cpus_of_node(int real, struct bitmask *of_node) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  (void)pthread_mutex_lock(&lock);
+  const bool known = numa_node_to_cpus(real, of_node) == 0;
+  (void)pthread_mutex_unlock(&lock);
+  return known;
+}
+
 static size_t cpus_of_real_node(int real, int *cpus, size_t capacity) {
   cpu_set_t *allowed = CPU_ALLOC(NUMA_CPUS_MAX);
   const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
@@ -117,7 +127,7 @@ static size_t cpus_of_real_node(int real, int *cpus, size_t capacity) {
   size_t count = 0;
   /* The main thread's affinity: the calling thread may be bound for the moment. */
   bool known = allowed != NULL && sched_getaffinity(getpid(), set_size, allowed) == 0;
-  if (of_node != NULL && numa_node_to_cpus(real, of_node) != 0) {
+  if (of_node != NULL && !ask_cpus_of_node(real, of_node)) {
     known = false;
   }
   for (int cpu = 0; known && cpu < NUMA_CPUS_MAX && count < capacity; cpu++) {
