@@ -110,8 +110,9 @@ static cpu_set_t *new_cpu_set(const int *cpus, size_t count) {
   return set;
 }
 
-/* libnuma remembers the processors of a node without a lock of its own: two threads that ask for the
- * first time at once would each remember them, and one set be lost. Returns false on failure. */
+/* libnuma remembers the processors of a node without a lock of its own: two threads that ask for
+ * the first time at once would each remember them, and one set be lost. Returns false on failure.
+ */
 static bool ask_cpus_of_node(int real, struct bitmask *of_node) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   (void)pthread_mutex_lock(&lock);
