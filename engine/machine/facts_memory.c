@@ -15,7 +15,7 @@ void facts_cpu_caches(struct probe *probe, const char *name) {
   char value[FACT_VALUE_MAX] = "";
   size_t length = 0;
   for (int i = 0; length < sizeof value - 64; i++) {
-    char text[3][128];
+    char text[3][SOURCES_LIST_MAX];
     static const char *const FILES[] = {"type", "size", "shared_cpu_list"};
     bool set[SOURCES_SET_MAX];
     int64_t level = 0;
@@ -204,27 +204,34 @@ static void count_upi(void *context, const char *device) {
   (*(unsigned *)context)++;
 }
 
+struct sockets {
+  const struct machine_sources *sources;
+  unsigned cpus; /* whose socket is known */
+  int64_t first, last;
+};
+
+/* Of a processor that is offline the kernel does not say it; nor of "cpufreq". */
+static void see_socket(void *context, const char *cpu) {
+  struct sockets *sockets = context;
+  int64_t package = 0;
+  if (sources_read_number(sockets->sources, &package,
+                          "/sys/devices/system/cpu/%s/topology/physical_package_id", cpu)) {
+    const bool is_first = sockets->cpus++ == 0;
+    sockets->first = is_first || package < sockets->first ? package : sockets->first;
+    sockets->last = is_first || package > sockets->last ? package : sockets->last;
+  }
+}
+
 /* Each UPI link of a socket has a monitor of its own, uncore_upi_N. */
 void facts_socket_links(struct probe *probe, const char *name) {
-  int64_t package = 0;
-  bool several = false;
-  bool known = false;
-  for (unsigned cpu = 0; cpu < SOURCES_SET_MAX && !several; cpu++) {
-    const bool there =
-        sources_read_number(probe->sources, &package,
-                            "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
-    known = known || there;
-    several = there && package > 0;
-    if (!there && cpu > 0) {
-      break;
-    }
-  }
+  struct sockets sockets = {.sources = probe->sources};
   unsigned upi = 0;
+  sources_each(probe->sources, "/sys/devices/system/cpu", "cpu", see_socket, &sockets);
   sources_each(probe->sources, "/sys/bus/event_source/devices", "uncore_upi_", count_upi, &upi);
-  if (!known) {
+  if (sockets.cpus == 0) {
     memory_fact_add(probe, name, FACT_UNAVAILABLE,
                     "the kernel does not say which sockets there are");
-  } else if (!several) {
+  } else if (sockets.first == sockets.last) {
     memory_fact_add(probe, name, FACT_OK, "none");
   } else if (upi > 0) {
     machine_add_fact(probe->machine, name, -1, FACT_OK, "%u UPI, of a rate that is not known", upi);

@@ -42,6 +42,31 @@ void machine_add_fact(struct machine *machine, const char *name, int32_t gpu, en
   }
 }
 
+static size_t fact_rank(const char *name) {
+#define FACT_NAME_(name, meaning) name,
+  static const char *const NAMES[] = {HOST_FACT_LIST(FACT_NAME_) GPU_FACT_LIST(FACT_NAME_)};
+#undef FACT_NAME_
+  size_t i = 0;
+  while (i < sizeof NAMES / sizeof NAMES[0] && strcmp(NAMES[i], name) != 0) {
+    i++;
+  }
+  return i;
+}
+
+static int fact_compare(const void *left, const void *right) {
+  const struct fact *a = left;
+  const struct fact *b = right;
+  const size_t rank = fact_rank(a->name);
+  const size_t other = fact_rank(b->name);
+  return a->gpu != b->gpu ? (a->gpu > b->gpu) - (a->gpu < b->gpu)
+         : rank != other  ? (rank > other) - (rank < other)
+                          : strcmp(a->name, b->name);
+}
+
+void machine_sort_facts(struct machine *machine) {
+  qsort(machine->facts, machine->fact_count, sizeof machine->facts[0], fact_compare);
+}
+
 int machine_gpu_index(const struct machine *machine, const char *pci_address) {
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     if (strcmp(machine->gpus[i].pci_address, pci_address) == 0) {

@@ -153,6 +153,8 @@ const struct fact *machine_fact(const struct machine *machine, const char *name,
  * characters become spaces. Facts past MACHINE_FACTS_MAX are dropped. */
 void machine_add_fact(struct machine *machine, const char *name, int32_t gpu, enum fact_state state,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Into the order of the lists above; names that they lack come last. */
+void machine_sort_facts(struct machine *machine);
 /* Index of the GPU at that (normalised) PCI address, or -1. */
 int machine_gpu_index(const struct machine *machine, const char *pci_address);
 /* Index into machine->nodes of an operating-system node number, or -1. */

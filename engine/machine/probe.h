@@ -17,7 +17,8 @@ struct machine_sources {
   long page_bytes; /* 0 = not known */
 };
 
-enum { SOURCES_PATH_MAX = 512, SOURCES_SET_MAX = 4096 };
+/* The kernel writes at most a page of a list of processors. */
+enum { SOURCES_PATH_MAX = 512, SOURCES_SET_MAX = 4096, SOURCES_LIST_MAX = 4096 };
 
 /* This machine. */
 void sources_init(struct machine_sources *sources);

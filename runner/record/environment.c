@@ -318,6 +318,7 @@ static enum status environment_read_facts(struct database *database, int64_t env
     }
   }
   statement_finalize(&statement);
+  machine_sort_facts(machine);
   return status;
 }
 

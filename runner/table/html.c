@@ -38,6 +38,24 @@ void html_escape(struct strbuf *buffer, const char *text) {
   strbuf_fini(&plain);
 }
 
+void html_append_cut(struct strbuf *buffer, const char *text, size_t characters) {
+  if (text_width(text) <= characters) {
+    html_escape(buffer, text);
+    return;
+  }
+  struct strbuf part;
+  size_t bytes = 0;
+  for (size_t left = characters > 1 ? characters - 1 : 1; left > 0; left--) {
+    do {
+      bytes++;
+    } while (((unsigned char)text[bytes] & 0xc0) == 0x80); /* continues the character */
+  }
+  strbuf_init(&part, bytes);
+  strbuf_append_n(&part, text, bytes);
+  html_append(buffer, "<title>%s</title>%s\xe2\x80\xa6", text, part.text);
+  strbuf_fini(&part);
+}
+
 static void html_append_list(struct strbuf *buffer, const char *format, va_list arguments) {
   for (const char *at = format; *at != '\0';) {
     char conversion[16];

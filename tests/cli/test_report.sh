@@ -60,6 +60,15 @@ expect_out '>[a-z] host_to_device_memcpy_ce/numa\*:pinned-gpu\*'
 if "$haul" env --run 1 --db r.db --format svg 2>err | true && [ ! -s err ]; then good; else bad 'a reader that went away'; fi
 run_ok env --run 1 --db r.db --format csv
 expect_out '^,driver_version,ok,580\.'
+cp out recorded.csv
+run_ok env --format csv
+if cmp -s recorded.csv out; then good; else bad 'facts of a run: not those of its machine, or in another order'; fi
+for machine in '' '--run 1 --db r.db'; do
+  # shellcheck disable=SC2086
+  run_ok env $machine
+  sed '/^NUMA nodes/,/^$/d' out >"env${machine:+-run}.txt" # how much memory is free changes
+done
+if cmp -s env.txt env-run.txt; then good; else bad "$(diff env.txt env-run.txt)"; fi
 run_fails 2 'give --run or --machine, not both' env --run 1 --machine "$machines/gh200.toml"
 run_ok env --machine "$machines/gh200.toml" --format svg
 expect_out '>C2C<'

@@ -80,13 +80,7 @@ void machine_put_text(struct machine_drawing *d, const char *kind, double x, dou
                       const char *words) {
   const size_t most = room > 0 ? (size_t)(room / MACHINE_CHAR) : 0;
   html_append(d->text, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\">", kind, x, y);
-  if (text_width(words) <= most) {
-    html_escape(d->text, words);
-  } else {
-    char cut[256];
-    (void)snprintf(cut, sizeof cut, "%.*s", (int)(most > 1 ? most - 1 : 1), words);
-    html_append(d->text, "<title>%s</title>%s\xe2\x80\xa6", words, cut);
-  }
+  html_append_cut(d->text, words, most);
   strbuf_append(d->text, "</text>\n");
 }
 

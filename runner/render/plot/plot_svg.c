@@ -21,7 +21,7 @@ enum {
   HEIGHT_LEAST = 250, /* of the area of the curves */
   LABEL_HEIGHT = 15,
   LABEL_GAP = 22,   /* from the area to the labels */
-  LABEL_CHARS = 40, /* longer names are cut; the whole is in the legend's title */
+  LABEL_CHARS = 41, /* longer names are cut; the whole is in the legend's title */
   X_TICK_ROOM = 62,
   Y_TICK_ROOM = 30,
   POINTS_MAX = 4000, /* with more, points are not marked */
@@ -135,18 +135,6 @@ static void svg_x_words(const struct plot *plot, double x, char text[UNITS_TEXT_
   }
 }
 
-/* Bytes of the first characters of UTF-8. */
-static size_t svg_bytes_of(const char *text, size_t characters) {
-  size_t bytes = 0;
-  while (text[bytes] != '\0' && characters > 0) {
-    do {
-      bytes++;
-    } while (((unsigned char)text[bytes] & 0xc0) == 0x80);
-    characters--;
-  }
-  return bytes;
-}
-
 /* ---- labels ---- */
 
 static int svg_compare_labels(const void *left, const void *right) {
@@ -195,21 +183,12 @@ static void svg_put_labels(const struct drawing *drawing) {
   const double x = LEFT + drawing->width + LABEL_GAP;
   for (size_t i = 0; i < drawing->label_count; i++) {
     const struct label *label = &drawing->labels[i];
-    const size_t shown = svg_bytes_of(label->name, LABEL_CHARS);
     html_append(text,
                 "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
                 "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",
                 label->curve % PLOT_SVG_COLOURS, label->end.x + 3, label->end.y, x - 4, label->y,
                 label->curve % PLOT_SVG_COLOURS, x, label->y + 4);
-    if (label->name[shown] != '\0') {
-      struct strbuf cut;
-      strbuf_init(&cut, shown);
-      strbuf_append_n(&cut, label->name, shown);
-      html_append(text, "<title>%s</title>%s\xe2\x80\xa6", label->name, cut.text);
-      strbuf_fini(&cut);
-    } else {
-      html_escape(text, label->name);
-    }
+    html_append_cut(text, label->name, LABEL_CHARS);
     strbuf_append(text, "</text>\n");
   }
 }
@@ -364,7 +343,7 @@ static double svg_labels_width(const struct plot *plot, size_t curve_count) {
     const size_t length = text_width(plot->curves[i].name);
     longest = length > longest ? length : longest;
   }
-  longest = longest > LABEL_CHARS ? LABEL_CHARS + 1 : longest;
+  longest = longest > LABEL_CHARS ? LABEL_CHARS : longest;
   return longest == 0 ? 16 : LABEL_GAP + 6 + CHAR_WIDTH * (double)longest;
 }
 

@@ -267,6 +267,36 @@ static const struct recorded NO_SYSFS[] = {
     {NULL, NULL},
 };
 
+/* 512 processors of which every other one is on the second socket; the first two and cpu4 are
+ * offline, which the kernel tells nothing of. */
+static void test_many_processors(void **state) {
+  (void)state;
+  char list[SOURCES_LIST_MAX] = "";
+  size_t length = 0;
+  struct scene *scene = scene_new(NO_SYSFS);
+  for (unsigned cpu = 0; cpu < 512; cpu++) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu,
+                   cpu < 2 || cpu == 4 ? "../uevent" : "physical_package_id");
+    lay_out(scene, (struct recorded[]){{path, cpu % 2 == 0 ? "0\n" : "1\n"}, {NULL, NULL}});
+    if (cpu % 2 == 0) {
+      length +=
+          (size_t)snprintf(list + length, sizeof list - length, "%s%u", length > 0 ? "," : "", cpu);
+    }
+  }
+  lay_out(scene,
+          (struct recorded[]){{"/sys/devices/system/cpu/cpu0/cache/index0/level", "3"},
+                              {"/sys/devices/system/cpu/cpu0/cache/index0/type", "Unified"},
+                              {"/sys/devices/system/cpu/cpu0/cache/index0/size", "107520K"},
+                              {"/sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list", list},
+                              {"/sys/devices/system/cpu/cpufreq", NULL},
+                              {NULL, NULL}});
+  look(scene);
+  assert_fact(scene, "cpu_caches", FACT_OK, "L3 105 MiB of 256");
+  assert_fact(scene, "socket_links", FACT_UNAVAILABLE, "what joins the sockets");
+  scene_free(scene);
+}
+
 static void test_without_sysfs_there_is_one_node(void **state) {
   (void)state;
   struct scene *scene = scene_new(NO_SYSFS);
@@ -530,6 +560,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_memory_of_a_virtual_machine),
       cmocka_unit_test(test_a_server),
+      cmocka_unit_test(test_many_processors),
       cmocka_unit_test(test_without_sysfs_there_is_one_node),
       cmocka_unit_test(test_bridges_above_gpus),
       cmocka_unit_test(test_every_fact_in_order),

@@ -40,6 +40,22 @@ static void what_xml_does_not_allow_is_shown_in_other_ways(void **state) {
   expect_escaped("\xe2\x80\xae", "\\u202e"); /* would turn what follows */
 }
 
+static void a_long_text_is_cut_between_characters(void **state) {
+  (void)state;
+  static const char *const CASES[][2] = {
+      {"Grüße", "Grüße"},
+      {"Größer als", "<title>Größer als</title>Größ…"},
+      {"日本語日本語<", "<title>日本語日本語&lt;</title>日本語日…"},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct strbuf text;
+    strbuf_init(&text, 1 << 12);
+    html_append_cut(&text, CASES[i][0], 5);
+    assert_string_equal(text.text, CASES[i][1]);
+    strbuf_fini(&text);
+  }
+}
+
 static const char *const columns[] = {"block", "status", "size_bytes", "never", "rate"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -123,6 +139,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(texts_cannot_become_markup),
       cmocka_unit_test(what_xml_does_not_allow_is_shown_in_other_ways),
+      cmocka_unit_test(a_long_text_is_cut_between_characters),
       cmocka_unit_test(rows_become_a_table),
       cmocka_unit_test(a_limit_keeps_the_first_of_each_group),
   };
