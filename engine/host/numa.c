@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -110,27 +111,37 @@ static cpu_set_t *new_cpu_set(const int *cpus, size_t count) {
   return set;
 }
 
-/* libnuma remembers the processors of a node without a lock of its own: two threads that ask for
- * the first time at once would each remember them, and one set be lost. Returns false on failure.
- */
-static bool ask_cpus_of_node(int real, struct bitmask *of_node) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  (void)pthread_mutex_lock(&lock);
-  const bool known = numa_node_to_cpus(real, of_node) == 0;
-  (void)pthread_mutex_unlock(&lock);
-  return known;
+/* As the kernel lists them; for numa_free_cpumask(). libnuma's own numa_node_to_cpus() keeps what
+ * it has read, without a lock: two threads that ask first would each keep it, and one copy be lost.
+ * NULL: not known. */
+static struct bitmask *cpus_of_node_from_kernel(int real) {
+  char path[64];
+  (void)snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", real);
+  FILE *file = fopen(path, "re");
+  char *list = NULL;
+  size_t capacity = 0;
+  struct bitmask *cpus = NULL;
+  if (file != NULL && getline(&list, &capacity, file) > 0) {
+    list[strcspn(list, "\n")] = '\0';
+    /* A node may have memory alone. */
+    cpus = *list != '\0' ? numa_parse_cpustring_all(list) : numa_allocate_cpumask();
+  }
+  if (file != NULL) {
+    (void)fclose(file);
+  }
+  free(list);
+  return cpus;
 }
 
 static size_t cpus_of_real_node(int real, int *cpus, size_t capacity) {
   cpu_set_t *allowed = CPU_ALLOC(NUMA_CPUS_MAX);
   const size_t set_size = CPU_ALLOC_SIZE(NUMA_CPUS_MAX);
-  struct bitmask *of_node = kernel_has_numa() ? numa_allocate_cpumask() : NULL;
+  const bool has_numa = kernel_has_numa();
+  struct bitmask *of_node = has_numa ? cpus_of_node_from_kernel(real) : NULL;
   size_t count = 0;
   /* The main thread's affinity: the calling thread may be bound for the moment. */
   bool known = allowed != NULL && sched_getaffinity(getpid(), set_size, allowed) == 0;
-  if (of_node != NULL && !ask_cpus_of_node(real, of_node)) {
-    known = false;
-  }
+  known = known && (of_node != NULL || !has_numa);
   for (int cpu = 0; known && cpu < NUMA_CPUS_MAX && count < capacity; cpu++) {
     bool here = of_node == NULL ? real == 0
                                 : (unsigned)cpu < of_node->size &&

@@ -220,12 +220,14 @@ static enum status compare_find_ordinals(struct database *database, struct compa
 }
 
 /* Nodes that changed unlike the others, where rows go by node. */
-static enum status compare_find_alone(struct compare_result *result, struct error *err) {
+static enum status compare_find_alone(struct database *database, struct compare_result *result,
+                                      struct error *err) {
   const struct comparison *comparison = result->comparison;
   const struct outliers_options options = {
       .slow_only = true, .sides = result->sides, .changes = true};
   for (size_t i = 0; i < comparison->row_count; i++) {
     if (comparison->rows[i].result.unit == DIFF_UNIT_NODE) {
+      RETURN_ON_ERROR(measured_load_errors(result->measured, database, err));
       RETURN_ON_ERROR(outliers_find(result->measured, &options, &result->alone, err));
       result->comparison->alone = result->alone;
       return STATUS_OK;
@@ -271,7 +273,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     status = compare_find_ordinals(database, result->comparison, err);
   }
   if (status == STATUS_OK) {
-    status = compare_find_alone(result, err);
+    status = compare_find_alone(database, result, err);
   }
   if (status == STATUS_OK && request->a_a) {
     result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,

@@ -63,26 +63,51 @@ const char *definition_difference(struct arena *arena, const char *a, const char
 
 /* ---- peers ---- */
 
-static void definition_remove_places(json_t *value) {
-  static const char *const NUMBERS[] = {"index", "gpu"};
-  const char *name = NULL;
-  json_t *member = NULL;
-  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS && json_is_object(value); i++) {
-    if (json_is_integer(json_object_get(value, NUMBERS[i]))) {
-      (void)json_object_del(value, NUMBERS[i]);
+enum { PLACES_MAX = 256 };
+
+/* GPUs or NUMA nodes in the order in which a definition names them. */
+struct places {
+  json_int_t numbers[PLACES_MAX];
+  size_t count;
+};
+
+static json_int_t definition_place_rank(struct places *places, json_int_t number) {
+  for (size_t i = 0; i < places->count; i++) {
+    if (places->numbers[i] == number) {
+      return (json_int_t)i;
     }
   }
+  if (places->count == PLACES_MAX) {
+    return number;
+  }
+  places->numbers[places->count] = number;
+  return (json_int_t)places->count++;
+}
+
+/* Gives each place the number of its first appearance: who is the same as whom stays. */
+static void definition_rank_places(json_t *value, struct places *gpus, struct places *nodes) {
+  static const char *const NUMBERS[] = {"index", "gpu"};
+  const char *place = json_string_value(json_object_get(value, "place"));
+  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+    json_t *number = json_object_get(value, NUMBERS[i]);
+    if (json_is_integer(number)) {
+      struct places *places = place != NULL && strcmp(place, "numa") == 0 ? nodes : gpus;
+      (void)json_integer_set(number, definition_place_rank(places, json_integer_value(number)));
+    }
+  }
+  const char *name = NULL;
+  json_t *member = NULL;
   json_object_foreach(value, name, member) {
-    definition_remove_places(member);
+    definition_rank_places(member, gpus, nodes);
   }
   for (size_t i = 0; i < json_array_size(value); i++) {
-    definition_remove_places(json_array_get(value, i));
+    definition_rank_places(json_array_get(value, i), gpus, nodes);
   }
 }
 
 uint64_t definition_hash_without_places(const char *definition) {
   json_t *root = json_loads(definition, 0, NULL);
-  definition_remove_places(root);
+  definition_rank_places(root, &(struct places){0}, &(struct places){0});
   char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
   const char *hashed = text != NULL ? text : definition;
   const uint64_t hash = XXH64(hashed, strlen(hashed), 0);

@@ -12,8 +12,9 @@
 /* The first value that differs in two definitions, as "min_trial_ns 200000 became 100000"; "it is
  * defined otherwise" where one value does not tell it. */
 const char *definition_difference(struct arena *arena, const char *a, const char *b);
-/* Hash of a definition without the numbers of GPUs and NUMA nodes: the same for cases that differ
- * only in where they run. */
+/* Hash of a definition with its GPUs and NUMA nodes numbered in the order in which it names them:
+ * the same for cases that differ only in where they run, not for a load that goes with or against
+ * the measured flow. */
 uint64_t definition_hash_without_places(const char *definition);
 
 #endif

@@ -88,6 +88,7 @@ static uint64_t peer_group_of(const struct finder *f, size_t environment, size_t
 struct value {
   uint64_t machine;
   double rate;
+  double error; /* from its trials */
   size_t run, bench;
 };
 
@@ -215,16 +216,23 @@ static int outliers_compare_machines(const void *a, const void *b) {
   return (x->machine > y->machine) - (x->machine < y->machine);
 }
 
-/* The middle of rates; *noise: the standard error of a median of normal values: sqrt(pi / 2) times
- * that of their mean. */
-static double outliers_middle(const struct value *values, size_t count, double *scratch,
-                              double *noise) {
+/* The middle of rates, and its standard error as they differ and as their trials have it. */
+struct middle {
+  double rate, noise, error;
+};
+
+/* The standard error of a median of normal values is sqrt(pi / 2) times that of their mean. */
+static struct middle outliers_middle(const struct value *values, size_t count, double *scratch) {
+  double squares = 0;
   for (size_t i = 0; i < count; i++) {
     scratch[i] = values[i].rate;
+    squares += values[i].error * values[i].error;
   }
+  const double factor = count > 2 ? 1.2533 : 1; /* the median of two is their mean */
   const struct sample sample = sample_summary(scratch, count);
-  *noise = 1.2533 * sqrt(sample.variance / (double)count);
-  return sample_median_in_place(scratch, count);
+  return (struct middle){.noise = 1.2533 * sqrt(sample.variance / (double)count),
+                         .error = factor * sqrt(squares) / (double)count,
+                         .rate = sample_median_in_place(scratch, count)};
 }
 
 /* The first old_count values are what the others, of which there are count, are compared with where
@@ -233,11 +241,10 @@ static void outliers_add_result(struct finder *f, const struct value *values, si
                                 size_t count, double *scratch) {
   const struct value *last = &values[old_count + count - 1];
   const size_t environment = f->measured->runs[last->run].environment;
-  double noise = 0;
-  double old_noise = 0;
-  double rate = outliers_middle(values + old_count, count, scratch, &noise);
+  const struct middle middle = outliers_middle(values + old_count, count, scratch);
+  struct middle old = {0};
   if (old_count > 0) {
-    rate -= outliers_middle(values, old_count, scratch, &old_noise);
+    old = outliers_middle(values, old_count, scratch);
   }
   f->results[f->result_count++] = (struct result){
       .traits = &f->traits[last->bench],
@@ -245,8 +252,9 @@ static void outliers_add_result(struct finder *f, const struct value *values, si
       .environment = (uint32_t)environment,
       .host = f->hosts[environment],
       .peer_group = peer_group_of(f, environment, last->bench),
-      .rate = rate,
-      .noise = hypot(noise, old_noise),
+      .rate = middle.rate - old.rate,
+      .noise = hypot(middle.noise, old.noise),
+      .error = hypot(middle.error, old.error),
       .deviation = NAN,
   };
 }
@@ -327,8 +335,11 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
       machine = measured_hardware(f->measured, medians[i].run, medians[i].bench);
     }
     if (!isnan(medians[i].ns) && outliers_takes_run(f, medians[i].run)) {
-      values[used++] =
-          (struct value){machine, -log(medians[i].ns), medians[i].run, medians[i].bench};
+      values[used++] = (struct value){.machine = machine,
+                                      .rate = -log(medians[i].ns),
+                                      .error = medians[i].error,
+                                      .run = medians[i].run,
+                                      .bench = medians[i].bench};
     }
   }
   outliers_sort_machines(values, used);

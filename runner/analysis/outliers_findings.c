@@ -78,6 +78,10 @@ static struct candidate findings_combine(const struct observation *observations,
   const double root = sqrt((double)count);
   observation->noise = sample_median_in_place(scratch, count) / root;
   for (size_t i = 0; i < count; i++) {
+    scratch[i] = observations[i].error;
+  }
+  observation->error = sample_median_in_place(scratch, count) / root;
+  for (size_t i = 0; i < count; i++) {
     scratch[i] = observations[i].value - observation->value;
   }
   all.scatter = count >= ROBUST_COUNT_MIN ? robust_spread(scratch, count) / root : 0;
@@ -125,6 +129,7 @@ static void findings_judge_set(struct candidate *candidates, size_t count, size_
     const struct observation *observation = &candidates[i].observation;
     scores[i] = (struct robust_score){.value = observation->value,
                                       .noise = fmax(observation->noise, scatter),
+                                      .error = observation->error,
                                       .margin = observation->margin};
     if (of_two) {
       robust_score_pair(&scores[i]);
@@ -169,6 +174,7 @@ static void findings_judge_singles(struct candidate *candidates, size_t count, s
   for (size_t i = 0; i < observation_count; i++) {
     scores[i] = (struct robust_score){.value = observations[i].value,
                                       .noise = fmax(observations[i].noise, noise),
+                                      .error = observations[i].error,
                                       .margin = OUTLIER_SINGLE_MARGINS * observations[i].margin};
     fitted += observations[i].fitted_share;
     if (of_two) {

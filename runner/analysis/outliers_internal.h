@@ -35,6 +35,7 @@ struct result {
   uint64_t peer_group;
   double rate;      /* ln of 1 / ns; where many hosts tell, without what is usual of its place */
   double noise;     /* its standard error, ln; 0 = not known */
+  double error;     /* the same from trials alone: the least that it is */
   double deviation; /* from its peers, ln; NAN = it has none */
 };
 
@@ -56,6 +57,7 @@ struct observation {
   struct component component;
   double value;        /* ln, against its peers */
   double noise;        /* its standard error; 0 = not known */
+  double error;        /* the least that it is */
   double margin;       /* relative */
   double fitted_share; /* of a fitted ENTITY_LINK: parameters of the fit per cell */
   size_t cases, slow_cases;

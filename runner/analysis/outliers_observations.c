@@ -25,6 +25,7 @@ struct table {
   double effects[2 * ANALYSIS_GPUS_MAX];
   double level;
   double noise; /* of a cell, from its processes; 0 = not known */
+  double error; /* the least that it is in the middle cell */
 };
 
 static size_t table_effect(struct table *table, int gpu, size_t first) {
@@ -59,15 +60,17 @@ static bool table_set_cells(struct table *table) {
   return median_polish_is_safe(table->cells, table->count, table->effect_count);
 }
 
-/* Of a cell, from its processes. */
-static double table_noise(const struct table *table) {
+static void table_set_noise(struct table *table) {
   double *scratch = sample_values_new(table->count);
   for (size_t i = 0; i < table->count; i++) {
     scratch[i] = table->results[i].noise;
   }
-  const double noise = sample_median_in_place(scratch, table->count);
+  table->noise = sample_median_in_place(scratch, table->count);
+  for (size_t i = 0; i < table->count; i++) {
+    scratch[i] = table->results[i].error;
+  }
+  table->error = sample_median_in_place(scratch, table->count);
   free(scratch);
-  return noise;
 }
 
 static struct observation table_observation(const struct table *table, size_t i) {
@@ -110,6 +113,7 @@ static void table_add_gpu(struct finder *f, const struct table *table, size_t e)
     }
   }
   observation.noise = 1.2533 * table->noise / sqrt((double)observation.cases);
+  observation.error = 1.2533 * table->error / sqrt((double)observation.cases);
   observations_add(f, &observation);
 }
 
@@ -120,6 +124,7 @@ static void table_add_link(struct finder *f, const struct table *table, size_t i
   observation.component.path = table->results[i].traits->path;
   observation.value = table->cells[i].residual;
   observation.noise = table->noise;
+  observation.error = fmax(table->error, table->results[i].error);
   observation.fitted_share = (double)parameters / (double)table->count;
   table_add_cell(&observation, &table->results[i]);
   observations_add(f, &observation);
@@ -135,7 +140,7 @@ static bool table_observe(struct finder *f, struct result *results, size_t count
     median_polish_fit(table.cells, count, table.effect_count, table.second, table.effects,
                       &table.level);
     const size_t parameters = median_polish_parameters(table.effect_count, table.second);
-    table.noise = table_noise(&table);
+    table_set_noise(&table);
     for (size_t i = 0; i < count; i++) {
       results[i].deviation = results[i].rate - table.level;
     }
@@ -160,6 +165,7 @@ static struct observation observations_of(const struct result *result) {
                                             .sizes = result->traits->sizes},
                               .value = result->deviation,
                               .noise = result->noise,
+                              .error = result->error,
                               .margin = result->traits->margin,
                               .cases = 1,
                               .slow_cases = result_is_slow(result),
@@ -231,6 +237,7 @@ static void observations_of_two(struct finder *f, struct result *two) {
     observation.component.of_two = true;
     observation.value = observation.worst_deviation = two[i].rate - other->rate;
     observation.noise = hypot(two[i].noise, other->noise);
+    observation.error = hypot(two[i].error, other->error);
     observation.other = other->bench;
     if (!path->known) {
       continue;

@@ -31,6 +31,7 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   const struct outliers_options options = {
       .latest_only = command->word_count == 0,
       .slow_only = !common->verbose && output_layout_of(rows.format) == LAYOUT_PAGE};
+  status = THEN(status, measured_load_errors(command->measured, command->database, err));
   status = THEN(status, outliers_find(command->measured, &options, &outliers, err));
   if (status == STATUS_OK && outliers->cases + outliers->undecided_count > 0) {
     status = outliers_print(command->measured, outliers, common->verbose, &rows, err);

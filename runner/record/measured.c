@@ -215,6 +215,38 @@ static enum status measured_load_medians(struct measured *measured, struct datab
   return status;
 }
 
+enum status measured_load_errors(struct measured *measured, struct database *database,
+                                 struct error *err) {
+  struct strbuf runs;
+  struct statement statement;
+  strbuf_init(&runs, LIST_MAX);
+  measured_run_ids(measured, &runs);
+  enum status status = statement_prepare(database, "compare/errors", &statement, err);
+  size_t next = 0; /* of the medians, which are in the same order */
+  for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
+    statement_bind_int(&statement, ":bench_case", measured->cases[i].id);
+    statement_bind_text(&statement, ":runs", runs.text);
+    while (statement_next(&statement, &status, err)) {
+      const int64_t process = sqlite3_column_int64(statement.stmt, 0);
+      size_t m = next;
+      while (m < measured->median_count && measured->medians[m].bench == i &&
+             measured->medians[m].process != process) {
+        m++;
+      }
+      if (m < measured->median_count && measured->medians[m].bench == i) {
+        measured->medians[m].error = sqlite3_column_double(statement.stmt, 1);
+        next = m + 1;
+      }
+    }
+    while (next < measured->median_count && measured->medians[next].bench <= i) {
+      next++;
+    }
+  }
+  statement_finalize(&statement);
+  strbuf_fini(&runs);
+  return status;
+}
+
 static enum status measured_load_conditions(struct measured *measured, struct database *database,
                                             const char *runs, struct error *err) {
   struct statement statement;

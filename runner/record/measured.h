@@ -108,6 +108,8 @@ struct measured_median {
   int64_t process; /* process.id; 0 = skipped */
   double ns;       /* of one iteration; NAN = the case went wrong */
   enum case_status status;
+  double error; /* measured_load_errors(): standard error of ns from its trials, relative; 0 = not
+                   known */
 };
 
 /* What of a run may explain a difference: a check that failed, or what slowed some results. */
@@ -152,6 +154,9 @@ void measured_keep_runs(struct measured *measured,
  * of settings that come to a case included; NULL = all. */
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) CHECK_RESULT;
+/* After it, the error of each median, which its index does not have. */
+enum status measured_load_errors(struct measured *measured, struct database *database,
+                                 struct error *err) CHECK_RESULT;
 /* Whether measured_load() would take the case with that `only`. */
 bool measured_case_matches(const struct measured_case *bench, const char *only);
 /* Why a case has no result in a run: "hung: no answer for 10 s". Owned by measured; NULL = it has

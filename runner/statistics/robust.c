@@ -32,13 +32,17 @@ struct spread {
 };
 
 /* Combines an observed standard deviation, own, known as well as that of df + 1 normal values, with
- * the usual spread and the noise (the standard error of a value; 0 = not known).
+ * the usual spread and the noise (the standard error of a value; 0 = not known),
+ * which is at least the error.
  *
  * Where the noise is known, own is shrunk towards the usual spread and the noise (t_test.h); else
  * both variances are added, with Satterthwaite's degrees of freedom and half the weight of the
  * usual spread. */
-static struct spread robust_combine_spreads(double own, double df, double noise) {
-  const double expected = ROBUST_SPREAD * ROBUST_SPREAD + noise * noise;
+static struct spread robust_combine_spreads(double own, double df,
+                                            const struct robust_score *score) {
+  const double noise = score->noise;
+  const double least = fmax(noise, score->error);
+  const double expected = ROBUST_SPREAD * ROBUST_SPREAD + least * least;
   double variance = expected + own * own;
   double total_df =
       variance * variance / (expected * expected / (ROBUST_DF / 2) + pow(own, 4) / df);
@@ -73,10 +77,9 @@ static double robust_spread_of_others(const struct score_set *set, double value)
 
 static void robust_score_one(const struct score_set *set, struct robust_score *score) {
   /* The efficiency of the median absolute deviation is 37 %. */
-  const struct spread robust =
-      robust_combine_spreads(set->robust, 0.37 * set->robust_df, score->noise);
+  const struct spread robust = robust_combine_spreads(set->robust, 0.37 * set->robust_df, score);
   struct spread others =
-      robust_combine_spreads(robust_spread_of_others(set, score->value), set->df, score->noise);
+      robust_combine_spreads(robust_spread_of_others(set, score->value), set->df, score);
   others.value *= sqrt(1 + 1 / ((double)set->count - 1)); /* the others' mean is not exact */
   score->robust_z = score->deviation / fmin(robust.value, others.value);
   score->low = score->deviation <= log1p(-score->margin) && /* first: quantiles are slow */
@@ -119,7 +122,7 @@ void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, 
 }
 
 void robust_score_pair(struct robust_score *score) {
-  struct spread spread = robust_combine_spreads(0, 1, score->noise);
+  struct spread spread = robust_combine_spreads(0, 1, score);
   spread.value *= sqrt(2);
   score->deviation = score->value;
   score->robust_z = score->deviation / spread.value;

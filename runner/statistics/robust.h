@@ -10,7 +10,8 @@
  * "Procedures for detecting outlying observations in samples", Technometrics 11), which is better
  * known where values are few. The spread of three or four values alone is now and then almost
  * nothing or far too much: it is combined with the usual one of a quiet machine (ROBUST_SPREAD,
- * with the weight of ROBUST_DF values) and with the noise of a value, where that is known.
+ * with the weight of ROBUST_DF values) and with the noise of a value, where that is known; the
+ * usual spread is at least the error that a value has for itself.
  *
  * A value is low where it is below the middle by its margin and one of the tests says so, at the
  * quantile of Student's t at which one in a hundred sets of equal values has a low one
@@ -46,6 +47,7 @@ double robust_spread(double *deviations, size_t count);
 struct robust_score {
   double value;
   double noise;     /* standard error of the value; 0 = not known */
+  double error;     /* what it is at least, as far as is known: of one process, from its trials */
   double margin;    /* relative */
   double deviation; /* out: from the median, ln */
   double robust_z;  /* out: the deviation over the smaller of both spreads */

@@ -109,6 +109,7 @@ static enum status fleet_load(struct fleet_page *f, struct error *err) {
       .latest_only = true, .slow_only = true, .cells = true, .sides = f->sides};
   RETURN_ON_ERROR(fleet_select(f, err));
   RETURN_ON_ERROR(measured_load(f->measured, database, NULL, err));
+  RETURN_ON_ERROR(measured_load_errors(f->measured, database, err));
   options.sides = f->sides;
   RETURN_ON_ERROR(outliers_find(f->measured, &options, &f->now, err));
   if (f->before != NULL) {

@@ -138,6 +138,7 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
   struct outliers *outliers = NULL;
   enum status status = measured_add_run(measured, database, report->request->runs[i].id, err);
   status = THEN(status, measured_load(measured, database, NULL, err));
+  status = THEN(status, measured_load_errors(measured, database, err));
   status = THEN(status, outliers_find(measured, &(struct outliers_options){.slow_only = true},
                                       &outliers, err));
   if (status == STATUS_OK) {

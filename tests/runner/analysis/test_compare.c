@@ -3,6 +3,7 @@
 #include "runner/analysis/definition.h"
 #include "tests/runner/analysis/made.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -527,10 +528,32 @@ static void definitions_of_peers_have_one_hash(void **state) {
   static const char *const ONE = "{\"flows\":[{\"source\":{\"index\":0},\"gpu\":1}],\"n\":2}";
   static const char *const PEER = "{\"flows\":[{\"source\":{\"index\":3},\"gpu\":2}],\"n\":2}";
   static const char *const OTHER = "{\"flows\":[{\"source\":{\"index\":0},\"gpu\":1}],\"n\":3}";
+  static const char *const SAME_GPU = "{\"flows\":[{\"source\":{\"index\":2},\"gpu\":2}],\"n\":2}";
+  static const char *const NODE =
+      "{\"flows\":[{\"source\":{\"place\":\"numa\",\"index\":%d},\"gpu\":%d}],\"n\":2}";
   const uint64_t hash = definition_hash_without_places(ONE);
   assert_true(hash == definition_hash_without_places(PEER));
   assert_true(hash != definition_hash_without_places(OTHER));
   assert_true(hash != definition_hash_without_places("no JSON"));
+  assert_true(hash != definition_hash_without_places(SAME_GPU));
+  char near[128]; /* GPU 0 of node 0 and GPU 1 of it: the numbers are of two kinds */
+  char other[128];
+  (void)snprintf(near, sizeof near, NODE, 0, 0);
+  (void)snprintf(other, sizeof other, NODE, 0, 1);
+  assert_true(definition_hash_without_places(near) == definition_hash_without_places(other));
+}
+
+/* A load in the direction of what is measured, and one against it. */
+static void a_load_with_and_one_against_are_no_peers(void **state) {
+  (void)state;
+  static const char *const LOADED =
+      "{\"chase\":{\"gpu\":0,\"memory\":{\"place\":\"gpu\",\"index\":1}},\"flows\":[{\"source\":"
+      "{\"place\":\"gpu\",\"index\":%d},\"target\":{\"place\":\"gpu\",\"index\":%d}}]}";
+  char with[256];
+  char against[256];
+  (void)snprintf(with, sizeof with, LOADED, 1, 0);
+  (void)snprintf(against, sizeof against, LOADED, 0, 1);
+  assert_true(definition_hash_without_places(with) != definition_hash_without_places(against));
 }
 
 int main(void) {
@@ -553,6 +576,7 @@ int main(void) {
       cmocka_unit_test(another_measurement_under_one_name_says_what_differs),
       cmocka_unit_test(definitions_differ_in_words_and_numbers),
       cmocka_unit_test(definitions_of_peers_have_one_hash),
+      cmocka_unit_test(a_load_with_and_one_against_are_no_peers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,6 +306,43 @@ static void false_reported_are_rare(void **state) {
   }
 }
 
+/* One process of the way from every GPU to the host; of gpu0 with that share of its rate and that
+ * error, of the others with one of 0.1 %. */
+static struct measured *one_process(double share, double error, uint64_t seed) {
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, 4));
+  for (int gpu = 0; gpu < 4; gpu++) {
+    const size_t bench = add_case(m, "down", gpu, 0, false, UINT64_C(64) << 20);
+    const double own = gpu == 0 ? error : 0.001;
+    const double gbps = 55 * (gpu == 0 ? share : 1) * exp(own * noise_normal(&seed));
+    made_median(m, (struct measured_median){.bench = (uint32_t)bench,
+                                            .process = 1,
+                                            .ns = (double)m->cases[bench].units / gbps,
+                                            .error = own});
+  }
+  return m;
+}
+
+/* What its own trials do not tell to a few per cent is not slower by a few per cent. */
+static void a_process_is_no_surer_than_its_trials(void **state) {
+  (void)state;
+  enum { TIMES = 200 };
+  static const struct {
+    double share, error;
+    int most, least; /* of TIMES that find it slow */
+  } WORLDS[] = {{1, 0.03, TIMES / 25, 0}, {0.93, 0.001, TIMES, TIMES}, {0.94, 0.03, TIMES / 5, 0}};
+  for (size_t w = 0; w < sizeof WORLDS / sizeof *WORLDS; w++) {
+    int slow = 0;
+    for (uint64_t seed = 1; seed <= TIMES; seed++) {
+      struct measured *m = one_process(WORLDS[w].share, WORLDS[w].error, seed);
+      struct outliers *outliers = found(m);
+      slow += outliers->slow_count > 0;
+      done(m, outliers);
+    }
+    assert_in_range(slow, WORLDS[w].least, WORLDS[w].most);
+  }
+}
+
 /* ---- kinds of memory, single results ---- */
 
 /* Every GPU to the host: a pinned copy and a pageable one of that share of its rate. */
@@ -586,6 +623,7 @@ int main(void) {
       cmocka_unit_test(each_fault_is_found_alone),
       cmocka_unit_test(a_slow_gpu_has_both_directions_and_its_paths),
       cmocka_unit_test(false_reported_are_rare),
+      cmocka_unit_test(a_process_is_no_surer_than_its_trials),
       cmocka_unit_test(a_link_is_slow_for_one_memory_only),
       cmocka_unit_test(one_result_far_outside_is_named_by_itself),
       cmocka_unit_test(one_result_a_little_outside_is_counted),

@@ -84,6 +84,27 @@ static void medians_equal_those_of_case_run(void **state) {
   free(expected);
 }
 
+/* From the interval of its trials; of noise that more trials do not average out, from their spread.
+ */
+static void medians_know_their_error(void **state) {
+  struct opened *opened = *state;
+  struct measured *m = opened->measured;
+  struct error err = {0};
+  fixture_execute(
+      opened->fixture->path,
+      "update case_run set median_ns = 1000, median_low_ns = 990, median_high_ns = 1010, "
+      "p5_ns = 900, p95_ns = 1100, noise = iif(run = 1, 'white', 'dips') where status = 'ok'");
+  add_runs(opened, (const int64_t[]){1, 2}, 2);
+  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
+  assert_int_equal(measured_load_errors(m, opened->database, &err), STATUS_OK);
+  for (size_t i = 0; i < m->median_count; i++) {
+    if (m->medians[i].status == CASE_OK) {
+      const double expected = m->medians[i].run == 0 ? 0.02 / 3.92 : 0.2 / 3.29;
+      assert_true(fabs(m->medians[i].error - expected) < 1e-6);
+    }
+  }
+}
+
 static void cases_are_chosen_by_glob_block_and_key(void **state) {
   static const struct {
     const char *only;
@@ -284,6 +305,7 @@ static void comparing_reads_the_index_alone(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(medians_equal_those_of_case_run),
+      TEST(medians_know_their_error),
       TEST(cases_are_chosen_by_glob_block_and_key),
       TEST(cases_know_their_gpus_and_hardware),
       TEST(facts_are_found_by_name),
