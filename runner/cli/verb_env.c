@@ -7,6 +7,7 @@
 #include "schema/machine/machine_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,20 +40,35 @@ static enum status verb_env_get_run(struct command *command, struct run_ref *run
   return run_machine_read(query_database(command->query), run->id, command->target, err);
 }
 
+/* The rates of that run, and how it is called. */
+static enum status verb_env_get_rates(struct command *command, const struct run_ref *run,
+                                      const struct result_set *rates,
+                                      struct machine_measured *measured, struct error *err) {
+  struct arena *arena = &command->arena;
+  const struct query_parameter parameter = {"run", arena_format(arena, "run:%s", run->uuid)};
+  struct run_scenario scenario;
+  RETURN_ON_ERROR(
+      run_scenario_read(query_database(command->query), run->id, arena, &scenario, err));
+  *measured = (struct machine_measured){
+      arena_format(arena, "run %" PRId64 ": %s on %s, %s", run->id, scenario.name,
+                   command->target->host_name, scenario.started_at),
+      rates};
+  return query_run_saved(command->query, "link-rates", &parameter, 1, NULL, &rates->sink, err);
+}
+
 static enum status verb_env_draw(struct command *command, const struct run_ref *run,
                                  struct error *err) {
   struct result_set rates;
+  struct machine_measured measured = {0};
   struct strbuf picture;
   enum status status = STATUS_OK;
   result_set_init(&rates, SIZE_MAX);
   strbuf_init(&picture, VERB_ENV_PICTURE_MAX);
   if (command->run != NULL) {
-    const struct query_parameter parameter = {"run",
-                                              arena_format(&command->arena, "run:%s", run->uuid)};
-    status = query_run_saved(command->query, "link-rates", &parameter, 1, NULL, &rates.sink, err);
+    status = verb_env_get_rates(command, run, &rates, &measured, err);
   }
   if (status == STATUS_OK) {
-    machine_drawing_picture(command->target, command->run != NULL ? &rates : NULL, &picture);
+    machine_drawing_picture(command->target, command->run != NULL ? &measured : NULL, &picture);
     errno = 0;
     const bool written =
         fwrite(picture.text, 1, picture.length, stdout) == picture.length && fflush(stdout) == 0;

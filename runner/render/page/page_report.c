@@ -167,7 +167,11 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
   enum status status = run_machine_read(database, report->request->runs[i].id, machine, err);
   status = THEN(status, report_load(report, i, "link-rates", &rates.sink, err));
   if (status == STATUS_OK) {
-    machine_drawing_append(machine, &rates, arena_format(&report->arena, "machine-%zu", i),
+    const struct machine_measured measured = {arena_format(&report->arena, "run %s: %s",
+                                                           report->runs[i].number,
+                                                           page_run_title(&report->runs[i])),
+                                              &rates};
+    machine_drawing_append(machine, &measured, arena_format(&report->arena, "machine-%zu", i),
                            &drawing);
     (void)fprintf(page,
                   "<details><summary>The machine drawn, with the rates of its links</summary>\n"

@@ -16,28 +16,46 @@
 static const char *machine_peak_words(struct arena *arena, uint64_t bytes_per_second) {
   const double gbps = (double)bytes_per_second / 1e9;
   return bytes_per_second == 0 ? "peak unknown"
-                               : arena_format(arena, "%.*f GB/s", gbps < 1000 ? 1 : 0, gbps);
+                               : arena_format(arena, "peak %.*f GB/s", gbps < 1000 ? 1 : 0, gbps);
 }
 
-static const char *machine_fact_words(struct arena *arena, const struct machine *machine,
-                                      const char *name) {
+/* NULL = not known. */
+static const char *machine_known_fact(const struct machine *machine, const char *name) {
   const struct fact *fact = machine_fact(machine, name, -1);
-  return fact == NULL             ? "unknown"
-         : fact->state == FACT_OK ? fact->value
-                                  : arena_format(arena, "unknown (%s)", fact->value);
+  return fact != NULL && fact->state == FACT_OK ? fact->value : NULL;
 }
 
-/* The reason why it is not known stands once. */
+static const char *machine_fact_words(const struct machine *machine, const char *name) {
+  const char *value = machine_known_fact(machine, name);
+  return value != NULL ? value : "unknown";
+}
+
 static const char *machine_memory_words(struct arena *arena, const struct machine *machine) {
-  const struct fact *peak = machine_fact(machine, "memory_peak", -1);
-  const struct fact *modules = machine_fact(machine, "memory_modules", -1);
-  return arena_format(
-      arena, "Memory of the host%s%s: %s", modules != NULL && modules->state == FACT_OK ? ", " : "",
-      modules != NULL && modules->state == FACT_OK ? modules->value : "",
-      peak != NULL && peak->state == FACT_OK
-          ? arena_format(arena, "%s over all channels",
-                         machine_peak_words(arena, strtoull(peak->value, NULL, 10)))
-          : arena_format(arena, "peak %s", machine_fact_words(arena, machine, "memory_peak")));
+  const char *peak = machine_known_fact(machine, "memory_peak");
+  const char *modules = machine_known_fact(machine, "memory_modules");
+  return arena_format(arena, "Memory of the host: %s%s%s", modules != NULL ? modules : "",
+                      modules != NULL ? ", " : "",
+                      peak != NULL
+                          ? arena_format(arena, "%s over all channels",
+                                         machine_peak_words(arena, strtoull(peak, NULL, 10)))
+                          : "peak unknown (haul env says why)");
+}
+
+static const char *machine_page_words(struct arena *arena, const struct machine *machine) {
+  const char *bytes = machine_known_fact(machine, "page_size");
+  char size[UNITS_TEXT_MAX];
+  if (bytes == NULL) {
+    return "size of a page unknown";
+  }
+  units_format_size_short(strtoull(bytes, NULL, 10), size);
+  return arena_format(arena, "pages of %s", size);
+}
+
+/* GPUs of one model have its name: every one is from NVIDIA. */
+static const char *machine_gpu_name(const struct gpu *gpu) {
+  static const char VENDOR[] = "NVIDIA ";
+  const bool named = strncmp(gpu->name, VENDOR, sizeof VENDOR - 1) == 0;
+  return gpu->name + (named ? sizeof VENDOR - 1 : 0);
 }
 
 /* By the rate of one link, as nvidia-smi nvlink --status shows it. */
@@ -68,17 +86,23 @@ static void machine_put_box(struct machine_drawing *d, const char *kind, double 
                 kind, x, y, width, height);
 }
 
-static double machine_box_height(const struct machine_drawing *d, unsigned lines) {
-  return (lines + (d->measured ? 1U : 0U)) * LINE + PAD;
+static double machine_box_height(unsigned lines) {
+  return lines * LINE + PAD;
 }
 
 static void machine_put_wire(struct machine_drawing *d, double x, double from, double to) {
   strbuf_printf(d->text, "<path class=\"wire\" d=\"M%.0f %.0fV%.0f\"/>\n", x, from, to);
 }
 
+static double machine_char(const char *kind) {
+  return strcmp(kind, "title") == 0                                 ? MACHINE_CHAR_TITLE
+         : strcmp(kind, "strong") == 0 || strcmp(kind, "rate") == 0 ? MACHINE_CHAR_BOLD
+                                                                    : MACHINE_CHAR;
+}
+
 void machine_put_text(struct machine_drawing *d, const char *kind, double x, double y, double room,
                       const char *words) {
-  const size_t most = room > 0 ? (size_t)(room / MACHINE_CHAR) : 0;
+  const size_t most = room > 0 ? (size_t)(room / machine_char(kind)) : 0;
   html_append(d->text, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\">", kind, x, y);
   html_append_cut(d->text, words, most);
   strbuf_append(d->text, "</text>\n");
@@ -87,7 +111,7 @@ void machine_put_text(struct machine_drawing *d, const char *kind, double x, dou
 void machine_put_wrapped(struct machine_drawing *d, const char *kind, const char *words) {
   struct strbuf lines;
   strbuf_init(&lines, strlen(words) * 2 + 64);
-  text_wrap(&lines, words, (unsigned)((d->width - 2 * MARGIN) / MACHINE_CHAR), 0, false);
+  text_wrap(&lines, words, (unsigned)((d->width - 2 * MARGIN) / machine_char(kind)), 0, true);
   char *rest = NULL;
   for (char *line = strtok_r(lines.text, "\n", &rest); line != NULL;
        line = strtok_r(NULL, "\n", &rest)) {
@@ -102,7 +126,7 @@ static double machine_column_x(uint32_t column) {
 }
 
 static double machine_gpu_x(const struct machine_drawing *d, uint32_t gpu) {
-  return machine_column_x(d->column_of[gpu]) + (COLUMN - BOX_GAP) / 2.0;
+  return machine_column_x(d->column_of[gpu]) + WIRE_LEFT;
 }
 
 /* ---- what stands where ---- */
@@ -139,31 +163,45 @@ static void machine_place_nodes(struct machine_drawing *d) {
 
 /* ---- nodes ---- */
 
+/* "node7: 4 x H200, NVIDIA driver 580.95.05 (simulated)" */
+static const char *machine_title(struct arena *arena, const struct machine *machine) {
+  const char *driver = machine_known_fact(machine, "driver_version");
+  const char *name = machine->node_name[0] != '\0'   ? machine->node_name
+                     : machine->host_name[0] != '\0' ? machine->host_name
+                                                     : "this machine";
+  const char *gpus = machine->gpu_count == 0 ? "no GPU" : machine_gpu_name(&machine->gpus[0]);
+  for (uint32_t g = 1; g < machine->gpu_count; g++) {
+    gpus = strcmp(machine->gpus[g].name, machine->gpus[0].name) == 0 ? gpus : "GPUs";
+  }
+  return arena_format(arena, "%s: %s%s%s%s%s", name,
+                      machine->gpu_count > 1 ? arena_format(arena, "%u x ", machine->gpu_count)
+                                             : "",
+                      gpus, driver != NULL ? ", driver " : "", driver != NULL ? driver : "",
+                      machine->simulated ? " (simulated)" : "");
+}
+
 static void machine_draw_head(struct machine_drawing *d) {
   const struct machine *machine = d->machine;
   struct arena *arena = d->arena;
-  machine_put_wrapped(d, "title",
-                      arena_format(arena, "%s%s%s",
-                                   machine->node_name[0] != '\0'   ? machine->node_name
-                                   : machine->host_name[0] != '\0' ? machine->host_name
-                                                                   : "this machine",
-                                   machine->simulated ? " (simulated)" : "", ""));
+  machine_put_wrapped(d, "title", machine_title(arena, machine));
   machine_put_wrapped(d, "dim",
-                      arena_format(arena, "%s; caches of a processor: %s; pages of %s bytes",
-                                   machine_fact_words(arena, machine, "cpu_model"),
-                                   machine_fact_words(arena, machine, "cpu_caches"),
-                                   machine_fact_words(arena, machine, "page_size")));
+                      arena_format(arena, "%s; caches of a processor: %s; %s",
+                                   machine_fact_words(machine, "cpu_model"),
+                                   machine_fact_words(machine, "cpu_caches"),
+                                   machine_page_words(arena, machine)));
   machine_put_wrapped(d, "dim", machine_memory_words(arena, machine));
-  machine_put_wrapped(
-      d, "dim",
-      d->measured
-          ? "Peaks are theoretical, one way. Coloured: measured, GB/s one way, \xe2\x86\x93 "
-            "to the GPU, \xe2\x86\x91 from it; letters say by which cases."
-          : "Peaks are theoretical, one way.");
+  machine_put_wrapped(d, "dim", "Peaks are theoretical, one way; of a GPU's memory, both ways.");
+  if (d->run != NULL) {
+    machine_put_wrapped(d, "rate",
+                        arena_format(arena,
+                                     "Blue: measured, GB/s one way (\xe2\x86\x93 to the GPU, "
+                                     "\xe2\x86\x91 from it) and %% of the peak, by %s",
+                                     d->run));
+  }
   d->y += PAD;
 }
 
-/* "distance 21", "distance 12 to 32"; "" where it is not known. */
+/* "; NUMA distance 21", "; NUMA distance 12 to 32"; "" where it is not known. */
 static const char *machine_distance_words(const struct machine_drawing *d) {
   unsigned least = UINT8_MAX;
   unsigned most = 0;
@@ -177,8 +215,8 @@ static const char *machine_distance_words(const struct machine_drawing *d) {
     }
   }
   return most == 0       ? ""
-         : most == least ? arena_format(d->arena, "; distance %u", most)
-                         : arena_format(d->arena, "; distance %u to %u", least, most);
+         : most == least ? arena_format(d->arena, "; NUMA distance %u", most)
+                         : arena_format(d->arena, "; NUMA distance %u to %u", least, most);
 }
 
 static double machine_node_x(const struct drawn_node *node) {
@@ -193,10 +231,16 @@ static void machine_draw_socket_links(struct machine_drawing *d) {
       machine_column_x(d->nodes[d->node_count - 1].first + d->nodes[d->node_count - 1].columns) -
       BOX_GAP;
   machine_put_box(d, "bus", MARGIN, d->y, right - MARGIN, BUS);
-  html_append(d->text, "<text x=\"%d\" y=\"%.0f\">", MARGIN + PAD, d->y + 19);
-  html_append(d->text, "Links between sockets: %s%s",
-              machine_fact_words(d->arena, d->machine, "socket_links"), machine_distance_words(d));
-  strbuf_append(d->text, "</text>\n");
+  const char *links = machine_known_fact(d->machine, "socket_links");
+  machine_put_text(d, "", MARGIN + PAD, d->y + 19, right - MARGIN - PAD,
+                   arena_format(d->arena, "%s%s%s",
+                                links != NULL && strcmp(links, "none") == 0
+                                    ? "Within one socket"
+                                    : "Links between sockets: ",
+                                links == NULL                ? "unknown"
+                                : strcmp(links, "none") == 0 ? ""
+                                                             : links,
+                                machine_distance_words(d)));
   d->y += BUS;
   for (uint32_t i = 0; i < d->node_count; i++) {
     if (d->nodes[i].number >= 0) {
@@ -210,7 +254,7 @@ static void machine_draw_node(struct machine_drawing *d, const struct drawn_node
   const double x = machine_column_x(drawn->first);
   const double width = (double)drawn->columns * COLUMN - BOX_GAP;
   const int index = machine_node_index(d->machine, drawn->number);
-  machine_put_box(d, "box", x, d->y, width, machine_box_height(d, NODE_LINES));
+  machine_put_box(d, "box", x, d->y, width, machine_box_height(NODE_LINES + d->within_nodes));
   if (index < 0) {
     machine_put_text(d, "strong", x + PAD, d->y + LINE, width - PAD, "NUMA node unknown");
     return;
@@ -226,11 +270,11 @@ static void machine_draw_node(struct machine_drawing *d, const struct drawn_node
                        : arena_format(d->arena, "%u %s", node->cpu_count,
                                       strings_plural(node->cpu_count, "processor", "processors")));
   machine_put_text(d, "dim", x + PAD, d->y + 3 * LINE, width - PAD,
-                   node->memory_bytes == 0 ? "memory unknown" : size);
-  html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", x + PAD, d->y + 4 * LINE);
-  machine_put_rate(d, machine_rate_between(d, PLACE_NUMA, node->number, PLACE_NUMA, node->number),
-                   "within ");
-  strbuf_append(d->text, "</text>\n");
+                   node->memory_bytes == 0 ? "memory unknown"
+                                           : arena_format(d->arena, "%s of memory", size));
+  machine_put_rate_line(
+      d, x + PAD, d->y + 4 * LINE, "within ",
+      machine_rate_between(d, PLACE_NUMA, node->number, PLACE_NUMA, node->number));
 }
 
 /* ---- from nodes to GPUs ---- */
@@ -298,7 +342,8 @@ static void machine_draw_host_links(struct machine_drawing *d) {
   const double top = d->y;
   const bool switches = machine_draw_switches(d);
   const double below = switches ? WIRE + BUS : 0;
-  const unsigned lines = d->measured ? 4 : 2;
+  const double room = COLUMN - BOX_GAP - WIRE_LEFT - 6;
+  const unsigned lines = d->run != NULL ? 4 : 2;
   const double bottom = top + below + PAD + lines * LINE + PAD / 2.0;
   for (uint32_t g = 0; g < machine->gpu_count; g++) {
     char address[24];
@@ -309,16 +354,14 @@ static void machine_draw_host_links(struct machine_drawing *d) {
     const double x = machine_gpu_x(d, g);
     double y = top + below + PAD;
     machine_put_wire(d, x, address[0] != '\0' ? top + below : top, bottom);
-    machine_put_text(d, "", x + 6, y += LINE - 4, COLUMN - 6,
+    machine_put_text(d, "", x + 6, y += LINE - 4, room,
                      machine_host_link_words(d->arena, &machine->gpus[g], limit));
-    machine_put_text(d, "dim", x + 6, y += LINE, COLUMN - 6, machine_peak_words(d->arena, peak));
-    for (int up = 0; up < 2 && d->measured; up++) {
+    machine_put_text(d, "dim", x + 6, y += LINE, room, machine_peak_words(d->arena, peak));
+    for (int up = 0; up < 2 && d->run != NULL; up++) {
       const struct machine_rate *row =
           up ? machine_rate_between(d, PLACE_GPU, (int32_t)g, PLACE_NUMA, node)
              : machine_rate_between(d, PLACE_NUMA, node, PLACE_GPU, (int32_t)g);
-      html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", x + 6, y += LINE);
-      machine_put_rate(d, row, up ? "\xe2\x86\x91 " : "\xe2\x86\x93 ");
-      strbuf_append(d->text, "</text>\n");
+      machine_put_rate_line(d, x + 6, y += LINE, up ? "\xe2\x86\x91 " : "\xe2\x86\x93 ", row);
     }
   }
   d->y = machine->gpu_count > 0 ? bottom : top;
@@ -327,32 +370,23 @@ static void machine_draw_host_links(struct machine_drawing *d) {
 /* ---- GPUs ---- */
 
 static void machine_draw_gpu(struct machine_drawing *d, uint32_t g) {
-  static const char VENDOR[] = "NVIDIA ";
   const struct gpu *gpu = &d->machine->gpus[g];
   const double x = machine_column_x(d->column_of[g]);
   const double width = COLUMN - BOX_GAP;
-  const bool named = strncmp(gpu->name, VENDOR, sizeof VENDOR - 1) == 0;
   char size[UNITS_TEXT_MAX];
   units_format_size_short(gpu->memory_bytes, size);
-  machine_put_box(d, "box gpu", x, d->y, width, machine_box_height(d, GPU_LINES));
+  machine_put_box(d, "box gpu", x, d->y, width, machine_box_height(GPU_LINES + d->within_gpus));
   machine_put_text(d, "strong", x + PAD, d->y + LINE, width - PAD,
                    gpu->memory_node >= 0
                        ? arena_format(d->arena, "GPU %u (node %d)", g, gpu->memory_node)
                        : arena_format(d->arena, "GPU %u", g));
-  machine_put_text(d, "", x + PAD, d->y + 2 * LINE, width - PAD,
-                   gpu->name + (named ? sizeof VENDOR - 1 : 0));
+  machine_put_text(d, "", x + PAD, d->y + 2 * LINE, width - PAD, machine_gpu_name(gpu));
   machine_put_text(d, "dim", x + PAD, d->y + 3 * LINE, width - PAD,
                    gpu->memory_bytes == 0 ? "memory unknown" : size);
   machine_put_text(d, "dim", x + PAD, d->y + 4 * LINE, width - PAD,
                    machine_peak_words(d->arena, peak_dram(gpu)));
-  html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", x + PAD, d->y + 5 * LINE);
-  const struct machine_rate *copy =
-      machine_rate_between(d, PLACE_GPU, (int32_t)g, PLACE_GPU, (int32_t)g);
-  machine_put_rate(d, copy, "copy ");
-  if (copy != NULL && isfinite(copy->percent_of_peak)) { /* its bytes are read and written */
-    html_append(d->text, " %.0f %%", copy->percent_of_peak);
-  }
-  strbuf_append(d->text, "</text>\n");
+  machine_put_rate_line(d, x + PAD, d->y + 5 * LINE, "copy ",
+                        machine_rate_between(d, PLACE_GPU, (int32_t)g, PLACE_GPU, (int32_t)g));
 }
 
 /* Every pair has as many NVLinks as any other. */
@@ -408,7 +442,7 @@ static void machine_draw_fabric(struct machine_drawing *d) {
   }
   strbuf_append(d->text, "</text>\n");
   d->y = top + WIRE + BUS;
-  if (machine->gpu_count == 2 && right - left <= 3 * COLUMN && d->measured) {
+  if (machine->gpu_count == 2 && right - left <= 3 * COLUMN && d->run != NULL) {
     d->y += LINE + 4;
     html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", left + PAD, d->y);
     machine_put_both_ways(d, 0, 1);
@@ -422,7 +456,8 @@ static void machine_draw_lane(struct machine_drawing *d, uint32_t a, uint32_t b,
   const char *words =
       arena_format(d->arena, "%u - %u: %s", a, b, machine_nvlink_words(d->arena, d->machine, a, b));
   const double left = fmin(machine_gpu_x(d, a), machine_gpu_x(d, b)) + 14;
-  const double length = MACHINE_CHAR * ((double)text_width(words) + (d->measured ? 36 : 0));
+  const double length = MACHINE_CHAR * ((double)text_width(words) + (d->run != NULL ? 36 : 0));
+  d->width = fmax(d->width, length + 2 * MARGIN);
   const double x = fmin(left, d->width - MARGIN - length);
   machine_put_box(d, "page", x - 3, y - 15, length + 6, LINE - 2);
   html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">%s", x, y - 4, words);
@@ -466,7 +501,7 @@ static void machine_draw_counts(struct machine_drawing *d) {
   const uint64_t each = machine->gpus[0].nvlink_bytes_per_second;
   d->y += PAD;
   machine_put_wrapped(d, "strong",
-                      arena_format(d->arena, "%s, %s each: number from row to column",
+                      arena_format(d->arena, "%s, %s each, number from row to column",
                                    machine_nvlink_version(each),
                                    machine_peak_words(d->arena, each)));
   for (uint32_t a = 0; a <= machine->gpu_count; a++) {
@@ -508,12 +543,12 @@ static void machine_draw(struct machine_drawing *d) {
   for (uint32_t i = 0; i < d->node_count; i++) {
     machine_draw_node(d, &d->nodes[i]);
   }
-  d->y += machine_box_height(d, NODE_LINES);
+  d->y += machine_box_height(NODE_LINES + d->within_nodes);
   machine_draw_host_links(d);
   for (uint32_t g = 0; g < d->machine->gpu_count; g++) {
     machine_draw_gpu(d, g);
   }
-  d->y += d->machine->gpu_count > 0 ? machine_box_height(d, GPU_LINES) : 0;
+  d->y += d->machine->gpu_count > 0 ? machine_box_height(GPU_LINES + d->within_gpus) : 0;
   machine_draw_nvlink(d);
   machine_draw_matrices(d);
   machine_draw_legend(d);
@@ -524,14 +559,17 @@ static void machine_draw(struct machine_drawing *d) {
   d->y += MARGIN;
 }
 
-static void machine_draw_whole(const struct machine *machine, const struct result_set *rates,
-                               const char *id, const struct embedded_file *style,
-                               struct strbuf *text) {
+static void machine_draw_whole(const struct machine *machine,
+                               const struct machine_measured *measured, const char *id,
+                               const struct embedded_file *style, struct strbuf *text) {
   struct arena arena = {0};
   struct strbuf inner;
   strbuf_init(&inner, (size_t)16 << 20);
   struct machine_drawing d = {.machine = machine, .text = &inner, .arena = &arena, .y = PAD};
-  machine_take_rates(&d, rates);
+  if (measured != NULL) {
+    d.run = measured->run;
+    machine_take_rates(&d, measured->rates);
+  }
   machine_place_nodes(&d);
   machine_draw(&d);
   strbuf_printf(text,
@@ -554,14 +592,14 @@ static void machine_draw_whole(const struct machine *machine, const struct resul
   arena_fini(&arena);
 }
 
-void machine_drawing_append(const struct machine *machine, const struct result_set *rates,
+void machine_drawing_append(const struct machine *machine, const struct machine_measured *measured,
                             const char *id, struct strbuf *text) {
-  machine_draw_whole(machine, rates, id, NULL, text);
+  machine_draw_whole(machine, measured, id, NULL, text);
 }
 
 extern const struct embedded_file picture_style[];
 
-void machine_drawing_picture(const struct machine *machine, const struct result_set *rates,
+void machine_drawing_picture(const struct machine *machine, const struct machine_measured *measured,
                              struct strbuf *text) {
-  machine_draw_whole(machine, rates, "machine", &picture_style[0], text);
+  machine_draw_whole(machine, measured, "machine", &picture_style[0], text);
 }

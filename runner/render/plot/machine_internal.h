@@ -12,16 +12,20 @@ enum {
   LINE = 15, /* of text */
   PAD = 8,
   MARGIN = 12,
-  WIDTH_LEAST = 620,
-  BUS = 30, /* height of what joins nodes, or GPUs */
+  WIDTH_LEAST = 366, /* so that a small machine is whole on a narrow screen */
+  WIRE_LEFT = 16,    /* of the wire of a GPU, in its column; what it says stands right of it */
+  BUS = 30,          /* height of what joins nodes, or GPUs */
   WIRE = 26,
   CELL = 74,     /* of a matrix */
   LANES_MAX = 8, /* more lines cannot be told apart */
   LETTERS_MAX = 52,
-  NODE_LINES = 3, /* and one for a rate */
+  NODE_LINES = 3, /* and one for a rate, where there is one */
   GPU_LINES = 4,
 };
-#define MACHINE_CHAR 6.1 /* of the font, about */
+/* About the width of a character of the widest usual fonts. */
+#define MACHINE_CHAR       6.5
+#define MACHINE_CHAR_BOLD  7.2
+#define MACHINE_CHAR_TITLE 9.4
 
 /* A row of link-rates. */
 struct machine_rate {
@@ -38,8 +42,9 @@ struct drawn_node {
 
 struct machine_drawing {
   const struct machine *machine;
-  bool measured; /* there is a run */
-  bool laned;    /* rates of pairs of GPUs stand at their links */
+  const char *run;                /* NULL = there is none, and nothing is measured */
+  bool within_nodes, within_gpus; /* a rate of these was measured */
+  bool laned;                     /* rates of pairs of GPUs stand at their links */
   const struct machine_rate *rates;
   size_t rate_count;
   struct strbuf *text;
@@ -61,7 +66,7 @@ void machine_put_wrapped(struct machine_drawing *d, const char *kind, const char
 
 /* ---- measured rates (machine_rates.c) ---- */
 
-/* The rows of link-rates; NULL = there is no run. */
+/* The rows of link-rates of d->run. */
 void machine_take_rates(struct machine_drawing *d, const struct result_set *rates);
 /* NULL = none was measured. */
 const struct machine_rate *machine_rate_between(const struct machine_drawing *d, enum place from,
@@ -70,6 +75,9 @@ const struct machine_rate *machine_rate_between(const struct machine_drawing *d,
  * nothing where none was measured. */
 void machine_put_rate(struct machine_drawing *d, const struct machine_rate *rate,
                       const char *before);
+/* The same as a line of its own, with its share of the peak; none where none was measured. */
+void machine_put_rate_line(struct machine_drawing *d, double x, double y, const char *before,
+                           const struct machine_rate *rate);
 /* Those that are on no line of the drawing; and what the letters mean. */
 void machine_draw_matrices(struct machine_drawing *d);
 void machine_draw_legend(struct machine_drawing *d);

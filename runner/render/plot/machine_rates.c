@@ -22,11 +22,14 @@ static const struct result_field RATE_FIELDS[] = {
 };
 
 void machine_take_rates(struct machine_drawing *d, const struct result_set *rates) {
-  d->measured = rates != NULL;
-  if (rates != NULL) {
-    d->rates = result_set_bind(rates, RATE_FIELDS, sizeof RATE_FIELDS / sizeof *RATE_FIELDS,
-                               sizeof *d->rates);
-    d->rate_count = rates->row_count;
+  d->rates = result_set_bind(rates, RATE_FIELDS, sizeof RATE_FIELDS / sizeof *RATE_FIELDS,
+                             sizeof *d->rates);
+  d->rate_count = rates->row_count;
+  for (size_t i = 0; i < d->rate_count; i++) {
+    const bool within = strcmp(d->rates[i].source, d->rates[i].target) == 0;
+    const bool gpu = strncmp(d->rates[i].source, place_text(PLACE_GPU), 3) == 0;
+    d->within_gpus = d->within_gpus || (within && gpu);
+    d->within_nodes = d->within_nodes || (within && !gpu);
   }
 }
 
@@ -76,6 +79,18 @@ void machine_put_rate(struct machine_drawing *d, const struct machine_rate *rate
               "</title>%s</tspan><tspan class=\"mark\" dy=\"-4\">%s</tspan>"
               "<tspan dy=\"4\">\xe2\x80\x8b</tspan>",
               number, letter);
+}
+
+void machine_put_rate_line(struct machine_drawing *d, double x, double y, const char *before,
+                           const struct machine_rate *rate) {
+  if (rate != NULL) {
+    html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", x, y);
+    machine_put_rate(d, rate, before);
+    if (isfinite(rate->percent_of_peak)) {
+      html_append(d->text, " %.0f %%", rate->percent_of_peak);
+    }
+    strbuf_append(d->text, "</text>\n");
+  }
 }
 
 /* ---- rates between many ---- */
@@ -157,10 +172,10 @@ static void machine_draw_matrix(struct machine_drawing *d, const struct machine_
 
 void machine_draw_matrices(struct machine_drawing *d) {
   static const struct machine_matrix MATRICES[] = {
-      {"GPU to GPU: from row to column, GB/s", PLACE_GPU, PLACE_GPU, false},
-      {"Host to GPU: from row to column, GB/s", PLACE_NUMA, PLACE_GPU, false},
-      {"GPU to host: from column to row, GB/s", PLACE_NUMA, PLACE_GPU, true},
-      {"Node to node: from row to column, GB/s", PLACE_NUMA, PLACE_NUMA, false},
+      {"Measured from GPU to GPU: from row to column, GB/s", PLACE_GPU, PLACE_GPU, false},
+      {"Measured from host to GPU: from row to column, GB/s", PLACE_NUMA, PLACE_GPU, false},
+      {"Measured from GPU to host: from column to row, GB/s", PLACE_NUMA, PLACE_GPU, true},
+      {"Measured from node to node: from row to column, GB/s", PLACE_NUMA, PLACE_NUMA, false},
   };
   for (size_t i = 0; i < sizeof MATRICES / sizeof *MATRICES; i++) {
     machine_draw_matrix(d, &MATRICES[i]);
@@ -168,12 +183,15 @@ void machine_draw_matrices(struct machine_drawing *d) {
 }
 
 void machine_draw_legend(struct machine_drawing *d) {
-  d->y += d->letter_count > 0 ? PAD : 0;
+  if (d->letter_count > 0) {
+    d->y += PAD;
+    machine_put_wrapped(d, "strong", "What was measured, by letter");
+  }
   for (size_t i = 0; i < d->letter_count; i++) {
     machine_put_wrapped(d, "dim",
                         arena_format(d->arena, "%c  %s", machine_letter_at(i), d->letters[i]));
   }
   if (d->letter_count > 0) {
-    machine_put_wrapped(d, "dim", "Each with its case: haul query --saved link-rates");
+    machine_put_wrapped(d, "dim", "The case of each rate: haul query --saved link-rates");
   }
 }

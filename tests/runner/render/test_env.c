@@ -186,11 +186,11 @@ enum { TEXTS_MAX = 2000 };
 /* A line of text as it is drawn, about as wide as its characters. */
 struct drawn_text {
   double left, right, bottom;
-  char words[160];
+  char words[200];
 };
 
 /* What is seen of an element: without tags and titles. Returns behind the element. */
-static const char *read_words(const char *at, char words[160]) {
+static const char *read_words(const char *at, char words[200]) {
   size_t length = 0;
   while (strncmp(at, "</text>", 7) != 0) {
     if (strncmp(at, "<title>", 7) == 0) {
@@ -198,7 +198,7 @@ static const char *read_words(const char *at, char words[160]) {
     } else if (*at == '<') {
       at = strchr(at, '>') + 1;
     } else {
-      if (length < 159) {
+      if (length < 199) {
         words[length++] = *at;
       }
       at++;
@@ -230,17 +230,35 @@ static size_t read_texts(const char *svg, struct drawn_text texts[TEXTS_MAX]) {
   return count;
 }
 
+/* What begins in a box ends in it. */
+static void assert_in_boxes(const char *svg, const struct drawn_text *texts, size_t count) {
+  for (const char *at = strstr(svg, "<rect "); at != NULL; at = strstr(at + 1, "<rect ")) {
+    double x, y, width, height;
+    assert_int_equal(sscanf(strstr(at, " x="), " x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"",
+                            &x, &y, &width, &height),
+                     4);
+    for (size_t i = 0; i < count; i++) {
+      if (texts[i].left >= x && texts[i].left < x + width && texts[i].bottom > y &&
+          texts[i].bottom <= y + height && texts[i].right > x + width) {
+        fail_msg("\"%s\" sticks out of its box", texts[i].words);
+      }
+    }
+  }
+}
+
 static void assert_readable(const struct machine *machine, const struct result_set *rates) {
   static struct drawn_text texts[TEXTS_MAX];
   struct strbuf svg;
   double width = 0;
   double height = 0;
   strbuf_init(&svg, (size_t)1 << 24);
-  machine_drawing_append(machine, rates, "m", &svg);
+  const struct machine_measured measured = {"run 7: this on that, 2026-11-20", rates};
+  machine_drawing_append(machine, rates != NULL ? &measured : NULL, "m", &svg);
   assert_int_equal(sscanf(strstr(svg.text, "viewBox="), "viewBox=\"0 0 %lf %lf", &width, &height),
                    2);
   const size_t count = read_texts(svg.text, texts);
   assert_true(count > 3);
+  assert_in_boxes(svg.text, texts, count);
   for (size_t i = 0; i < count; i++) {
     if (texts[i].right > width || texts[i].bottom > height || texts[i].left < 0) {
       fail_msg("%s: \"%s\" is outside of the drawing", machine->host_name, texts[i].words);
@@ -327,19 +345,20 @@ static void assert_drawn(const struct machine *machine, const struct result_set 
                          const char *part, bool there) {
   struct strbuf svg;
   strbuf_init(&svg, (size_t)1 << 24);
-  machine_drawing_append(machine, rates, "m", &svg);
+  const struct machine_measured measured = {"run 7: this on that, 2026-11-20", rates};
+  machine_drawing_append(machine, rates != NULL ? &measured : NULL, "m", &svg);
   if ((strstr(svg.text, part) != NULL) != there) {
     fail_msg("\"%s\" is %s in:\n%s", part, there ? "not" : "", svg.text);
   }
   strbuf_fini(&svg);
 }
 
-static void set_path(struct machine *machine, int32_t gpu, const char *path) {
+static void set_fact(struct machine *machine, const char *name, int32_t gpu, const char *value) {
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     struct fact *fact = &machine->facts[i];
-    if (fact->gpu == gpu && strcmp(fact->name, "pcie_path") == 0) {
+    if (fact->gpu == gpu && strcmp(fact->name, name) == 0) {
       fact->state = FACT_OK;
-      (void)snprintf(fact->value, sizeof fact->value, "%s", path);
+      (void)snprintf(fact->value, sizeof fact->value, "%s", value);
     }
   }
 }
@@ -349,25 +368,34 @@ static void test_what_is_drawn(void **state) {
   struct result_set rates;
   struct machine *machine = load("h100x8-nvlink.toml");
   assert_drawn(machine, NULL, ">PCIe 5 x16<", true);
-  assert_drawn(machine, NULL, ">63.0 GB/s<", true);
-  assert_drawn(machine, NULL, ">NVLink 4 x18, 478.1 GB/s between each pair<", true);
-  assert_drawn(machine, NULL, "16 x DDR5 at 4800 MT/s: 614.4 GB/s over all channels", true);
-  assert_drawn(machine, NULL, "4 UPI, of a rate that is not known; distance 21", true);
+  assert_drawn(machine, NULL, ">peak 63.0 GB/s<", true);
+  assert_drawn(machine, NULL, ">NVLink 4 x18, peak 478.1 GB/s between each pair<", true);
+  assert_drawn(machine, NULL, "16 x DDR5 at 4800 MT/s, peak 614.4 GB/s over all channels", true);
+  assert_drawn(machine, NULL, "4 UPI, of a rate that is not known; NUMA distance 21", true);
   assert_drawn(machine, NULL, "PCIe switch", false);
-  set_path(machine, 2, "0000:4a:01.0 0000:4b:00.0");
-  set_path(machine, 3, "0000:4a:01.0 0000:4b:01.0");
-  set_path(machine, 4, "0000:4a:01.1");
+  set_fact(machine, "pcie_path", 2, "0000:4a:01.0 0000:4b:00.0");
+  set_fact(machine, "pcie_path", 3, "0000:4a:01.0 0000:4b:01.0");
+  set_fact(machine, "pcie_path", 4, "0000:4a:01.1");
   assert_drawn(machine, NULL, ">PCIe switch below 0000:4a:01.0<", true);
   assert_readable_with_and_without_rates(machine);
   make_rates(machine, &rates);
   assert_drawn(machine, &rates, "<title>a_block/its_path/256MiB: 4321 GB/s</title>4321<", true);
+  assert_drawn(machine, &rates, "by run 7: this on that, 2026-11-20<", true);
+  assert_drawn(machine, NULL, "Blue: measured", false);
   assert_drawn(machine, &rates, ">a another/*/256MiB<", false);
   assert_drawn(machine, &rates, ">a a_block/*/256MiB<", true);
-  assert_drawn(machine, &rates, ">GPU to GPU: from row to column, GB/s<", true);
-  assert_drawn(machine, &rates, ">Host to GPU: from row to column, GB/s<", true);
+  assert_drawn(machine, &rates, ">Measured from GPU to GPU: from row to column, GB/s<", true);
+  assert_drawn(machine, &rates, ">Measured from host to GPU: from row to column, GB/s<", true);
   join_pairs(machine, 3);
   assert_drawn(machine, &rates, ">0 - 2: NVLink 4 x1, ", true);
   result_set_fini(&rates);
+  free(machine);
+  machine = load("gb200x4.toml");
+  assert_drawn(machine, NULL, ">Links between sockets: unknown; NUMA distance 40<", true);
+  set_fact(machine, "socket_links", -1, "none");
+  assert_drawn(machine, NULL, ">Within one socket; NUMA distance 40<", true);
+  (void)snprintf(machine->gpus[0].name, sizeof machine->gpus[0].name, "NVIDIA Grüße an GB200 Ünï");
+  assert_drawn(machine, NULL, "<title>Grüße an GB200 Ünï</title>Grüße an GB200 Ü…<", true);
   free(machine);
   machine = load("no-gpu.toml");
   assert_drawn(machine, NULL, "No GPU: no NVIDIA driver", true);
