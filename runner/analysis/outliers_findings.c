@@ -315,6 +315,29 @@ static bool findings_explains(const struct host_candidates *host, const struct c
   return links == 1 ? x == link : x == gpu;
 }
 
+static bool findings_is_of_slow_gpu(const struct host_candidates *host,
+                                    const struct component *link) {
+  for (size_t i = 0; i < host->count; i++) {
+    const struct candidate *gpu = host->all[i];
+    if (gpu->finding == FINDING_SLOW && gpu->observation.component.entity == ENTITY_GPU &&
+        findings_has_link(&gpu->observation.component, link)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Links that are the slower half because all are of slow GPUs, which are said. */
+static bool findings_explains_half(const struct host_candidates *host,
+                                   const struct candidate *candidate) {
+  for (size_t i = 0; i < candidate->half; i++) {
+    if (!findings_is_of_slow_gpu(host, &candidate->peers[i]->observation.component)) {
+      return false;
+    }
+  }
+  return candidate->half > 0;
+}
+
 static void findings_explain_host(const struct host_candidates *host, bool *explained) {
   for (size_t i = 0; i < host->count; i++) {
     const struct candidate *small = host->all[i];
@@ -325,6 +348,9 @@ static void findings_explain_host(const struct host_candidates *host, bool *expl
                      !large->observation.component.fitted && !small->observation.component.fitted &&
                      findings_explains(host, large, small);
     }
+  }
+  for (size_t i = 0; i < host->count; i++) {
+    host->all[i]->half = findings_explains_half(host, host->all[i]) ? 0 : host->all[i]->half;
   }
   for (size_t i = 0; i < host->count; i++) {
     host->all[i]->finding = explained[i] ? FINDING_EXPLAINED : host->all[i]->finding;

@@ -519,6 +519,28 @@ static void two_halves_that_disagree_are_said(void **state) {
   done(m, outliers);
 }
 
+/* A run of the paths of one GPU alone: as a target it is slow, and these three links need no word.
+ */
+static void a_half_that_a_slow_gpu_explains_is_not_said(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  uint64_t seed = 5;
+  made_run(m, made_machine(m, "n0", "580.1", false, 4));
+  for (int gpu = 0; gpu < 3; gpu++) {
+    add_noisy(m, add_case(m, "peer", 3, gpu, true, UINT64_C(64) << 20), 390, 0.001, &seed);
+  }
+  for (int gpu = 0; gpu < 3; gpu++) {
+    add_noisy(m, add_case(m, "peer", gpu, 3, true, UINT64_C(64) << 20), 300, 0.001, &seed);
+  }
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->slow_count, 1);
+  assert_string_equal(outliers->rows[0].name, "gpu3");
+  assert_int_equal(outliers->rows[0].role, ROLE_TARGET);
+  assert_int_equal(outliers->undecided_count, 0);
+  assert_int_equal(outliers->verdict_count, 1);
+  done(m, outliers);
+}
+
 /* Values that scatter fall into halves with a gap between them only by a rare accident. */
 static void halves_of_a_healthy_machine_are_rare(void **state) {
   (void)state;
@@ -630,6 +652,7 @@ int main(void) {
       cmocka_unit_test(of_two_the_slower_is_undecided),
       cmocka_unit_test(three_gpus_tell_links_and_say_so),
       cmocka_unit_test(two_halves_that_disagree_are_said),
+      cmocka_unit_test(a_half_that_a_slow_gpu_explains_is_not_said),
       cmocka_unit_test(halves_of_a_healthy_machine_are_rare),
       cmocka_unit_test(a_slow_way_to_the_host_is_named),
       cmocka_unit_test(a_slow_latency_is_named_as_its_case),
