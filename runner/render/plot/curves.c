@@ -236,6 +236,18 @@ static const char *name_of_x(struct arena *arena, const char *name) {
                                         : name;
 }
 
+/* What stands under the axis: "load, GB/s" of "load_gbps". */
+static const char *name_of_axis(struct arena *arena, const char *name) {
+  static const char *const ENDS[] = {"_gbps", "_ns"};
+  for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+    if (name_ends_with(name, ENDS[i])) {
+      return arena_format(arena, "%.*s, %s", (int)(strlen(name) - strlen(ENDS[i])), name,
+                          name_unit(name));
+    }
+  }
+  return name_of_x(arena, name);
+}
+
 /* "stride 4KiB" of a number in stride_bytes, "threads 256", a text as it is; "" for NULL. */
 static const char *curves_value(struct curves *curves, size_t line, int column) {
   const char *text = curves_text(curves, line, column);
@@ -443,7 +455,7 @@ static void curves_draw(struct curves *curves, const struct roles *roles, size_t
   struct plot plot = {.title = whole ? arena_format(arena, "%.*s%s%s", (int)title, roles->title,
                                                     by[0] != '\0' ? ": " : "", by)
                                      : by,
-                      .x_name = name_of_x(arena, axis),
+                      .x_name = name_of_axis(arena, axis),
                       .y_name = curves_gather(curves, roles, line, &all),
                       .x_bytes = name_ends_with(axis, "_bytes")};
   if (all.count == 0) {

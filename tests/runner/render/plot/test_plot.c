@@ -249,6 +249,19 @@ static void every_number_is_a_curve_without_names(void **state) {
   free(output.text);
 }
 
+static void an_axis_says_its_unit(void **state) {
+  (void)state;
+  static const char *const columns[] = {"path", "load_gbps", "ns"};
+  struct output output;
+  start(&output, columns, 3);
+  struct error err = {0};
+  add(&output, (struct cell[]){cell_text("gpu0"), cell_real(10), cell_integer(700)});
+  add(&output, (struct cell[]){cell_text("gpu0"), cell_real(50), cell_integer(900)});
+  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_non_null(strstr(output.text, " load, GB/s\n"));
+  free(output.text);
+}
+
 static void plots_and_axes_have_columns(void **state) {
   (void)state;
   static const char *const columns[] = {"plot", "curve", "axis", "x", "gbps", "ns"};
@@ -413,6 +426,7 @@ int main(void) {
       cmocka_unit_test(curves_without_a_letter_are_counted),
       cmocka_unit_test(text_before_x_names_the_curve),
       cmocka_unit_test(every_number_is_a_curve_without_names),
+      cmocka_unit_test(an_axis_says_its_unit),
       cmocka_unit_test(plots_and_axes_have_columns),
       cmocka_unit_test(saved_query_says_what_is_drawn),
       cmocka_unit_test(ends_and_peaks_are_no_curves),
