@@ -359,8 +359,7 @@ enum status explain_print(const struct explanation *explanation,
     }
   }
   explain_put_unexplained(&printer);
-  explain_put_list(&printer, "Notes: usual somewhere, and no loss that can be measured", true,
-                   EXPLAIN_FOUND);
+  explain_put_list(&printer, "Notes: usual somewhere, and nothing to mend", true, EXPLAIN_FOUND);
   explain_put_list(&printer, "Not known, and so not ruled out", false, EXPLAIN_UNKNOWN);
   if (verbose) {
     explain_put_list(&printer, "Looked at, and nothing found", false, EXPLAIN_NOT_FOUND);

@@ -131,7 +131,7 @@ WHERE s.samples > 0;
 
 -- Each result, and the best of those that differ from it in their place alone. speed: payload (or one pass) per ns.
 CREATE TEMP TABLE result AS
-SELECT c.bench_case AS bench_case, b.block AS block, b.name AS name,
+SELECT c.bench_case AS bench_case, b.block AS block, b.axes AS axes, b.name AS name,
   nullif(b.payload_bytes, 0) / c.ns AS gbps, c.ns AS ns, max(b.payload_bytes, 1) / c.ns AS speed,
   max(max(b.payload_bytes, 1) / c.ns) OVER same AS best, count(*) OVER same AS places
 FROM (SELECT bench_case, avg(median_ns) AS ns FROM case_run
@@ -139,6 +139,68 @@ FROM (SELECT bench_case, avg(median_ns) AS ns FROM case_run
       GROUP BY bench_case) c
 JOIN bench_case b ON b.id = c.bench_case
 WINDOW same AS (PARTITION BY b.block, b.axes);
+
+-- Copies between the host and several GPUs at once, in one direction, beside the same copies one by one. way: how the
+-- GPUs of a case reach the host, as far as it is known. uplink: of a slow case, what says that some of them share an
+-- uplink: one bridge below the root (which a virtual machine does not see), or that as many others are not slow.
+CREATE TEMP TABLE at_once AS
+WITH
+  one_way AS (
+    SELECT bench_case, count(*) AS n, min(CASE source_place WHEN 'gpu' THEN target_index ELSE source_index END) AS node
+    FROM flows
+    WHERE bench_case NOT IN (SELECT c.bench_case FROM case_run c
+                             WHERE c.run = (SELECT run FROM explained) AND c.slowed_by IS NOT NULL)
+    GROUP BY bench_case
+    HAVING count(*) = sum(role = 'measured' AND method = 'ce')
+      AND min(source_place) = max(source_place) AND min(target_place) = max(target_place)
+      AND min(source_place) <> min(target_place)
+      AND count(DISTINCT CASE source_place WHEN 'gpu' THEN source_index ELSE target_index END) = count(*)),
+  alone AS (
+    SELECT f.source_place, f.source_index, f.source_memory, f.target_place, f.target_index, f.target_memory,
+      f.size_bytes, max(r.gbps) AS gbps
+    FROM one_way o
+    JOIN flows f ON f.bench_case = o.bench_case
+    JOIN result r ON r.bench_case = o.bench_case
+    WHERE o.n = 1
+    GROUP BY 1, 2, 3, 4, 5, 6, 7),
+  together AS (
+    -- The window ends with the slowest: without sharing, when it ends that is slowest alone.
+    SELECT o.bench_case, o.node, r.block, r.axes, r.name, r.gbps, o.n,
+      sum(f.size_bytes) / max(f.size_bytes / a.gbps) AS free_gbps
+    FROM one_way o
+    JOIN flows f ON f.bench_case = o.bench_case
+    JOIN result r ON r.bench_case = o.bench_case
+    LEFT JOIN alone a USING (source_place, source_index, source_memory, target_place, target_index, target_memory,
+                             size_bytes)
+    WHERE o.n > 1 AND f.size_bytes >= 1048576
+    GROUP BY o.bench_case HAVING count(a.gbps) = o.n),
+  bridge AS (
+    SELECT f.bench_case, g.gpu,
+      CASE WHEN json_extract(g.facts, '$.pcie_path') LIKE '____:%'
+        THEN substr(json_extract(g.facts, '$.pcie_path'), 1, 12) END AS address
+    FROM flows f
+    JOIN gpu g ON g.gpu = CASE f.source_place WHEN 'gpu' THEN f.source_index ELSE f.target_index END
+    JOIN host h ON coalesce(json_extract(h.facts, '$.hypervisor'), 'none') = 'none'
+    WHERE json_extract(g.facts, '$.pcie_path') IS NOT NULL),
+  judged AS (
+    SELECT t.*, t.gbps < 0.75 * t.free_gbps AS slow,
+      (SELECT count(*) FROM bridge b WHERE b.bench_case = t.bench_case) = t.n AS seen,
+      (SELECT group_concat(gpus, ' and ') FROM (
+        SELECT group_concat('gpu' || gpu, ' ') AS gpus FROM bridge b
+        WHERE b.bench_case = t.bench_case AND address IS NOT NULL GROUP BY address HAVING count(*) > 1)) AS sharing
+    FROM together t)
+SELECT j.name, j.slow,
+  j.name || ': ' || round(j.gbps, 1) || ' GB/s at once, ' || round(j.free_gbps, 1) || ' as fast as each is alone'
+    AS evidence,
+  CASE WHEN j.seen THEN 'each is below a root port of its own'
+    WHEN json_extract(h.facts, '$.hypervisor') <> 'none' THEN 'a virtual machine does not see the uplinks'
+    ELSE 'pcie_path is not known of all' END AS way,
+  CASE WHEN j.slow THEN coalesce('below one root port: ' || j.sharing, (
+    SELECT 'not so ' || o.name || ': ' || round(o.gbps, 1) || ' of ' || round(o.free_gbps, 1) || ' GB/s'
+    FROM judged o
+    WHERE o.block = j.block AND o.axes IS j.axes AND o.n = j.n AND o.node = j.node AND NOT o.slow
+    ORDER BY o.gbps DESC LIMIT 1)) END AS uplink
+FROM judged j JOIN host h;
 
 -- name: machine
 -- What is explained: one row. :only is a JSON array of globs, NULL: every case.

@@ -1,7 +1,7 @@
 -- Rules of haul explain about GPUs and their links; rules_host.sql and rules_run.sql have the others.
 --
 -- A rule is a section. Its comment has, each continued by lines that are further in:
---   finding:  what it is; it explains a loss. Or note: a setting that is usual somewhere and costs nothing measurable
+--   finding:  what it is; it explains a loss. Or note: what is usual somewhere, and nothing to mend
 --   reads:    where the evidence is recorded: "fact NAME", or VIEW.COLUMN
 --   touches:  classes of the table touched (explain.sql) that it changes; "all"
 --   costs:    by how much it usually changes them

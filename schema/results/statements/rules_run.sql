@@ -1,52 +1,32 @@
 -- Rules of haul explain about the results of a run: see rules_gpu.sql. Without a run they have no row.
 
 -- name: shared_uplink
--- finding: Several GPUs at once are slower than one by one: they share a way to the host
--- reads: v_run_case.gbps, fact pcie_path
+-- finding: GPUs share an uplink to the host: at once they are slower than one by one
+-- reads: v_run_case.gbps, fact pcie_path, fact hypervisor
 -- touches: at_once
--- costs: Two GPUs behind one uplink of a switch have half of it each. Where all share one, it is the host's memory or
---   the link between sockets.
+-- costs: Two GPUs behind one uplink of a switch have half of it each.
 -- action: Compare nvidia-smi topo -m, and pcie_path of the GPUs; spread what runs at once over GPUs with ways of
 --   their own.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (topo); the results themselves
-WITH
-  one_way AS (
-    SELECT bench_case, count(*) AS n
-    FROM flows
-    WHERE bench_case NOT IN (SELECT c.bench_case FROM case_run c
-                             WHERE c.run = (SELECT run FROM explained) AND c.slowed_by IS NOT NULL)
-    GROUP BY bench_case
-    HAVING count(*) = sum(role = 'measured' AND method = 'ce')
-      AND min(source_place) = max(source_place) AND min(target_place) = max(target_place)
-      AND min(source_place) <> min(target_place)
-      AND count(DISTINCT CASE source_place WHEN 'gpu' THEN source_index ELSE target_index END) = count(*)),
-  alone AS (
-    SELECT f.source_place, f.source_index, f.source_memory, f.target_place, f.target_index, f.target_memory,
-      f.size_bytes, max(r.gbps) AS gbps
-    FROM one_way o
-    JOIN flows f ON f.bench_case = o.bench_case
-    JOIN result r ON r.bench_case = o.bench_case
-    WHERE o.n = 1
-    GROUP BY 1, 2, 3, 4, 5, 6, 7),
-  together AS (
-    -- The window ends with the slowest: without sharing, when it ends that is slowest alone.
-    SELECT r.name, r.gbps, o.n, sum(f.size_bytes) / max(f.size_bytes / a.gbps) AS free_gbps, count(a.gbps) AS matched
-    FROM one_way o
-    JOIN flows f ON f.bench_case = o.bench_case
-    JOIN result r ON r.bench_case = o.bench_case
-    LEFT JOIN alone a USING (source_place, source_index, source_memory, target_place, target_index, target_memory,
-                             size_bytes)
-    WHERE o.n > 1 AND f.size_bytes >= 1048576
-    GROUP BY o.bench_case)
-SELECT NULL AS gpu, gbps < 0.75 * free_gbps AS bad,
-  name || ': ' || round(gbps, 1) || ' GB/s at once, ' || round(free_gbps, 1) || ' as fast as each is alone'
-    || coalesce('; below one root port: ' || (
-      SELECT group_concat(gpus, ' and ') FROM (
-        SELECT group_concat('gpu' || gpu, ' ') AS gpus FROM gpu
-        WHERE json_extract(facts, '$.pcie_path') LIKE '____:%'
-        GROUP BY substr(json_extract(facts, '$.pcie_path'), 1, 12) HAVING count(*) > 1)), '') AS evidence,
+SELECT NULL AS gpu, uplink IS NOT NULL AS bad, evidence || coalesce('; ' || uplink, '') AS evidence,
   'at_once' AS touches
-FROM together WHERE matched = n;
+FROM at_once;
+
+-- name: host_at_once
+-- note: Several GPUs at once are slower than one by one, and are not known to share an uplink
+-- reads: v_run_case.gbps, fact memory_peak, fact pcie_path
+-- touches: at_once
+-- costs: The memory of one NUMA node serves all of its GPUs: four H200 write 141 GB/s to it at once, 55 each alone.
+-- action: None. To tell the host's memory from an uplink, measure pairs of GPUs: of pairs that share an uplink and
+--   pairs that do not, the former are slower; where all are alike, it is the memory.
+-- source: measured on four H200, r580: haul run nvbandwidth --only all_to_host_memcpy_ce,device_to_host_memcpy_ce
+SELECT NULL AS gpu, slow AND uplink IS NULL AS bad,
+  evidence || coalesce('; memory_peak = ' || round(memory_peak / 1e9, 1) || ' GB/s of '
+      || CASE h.node_count WHEN 1 THEN '1 node' ELSE h.node_count || ' nodes together' END, '')
+    || coalesce('; ' || way, '') AS evidence,
+  'at_once' AS touches
+FROM at_once
+JOIN (SELECT node_count, CAST(json_extract(facts, '$.memory_peak') AS INTEGER) AS memory_peak FROM host) h;
 
 -- name: cold_process
 -- finding: The first process is slower than those after it

@@ -290,6 +290,40 @@ static void findings_come_by_how_far_their_cases_are_behind(void **state) {
   explanation_fini(&explanation);
 }
 
+/* Both GPUs at once are slow; another pair of the same node is so too, or is not. */
+static void a_set_of_gpus_that_alone_is_slow_shares_an_uplink(void **state) {
+  (void)state;
+  static const char PAIRS[] =
+      "CREATE TEMP TABLE c AS SELECT * FROM bench_case WHERE block = 'all_to_host_memcpy_ce';"
+      "CREATE TEMP TABLE f AS SELECT * FROM flow WHERE bench_case IN (SELECT id FROM c);"
+      "CREATE TEMP TABLE p AS SELECT * FROM plan_case WHERE bench_case IN (SELECT id FROM c);"
+      "UPDATE p SET bench_case = 999, position = 999;"
+      "CREATE TEMP TABLE r AS SELECT * FROM case_run WHERE bench_case IN (SELECT id FROM c);"
+      "UPDATE case_run SET median_ns = 1.9 * median_ns WHERE bench_case IN (SELECT id FROM c);"
+      "UPDATE c SET id = 999, key = printf('%%032d', 0), name = 'another';"
+      "UPDATE f SET bench_case = 999; UPDATE r SET id = 999, bench_case = 999, median_ns = %s * "
+      "median_ns;"
+      "INSERT INTO bench_case SELECT * FROM c; INSERT INTO flow SELECT * FROM f;"
+      "INSERT INTO plan_case SELECT * FROM p;"
+      "INSERT INTO case_run SELECT * FROM r;"
+      "DROP TABLE c; DROP TABLE f; DROP TABLE p; DROP TABLE r;";
+  static const struct {
+    const char *times, *rule, *evidence;
+  } CASES[] = {{"1.0", "shared_uplink", "; not so another: "},
+               {"1.9", "host_at_once", "; a virtual machine does not see the uplinks"}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char change[sizeof PAIRS + 8];
+    struct explanation explanation;
+    (void)snprintf(change, sizeof change, PAIRS, CASES[i].times);
+    explain_changed(change, NULL, &explanation);
+    assert_int_equal(explanation.findings, i == 0);
+    const struct explain_row *row = row_of(&explanation, CASES[i].rule, EXPLAIN_FOUND);
+    assert_non_null(row);
+    assert_non_null(strstr(row->evidence, CASES[i].evidence));
+    explanation_fini(&explanation);
+  }
+}
+
 static char *key_of(struct database *database, const char *case_name) {
   sqlite3_stmt *stmt = NULL;
   const char *sql = "SELECT case_key FROM bench_case WHERE name = ?1";
@@ -410,6 +444,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_link_that_trains_down_at_idle_is_no_finding),
       cmocka_unit_test(what_was_not_sampled_is_not_known),
       cmocka_unit_test(findings_come_by_how_far_their_cases_are_behind),
+      cmocka_unit_test(a_set_of_gpus_that_alone_is_slow_shares_an_uplink),
       cmocka_unit_test(findings_come_by_what_is_expected),
       cmocka_unit_test(a_machine_alone_is_explained),
       cmocka_unit_test(a_run_of_an_older_schema_is_explained),
