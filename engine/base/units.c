@@ -27,11 +27,8 @@ static const struct unit size_units[] = {
 };
 
 static const struct unit duration_units[] = {
-    {"min", UINT64_C(60000000000)},
-    {"s", UINT64_C(1000000000)},
-    {"ms", UINT64_C(1000000)},
-    {"us", UINT64_C(1000)},
-    {"ns", 1},
+    {"h", UINT64_C(3600000000000)}, {"min", UINT64_C(60000000000)}, {"s", UINT64_C(1000000000)},
+    {"ms", UINT64_C(1000000)},      {"us", UINT64_C(1000)},         {"ns", 1},
 };
 
 static bool find_unit(const struct unit *units, size_t count, const char *name, uint64_t *factor) {

@@ -1,9 +1,9 @@
 /* units.h - sizes and durations as people write and read them.
  *
  * Sizes: "4096", "64KiB" (65536), "64kB" (64000), also B, MiB, MB, GiB, GB, TiB, TB. Durations:
- * "200ns", "50us", "20ms", "2s", "5min". A number may have a fraction ("1.5GiB") where the result
- * is a whole number of bytes or nanoseconds. Spaces are not allowed. Rates are in bytes per second;
- * GB/s means 10^9 bytes per second everywhere. */
+ * "200ns", "50us", "20ms", "2s", "5min", "1h". A number may have a fraction ("1.5GiB") where the
+ * result is a whole number of bytes or nanoseconds. Spaces are not allowed. Rates are in bytes per
+ * second; GB/s means 10^9 bytes per second everywhere. */
 #ifndef HAUL_ENGINE_BASE_UNITS_H
 #define HAUL_ENGINE_BASE_UNITS_H
 

@@ -58,7 +58,7 @@ static inline bool plan_case_memory(const struct bench_case *bench, uint32_t i,
   return kind->memory != NULL && kind->memory(bench, i, memory, size_bytes);
 }
 
-/* "55.2 GB/s", "812 ns per load", for that median time of an iteration. In plan.c. */
+/* "55.2 GB/s", "812 ns per access", for that median time of an iteration. In plan.c. */
 void plan_describe_rate(const struct bench_case *bench, double median_ns, char *text, size_t size);
 
 /* Why the case cannot run on this machine, for a person, in reason or static; NULL = it can.

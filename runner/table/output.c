@@ -69,15 +69,28 @@ void output_summary(const struct output *output, const char *text) {
   }
 }
 
-enum status output_table(const struct output *output, struct result_set *table, struct error *err) {
+enum status output_table(const struct output *output, struct result_set *table, const char *narrow,
+                         struct error *err) {
   if (output->backend != NULL) {
     output->backend->table(output->backend->context, table);
     return output_check(output, err);
   }
-  struct table *text = table_new(&(struct table_options){
-      .format = OUTPUT_TABLE, .stream = output->stream, .colour = output->colour, .compact = true});
+  bool *left_out = arena_array(table->arena, table->column_count, sizeof *left_out);
+  struct table *text =
+      table_new(&(struct table_options){.format = OUTPUT_TABLE,
+                                        .stream = output->stream,
+                                        .width = narrow != NULL ? output->width : 0,
+                                        .colour = output->colour,
+                                        .compact = true,
+                                        .narrow = narrow,
+                                        .left_out = left_out});
   const enum status status = result_set_send(table, table_sink(text), err);
   table_free(text);
+  for (size_t i = 0; i < table->column_count; i++) {
+    if (left_out[i]) {
+      result_set_clear_column(table, i);
+    }
+  }
   return status;
 }
 

@@ -48,8 +48,9 @@ void output_wrapped(const struct output *output, const char *first, const char *
 void output_gap(const struct output *output);
 /* What is true of all rows of the table before; "" = nothing. */
 void output_summary(const struct output *output, const char *text);
-/* Columns without any text are left out. */
-enum status output_table(const struct output *output, struct result_set *table,
+/* Columns without any text are left out. narrow: as of struct table_options; columns for which a
+ * text has no room are cleared. NULL = shown as wide as it is. */
+enum status output_table(const struct output *output, struct result_set *table, const char *narrow,
                          struct error *err) CHECK_RESULT;
 enum status output_check(const struct output *output, struct error *err) CHECK_RESULT;
 

@@ -17,7 +17,7 @@ size_t result_set_add_column(struct result_set *set, const struct column *column
                           sizeof *set->facts);
   set->columns[set->column_count] = *column;
   set->columns[set->column_count].name = arena_strdup(set->arena, column->name);
-  set->facts[set->column_count] = (struct column_facts){false, false};
+  set->facts[set->column_count] = (struct column_facts){false};
   return set->column_count++;
 }
 
@@ -36,12 +36,13 @@ void result_set_put(struct result_set *set, size_t row, size_t column, struct ce
     cell.as.text.bytes = arena_strndup(set->arena, cell.as.text.bytes, cell.as.text.length);
   }
   set->facts[column].text = set->facts[column].text || text;
+  set->facts[column].real = set->facts[column].real || cell.kind == CELL_REAL;
   set->facts[column].filled = set->facts[column].filled || cell.kind != CELL_NULL;
   set->cells[row * set->column_count + column] = cell;
 }
 
 void result_set_clear_column(struct result_set *set, size_t column) {
-  set->facts[column] = (struct column_facts){false, false};
+  set->facts[column] = (struct column_facts){false};
   for (size_t row = 0; row < set->row_count; row++) {
     set->cells[row * set->column_count + column].kind = CELL_NULL;
   }

@@ -12,6 +12,7 @@
 /* What the cells of a column are. */
 struct column_facts {
   bool text;   /* some value is a text or a blob */
+  bool real;   /* some value is a real number */
   bool filled; /* some value is not NULL */
 };
 

@@ -153,7 +153,7 @@ struct table_options {
   unsigned width;      /* table: columns of the terminal; 0 = as wide as needed */
   bool colour;         /* table: headings stand out, and cells have the colours of their tones */
   bool drop_empty;     /* table: columns without a value are left out however wide it is */
-  bool compact;        /* table: dim headings, no blanks at the ends of lines, nothing wrapped */
+  bool compact;        /* table: dim headings, no blanks at the ends of lines */
   const char *narrow;  /* table: columns that a narrow terminal is not shown, "the,first,to,go" */
   unsigned listed_min; /* table with narrow: texts are not wrapped narrower; 0 = 20 columns */
   bool *left_out;      /* table with narrow: set for each column without room; NULL = not asked */

@@ -192,15 +192,15 @@ size_t text_width(const char *text) {
 /* Bytes of the first part of a word that is not wider than that. */
 static size_t text_cut(const char *word, size_t width) {
   size_t at = 0;
-  size_t joint_end = 0;
+  size_t joint_end = 0; /* of a path or a name */
+  size_t part_end = 0;  /* within it */
   for (size_t columns = 0; word[at] != '\0'; at++) {
     columns += (word[at] & 0xc0) != 0x80;
     if (columns > width) {
-      return joint_end > 0 ? joint_end : at;
+      return joint_end > 0 ? joint_end : part_end > 0 ? part_end : at;
     }
-    if (word[at] == '/' || word[at] == '-') {
-      joint_end = at + 1;
-    }
+    joint_end = word[at] == '/' || word[at] == '-' ? at + 1 : joint_end;
+    part_end = word[at] == '=' || word[at] == '_' ? at + 1 : part_end;
   }
   return at;
 }

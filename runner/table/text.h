@@ -32,7 +32,7 @@ void text_cell_exact(struct strbuf *buffer, const struct cell *cell);
 size_t text_width(const char *text);
 /* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
  * `indent` columns in, where the first one begins as well. A longer word is left whole, so that it
- * can be copied; cut: it is broken at a joint of a path or of a case's name, else anywhere. Several
+ * can be copied; cut: it is broken at a joint of a path or name, else anywhere. Several
  * blanks become one. */
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);
 /* The same for each line of a text that is there already. */

@@ -1,15 +1,17 @@
 /* text_table.c - a table for people, by libsmartcols. A table that cannot fit the terminal, even
  * with its texts wrapped, is expanded: one line per value, a blank line between the rows. Where
- * columns say in which order they can be done without, they are left out instead, and a line below
- * names them. */
+ * columns say in which order they can be done without, they are left out instead, and lines below
+ * name them: first those that have one value in all rows, which is said once. */
 #include "runner/table/output.h"
 #include "runner/table/text.h"
 #include "runner/table/writer.h"
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2 };
 
@@ -63,6 +65,7 @@ struct text_layout {
   size_t *widths;  /* of the widest text of a column */
   bool drop_empty; /* columns without a value are left out */
   bool *left_out;  /* columns for which there is no room */
+  bool *same;      /* columns that have one value in several rows, and in all */
   bool keep_first; /* the first column, which says what a row is, is not wrapped */
   size_t widest;   /* no text may be wider; numbers are never cut */
 };
@@ -125,18 +128,83 @@ static unsigned text_place(const struct table *table, size_t column) {
   return 0;
 }
 
-/* The column that goes next: by their order, then from the last one; the first one stays, unless
- * the order names it. column_count: none. */
+static uint64_t text_hash_cell(const struct cell *cell, uint64_t seed) {
+  const bool text = cell->kind == CELL_TEXT || cell->kind == CELL_BLOB;
+  const uint64_t mixed = XXH3_64bits_withSeed(&cell->kind, sizeof cell->kind, seed);
+  return cell->kind == CELL_NULL ? mixed
+         : text ? XXH3_64bits_withSeed(cell->as.text.bytes, cell->as.text.length, mixed)
+                : XXH3_64bits_withSeed(&cell->as, sizeof cell->as.integer, mixed);
+}
+
+static int text_compare_hashes(const void *left, const void *right) {
+  const uint64_t a = *(const uint64_t *)left;
+  const uint64_t b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+/* How many rows the columns of that set tell apart. */
+static size_t text_count_apart(const struct result_set *rows, const bool *columns) {
+  uint64_t *hashes = calloc(rows->row_count + 1, sizeof *hashes);
+  size_t count = rows->row_count > 0;
+  scols_must(hashes != NULL);
+  for (size_t row = 0; row < rows->row_count; row++) {
+    for (size_t i = 0; i < rows->column_count; i++) {
+      hashes[row] =
+          columns[i] ? text_hash_cell(result_set_cell(rows, row, i), hashes[row]) : hashes[row];
+    }
+  }
+  qsort(hashes, rows->row_count, sizeof *hashes, text_compare_hashes);
+  for (size_t row = 1; row < rows->row_count; row++) {
+    count += hashes[row] != hashes[row - 1];
+  }
+  free(hashes);
+  return count;
+}
+
+static void text_find_same(struct text_layout *layout, bool list) {
+  const struct result_set *rows = layout->rows;
+  bool *column = arena_array(rows->arena, rows->column_count, sizeof *column);
+  layout->same = arena_array(rows->arena, rows->column_count, sizeof *layout->same);
+  for (size_t i = 0; i < rows->column_count; i++) {
+    column[i] = true;
+    layout->same[i] = list && rows->row_count > 1 && text_count_apart(rows, column) == 1;
+    column[i] = false;
+  }
+}
+
+/* Whether rows would be alike without the column in all that is shown but real numbers, which are
+ * results and differ anyway. */
+static bool text_tells_apart(const struct text_layout *layout, size_t column) {
+  const struct result_set *rows = layout->rows;
+  bool *labels = arena_array(rows->arena, rows->column_count, sizeof *labels);
+  for (size_t i = 0; i < rows->column_count; i++) {
+    labels[i] = text_is_shown(layout, i) && !rows->facts[i].real;
+  }
+  const size_t all = text_count_apart(rows, labels);
+  labels[column] = false;
+  return text_count_apart(rows, labels) < all;
+}
+
+/* The column that goes next: what all rows share, then by their order those without which rows are
+ * as different as with them, then the others of that order; then from the last one, but for the
+ * first. column_count: none. */
 static size_t text_next_to_go(const struct table *table, const struct text_layout *layout) {
-  const size_t none = layout->rows->column_count;
-  size_t next = none;
-  unsigned before = 0;
-  for (size_t i = 0; i < layout->rows->column_count; i++) {
+  const size_t count = layout->rows->column_count;
+  enum { SAME, SPARE, NAMED, OTHER, STAYS } best = STAYS;
+  size_t next = count;
+  unsigned first = 0;
+  for (size_t i = 0; i < count; i++) {
     const unsigned place = text_place(table, i);
-    if (text_is_shown(layout, i) && (i > 0 || place > 0) &&
-        (next == none || (place > 0 ? before == 0 || place < before : before == 0))) {
+    const unsigned order = place > 0 ? place : UINT_MAX - (unsigned)i;
+    const unsigned rank = !text_is_shown(layout, i)     ? STAYS
+                          : layout->same[i]             ? SAME
+                          : place == 0                  ? (i > 0 ? OTHER : STAYS)
+                          : text_tells_apart(layout, i) ? NAMED
+                                                        : SPARE;
+    if (rank < best || (rank == best && rank != STAYS && order < first)) {
+      best = rank;
       next = i;
-      before = place;
+      first = order;
     }
   }
   return next;
@@ -149,28 +217,33 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
       return;
     }
     layout->left_out[next] = true;
-    if (table->options.left_out != NULL) {
+    if (table->options.left_out != NULL && !layout->same[next]) {
       table->options.left_out[next] = true;
     }
   }
 }
 
-static void text_say_left_out(struct table *table, const struct text_layout *layout) {
+/* "first a, b=1 last" in lines below the table; the columns that all rows have the same value of,
+ * with it, or the others. */
+static void text_say_columns(struct table *table, const struct text_layout *layout, bool same,
+                             const char *first, const char *last) {
   struct strbuf names;
+  struct strbuf wrapped;
   strbuf_init(&names, RECORD_MAX);
+  strbuf_init(&wrapped, RECORD_MAX);
   for (size_t i = 0; i < layout->rows->column_count; i++) {
-    if (layout->left_out[i]) {
+    if (layout->left_out[i] && layout->same[i] == same) {
       strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", text_of_heading(table, i));
+      strbuf_append(&names, same ? "=" : "");
+      strbuf_append(&names, same ? text_of_cell(table, result_set_cell(layout->rows, 0, i)) : "");
     }
   }
   if (names.length > 0) {
-    struct strbuf wrapped;
-    strbuf_init(&wrapped, RECORD_MAX);
-    strbuf_append(&names, ": a wider terminal or --format csv shows them");
-    text_wrap(&wrapped, names.text, table->options.width, 12, false);
-    (void)fprintf(table->options.stream, "no room for %s\n", wrapped.text);
-    strbuf_fini(&wrapped);
+    strbuf_append(&names, last);
+    text_wrap(&wrapped, names.text, table->options.width, strlen(first), false);
+    (void)fprintf(table->options.stream, "%s%s\n", first, wrapped.text);
   }
+  strbuf_fini(&wrapped);
   strbuf_fini(&names);
 }
 
@@ -275,7 +348,7 @@ static int text_print_trimmed(struct libscols_table *lines, FILE *stream) {
 
 static enum status text_print(struct table *table, struct error *err) {
   const struct table_options *options = &table->options;
-  const size_t width = options->width > 0 && !options->compact ? options->width : SIZE_MAX;
+  const size_t width = options->width > 0 ? options->width : SIZE_MAX;
   const bool list = options->narrow != NULL;
   const size_t least = !list                     ? WRAPPED_WIDTH_MIN
                        : options->listed_min > 0 ? options->listed_min
@@ -283,6 +356,7 @@ static enum status text_print(struct table *table, struct error *err) {
   struct text_layout layout = {.rows = table->state, .widest = least};
   int failed = 0;
   text_find_widths(table, &layout);
+  text_find_same(&layout, list);
   layout.drop_empty = options->drop_empty || options->compact || text_table_width(&layout) > width;
   errno = 0;
   if (list) {
@@ -297,7 +371,9 @@ static enum status text_print(struct table *table, struct error *err) {
     failed =
         options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);
     scols_unref_table(lines);
-    text_say_left_out(table, &layout);
+    text_say_columns(table, &layout, true, "in all rows ", "");
+    text_say_columns(table, &layout, false, "no room for ",
+                     ": a wider terminal or --format csv shows them");
   }
   return stream_check(failed != 0 || ferror(options->stream) != 0, &table->reader_gone, err);
 }

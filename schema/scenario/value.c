@@ -136,7 +136,7 @@ static const char *value_suggest_quantity(struct reader *reader, const struct fi
                                           const char *text) {
   static const char *const size_units[] = {"KiB", "MiB", "GiB", "TiB", "kB",
                                            "MB",  "GB",  "TB",  "B",   NULL};
-  static const char *const duration_units[] = {"ns", "us", "ms", "s", "min", NULL};
+  static const char *const duration_units[] = {"ns", "us", "ms", "s", "min", "h", NULL};
   char tight[UNITS_TEXT_MAX] = "";
   size_t length = 0;
   for (const char *p = text; *p != '\0' && length < sizeof tight - 1; p++) {

@@ -163,7 +163,7 @@ static enum status matrix_print_part(const struct matrix *matrix,
       result_set_put(&set, row, at + 1, cell_words(matrix_mark(cell), TONE_DIM));
     }
   }
-  const enum status status = output_table(output, &set, err);
+  const enum status status = output_table(output, &set, NULL, err);
   result_set_fini(&set);
   return status;
 }

@@ -67,8 +67,8 @@ static const char *matrix_words(struct arena *arena, const struct result_facet *
                                 enum row_class class, bool from_row) {
   const char *load = facet_load_words(facet);
   if (class == CLASS_CHASE) {
-    return from_row ? "ns per load: from memory of the row, by a thread of the column"
-                    : "ns per load: from memory of the column, by a thread of the row";
+    return from_row ? "ns per access: from memory of the row, by a thread of the column"
+                    : "ns per access: from memory of the column, by a thread of the row";
   }
   if (class == CLASS_LOCAL) {
     return facet_local_words(arena, facet);
@@ -120,16 +120,16 @@ static const char *grid_words(const struct layout_maker *maker, const struct res
   case CLASS_NONE:
   case CLASS_ALONE:
     return facet->rate                                    ? "GB/s at each place"
-           : layout_is_kind(facet->cells[0].row, "chase") ? "ns per load at each place"
+           : layout_is_kind(facet->cells[0].row, "chase") ? "ns per access at each place"
                                                           : "ns per call at each place";
   case CLASS_LOCAL:
     return facet_local_words(arena, facet);
   case CLASS_AT_ONCE:
     return arena_format(arena, "GB/s of all flows, over one window%s", load);
   case CLASS_CHASE:
-    return from == NULL
-               ? "ns per load: from memory of the first place, by a thread of the second"
-               : arena_format(arena, "ns per load: from memory of %s, by a thread of %s", from, to);
+    return from == NULL ? "ns per access: from memory of the first place, by a thread of the second"
+                        : arena_format(arena, "ns per access: from memory of %s, by a thread of %s",
+                                       from, to);
   case CLASS_BOTH:
     return from == NULL
                ? arena_format(arena, "both ways, total GB/s of each pair%s", load)

@@ -35,8 +35,7 @@ static const struct column columns[] = {
     CASE_COLUMN_LIST(CASE_COLUMN)};
 
 /* What is left out first where the terminal is too narrow. */
-static const enum case_column spare[] = {COLUMN_EXPECTED, COLUMN_SPREAD, COLUMN_PEAK,
-                                         COLUMN_CYCLES_HOP, COLUMN_CYCLES_OP};
+static const char CASE_TABLE_NARROW[] = "expected,+/- %,% of peak,cycles/hop,cycles/op";
 
 struct case_table {
   struct arena *arena;
@@ -203,28 +202,6 @@ static void case_table_add_flows(struct case_table *table, const struct run_rows
   }
 }
 
-static size_t case_table_width(const struct case_table *table, enum case_column column) {
-  size_t width = strlen(columns[column].name);
-  for (size_t i = 0; i < table->set.row_count; i++) {
-    const char *text = result_set_text_at(&table->set, i, column);
-    width = text != NULL && strlen(text) > width ? strlen(text) : width;
-  }
-  return table->set.facts[column].filled ? width + 2 : 0;
-}
-
-static void case_table_fit(struct case_table *table, unsigned limit) {
-  for (size_t s = 0; limit > 0 && s < sizeof spare / sizeof *spare; s++) {
-    size_t width = 0;
-    for (unsigned i = 0; i < column_count; i++) {
-      width += case_table_width(table, (enum case_column)i);
-    }
-    if (width <= limit + 2) {
-      return;
-    }
-    result_set_clear_column(&table->set, spare[s]);
-  }
-}
-
 /* The size that all rows have, which then needs no column. */
 static const char *case_table_common_size(const struct case_table *table) {
   const char *size = NULL;
@@ -244,7 +221,7 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
   const char *method = result_method(row);
   const bool several = row->flows > 1;
   const char *what = !isnan(row->gbps) ? several ? "GB/s of all flows, over one window" : "GB/s"
-                     : !isnan(row->ns_per_hop) ? "time of one load that waits for the one before"
+                     : !isnan(row->ns_per_hop) ? "time of one access that waits for the one before"
                      : row->measure == NULL    ? ""
                      : strcmp(row->measure, "latency") == 0
                          ? "time of one operation that waits for the one before"
@@ -340,8 +317,7 @@ enum status result_print_table(struct result_page *page, const struct result_blo
     result_set_clear_column(&table.set, COLUMN_SIZE);
   }
   case_table_put_remarks(&table);
-  case_table_fit(&table, page->output->width);
-  enum status status = output_table(page->output, &table.set, err);
+  enum status status = output_table(page->output, &table.set, CASE_TABLE_NARROW, err);
   if (status == STATUS_OK) {
     output_summary(page->output, case_table_peaks(&table));
     result_remarks_print(&table.remarks, page->output);

@@ -1,11 +1,12 @@
--- Latency, or bandwidth, against the load beside it.
+-- Idle and loaded latency, and bandwidth.
 --
--- One row per case of the latest run of loaded-latency: what is measured, the copies beside it with the blocks of
--- their kernel, the rate that they reach (0: none; each curve begins there), the time of one load in ns or the rate
--- in GB/s, and how often the idle value it is. "from it" are copies from the memory that is read, "to it" those that
--- write to it. Where the load has reached its best, more blocks wait longer, and the curve goes up.
+-- One row per case of the latest run of loaded-latency: what is measured, and the load, which is copies that run at the
+-- same time: "from it" from the memory that is measured, "to it" those that write there. blocks are those of the
+-- copying kernel, the load that is offered; load_gbps is the rate in GB/s that the load achieves (0: idle, where each
+-- curve begins). The time of one access is in ns, bandwidth in GB/s, and of_idle says how often the idle value it is.
+-- Where the load achieves no more, more blocks wait longer, and the curve goes up.
 --
--- plot: x=load_gbps y=ns_per_hop|gbps low=low high=high curve=beside by=measured,path,size_bytes scale=linear
+-- plot: x=load_gbps y=ns_per_hop|gbps low=low high=high curve=load by=measured,path,size_bytes scale=linear
 --     figure=loaded-latency
 --
 -- narrow: low,high,remark,size_bytes,path,blocks
@@ -33,35 +34,35 @@ WITH
           WHEN l.source = c.source AND l.target = c.source THEN 'within it'
           WHEN l.source = c.source THEN 'from it'
           WHEN l.target = c.source THEN 'to it'
-          ELSE l.source || ' to ' || l.target END END AS beside
+          ELSE l.source || ' to ' || l.target END END AS load
     FROM v_run_case c
     LEFT JOIN loads l ON l.run = c.run AND l.case_key = c.case_key
     WHERE c.status <> 'skipped'
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'loaded-latency'
                                   ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
-  idle AS (SELECT p.* FROM point p WHERE p.beside IS NULL),
+  idle AS (SELECT p.* FROM point p WHERE p.load IS NULL),
   curve AS (
-    SELECT p.measured, p.path, p.size_bytes, p.beside, min(p.position) AS place
-    FROM point p WHERE p.beside IS NOT NULL
-    GROUP BY p.measured, p.path, p.size_bytes, p.beside),
-  -- The idle case begins every curve of its path.
+    SELECT p.measured, p.path, p.size_bytes, p.load, min(p.position) AS place
+    FROM point p WHERE p.load IS NOT NULL
+    GROUP BY p.measured, p.path, p.size_bytes, p.load),
+  -- The idle case begins each curve of its path.
   shown AS (
-    SELECT k.place, k.measured, k.path, k.size_bytes, k.beside, 0 AS load_gbps, 0 AS position, NULL AS blocks, i.median_ns AS idle_ns, i.median_ns,
-      i.low_ns, i.high_ns, i.ns_per_hop, i.gbps, i.payload_bytes, i.status, i.reason
+    SELECT k.place, k.measured, k.path, k.size_bytes, k.load, 0 AS load_gbps, 0 AS position, NULL AS blocks,
+      i.median_ns AS idle_ns, i.median_ns, i.low_ns, i.high_ns, i.ns_per_hop, i.gbps, i.payload_bytes, i.status, i.reason
     FROM curve k
     JOIN idle i ON i.measured = k.measured AND i.path = k.path AND i.size_bytes IS k.size_bytes
     UNION ALL
-    SELECT k.place, p.measured, p.path, p.size_bytes, p.beside, p.load_gbps, p.position, p.blocks, i.median_ns, p.median_ns,
+    SELECT k.place, p.measured, p.path, p.size_bytes, p.load, p.load_gbps, p.position, p.blocks, i.median_ns, p.median_ns,
       p.low_ns, p.high_ns, p.ns_per_hop, p.gbps, p.payload_bytes, p.status, p.reason
     FROM point p
     JOIN curve k ON k.measured = p.measured AND k.path = p.path AND k.size_bytes IS p.size_bytes
-      AND k.beside = p.beside
+      AND k.load = p.load
     LEFT JOIN idle i ON i.measured = p.measured AND i.path = p.path AND i.size_bytes IS p.size_bytes)
 SELECT
   s.measured AS measured,
   s.path AS path,
   s.size_bytes AS size_bytes,
-  s.beside AS beside,
+  s.load AS load,
   s.blocks AS blocks,
   round(s.load_gbps, 2) AS load_gbps,
   round(s.ns_per_hop, 1) AS ns_per_hop,

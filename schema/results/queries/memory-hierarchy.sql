@@ -1,6 +1,6 @@
 -- Latency of a GPU's memory over footprint and stride.
 --
--- One row per point of a curve, from the latest run of memory-hierarchy: cycles and ns per load. cache is the
+-- One row per point of a curve, from the latest run of memory-hierarchy: cycles and ns per access. cache is the
 -- nearest cache that loads may hit. hops is the number of loads between two readings of the clock: where it is
 -- small, the reading contributes to the latency.
 --

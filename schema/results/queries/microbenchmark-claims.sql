@@ -47,7 +47,8 @@ WITH
        - max(CASE WHEN stride_bytes = 4 THEN cycles_per_op END)) / 15
     FROM result WHERE scenario = 'shared-memory-latency' AND space = 'shared' AND block_threads = 32 GROUP BY device
     UNION ALL
-    SELECT 6, device, max(CASE WHEN CAST(grid_blocks AS INTEGER) = 40 THEN gbps END), max(CASE WHEN CAST(grid_blocks AS INTEGER) = 35 THEN gbps END)
+    SELECT 6, device, max(CASE WHEN CAST(grid_blocks AS INTEGER) = 40 THEN gbps END),
+      max(CASE WHEN CAST(grid_blocks AS INTEGER) = 35 THEN gbps END)
     FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND block_threads = 256 GROUP BY device
     UNION ALL
     SELECT 7, device, max(CASE WHEN number_type = 'f16' THEN cycles_per_op END),

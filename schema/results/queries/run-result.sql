@@ -1,18 +1,20 @@
 -- What a run measured, in full.
 --
--- One row per case, in the order of the scenario, including skipped cases with their reason: what `haul run` shows
--- as matrices and tables, and gives as JSON. A setting that comes to a case of another one is not measured
--- again: its row has the result of that case, whose name is same_as. Rates are the median over the processes of the run, in GB/s (10^9
--- bytes per second). gbps_low and gbps_high are the 95 % interval of the median if there was one process, and
--- the slowest and the fastest process if there were several. ns_per_hop and cycles_per_hop are per load of a
--- chase, ns_per_op and cycles_per_op per instruction of a chain, ops_per_clock_sm is for an SM full of chains.
--- stop says why the trials ended: within the requested precision ("precision"), or in at least one process
--- by trials.max ("trials") or max_time ("time"); noise then says what their noise is like, as in v_case. partial is 1
--- in each row of a run that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was not measured, whereas one that
--- is impossible has status "skipped". size_bytes is NULL where flows differ in it. special is 1 where bytes are
--- strided, scattered, staged through the host on purpose, or moved by the bulk copy engine.
+-- One row per case, in the order of the scenario, including skipped cases with their reason: what `haul run` shows as
+-- matrices and tables, and gives as JSON. A setting that comes to a case of another one is not measured again: its
+-- row has the result of that case, whose name is same_as. Rates are the median over the processes of the run, in GB/s
+-- (10^9 bytes per second). gbps_low and gbps_high are the 95 % interval of the median if there was one process, and
+-- the slowest and the fastest process if there were several. ns_per_hop and cycles_per_hop are per access of a chase,
+-- ns_per_op and cycles_per_op per instruction of a chain, ops_per_clock_sm is for an SM full of chains. stop says why
+-- the trials ended: within the requested precision ("precision"), or in at least one process by trials.max ("trials")
+-- or max_time ("time"); noise then says what their noise is like, as in v_case. partial is 1 in each row of a run
+-- that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was
+-- not measured, whereas one that is impossible has status "skipped". size_bytes is NULL where flows differ in it.
+-- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
+-- engine.
 --
--- narrow: kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block,same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
+-- narrow: kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
+-- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
 -- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
 -- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,median_ns,status

@@ -1,7 +1,7 @@
 -- What a run measured.
 --
 -- One row per case, in the order of the scenario: the median over the processes of the run, in GB/s (10^9 bytes per
--- second), or in ns per load, instruction or call. low and high are the 95 % interval of the median if there
+-- second), or in ns per access, instruction or call. low and high are the 95 % interval of the median if there
 -- was one process, and the slowest and the fastest process if there were several. peak_pct is the percentage
 -- of the theoretical peak. "= NAME" is the remark on a setting that comes to another case, whose result it has.
 --

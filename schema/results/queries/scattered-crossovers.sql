@@ -61,7 +61,7 @@ WITH
     FROM curve c WINDOW w AS (PARTITION BY c.path, c.how, c.payload_bytes ORDER BY c.size)),
   answer AS (
     SELECT path, 1 AS part_of, place, other_place, one || ' or ' || other AS question,
-      CAST(round(size_before + part * (size - size_before)) AS INTEGER) AS piece_bytes,
+      CAST(round(size_before + part * (size - size_before)) AS INTEGER) AS at_bytes,
       CASE WHEN ratio > 1 THEN other ELSE one END AS below,
       CASE WHEN ratio > 1 THEN one ELSE other END AS above,
       gbps_before + part * (gbps - gbps_before) AS gbps, NULL AS ratio
@@ -86,10 +86,10 @@ WITH
 SELECT
   path AS path,
   question AS question,
-  piece_bytes AS piece_bytes,
+  at_bytes AS at_bytes,
   below AS below,
   above AS above,
   gbps AS gbps,
   ratio AS ratio
 FROM answer
-ORDER BY path, part_of, place, other_place, piece_bytes;
+ORDER BY path, part_of, place, other_place, at_bytes;

@@ -1,26 +1,28 @@
 -- Unified memory: how pages are touched, and what that costs.
 --
 -- One row per case of the latest run of um-access: who touches how, the rate in GB/s of the memory that is touched
--- (of both ends together where both touch pages of their own), the time of a page, and the rate against that of the
--- first row of its block. For advices, read_mostly is in effect where touching again costs less than the first
--- time, accessed_by where pages stay on the host (note).
+-- (of both ends together where both touch pages of their own), and of_first, the rate against that of the first row of
+-- its block. threads are those of the host, or of the whole kernel in blocks of that many. touched: once; four times
+-- in turn; or "again", which is the second touch alone. For advices, read_mostly is in effect where touching again
+-- costs less than the first time, accessed_by where pages stay on the host (remark).
 --
--- plot: x=warps y=gbps low=low high=high curve=block_threads by=measured,path rows=measured:kernel scale=semilog
+-- plot: x=warps y=gbps low=low high=high curve=block by=measured,path rows=measured:kernel scale=semilog
 --     figure=um-access
 --
--- narrow: low,high,block_threads,remark,path,threads,of_first,passes,page_order
+-- narrow: remark,low,high,of_first,path,warps,block,touched,order,threads,advise
 --
 -- :run (run, default null) the run to show; null: the latest of um-access
 SELECT
   p.block AS measured,
   c.path AS path,
   coalesce(f.unified_access, 'write') AS access,
-  coalesce(f.unified_order, 'linear') AS page_order,
+  coalesce(f.unified_order, 'linear') AS "order",
   f.unified_advise AS advise,
-  CASE WHEN f.unified_again THEN 'yes' ELSE 'no' END AS again,
-  coalesce(f.unified_passes, 1) AS passes,
-  CASE WHEN p.block = 'kernel' OR p.block LIKE '%by_gpu' THEN NULL ELSE c.threads END AS threads,
-  c.block_threads AS block_threads,
+  CASE WHEN f.unified_again THEN 'again' WHEN f.unified_passes > 1 THEN f.unified_passes || ' times' ELSE 'once' END
+    AS touched,
+  CASE WHEN p.block = 'kernel' THEN c.block_threads * c.grid_blocks WHEN p.block LIKE '%by_gpu' THEN NULL
+    ELSE c.threads END AS threads,
+  c.block_threads AS block,
   c.block_threads * c.grid_blocks / 32 AS warps,
   c.gbps AS gbps,
   c.gbps_low AS low,

@@ -225,7 +225,8 @@ SELECT g.gpu,
     ELSE processes > 0 OR busy >= (SELECT busy_percent FROM explained)
   END AS bad,
   CASE WHEN h.run IS NULL THEN 'process_count = ' || processes || ', utilization_percent = ' || busy
-    ELSE (SELECT replace(c.slowed_by, 'gpu' || g.gpu || ' in use by', 'in use by') FROM touched t JOIN case_run c ON c.bench_case = t.bench_case AND c.run = h.run
+    ELSE (SELECT replace(c.slowed_by, 'gpu' || g.gpu || ' in use by', 'in use by') FROM touched t
+          JOIN case_run c ON c.bench_case = t.bench_case AND c.run = h.run
           WHERE t.gpu = g.gpu AND t.class = 'shared' AND c.slowed_by IS NOT NULL LIMIT 1) END AS evidence
 FROM host h
 JOIN (SELECT *, CAST(json_extract(facts, '$.process_count') AS INTEGER) AS processes,

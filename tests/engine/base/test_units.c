@@ -87,6 +87,8 @@ static void durations_are_read(void **state) {
       {"20ms", 20000000},
       {"2s", 2000000000},
       {"5min", UINT64_C(300000000000)},
+      {"1h", UINT64_C(3600000000000)},
+      {"2.5h", UINT64_C(9000000000000)},
       {"0.5s", 500000000},
       {"1.5us", 1500},
       {"0s", 0},
@@ -97,7 +99,7 @@ static void durations_are_read(void **state) {
       fail_msg("\"%s\" gives %llu", table[i].text, (unsigned long long)ns);
     }
   }
-  static const char *const wrong[] = {"", "5", "0", "1.5ns", "1h", "10 ms", "5m", "1KiB", "s"};
+  static const char *const wrong[] = {"", "5", "0", "1.5ns", "1H", "10 ms", "5m", "1KiB", "s"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     uint64_t ns = 99;
     if (units_parse_duration(wrong[i], &ns) || ns != 99) {
@@ -121,6 +123,8 @@ static void what_is_written_reads_back(void **state) {
       {65537, "65537B", "65537ns"},
       {200000, "200000B", "200us"},
       {UINT64_C(60000000000), "58593750KiB", "1min"},
+      {UINT64_C(9000000000000), "8789062500KiB", "150min"},
+      {UINT64_C(86400000000000), "84375000000KiB", "24h"},
       {UINT64_C(3) << 40, "3TiB", "3298534883328ns"},
       {INT64_MAX, "9223372036854775807B", "9223372036854775807ns"},
   };

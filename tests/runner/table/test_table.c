@@ -255,6 +255,59 @@ static void a_list_keeps_room_for_texts(void **state) {
   free(kept);
 }
 
+/* What all rows share is said once; of the others those go last without which rows are alike. */
+static void a_list_keeps_what_tells_rows_apart(void **state) {
+  (void)state;
+  static const char *const columns[] = {"block", "order", "threads", "note", "host", "gbps"};
+  const char *const rows[][4] = {
+      {"by_gpu", "linear", "a", "node7"},
+      {"by_gpu", "random", "a", "node7"},
+      {"by_host", "linear", "c", "node7"},
+  };
+  static const struct {
+    unsigned width;
+    const char *expected;
+  } CASES[] = {
+      {43, "block    order   threads  note  host   gbps\n"
+           "by_gpu   linear        4  a     node7   1.5\n"},
+      {42, "block    order   note  host   gbps\n"
+           "by_gpu   linear  a     node7   1.5\n"
+           "by_gpu   random  a     node7   2.5\n"
+           "by_host  linear  c     node7   3.5\n"
+           "in all rows threads=4\n"},
+      {26, "block    order   gbps\n"
+           "by_gpu   linear   1.5\n"
+           "by_gpu   random   2.5\n"
+           "by_host  linear   3.5\n"
+           "in all rows threads=4,\n"
+           "            host=node7\n"
+           "no room for note: a wider\n"
+           "            terminal or\n"
+           "            --format csv\n"
+           "            shows them\n"},
+      {20, "block    gbps\n"
+           "by_gpu    1.5\n"
+           "by_gpu    2.5\n"},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct output output;
+    start(&output, (struct table_options){.format = OUTPUT_TABLE,
+                                          .width = CASES[i].width,
+                                          .narrow = "threads,order,note"});
+    begin(&output, columns, 6);
+    for (size_t row = 0; row < 3; row++) {
+      add(&output, (struct cell[]){cell_text(rows[row][0]), cell_text(rows[row][1]),
+                                   cell_integer(4), cell_text(rows[row][2]),
+                                   cell_text(rows[row][3]), cell_real(1.5 + (double)row)});
+    }
+    char *text = finish(&output);
+    if (strncmp(text, CASES[i].expected, strlen(CASES[i].expected)) != 0) {
+      fail_msg("%u columns:\n%s", CASES[i].width, text);
+    }
+    free(text);
+  }
+}
+
 static void lines_are_wrapped_each(void **state) {
   (void)state;
   struct strbuf text;
@@ -279,6 +332,8 @@ static void texts_break_between_words(void **state) {
                                cell_text("aWordThatIsWiderThanItsColumnCanBe is cut")});
   add(&output, (struct cell[]){cell_null(), cell_null(),
                                cell_text("numa0:pageable-numa1:pageable/threads=2/4KiB")});
+  add(&output, (struct cell[]){cell_null(), cell_null(),
+                               cell_text("load.copy.direction=forward by_threads")});
   assert_text(finish(&output), "what       gbps  why\n"
                                "é short  1.2346  the link was not as\n"
                                "                 wide as it can be\n"
@@ -286,7 +341,9 @@ static void texts_break_between_words(void **state) {
                                "                 ColumnCanBe is cut\n"
                                "                 numa0:pageable-\n"
                                "                 numa1:pageable/\n"
-                               "                 threads=2/4KiB\n");
+                               "                 threads=2/4KiB\n"
+                               "                 load.copy.direction=\n"
+                               "                 forward by_threads\n");
 }
 
 static void empty_columns_are_left_out(void **state) {
@@ -545,6 +602,7 @@ int main(void) {
       cmocka_unit_test(a_table_fits_the_terminal),
       cmocka_unit_test(a_list_leaves_columns_out),
       cmocka_unit_test(a_list_keeps_room_for_texts),
+      cmocka_unit_test(a_list_keeps_what_tells_rows_apart),
       cmocka_unit_test(lines_are_wrapped_each),
       cmocka_unit_test(texts_break_between_words),
       cmocka_unit_test(empty_columns_are_left_out),

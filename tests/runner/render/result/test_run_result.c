@@ -292,10 +292,10 @@ static void latencies_are_in_ns(void **state) {
   EXPECT(
       said, 0,
       "chase\n"
-      "4KiB: ns per load: from memory of the row, by a thread of the column\n"
+      "4KiB: ns per access: from memory of the row, by a thread of the column\n"
       "              gpu0  gpu1\n"
       "numa0:pinned  1190  1210\n"
-      "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles per load; 95 % interval within 0.05 "
+      "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles per access; 95 % interval within 0.05 "
       "%\n");
 }
 
@@ -336,14 +336,33 @@ static void the_rest_is_tables(void **state) {
          "gpu0-gpu1  300.0   0.05       75.0\n"
          "gpu0-gpu2   1300   0.05      325.0\n"
          "% of peak: nvlink raw, 400.0 GB/s\n");
-  /* Too narrow: the interval goes first, then the peak. */
+  /* Too narrow: the interval, which both have, goes first, then the peak. */
   EXPECT(((const struct said[]){said[4], said[5]}), 24,
          "mixed\n"
          "1MiB by ce: GB/s of all\n"
          "flows, over one window\n"
          "path        GB/s\n"
          "gpu0-gpu1  300.0\n"
-         "gpu0-gpu2   1300\n");
+         "gpu0-gpu2   1300\n"
+         "in all rows +/- %=0.05\n"
+         "no room for % of peak: a\n"
+         "            wider\n"
+         "            terminal or\n"
+         "            --format csv\n"
+         "            shows them\n");
+  /* Settings are wrapped where that is enough. */
+  const struct said settings[] = {
+      {.block = "s", UP(0, "pinned"), .axes = "kernel.grid=per_sm*1 kernel.block=128", .gbps = 10},
+      {.block = "s", UP(0, "pinned"), .axes = "kernel.grid=per_sm*2 kernel.block=256", .gbps = 20}};
+  EXPECT(settings, 70,
+         "s\n"
+         "4KiB by ce: GB/s\n"
+         "path               settings               GB/s  +/- %  % of peak\n"
+         "numa0:pinned-gpu0  kernel.grid=per_sm*1  10.00   0.05        2.5\n"
+         "                   kernel.block=128\n"
+         "numa0:pinned-gpu0  kernel.grid=per_sm*2  20.00   0.05        5.0\n"
+         "                   kernel.block=256\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n");
   EXPECT(((const struct said[]){{.block = "mix", .path = "2flows", .flows = 2, .gbps = 80}}), 0,
          "mix\n"
          "several sizes by ce: GB/s of all flows, over one window\n"
@@ -382,7 +401,7 @@ static void every_kind_has_its_unit(void **state) {
   };
   EXPECT(said, 0,
          "l1\n"
-         "4KiB: time of one load that waits for the one before\n"
+         "4KiB: time of one access that waits for the one before\n"
          "path         ns/hop  cycles/hop  +/- %\n"
          "gpu0:global   17.00       33.66   0.05\n"
          "\n"
