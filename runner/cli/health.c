@@ -95,7 +95,7 @@ static struct case_keys health_keys_to_repeat(struct health *health) {
   const char **keys = arena_array(&health->command->arena, count, sizeof *keys);
   struct case_keys again = {.items = keys};
   for (size_t i = 0; i < count; i++) {
-    if (findings[i].verdict == EXPECT_SHORT) {
+    if (findings[i].verdict == EXPECT_SHORT || findings[i].verdict == EXPECT_UNCLEAR) {
       keys[again.count++] = findings[i].key;
     }
   }

@@ -47,9 +47,9 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
 static void verb_check_check(struct command *command, struct argp_state *state) {
   struct compare_request *request = &command->request;
   if (command->expects) {
-    if (request->by != NULL || command->fail_on_given || command->strict) {
-      argp_error(state, "--expect compares with no other runs: it cannot be combined with --by, "
-                        "--fail-on or --strict");
+    if (request->by != NULL || command->fail_on_given) {
+      argp_error(state, "--expect compares with no other runs: it cannot be combined with --by or "
+                        "--fail-on");
     }
     return;
   }
@@ -116,7 +116,7 @@ static bool verb_check_is_selected(const struct command *command,
   return only == NULL || measured_case_matches(&bench, only);
 }
 
-/* One row for each case that falls short, of all with -v. */
+/* One row for each case that falls short or may do so, of all with -v. */
 static enum status verb_check_list(struct command *command, const struct expected_run *runs,
                                    size_t run_count, struct error *err) {
   static const char *const NAMES[] = {"verdict",  "gpu",       "case", "value", "unit",
@@ -128,7 +128,7 @@ static enum status verb_check_list(struct command *command, const struct expecte
     for (size_t i = 0; i < runs[r].count; i++) {
       const struct expect_finding *finding = &runs[r].findings[i];
       const bool falls_short = finding->verdict == EXPECT_SHORT;
-      if (!(falls_short || command->common.verbose ||
+      if (!(falls_short || finding->verdict == EXPECT_UNCLEAR || command->common.verbose ||
             (rows_alone && command->common.format != OUTPUT_MD)) ||
           !verb_check_is_selected(command, finding)) {
         continue;
@@ -148,6 +148,11 @@ static enum status verb_check_list(struct command *command, const struct expecte
   }
   return sink_end(sink, err);
 }
+
+static const enum test_outcome OUTCOMES[] = {[EXPECT_USUAL] = TEST_PASSED,
+                                             [EXPECT_SHORT] = TEST_FAILED,
+                                             [EXPECT_BEYOND] = TEST_PASSED,
+                                             [EXPECT_UNCLEAR] = TEST_SKIPPED};
 
 static enum status verb_check_tests(struct command *command, const struct expected_run *runs,
                                     size_t run_count, size_t selected, struct error *err) {
@@ -173,8 +178,7 @@ static enum status verb_check_tests(struct command *command, const struct expect
       const struct expect_finding *finding = &runs[r].findings[i];
       if (verb_check_is_selected(command, finding)) {
         cases[report.case_count++] =
-            (struct test_case){finding->block, finding->name,
-                               finding->verdict == EXPECT_SHORT ? TEST_FAILED : TEST_PASSED,
+            (struct test_case){finding->block, finding->name, OUTCOMES[finding->verdict],
                                expect_finding_words(&command->arena, finding)};
       }
     }
@@ -204,7 +208,7 @@ static void verb_check_say(struct command *command, const struct expected_run *r
 
 static enum status verb_check_show_expected(struct command *command,
                                             const struct expected_run *runs, size_t run_count,
-                                            size_t known, size_t shorts, struct error *err) {
+                                            size_t known, size_t listed, struct error *err) {
   const enum output_format format = command->common.format;
   if (command->common.tests != TEST_NONE) {
     return verb_check_tests(command, runs, run_count, known, err);
@@ -212,7 +216,7 @@ static enum status verb_check_show_expected(struct command *command,
   if (format == OUTPUT_MD || format == OUTPUT_TABLE) {
     verb_check_say(command, runs, run_count);
   }
-  if (shorts > 0 || command->common.verbose || (format != OUTPUT_MD && format != OUTPUT_TABLE)) {
+  if (listed > 0 || command->common.verbose || (format != OUTPUT_MD && format != OUTPUT_TABLE)) {
     (void)fputs(format == OUTPUT_MD || format == OUTPUT_TABLE ? "\n" : "", stdout);
     return verb_check_list(command, runs, run_count, err);
   }
@@ -246,6 +250,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
   struct expected_run *runs = arena_array(&command->arena, run_count, sizeof *runs);
   size_t known = 0;
   size_t shorts = 0;
+  size_t unclear = 0;
   for (size_t r = 0; r < run_count; r++) {
     runs[r] = (struct expected_run){.run = &command->measured->runs[r]};
     const char *name = arena_format(&command->arena, "run:%s", runs[r].run->ref.uuid);
@@ -258,16 +263,20 @@ static enum status verb_check_expected(struct command *command, struct error *er
       const bool selected = verb_check_is_selected(command, &runs[r].findings[i]);
       known += selected;
       shorts += selected && runs[r].findings[i].verdict == EXPECT_SHORT;
+      unclear += selected && runs[r].findings[i].verdict == EXPECT_UNCLEAR;
     }
   }
-  status = THEN(status, verb_check_show_expected(command, runs, run_count, known, shorts, err));
+  status = THEN(status,
+                verb_check_show_expected(command, runs, run_count, known, shorts + unclear, err));
   if (status == STATUS_OK) {
     const size_t wrong = verb_check_count_wrong(command);
     if (wrong > 0) {
       say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt", wrong,
                   strings_plural(wrong, "result has", "results have"));
     }
-    command->code = shorts + wrong > 0 ? EXIT_REGRESSED : EXIT_DONE;
+    command->code = shorts + wrong > 0               ? EXIT_REGRESSED
+                    : command->strict && unclear > 0 ? EXIT_UNDECIDED
+                                                     : EXIT_DONE;
     if (known + wrong == 0) {
       status = error_set(err, STATUS_UNSUPPORTED,
                          "nothing is known of these cases on this machine: haul expect list shows "

@@ -183,13 +183,14 @@ static const char *judge_range(struct arena *arena, double low, double high) {
 }
 
 static void judge_compare(const struct known *known, enum expect_statement statement,
-                          struct expect_finding *finding) {
-  const bool below = finding->value < known->low_edge; /* false of NAN */
-  const bool above = finding->value > known->high_edge;
+                          const struct observed *observed, struct expect_finding *finding) {
+  const bool below = observed->value < known->low_edge; /* false of NAN */
+  const bool above = observed->value > known->high_edge;
   if (!known->any || finding->verdict == EXPECT_SHORT || (!below && !above)) {
     return;
   }
-  finding->verdict = below != finding->time ? EXPECT_SHORT : EXPECT_BEYOND;
+  const bool sure = below ? observed->high < known->low_edge : observed->low > known->high_edge;
+  finding->verdict = !sure ? EXPECT_UNCLEAR : below != finding->time ? EXPECT_SHORT : EXPECT_BEYOND;
   finding->statement = statement;
   finding->low = known->low;
   finding->high = known->high;
@@ -222,9 +223,9 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
                               .limit = known[EXPECT_LIMIT].any ? known[EXPECT_LIMIT].high : NAN,
                               .gpus = {observed->gpus[0], observed->gpus[1]},
                               .machine = known[shown].machine};
-  judge_compare(&known[EXPECT_FLOOR], EXPECT_FLOOR, finding);
-  judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, finding);
-  judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, finding);
+  judge_compare(&known[EXPECT_FLOOR], EXPECT_FLOOR, observed, finding);
+  judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, observed, finding);
+  judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, observed, finding);
   finding->expected = judge_range(&judge->arena, finding->low, finding->high);
   if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
     finding->usual =
@@ -339,10 +340,12 @@ size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict 
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again) {
   for (size_t i = 0; i < judge->finding_count; i++) {
     struct expect_finding *finding = &judge->findings[i];
-    for (size_t k = 0; finding->verdict == EXPECT_SHORT && k < again->finding_count; k++) {
+    for (size_t k = 0; k < again->finding_count; k++) {
       const struct expect_finding *other = &again->findings[k];
-      if (strcmp(other->key, finding->key) == 0 && other->verdict != EXPECT_SHORT) {
-        judge->counts[EXPECT_SHORT]--;
+      const bool takes = finding->verdict == EXPECT_UNCLEAR ||
+                         (finding->verdict == EXPECT_SHORT && other->verdict != EXPECT_SHORT);
+      if (takes && strcmp(other->key, finding->key) == 0) {
+        judge->counts[finding->verdict]--;
         judge->counts[other->verdict]++;
         finding->verdict = other->verdict;
         finding->value = other->value;
@@ -454,18 +457,21 @@ const char *expect_judge_summary(struct expect_judge *judge) {
   }
   const char *beyond =
       better > 0 ? arena_format(arena, "; %zu better than anything reported", better) : "";
+  const size_t unclear = judge->counts[EXPECT_UNCLEAR];
+  const char *noisy = unclear > 0 ? arena_format(arena, "; %zu too noisy to tell", unclear) : "";
   const char *unknown = judge->unknown > 0
                             ? arena_format(arena, "; nothing is known of %zu more", judge->unknown)
                             : "";
   if (shorts > 0) {
-    return arena_format(arena, "%zu of %zu short of what is usual for %s%s%s: see haul explain",
-                        shorts, judge->finding_count, judge->machine, beyond, unknown);
+    return arena_format(arena, "%zu of %zu short of what is usual for %s%s%s%s: see haul explain",
+                        shorts, judge->finding_count, judge->machine, beyond, noisy, unknown);
   }
   const char *grounds = judge->reports > 0 ? arena_format(arena, " (%u report%s)", judge->reports,
                                                           strings_plural(judge->reports, "", "s"))
                                            : " (floors alone)";
-  return arena_format(arena, "all %zu as usual for %s%s%s%s", judge->finding_count, judge->machine,
-                      grounds, beyond, unknown);
+  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s", unclear > 0 ? "" : "all ",
+                      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy,
+                      unknown);
 }
 
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {

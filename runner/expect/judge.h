@@ -21,8 +21,9 @@
 
 #define EXPECT_VERDICT_LIST(X)                                                                     \
   X(EXPECT_USUAL, "usual")                                                                         \
-  X(EXPECT_SHORT, "short")   /* below what is usual or a floor; of times: above */                 \
-  X(EXPECT_BEYOND, "beyond") /* better than anything known: look how it was measured */
+  X(EXPECT_SHORT, "short")     /* below what is usual or a floor; of times: above */               \
+  X(EXPECT_BEYOND, "beyond")   /* better than anything known: look how it was measured */          \
+  X(EXPECT_UNCLEAR, "unclear") /* short or beyond, but may be as usual within its interval */
 ENUM_NAMES_DECLARE(expect_verdict, EXPECT_VERDICT_LIST)
 
 /* What is known, most trusted first: the user's file, the shipped one. NULL = none. */
@@ -61,7 +62,8 @@ const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struc
 /* After the last row. Those judged, in the order of the run. */
 const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
-/* What falls short, but did not when it was measured again, takes the verdict and value of that. */
+/* What falls short, but did not when it was measured again, takes the verdict and value of that; so
+ * does what was unclear. */
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48" */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);

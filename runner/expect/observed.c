@@ -100,6 +100,20 @@ static bool observed_is_near(const struct observed_reader *reader,
   return true;
 }
 
+/* Of several processes the slowest and the fastest are known, not how well their middle is. */
+static void observed_read_interval(const struct observed_reader *reader, const struct cell *cells,
+                                   struct observed *observed) {
+  const double median = observed_number(reader, cells, CELL_MEDIAN);
+  const double low = observed_number(reader, cells, CELL_LOW) / median; /* NAN stays NAN */
+  const double high = observed_number(reader, cells, CELL_HIGH) / median;
+  const bool known = observed_number(reader, cells, CELL_PROCESSES) == 1 && low > 0 && high > 0;
+  observed->low = observed->high = observed->value;
+  if (known) {
+    observed->low *= observed->time ? low : 1 / high;
+    observed->high *= observed->time ? high : 1 / low;
+  }
+}
+
 bool observed_read(const struct observed_reader *reader, const struct cell *cells,
                    struct observed *observed) {
   const char *status = observed_text(reader, cells, CELL_STATUS);
@@ -128,6 +142,7 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
   if (observed->kind == CASE_STREAM && target == NULL) { /* works where its memory is */
     observed->gpus[1] = observed->gpus[0];
   }
+  observed_read_interval(reader, cells, observed);
   const char *memory = observed_text(
       reader, cells, observed->gpus[0] >= 0 ? CELL_TARGET_MEMORY : CELL_SOURCE_MEMORY);
   observed->memory = observed_word(memory, memory_kind_names);

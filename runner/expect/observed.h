@@ -46,6 +46,10 @@ struct hardware {
   X(CELL_SIZE, "size_bytes")                                                                       \
   X(CELL_GBPS, "gbps")                                                                             \
   X(CELL_HOP, "ns_per_hop")                                                                        \
+  X(CELL_MEDIAN, "median_ns")                                                                      \
+  X(CELL_LOW, "low_ns")                                                                            \
+  X(CELL_HIGH, "high_ns")                                                                          \
+  X(CELL_PROCESSES, "processes")                                                                   \
   X(CELL_STATUS, "status")                                                                         \
   X(CELL_SLOWED, "slowed_by")                                                                      \
   X(CELL_SAME, "same_as")                                                                          \
@@ -62,6 +66,8 @@ struct observed {
   bool plain; /* measured as such cases are by default */
   bool time;
   double value;
+  double low,
+      high; /* the 95 % interval of one process; of several, and where it is not known, value */
   int gpus[2];
   int node; /* of the host; -1 = none */
 };

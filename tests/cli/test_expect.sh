@@ -108,6 +108,23 @@ equal '<li class="bad"><b>Not as it should be:</b> 1 of 4 short of what is usual
   "$(sed -n '/<ul class="answers">/,/<\/ul>/p' page.html | grep -A1 'Not as it should be' | grep -B1 '<li class="bad">gpu2, host link: 27.4' | head -n 1) $(grep -c 'short of what is usual for' page.html)" \
   'what the page says'
 
+begin 'a slow number that may be a usual one, by its own interval, is too noisy to tell'
+if command -v sqlite3 >/dev/null; then
+  cp slow.db noisy.db
+  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, median_high_ns = 2.1 * median_ns
+    where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
+  run_ok check --expect=mine.toml --db noisy.db
+  expect_out '^3 as usual for H200 of the fake driver \(2 reports\); 1 too noisy to tell; nothing is known of 8 more$'
+  expect_out '^unclear +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2'
+  run check --expect=mine.toml --strict --db noisy.db
+  expect_code 4
+  run_ok check --expect=mine.toml --db noisy.db --format junit
+  expect_out 'tests="4" failures="0" errors="0" skipped="1"'
+  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 1.8 where median_low_ns is not null'
+  run check --expect=mine.toml --db noisy.db
+  expect_code 1
+fi
+
 begin 'mistakes in a data file: all of them, with places; a run with the file does not begin'
 sed 's/"GB\/s"/"GBs"/; s/low = /lowest = /' mine.toml >bad.toml
 HAUL_EXPECT=bad.toml run run up.toml --db never.db
@@ -117,7 +134,7 @@ expect_err "bad.toml:11:1: error: unknown key \"lowest\""
 expect_err "did you mean \"low\"\\?|low"
 expect_err "bad.toml:13:8: error: unit: invalid value \"GBs\""
 run_fails 2 'none.toml.*No such file' check --expect=none.toml --db slow.db
-run_fails 2 'compares with no other runs' check --expect --strict --db slow.db
+run_fails 2 'compares with no other runs' check --expect --fail-on regressed --db slow.db
 
 begin 'health: one line and an exit code; one short case is measured once more'
 HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'

@@ -55,7 +55,7 @@
   TEXT("same_axes", same_axes)                                                                     \
   TEXT("expected",                                                                                 \
        expected) /* "55.2-55.5", from a judge (runner/expect); NULL: nothing is known */           \
-  TEXT("as_expected", as_expected)         /* "usual", "short", "beyond" */                        \
+  TEXT("as_expected", as_expected)         /* an expect_verdict's name */                          \
   NUMBER("expected_limit", expected_limit) /* GB/s; NAN: not known */                              \
   NUMBER("partial", partial)               /* 1: the run has not measured all of its scenario */
 

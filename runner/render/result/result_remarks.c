@@ -54,8 +54,14 @@ static const char *remarks_slowed(const struct result_remarks *remarks, const st
 
 /* Of a case that is short of what its machine reaches. */
 static const char *remarks_short(const struct result_remarks *remarks, const struct run_row *row) {
-  return row->as_expected != NULL && strcmp(row->as_expected, "short") == 0
+  if (row->as_expected == NULL) {
+    return NULL;
+  }
+  return strcmp(row->as_expected, "short") == 0
              ? arena_format(remarks->arena, "short of what is usual here, %s", row->expected)
+         : strcmp(row->as_expected, "unclear") == 0
+             ? arena_format(remarks->arena, "too noisy to tell from what is usual here, %s",
+                            row->expected)
              : NULL;
 }
 
