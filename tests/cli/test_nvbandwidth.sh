@@ -75,6 +75,24 @@ if command -v sqlite3 >/dev/null; then
   equal 1 "$(awk -F, '$2 == "ce" { print $5 + 0 }' "$scratch/out")" 'ce by ce'
 fi
 
+begin 'beside nvbandwidth, in turns: medians over the rounds, and what falls short'
+cat >nvbandwidth <<END
+#!/bin/sh
+echo "\$*" >>calls
+sed "s/\"54\\.6771\"/\"5\$(wc -l <calls).1\"/" '$source_folder/tests/data/nvbandwidth-0.8-4xH200.json'
+END
+chmod +x nvbandwidth
+HAUL_FAKE_FAULTS=$source_folder/tests/fake_cuda/faults/half-speed-link.toml \
+  bash "$source_folder/tests/benchmarks/beside_nvbandwidth.sh" -n 3 -t host_to_device_memcpy_ce -t device_local_copy \
+  "$haul" ./nvbandwidth beside.db "${small[@]}" --set transfer.size=16MiB >out 2>err
+equal '3 -j -t host_to_device_memcpy_ce device_local_copy' "$(sort calls | uniq -c | sed 's/^ *//')" 'calls'
+equal '' "$(cat err)" stderr
+equal 8 "$(sed 1d out | grep -c ' 3+3 ')" 'cells'
+equal '52.1 3.84' "$(awk '/pinned-gpu0/ { print $3, $6 }' out)" 'median and spread over 51.1, 52.1 and 53.1'
+expect_value 1 beside.db "select count(*) = 24 from v_case where tag = 'haul' and status = 'ok'"
+equal 1 "$(grep -c 'pinned-gpu1 .* low$' out)" 'the slow link is low'
+equal 0 "$(grep -c 'pinned-gpu0 .* low$' out)" 'another is not'
+
 begin 'JSON has units in its keys'
 run_ok run nvbandwidth "${small[@]}" --only 'device_to_device_latency_sm' --json --db json.db
 equal 12 "$(grep -c '"ns_per_hop":[0-9.]' "$scratch/out")" 'latencies'
