@@ -103,8 +103,7 @@ struct verb {
       *words;       /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
   const char *noun; /* what one of words is; NULL: the verb looks at them itself */
   bool takes_runs;  /* names of runs are arguments, too: for completion */
-  bool takes_tests; /* --format junit, --format ctrf */
-  bool takes_svg;   /* --format svg */
+  const struct verb_option *format; /* its own --format; NULL = that of all verbs */
   /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
   void (*check)(struct command *command, struct argp_state *state);
   /* A status other than STATUS_OK is reported; command->code is the exit code otherwise. */

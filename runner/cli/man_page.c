@@ -180,6 +180,9 @@ static void man_put_verb(FILE *stream, const struct verb *verb) {
     man_put_doc(stream, verb->doc);
   }
   man_put_options(stream, verb->options);
+  if (verb->format != NULL) {
+    man_put_option(stream, verb->format);
+  }
 }
 
 void man_page_print(FILE *stream) {

@@ -72,18 +72,22 @@ bool option_take_name(const struct given *given) {
   return true;
 }
 
+/* Formats beyond those of rows come last. */
+#define FORMAT_NAME_(id, name, layout, writer) name,
+static const char *const FORMAT_NAMES_AND_SVG[] = {OUTPUT_FORMAT_LIST(FORMAT_NAME_) "svg", NULL};
+static const char *const FORMAT_NAMES_AND_TESTS[] = {OUTPUT_FORMAT_LIST(FORMAT_NAME_) "junit",
+                                                     "ctrf", NULL};
+
 static bool option_take_format(const struct given *given) {
-  struct common_options *common = &given->command->common;
-  common->format_given = true;
-  if (given->command->verb->takes_svg && strcmp(given->arg, "svg") == 0) {
-    given->command->plot.picture = true;
-    return true;
+  const char *const *names = given->option->names;
+  const size_t index = options_find_name(names, given->arg);
+  given->command->common.format_given = true;
+  if (index == SIZE_MAX || index < output_format_name_count) {
+    return option_take_name(given);
   }
-  if (given->command->verb->takes_tests && test_format_parse(given->arg, &common->tests) &&
-      common->tests != TEST_NONE) {
-    return true;
-  }
-  return option_take_name(given);
+  given->command->plot.picture = names == FORMAT_NAMES_AND_SVG;
+  return given->command->plot.picture ||
+         test_format_parse(given->arg, &given->command->common.tests);
 }
 
 static bool option_take_json(const struct given *given) {
@@ -230,12 +234,21 @@ bool option_take_plot(const struct given *given) {
   return given->arg == NULL || option_take_name(given);
 }
 
+#define FORMAT_OPTION(shown, list)                                                                 \
+  {                                                                                                \
+    "format", "FORMAT", "one of" shown, OPTION_AT(option_take_format, common.format),              \
+        .needs = "format", .names = (list), .group = GROUP_COMMON                                  \
+  }
+const struct verb_option FORMAT_OR_SVG =
+    FORMAT_OPTION(OUTPUT_FORMAT_NAMES " svg", FORMAT_NAMES_AND_SVG);
+const struct verb_option FORMAT_OR_TESTS =
+    FORMAT_OPTION(OUTPUT_FORMAT_NAMES " junit ctrf", FORMAT_NAMES_AND_TESTS);
+
 const struct verb_option COMMON_OPTIONS[] = {
     {"db", "FILE",
      "results database (default: HAUL_DB, else haul/results.db in the user's data folder)",
      OPTION_NON_EMPTY(common.db), .group = GROUP_COMMON},
-    {"format", "FORMAT", "one of" OUTPUT_FORMAT_NAMES, OPTION_AT(option_take_format, common.format),
-     .needs = "format", .names = output_format_names, .group = GROUP_COMMON},
+    FORMAT_OPTION(OUTPUT_FORMAT_NAMES, output_format_names),
     {"json", NULL, "the same as --format json", option_take_json, .group = GROUP_COMMON},
     {"csv", NULL, "the same as --format csv", option_take_csv, .group = GROUP_COMMON},
     {"color", "WHEN", "auto, always or never", OPTION_AT(option_take_color, common.colour),
@@ -281,7 +294,11 @@ const struct verb_option *options_at(const struct verb *verb, size_t i) {
       return o;
     }
   }
-  return i < sizeof COMMON_OPTIONS / sizeof *COMMON_OPTIONS - 1 ? &COMMON_OPTIONS[i] : NULL;
+  if (i >= sizeof COMMON_OPTIONS / sizeof *COMMON_OPTIONS - 1) {
+    return NULL;
+  }
+  const struct verb_option *own = verb->format;
+  return own != NULL && strcmp(own->name, COMMON_OPTIONS[i].name) == 0 ? own : &COMMON_OPTIONS[i];
 }
 
 static int options_key(const struct verb_option *option, size_t i) {

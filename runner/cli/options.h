@@ -21,6 +21,8 @@ option_take option_take_delta, option_take_pause, option_take_plot;
 
 /* Every verb takes these. */
 extern const struct verb_option COMMON_OPTIONS[];
+/* --format of verbs that draw, or write reports of tests, too. */
+extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 
 /* Which scenarios, and what to change in them: run, plan, validate. */
 #define BATCH_OPTION_SET                                                                           \

@@ -325,7 +325,7 @@ const struct verb VERB_CHECK = {
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,
     .too_many = COMPARE_TOO_MANY,
-    .takes_tests = true,
+    .format = &FORMAT_OR_TESTS,
     .check = verb_check_check,
     .run = verb_check_run,
 };

@@ -105,17 +105,23 @@ static const char *verb_completion_arguments(struct arena *arena, const struct v
 /* bash ------------------------------------------------------------------------------------------
  */
 
+/* After that verb; "*": after any. */
+static void verb_completion_print_bash_value(struct arena *arena, const char *verb,
+                                             const struct verb_option *option) {
+  const char *values = verb_completion_values(arena, option);
+  const char *asked = verb_completion_asked(option);
+  if (asked != NULL) {
+    printf("    %s\\ --%s) _haul_ask %s; return ;;\n", verb, option->name, asked);
+  } else if (values[0] != '\0') {
+    printf("    %s\\ --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", verb,
+           option->name, values);
+  }
+}
+
 static void verb_completion_print_bash_values(struct arena *arena,
                                               const struct verb_option *option) {
   for (; option != NULL && option->name != NULL; option++) {
-    const char *values = verb_completion_values(arena, option);
-    const char *asked = verb_completion_asked(option);
-    if (asked != NULL) {
-      printf("    --%s) _haul_ask %s; return ;;\n", option->name, asked);
-    } else if (values[0] != '\0') {
-      printf("    --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", option->name,
-             values);
-    }
+    verb_completion_print_bash_value(arena, "*", option);
   }
 }
 
@@ -169,7 +175,12 @@ static void verb_completion_print_bash(struct arena *arena) {
   printf("help --help --version' -- \"$current\"))\n"
          "    return\n"
          "  fi\n"
-         "  case $before in\n");
+         "  case \"${COMP_WORDS[1]} $before\" in\n");
+  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
+    if ((*verb)->format != NULL) {
+      verb_completion_print_bash_value(arena, (*verb)->name, (*verb)->format);
+    }
+  }
   verb_completion_print_bash_values(arena, COMMON_OPTIONS);
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     verb_completion_print_bash_values(arena, (*verb)->options);

@@ -106,7 +106,7 @@ const struct verb VERB_ENV = {
            ". --save - writes to standard output. --format svg draws it: nodes, GPUs, links and "
            "their theoretical peaks; with --run also what that run measured on them.",
     .options = VERB_ENV_OPTIONS,
-    .takes_svg = true,
+    .format = &FORMAT_OR_SVG,
     .check = verb_env_check,
     .run = verb_env_run,
 };

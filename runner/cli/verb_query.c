@@ -2,6 +2,7 @@
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/record/saved.h"
+#include "scenarios/scenarios.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -88,6 +89,31 @@ static enum status verb_query_check_drawn(const struct saved_query *saved, struc
   return status;
 }
 
+/* What a query that gave nothing would need: ": it reads runs of the scenario energy; haul run
+ * energy measures one". "" = it reads any run. */
+static const char *verb_query_needed(struct arena *arena, const struct saved_query *saved) {
+  const struct saved_parameter *run = saved_query_parameter(saved, ":run");
+  const char *names = "";
+  size_t count = 0;
+  if (run != NULL && run->standard != NULL && strcmp(run->standard, "latest") == 0) {
+    return "";
+  }
+  for (size_t i = 0; i < scenarios_count(); i++) {
+    const char *name = input_shipped_name(arena, scenarios_at(i));
+    char *scenario = arena_strdup(arena, name); /* comm-scope-fig02 is in comm-scope/fig02 */
+    for (char *slash = strchr(scenario, '/'); slash != NULL; slash = strchr(slash, '/')) {
+      *slash = '-';
+    }
+    if (scenarios_runnable(scenarios_at(i)) && saved_query_is_of(saved, scenario)) {
+      names = arena_format(arena, "%s%s%s", names, count++ > 0 ? ", " : "", name);
+    }
+  }
+  return count == 0
+             ? ""
+             : arena_format(arena, ": it reads runs of the scenario%s %s; haul run %s measures one",
+                            count == 1 ? "" : "s", names, count == 1 ? names : "NAME");
+}
+
 static enum status verb_query_run(struct command *command, struct error *err) {
   struct saved_query saved = {.name = NULL};
   if (command->saved != NULL) {
@@ -96,12 +122,21 @@ static enum status verb_query_run(struct command *command, struct error *err) {
   if (!command->plot.wanted) {
     const struct row_sink *rows = command_rows(command, NULL);
     table_narrow(command->table, saved.narrow);
-    return verb_query_give_rows(command, rows, err);
+    RETURN_ON_ERROR(verb_query_give_rows(command, rows, err));
+    const char *needed = saved.of != NULL && table_row_count(command->table) == 0
+                             ? verb_query_needed(&command->arena, &saved)
+                             : "";
+    if (needed[0] != '\0') {
+      say_note(&command->common, "%s has no rows%s", saved.name, needed);
+    }
+    return STATUS_OK;
   }
   if (command->saved != NULL) {
     RETURN_ON_ERROR(verb_query_check_drawn(&saved, err));
   }
-  struct curves *curves = plot_open(&command->common, &command->plot, "nothing to draw");
+  const char *needed = saved.of != NULL ? verb_query_needed(&command->arena, &saved) : "";
+  struct curves *curves = plot_open(&command->common, &command->plot,
+                                    arena_format(&command->arena, "nothing to draw%s", needed));
   if (command->saved != NULL) {
     curves_draw_as(curves, &saved);
   }
@@ -127,7 +162,7 @@ const struct verb VERB_QUERY = {
     .options = VERB_QUERY_OPTIONS,
     .word_max = 1,
     .too_many = "; put the SQL statement in quotes",
-    .takes_svg = true,
+    .format = &FORMAT_OR_SVG,
     .check = verb_query_check,
     .run = verb_query_run,
 };

@@ -1,5 +1,6 @@
 #include "runner/record/saved.h"
 
+#include "engine/base/globs.h"
 #include "engine/base/strbuf.h"
 #include "schema/results/results_sql.h"
 #include "schema/scenario/nearest.h"
@@ -14,6 +15,7 @@ ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS_MAX = 4 };
 
 static const char PLOT_HEAD[] = "plot: ";
+static const char OF_HEAD[] = "of: ";
 static const char NARROW_HEAD[] = "narrow: ";
 
 static bool saved_query_is(const struct embedded_file *file) {
@@ -105,6 +107,8 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
       query->title = line;
     } else if (line[0] == ':' && query->parameter_count < QUERY_PARAMETERS_MAX) {
       parameters[query->parameter_count++] = saved_query_parse_parameter(line, arena);
+    } else if (strncmp(line, OF_HEAD, strlen(OF_HEAD)) == 0) {
+      query->of = line + strlen(OF_HEAD);
     } else if (strncmp(line, PLOT_HEAD, strlen(PLOT_HEAD)) == 0 &&
                query->plot_count < QUERY_PLOTS_MAX) {
       saved_query_parse_plot(line + strlen(PLOT_HEAD), arena, &plots[query->plot_count++]);
@@ -132,6 +136,20 @@ size_t saved_query_count(void) {
 
 void saved_query_at(size_t i, struct arena *arena, struct saved_query *query) {
   saved_query_describe(saved_query_file(i), arena, query);
+}
+
+bool saved_query_is_of(const struct saved_query *query, const char *scenario) {
+  return query->of != NULL && globs_match(query->of, scenario);
+}
+
+const struct saved_parameter *saved_query_parameter(const struct saved_query *query,
+                                                    const char *name) {
+  for (size_t i = 0; i < query->parameter_count; i++) {
+    if (strcmp(query->parameters[i].name, name) == 0) {
+      return &query->parameters[i];
+    }
+  }
+  return NULL;
 }
 
 enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,

@@ -6,6 +6,8 @@
  *   --
  *   -- What it shows, in one or more lines.
  *   --
+ *   -- of: energy,comm-scope-*
+ *
  *   -- plot: x=size_bytes y=gbps low=low high=high curve=method by=gpu
  *
  *   -- narrow: remark,host,gpu
@@ -13,9 +15,11 @@
  *   -- :run (run, default latest) the run to show
  *   -- :block (text, default %) LIKE pattern of block names
  *
- * A plot: line says what --plot draws; a query may have several, and without one it is not drawn. A
- * line that begins with two more blanks goes on with it. Every query has a narrow: line, or
- * several: the columns that a terminal without room for all does not show, the first to go first.
+ * An of: line names the scenarios whose runs are read, as globs: such a run points to the query,
+ * and what is drawn of one run is a figure on its page. A plot: line says what --plot draws; a
+ * query may have several, and without one it is not drawn. A line that begins with two more blanks
+ * goes on with it. Every query has a narrow: line, or several: the columns that a terminal without
+ * room for all does not show, the first to go first.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
@@ -25,6 +29,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define PARAMETER_TYPE_LIST(X)                                                                     \
@@ -47,14 +52,13 @@ struct saved_parameter {
   X(y)   /* numbers; of a list each is a curve, of "a|b" that which has values in the plot */      \
   X(low) /* ends of the error bars */                                                              \
   X(high)                                                                                          \
-  X(curve)  /* list: the columns that name a curve */                                              \
-  X(by)     /* list: one plot for each of their values */                                          \
-  X(peak)   /* the theoretical peak, drawn as a line */                                            \
-  X(axis)   /* holds the name of x */                                                              \
-  X(rows)   /* "COLUMN:VALUE": only such rows */                                                   \
-  X(scale)  /* not a column but log, semilog or linear */                                          \
-  X(unit)   /* not a column but the name of y */                                                   \
-  X(figure) /* not a column but a glob: a figure of the runs of such scenarios */
+  X(curve) /* list: the columns that name a curve */                                               \
+  X(by)    /* list: one plot for each of their values */                                           \
+  X(peak)  /* the theoretical peak, drawn as a line */                                             \
+  X(axis)  /* holds the name of x */                                                               \
+  X(rows)  /* "COLUMN:VALUE": only such rows */                                                    \
+  X(scale) /* not a column but log, semilog or linear */                                           \
+  X(unit)  /* not a column but the name of y */
 
 struct saved_plot {
 #define SAVED_PLOT_MEMBER(name) const char *name;
@@ -68,6 +72,7 @@ struct saved_query {
   const char *shows;
   const struct saved_parameter *parameters;
   size_t parameter_count;
+  const char *of;     /* globs of scenarios, with "," between; NULL = it reads any run */
   const char *narrow; /* NULL = none */
   const struct saved_plot *plots;
   size_t plot_count;
@@ -77,6 +82,11 @@ struct saved_query {
 /* In alphabetical order. i < saved_query_count(). Texts are put into the arena. */
 size_t saved_query_count(void);
 void saved_query_at(size_t i, struct arena *arena, struct saved_query *query);
+/* Whether it is of such a scenario, by name. */
+bool saved_query_is_of(const struct saved_query *query, const char *scenario);
+/* The parameter of that name, ":run"; NULL = it has none. */
+const struct saved_parameter *saved_query_parameter(const struct saved_query *query,
+                                                    const char *name);
 /* STATUS_NOT_FOUND with the names there are. */
 enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,
                              struct error *err) CHECK_RESULT;

@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/record/query.h"
+#include "runner/record/saved.h"
 #include "runner/render/result/run_result.h"
 #include "runner/run/expectations.h"
 #include "runner/run/preflight.h"
@@ -222,6 +223,33 @@ static void run_show_duplicates(const struct common_options *common, const struc
   }
 }
 
+/* "haul query --saved energy reads this run" */
+static void run_show_queries(const struct common_options *common, const char *scenario) {
+  struct arena arena = {0};
+  const char *names = "";
+  const char *drawn = "";
+  size_t count = 0;
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    struct saved_query saved;
+    saved_query_at(i, &arena, &saved);
+    if (saved_query_is_of(&saved, scenario)) {
+      names = arena_format(&arena, "%s%s%s", names, count++ > 0 ? ", " : "", saved.name);
+      if (saved.plot_count > 0) {
+        drawn = arena_format(&arena, "%s%s%s", drawn, drawn[0] != '\0' ? ", " : "", saved.name);
+      }
+    }
+  }
+  if (count > 0) {
+    say_note(common, "haul query --saved %s reads this run%s%s%s%s", count == 1 ? names : "NAME",
+             count == 1 ? "" : ": ", count == 1 ? "" : names,
+             drawn[0] == '\0' ? "" : "; --plot draws ",
+             drawn[0] == '\0' ? ""
+             : count == 1     ? "it"
+                              : drawn);
+  }
+  arena_fini(&arena);
+}
+
 /* For people: matrices and tables. */
 static enum status run_show_blocks(struct query *query, const struct run_request *request,
                                    const struct query_parameter *run,
@@ -351,6 +379,9 @@ static int run_show(const struct run_state *state, const char *uuid) {
   }
   run_show_skipped(common, plan);
   run_show_duplicates(common, plan);
+  if (state->counts[CASE_OK] > 0) {
+    run_show_queries(common, plan->scenario->name);
+  }
   run_describe_counts(state, counts, sizeof counts);
   say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)state->number, uuid,
            plan->scenario->name,

@@ -126,7 +126,6 @@ static void table_drop_result(struct table *table) {
   free(table->columns);
   table->columns = NULL;
   table->column_count = 0;
-  table->row_count = 0;
   strbuf_clear(&table->record);
 }
 
@@ -142,6 +141,7 @@ static enum status table_begin(void *context, const struct column *columns, size
     abort();
   }
   table->column_count = count;
+  table->row_count = 0;
   for (size_t i = 0; i < count; i++) {
     table->columns[i] = columns[i];
     table->columns[i].name = strdup(columns[i].name);
@@ -211,6 +211,10 @@ void table_concatenate(struct table *table) {
 enum status table_end_all(struct table *table, struct error *err) {
   table->concatenates = false;
   return table->columns != NULL ? table_end(table, err) : STATUS_OK;
+}
+
+uint64_t table_row_count(const struct table *table) {
+  return table->row_count;
 }
 
 bool table_reader_gone(const struct table *table) {

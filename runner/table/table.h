@@ -172,6 +172,8 @@ void table_narrow(struct table *table, const char *columns);
  * CSV file, one Markdown table. It ends with table_end_all(). */
 void table_concatenate(struct table *table);
 enum status table_end_all(struct table *table, struct error *err) CHECK_RESULT;
+/* Of the last result. */
+uint64_t table_row_count(const struct table *table);
 bool table_reader_gone(const struct table *table);
 /* Accepts NULL. Rows of a result that was not ended are dropped. */
 void table_free(struct table *table);

@@ -82,6 +82,11 @@ words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul run --for); COMP_CWORD=2; _h
 equal --format "$words" 'completion of haul run --for'
 words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul run --format j); COMP_CWORD=3; _haul; echo \${COMPREPLY[@]}")
 equal 'json jsonl' "$words" 'completion of haul run --format j'
+words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul query --format s); COMP_CWORD=3; _haul; echo \${COMPREPLY[@]}")
+equal svg "$words" 'completion of haul query --format s'
+for verb in env query; do
+  "$haul" "$verb" --help | tr -s ' \n' ' ' | grep -q ' csv-safe svg ' || bad "$verb --help does not list svg"
+done
 words=$(bash -c ". '$scratch/out'; COMP_WORDS=(haul run qui); COMP_CWORD=2; _haul; echo \${COMPREPLY[@]}")
 equal quick "$words" 'completion of haul run qui'
 

@@ -13,10 +13,12 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
   shift 2
   begin "$scenario"
   run_ok run "$scenario" "${small[@]}" "$@"
+  local said query
+  said=$(grep 'haul query --saved .* reads this run' err)
   equal 0 "$(value results.db "select count(*) from v_case where status not in ('ok', 'skipped')
     and run = (select max(run) from v_run)")" 'cases that went wrong'
-  local query
   for query in $queries; do
+    [[ "$said" =~ [\ ,]"${query%=*}"([\ ,\;]|$) ]] || bad "the run does not point to $query: '$said'"
     case $query in
       stream-best=* | *-conflicts=* | arithmetic-latency=* | memory-capacity=*)
         run_error 2 'a table without curves; --plot draws: ' query --saved "${query%=*}" \
@@ -69,6 +71,23 @@ expect_out '^gpu0,l1,[0-9.]+,[0-9.]+,212992,16384,'
 expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
 reproduce fingerprint fingerprint=2 --set stream.size=4KiB
 expect_out '^[0-9]+,.*,1,one_thread'
+
+begin 'a query whose scenario was not measured says so'
+run_ok run "$source_folder/tests/cli/small.toml" --db other.db
+reject_err 'haul query --saved'
+for file in "$source_folder"/schema/results/queries/*.sql; do
+  query=$(basename "$file" .sql)
+  run_ok query --saved "$query" --db other.db --format csv
+  if grep -q '^-- of: ' "$file" && [ "$(wc -l <out)" -eq 1 ] && ! grep -q '^-- :run (run, default latest)' "$file"; then
+    expect_err "^haul: $query has no rows: it reads runs of the scenarios? .*; haul run .* measures one"
+  else
+    reject_err 'no rows'
+  fi
+done
+run_ok query --saved energy --db other.db
+expect_err 'energy has no rows: it reads runs of the scenario energy; haul run energy measures one'
+run_ok query --saved um-access --db other.db --plot
+expect_out 'nothing to draw: it reads runs of the scenario um-access; haul run um-access measures one'
 
 begin 'scattered copies: curves, and the sizes at which they cross'
 # The rates are on the host's clock, which the fake driver does not simulate; those between events are its model.

@@ -1,5 +1,5 @@
-/* figures.h - the figures that belong to the scenario of a run: plots of saved queries that say
- * figure=GLOB (runner/record/saved.h), as the scenario's paper or document overlays them. */
+/* figures.h - the figures that belong to the scenario of a run: plots of the saved queries that are
+ * of that scenario (runner/record/saved.h), as its paper or document overlays them. */
 #ifndef HAUL_RUNNER_RENDER_PLOT_FIGURES_H
 #define HAUL_RUNNER_RENDER_PLOT_FIGURES_H
 

@@ -4,6 +4,8 @@
 -- (a packed half-precision instruction counts as two), in the latest run of arithmetic-latency. add of i32 is
 -- what compilers make of sums, IADD3 and IMAD in turn; add3, a sum of three, is IADD3 alone, and fma IMAD alone.
 --
+-- of: arithmetic-latency
+--
 -- narrow: mul_per_clock_sm,add_per_clock_sm,mul_cycles,add_cycles,fma_per_clock_sm
 --
 -- :run (run, default null) the run to show; null: the latest of arithmetic-latency

@@ -3,8 +3,9 @@
 -- One row per number of threads on every SM, one column per number of independent chains of a thread:
 -- operations per clock and SM, in the latest run of arithmetic-latency.
 --
+-- of: arithmetic-latency
+--
 -- plot: x=threads y=ilp_1,ilp_2,ilp_4,ilp_8 by=gpu unit=operations/clock/SM scale=semilog
---     figure=arithmetic-latency
 --
 -- narrow: ilp_2,ilp_4,ilp_1
 --

@@ -8,6 +8,8 @@
 -- processor: fact cpu_caches) is compared with what is four times as large. Where nothing can be compared, the
 -- column numbers says why.
 --
+-- of: comm-scope-*
+--
 -- narrow: section,numbers
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver

@@ -6,8 +6,10 @@
 -- as seen from the GPU; for pageable_to_pinned, from the node of the source. x is the size in bytes of one
 -- direction; in figure 10, to the host, the number of threads that touch 1 GiB.
 --
+-- of: comm-scope-fig*
+--
 -- plot: x=x y=gbps low=low high=high curve=series,curve by=plot axis=axis peak=peak_gbps
---     scale=log figure=comm-scope-fig*
+--     scale=log
 --
 -- narrow: plot,peak_gbps,axis,low,high,sd,processes,remark,series
 --

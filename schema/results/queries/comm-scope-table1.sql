@@ -3,6 +3,8 @@
 -- One row per microbenchmark: the slowest and the fastest rate in GB/s over all its pairs of places, from the
 -- latest run of comm-scope/table1. If none was measured, remark says why.
 --
+-- of: comm-scope-table1
+--
 -- narrow: no,kind,remark,slowest_gbps,ok
 --
 -- :run (run, default null) the run to show; null: the latest of comm-scope/table1

@@ -6,6 +6,8 @@
 -- were: the rest is between them, where pages of unified memory are put back. to_ce is joules_per_gb by that of the
 -- copy engine on the same way.
 --
+-- of: energy
+--
 -- narrow: error,moving_percent,to_ce,watts,remark,gbps
 --
 -- :run (run, default null) the run to show; null: the latest of energy

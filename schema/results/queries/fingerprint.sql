@@ -3,6 +3,8 @@
 -- One row per GPU, run and block of fingerprint, in GB/s: the four operations, their average, and their average
 -- weighted by bytes (all bytes over all time). `haul identify` uses them to find the GPU that made a run.
 --
+-- of: fingerprint
+--
 -- plot: x=run y=weighted curve=uuid by=block unit=GB/s scale=linear
 --
 -- narrow: simulated,average,copy,mul,add,triad,host

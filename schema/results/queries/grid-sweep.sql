@@ -3,7 +3,9 @@
 -- One row per grid, from the latest run of grid-sweep: GB/s read and written together, the theoretical peak of
 -- the GPU's memory (memory clock x 2 x bus width / 8) and the percentage of it.
 --
--- plot: x=blocks y=gbps low=low high=high curve=gpu peak=peak_gbps scale=semilog figure=grid-sweep
+-- of: grid-sweep
+--
+-- plot: x=blocks y=gbps low=low high=high curve=gpu peak=peak_gbps scale=semilog
 --
 -- narrow: blocks_per_sm,low,high,peak_gbps,remark,peak_pct
 --

@@ -5,6 +5,8 @@
 -- the curve, which is lower where more parallelism costs. Arrays of stream that fit the L2 cache, which have no
 -- peak, are left out. knee_per_sm is the number of blocks by that of the GPU's SMs.
 --
+-- of: grid-sweep,shared-cache-scaling,stream
+--
 -- narrow: knee_per_sm,last_gbps,last,best_at,best_gbps,scenario
 --
 -- :share (real, default 0.95) of the best that is enough

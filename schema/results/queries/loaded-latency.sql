@@ -6,8 +6,9 @@
 -- curve begins). The time of one access is in ns, bandwidth in GB/s, and of_idle says how often the idle value it is.
 -- Where the load achieves no more, more blocks wait longer, and the curve goes up.
 --
+-- of: loaded-latency
+--
 -- plot: x=load_gbps y=ns_per_hop|gbps low=low high=high curve=load by=measured,path,size_bytes scale=linear
---     figure=loaded-latency
 --
 -- narrow: low,high,remark,size_bytes,path,blocks
 --

@@ -8,6 +8,8 @@
 -- footprint at half of the step: if a cache has a near and a far part, the knee is that of the near part, and
 -- half_bytes follows the whole. gpu_says_bytes is NULL for the L1 cache, which no driver reports.
 --
+-- of: memory-hierarchy
+--
 -- narrow: tolerance_bytes,cycles_beyond,half_bytes,cycles,gpu_says_bytes
 --
 -- :run (run, default null) the run to show; null: the latest of memory-hierarchy

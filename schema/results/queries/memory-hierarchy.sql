@@ -4,8 +4,9 @@
 -- nearest cache that loads may hit. hops is the number of loads between two readings of the clock: where it is
 -- small, the reading contributes to the latency.
 --
--- plot: x=footprint_bytes y=cycles curve=cache,stride_bytes by=gpu unit=cycles/load scale=semilog
---     figure=memory-hierarchy
+-- of: memory-hierarchy
+--
+-- plot: x=footprint_bytes y=cycles curve=cache,stride_bytes by=gpu unit=cycles/access scale=semilog
 --
 -- narrow: hops,ns,remark,stride_bytes
 --

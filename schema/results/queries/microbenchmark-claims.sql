@@ -6,6 +6,8 @@
 -- by Qiu, Jo and Goswami, with its sections. The capacities of the caches are in memory-capacity; how well one
 -- thread, and 1024, tell GPUs apart (V.A) is what `haul identify` says of runs of fingerprint.
 --
+-- of: grid-sweep,stream,shared-memory-latency,shared-cache-scaling,arithmetic-latency,memory-hierarchy
+--
 -- narrow: section,source,numbers
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver

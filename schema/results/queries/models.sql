@@ -6,6 +6,8 @@
 -- of shared memory; fma and add3 the chains of arithmetic-latency. copy and triad are the best kernels of stream, l2 the
 -- best copy inside the L2 cache. `haul diff --any-hardware` compares two models case by case.
 --
+-- of: memory-hierarchy,stream,shared-cache-scaling,shared-memory-latency,arithmetic-latency
+--
 -- narrow: add3_i32_cycles,fma_f64_cycles,fma_f32_cycles,conflict_cycles,copy_gbps,sms,simulated,peak_pct,l1_cycles
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag

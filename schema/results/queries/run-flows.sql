@@ -6,6 +6,8 @@
 -- computed over one window for all flows. The role of a flow that only loads the machine is load: its time goes
 -- from before that window to some repeats after it.
 --
+-- of: replay
+--
 -- narrow: block,initiator,size_bytes,source_memory,target_memory,method
 --
 -- :run (run, default latest) the run to show

@@ -5,7 +5,9 @@
 -- gpu_gbps between events on the GPU; submit_pct is how much of that time the host was in calls of the driver. One
 -- piece is one contiguous copy. Curves of fewer than 4 sizes are left out.
 --
--- plot: x=piece_bytes y=gbps low=low high=high curve=how by=path scale=semilog figure=scattered-copies
+-- of: scattered-copies
+--
+-- plot: x=piece_bytes y=gbps low=low high=high curve=how by=path scale=semilog
 --
 -- narrow: low,high,pieces,gpu_gbps,remark,submit_pct
 --

@@ -7,6 +7,8 @@
 -- name the size at which the rate rises most from one size to the next, by ratio, where that is by more than half
 -- beyond the growth of the size before it.
 --
+-- of: scattered-copies
+--
 -- narrow: ratio,gbps
 --
 -- :tie (real, default 0.02) relative difference up to which two rates are the same

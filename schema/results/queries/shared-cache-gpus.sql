@@ -4,6 +4,8 @@
 -- merge brings nodes together): GB/s read and written together. share_pct is that of the GPU's own best, so that models
 -- are compared by how soon they come to it.
 --
+-- of: shared-cache-scaling
+--
 -- plot: x=blocks y=gbps curve=model,node,gpu by=cache,threads scale=linear
 --
 -- narrow: node,blocks_per_sm,share_pct

@@ -3,8 +3,9 @@
 -- One row per point of a curve, from the latest run of shared-cache-scaling: GB/s read and written together, and
 -- bytes per clock of the SM that worked longest.
 --
+-- of: shared-cache-scaling
+--
 -- plot: x=blocks y=gbps low=low high=high curve=threads by=gpu,cache scale=linear
---     figure=shared-cache-scaling
 --
 -- narrow: low,high,blocks,threads,remark,bytes_per_clock
 --

@@ -4,6 +4,8 @@
 -- full warp or more, from the latest run of shared-memory-latency. Shared memory has 32 banks of 4 bytes, so a
 -- stride of n elements makes n threads conflict. cycles_per_way is the increase per additional thread.
 --
+-- of: shared-memory-latency
+--
 -- narrow: above_none,cycles_per_way
 --
 -- :run (run, default null) the run to show; null: the latest of shared-memory-latency

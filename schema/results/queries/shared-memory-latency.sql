@@ -4,9 +4,11 @@
 -- shared-memory-latency. Empty: there are more threads than elements. memory is "shared", "l2" (loads bypass the
 -- L1 cache) or "l1" (they may hit it, as in the study).
 --
+-- of: shared-memory-latency
+--
 -- plot: x=threads y=stride_1,stride_2,stride_4,stride_8,stride_16,stride_32 by=gpu,memory
---     unit=cycles/load scale=semilog figure=shared-memory-latency
--- plot: x=threads y=best,worst curve=memory by=gpu unit=cycles/load scale=semilog figure=shared-memory-latency
+--     unit=cycles/access scale=semilog
+-- plot: x=threads y=best,worst curve=memory by=gpu unit=cycles/access scale=semilog
 --
 -- narrow: best,worst,stride_2,stride_8,stride_4,stride_16,stride_1
 --

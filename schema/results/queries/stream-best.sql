@@ -3,6 +3,8 @@
 -- One row per operation and place, from the latest run of stream: its best kernel on GPUs, one thread and all
 -- threads on NUMA nodes.
 --
+-- of: stream
+--
 -- narrow: low,high,peak_gbps,type,remark,threads,peak_pct
 --
 -- :run (run, default null) the run to show; null: the latest of stream

@@ -6,8 +6,9 @@
 -- time of the trials in sequence. Where arrays fit the L2 cache the rate is not that of the memory, and the remark
 -- says which.
 --
+-- of: stream
+--
 -- plot: x=elements y=sequence,alone curve=operation by=gpu rows=kernel:simple peak=peak_gbps unit=GB/s scale=semilog
---     figure=stream
 --
 -- narrow: low,high,peak_gbps,change_pct,remark,kernel,mean
 --

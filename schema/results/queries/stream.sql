@@ -4,10 +4,12 @@
 -- many threads) or "elements" (by blocks of 1024 threads); ms is the time of one pass. Where the arrays of an
 -- operation fit the L2 cache together, the rate is not that of the memory, and the remark says so.
 --
+-- of: stream
+--
 -- plot: x=threads y=gbps low=low high=high curve=operation by=gpu,series rows=series:threads
---     peak=peak_gbps scale=semilog figure=stream
+--     peak=peak_gbps scale=semilog
 -- plot: x=elements y=gbps low=low high=high curve=operation by=gpu,series rows=series:elements
---     peak=peak_gbps scale=semilog figure=stream
+--     peak=peak_gbps scale=semilog
 --
 -- narrow: low,high,ms,elements,peak_gbps,remark,threads,peak_pct
 --

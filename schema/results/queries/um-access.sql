@@ -6,8 +6,9 @@
 -- in turn; or "again", which is the second touch alone. For advices, read_mostly is in effect where touching again
 -- costs less than the first time, accessed_by where pages stay on the host (remark).
 --
+-- of: um-access
+--
 -- plot: x=warps y=gbps low=low high=high curve=block by=measured,path rows=measured:kernel scale=semilog
---     figure=um-access
 --
 -- narrow: remark,low,high,of_first,path,warps,block,touched,order,threads,advise
 --

@@ -2,8 +2,9 @@
 --
 -- One row per pair of places and size, in GB/s, from the latest run of um-coherence, with the names of Comm|Scope.
 --
+-- of: um-coherence
+--
 -- plot: x=size_bytes y=gbps low=low high=high curve=source,target by=benchmark scale=log
---     figure=um-coherence
 --
 -- narrow: low,high,remark
 --
