@@ -92,6 +92,11 @@ char *arena_format(struct arena *arena, const char *format, ...) {
   return text;
 }
 
+char *arena_add_word(struct arena *arena, const char *list, const char *word) {
+  return list == NULL || list[0] == '\0' ? arena_strdup(arena, word)
+                                         : arena_format(arena, "%s, %s", list, word);
+}
+
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
                  size_t size_bytes) {
   if (count < *capacity) {

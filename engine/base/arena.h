@@ -22,6 +22,8 @@ char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_format(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A list of words, ", " between: `list` and that one; `list` may be NULL or "", an empty one. */
+char *arena_add_word(struct arena *arena, const char *list, const char *word);
 
 /* A growing array inside an arena: returns items, or a larger copy when count == *capacity.
  *   items = arena_grow(&arena, items, count, &capacity, sizeof *items);

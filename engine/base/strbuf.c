@@ -70,6 +70,11 @@ void strbuf_append_char(struct strbuf *buffer, char c) {
   strbuf_append_n(buffer, &c, 1);
 }
 
+void strbuf_append_word(struct strbuf *buffer, const char *word) {
+  strbuf_append(buffer, buffer->length > 0 ? ", " : "");
+  strbuf_append(buffer, word);
+}
+
 void strbuf_printf(struct strbuf *buffer, const char *format, ...) {
   va_list args;
   va_start(args, format);

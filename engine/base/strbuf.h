@@ -23,6 +23,8 @@ void strbuf_clear(struct strbuf *buffer);
 void strbuf_append(struct strbuf *buffer, const char *text);
 void strbuf_append_n(struct strbuf *buffer, const char *text, size_t length);
 void strbuf_append_char(struct strbuf *buffer, char c);
+/* A list of words: ", " before it, unless it is the first. */
+void strbuf_append_word(struct strbuf *buffer, const char *word);
 void strbuf_printf(struct strbuf *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -16,6 +16,18 @@ static inline int strings_compare(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Whether a word is in a list of words with ", " between. */
+static inline bool strings_has_word(const char *list, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = list; length > 0 && (at = strstr(at, word)) != NULL; at++) {
+    if ((at == list || (at > list + 1 && at[-1] == ' ' && at[-2] == ',')) &&
+        (at[length] == ',' || at[length] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* "1 case", "2 cases", "0 cases" */
 static inline const char *strings_plural(size_t count, const char *one, const char *many) {
   return count == 1 ? one : many;

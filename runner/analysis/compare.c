@@ -47,7 +47,7 @@ const char *analysis_hardware_text(const struct measured *measured, size_t run, 
     const struct measured_gpu *gpu = &e->gpus[g];
     if (gpu->uuid != NULL && gpu->number >= 0 && gpu->number < ANALYSIS_GPUS_MAX &&
         (gpus >> gpu->number & 1) != 0) {
-      text = text == NULL ? gpu->uuid : arena_format(arena, "%s, %s", text, gpu->uuid);
+      text = arena_add_word(arena, text, gpu->uuid);
     }
   }
   return text != NULL ? text : e->node;

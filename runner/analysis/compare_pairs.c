@@ -140,8 +140,7 @@ static const char *pairs_gpu_names(struct pairing *p, const struct entry *entry)
         gpu->name == NULL || (text != NULL && strcmp(text, gpu->name) == 0)) {
       continue;
     }
-    text =
-        text == NULL ? gpu->name : arena_format(&p->comparison->arena, "%s, %s", text, gpu->name);
+    text = arena_add_word(&p->comparison->arena, text, gpu->name);
   }
   return text;
 }

@@ -85,7 +85,7 @@ static enum status compare_refuse_value(const struct fact_values *list, const ch
   struct strbuf text;
   strbuf_init(&text, LIST_MAX);
   for (size_t i = 0; i < list->count && i < VALUES_SHOWN; i++) {
-    strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", list->values[i]);
+    strbuf_append_word(&text, list->values[i]);
   }
   enum status status =
       error_set(err, STATUS_NOT_FOUND, "%s; there %s: %s%s", message,

@@ -545,8 +545,7 @@ static void conclusion_name(struct conclusion *conclusion, const struct cause *c
     }
     used[next] = true;
     const struct trait *trait = &traits[cause->traits[next]];
-    conclusion->what =
-        arena_format(arena, "%s%s%s", conclusion->what, n > 0 ? ", " : "", trait->text);
+    conclusion->what = arena_add_word(arena, conclusion->what, trait->text);
     gpus += trait->gpu >= 0;
     conclusion->gpu = trait->gpu >= 0 ? trait->gpu : conclusion->gpu;
   }

@@ -3,7 +3,7 @@
  *
  * A rule is a section of schema/results/statements/rules_*.sql: its texts, and a query that returns
  * what it looked at (rules_gpu.sql says how). What a rule finds explains a loss, or is a note: a
- * something that is usual somewhere and that nobody can mend. What was not recorded is unknown,
+ * something that is usual on some machines, and nothing to fix. What was not recorded is unknown,
  * never fine. */
 #ifndef HAUL_RUNNER_ANALYSIS_EXPLAIN_H
 #define HAUL_RUNNER_ANALYSIS_EXPLAIN_H

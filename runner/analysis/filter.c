@@ -28,7 +28,7 @@ enum status filter_check_fact(struct measured *measured, const char *fact, struc
   struct strbuf list;
   strbuf_init(&list, LIST_MAX);
   for (; *names != NULL; names++) {
-    strbuf_printf(&list, "%s%s", list.length > 0 ? ", " : "", *names);
+    strbuf_append_word(&list, *names);
   }
   enum status status = error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\"; known facts: %s",
                                  fact, list.text);

@@ -2,6 +2,7 @@
 #include "runner/analysis/outliers_internal.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "runner/analysis/definition.h"
 #include "runner/statistics/sample.h"
 
@@ -154,8 +155,8 @@ static const char *outliers_memory(struct arena *arena, const struct measured_ca
     }
     const char *pair = from == NULL || to == NULL ? (from != NULL ? from : to)
                                                   : arena_format(arena, "%s to %s", from, to);
-    if (strstr(text.text, pair) == NULL) {
-      strbuf_printf(&text, "%s%s", text.length > 0 ? ", " : "", pair);
+    if (!strings_has_word(text.text, pair)) {
+      strbuf_append_word(&text, pair);
     }
   }
   const char *memory = arena_strdup(arena, text.text);

@@ -36,14 +36,7 @@ static const char *fleet_join(struct arena *arena, const char *list, const char 
   while (*more != '\0') {
     const size_t length = strcspn(more, ",");
     const char *name = arena_strndup(arena, more, length);
-    const char *found = strstr(list, name);
-    while (found != NULL && ((found > list && found[-1] != ' ') ||
-                             (found[length] != ',' && found[length] != '\0'))) {
-      found = strstr(found + 1, name);
-    }
-    if (found == NULL) {
-      list = arena_format(arena, "%s%s%s", list, list[0] != '\0' ? ", " : "", name);
-    }
+    list = strings_has_word(list, name) ? list : arena_add_word(arena, list, name);
     more += length + (more[length] == ',' ? 2 : 0);
   }
   return list;

@@ -86,17 +86,6 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
   return (bench->gpus >> gpu & 1) != 0;
 }
 
-/* Whether a name is in a list of names with ", " between. */
-static bool rows_has_name(const char *list, const char *name) {
-  const size_t length = strlen(name);
-  const char *found = strstr(list, name);
-  while (found != NULL &&
-         ((found != list && found[-1] != ' ') || (found[length] != '\0' && found[length] != ','))) {
-    found = strstr(found + 1, name);
-  }
-  return found != NULL;
-}
-
 /* Counts the cases that are slow, and names their paths, each once. */
 static void rows_slow_cases(struct finder *f, const struct candidate *candidate,
                             struct outlier *row) {
@@ -114,8 +103,8 @@ static void rows_slow_cases(struct finder *f, const struct candidate *candidate,
     }
     const char *name =
         rows_path_name(&f->arena, &result->traits->path, result->traits->path.bidirectional);
-    if (!rows_has_name(text.text, name)) {
-      strbuf_printf(&text, "%s%s", text.length > 0 ? ", " : "", name);
+    if (!strings_has_word(text.text, name)) {
+      strbuf_append_word(&text, name);
     }
   }
   row->paths = text.length > 0 ? arena_strdup(&f->outliers->arena, text.text) : NULL;
@@ -346,15 +335,13 @@ static void rows_make_verdicts(struct outliers *outliers) {
     }
     struct outlier_verdict *verdict = rows_verdict(outliers, &capacity, row);
     row->verdict = (size_t)(verdict - outliers->verdicts);
-    const bool again = rows_has_name(verdict->blocks, row->block);
     rows_narrow_direction(verdict, row);
     verdict->change = fmin(verdict->change, row->change);
     verdict->least = fmax(verdict->least, row->change);
     verdict->cases += row->cases;
     verdict->slow_cases += row->slow_cases;
-    if (!again) {
-      verdict->blocks = arena_format(&outliers->arena, "%s%s%s", verdict->blocks,
-                                     verdict->blocks[0] != '\0' ? ", " : "", row->block);
+    if (!strings_has_word(verdict->blocks, row->block)) {
+      verdict->blocks = arena_add_word(&outliers->arena, verdict->blocks, row->block);
     }
   }
 }

@@ -19,7 +19,7 @@ void options_reject_name(struct argp_state *state, const char *what, const char 
   struct strbuf list;
   strbuf_init(&list, LIST_MAX);
   for (size_t i = 0; names[i] != NULL; i++) {
-    strbuf_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+    strbuf_append_word(&list, names[i]);
   }
   argp_error(state, "unknown %s '%s'%s%s%s: one of %s", what, arg,
              meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",

@@ -79,7 +79,7 @@ static enum status verb_query_check_drawn(const struct saved_query *saved, struc
     struct saved_query other;
     saved_query_at(i, &arena, &other);
     if (other.plot_count > 0) {
-      drawn = arena_format(&arena, "%s%s%s", drawn, drawn[0] != '\0' ? ", " : "", other.name);
+      drawn = arena_add_word(&arena, drawn, other.name);
     }
   }
   const enum status status =

@@ -166,7 +166,7 @@ enum status saved_query_find(const char *name, struct arena *arena, struct saved
       return STATUS_OK;
     }
     nearest_offer(&nearest, candidate);
-    strbuf_printf(&names, "%s%s", i > 0 ? ", " : "", candidate);
+    strbuf_append_word(&names, candidate);
   }
   const bool close = nearest.word != NULL;
   enum status status = error_set(

@@ -160,8 +160,7 @@ static void layout_set_facts(struct diff_layout *layout, const struct comparison
     for (size_t i = 0; i < comparison->fact_count; i++) {
       const struct fact_difference *fact = &comparison->facts[i];
       if (layout_is_unanswered(fact, s) && unanswered[s]++ < UNANSWERED_NAMED) {
-        names =
-            arena_format(&layout->arena, "%s%s%s", names, names[0] != '\0' ? ", " : "", fact->name);
+        names = arena_add_word(&layout->arena, names, fact->name);
       }
     }
     if (unanswered[s] >= UNANSWERED_MIN && !all) {

@@ -123,8 +123,8 @@ static const char *explain_evidence(struct explain_printer *printer, size_t firs
       return "";
     }
     if (rows[j].gpu >= 0) {
-      gpus = arena_format(&printer->arena, "%s%sgpu%d", gpus, gpus[0] != '\0' ? ", " : "",
-                          rows[j].gpu);
+      gpus = arena_add_word(&printer->arena, gpus,
+                            arena_format(&printer->arena, "gpu%d", rows[j].gpu));
       gpu_count++;
     }
   }
@@ -159,7 +159,8 @@ static void explain_put_shortfalls(struct explain_printer *printer, size_t first
     const struct explain_shortfall *shortfall = &request->shortfalls[i];
     if (shortfall->touched && shortfall->lack == worst->lack) {
       explain_put(printer, "below",
-                  arena_format(&printer->arena, "%zu of them what is expected, most of all %s: %s",
+                  arena_format(&printer->arena,
+                               "what is expected in %zu of them, most of all %s: %s",
                                worst->shortfalls, shortfall->name, shortfall->words));
       return;
     }
@@ -234,8 +235,8 @@ static void explain_put_finding(struct explain_printer *printer, size_t first, s
     }
   }
   explain_put_cases(printer, first, count);
-  explain_put(printer, "usually", rule->costs);
   explain_put(printer, "do", rule->action);
+  explain_put(printer, "usually", rule->costs);
   explain_put(printer, "recorded", rule->reads);
   explain_put(printer, "source", rule->source);
 }
@@ -279,21 +280,26 @@ static bool explain_is_found(const struct explanation *explanation,
   return false;
 }
 
-/* Names of the rules that looked and found nothing. */
-static void explain_put_names(struct explain_printer *printer, const char *lead,
-                              enum explain_state state) {
-  const struct explanation *explanation = printer->explanation;
-  struct strbuf names;
-  strbuf_init(&names, TEXT_MAX);
+/* Names of the rules in that state; of those that found something, the findings. */
+static void explain_append_names(struct strbuf *names, const struct explanation *explanation,
+                                 enum explain_state state) {
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
-    if (explanation->rows[i].state == state &&
-        !explain_is_found(explanation, explanation->rows[i].rule)) {
-      strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", explanation->rows[i].rule->name);
+    const struct explain_row *row = &explanation->rows[i];
+    if (row->state == state &&
+        (state == EXPLAIN_FOUND ? !row->rule->note : !explain_is_found(explanation, row->rule))) {
+      strbuf_append_word(names, row->rule->name);
     }
   }
+}
+
+static void explain_put_names(struct explain_printer *printer, const char *lead,
+                              enum explain_state state) {
+  struct strbuf names;
+  strbuf_init(&names, TEXT_MAX);
+  explain_append_names(&names, printer->explanation, state);
   if (names.length > 0) {
-    output_gap(&printer->output);
-    output_wrapped(&printer->output, lead, names.text);
+    explain_put_heading(printer, lead);
+    explain_put(printer, NULL, names.text);
   }
   strbuf_fini(&names);
 }
@@ -303,7 +309,7 @@ static void explain_put_head(struct explain_printer *printer) {
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
   if (explanation->run_uuid != NULL) {
-    strbuf_printf(&text, "run %.8s, ", explanation->run_uuid);
+    strbuf_printf(&text, "run %.8s of ", explanation->run_uuid);
     text_append(&text, explanation->scenario);
     strbuf_printf(&text, ", %s UTC, on ", explanation->started_at);
   }
@@ -317,23 +323,17 @@ static void explain_put_head(struct explain_printer *printer) {
   if (explanation->findings == 0) {
     strbuf_append(&text, "nothing found that explains a loss");
   } else {
-    strbuf_printf(&text, "%zu finding%s", explanation->findings,
-                  strings_plural(explanation->findings, "", "s"));
+    struct strbuf names;
+    strbuf_init(&names, TEXT_MAX);
+    explain_append_names(&names, explanation, EXPLAIN_FOUND);
+    strbuf_printf(&text, "%zu finding%s: %s", explanation->findings,
+                  strings_plural(explanation->findings, "", "s"), names.text);
+    strbuf_fini(&names);
   }
   if (printer->request->shortfall_count > 0) {
     const size_t count = printer->request->shortfall_count;
     strbuf_printf(&text, "; %zu %s below what is expected", count,
                   strings_plural(count, "case is", "cases are"));
-  }
-  strbuf_printf(&text, "; of %zu rules %zu found nothing", explanation->rules.count,
-                explanation->fine);
-  if (explanation->unknown > 0) {
-    strbuf_printf(&text, ", %zu lack%s a recorded fact", explanation->unknown,
-                  strings_plural(explanation->unknown, "s", ""));
-  }
-  if (explanation->absent > 0) {
-    strbuf_printf(&text, ", %zu do%s not apply", explanation->absent,
-                  strings_plural(explanation->absent, "es", ""));
   }
   output_wrapped(&printer->output, "", text.text);
   strbuf_fini(&text);
@@ -351,6 +351,9 @@ enum status explain_print(const struct explanation *explanation,
       .output = {options->stream, options->width, options->colour, NULL},
       .verbose = verbose,
   };
+  const char *looked =
+      arena_format(&printer.arena, "Looked at, and nothing found (%zu of %zu rules)",
+                   explanation->fine, explanation->rules.count);
   errno = 0;
   explain_put_head(&printer);
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
@@ -359,15 +362,16 @@ enum status explain_print(const struct explanation *explanation,
     }
   }
   explain_put_unexplained(&printer);
-  explain_put_list(&printer, "Notes: usual somewhere, and nothing to mend", true, EXPLAIN_FOUND);
+  explain_put_list(&printer, "Notes: usual on some machines, and nothing to fix", true,
+                   EXPLAIN_FOUND);
   explain_put_list(&printer, "Not known, and so not ruled out", false, EXPLAIN_UNKNOWN);
   if (verbose) {
-    explain_put_list(&printer, "Looked at, and nothing found", false, EXPLAIN_NOT_FOUND);
+    explain_put_list(&printer, looked, false, EXPLAIN_NOT_FOUND);
   } else {
-    explain_put_names(&printer, "Looked at, and nothing found: ", EXPLAIN_NOT_FOUND);
+    explain_put_names(&printer, looked, EXPLAIN_NOT_FOUND);
   }
   if (verbose) {
-    explain_put_names(&printer, "Does not apply: ", EXPLAIN_ABSENT);
+    explain_put_names(&printer, "Does not apply", EXPLAIN_ABSENT);
   }
   arena_fini(&printer.arena);
   return output_check(&printer.output, err);

@@ -233,7 +233,7 @@ static void text_say_columns(struct table *table, const struct text_layout *layo
   strbuf_init(&wrapped, RECORD_MAX);
   for (size_t i = 0; i < layout->rows->column_count; i++) {
     if (layout->left_out[i] && layout->same[i] == same) {
-      strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", text_of_heading(table, i));
+      strbuf_append_word(&names, text_of_heading(table, i));
       strbuf_append(&names, same ? "=" : "");
       strbuf_append(&names, same ? text_of_cell(table, result_set_cell(layout->rows, 0, i)) : "");
     }

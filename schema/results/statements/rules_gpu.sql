@@ -1,7 +1,7 @@
 -- Rules of haul explain about GPUs and their links; rules_host.sql and rules_run.sql have the others.
 --
 -- A rule is a section. Its comment has, each continued by lines that are further in:
---   finding:  what it is; it explains a loss. Or note: what is usual somewhere, and nothing to mend
+--   finding:  what it is; it explains a loss. Or note: what is usual on some machines, and nothing to fix
 --   reads:    where the evidence is recorded: "fact NAME", or VIEW.COLUMN
 --   touches:  classes of the table touched (explain.sql) that it changes; "all"
 --   costs:    by how much it usually changes them
@@ -11,12 +11,12 @@
 -- and evidence, the recorded values; a fourth column replaces touches. No row: it does not apply here.
 
 -- name: pcie_link
--- finding: The PCIe link is slower or narrower than GPU and slot can be
+-- finding: The PCIe link is slower or narrower than the GPU and the slot allow
 -- reads: v_gpu.pcie_generation, v_gpu.pcie_width, v_gpu.pcie_generation_max, v_gpu.pcie_width_max
 -- touches: host_link,peer_pcie
--- costs: Half the lanes, or one generation less, is half the rate.
+-- costs: Half the lanes, or one generation less, halves the rate.
 -- action: Look for link errors (nvidia-smi -q, lspci -vv: LnkSta); reseat the GPU or its riser; compare the slot's
---   settings in the firmware. An idle link that is slow is no fault: it goes to its best under load.
+--   settings in the firmware. A slow link is no fault while it is idle: it speeds up under load.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html (nvmlDeviceGetMaxPcieLinkWidth:
 --   possible with this device and system); https://docs.nvidia.com/deploy/nvidia-smi/index.html (PCI, GPU Link Info)
 SELECT gpu,
@@ -43,8 +43,8 @@ FROM (
 -- finding: Host memory on another NUMA node than the GPU
 -- reads: v_gpu.numa_node, v_flow.source, v_flow.target
 -- touches: host_link
--- costs: The way goes over the link between sockets: latency grows, and bandwidth falls where that link is the
---   narrowest, most with several GPUs at once.
+-- costs: The path crosses the link between sockets: latency grows, and bandwidth drops where that link is the
+--   bottleneck, most of all with several GPUs at once.
 -- action: Measure with numa = "local", or start programs with numactl --cpunodebind and --membind of the GPU's node.
 -- source: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html (NUMA best practices)
 SELECT g.gpu,
@@ -70,8 +70,8 @@ WHERE h.run IS NULL AND h.node_count > 1;
 -- finding: ACS sends traffic between GPUs up to the root complex
 -- reads: fact acs, fact pcie_path
 -- touches: peer_pcie
--- costs: GPU to GPU over PCIe shares the uplinks of the switches instead of crossing one switch, and loses most with
---   several pairs at once. NVLink is not touched.
+-- costs: Traffic between GPUs over PCIe takes the switches' uplinks instead of staying within one switch, and
+--   loses most with several pairs at once. NVLink is not affected.
 -- action: Switch ACS redirection off on these bridges (firmware, or setpci -s ADDRESS ECAP_ACS+6.w=0 as root) where
 --   no device is handed to virtual machines.
 -- source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (PCI Access Control
@@ -123,7 +123,7 @@ WHERE h.gpu_count > 1;
 -- finding: The chip-to-chip link to the processor is down
 -- reads: fact c2c
 -- touches: host_link
--- costs: What goes between GPU and host takes PCIe, at a small share of the link's rate.
+-- costs: Traffic between GPU and host takes PCIe, at a fraction of the link's rate.
 -- action: nvidia-smi c2c -s; dmesg for Xid; restart the node.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (c2c)
 SELECT gpu, v = 'off' AS bad, 'c2c = ' || v AS evidence
@@ -135,7 +135,8 @@ WHERE name GLOB 'NVIDIA G[BH][23]00*' OR EXISTS (SELECT 1 FROM gpu g WHERE json_
 -- finding: The GPU has not joined the NVLink switches
 -- reads: fact fabric
 -- touches: peer
--- costs: No NVLink to other GPUs; on machines with switches CUDA does not start until the fabric manager has ended.
+-- costs: No NVLink to other GPUs; on machines with switches CUDA does not start until the fabric manager has set
+--   the fabric up.
 -- action: systemctl status nvidia-fabricmanager, whose version must be the driver's; nvidia-smi -q -d FABRIC.
 -- source: https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html;
 --   https://docs.nvidia.com/deploy/nvml-api/structnvmlGpuFabricInfo__t.html
@@ -143,7 +144,7 @@ SELECT gpu, v NOT IN ('completed', 'none') AS bad, 'fabric = ' || v AS evidence
 FROM (SELECT gpu, json_extract(facts, '$.fabric') AS v FROM gpu);
 
 -- name: power_limit
--- finding: The power limit is below the delivered one
+-- finding: The power limit is below the default
 -- reads: fact power_limit, fact power_limit_default
 -- touches: gpu_memory,gpu_clock
 -- costs: Copies over links need little power; kernels that are bound by SMs or memory slow down once the limit is
@@ -158,8 +159,8 @@ FROM (SELECT gpu, CAST(json_extract(facts, '$.power_limit') AS INTEGER) AS v,
 -- finding: Throttled at the power limit
 -- reads: v_telemetry.throttle_reasons, v_case.slowed_by
 -- touches: gpu_memory,gpu_clock
--- costs: By as much as the SM clock fell, for what is bound by SMs; copies by copy engines lose nothing.
--- action: Usual for kernels that fill the GPU. Compare with others at the same power_limit.
+-- costs: Work bound by SMs slows down with the SM clock; copies by copy engines lose nothing.
+-- action: Usual for kernels that fill the GPU: compare with GPUs at the same power_limit.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (SwPowerCap)
 SELECT g.gpu,
   CASE WHEN t.slowed THEN 1 WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
@@ -173,8 +174,9 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- finding: Throttled by heat
 -- reads: v_telemetry.throttle_reasons, v_telemetry.temperature_c, v_case.slowed_by
 -- touches: gpu_memory,gpu_clock
--- costs: hw_thermal takes half of the clocks or more; sw_thermal as much as is needed.
--- action: Inlet temperature, fans, dust, the position in the chassis; nvidia-smi -q -d TEMPERATURE has the limits.
+-- costs: hw_thermal at least halves the clocks; sw_thermal lowers them as far as needed.
+-- action: Check inlet temperature, fans, dust and the position in the chassis; nvidia-smi -q -d TEMPERATURE shows
+--   the limits.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (thermal slowdowns)
 SELECT g.gpu,
   CASE WHEN t.slowed THEN 1 WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
@@ -191,7 +193,8 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- reads: v_telemetry.throttle_reasons, v_case.slowed_by
 -- touches: gpu_memory,gpu_clock
 -- costs: Clocks fall to a half or less at once.
--- action: Power supplies and their cables, the board's power brake, then hw_thermal: hw_slowdown comes with it.
+-- action: Check the power supplies and their cables, then the board's power brake; where hw_thermal comes with
+--   hw_slowdown, check the cooling first.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (HwSlowdown, HwPowerBrake)
 SELECT g.gpu,
   CASE WHEN t.slowed THEN 1 WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
@@ -205,7 +208,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- finding: Application clocks are not the default ones
 -- reads: fact gpu_clocks
 -- touches: gpu_memory,gpu_clock
--- costs: What is bound by SMs changes by the ratio of the clocks; copies by copy engines do not.
+-- costs: Work bound by SMs changes with the ratio of the clocks; copies by copy engines do not change.
 -- action: nvidia-smi -rac resets them, as root.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (Applications Clocks)
 SELECT gpu, v = 'locked' AS bad, 'gpu_clocks = ' || v AS evidence
@@ -215,8 +218,10 @@ FROM (SELECT gpu, json_extract(facts, '$.gpu_clocks') AS v FROM gpu);
 -- finding: Another program uses the GPU
 -- reads: v_case.slowed_by, v_telemetry.other_processes
 -- touches: shared
--- costs: Links, copy engines, SMs and memory are shared: half of the rate with one other that does the same.
--- action: Wait for it or end it, then measure again: [checks] gpu_idle and haul run --wait do so by themselves.
+-- costs: Links, copy engines, SMs and memory are shared: beside one other program that does the same, half the
+--   rate is left.
+-- action: Wait for it to end, or end it, and measure again. haul run --wait waits for other runs, and
+--   measure.idle_wait for any program.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html (running processes, utilization)
 SELECT g.gpu,
   CASE
@@ -236,8 +241,8 @@ JOIN (SELECT *, CAST(json_extract(facts, '$.process_count') AS INTEGER) AS proce
 -- finding: Multi-instance mode is on
 -- reads: fact mig
 -- touches: all
--- costs: An instance has its share of SMs, memory and copy engines, and no peer access.
--- action: nvidia-smi -mig 0 as root, when nobody uses the GPU; or compare with the same instances alone.
+-- costs: An instance has a share of the SMs, memory and copy engines, and no peer access.
+-- action: nvidia-smi -mig 0 as root, when nobody uses the GPU; or compare with instances of the same kind only.
 -- source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html
 SELECT gpu, v = 'on' AS bad, 'mig = ' || v AS evidence
 FROM (SELECT gpu, coalesce(json_extract(facts, '$.mig'),
@@ -246,11 +251,11 @@ FROM (SELECT gpu, coalesce(json_extract(facts, '$.mig'),
           THEN 'not supported' END) AS v FROM gpu g);
 
 -- name: resizable_bar
--- finding: Others can address only a part of the GPU's memory at once
+-- finding: Other devices can address only a part of the GPU's memory at a time
 -- reads: fact bar1_bytes, v_gpu.memory_bytes
 -- touches: peer_pcie
--- costs: GPU to GPU over PCIe goes through a small window, or through the host. NVLink and copies to and from the
---   host are not touched.
+-- costs: Traffic between GPUs over PCIe goes through a small window, or through the host. NVLink and copies to and
+--   from the host are not affected.
 -- action: Switch Above 4G Decoding and Resizable BAR on in the firmware; nvidia-smi -q -d MEMORY shows BAR1.
 -- source: https://docs.nvidia.com/cuda/gpudirect-rdma/index.html (BAR sizes)
 SELECT g.gpu, v < g.memory_bytes AS bad, 'bar1_bytes = ' || v || ', memory_bytes = ' || g.memory_bytes AS evidence
@@ -263,18 +268,18 @@ WHERE EXISTS (SELECT 1 FROM link l WHERE l.environment = h.environment AND l.pla
 -- note: Memory is protected by ECC
 -- reads: fact ecc
 -- touches: gpu_memory
--- costs: Nothing measurable with HBM, which has room for it; some per cent of the bandwidth with GDDR.
+-- costs: Nothing measurable with HBM, which has room for it; a few per cent of the bandwidth with GDDR.
 -- action: None.
 -- source: https://images.nvidia.com/content/pdf/tesla/whitepaper/pascal-architecture-whitepaper.pdf (ECC of HBM2)
 SELECT gpu, v = 'on' AS bad, 'ecc = ' || v AS evidence
 FROM (SELECT gpu, json_extract(facts, '$.ecc') AS v FROM gpu);
 
 -- name: persistence
--- note: The driver leaves the GPU when nobody uses it
+-- note: Persistence mode is off: the driver releases the GPU when nobody uses it
 -- reads: fact persistence
 -- touches: all
--- costs: The first program that comes waits 1 to 3 s per GPU; results lose nothing, because a context is open while
---   they are measured.
+-- costs: The first program waits 1 to 3 s per GPU; results are not affected, because a context is open while they
+--   are measured.
 -- action: Start nvidia-persistenced.
 -- source: https://docs.nvidia.com/deploy/driver-persistence/index.html
 SELECT gpu, v = 'off' AS bad, 'persistence = ' || v AS evidence

@@ -4,8 +4,9 @@
 -- finding: The IOMMU translates what GPUs read and write in host memory
 -- reads: fact iommu
 -- touches: host_link,peer_pcie
--- costs: Each access of a GPU to host memory is looked up; copies of large pinned buffers may lose nothing, small
---   and scattered ones more. GPU to GPU over PCIe goes through the root complex instead of the nearest switch.
+-- costs: Each access of a GPU to host memory is translated; copies of large pinned buffers may lose nothing, small
+--   and scattered copies lose more. Traffic between GPUs over PCIe goes through the root complex instead of the
+--   nearest switch.
 -- action: Boot with iommu=pt (x86) or iommu.passthrough=1 (Arm), or switch the IOMMU off, where no device is handed
 --   to virtual machines.
 -- source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (ACS, IO virtualization);
@@ -25,10 +26,10 @@ SELECT NULL AS gpu, v = 'on' AS bad, 'confidential_compute = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.confidential_compute') AS v FROM host WHERE gpu_count > 0);
 
 -- name: numa_policy
--- finding: This process may not say on which NUMA node its memory is
+-- finding: This process may not choose the NUMA node of its memory
 -- reads: fact numa_policy, fact container, v_run.node_count
 -- touches: host_link,host_memory,pageable,managed
--- costs: Buffers lie wherever the kernel puts them: a half of them on the far node of a host with two.
+-- costs: Buffers lie wherever the kernel puts them: on a host with two nodes, half of them on the far one.
 -- action: Give the container CAP_SYS_NICE, or a seccomp profile that allows mbind, set_mempolicy and get_mempolicy.
 -- source: https://docs.docker.com/engine/security/seccomp/ (calls that the default profile blocks)
 SELECT NULL AS gpu, v = 'refused' AND node_count > 1 AS bad,
@@ -41,7 +42,7 @@ FROM (SELECT json_extract(facts, '$.numa_policy') AS v, facts, node_count FROM h
 -- reads: fact numa_balancing, v_run.node_count
 -- touches: host_memory,pageable,managed
 -- costs: Pages are unmapped now and then to see who uses them. Memory that is page-locked or bound to a node is
---   left alone; pageable copies and unified memory spread more.
+--   left alone; pageable copies and unified memory vary more.
 -- action: sysctl kernel.numa_balancing=0, or boot with numa_balancing=disable.
 -- source: https://docs.kernel.org/admin-guide/sysctl/kernel.html (numa_balancing);
 --   https://nvidia.github.io/grace-cpu-benchmarking-guide/platform/index.html
@@ -50,11 +51,11 @@ SELECT NULL AS gpu, v = 'on' AND node_count > 1 AS bad,
 FROM (SELECT json_extract(facts, '$.numa_balancing') AS v, node_count FROM host);
 
 -- name: governor
--- finding: Processors do not run at their best frequency at once
+-- finding: Processors do not run at full frequency right away
 -- reads: fact governor
 -- touches: host_memory,pageable,host_call
--- costs: What host threads do (pageable copies, calls of the driver) begins slower and spreads more. Copies of pinned
---   memory are not touched.
+-- costs: Work of host threads (pageable copies, calls of the driver) starts slower and varies more. Copies of
+--   pinned memory are not affected.
 -- action: cpupower frequency-set -g performance
 -- source: https://docs.kernel.org/admin-guide/pm/cpufreq.html (generic scaling governors)
 SELECT NULL AS gpu, v <> 'performance' AS bad, 'governor = ' || v AS evidence
@@ -64,7 +65,7 @@ FROM (SELECT json_extract(facts, '$.governor') AS v FROM host);
 -- finding: Processors are kept at their base frequency
 -- reads: fact turbo
 -- touches: host_memory,pageable,host_call
--- costs: What host threads do is slower by up to the ratio of base to boost frequency.
+-- costs: Work of host threads is slower, by up to the ratio of boost to base frequency.
 -- action: echo 0 > /sys/devices/system/cpu/intel_pstate/no_turbo, or 1 > /sys/devices/system/cpu/cpufreq/boost; else
 --   the firmware's setting.
 -- source: https://docs.kernel.org/admin-guide/pm/cpufreq.html (frequency boost support)
@@ -139,7 +140,7 @@ FROM (SELECT json_extract(facts, '$.gpus_lost') AS v FROM host);
 -- note: GPUs of this machine that were not looked at
 -- reads: fact gpus_hidden
 -- touches: all
--- costs: Nothing by itself; who uses them shares links, switches and host memory with what is measured.
+-- costs: Nothing by itself; programs on them share links, switches and host memory with what is measured.
 -- action: Unset CUDA_VISIBLE_DEVICES, or start the container with all GPUs, to see them.
 -- source: https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA_VISIBLE_DEVICES)
 SELECT NULL AS gpu, CAST(v AS INTEGER) > 0 AS bad, 'gpus_hidden = ' || v AS evidence

@@ -32,8 +32,8 @@ JOIN (SELECT node_count, CAST(json_extract(facts, '$.memory_peak') AS INTEGER) A
 -- finding: The first process is slower than those after it
 -- reads: v_case.process, v_case.median_ns
 -- touches: all
--- costs: GPU, memory and driver come from idle: some per cent, in the first process alone. Verdicts count it as one
---   process of several.
+-- costs: GPU, memory and driver wake up from idle: a few per cent, in the first process only. Verdicts count it as
+--   one process of several.
 -- action: Measure with more processes, or once before: haul run --only a case; start nvidia-persistenced.
 -- source: the results themselves
 WITH

@@ -1,5 +1,7 @@
 #include "engine/base/strbuf.h"
 
+#include "engine/base/arena.h"
+
 #include "tests/cmocka.h"
 
 #include <string.h>
@@ -37,6 +39,20 @@ static void pieces_are_joined(void **state) {
   strbuf_clear(&buffer);
   assert_string_equal(buffer.text, "");
   strbuf_fini(&buffer);
+}
+
+static void words_have_commas_between(void **state) {
+  (void)state;
+  struct strbuf buffer;
+  struct arena arena = {0};
+  strbuf_init(&buffer, 100);
+  strbuf_append_word(&buffer, "one");
+  strbuf_append_word(&buffer, "two");
+  assert_string_equal(buffer.text, "one, two");
+  strbuf_fini(&buffer);
+  assert_string_equal(arena_add_word(&arena, NULL, "one"), "one");
+  assert_string_equal(arena_add_word(&arena, arena_add_word(&arena, "", "one"), "two"), "one, two");
+  arena_fini(&arena);
 }
 
 static void long_formats_come_whole(void **state) {
@@ -92,6 +108,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_empty_buffer_is_an_empty_text),
       cmocka_unit_test(pieces_are_joined),
+      cmocka_unit_test(words_have_commas_between),
       cmocka_unit_test(long_formats_come_whole),
       cmocka_unit_test(text_past_the_maximum_is_cut_and_marked),
       cmocka_unit_test(a_finished_buffer_can_be_used_again),

@@ -26,10 +26,23 @@ static void strings_are_sorted_and_found(void **state) {
   assert_ptr_equal(bsearch(&key, words, 4, sizeof *words, strings_compare), &words[3]);
 }
 
+static void words_of_a_list_are_whole(void **state) {
+  (void)state;
+  assert_true(strings_has_word("gpu1", "gpu1"));
+  assert_true(strings_has_word("gpu11, gpu1, gpu12", "gpu1"));
+  assert_true(strings_has_word("a, pinned to device", "pinned to device"));
+  assert_false(strings_has_word("gpu11, gpu12", "gpu1"));
+  assert_false(strings_has_word("pinned to device", "device"));
+  assert_false(strings_has_word(" a", "a"));
+  assert_false(strings_has_word("", "a"));
+  assert_false(strings_has_word("a", ""));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_missing_string_equals_a_missing_one_alone),
       cmocka_unit_test(strings_are_sorted_and_found),
+      cmocka_unit_test(words_of_a_list_are_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
