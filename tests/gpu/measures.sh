@@ -1,6 +1,6 @@
 #!/bin/sh
 # measures.sh EXECUTABLE [asan] - every shipped scenario, made small, on the GPUs of this machine: nothing fails,
-# every byte arrives. What is larger than 64 MiB gets that size (1 MiB on simulated GPUs), so managed memory too.
+# every byte arrives. What is larger than 16 MiB gets that size (1 MiB on simulated GPUs), so managed memory too.
 # Then the kernels of some under compute-sanitizer, where that is installed, the GPUs are real and the executable
 # is not an asan one. Ends with 77 where there is no GPU.
 set -eu
@@ -14,7 +14,7 @@ grep -q '"uuid": "GPU-' "$folder/env" || {
   echo "there is no GPU here"
   exit 77
 }
-limit=67108864
+limit=16777216
 if grep -q '"simulated": true' "$folder/env"; then
   limit=1048576
   build=simulated
