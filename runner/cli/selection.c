@@ -117,6 +117,9 @@ enum status selection_show_plans(struct command *command, struct error *err) {
     if (plan != NULL) {
       status = THEN(status, plan_render(plan, command->batch.scenarios[i]->run.processes,
                                         command->common.verbose, &rows, err));
+      if (plan->skip_count == plan->case_count) {
+        command->code = EXIT_NOT_MEASURED;
+      }
     }
     plan_free(plan);
   }

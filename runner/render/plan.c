@@ -242,6 +242,11 @@ static enum status plan_print_page(const struct plan *plan, uint32_t processes, 
     struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
     plan_print_cases(plan, table, err);
     status = table_close(table, err);
+  } else {
+    const struct output output = {.stream = options->stream, .width = options->width};
+    output_wrapped(&output, "",
+                   plan->case_count == 1 ? "nothing to measure: the only case is skipped"
+                                         : "nothing to measure: every case is skipped");
   }
   return THEN(status, plan_print_below(plan, processes, details, options, err));
 }

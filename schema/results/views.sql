@@ -451,7 +451,8 @@ SELECT
   coalesce(e.node, e.host_name) AS node,
   coalesce(f.copies, 1) AS copies,
   f.stream AS stream,
-  coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) / c.median_ns AS share
+  CASE WHEN f.stream IS NOT NULL THEN coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) / c.median_ns END
+    AS share
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN environment e ON e.id = r.environment

@@ -24,6 +24,7 @@ struct csv_cell {
 /* Whether the key of a column is one of [[transfer.flow]]; `name` is "" for a column without. */
 struct csv_column {
   const char *name;
+  struct toml_span span;
   bool known;
 };
 
@@ -141,35 +142,102 @@ static const struct toml_node *csv_make_node(struct arena *arena, const struct c
   return node;
 }
 
-/* The first line; unknown keys are reported there, once. */
-static struct csv_column *csv_read_columns(struct csv_cursor *cursor, size_t *count) {
+/* The keys that begin with that name and a dot: "from.gpu, from.numa, from.memory". The first one
+ * is what is likely meant; NULL = there are none. */
+static const char *csv_keys_below(struct arena *arena, const char *name, const char **first) {
+  const char *keys = NULL;
+  const size_t length = strlen(name);
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
+    if (length > 0 && strncmp(field->name, name, length) == 0 && field->name[length] == '.' &&
+        field_find(SECTION_FLOW, field->name) == field) {
+      *first = keys == NULL ? field->name : *first;
+      keys = keys == NULL ? field->name : arena_format(arena, "%s, %s", keys, field->name);
+    }
+  }
+  return keys;
+}
+
+/* A first line that is none: other separators, or flows at once. */
+static void csv_reject_columns(const struct csv_cursor *cursor, const struct csv_column *columns,
+                               size_t count) {
   struct arena *arena = cursor->loader->reader.arena;
+  const struct toml_span whole = {columns[0].span.line, columns[0].span.column,
+                                  columns[count - 1].span.column + columns[count - 1].span.width -
+                                      columns[0].span.column};
+  const char separator = columns[0].name[strcspn(columns[0].name, ";\t")];
+  if (count > 1 || separator == '\0') {
+    csv_complain(cursor, whole, "keys of [[transfer.flow]], such as from.numa,to.gpu,size,count",
+                 "the first line says which keys the columns are, and no column is one");
+    return;
+  }
+  char *commas = arena_strdup(arena, columns[0].name);
+  for (char *c = commas; *c != '\0'; c++) {
+    if (*c == separator) {
+      *c = ',';
+    }
+  }
+  diagnostics_add(cursor->loader->reader.diagnostics, cursor->source, whole,
+                  "commas between the cells of every line", commas, "the cells are separated by %s",
+                  separator == ';' ? "semicolons" : "tabulators");
+}
+
+/* Reports unknown keys. False: without the columns no flow can be read. */
+static bool csv_check_columns(struct csv_cursor *cursor, struct csv_column *columns, size_t count) {
+  struct arena *arena = cursor->loader->reader.arena;
+  struct reader *reader = &cursor->loader->reader;
+  size_t known = 0;
+  size_t tables = 0;
+  for (size_t i = 0; i < count; i++) {
+    const char *first = NULL;
+    const char *keys = columns[i].known ? NULL : csv_keys_below(arena, columns[i].name, &first);
+    known += columns[i].known;
+    if (keys != NULL) {
+      tables++;
+      diagnostics_add(reader->diagnostics, cursor->source, columns[i].span,
+                      arena_format(arena, "one of: %s", keys), first,
+                      "%s: a column is one key of it", columns[i].name);
+    }
+  }
+  if (known + tables == 0) {
+    csv_reject_columns(cursor, columns, count);
+    return false;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const struct csv_column *column = &columns[i];
+    const struct csv_cell cell = {.text = column->name, .span = column->span};
+    const char *unused_key = NULL;
+    struct entries unused = {0};
+    if (column->name[0] == '\0') {
+      csv_complain(cursor, column->span, "a key of [[transfer.flow]], such as size",
+                   "a column without a name");
+    } else if (!column->known && csv_keys_below(arena, column->name, &unused_key) == NULL) {
+      entries_read_key(reader, SECTION_FLOW, column->name, csv_make_node(arena, &cell), &unused);
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (column->known && strcmp(columns[k].name, column->name) == 0) {
+        csv_complain(cursor, column->span, "each key once", "two columns of one name");
+        columns[i].known = false;
+      }
+    }
+  }
+  return tables == 0;
+}
+
+/* The first line; NULL: it was reported that it says nothing of flows. */
+static struct csv_column *csv_read_columns(struct csv_cursor *cursor, size_t *count) {
   struct csv_column *columns = NULL;
   size_t capacity = 0;
   bool last = false;
   while (!last) {
     const struct csv_cell cell = csv_read_cell(cursor);
-    struct entries unused = {0};
-    struct csv_column column = {cell.text, field_find(SECTION_FLOW, cell.text) != NULL};
-    if (cell.text[0] == '\0') {
-      csv_complain(cursor, cell.span, "a key of [[transfer.flow]], such as size",
-                   "a column without a name");
-    } else if (!column.known) {
-      entries_read_key(&cursor->loader->reader, SECTION_FLOW, cell.text,
-                       csv_make_node(arena, &cell), &unused);
-    }
-    for (size_t i = 0; i < *count; i++) {
-      if (column.known && strcmp(columns[i].name, column.name) == 0) {
-        csv_complain(cursor, cell.span, "each key once", "two columns of one name");
-        column.known = false;
-      }
-    }
-    columns = arena_grow(arena, columns, *count, &capacity, sizeof *columns);
-    columns[(*count)++] = column;
+    columns = arena_grow(cursor->loader->reader.arena, columns, *count, &capacity, sizeof *columns);
+    columns[(*count)++] =
+        (struct csv_column){cell.text, cell.span, field_find(SECTION_FLOW, cell.text) != NULL};
     last = cell.last;
   }
   csv_end_line(cursor);
-  return columns;
+  return csv_check_columns(cursor, columns, *count) ? columns : NULL;
 }
 
 static void csv_read_flow(struct csv_cursor *cursor, const struct csv_column *columns,
@@ -213,11 +281,11 @@ static void csv_read_flows(struct csv_cursor *cursor, struct block *block) {
     csv_read_flow(cursor, columns, column_count, slot);
     loader_name_slot(cursor->loader, slot, block->flow_count++);
   }
-  if (block->flow_count == 0) {
+  block->unread = block->flow_count == 0;
+  if (block->unread && (columns != NULL || column_count == 0)) {
     csv_complain(cursor, (struct toml_span){1, 1, 1},
                  "a line with keys of [[transfer.flow]], and below it one line per flow",
                  "the file has no flow");
-    block->unread = true;
   }
   block->slot_count = first + block->flow_count;
 }

@@ -103,6 +103,16 @@ begin 'plan for another machine'
 run_ok plan quick --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --format jsonl
 equal 56 "$(grep -Eo '"gpu[0-7](:device)?-gpu[0-7](:device)?"' "$scratch/out" | sort -u | grep -Evc 'gpu([0-7]).*gpu\1')" 'ordered GPU pairs'
 
+begin 'a plan of which every case is skipped'
+for format in table json csv; do
+  run plan energy --machine "$source_folder/tests/machines/no-gpu.toml" --format "$format"
+  expect_code 3
+done
+run plan energy --machine "$source_folder/tests/machines/no-gpu.toml"
+equal 'nothing to measure: every case is skipped' "$(head -n 1 out)" 'the first line'
+run_ok plan quick energy --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
+reject_out 'nothing to measure'
+
 begin 'a machine saved is the machine loaded'
 run_ok env --save here.toml
 exists here.toml

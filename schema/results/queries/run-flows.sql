@@ -1,7 +1,7 @@
 -- The flows of cases with several flows.
 --
 -- One row per flow of a case with several flows: its rate in GB/s from its own start to its own end,
--- averaged over the processes of the run; flows that share a stream ran one after the other, and share is the part
+-- averaged over the processes of the run; flows with the same stream ran one after the other, and share is the part
 -- of the case's time that each took. These rates do not add up to the rate of the case, which is
 -- computed over one window for all flows. The role of a flow that only loads the machine is load: its time goes
 -- from before that window to some repeats after it.

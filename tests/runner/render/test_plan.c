@@ -125,7 +125,8 @@ static void a_plan_without_a_case_to_measure_has_no_table(void **state) {
   assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_OK);
   plan_builder_free(builder);
   char *text = render(plan, OUTPUT_TABLE);
-  assert_string_equal(text, "\nSkipped: 1\n     1  odd \\u001b[31m state\n        "
+  assert_string_equal(text, "nothing to measure: the only case is skipped\n\nSkipped: 1\n     1  "
+                            "odd \\u001b[31m state\n        "
                             "d2d/gpu.all-gpu.all/64MiB\n\n0 cases, 1 skipped\n");
   free(text);
   plan_free(plan);

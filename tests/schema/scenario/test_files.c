@@ -222,6 +222,38 @@ static void mistakes_in_a_csv_file_are_told_where_they_stand(void **state) {
   diagnostics_free(diagnostics);
 }
 
+/* One mistake that concerns all lines is told once. */
+static void the_first_line_of_a_csv_file_is_checked(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message, *expected, *suggestion;
+    unsigned column;
+  } CASES[] = {
+      {"size,from,to.gpu\n1MiB,0,1\n1MiB,1,0\n", "from: a column is one key of it",
+       "one of: from.gpu, from.numa, from.memory", "from.gpu", 6},
+      {"from.gpu;to.gpu;size\n0;1;1MiB\n1;0;1MiB\n", "the cells are separated by semicolons",
+       "commas between the cells of every line", "from.gpu,to.gpu,size", 1},
+      {"from.gpu\tto.gpu\n0\t1\n", "the cells are separated by tabulators",
+       "commas between the cells of every line", "from.gpu,to.gpu", 1},
+      {"0,1,1MiB\n1,0,1MiB\n", "the first line says which keys the columns are",
+       "keys of [[transfer.flow]], such as from.numa,to.gpu,size,count", NULL, 1},
+  };
+  put("main.toml", CSV_BLOCK "\"a.csv\"\nsize = \"1MiB\"\n");
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    put("a.csv", CASES[i].text);
+    struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
+    assert_int_equal(diagnostics_count(diagnostics), 1);
+    assert_complaint(diagnostics, 0, path_of("a.csv"), 1, CASES[i].column, CASES[i].message);
+    const struct diagnostic *said = diagnostics_at(diagnostics, 0);
+    assert_string_equal(said->expected, CASES[i].expected);
+    assert_true((said->suggestion == NULL) == (CASES[i].suggestion == NULL));
+    if (said->suggestion != NULL) {
+      assert_string_equal(said->suggestion, CASES[i].suggestion);
+    }
+    diagnostics_free(diagnostics);
+  }
+}
+
 static void the_largest_file_is_read(void **state) {
   (void)state;
   char *text = malloc(SCENARIO_FILE_MAX + 1);
@@ -248,6 +280,7 @@ int main(void) {
       cmocka_unit_test(flows_come_from_a_csv_file),
       cmocka_unit_test(another_csv_file_can_be_set),
       cmocka_unit_test(mistakes_in_a_csv_file_are_told_where_they_stand),
+      cmocka_unit_test(the_first_line_of_a_csv_file_is_checked),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
