@@ -42,6 +42,8 @@ fake_driver() { # MACHINE; where it was not built this says so
   fi
   export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export HAUL_FAKE_MACHINE=$source_folder/tests/machines/$1.toml
+  # The noise between processes is the same each time.
+  export HAUL_FAKE_PROCESSES=$scratch/processes
 }
 
 # Whether the build is for another machine: $haul is a script then, by which an emulator runs it or, where
@@ -122,10 +124,10 @@ expect_value() { # EXPECTED DB SQL
   equal "$1" "$(value "$2" "$3")" "$3"
 }
 
-# Wait up to 20 s for a command to succeed.
+# Wait up to 2 min for a command to succeed: a machine may be busy.
 await() {
   local attempt
-  for attempt in $(seq 400); do
+  for attempt in $(seq 2400); do
     : "$attempt"
     if "$@"; then
       return 0

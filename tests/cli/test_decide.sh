@@ -60,19 +60,18 @@ expect_err 'the time of --budget is spent'
 expect_value 0 d.db "select count(*) from v_run where tag = 'none'"
 
 begin 'a run that was interrupted keeps its cases, and is resumed with them'
-printf '[[fake.fault]]\nkind = "block"\ncall = "cuEventSynchronize"\ncount = 0\nmilliseconds = 200\n' |
+printf '[[fake.fault]]\nkind = "block"\ncall = "cuEventSynchronize"\nmarker = "inside"\nwhile = "hold"\n' |
   cat -- slow.toml - >blocked.toml
 on_second gpu.toml --only 'down*' --db i.db --tag b
 on_first gpu.toml --only '*gpu0*' --db i.db --tag a
 on_first gpu.toml --only '*gpu0*' --db i.db --tag a
+touch hold
 HAUL_FAKE_FAULTS=$scratch/blocked.toml "$haul" run --decide tag:a --tag c --db i.db >out 2>err &
 pid=$!
-for _ in $(seq 100); do
-  [ "$("$haul" query --db i.db --format csv "select count(*) from v_case where tag = 'c'" 2>/dev/null |
-    sed -n 2p | tr -d '\r')" = 0 ] || break
-  sleep 0.1
-done
+await test -e inside
 kill -TERM $pid
+await grep -q 'interrupted: the run ends after this case' err
+rm hold
 wait $pid
 equal 130 $? 'exit code'
 expect_err 'this command goes on from here when it is given again'
@@ -87,10 +86,7 @@ begin 'an interrupt ends the pause between runs'
 HAUL_FAKE_FAULTS=$scratch/slow.toml "$haul" run --decide tag:a --tag d --db i.db --pause 60min \
   >out 2>err &
 pid=$!
-for _ in $(seq 100); do
-  grep -q 'pausing for 1 h' err && break
-  sleep 0.1
-done
+await grep -q 'pausing for 1 h' err
 kill -TERM $pid
 wait $pid
 equal 130 $? 'exit code'

@@ -1,23 +1,69 @@
 #!/usr/bin/env bash
-# Workers and parents that are killed, and people who interrupt, in the middle of a case.
+# Workers and parents that are killed, and people who interrupt, in the middle of a case. That case ends when
+# the test says so: nothing here depends on how long something takes.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
 skip_emulated 'is not in the case in which it is to be killed'
-slow=$source_folder/tests/cli/slow.toml
+fake_driver h200x4 || exit 77
+
+# A short case, one that is held, and a short one: time to interfere.
+slow=$scratch/slow.toml
+cat >"$slow" <<'EOF'
+schema_version = 1
+name = "slow"
+[measure]
+trials = { min = 5, max = 8 }
+telemetry = "off"
+[[transfer]]
+name = "first"
+method = "ce"
+from = { numa = "local" }
+to = { gpu = 1 }
+size = "64KiB"
+[[transfer]]
+name = "long"
+method = "ce"
+from = { numa = "local" }
+to = { gpu = 1 }
+size = "96KiB"
+trials = { min = 100, max = 100 } # so long that what was measured before is written first
+min_trial = "1ms"
+[[transfer]]
+name = "last"
+method = "ce"
+from = { numa = "local" }
+to = { gpu = 1 }
+size = "128KiB"
+EOF
+cat >hold.toml <<EOF
+[[fake.fault]]
+kind = "block"
+call = "cuMemcpy*"
+size_bytes = 98304
+marker = "$scratch/inside"
+while = "$scratch/hold"
+EOF
+export HAUL_FAKE_FAULTS=$scratch/hold.toml
 
 # Start a run in the background and wait until it is inside the long case. Sets $parent, $worker.
 start_slow() { # ARGUMENT...
   printf 'haul run -v %s &' "$*" >"$scratch/command"
+  rm -f inside
+  touch hold
   set -m # a job of its own: the shell would start it with interrupts ignored
   "$haul" run -v "$@" >"$scratch/out" 2>"$scratch/err" </dev/null &
   parent=$!
   set +m
-  await grep -q 'first/.*: ok' "$scratch/err" || return 1
-  sleep 0.3
-  # Where there are GPUs, the process that samples them was started before the worker.
-  worker=$(children "$parent" | sort -n | tail -n 1)
+  await test -e inside || return 1
+  worker=$(children "$parent")
 }
-finish_slow() {
+# Send a signal to the run, or to its group, and wait until the run has seen it.
+interrupt() { # SIGNAL PID
+  kill "-$1" -- "$2"
+  await grep -q 'interrupted: the run ends after this case' "$scratch/err"
+}
+finish_slow() { # the long case ends, where it goes on
+  rm -f hold
   wait "$parent"
   code=$?
 }
@@ -37,7 +83,7 @@ run_error 2 '.' run --resume latest --db worker.db
 
 begin 'Ctrl-C ends after the case, and resume measures what is left'
 start_slow "$slow" --db interrupt.db
-kill -INT "$parent"
+interrupt INT "$parent"
 finish_slow
 expect_code 130
 expect_err 'interrupted: the run ends after this case, or at once if you press Ctrl-C again'
@@ -58,30 +104,29 @@ run_error 2 '.' run --resume latest --db interrupt.db
 
 begin 'the second Ctrl-C does not wait'
 start_slow "$slow" --db twice.db
+interrupt INT "$parent"
 kill -INT "$parent"
-sleep 0.2
-kill -INT "$parent"
+await gone "$worker"
 finish_slow
 expect_code 130
-await gone "$worker"
 expect_value 1 twice.db "select count(*) from v_case where status = 'ok'"
 
 begin 'Ctrl-C at a terminal reaches the whole group'
 start_slow "$slow" --db group.db
-kill -INT -- "-$parent"
+interrupt INT "-$parent"
 finish_slow
 expect_code 130
 expect_value 2 group.db "select count(*) from v_case where status = 'ok'"
 
 begin 'SIGTERM is an interrupt too'
 start_slow "$slow" --db term.db
-kill -TERM "$parent"
+interrupt TERM "$parent"
 finish_slow
 expect_code 130
 
 begin 'a terminal that closes ends the run in order'
 start_slow "$slow" --db hup.db
-kill -HUP -- "-$parent"
+interrupt HUP "-$parent"
 finish_slow
 expect_code 130
 expect_value interrupted hup.db 'select status from v_run'
@@ -101,7 +146,7 @@ fi
 
 begin 'Ctrl-C ends a batch'
 start_slow "$slow" "$source_folder/tests/cli/small.toml" --db batch.db
-kill -INT "$parent"
+interrupt INT "$parent"
 finish_slow
 expect_code 130
 expect_value 1 batch.db 'select count(*) from v_run'
@@ -109,8 +154,8 @@ expect_value 1 batch.db 'select count(*) from v_run'
 begin 'SIGKILL of the parent leaves no worker and keeps what was committed'
 start_slow "$slow" --db parent.db
 kill -KILL "$parent"
-finish_slow
 await gone "$worker"
+finish_slow
 expect_value ok parent.db 'pragma integrity_check'
 expect_value 1 parent.db "select count(*) from v_case where status = 'ok'"
 run_ok run --resume latest --db parent.db
@@ -128,12 +173,7 @@ missing deleted.db
 
 begin 'resume keeps the scenario, whatever became of the file'
 cp "$slow" mine.toml
-set -m
-"$haul" run mine.toml --db gone.db --only '[!f]*' --tag kept >"$scratch/out" 2>"$scratch/err" </dev/null &
-parent=$!
-set +m
-await eval '[ -n "$(children $parent)" ] && [ -s gone.db ]'
-sleep 1
+start_slow mine.toml --db gone.db --only '[!f]*' --tag kept
 kill -KILL "$parent"
 finish_slow
 rm mine.toml
@@ -145,9 +185,9 @@ found=$("$haul" env --format csv | tr -d '\r' | sed -n 's/^,huge_pages,ok,//p')
 if [ -n "$found" ]; then
   { cat "$slow"; printf '[checks]\nhuge_pages = { want = "%s", on_fail = "abort" }\n' "$found"; } >checked.toml
   start_slow checked.toml --db checked.db
+  interrupt INT "$parent"
   kill -INT "$parent"
-  sleep 0.2
-  kill -INT "$parent"
+  await gone "$worker"
   finish_slow
   run_ok run --resume latest --db checked.db
   expect_value 2 checked.db "select count(*) from check_result where name = 'huge_pages'"

@@ -24,14 +24,14 @@ to = { gpu = 1 }
 size = ["1MiB", "2MiB", "4MiB"]
 EOF
 sed 's/gpu = 1/gpu = 2/' base.toml >other.toml
-# Its first case blocks for as long as the holder lives.
-cat >slow.toml <<'EOF'
-[fake]
+# Its first case lasts until the test lets it go.
+cat >hold.toml <<'EOF'
 [[fake.fault]]
 kind = "block"
 call = "cuMemcpy*"
 to = 1
-milliseconds = 2500
+marker = "inside"
+while = "hold"
 EOF
 cat >local.toml <<'EOF'
 schema_version = 1
@@ -48,23 +48,32 @@ pairs = "same"
 size = "1MiB"
 EOF
 
-hold() { # NAME SCENARIO: a run that takes some seconds, in the background; $holder is its process
-  HAUL_FAKE_FAULTS=slow.toml "$haul" run "$2" --db "$1.db" >"$1.out" 2>"$1.err" </dev/null &
+hold() { # NAME SCENARIO: a run in the background that measures until it is let go; $holder is its process
+  rm -f inside
+  touch hold
+  HAUL_FAKE_FAULTS=hold.toml "$haul" run "$2" --db "$1.db" >"$1.out" 2>"$1.err" </dev/null &
   holder=$!
-  await test -e "$1.db"
-  await measures "$1.db"
+  await test -e inside
 }
-measures() { [ "$(value "$1" "select count(*) from process")" = 1 ]; }
+let_go() {
+  rm hold
+  wait "$holder"
+}
 
 begin 'a second run waits for a GPU, and says for whom'
 hold held base.toml
 run run base.toml --db second.db --wait 300ms
 expect_one_error 3 "gpu1 is in use by haul, pid $holder of .* since .*: waited for 300 ms, nothing was measured; --wait DURATION"
 missing second.db
+# The holder ends when the second run has said that it waits, and not before.
+{
+  await grep -q 'waiting for up to 10 min' err
+  rm hold
+} &
 run_ok run base.toml --db second.db
 expect_err "gpu1 is in use by haul, pid $holder of .* \\(run 0[0-9a-f]{12}\\): waiting for up to 10 min"
 equal 1 "$(grep -c 'waiting for up to' err)" 'lines of waiting'
-gone "$holder" || bad 'the run did not wait'
+await gone "$holder"
 expect_value 0 second.db 'select count(*) from v_case where slowed_by is not null'
 wait "$holder"
 
@@ -85,13 +94,13 @@ run_ok run base.toml --db share.db --share
 expect_out "may be slowed: gpu1 shared with another haul run, pid $holder"
 expect_value 3 share.db "select count(*) from v_case where slowed_by = 'gpu1 shared with another haul run, pid $holder'"
 expect_value 3 share.db "select count(*) from v_run_case where slowed_by is not null"
-wait "$holder"
+let_go
 expect_value 1 shared.db "select count(*) > 0 from v_case where slowed_by like 'gpu1 shared with another haul run, pid %'"
 
 begin 'a run that is being measured is not resumed'
 hold owned base.toml
 run_error 3 "run 0[0-9a-f]{31} is being measured by haul, pid $holder of " run --resume latest --db owned.db
-wait "$holder"
+let_go
 expect_value done owned.db 'select status from v_run'
 expect_value 3 owned.db 'select count(*) from v_case'
 equal 0 "$(find "$HAUL_LOCKS" -name 'run-*' | wc -l)" 'files of runs, of which one was killed'

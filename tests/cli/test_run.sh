@@ -78,10 +78,7 @@ equal 1 "$("$haul" plan "$small" --json --processes 3 --set measure.pause=10min 
 run_fails 2 'duration such as 10min' run "$small" --pause 10
 "$haul" run "$small" --db ctrl.db --processes 2 --pause 60min -v 2>err >out &
 pid=$!
-for _ in $(seq 100); do
-  grep -q '\[3/6\]' err && break
-  sleep 0.1
-done
+await grep -q '\[3/6\]' err
 kill -TERM $pid
 wait $pid
 equal 130 $? 'exit code of a run that was interrupted in its pause'

@@ -99,11 +99,12 @@ END
 "$haul" run long.toml --shard dying --shard-every 50ms --node-name d1 --expected-nodes 'd[1-2]' --tag t \
   >"$scratch/null" 2>&1 &
 runner=$!
-for _ in $(seq 200); do
+has_three() {
+  local first
   first=$(find dying -name 'd1-*.db' 2>"$scratch/null")
-  [ -n "$first" ] && [ "$(sqlite3 "$first" 'select count(*) > 3 from case_run')" = 1 ] && break
-  sleep 0.1
-done
+  [ -n "$first" ] && [ "$(sqlite3 "$first" 'select count(*) > 3 from case_run' 2>"$scratch/null")" = 1 ]
+}
+await has_three
 { kill -KILL $runner && wait $runner; } 2>"$scratch/null"
 equal 1 "$(find dying -name '*.db' | wc -l)" 'shards'
 run_ok merge dying.db dying
@@ -156,17 +157,17 @@ expect_value '6 18' killed.db "select (select count(*) from run) || ' ' || (sele
 begin 'the folder becomes unwritable: the run goes on, and says where its results are'
 if [ "$(id -u)" != 0 ]; then
   mkdir locked
-  "$haul" run long.toml --set measure.processes=20 --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
+  "$haul" run long.toml --set measure.processes=20 --set measure.pause=200ms --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
   runner=$!
-  until ls locked/l1-*.db >"$scratch/null" 2>&1; do sleep 0.05; done
+  await eval 'ls locked/l1-*.db >"$scratch/null" 2>&1'
   chmod a-w locked
   wait $runner
   code=$?
 else
   # Nothing is denied to root: the folder goes away instead.
-  "$haul" run long.toml --set measure.processes=20 --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
+  "$haul" run long.toml --set measure.processes=20 --set measure.pause=200ms --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
   runner=$!
-  until ls locked/l1-*.db >"$scratch/null" 2>&1; do sleep 0.05; done
+  await eval 'ls locked/l1-*.db >"$scratch/null" 2>&1'
   mv locked gone
   wait $runner
   code=$?
@@ -194,7 +195,7 @@ expect_value 'x1:ok x2:missing' own.db \
 begin 'a node that is in use by another run says so'
 "$haul" run long.toml --db busy.db >"$scratch/null" 2>&1 &
 runner=$!
-until [ -e busy.db ]; do sleep 0.05; done
+await test -e busy.db
 run run "$small" --shard busy --node-name b1 --wait 0s
 expect_code 3
 kill $runner

@@ -3,8 +3,10 @@
 
 #include "kernels/kernels.h"
 
+#include <math.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,6 +92,45 @@ static void fault_with_marker_hits_once(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
+/* What a copy took in each process, for the processes of the test below. */
+static double *copy_took_ns;
+
+static void copy_timed(const struct cuda_driver *driver) {
+  USE_GPU_0(driver, SIZE);
+  CUevent before = record(driver, stream);
+  CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, SIZE, stream));
+  CUevent after = record(driver, stream);
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  *copy_took_ns = elapsed_ns(driver, before, after);
+}
+
+/* Processes differ, and the same processes counted anew have the same numbers again. */
+static void noise_repeats_where_processes_are_counted(void **state) {
+  (void)state;
+  char count[] = "/tmp/haul-processes-XXXXXX";
+  const int file = mkstemp(count);
+  double took_ns[2][2];
+  struct child_test test = {copy_timed, MACHINE, "[fake.noise]\nseed = 7\nbetween = 0.1\n",
+                            .load = true};
+  assert_true(file >= 0 && close(file) == 0);
+  copy_took_ns =
+      mmap(NULL, sizeof *copy_took_ns, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_true(copy_took_ns != MAP_FAILED);
+  assert_int_equal(setenv("HAUL_FAKE_PROCESSES", count, 1), 0);
+  for (int round = 0; round < 2; round++) {
+    assert_int_equal(truncate(count, 0), 0);
+    for (int process = 0; process < 2; process++) {
+      assert_int_equal(child_test_status(&test), 0);
+      took_ns[round][process] = *copy_took_ns;
+    }
+    assert_true(fabs(took_ns[round][0] / took_ns[round][1] - 1) > 0.001);
+  }
+  assert_memory_equal(took_ns[0], took_ns[1], sizeof took_ns[0]);
+  assert_int_equal(unsetenv("HAUL_FAKE_PROCESSES"), 0);
+  assert_int_equal(munmap(copy_took_ns, sizeof *copy_took_ns), 0);
+  assert_int_equal(unlink(count), 0);
+}
+
 static void gate_gives_up(const struct cuda_driver *driver) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
@@ -124,6 +165,7 @@ int main(void) {
       IN_CHILD_KILLED(stream_never_ends, MACHINE, FAULT "kind = \"hang\"\ncall = \"cuMemcpy*\"\n",
                       SIGALRM),
       cmocka_unit_test(fault_with_marker_hits_once),
+      cmocka_unit_test(noise_repeats_where_processes_are_counted),
       CASE(gate_gives_up, FAULT "kind = \"ignored_flag\"\ncall = \"haul_gate\"\n"),
       CASE(call_takes_long_and_fails,
            FAULT "kind = \"block\"\ncall = \"cuStreamCreate\"\nmilliseconds = 30\n" FAULT

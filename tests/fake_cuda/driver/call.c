@@ -34,6 +34,12 @@ static CUresult initialise(void) {
   return CUDA_SUCCESS;
 }
 
+static void pause_ms(uint64_t milliseconds) {
+  const struct timespec duration = {.tv_sec = (time_t)(milliseconds / 1000),
+                                    .tv_nsec = (long)(milliseconds % 1000 * 1000000)};
+  (void)nanosleep(&duration, NULL);
+}
+
 static CUresult trigger(const struct fault *fault, struct context *context) {
   switch (fault->kind) {
   case FAULT_OUT_OF_MEMORY:
@@ -49,12 +55,12 @@ static CUresult trigger(const struct fault *fault, struct context *context) {
     for (;;) {
       (void)pause();
     }
-  case FAULT_BLOCK: {
-    struct timespec duration = {.tv_sec = (time_t)(fault->milliseconds / 1000),
-                                .tv_nsec = (long)(fault->milliseconds % 1000 * 1000000)};
-    (void)nanosleep(&duration, NULL);
+  case FAULT_BLOCK:
+    pause_ms(fault->milliseconds);
+    while (fault->hold[0] != '\0' && access(fault->hold, F_OK) == 0) {
+      pause_ms(5);
+    }
     return CUDA_SUCCESS;
-  }
   case FAULT_CRASH:
     (void)raise(fault->signal);
     return CUDA_ERROR_UNKNOWN;

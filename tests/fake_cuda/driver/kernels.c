@@ -129,7 +129,7 @@ static void copy_run(struct kernel_launch *launch) {
   const unsigned char *source = kernel_memory(launch, copy.source, copy.size_bytes);
   unsigned char *target = kernel_memory(launch, copy.target, copy.size_bytes);
   if (source != NULL && target != NULL) {
-    memmove(target, source, copy.size_bytes);
+    copy_bytes(target, source, copy.size_bytes);
   }
 }
 
@@ -153,7 +153,7 @@ static void copy_pair_run(struct kernel_launch *launch) {
     const unsigned char *source = kernel_memory(launch, copy->source, copy->size_bytes);
     unsigned char *target = kernel_memory(launch, copy->target, copy->size_bytes);
     if (source != NULL && target != NULL) {
-      memmove(target, source, copy->size_bytes);
+      copy_bytes(target, source, copy->size_bytes);
     }
   }
 }
@@ -183,7 +183,7 @@ static void copy_rows_run(struct kernel_launch *launch) {
   const unsigned char *source = kernel_memory(launch, copy.source, extent);
   unsigned char *target = kernel_memory(launch, copy.target, extent);
   for (uint64_t row = 0; source != NULL && target != NULL && row < copy.rows; row++) {
-    memmove(target + row * copy.pitch_bytes, source + row * copy.pitch_bytes, copy.width_bytes);
+    copy_bytes(target + row * copy.pitch_bytes, source + row * copy.pitch_bytes, copy.width_bytes);
   }
 }
 
@@ -251,12 +251,13 @@ static void copy_pieces_run(struct kernel_launch *launch) {
       launch->illegal = true; /* a misaligned access */
       return;
     }
-    const void *source = kernel_memory(launch, copy.source + piece.source, copy.piece_bytes);
-    void *target = kernel_memory(launch, copy.target + piece.target, copy.piece_bytes);
+    const unsigned char *source =
+        kernel_memory(launch, copy.source + piece.source, copy.piece_bytes);
+    unsigned char *target = kernel_memory(launch, copy.target + piece.target, copy.piece_bytes);
     if (source == NULL || target == NULL) {
       return;
     }
-    memmove(target, source, copy.piece_bytes);
+    copy_bytes(target, source, copy.piece_bytes);
   }
 }
 

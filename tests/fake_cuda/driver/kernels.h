@@ -54,6 +54,15 @@ struct fake_kernel {
   bool (*poll)(struct kernel_launch *launch, uint64_t waited_ns); /* may be NULL */
 };
 
+/* Most copies do not overlap, and AddressSanitizer's memmove() goes byte by byte. */
+static inline void copy_bytes(unsigned char *to, const unsigned char *from, size_t size_bytes) {
+  if (to + size_bytes <= from || from + size_bytes <= to) {
+    memcpy(to, from, size_bytes);
+  } else {
+    memmove(to, from, size_bytes);
+  }
+}
+
 /* The launch's arguments as a struct; they are aligned for any. */
 #define ARGUMENTS(type, name, launch)                                                              \
   struct type name;                                                                                \

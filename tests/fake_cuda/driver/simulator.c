@@ -7,11 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
-static const uint64_t SILENCE_NS = 50000000; /* of the host, before work goes on by itself */
-static const uint64_t POLL_NS = 50000;       /* between two looks at a flag */
-static const double TINY_NS = 1e-3;          /* durations below it are rounding errors */
+static const uint64_t SILENCE_NS = 1000000000; /* of the host, before work goes on by itself */
+static const uint64_t POLL_NS = 50000;         /* between two looks at a flag */
+static const double TINY_NS = 1e-3;            /* durations below it are rounding errors */
 
 /* Wait for a signal, at most that long. false: the time is over. */
 static bool wait_signal(uint64_t duration_ns) {
@@ -239,8 +238,8 @@ static struct operation *next_to_run(void) {
 /* ---- noise ----
  *
  * Durations of operations scatter, and the mean of a path differs a little from process to process.
- * The draws of operations
- * depend on the seed alone, those of a process on its id as well. */
+ * The draws of operations depend on the seed alone, those of a process on config_process() as well.
+ */
 
 static double uniform(uint64_t *state) {
   return ((double)(random_next(state) >> 11) + 0.5) * 0x1p-53;
@@ -254,7 +253,7 @@ static double normal(uint64_t *state) {
 
 /* The same path in the same process has the same factor. */
 static double process_factor(const struct fake_config *config, const struct work *work) {
-  uint64_t state = config->seed ^ ((uint64_t)getpid() << 32);
+  uint64_t state = config->seed ^ (simulator.process << 32);
   for (uint32_t i = 0; i < work->use_count; i++) {
     state ^= work->uses[i].resource + 1;
     state = random_next(&state);
@@ -269,6 +268,7 @@ static double noise_factor(const struct work *work) {
   }
   if (simulator.random == 0) {
     simulator.random = config->seed + 1;
+    simulator.process = config_process();
   }
   double factor =
       process_factor(config, work) * (1 + config->noise_within * normal(&simulator.random));

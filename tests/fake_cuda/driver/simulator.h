@@ -33,9 +33,10 @@ struct simulator {
   uint64_t sequence;
   uint64_t activity; /* counts calls that queue something */
   uint64_t steps;
-  bool asleep;     /* no work at all: the next enqueue must wake it */
-  bool unattended; /* the host does not wait but has been silent: go on without it */
-  uint64_t random; /* state of the noise generator */
+  bool asleep;      /* no work at all: the next enqueue must wake it */
+  bool unattended;  /* the host does not wait but has been silent: go on without it */
+  uint64_t random;  /* state of the noise generator; 0 = none was drawn yet */
+  uint64_t process; /* what tells this process from others in the noise between them */
 };
 
 extern struct simulator simulator;

@@ -273,12 +273,12 @@ void context_poison(struct context *context, CUresult code) {
 
 static void copy_rows(const struct copy_region *copy) {
   for (size_t i = 0; i < copy->part_count; i++) {
-    memmove(copy->parts[i].to, copy->parts[i].from, copy->parts[i].size_bytes);
+    copy_bytes(copy->parts[i].to, copy->parts[i].from, copy->parts[i].size_bytes);
   }
   for (size_t plane = 0; plane < copy->depth; plane++) {
     for (size_t row = 0; row < copy->height; row++) {
-      memmove(copy->to + plane * copy->to_plane + row * copy->to_pitch,
-              copy->from + plane * copy->from_plane + row * copy->from_pitch, copy->width);
+      copy_bytes(copy->to + plane * copy->to_plane + row * copy->to_pitch,
+                 copy->from + plane * copy->from_plane + row * copy->from_pitch, copy->width);
     }
   }
 }

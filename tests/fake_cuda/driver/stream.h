@@ -6,7 +6,7 @@
  * kernel run) happen at its end.
  *
  * On the virtual clock, time moves only while a host thread waits for something, so that what was
- * enqueued together starts together however slow the host is; 50 ms after the last call the
+ * enqueued together starts together however slow the host is; 1 s after the last call the
  * simulator goes on by itself, for hosts that watch memory instead of waiting. On the real clock
  * time is that of the host. All functions but those that say so are called with the lock held. */
 #ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_STREAM_H

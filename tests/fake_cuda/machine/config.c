@@ -94,6 +94,17 @@ static void load_once(void) {
   }
 }
 
+uint64_t config_process(void) {
+  const char *path = getenv("HAUL_FAKE_PROCESSES");
+  const int file = path == NULL ? -1 : open(path, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) {
+    return (uint64_t)getpid();
+  }
+  const off_t place = write(file, ".", 1) == 1 ? lseek(file, 0, SEEK_CUR) : 0;
+  (void)close(file);
+  return (uint64_t)place;
+}
+
 struct fake_config *config_get(bool *broken) {
   (void)pthread_once(&once, load_once);
   *broken = the_config_is_broken;

@@ -20,12 +20,13 @@ enum { FAKE_PROCESSES_MAX = 8, FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_P
 #define FAULT_KIND_LIST(X)                                                                         \
   X(FAULT_OUT_OF_MEMORY, "out_of_memory") /* the call fails; the next may succeed */               \
   X(FAULT_ERROR, "error")                 /* the call fails with `code` */                         \
-  X(FAULT_STICKY, "sticky")       /* it fails with `code`, and so does all else in that context */ \
-  X(FAULT_HANG, "hang")           /* the call, or the operation that it queues, never ends */      \
-  X(FAULT_BLOCK, "block")         /* the call takes `milliseconds` longer */                       \
-  X(FAULT_FLIP_BYTE, "flip_byte") /* byte `offset` of the copy's target is inverted */             \
-  X(FAULT_DROP, "drop")           /* the operation takes its time and does nothing */              \
-  X(FAULT_CRASH, "crash")         /* the process gets `signal` */                                  \
+  X(FAULT_STICKY, "sticky") /* it fails with `code`, and so does all else in that context */       \
+  X(FAULT_HANG, "hang")     /* the call, or the operation that it queues, never ends */            \
+  X(FAULT_BLOCK,                                                                                   \
+    "block") /* the call takes `milliseconds` longer, and on while `while` is there */             \
+  X(FAULT_FLIP_BYTE, "flip_byte")       /* byte `offset` of the copy's target is inverted */       \
+  X(FAULT_DROP, "drop")                 /* the operation takes its time and does nothing */        \
+  X(FAULT_CRASH, "crash")               /* the process gets `signal` */                            \
   X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */
 ENUM_NAMES_DECLARE(fault_kind, FAULT_KIND_LIST)
 
@@ -43,6 +44,7 @@ struct fault {
   uint64_t milliseconds;
   int32_t code;
   int32_t signal;
+  char hold[FAULT_MARKER_MAX];   /* `block` lasts while this file exists; "" = none */
   char marker[FAULT_MARKER_MAX]; /* hit only where this file could be created; "" = always */
   atomic_uint_fast64_t seen;
 };
@@ -111,6 +113,10 @@ struct fake_config {
 /* The configuration, read at the first call from the files that the environment names. A file that
  * is wrong is reported on stderr and sets *broken: the driver is there, but fails to start. */
 struct fake_config *config_get(bool *broken);
+/* What tells this process from others in the noise between them: its place in the file that
+ * HAUL_FAKE_PROCESSES names, from 1 on, where each that asks leaves a byte; without such a file its
+ * id. To be asked once. */
+uint64_t config_process(void);
 /* The same from given files; either may be NULL. */
 enum status config_load(struct fake_config *config, const char *machine_file,
                         const char *faults_file, struct error *err) CHECK_RESULT;

@@ -199,6 +199,7 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
       {"code", read_code, &fault->code, 0},
       {"signal", read_code, &fault->signal, 0},
       {"marker", read_text, fault->marker, sizeof fault->marker},
+      {"while", read_text, fault->hold, sizeof fault->hold},
   };
   enum status status = READ_KEYS(reader, table, keys);
   if (status == STATUS_OK &&
