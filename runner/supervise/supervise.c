@@ -56,6 +56,7 @@ struct supervisor {
   uint64_t next_tick_ns;
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
+  uint64_t case_longest_ns; /* that the plan expects of it */
   struct eta eta;
   uint32_t pauses_left;  /* that did not begin yet */
   uint64_t pause_end_ns; /* of the present one; 0 = there is none */
@@ -84,6 +85,8 @@ static void supervise_report_progress(struct supervisor *supervisor, uint64_t no
   progress->trial_count = progress->bench != NULL ? supervisor->collect.trials.count : 0;
   progress->pause_left_ns =
       supervisor->pause_end_ns > now_ns ? supervisor->pause_end_ns - now_ns : 0;
+  progress->case_left_ns =
+      supervisor->case_longest_ns > running_ns ? supervisor->case_longest_ns - running_ns : 0;
   progress->left_ns = eta_left_ns(&supervisor->eta, running_ns) + progress->pause_left_ns +
                       supervisor->pauses_left * supervisor->options->pause_ns;
   supervisor->sink->progress(supervisor->sink->context, progress);
@@ -360,6 +363,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   supervise_take_samples(supervisor, NULL);
   collect_clear(&supervisor->collect);
   supervisor->case_started_ns = child_now_ns();
+  supervisor->case_longest_ns = item->longest_ns;
   supervisor->progress.bench = &item->bench;
   supervise_report_progress(supervisor, supervisor->case_started_ns);
 

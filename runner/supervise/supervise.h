@@ -64,6 +64,7 @@ struct progress {
   uint64_t elapsed_ns;
   uint64_t left_ns;       /* estimate, corrected by how the run went so far; with the pauses */
   uint64_t pause_left_ns; /* until `process` begins; 0 = no pause */
+  uint64_t case_left_ns;  /* longest that `bench` should still take; 0 = it takes longer already */
 };
 
 /* The receiver. A callback that returns other than STATUS_OK ends the run with that status. All
