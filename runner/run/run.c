@@ -173,24 +173,12 @@ static enum status run_take_telemetry(void *context, const struct telemetry_samp
   return record_telemetry(state->record, samples, count, err);
 }
 
-/* What the first Ctrl-C waits for. */
-static void run_say_interrupted(const struct common_options *common,
-                                const struct progress *progress) {
-  char left[UNITS_TEXT_MAX];
-  units_format_duration_short(progress->case_left_ns, left);
-  const bool late = progress->case_left_ns == 0;
-  say_note(common, "interrupted: finishing %s, %s%s; press Ctrl-C again to stop now",
-           progress->bench->name, late ? "which takes longer than was planned" : "at most about ",
-           late ? "" : left);
-}
-
 static void run_take_progress(void *context, const struct progress *progress) {
   struct run_state *state = context;
   state->total = progress->total;
   if (*state->request->interrupted == 1 && !state->interrupt_said && progress->bench != NULL) {
     state->interrupt_said = true;
-    status_line_clear(&state->line);
-    run_say_interrupted(state->request->common, progress);
+    status_line_interrupted(&state->line, progress);
   }
   status_line_show(&state->line, progress);
 }

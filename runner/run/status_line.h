@@ -19,6 +19,8 @@ void status_line_init(struct status_line *line, const struct common_options *com
 void status_line_show(struct status_line *line, const struct progress *progress);
 /* To be called before anything else is written to the terminal. */
 void status_line_clear(struct status_line *line);
+/* The first Ctrl-C: what it waits for, and until when at most. A case is being measured. */
+void status_line_interrupted(struct status_line *line, const struct progress *progress);
 /* The line of a case under -v; a warning when the case went wrong. done and total are those of the
  * progress. */
 void status_line_case(struct status_line *line, const struct bench_case *bench_case,
