@@ -158,6 +158,10 @@ static enum status verb_report_find_fleet(struct command *command, struct fleet_
                      "name the runs of the fleet that is compared with %s, for example tag:NAME",
                      request->before_name);
   }
+  if (command->word_count == 0) {
+    RETURN_ON_ERROR(selector_find_fleet(database, false, &command->arena, &list, err));
+    RETURN_ON_ERROR(selector_find_fleet(database, true, &command->arena, &before, err));
+  }
   if (request->before_name != NULL) {
     RETURN_ON_ERROR(
         selector_find_all(database, request->before_name, &command->arena, &before, err));

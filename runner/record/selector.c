@@ -271,6 +271,14 @@ enum status selector_find_all(struct database *database, const char *selector, s
   return status;
 }
 
+enum status selector_find_fleet(struct database *database, bool before, struct arena *arena,
+                                struct run_list *list, struct error *err) {
+  size_t count = 0;
+  *list = (struct run_list){0};
+  return selector_add_runs(database, "select/runs_of_fleet", before ? "1" : "0", arena, list,
+                           &count, err);
+}
+
 /* ---- baselines ---- */
 
 static enum status selector_delete_runs(struct database *database, const char *name, bool *any,

@@ -50,6 +50,11 @@ struct run_list {
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,
                               struct run_list *list, struct error *err) CHECK_RESULT;
 
+/* The runs of the fleet that was measured last, or of the one of its scenario before it; none where
+ * there is no such fleet. */
+enum status selector_find_fleet(struct database *database, bool before, struct arena *arena,
+                                struct run_list *list, struct error *err) CHECK_RESULT;
+
 /* Give a name to runs, in place of those that had it. *replaced: it had some. The database is open
  * for writing. */
 enum status baseline_set(struct database *database, const char *name, const struct run_list *runs,

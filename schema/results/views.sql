@@ -4,6 +4,30 @@
 --
 -- Bytes per ns are GB/s (10^9 bytes).
 
+-- A machine with its software, and what it is called: node is the launcher's name for it, else its host name.
+CREATE VIEW v_machine AS
+SELECT
+  e.id AS environment,
+  e.key AS environment_key,
+  coalesce(e.node, e.host_name) AS node,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.driver_branch AS driver_branch,
+  e.cuda_driver_version AS cuda_driver_version,
+  e.kernel AS kernel,
+  e.gpu_name AS gpu_name,
+  e.gpu_count AS gpu_count,
+  e.node_count AS node_count,
+  e.simulated AS simulated,
+  e.source AS source,
+  e.cuda_state AS cuda_state,
+  e.kernel_module AS kernel_module,
+  e.os AS os,
+  e.boot_id AS boot_id,
+  e.cpu_model AS cpu_model,
+  e.hypervisor AS hypervisor
+FROM environment e;
+
 CREATE VIEW v_run AS
 SELECT
   r.id AS run,
@@ -34,17 +58,17 @@ SELECT
   e.gpu_count AS gpu_count,
   e.node_count AS node_count,
   e.simulated AS simulated,
-  e.key AS environment_key,
+  e.environment_key AS environment_key,
   r.haul_version AS haul_version,
   r.command_line AS command_line,
   r.pause_ns AS pause_ns,
   r.looks AS looks,
   r.look AS look,
-  coalesce(e.node, e.host_name) AS node,
+  e.node AS node,
   (SELECT f.name FROM fleet f WHERE f.id = r.fleet) AS fleet,
   r.repeats AS repeats
 FROM run r
-JOIN environment e ON e.id = r.environment
+JOIN v_machine e ON e.environment = r.environment
 JOIN scenario s ON s.id = r.scenario;
 
 CREATE VIEW v_case AS
@@ -197,7 +221,7 @@ SELECT
   b.id AS bench_case,
   c.slowed_by AS slowed_by,
   (coalesce(c.cpu_before_khz, c.cpu_after_khz) + coalesce(c.cpu_after_khz, c.cpu_before_khz)) / 2e3 AS cpu_mhz,
-  coalesce(e.node, e.host_name) AS node,
+  e.node AS node,
   c.noise AS noise,
   100 * c.noise_size AS noise_percent,
   c.noise_ns AS noise_ns,
@@ -219,7 +243,7 @@ SELECT
   nullif(b.payload_bytes, 0) / c.median_gpu_ns AS gpu_gbps
 FROM case_run c
 JOIN run r ON r.id = c.run
-JOIN environment e ON e.id = r.environment
+JOIN v_machine e ON e.environment = r.environment
 JOIN scenario s ON s.id = r.scenario
 JOIN bench_case b ON b.id = c.bench_case
 JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
@@ -400,13 +424,13 @@ SELECT
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,
   e.simulated AS simulated,
-  coalesce(e.node, e.host_name) AS node,
+  e.node AS node,
   t.submit_ns AS submit_ns,
   t.gpu_ns AS gpu_ns
 FROM trial t
 JOIN case_run c ON c.id = t.case_run
 JOIN run r ON r.id = c.run
-JOIN environment e ON e.id = r.environment
+JOIN v_machine e ON e.environment = r.environment
 JOIN bench_case b ON b.id = c.bench_case
 JOIN process p ON p.id = c.process
 LEFT JOIN chase h ON h.bench_case = b.id
@@ -448,14 +472,14 @@ SELECT
   e.simulated AS simulated,
   f.source_place || f.source_index AS source,
   f.target_place || f.target_index AS target,
-  coalesce(e.node, e.host_name) AS node,
+  e.node AS node,
   coalesce(f.copies, 1) AS copies,
   f.stream AS stream,
   CASE WHEN f.stream IS NOT NULL THEN coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) / c.median_ns END
     AS share
 FROM case_run c
 JOIN run r ON r.id = c.run
-JOIN environment e ON e.id = r.environment
+JOIN v_machine e ON e.environment = r.environment
 JOIN bench_case b ON b.id = c.bench_case
 JOIN (
   SELECT f.*,
@@ -520,14 +544,14 @@ WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
 CREATE VIEW v_driver AS
 WITH
   result AS (
-    SELECT b.case_key, e.host_name, coalesce(e.node, e.host_name) AS node, e.gpu_name, e.driver_version, e.driver_branch, e.simulated,
+    SELECT b.case_key, e.host_name, e.node AS node, e.gpu_name, e.driver_version, e.driver_branch, e.simulated,
       c.run, c.bench_case, c.id, c.median_ns, c.n, r.started_at_ns,
       row_number() OVER same AS i,
       count(*) OVER (PARTITION BY b.case_key, e.host_name, e.node, e.gpu_name, e.driver_version,
                        e.simulated) AS m
     FROM case_run c
     JOIN run r ON r.id = c.run
-    JOIN environment e ON e.id = r.environment
+    JOIN v_machine e ON e.environment = r.environment
     JOIN bench_case b ON b.id = c.bench_case
     WHERE c.status = 'ok' AND c.median_ns IS NOT NULL
     WINDOW same AS (PARTITION BY b.case_key, e.host_name, e.node, e.gpu_name, e.driver_version,
@@ -588,9 +612,9 @@ SELECT
    FROM bench_case b
    JOIN case_run y ON y.bench_case = b.id AND y.status = 'ok'
    JOIN run r ON r.id = y.run
-   JOIN environment e ON e.id = r.environment
-   JOIN device d ON d.environment = e.id AND d.place = 'gpu' AND d.number = c.gpu
-   WHERE b.case_key = v.case_key AND e.host_name = v.host_name AND coalesce(e.node, e.host_name) = v.node AND e.gpu_name IS v.gpu_name
+   JOIN v_machine e ON e.environment = r.environment
+   JOIN device d ON d.environment = e.environment AND d.place = 'gpu' AND d.number = c.gpu
+   WHERE b.case_key = v.case_key AND e.host_name = v.host_name AND e.node = v.node AND e.gpu_name IS v.gpu_name
      AND e.driver_version IS v.driver_version AND e.simulated = v.simulated) AS gpu_uuid,
   c.gpu_pci_address AS gpu_pci_address,
   c.peak_gbps AS peak_gbps,

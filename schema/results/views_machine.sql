@@ -32,11 +32,11 @@ SELECT
   coalesce(d.name, e.gpu_name) AS gpu_name,
   e.simulated AS simulated,
   t.other_processes AS other_processes,
-  coalesce(e.node, e.host_name) AS node,
+  e.node AS node,
   t.energy_mj / 1e3 AS energy_j
 FROM telemetry t
 JOIN run r ON r.id = t.run
-JOIN environment e ON e.id = r.environment
+JOIN v_machine e ON e.environment = r.environment
 LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = t.gpu;
 
 -- The counter stands between its values in the samples before and after a moment, so that the energy of a case has a
@@ -130,9 +130,9 @@ SELECT
   e.driver_branch AS driver_branch,
   e.kernel AS kernel,
   e.simulated AS simulated,
-  coalesce(e.node, e.host_name) AS node
+  e.node AS node
 FROM run r
-JOIN environment e ON e.id = r.environment
+JOIN v_machine e ON e.environment = r.environment
 JOIN scenario c ON c.id = r.scenario
 JOIN device d ON d.environment = r.environment AND d.place = 'gpu';
 
@@ -153,20 +153,36 @@ SELECT
   e.driver_version AS driver_version,
   coalesce(d.name, e.gpu_name) AS gpu_name,
   e.simulated AS simulated,
-  e.key AS environment_key,
-  coalesce(e.node, e.host_name) AS node
+  e.environment_key AS environment_key,
+  e.node AS node
 FROM run r
-JOIN environment e ON e.id = r.environment
+JOIN v_machine e ON e.environment = r.environment
 JOIN environment_fact f ON f.environment = r.environment
 LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = f.gpu
 UNION ALL
 SELECT
   r.id, r.uuid, r.tag, strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch'), f.name,
-  NULL, NULL, NULL, f.value, 'ok', NULL, e.host_name, e.driver_version, e.gpu_name, e.simulated, e.key,
-  coalesce(e.node, e.host_name)
+  NULL, NULL, NULL, f.value, 'ok', NULL, e.host_name, e.driver_version, e.gpu_name, e.simulated, e.environment_key,
+  e.node
 FROM run_fact f
 JOIN run r ON r.id = f.run
-JOIN environment e ON e.id = r.environment;
+JOIN v_machine e ON e.environment = r.environment;
+
+-- One row per fleet that has runs.
+CREATE VIEW v_fleet AS
+SELECT
+  l.fleet AS fleet,
+  l.scenario AS scenario,
+  strftime('%Y-%m-%dT%H:%M:%SZ', l.last_ns / 1000000000, 'unixepoch') AS started_at,
+  l.runs AS runs,
+  row_number() OVER (ORDER BY l.last_ns DESC, l.fleet) AS age,
+  lag(l.fleet) OVER (PARTITION BY l.scenario ORDER BY l.last_ns, l.fleet DESC) AS before
+FROM (
+  SELECT f.name AS fleet, c.name AS scenario, max(r.started_at_ns) AS last_ns, count(*) AS runs
+  FROM fleet f
+  JOIN run r ON r.fleet = f.id
+  JOIN scenario c ON c.id = r.scenario
+  GROUP BY f.name) l;
 
 -- Where a fleet is: one row per node that was expected or sent a shard. Of several runs of a scenario by a node,
 -- the last one counts.
@@ -177,15 +193,15 @@ WITH
       r.reason AS reason, r.processes AS processes, r.started_at_ns AS started_at_ns,
       r.ended_at_ns AS ended_at_ns,
       -- The expected list may have the short form of the host's name.
-      CASE WHEN e.node IS NULL AND instr(e.host_name, '.') > 1 AND EXISTS (
+      CASE WHEN e.node = e.host_name AND instr(e.host_name, '.') > 1 AND EXISTS (
              SELECT 1 FROM fleet_node x
              WHERE x.fleet = f.id AND x.node = substr(e.host_name, 1, instr(e.host_name, '.') - 1))
         THEN substr(e.host_name, 1, instr(e.host_name, '.') - 1)
-        ELSE coalesce(e.node, e.host_name) END AS node
+        ELSE e.node END AS node
     FROM fleet f
     JOIN run r ON r.fleet = f.id
     JOIN scenario c ON c.id = r.scenario
-    JOIN environment e ON e.id = r.environment),
+    JOIN v_machine e ON e.environment = r.environment),
   counted AS (
     SELECT s.*,
       (SELECT count(*) FROM plan_case p WHERE p.run = s.run) AS cases,

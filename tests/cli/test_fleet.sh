@@ -86,8 +86,17 @@ expect_out 'gpu0--gpu3 of n0008 alone became [45].* % slower'
 equal 2 "$(grep -c 'alone became' out)" 'parts that changed alone'
 expect_out '<th scope="row">device_to_host</th><td class="n">-[34]\.[0-9]*</td>'
 equal 11 "$(grep -c '^<tr><th scope="row">n00[0-9]*\( (partial)\)*</th><td class="n' out)" 'nodes with a row'
-run_ok report --fleet page.html tag:later --against tag:fleet0 --db holes.db
+run_ok report --fleet chosen.html tag:later --against tag:fleet0 --db holes.db
 run_fails 2 'name the runs of the fleet' report --fleet page.html --against tag:fleet0 --db holes.db
+
+begin 'the fleet that was measured last, whatever ran alone after it'
+expect_value 'later 1 fleet0 2' holes.db "select group_concat(fleet || ' ' || age, ' ') from (select * from v_fleet order by age)"
+expect_value fleet0 holes.db "select before from v_fleet where age = 1"
+run_ok run fleet.toml --db holes.db --node-name n0001 -q
+run_ok report --fleet alone.html --db holes.db
+if cmp -s page.html alone.html; then good; else bad 'a run of no fleet changes the page of the last fleet'; fi
+run_ok query --saved nodes --db holes.db --format csv
+equal 12 "$(grep -c '^n00' out)" 'nodes of the last fleet'
 
 begin 'two fleets compared: the node is the unit, and one that changed alone is named'
 run_ok diff tag:fleet0 tag:later --db holes.db

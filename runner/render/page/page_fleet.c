@@ -28,47 +28,6 @@ struct fleet_page {
 
 /* ---- which runs ---- */
 
-static size_t fleet_latest_run(const struct measured *measured) {
-  size_t latest = 0;
-  for (size_t i = 1; i < measured->run_count; i++) {
-    if (measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns) {
-      latest = i;
-    }
-  }
-  return latest;
-}
-
-/* The fleet that was measured last, and the one of the same scenario before it. Runs of no fleet
- * are one together. */
-static void fleet_choose_sides(struct fleet_page *f) {
-  const struct measured *measured = f->measured;
-  const struct measured_run *latest = &measured->runs[fleet_latest_run(measured)];
-  const struct measured_run *before = NULL;
-  f->name = latest->fleet;
-  for (size_t i = 0; i < measured->run_count && f->name != NULL; i++) {
-    const struct measured_run *run = &measured->runs[i];
-    if (run->fleet != NULL && strcmp(run->fleet, f->name) != 0 &&
-        strcmp(run->scenario, latest->scenario) == 0 &&
-        (before == NULL || run->started_at_ns > before->started_at_ns)) {
-      before = run;
-    }
-  }
-  f->before = before != NULL ? before->fleet : NULL;
-  f->sides = arena_array(&f->arena, measured->run_count, sizeof *f->sides);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const char *fleet = measured->runs[i].fleet;
-    f->sides[i] = strings_equal(fleet, f->name)                          ? SIDE_B
-                  : f->before != NULL && strings_equal(fleet, f->before) ? SIDE_A
-                                                                         : SIDE_NONE;
-  }
-}
-
-static bool fleet_keep_sided(const struct measured *measured, size_t run, const void *context) {
-  const struct fleet_page *f = context;
-  (void)measured;
-  return f->sides[run] != SIDE_NONE;
-}
-
 static enum status fleet_add_runs(struct fleet_page *f, const struct run_ref *runs, size_t count,
                                   struct error *err) {
   for (size_t i = 0; i < count; i++) {
@@ -78,28 +37,29 @@ static enum status fleet_add_runs(struct fleet_page *f, const struct run_ref *ru
   return STATUS_OK;
 }
 
+/* The last of the runs is one of the fleet. */
+static const struct measured_run *fleet_last_run(const struct fleet_page *f) {
+  return &f->measured->runs[f->measured->run_count - 1];
+}
+
 static enum status fleet_select(struct fleet_page *f, struct error *err) {
   const struct fleet_request *request = f->request;
-  struct database *database = query_database(request->query);
-  if (request->run_count == 0) {
-    RETURN_ON_ERROR(measured_add_all_runs(f->measured, database, err));
-    if (f->measured->run_count == 0) {
-      return error_set(err, STATUS_NOT_FOUND, "the database has no runs yet");
-    }
-    fleet_choose_sides(f);
-    measured_keep_runs(f->measured, fleet_keep_sided, f);
-    fleet_choose_sides(f);
-    return STATUS_OK;
-  }
   RETURN_ON_ERROR(fleet_add_runs(f, request->before, request->before_count, err));
   const size_t before = f->measured->run_count;
-  RETURN_ON_ERROR(fleet_add_runs(f, request->runs, request->run_count, err));
+  RETURN_ON_ERROR(request->run_count > 0
+                      ? fleet_add_runs(f, request->runs, request->run_count, err)
+                      : measured_add_all_runs(f->measured, query_database(request->query), err));
+  if (f->measured->run_count == before) {
+    return error_set(err, STATUS_NOT_FOUND, "the database has no runs yet");
+  }
   f->sides = arena_array(&f->arena, f->measured->run_count, sizeof *f->sides);
   for (size_t i = 0; i < f->measured->run_count; i++) {
     f->sides[i] = i < before ? SIDE_A : SIDE_B;
   }
-  f->before = before > 0 ? request->before_name : NULL;
-  f->name = f->measured->runs[f->measured->run_count - 1].fleet;
+  f->before = before == 0                    ? NULL
+              : request->before_name != NULL ? request->before_name
+                                             : f->measured->runs[0].fleet;
+  f->name = fleet_last_run(f)->fleet;
   return STATUS_OK;
 }
 
@@ -400,7 +360,7 @@ static enum status fleet_put_page(struct fleet_page *f, struct error *err) {
   if (f->changes != NULL) {
     entries[count++] = (struct page_entry){"drift", "Since the last fleet", ""};
   }
-  const struct measured_run *last = &f->measured->runs[fleet_latest_run(f->measured)];
+  const struct measured_run *last = fleet_last_run(f);
   const char *title =
       arena_format(&f->arena, "%s on %zu nodes%s%s", last->scenario, f->now->hosts,
                    f->name != NULL ? ", fleet " : "", f->name != NULL ? f->name : "");

@@ -26,12 +26,11 @@ struct report_request {
 struct fleet_request {
   const char *haul_version;
   struct query *query;
-  const struct run_ref *runs; /* of it; none: the fleet that was measured last */
+  const struct run_ref *runs; /* of it, the last one last; none: all of the database */
   size_t run_count;
-  const struct run_ref *before; /* what it is compared with; none: the fleet before, where runs is
-                                   empty too */
+  const struct run_ref *before; /* what it is compared with */
   size_t before_count;
-  const char *before_name;
+  const char *before_name; /* NULL = as its runs have it */
 };
 
 enum status fleet_report_write(const struct fleet_request *request, FILE *page,

@@ -6,16 +6,13 @@
 --
 -- :fleet (text, default null) name of the fleet; null: the one that was started last
 WITH
-  fleet_of (name) AS (
-    SELECT coalesce(:fleet,
-      (SELECT f.name FROM run r JOIN fleet f ON f.id = r.fleet ORDER BY r.started_at_ns DESC LIMIT 1))),
   own AS (
     SELECT n.*,
       (SELECT group_concat(name, ', ') FROM (
          SELECT DISTINCT c.name AS name FROM check_result c
          WHERE c.run = n.run AND c.status = 'failed' ORDER BY c.name)) AS failed
     FROM v_node n
-    WHERE n.fleet = (SELECT name FROM fleet_of) AND n.run IS NOT NULL),
+    WHERE n.fleet = coalesce(:fleet, (SELECT fleet FROM v_fleet WHERE age = 1)) AND n.run IS NOT NULL),
   fact AS (
     SELECT node, 'driver' AS fact, ifnull(driver_version, 'none') AS value FROM own
     UNION ALL SELECT node, 'kernel', ifnull(kernel, 'unknown') FROM own

@@ -7,10 +7,6 @@
 -- :fleet (text, default null) name of the fleet; null: the one that was started last
 -- :but (text, default null) leave out nodes of that state, for example ok
 -- :limit (integer, default -1) number of nodes; -1: all
-WITH
-  fleet_of (name) AS (
-    SELECT coalesce(:fleet,
-      (SELECT f.name FROM run r JOIN fleet f ON f.id = r.fleet ORDER BY r.started_at_ns DESC LIMIT 1)))
 SELECT
   n.node AS node,
   n.state AS state,
@@ -26,6 +22,6 @@ SELECT
   n.kernel AS kernel,
   n.vbios AS vbios
 FROM v_node n
-WHERE n.fleet = (SELECT name FROM fleet_of) AND (:but IS NULL OR n.state <> :but)
+WHERE n.fleet = coalesce(:fleet, (SELECT fleet FROM v_fleet WHERE age = 1)) AND (:but IS NULL OR n.state <> :but)
 ORDER BY n.state = 'ok', n.state = 'partial', n.state = 'failed', n.reason, length(n.node), n.node
 LIMIT :limit;

@@ -9,6 +9,15 @@ SELECT id, uuid FROM run WHERE repeats IS NULL ORDER BY started_at_ns DESC, id D
 -- name: repeat_of_run
 SELECT id, uuid FROM run WHERE repeats = (SELECT uuid FROM run WHERE id = :name) ORDER BY started_at_ns DESC, id DESC;
 
+-- name: runs_of_fleet
+-- :name 0: the fleet that was measured last, 1: the one of its scenario before it.
+SELECT r.id, r.uuid
+FROM v_fleet x
+JOIN fleet f ON f.name = CASE :name WHEN '0' THEN x.fleet ELSE x.before END
+JOIN run r ON r.fleet = f.id
+WHERE x.age = 1
+ORDER BY r.started_at_ns, r.id;
+
 -- name: runs_by_prefix
 SELECT r.id, r.uuid,
   strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
