@@ -180,7 +180,9 @@ static void threads_load_beside_it(void **state) {
   (void)cycles_of(*state, &bench_case);
   const struct fixture *fixture = *state;
   assert_true(fixture->flow_trials[0].iterations > 0);
-  assert_string_equal(fixture->outcome.note, "");
+  /* Not every host lets the place of memory and the flush of caches be proven, which is noted. */
+  assert_null(strstr(fixture->outcome.note, "gated"));
+  assert_null(strstr(fixture->outcome.note, "flows"));
 }
 
 static void refuses(struct fixture *fixture, struct bench_case bench_case, const char *why) {
