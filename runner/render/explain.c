@@ -6,6 +6,7 @@
 #include "runner/table/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -309,7 +310,7 @@ static void explain_put_head(struct explain_printer *printer) {
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
   if (explanation->run_uuid != NULL) {
-    strbuf_printf(&text, "run %.8s of ", explanation->run_uuid);
+    strbuf_printf(&text, "run %" PRId64 " of ", printer->request->run);
     text_append(&text, explanation->scenario);
     strbuf_printf(&text, ", %s UTC, on ", explanation->started_at);
   }

@@ -94,6 +94,7 @@ expect_out '^pcie_link,finding,not found,3,'
 begin 'another program on a GPU: its cases, and how far they are behind'
 HAUL_FAKE_FAULTS=busy.toml run_ok run link.toml --db runs.db
 run_ok explain --db runs.db
+expect_out '^run 2 of link, 20.*: 1 finding: gpu_in_use$'
 expect_out '^Another program uses the GPU \[gpu_in_use\]$'
 expect_out 'evidence  gpu1: in use by '
 expect_out 'touches   2 of 5 cases: host_to_device, device_to_device$'
