@@ -79,10 +79,11 @@ static bool text_is_wrapped(const struct text_layout *layout, size_t column) {
          (column > 0 || !layout->keep_first);
 }
 
-static size_t text_table_width(const struct text_layout *layout) {
+/* Of the columns that are shown, but for those that all rows share, if so. */
+static size_t text_table_width(const struct text_layout *layout, bool but_same) {
   size_t total = 0;
   for (size_t i = 0; i < layout->rows->column_count; i++) {
-    if (text_is_shown(layout, i)) {
+    if (text_is_shown(layout, i) && !(but_same && layout->same[i])) {
       total += (text_is_wrapped(layout, i) ? layout->widest : layout->widths[i]) +
                (total > 0 ? SEPARATOR_WIDTH : 0);
     }
@@ -109,7 +110,7 @@ static void text_find_widest(struct text_layout *layout, size_t width, size_t le
   for (size_t i = 0; i < layout->rows->column_count; i++) {
     layout->widest = text_is_wrapped(layout, i) ? layout->widths[i] : layout->widest;
   }
-  while (layout->widest > least && text_table_width(layout) > width) {
+  while (layout->widest > least && text_table_width(layout, false) > width) {
     layout->widest--;
   }
 }
@@ -146,7 +147,9 @@ static int text_compare_hashes(const void *left, const void *right) {
 static size_t text_count_apart(const struct result_set *rows, const bool *columns) {
   uint64_t *hashes = calloc(rows->row_count + 1, sizeof *hashes);
   size_t count = rows->row_count > 0;
-  scols_must(hashes != NULL);
+  if (hashes == NULL) {
+    abort();
+  }
   for (size_t row = 0; row < rows->row_count; row++) {
     for (size_t i = 0; i < rows->column_count; i++) {
       hashes[row] =
@@ -161,24 +164,32 @@ static size_t text_count_apart(const struct result_set *rows, const bool *column
   return count;
 }
 
-static void text_find_same(struct text_layout *layout, bool list) {
+/* Numbers that are not counted but measured, also where they are texts. */
+static bool text_is_measured(const struct result_set *rows, size_t column) {
+  return rows->facts[column].real ||
+         (rows->facts[column].text && rows->columns[column].align == ALIGN_RIGHT);
+}
+
+/* What is measured, and not in the order in which columns go, is what people look for: it stays. */
+static void text_find_same(const struct table *table, struct text_layout *layout, bool list) {
   const struct result_set *rows = layout->rows;
   bool *column = arena_array(rows->arena, rows->column_count, sizeof *column);
   layout->same = arena_array(rows->arena, rows->column_count, sizeof *layout->same);
-  for (size_t i = 0; i < rows->column_count; i++) {
+  for (size_t i = 0; list && rows->row_count > 1 && i < rows->column_count; i++) {
     column[i] = true;
-    layout->same[i] = list && rows->row_count > 1 && text_count_apart(rows, column) == 1;
+    layout->same[i] = (text_place(table, i) > 0 || !text_is_measured(rows, i)) &&
+                      text_count_apart(rows, column) == 1;
     column[i] = false;
   }
 }
 
-/* Whether rows would be alike without the column in all that is shown but real numbers, which are
- * results and differ anyway. */
+/* Whether rows would be alike without the column in all that is shown but measured numbers, which
+ * differ anyway. */
 static bool text_tells_apart(const struct text_layout *layout, size_t column) {
   const struct result_set *rows = layout->rows;
   bool *labels = arena_array(rows->arena, rows->column_count, sizeof *labels);
   for (size_t i = 0; i < rows->column_count; i++) {
-    labels[i] = text_is_shown(layout, i) && !rows->facts[i].real;
+    labels[i] = text_is_shown(layout, i) && !text_is_measured(rows, i);
   }
   const size_t all = text_count_apart(rows, labels);
   labels[column] = false;
@@ -210,8 +221,17 @@ static size_t text_next_to_go(const struct table *table, const struct text_layou
   return next;
 }
 
+static size_t text_count_shown(const struct text_layout *layout) {
+  size_t count = 0;
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    count += text_is_shown(layout, i);
+  }
+  return count;
+}
+
 static void text_leave_out(const struct table *table, struct text_layout *layout, size_t width) {
-  while (text_table_width(layout) > width) {
+  for (size_t shown = text_count_shown(layout);
+       shown > 1 && text_table_width(layout, false) > width; shown--) {
     const size_t next = text_next_to_go(table, layout);
     if (next == layout->rows->column_count) {
       return;
@@ -356,14 +376,20 @@ static enum status text_print(struct table *table, struct error *err) {
   struct text_layout layout = {.rows = table->state, .widest = least};
   int failed = 0;
   text_find_widths(table, &layout);
-  text_find_same(&layout, list);
-  layout.drop_empty = options->drop_empty || options->compact || text_table_width(&layout) > width;
+  text_find_same(table, &layout, list);
+  layout.drop_empty =
+      options->drop_empty || options->compact || text_table_width(&layout, false) > width;
   errno = 0;
   if (list) {
     layout.keep_first = layout.rows->column_count > 0 && layout.widths[0] <= width / 2;
+    layout.widest = SIZE_MAX; /* what all rows share goes rather than that a text is wrapped */
+    if (text_table_width(&layout, true) <= width) {
+      text_leave_out(table, &layout, width);
+    }
+    layout.widest = least;
     text_leave_out(table, &layout, width);
   }
-  if (!list && text_table_width(&layout) > width) {
+  if (!list && text_table_width(&layout, false) > width) {
     failed = text_print_expanded(table, &layout);
   } else {
     text_find_widest(&layout, width, least);
