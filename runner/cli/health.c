@@ -5,6 +5,7 @@
 #include "engine/base/units.h"
 #include "engine/machine/check.h"
 #include "runner/record/file.h"
+#include "runner/supervise/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,9 @@ static void health_append_lost(const struct health *health, struct health_line *
   const struct machine *machine = health->command->target;
   const unsigned long lost = health_fact_number(health, "gpus_lost");
   const unsigned long hidden = health_fact_number(health, "gpus_hidden");
+  if (probe_lost(machine)) {
+    health_append(line, machine->cuda_state);
+  }
   if (lost > 0) {
     health_append(
         line, arena_format(line->arena, "%lu GPU%s on the PCI bus %s not answer the driver", lost,

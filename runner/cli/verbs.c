@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBE_LIMIT_NS UINT64_C(30000000000)
+#define PROBE_LIMIT_NS UINT64_C(45000000000) /* a driver may take long to wake its GPUs */
 
 /* In the order of haul --help; runner/cli/verb_NAME.c defines each. */
 #define VERB_TABLE(X)                                                                              \

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 static const uint64_t leave_limit_ns = 2000000000;
+/* Of the limit, for the first look; a second one finds a driver that is awake. */
+enum { WHOLE_PARTS = 2, ALL_PARTS = 3 };
 
 /* What the child sends, whole or not at all. */
 struct answer {
@@ -86,9 +88,10 @@ static bool probe_machine_is_sound(const struct machine *machine) {
   return true;
 }
 
-/* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer. */
-static enum status probe_ask(probe_look *look, uint64_t limit_ns, struct machine *machine,
-                             struct error *err) {
+/* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer; whole_ns is how long all
+ * looks together had. */
+static enum status probe_ask(probe_look *look, uint64_t limit_ns, uint64_t whole_ns,
+                             struct machine *machine, struct error *err) {
   pid_t pid;
   int fd;
   RETURN_ON_ERROR(child_start(SOCK_STREAM, "a process to look at the machine", probe_answer, &look,
@@ -111,7 +114,7 @@ static enum status probe_ask(probe_look *look, uint64_t limit_ns, struct machine
       *err = answer->error;
     }
   } else if (timed_out) {
-    units_format_duration_short(limit_ns, text);
+    units_format_duration_short(whole_ns, text);
     status = error_set(err, STATUS_TIMEOUT, "gave no answer in %s", text);
   } else {
     child_describe(&end, text);
@@ -134,9 +137,13 @@ static bool probe_gave_no_answer(enum status status) {
 enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) {
   struct error why = {0};
-  enum status status = probe_ask(looks->whole, limit_ns, machine, &why);
+  const uint64_t end_ns = child_now_ns() + limit_ns;
+  enum status status =
+      probe_ask(looks->whole, limit_ns / ALL_PARTS * WHOLE_PARTS, limit_ns, machine, &why);
   if (probe_gave_no_answer(status)) {
-    status = probe_ask(looks->without_nvml, limit_ns, machine, &why);
+    const uint64_t now_ns = child_now_ns();
+    status = probe_ask(looks->without_nvml, now_ns < end_ns ? end_ns - now_ns : 0, limit_ns,
+                       machine, &why);
   }
   if (!probe_gave_no_answer(status)) {
     if (status != STATUS_OK && err != NULL) {
@@ -144,7 +151,7 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
     }
     return status;
   }
-  status = probe_ask(looks->host, limit_ns, machine, err);
+  status = probe_ask(looks->host, limit_ns, limit_ns, machine, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "the process that looked at this machine ");
   }

@@ -16,9 +16,10 @@ struct probe_looks {
   probe_look *host;         /* must not touch the GPU driver */
 };
 
-/* Fill machine with what looks->whole finds in a child that has limit_ns. When the child crashes,
- * hangs or sends something unreadable, the next look is asked the same way: a broken NVML costs
- * what only NVML knows. With the last one there are no GPUs, and cuda_state says what happened. */
+/* Fill machine with what looks->whole finds in a child that has two thirds of limit_ns. When the
+ * child crashes, hangs or sends something unreadable, the next look is asked the same way, for what
+ * is left of the limit: a broken NVML costs what only NVML knows. With the last one, which does not
+ * depend on a driver, there are no GPUs, and cuda_state says what happened. */
 enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) CHECK_RESULT;
 

@@ -512,6 +512,7 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
       .progress = {.process_count = options->processes},
   };
   supervise_count(&supervisor);
+  supervise_report_progress(&supervisor, supervisor.started_ns); /* the total, whatever comes */
   sampler_start(&supervisor.sampler, options->ops, plan->machine, options->telemetry_ns);
   enum status status = STATUS_OK;
   for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {

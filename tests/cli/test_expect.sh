@@ -179,6 +179,10 @@ kind = "hang"
 call = "cuMemcpy*"
 to = 1
 EOT
+sed 's/error/crash/; /^code/d' noinit.toml >crash.toml
+HAUL_FAKE_FAULTS=crash.toml run run health --db crash.db
+expect_code 1
+expect_out '^unhealthy: the process that asked the GPU driver was killed by signal [0-9]+ .*: check whether nvidia-smi answers'
 began=$SECONDS
 HAUL_FAKE_FAULTS=hang.toml HAUL_EXPECT=mine.toml run run health --db hang.db --only host_to_device \
   --set measure.budget=3s
