@@ -196,13 +196,15 @@ if [ -e /dev/nvidiactl ]; then good; else
 fi
 
 begin 'the time that a run may take: what is left is not measured, said, and resumed'
-HAUL_EXPECT=mine.toml run run health --db budget.db --set measure.budget=1ms
+# The first case begins in time on any machine, and all of them take longer than that.
+printf '[[fake.fault]]\nkind = "block"\ncall = "cuMemcpy*"\ncount = 0\nmilliseconds = 100\n' >blocked.toml
+HAUL_FAKE_FAULTS=blocked.toml HAUL_EXPECT=mine.toml run run health --db budget.db --set measure.budget=3s
 expect_code 3
 expect_out '^not judged: (3[0-9]|40) of 40 cases were not measured within the time that they may take'
-run run up.toml --db budget.db --set measure.budget=1ms
+HAUL_FAKE_FAULTS=blocked.toml run run up.toml --db budget.db --set measure.budget=3s
 expect_code 3
-expect_err 'warning: the time for measuring, 1 ms \(measure.budget\), is up: [0-9]+ of 12 cases were not measured; haul run --resume'
-expect_value 'interrupted,"the time for measuring, 1 ms (measure.budget), is up"' budget.db \
+expect_err 'warning: the time for measuring, 3 s \(measure.budget\), is up: [0-9]+ of 12 cases were not measured; haul run --resume'
+expect_value 'interrupted,"the time for measuring, 3 s (measure.budget), is up"' budget.db \
   "select status, reason from v_run where scenario = 'up'"
 run_ok plan health --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --json
 equal 'of 8 GPUs: 144 cases within their 18 s' "$(python3 -c 'import json

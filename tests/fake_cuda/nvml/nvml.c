@@ -1,21 +1,12 @@
-/* NVML of the machine that the fake driver is told to be: facts of its file, and a GPU that is
- * neither hot nor slow. A fact that the file calls unavailable, or leaves out, is not supported;
- * one that it calls denied is not permitted. */
-#include "engine/cuda/nvml.h"
-
-#include "tests/fake_cuda/machine/config.h"
+/* NVML of the machine that the fake driver is told to be: facts of its file, and how GPUs are
+ * linked. A fact that the file calls unavailable, or leaves out, is not supported; one that it
+ * calls denied is not permitted. */
+#include "tests/fake_cuda/nvml/device.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
-
-#define NVML_EXPORT_(name, arguments) __attribute__((visibility("default"))) int name arguments;
-NVML_FUNCTION_LIST(NVML_EXPORT_)
-NVML_EXPORT_(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, struct nvml_device **device))
-#undef NVML_EXPORT_
-__attribute__((visibility("default"))) const char *nvmlErrorString(int result);
 
 static atomic_int initialised;
 
@@ -24,8 +15,7 @@ static const struct machine *the_machine(void) {
   return &config_get(&broken)->machine;
 }
 
-/* A handle is the GPU's entry in the machine; NULL: it is not one, or NVML is not initialised. */
-static const struct gpu *gpu_of(const struct nvml_device *device) {
+const struct gpu *device_gpu(const struct nvml_device *device) {
   const struct machine *machine = the_machine();
   for (uint32_t i = 0; initialised > 0 && i < machine->gpu_count; i++) {
     if ((const void *)device == &machine->gpus[i]) {
@@ -35,16 +25,16 @@ static const struct gpu *gpu_of(const struct nvml_device *device) {
   return NULL;
 }
 
-static int failure(void) {
+int device_failure(void) {
   return initialised > 0 ? NVML_INVALID_ARGUMENT : NVML_UNINITIALIZED;
 }
 
 static int find_gpu(const struct nvml_device *device, const struct gpu **gpu) {
-  *gpu = gpu_of(device);
-  return *gpu != NULL ? NVML_OK : failure();
+  *gpu = device_gpu(device);
+  return *gpu != NULL ? NVML_OK : device_failure();
 }
 
-static int index_of(const struct gpu *gpu) {
+int device_index(const struct gpu *gpu) {
   return (int)(gpu - the_machine()->gpus);
 }
 
@@ -68,12 +58,12 @@ static int fact_value(const char *name, int32_t gpu, const char **value) {
 }
 
 static int gpu_fact(const struct nvml_device *device, const char *name, const char **value) {
-  const struct gpu *gpu = gpu_of(device);
-  return gpu == NULL ? failure() : fact_value(name, index_of(gpu), value);
+  const struct gpu *gpu = device_gpu(device);
+  return gpu == NULL ? device_failure() : fact_value(name, device_index(gpu), value);
 }
 
-static int gpu_fact_is(const struct nvml_device *device, const char *name, const char *wanted,
-                       bool *is) {
+int device_fact_is(const struct nvml_device *device, const char *name, const char *wanted,
+                   bool *is) {
   const char *value = "";
   int result = gpu_fact(device, name, &value);
   *is = strcmp(value, wanted) == 0;
@@ -84,14 +74,12 @@ static int give_text(const char *value, char *text, unsigned size) {
   return snprintf(text, size, "%s", value) < (int)size ? NVML_OK : NVML_INSUFFICIENT_SIZE;
 }
 
-/* A number, which 0 says is not known. */
-static int give_number(uint64_t value, unsigned *number) {
+int device_give_number(uint64_t value, unsigned *number) {
   *number = (unsigned)value;
   return value == 0 ? NVML_NOT_SUPPORTED : NVML_OK;
 }
 
-/* What a fault gives the entry point; a sticky one stays for the whole process. */
-static int nvml_fault(const char *entry_point) {
+int device_fault(const char *entry_point) {
   static atomic_int sticky;
   bool broken;
   struct fake_config *config = config_get(&broken);
@@ -124,14 +112,6 @@ static int nvml_fault(const char *entry_point) {
   }
   return NVML_OK;
 }
-
-#define FAULT_POINT()                                                                              \
-  do {                                                                                             \
-    const int fault_ = nvml_fault(__func__);                                                       \
-    if (fault_ != NVML_OK) {                                                                       \
-      return fault_;                                                                               \
-    }                                                                                              \
-  } while (0)
 
 int nvmlInit_v2(void) {
   FAULT_POINT();
@@ -202,7 +182,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device) {
   bool broken;
   struct machine *machine = &config_get(&broken)->machine;
   if (initialised <= 0 || index >= machine->gpu_count) {
-    return failure();
+    return device_failure();
   }
   *device = (struct nvml_device *)(void *)&machine->gpus[index];
   return NVML_OK;
@@ -229,14 +209,14 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *address, struct nvml_device **d
 
 int nvmlDeviceGetName(struct nvml_device *device, char *text, unsigned size) {
   FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
-  return gpu == NULL ? failure() : give_text(gpu->name, text, size);
+  const struct gpu *gpu = device_gpu(device);
+  return gpu == NULL ? device_failure() : give_text(gpu->name, text, size);
 }
 
 int nvmlDeviceGetUUID(struct nvml_device *device, char *text, unsigned size) {
   FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
-  return gpu == NULL ? failure() : give_text(gpu->uuid, text, size);
+  const struct gpu *gpu = device_gpu(device);
+  return gpu == NULL ? device_failure() : give_text(gpu->uuid, text, size);
 }
 
 static void fill_pci_info(const char *address, struct nvml_pci_info *info) {
@@ -250,9 +230,9 @@ static void fill_pci_info(const char *address, struct nvml_pci_info *info) {
 
 int nvmlDeviceGetPciInfo_v3(struct nvml_device *device, struct nvml_pci_info *info) {
   FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
+  const struct gpu *gpu = device_gpu(device);
   if (gpu == NULL) {
-    return failure();
+    return device_failure();
   }
   fill_pci_info(gpu->pci_address, info);
   return NVML_OK;
@@ -273,7 +253,7 @@ int nvmlDeviceGetVbiosVersion(struct nvml_device *device, char *text, unsigned s
 int nvmlDeviceGetEccMode(struct nvml_device *device, int *current, int *pending) {
   FAULT_POINT();
   bool on;
-  int result = gpu_fact_is(device, "ecc", "on", &on);
+  int result = device_fact_is(device, "ecc", "on", &on);
   *current = *pending = on;
   return result;
 }
@@ -281,7 +261,7 @@ int nvmlDeviceGetEccMode(struct nvml_device *device, int *current, int *pending)
 int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *current, unsigned *pending) {
   FAULT_POINT();
   bool on;
-  int result = gpu_fact_is(device, "mig", "on", &on);
+  int result = device_fact_is(device, "mig", "on", &on);
   *current = *pending = on;
   return result;
 }
@@ -289,7 +269,7 @@ int nvmlDeviceGetMigMode(struct nvml_device *device, unsigned *current, unsigned
 int nvmlDeviceGetPersistenceMode(struct nvml_device *device, int *mode) {
   FAULT_POINT();
   bool on;
-  int result = gpu_fact_is(device, "persistence", "on", &on);
+  int result = device_fact_is(device, "persistence", "on", &on);
   *mode = on;
   return result;
 }
@@ -364,180 +344,23 @@ int nvmlDeviceGetGspFirmwareMode(struct nvml_device *device, unsigned *enabled,
                                  unsigned *default_mode) {
   FAULT_POINT();
   bool off;
-  int result = gpu_fact_is(device, "gsp", "off", &off);
+  int result = device_fact_is(device, "gsp", "off", &off);
   *enabled = *default_mode = !off;
   return result;
 }
 
-int nvmlDeviceGetMaxClockInfo(struct nvml_device *device, int clock, unsigned *mhz) {
-  FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
-  if (gpu == NULL) {
-    return failure();
-  }
-  bool memory = clock == NVML_CLOCK_OF_MEMORY;
-  return give_number((memory ? gpu->memory_clock_khz : gpu->sm_clock_max_khz) / 1000, mhz);
-}
-
-int nvmlDeviceGetDefaultApplicationsClock(struct nvml_device *device, int clock, unsigned *mhz) {
-  FAULT_POINT();
-  return nvmlDeviceGetMaxClockInfo(device, clock, mhz);
-}
-
-int nvmlDeviceGetApplicationsClock(struct nvml_device *device, int clock, unsigned *mhz) {
-  FAULT_POINT();
-  bool locked;
-  int result = gpu_fact_is(device, "gpu_clocks", "locked", &locked);
-  if (result == NVML_OK) {
-    result = nvmlDeviceGetMaxClockInfo(device, clock, mhz);
-  }
-  if (result == NVML_OK && locked && clock != NVML_CLOCK_OF_MEMORY) {
-    *mhz -= *mhz / 10;
-  }
-  return result;
-}
-
-int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned *mhz) {
-  FAULT_POINT();
-  int result = nvmlDeviceGetApplicationsClock(device, clock, mhz);
-  return result == NVML_OK ? result : nvmlDeviceGetMaxClockInfo(device, clock, mhz);
-}
-
-int nvmlDeviceGetPowerUsage(struct nvml_device *device, unsigned *milliwatts) {
-  FAULT_POINT();
-  int result = nvmlDeviceGetEnforcedPowerLimit(device, milliwatts);
-  *milliwatts = *milliwatts / 2;
-  return result;
-}
-
-/* As if the power had been the same since the host started. */
-int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned long long *mj) {
-  unsigned mw = 0;
-  struct timespec now;
-  const int result = nvmlDeviceGetPowerUsage(device, &mw);
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  *mj = (unsigned long long)(mw * ((double)now.tv_sec + (double)now.tv_nsec / 1e9));
-  return result;
-}
-
-int nvmlDeviceGetTemperature(struct nvml_device *device, int sensor, unsigned *celsius) {
-  FAULT_POINT();
-  *celsius = 42;
-  return gpu_of(device) == NULL || sensor != NVML_SENSOR_OF_GPU ? failure() : NVML_OK;
-}
-
-/* Those of [[fake.process]] that run on the GPU now. */
-static unsigned running_processes(const struct gpu *gpu,
-                                  const struct fake_process *running[FAKE_PROCESSES_MAX]) {
-  bool broken;
-  const struct fake_config *config = config_get(&broken);
-  unsigned count = 0;
-  for (uint32_t i = 0; i < config->process_count; i++) {
-    const struct fake_process *process = &config->processes[i];
-    if ((process->gpu == PLACE_ANY || process->gpu == index_of(gpu)) &&
-        (process->when[0] == '\0' || access(process->when, F_OK) == 0)) {
-      running[count++] = process;
-    }
-  }
-  return count;
-}
-
-int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
-                                  struct nvml_utilization *utilization) {
-  FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
-  if (gpu == NULL || gpu->utilization_percent < 0) {
-    return gpu == NULL ? failure() : NVML_NOT_SUPPORTED;
-  }
-  const struct fake_process *running[FAKE_PROCESSES_MAX];
-  uint64_t percent = (uint64_t)gpu->utilization_percent;
-  for (unsigned i = running_processes(gpu, running); i > 0; i--) {
-    percent += running[i - 1]->busy_percent;
-  }
-  *utilization = (struct nvml_utilization){.gpu_percent = percent < 100 ? (unsigned)percent : 100};
-  return NVML_OK;
-}
-
-int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device,
-                                              unsigned long long *reasons) {
-  FAULT_POINT();
-  bool broken;
-  *reasons = config_get(&broken)->throttle_reasons;
-  return gpu_of(device) == NULL ? failure() : NVML_OK;
-}
-
-int nvmlDeviceGetMemoryInfo(struct nvml_device *device, struct nvml_memory *memory) {
-  FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
-  if (gpu == NULL) {
-    return failure();
-  }
-  uint64_t free_bytes = gpu->free_memory_bytes > 0 ? gpu->free_memory_bytes : gpu->memory_bytes;
-  *memory = (struct nvml_memory){.total_bytes = gpu->memory_bytes,
-                                 .free_bytes = free_bytes,
-                                 .used_bytes = gpu->memory_bytes - free_bytes};
-  return NVML_OK;
-}
-
 int nvmlDeviceGetMemoryBusWidth(struct nvml_device *device, unsigned *bits) {
   FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
-  return gpu == NULL ? failure() : give_number(gpu->memory_bus_bits, bits);
-}
-
-int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
-                                            struct nvml_process *processes) {
-  FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
-  if (gpu == NULL || gpu->process_count < 0) {
-    return gpu == NULL ? failure() : NVML_NOT_SUPPORTED;
-  }
-  const unsigned room = *count;
-  const struct fake_process *running[FAKE_PROCESSES_MAX];
-  const unsigned known = running_processes(gpu, running);
-  const unsigned others = (unsigned)gpu->process_count;
-  *count = others + known;
-  if (room < *count) {
-    return NVML_INSUFFICIENT_SIZE;
-  }
-  for (unsigned i = 0; i < *count; i++) {
-    processes[i] = (struct nvml_process){
-        .pid = i < others ? 4000000 + i : (unsigned)running[i - others]->pid,
-        .used_memory_bytes = 1 << 20,
-    };
-  }
-  return NVML_OK;
-}
-
-int nvmlDeviceGetProcessUtilization(struct nvml_device *device,
-                                    struct nvml_process_utilization *processes, unsigned *count,
-                                    unsigned long long since_us) {
-  const struct gpu *gpu = gpu_of(device);
-  if (gpu == NULL) {
-    return failure();
-  }
-  const struct fake_process *running[FAKE_PROCESSES_MAX];
-  const unsigned room = *count;
-  *count = running_processes(gpu, running);
-  if (room < *count) {
-    return NVML_INSUFFICIENT_SIZE;
-  }
-  for (unsigned i = 0; i < *count; i++) {
-    processes[i] = (struct nvml_process_utilization){
-        .pid = (unsigned)running[i]->pid,
-        .timestamp_us = since_us + 1,
-        .sm_percent = (unsigned)running[i]->busy_percent,
-    };
-  }
-  return *count > 0 ? NVML_OK : NVML_NOT_FOUND;
+  const struct gpu *gpu = device_gpu(device);
+  return gpu == NULL ? device_failure() : device_give_number(gpu->memory_bus_bits, bits);
 }
 
 int nvmlDeviceGetMemoryAffinity(struct nvml_device *device, unsigned words, unsigned long *nodes,
                                 int scope) {
   FAULT_POINT();
-  const struct gpu *gpu = gpu_of(device);
+  const struct gpu *gpu = device_gpu(device);
   if (gpu == NULL || words == 0 || scope != NVML_AFFINITY_OF_NODE) {
-    return failure();
+    return device_failure();
   }
   memset(nodes, 0, words * sizeof *nodes);
   if (gpu->numa_node < 0 || (unsigned)gpu->numa_node / 64 >= words) {

@@ -120,7 +120,9 @@ void fixture_define(struct fixture *fixture) {
 struct fixture *fixture_new(void) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   must(fixture != NULL, "memory");
-  (void)snprintf(fixture->folder, sizeof fixture->folder, "/tmp/haul-record-XXXXXX");
+  const char *place = getenv("TMPDIR");
+  (void)snprintf(fixture->folder, sizeof fixture->folder, "%s/haul-record-XXXXXX",
+                 place == NULL || strlen(place) > 40 ? "/tmp" : place);
   must(mkdtemp(fixture->folder) != NULL, "folder");
   (void)snprintf(fixture->path, sizeof fixture->path, "%s/results.db", fixture->folder);
   fixture->machine = calloc(1, sizeof *fixture->machine);
