@@ -200,7 +200,7 @@ static const struct field transfer_fields[] = {
              "shuffled by measure.seed")),
     KEY("from_csv", IN(TRANSFER), .type = FIELD_TEXT,
         HELP("File with one flow per line, beside this one: the first line says which keys of "
-             "[[transfer.flow]] its columns are")),
+             "[[transfer.flow]] its columns are, such as from.numa,to.gpu,size,count")),
     METHOD_KEY(CE, "cpu", NULL, .type = FIELD_CPU, .words = cpu_words, .minimum = 0,
                .maximum = MACHINE_NODES_MAX * 16, FLOW(cpu), .default_text = "local",
                HELP("NUMA node on whose processors the thread runs that copies pageable memory, or "

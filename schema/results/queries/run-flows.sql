@@ -8,7 +8,7 @@
 --
 -- of: replay
 --
--- narrow: block,initiator,size_bytes,source_memory,target_memory,method
+-- narrow: block,initiator,method,role,source_memory,target_memory,stream,copies,size_bytes
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
