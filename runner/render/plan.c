@@ -237,6 +237,7 @@ static enum status plan_print_page(const struct plan *plan, uint32_t processes, 
   static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
   struct table_options lean = *options;
   lean.drop_empty = true;
+  lean.narrow = "limit,peak GB/s,flows,method,time";
   enum status status = STATUS_OK;
   if (plan->skip_count < plan->case_count) {
     struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
