@@ -65,7 +65,7 @@ struct text_layout {
   size_t *widths;  /* of the widest text of a column */
   bool drop_empty; /* columns without a value are left out */
   bool *left_out;  /* columns for which there is no room */
-  bool *same;      /* columns that have one value in several rows, and in all */
+  bool *same;      /* columns that have one value in all rows */
   bool keep_first; /* the first column, which says what a row is, is not wrapped */
   size_t widest;   /* no text may be wider; numbers are never cut */
 };
@@ -175,7 +175,7 @@ static void text_find_same(const struct table *table, struct text_layout *layout
   const struct result_set *rows = layout->rows;
   bool *column = arena_array(rows->arena, rows->column_count, sizeof *column);
   layout->same = arena_array(rows->arena, rows->column_count, sizeof *layout->same);
-  for (size_t i = 0; list && rows->row_count > 1 && i < rows->column_count; i++) {
+  for (size_t i = 0; list && i < rows->column_count; i++) {
     column[i] = true;
     layout->same[i] = (text_place(table, i) > 0 || !text_is_measured(rows, i)) &&
                       text_count_apart(rows, column) == 1;
@@ -397,7 +397,8 @@ static enum status text_print(struct table *table, struct error *err) {
     failed =
         options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);
     scols_unref_table(lines);
-    text_say_columns(table, &layout, true, "in all rows ", "");
+    text_say_columns(table, &layout, true,
+                     layout.rows->row_count == 1 ? "besides " : "in all rows ", "");
     text_say_columns(table, &layout, false, "no room for ",
                      ": a wider terminal or --format csv shows them");
   }

@@ -196,6 +196,8 @@ static void a_list_leaves_columns_out(void **state) {
   const char *const columns[] = {"run", "scenario", "host", "driver", "remark"};
   const struct cell cells[] = {cell_integer(7), cell_text("comm-scope-fig08"), cell_text("node7"),
                                cell_text("580.159.04"), cell_text("simulated")};
+  const struct cell others[] = {cell_integer(8), cell_text("quick"), cell_text("node8"),
+                                cell_text("570.1"), cell_null()};
   struct output output;
   for (unsigned width = 8; width < 120; width++) {
     bool left_out[5] = {false};
@@ -205,12 +207,14 @@ static void a_list_leaves_columns_out(void **state) {
                                           .left_out = left_out});
     begin(&output, columns, 5);
     add(&output, cells);
+    add(&output, others);
     char *text = finish(&output);
     assert_int_equal(strncmp(text, "run", 3), 0);
     assert_null(strstr(text, "run  7"));
     if (width == 36) {
       assert_string_equal(text, "run  scenario          driver\n"
                                 "  7  comm-scope-fig08  580.159.04\n"
+                                "  8  quick             570.1\n"
                                 "no room for host, remark: a wider\n"
                                 "            terminal or --format csv\n"
                                 "            shows them\n");
@@ -227,19 +231,29 @@ static void a_list_leaves_columns_out(void **state) {
 static void a_list_keeps_room_for_texts(void **state) {
   (void)state;
   const char *const columns[] = {"n", "case", "gbps", "q"};
+  const struct cell cells[] = {cell_integer(7), cell_text("gpu0-gpu1/copy_engine/64MiB/threads=4"),
+                               cell_integer(1234), cell_text("0.0001")};
+  const struct cell others[] = {cell_integer(8), cell_text("gpu0"), cell_integer(5),
+                                cell_text("1")};
   struct output output;
-  start(&output, (struct table_options){
-                     .format = OUTPUT_TABLE, .width = 40, .narrow = "q,gbps", .listed_min = 30});
-  begin(&output, columns, 4);
-  add(&output, (struct cell[]){cell_integer(7), cell_text("gpu0-gpu1/copy_engine/64MiB/threads=4"),
-                               cell_integer(1234), cell_text("0.0001")});
-  char *text = finish(&output);
-  assert_string_equal(text, "n  case                          gbps\n"
-                            "7  gpu0-gpu1/copy_engine/64MiB/  1234\n"
-                            "   threads=4                     \n"
-                            "no room for q: a wider terminal or\n"
-                            "            --format csv shows them\n");
-  free(text);
+  for (size_t rows = 1; rows <= 2; rows++) {
+    start(&output, (struct table_options){
+                       .format = OUTPUT_TABLE, .width = 40, .narrow = "q,gbps", .listed_min = 30});
+    begin(&output, columns, 4);
+    add(&output, cells);
+    if (rows == 2) {
+      add(&output, others);
+    }
+    assert_text(finish(&output), rows == 2 ? "n  case                          gbps\n"
+                                             "7  gpu0-gpu1/copy_engine/64MiB/  1234\n"
+                                             "   threads=4                     \n"
+                                             "8  gpu0                             5\n"
+                                             "no room for q: a wider terminal or\n"
+                                             "            --format csv shows them\n"
+                                           : "n  case\n"
+                                             "7  gpu0-gpu1/copy_engine/64MiB/threads=4\n"
+                                             "besides gbps=1234, q=0.0001\n");
+  }
   /* The first column goes where it is named alone. */
   start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 12, .narrow = "n"});
   begin(&output, columns + 2, 2);
