@@ -134,7 +134,7 @@ enum status command_open_database(struct command *command, enum database_access 
 enum status command_open_query(struct command *command, struct error *err) CHECK_RESULT;
 /* Fill command->target: the machine that --machine names, or else this one. A child process that
  * crashes or hangs (45 s) while it looks leaves a machine without GPUs whose cuda_state says so:
- * probe_lost(). */
+ * probe_loss(). */
 enum status command_get_machine(struct command *command, struct error *err) CHECK_RESULT;
 /* Where rows go: stdout, in the format asked for. empty: as in runner/table/table.h. Once. */
 const struct row_sink *command_rows(struct command *command, const char *empty);

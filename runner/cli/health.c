@@ -165,8 +165,9 @@ static void health_append_lost(const struct health *health, struct health_line *
   const struct machine *machine = health->command->target;
   const unsigned long lost = health_fact_number(health, "gpus_lost");
   const unsigned long hidden = health_fact_number(health, "gpus_hidden");
-  if (probe_lost(machine)) {
-    health_append(line, machine->cuda_state);
+  const char *silent = probe_loss(machine);
+  if (silent != NULL) {
+    health_append(line, silent);
   }
   if (lost > 0) {
     health_append(
@@ -187,6 +188,9 @@ static void health_append_broken(const struct health *health, struct health_line
   }
   if (outcome->broken > 1) {
     strbuf_printf(&line->text, ", and %zu more", outcome->broken - 1);
+  }
+  if (outcome->broken > 0 && outcome->failed > 0) {
+    strbuf_printf(&line->text, "; %zu more failed", outcome->failed);
   }
 }
 
@@ -246,6 +250,13 @@ static const char *health_find_doubt(const struct health *health, int code) {
                         "%zu of %zu cases were not measured within the time that they may take: "
                         "--set measure.budget=TIME",
                         health->outcome.unmeasured, health->outcome.planned);
+  }
+  if (health->outcome.failed > 0) {
+    return arena_format(
+        &health->command->arena, "%s%s", health->outcome.first_failed,
+        health->outcome.failed == 1
+            ? ""
+            : arena_format(&health->command->arena, ", and %zu more", health->outcome.failed - 1));
   }
   if (code != EXIT_DONE) {
     return "not all was measured: haul query --saved not-measured";

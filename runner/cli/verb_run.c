@@ -278,8 +278,9 @@ static void verb_run_batch(struct command *command, struct run_request *request)
   const struct common_options *common = &command->common;
   const struct batch *batch = &command->batch;
   /* Also if no case needs a GPU: the probe took its time, and the run records no GPUs. */
-  if (probe_lost(command->target)) {
-    say_warning(common, "%s", command->target->cuda_state);
+  const char *silent = probe_loss(command->target);
+  if (silent != NULL) {
+    say_warning(common, "%s", silent);
   }
   /* Only now: until here Ctrl-C ends haul at once, even if a driver hangs. */
   request->interrupted = watch_interrupts();

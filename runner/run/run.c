@@ -118,16 +118,18 @@ static void run_mark_noise(struct case_report *report) {
   free(trials);
 }
 
-/* For whoever asks: what no machine that is well does. */
-static void run_note_broken(const struct run_state *state, const struct case_report *report) {
+/* For whoever asks: what no machine that is well does, and what failed. */
+static void run_note_wrong(const struct run_state *state, const struct case_report *report) {
   struct run_outcome *outcome = state->request->outcome;
   const enum case_status status = report->outcome->status;
-  if (outcome == NULL ||
-      (status != CASE_HUNG && status != CASE_CRASHED && status != CASE_CORRUPT)) {
+  if (outcome == NULL || status == CASE_OK || status == CASE_SKIPPED) {
     return;
   }
-  if (outcome->broken++ == 0) {
-    (void)snprintf(outcome->first_broken, sizeof outcome->first_broken, "%s: %s: %s",
+  const bool broken = status != CASE_FAILED || report->context_lost;
+  char *first = broken ? outcome->first_broken : outcome->first_failed;
+  size_t *count = broken ? &outcome->broken : &outcome->failed;
+  if ((*count)++ == 0) {
+    (void)snprintf(first, sizeof outcome->first_broken, "%s: %s: %s",
                    state->plan->cases[report->case_index].bench.name, case_status_text(status),
                    report->outcome->reason);
   }
@@ -147,7 +149,7 @@ static enum status run_take_case(void *context, const struct case_report *report
   RETURN_ON_ERROR(record_case(state->record, state->plan, &marked, err));
   state->counts[report->outcome->status]++;
   state->done++;
-  run_note_broken(state, report);
+  run_note_wrong(state, report);
   status_line_case(&state->line, bench_case, &marked, state->done, state->total);
   return STATUS_OK;
 }

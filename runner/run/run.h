@@ -13,9 +13,12 @@
 
 /* What it became, for whoever asks; of several runs in turn, the last. */
 struct run_outcome {
-  char uuid[RUN_UUID_MAX];                    /* "" = none was begun */
-  size_t broken;                              /* cases that hung, crashed or were corrupt */
-  char first_broken[2 * CASE_REASON_MAX];     /* "NAME: hung: no answer for 2 s; ..." */
+  char uuid[RUN_UUID_MAX]; /* "" = none was begun */
+  /* Cases that hung, crashed or were corrupt, or after which a GPU took no work any more. */
+  size_t broken;
+  char first_broken[2 * CASE_REASON_MAX]; /* "NAME: hung: no answer for 2 s; ..." */
+  size_t failed;                          /* the other ones that failed */
+  char first_failed[2 * CASE_REASON_MAX];
   size_t planned, unmeasured;                 /* cases; those that did not begin, of all runs */
   uint64_t elapsed_ns;                        /* of measuring */
   struct slowed_user users[MACHINE_GPUS_MAX]; /* by GPU, of all runs */

@@ -126,8 +126,13 @@ static enum status probe_ask(probe_look *look, uint64_t limit_ns, uint64_t whole
 
 #define PROBE_LOST "the process that asked the GPU driver "
 
-bool probe_lost(const struct machine *machine) {
-  return strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0;
+const char *probe_loss(const struct machine *machine) {
+  if (strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0) {
+    return machine->cuda_state;
+  }
+  return machine->nvml_lost ? "NVML crashed or gave no answer: check whether nvidia-smi answers, "
+                              "and what the kernel log (dmesg) says of the GPUs"
+                            : NULL;
 }
 
 static bool probe_gave_no_answer(enum status status) {
@@ -140,12 +145,14 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
   const uint64_t end_ns = child_now_ns() + limit_ns;
   enum status status =
       probe_ask(looks->whole, limit_ns / ALL_PARTS * WHOLE_PARTS, limit_ns, machine, &why);
-  if (probe_gave_no_answer(status)) {
+  const bool without_nvml = probe_gave_no_answer(status);
+  if (without_nvml) {
     const uint64_t now_ns = child_now_ns();
     status = probe_ask(looks->without_nvml, now_ns < end_ns ? end_ns - now_ns : 0, limit_ns,
                        machine, &why);
   }
   if (!probe_gave_no_answer(status)) {
+    machine->nvml_lost = without_nvml;
     if (status != STATUS_OK && err != NULL) {
       *err = why;
     }

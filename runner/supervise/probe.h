@@ -18,12 +18,13 @@ struct probe_looks {
 
 /* Fill machine with what looks->whole finds in a child that has two thirds of limit_ns. When the
  * child crashes, hangs or sends something unreadable, the next look is asked the same way, for what
- * is left of the limit: a broken NVML costs what only NVML knows. With the last one, which does not
- * depend on a driver, there are no GPUs, and cuda_state says what happened. */
+ * is left of the limit: a broken NVML costs what only NVML knows (nvml_lost). With the last one,
+ * which does not depend on a driver, there are no GPUs, and cuda_state says what happened. */
 enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) CHECK_RESULT;
 
-/* Whether the GPU driver crashed or hung: the machine may well have GPUs. */
-bool probe_lost(const struct machine *machine);
+/* What crashed or gave no answer, for people: the driver (cuda_state: the machine may well have
+ * GPUs), or NVML. NULL = nothing. */
+const char *probe_loss(const struct machine *machine);
 
 #endif

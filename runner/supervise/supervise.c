@@ -281,7 +281,8 @@ static void supervise_blame(struct supervisor *supervisor, size_t case_index, co
 
 /* The case ended: hand over what was collected of it. */
 static enum status supervise_hand_over(struct supervisor *supervisor, size_t case_index,
-                                       const struct case_outcome *outcome, struct error *err) {
+                                       const struct case_outcome *outcome, bool context_lost,
+                                       struct error *err) {
   struct collect *collect = &supervisor->collect;
   const struct supervise_sink *sink = supervisor->sink;
   if (collect->samples.count > 0) {
@@ -296,6 +297,7 @@ static enum status supervise_hand_over(struct supervisor *supervisor, size_t cas
       .trial_count = collect->trials.count,
       .flow_trials = collect->flow_trials.items,
       .flow_trial_count = collect->flow_trials.count,
+      .context_lost = context_lost,
   };
   return sink->case_finished(sink->context, &report, err);
 }
@@ -303,7 +305,7 @@ static enum status supervise_hand_over(struct supervisor *supervisor, size_t cas
 /* Listen until the case ends, whichever way; true when outcome is set. Every message is a sign of
  * life: a machine that is slow because others use it yields poor numbers, but it does not hang. */
 static bool supervise_await_case(struct supervisor *supervisor, size_t case_index,
-                                 struct case_outcome *outcome) {
+                                 struct case_outcome *outcome, bool *context_lost) {
   uint64_t limit_ns = supervise_watchdog_ns(supervisor, &supervisor->plan->cases[case_index]);
   uint64_t heard_ns = supervisor->case_started_ns;
   for (;;) {
@@ -317,6 +319,7 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
       heard_ns = child_now_ns();
       if (message.kind == MESSAGE_FINISHED) {
         *outcome = message.outcome;
+        *context_lost = message.context_lost != 0;
         if (message.context_lost) {
           (void)supervise_end_worker(supervisor, false);
         }
@@ -368,7 +371,8 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   supervise_report_progress(supervisor, supervisor->case_started_ns);
 
   struct case_outcome outcome;
-  bool ended = supervise_await_case(supervisor, case_index, &outcome);
+  bool context_lost = false;
+  bool ended = supervise_await_case(supervisor, case_index, &outcome, &context_lost);
   supervise_take_samples(supervisor, &supervisor->collect);
   uint64_t now_ns = child_now_ns();
   eta_finish(&supervisor->eta, item->estimate_ns, now_ns - supervisor->case_started_ns);
@@ -379,7 +383,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   supervisor->lost = 0;
   supervisor->progress.done++;
   supervisor->progress.bench = NULL;
-  enum status status = supervise_hand_over(supervisor, case_index, &outcome, err);
+  enum status status = supervise_hand_over(supervisor, case_index, &outcome, context_lost, err);
   supervise_report_progress(supervisor, child_now_ns());
   return status;
 }
@@ -402,7 +406,7 @@ static bool supervise_leave_out(struct supervisor *supervisor, size_t case_index
   collect_clear(&supervisor->collect);
   eta_finish(&supervisor->eta, item->estimate_ns, 0);
   supervisor->progress.done++;
-  *status = supervise_hand_over(supervisor, case_index, &outcome, err);
+  *status = supervise_hand_over(supervisor, case_index, &outcome, false, err);
   supervise_report_progress(supervisor, child_now_ns());
   return true;
 }

@@ -183,6 +183,26 @@ sed 's/error/crash/; /^code/d' noinit.toml >crash.toml
 HAUL_FAKE_FAULTS=crash.toml run run health --db crash.db
 expect_code 1
 expect_out '^unhealthy: the process that asked the GPU driver was killed by signal [0-9]+ .*: check whether nvidia-smi answers'
+sed 's/cuInit/nvmlDeviceGetHandleByIndex_v2/' crash.toml >nvml.toml
+HAUL_FAKE_FAULTS=nvml.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
+expect_code 1
+expect_out '^unhealthy: NVML crashed or gave no answer: check whether nvidia-smi answers'
+cat >lost.toml <<'EOT'
+[fake]
+[[fake.fault]]
+kind = "sticky"
+call = "cuLaunchKernel"
+gpu = 1
+code = 719
+count = 0
+EOT
+HAUL_FAKE_FAULTS=lost.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device,device_local_copy
+expect_code 1
+expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*CUDA_ERROR_LAUNCH_FAILED .*, and 1 more$'
+sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
+HAUL_FAKE_FAULTS=full.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
+expect_code 3
+expect_out '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY'
 began=$SECONDS
 HAUL_FAKE_FAULTS=hang.toml HAUL_EXPECT=mine.toml run run health --db hang.db --only host_to_device \
   --set measure.budget=3s

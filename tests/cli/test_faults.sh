@@ -60,7 +60,7 @@ start_slow() { # ARGUMENT...
 # Send a signal to the run, or to its group, and wait until the run has seen it.
 interrupt() { # SIGNAL PID
   kill "-$1" -- "$2"
-  await grep -q 'interrupted: the run ends after this case' "$scratch/err"
+  await grep -q 'interrupted: finishing .*; press Ctrl-C again to stop now' "$scratch/err"
 }
 finish_slow() { # the long case ends, where it goes on
   rm -f hold

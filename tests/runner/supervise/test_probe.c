@@ -88,7 +88,7 @@ static void machine_comes_from_child(void **state) {
   assert_int_equal(probe_in_child(&whole, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok");
-  assert_false(probe_lost(machine));
+  assert_null(probe_loss(machine));
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
 }
 
@@ -108,7 +108,7 @@ static void hung_child_leaves_no_gpus(void **state) {
   assert_int_equal(machine->node_count, 1);
   assert_non_null(
       strstr(machine->cuda_state, "gave no answer in 200 ms: check whether nvidia-smi"));
-  assert_true(probe_lost(machine));
+  assert_string_equal(probe_loss(machine), machine->cuda_state);
 }
 
 static void broken_nvml_costs_no_gpus(void **state) {
@@ -117,7 +117,7 @@ static void broken_nvml_costs_no_gpus(void **state) {
   assert_int_equal(probe_in_child(&nvml_crashes, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok without NVML");
-  assert_false(probe_lost(machine));
+  assert_non_null(strstr(probe_loss(machine), "NVML crashed"));
   machine->gpu_count = 0;
   assert_int_equal(probe_in_child(&nvml_hangs, 2 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
