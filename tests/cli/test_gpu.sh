@@ -28,6 +28,20 @@ to = { gpu = [1, 2] }
 size = "1MiB"
 TOML
 
+# A stream that never ends: the watchdog ends the worker, and the rest is measured. It waits for 30 s at least,
+# beside all that follows, and is looked at in the end.
+cat >hang.toml <<'TOML'
+[[fake.fault]]
+kind = "hang"
+call = "cuMemcpy*"
+from = "host"
+to = 0
+size_bytes = 1048576
+TOML
+HAUL_LOCKS=$scratch/hang_locks HAUL_FAKE_FAULTS=$scratch/hang.toml \
+  "$haul" run gpu.toml --only 'up*gpu0*' --db hang.db >hang.out 2>hang.err </dev/null &
+hanging=$!
+
 # Run gpu.toml with a fault.
 run_with() { # DB FAULT-TOML
   printf '%s\n' '[[fake.fault]]' "$2" >fault.toml
@@ -40,10 +54,29 @@ expect_others_ok() { # DB
   expect_value 1 "$1" "select count(*) from v_case where status not in ('ok', 'skipped')"
 }
 
-# Long enough that samples arrive on a busy machine too.
 begin 'GPUs are sampled while a case is measured'
-run_ok run gpu.toml --only '*gpu0/4MiB' --set measure.trials.min=10000 --set measure.trials.max=10000 \
-  --set measure.precision=0.000001 --set measure.max_time=20s --db sampled.db
+# The case lasts until samples were taken: the 100th question after a clock leaves a file.
+cat >sampled.toml <<'TOML'
+[[fake.fault]]
+kind = "block"
+call = "cuMemcpy*"
+size_bytes = 4194304
+marker = "inside"
+while = "hold"
+[[fake.fault]]
+kind = "error"
+code = 3
+call = "nvmlDeviceGetClockInfo"
+nth = 100
+marker = "sampled"
+TOML
+touch hold
+{
+  await test -e sampled
+  rm hold
+} &
+HAUL_FAKE_FAULTS=sampled.toml run_ok run gpu.toml --only '*gpu0/4MiB' --db sampled.db
+exists inside
 expect_value 1 sampled.db 'select count(*) > 0 from telemetry'
 
 begin 'GPUs are measured'
@@ -186,5 +219,16 @@ expect_err 'warning: the process that asked the GPU driver .*: check whether nvi
 begin 'a driver that does not start says what to look at'
 printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuInit"' 'code = 802' >fault.toml
 HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'no usable GPU: cuInit: .*: is nvidia-fabricmanager running' run gpu.toml --db init.db
+
+begin 'a stream that never ends'
+wait "$hanging"
+code=$?
+cp hang.out out
+cp hang.err err
+expect_code 3
+expect_err 'case up/.*1MiB: hung: no answer for 30'
+expect_value hung hang.db "select status from v_case where size_bytes = 1048576"
+expect_value 2 hang.db "select count(*) from v_case where status = 'ok'"
+expect_value ok hang.db 'pragma integrity_check'
 
 finish
