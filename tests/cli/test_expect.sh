@@ -272,9 +272,8 @@ equal '' "$(ls -A own)" 'what is left'
 run_error 2 '/proc/none' run health --only host_to_device --db /proc/none/results.db
 
 begin 'learn from 20 hosts, one of them slow: it falls short, the others do not'
-make_fleet=$build_folder/tests/benchmarks/make_fleet
 run_ok run up.toml --db template.db --only 'up'
-"$make_fleet" template.db shards 20 slow_node=7:20 slow_gpu=3:1:15 || bad make_fleet
+built tests/benchmarks/make_fleet template.db shards 20 slow_node=7:20 slow_gpu=3:1:15 || bad make_fleet
 run_ok merge fleet.db shards
 run_ok expect learn --db fleet.db
 cp out learned.toml
