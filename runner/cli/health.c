@@ -262,7 +262,11 @@ static const char *health_find_doubt(const struct health *health, int code) {
     return "not all was measured: haul query --saved not-measured";
   }
   if (health->judge != NULL && expect_judge_summary(health->judge) != NULL) {
-    return NULL;
+    size_t count = 0;
+    (void)expect_judge_findings(health->judge, &count);
+    return expect_judge_count(health->judge, EXPECT_UNCLEAR) < count
+               ? NULL
+               : "every result is too noisy to tell from what is usual";
   }
   return machine->simulated
              ? "its GPUs are simulated, and what is shipped is known of real machines: give "

@@ -190,6 +190,9 @@ static void judge_compare(const struct known *known, enum expect_statement state
     return;
   }
   const bool sure = below ? observed->high < known->low_edge : observed->low > known->high_edge;
+  if (!sure && finding->verdict == EXPECT_BEYOND) {
+    return; /* of what is reported, and perhaps of a limit, too */
+  }
   finding->verdict = !sure ? EXPECT_UNCLEAR : below != finding->time ? EXPECT_SHORT : EXPECT_BEYOND;
   finding->statement = statement;
   finding->low = known->low;

@@ -118,11 +118,13 @@ static void run_mark_noise(struct case_report *report) {
   free(trials);
 }
 
-/* For whoever asks: what no machine that is well does, and what failed. */
+/* For whoever asks: what no machine that is well does, and what failed. A result is one even where
+ * the GPU took no work after it. */
 static void run_note_wrong(const struct run_state *state, const struct case_report *report) {
   struct run_outcome *outcome = state->request->outcome;
   const enum case_status status = report->outcome->status;
-  if (outcome == NULL || status == CASE_OK || status == CASE_SKIPPED) {
+  const bool ok = status == CASE_OK;
+  if (outcome == NULL || (ok && !report->context_lost) || status == CASE_SKIPPED) {
     return;
   }
   const bool broken = status != CASE_FAILED || report->context_lost;
@@ -131,7 +133,7 @@ static void run_note_wrong(const struct run_state *state, const struct case_repo
   if ((*count)++ == 0) {
     (void)snprintf(first, sizeof outcome->first_broken, "%s: %s: %s",
                    state->plan->cases[report->case_index].bench.name, case_status_text(status),
-                   report->outcome->reason);
+                   ok ? "but a GPU took no work after it" : report->outcome->reason);
   }
 }
 

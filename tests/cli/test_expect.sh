@@ -123,6 +123,12 @@ if command -v sqlite3 >/dev/null; then
   sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 1.8 where median_low_ns is not null'
   run check --expect=mine.toml --db noisy.db
   expect_code 1
+  # Beyond what is reported for sure, beyond the limit perhaps.
+  cp r.db beyond.db
+  sqlite3 beyond.db 'update case_run set median_ns = 0.88 * median_ns, median_low_ns = 0.84 * median_ns,
+    median_high_ns = 0.93 * median_ns where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
+  run_ok check --expect=mine.toml --strict --db beyond.db
+  expect_out '^all 4 as usual .*; 1 better than anything reported; '
 fi
 
 begin 'mistakes in a data file: all of them, with places; a run with the file does not begin'
@@ -150,6 +156,23 @@ expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n f
 run run health --db health.db --only 'host_to_device'
 expect_code 3
 expect_out '^not judged: its GPUs are simulated, and what is shipped is known of real machines: give --expect FILE$'
+
+begin 'health: where every result is too noisy to tell, twice, nothing is judged'
+cat >noise.toml <<'EOT'
+[fake]
+[fake.noise]
+seed = 3
+within = 0.5
+[[fake.link]]
+from = "host"
+to = 2
+factor = 0.7
+EOT
+HAUL_FAKE_FAULTS=noise.toml HAUL_EXPECT=mine.toml run run health --db noise.db --only 'host_to_device/*gpu2*' \
+  --set measure.trials.min=6 --set measure.trials.max=6
+expect_code 3
+expect_out '^not judged: every result is too noisy to tell from what is usual$'
+expect_value 2 noise.db 'select count(*) from v_run'
 
 begin 'what was measured once more is a part of its run: explain and latest take the whole one'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only 'host_to_device'
@@ -203,6 +226,10 @@ sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.t
 HAUL_FAKE_FAULTS=full.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
 expect_code 3
 expect_out '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY'
+sed 's/cuLaunchKernel/cuCtxSynchronize/' lost.toml >after.toml # which only the look after a case calls
+HAUL_FAKE_FAULTS=after.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
+expect_code 1
+expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: ok: but a GPU took no work after it$'
 began=$SECONDS
 HAUL_FAKE_FAULTS=hang.toml HAUL_EXPECT=mine.toml run run health --db hang.db --only host_to_device \
   --set measure.budget=3s
