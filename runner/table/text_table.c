@@ -187,6 +187,9 @@ static void text_find_same(const struct table *table, struct text_layout *layout
  * differ anyway. */
 static bool text_tells_apart(const struct text_layout *layout, size_t column) {
   const struct result_set *rows = layout->rows;
+  if (text_is_measured(rows, column)) {
+    return false;
+  }
   bool *labels = arena_array(rows->arena, rows->column_count, sizeof *labels);
   for (size_t i = 0; i < rows->column_count; i++) {
     labels[i] = text_is_shown(layout, i) && !text_is_measured(rows, i);
@@ -207,11 +210,12 @@ static size_t text_next_to_go(const struct table *table, const struct text_layou
   for (size_t i = 0; i < count; i++) {
     const unsigned place = text_place(table, i);
     const unsigned order = place > 0 ? place : UINT_MAX - (unsigned)i;
-    const unsigned rank = !text_is_shown(layout, i)     ? STAYS
-                          : layout->same[i]             ? SAME
-                          : place == 0                  ? (i > 0 ? OTHER : STAYS)
-                          : text_tells_apart(layout, i) ? NAMED
-                                                        : SPARE;
+    const bool later = best == SAME || (best == SPARE && order > first); /* rows need no look */
+    const unsigned rank = !text_is_shown(layout, i)              ? STAYS
+                          : layout->same[i]                      ? SAME
+                          : place == 0                           ? (i > 0 ? OTHER : STAYS)
+                          : later || text_tells_apart(layout, i) ? NAMED
+                                                                 : SPARE;
     if (rank < best || (rank == best && rank != STAYS && order < first)) {
       best = rank;
       next = i;
