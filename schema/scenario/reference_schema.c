@@ -22,7 +22,7 @@
 #define NUMBER_PATTERN   "^[0-9]+(\\.[0-9]+)?"
 #define SIZE_PATTERN     NUMBER_PATTERN "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$"
 #define DURATION_PATTERN NUMBER_PATTERN "(ns|us|ms|s|min|h)$"
-#define QUANTITY_PATTERN NUMBER_PATTERN "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB|ns|us|ms|s|min)?$"
+#define QUANTITY_PATTERN NUMBER_PATTERN "(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB|ns|us|ms|s|min|h)?$"
 #define GRID_PATTERN     "^(full|per_sm\\*[1-9][0-9]{0,3})$"
 #define PLACES_PATTERN   "^(\\*|[0-9]+-[0-9]+)$"
 #define UUID_PATTERN     "^[Gg][Pp][Uu]-[0-9A-Fa-f-]{1,36}$"
