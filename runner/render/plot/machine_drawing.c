@@ -163,7 +163,7 @@ static void machine_place_nodes(struct machine_drawing *d) {
 
 /* ---- nodes ---- */
 
-/* "node7: 4 x H200, NVIDIA driver 580.95.05 (simulated)" */
+/* "node7: 4 x H200, driver 580.95.05 (simulated)" */
 static const char *machine_title(struct arena *arena, const struct machine *machine) {
   const char *driver = machine_known_fact(machine, "driver_version");
   const char *name = machine->node_name[0] != '\0'   ? machine->node_name
