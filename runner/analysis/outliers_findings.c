@@ -220,6 +220,7 @@ static void findings_judge_halves(struct candidate *candidates, size_t count, st
   for (size_t i = 0; i < count; i++) {
     sorted[i] = &candidates[i];
     noise = fmax(noise, candidates[i].observation.noise);
+    noise = fmax(noise, candidates[i].observation.error);
     margin = fmax(margin, candidates[i].observation.margin);
     if (candidates[i].finding != FINDING_FINE) {
       return;

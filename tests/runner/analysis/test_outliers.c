@@ -519,6 +519,28 @@ static void two_halves_that_disagree_are_said(void **state) {
   done(m, outliers);
 }
 
+/* One process of each GPU, two of them 5 % slower: said where their trials are surer than that. */
+static void halves_are_no_surer_than_their_trials(void **state) {
+  (void)state;
+  static const double ERRORS[] = {0.001, 0.03};
+  for (size_t e = 0; e < sizeof ERRORS / sizeof *ERRORS; e++) {
+    struct measured *m = measured_new();
+    made_run(m, made_machine(m, "n0", "580.1", false, 4));
+    for (int gpu = 0; gpu < 4; gpu++) {
+      const size_t bench = add_case(m, "down", gpu, 0, false, UINT64_C(64) << 20);
+      const double gbps = 55 * (gpu < 2 ? 1 : 0.95) * (gpu % 2 == 0 ? 1 : 1.001);
+      made_median(m, (struct measured_median){.bench = (uint32_t)bench,
+                                              .process = 1,
+                                              .ns = (double)m->cases[bench].units / gbps,
+                                              .error = ERRORS[e]});
+    }
+    struct outliers *outliers = found(m);
+    assert_int_equal(outliers->undecided_count, ERRORS[e] < 0.01);
+    assert_int_equal(outliers->slow_count, 0);
+    done(m, outliers);
+  }
+}
+
 /* A run of the paths of one GPU alone: as a target it is slow, and these three links need no word.
  */
 static void a_half_that_a_slow_gpu_explains_is_not_said(void **state) {
@@ -652,6 +674,7 @@ int main(void) {
       cmocka_unit_test(of_two_the_slower_is_undecided),
       cmocka_unit_test(three_gpus_tell_links_and_say_so),
       cmocka_unit_test(two_halves_that_disagree_are_said),
+      cmocka_unit_test(halves_are_no_surer_than_their_trials),
       cmocka_unit_test(a_half_that_a_slow_gpu_explains_is_not_said),
       cmocka_unit_test(halves_of_a_healthy_machine_are_rare),
       cmocka_unit_test(a_slow_way_to_the_host_is_named),

@@ -97,6 +97,7 @@ static void medians_know_their_error(void **state) {
   add_runs(opened, (const int64_t[]){1, 2}, 2);
   assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
   assert_int_equal(measured_load_errors(m, opened->database, &err), STATUS_OK);
+  assert_int_not_equal(m->median_count, 0);
   for (size_t i = 0; i < m->median_count; i++) {
     if (m->medians[i].status == CASE_OK) {
       const double expected = m->medians[i].run == 0 ? 0.02 / 3.92 : 0.2 / 3.29;
