@@ -192,7 +192,8 @@ WITH
 SELECT j.name, j.slow,
   j.name || ': ' || round(j.gbps, 1) || ' GB/s at once, ' || round(j.free_gbps, 1) || ' as fast as each is alone'
     AS evidence,
-  CASE WHEN j.seen THEN 'each is below a root port of its own'
+  CASE WHEN j.sharing IS NOT NULL THEN 'below one root port: ' || j.sharing
+    WHEN j.seen THEN 'each is below a root port of its own'
     WHEN json_extract(h.facts, '$.hypervisor') <> 'none' THEN 'a virtual machine does not see the uplinks'
     ELSE 'pcie_path is not known of all' END AS way,
   CASE WHEN j.slow THEN coalesce('below one root port: ' || j.sharing, (

@@ -326,6 +326,22 @@ static void a_set_of_gpus_that_alone_is_slow_shares_an_uplink(void **state) {
   }
 }
 
+/* Of GPUs below one root port it is not said that each has its own, where they lose nothing either.
+ */
+static void a_root_port_that_is_shared_is_not_one_each(void **state) {
+  (void)state;
+  struct explanation explanation;
+  explain_changed("UPDATE environment_fact SET value = 'none' WHERE name = 'hypervisor';"
+                  "INSERT INTO environment_fact VALUES (1, 'pcie_path', 0, 'ok', '0000:00:01.0'),"
+                  "(1, 'pcie_path', 1, 'ok', '0000:00:01.0');",
+                  NULL, &explanation);
+  const struct explain_row *row = row_of(&explanation, "host_at_once", EXPLAIN_NOT_FOUND);
+  assert_non_null(row);
+  assert_non_null(strstr(row->evidence, "; below one root port: gpu0 gpu1"));
+  assert_null(strstr(row->evidence, "of its own"));
+  explanation_fini(&explanation);
+}
+
 static char *key_of(struct database *database, const char *case_name) {
   sqlite3_stmt *stmt = NULL;
   const char *sql = "SELECT case_key FROM bench_case WHERE name = ?1";
@@ -447,6 +463,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(what_was_not_sampled_is_not_known),
       cmocka_unit_test(findings_come_by_how_far_their_cases_are_behind),
       cmocka_unit_test(a_set_of_gpus_that_alone_is_slow_shares_an_uplink),
+      cmocka_unit_test(a_root_port_that_is_shared_is_not_one_each),
       cmocka_unit_test(findings_come_by_what_is_expected),
       cmocka_unit_test(a_machine_alone_is_explained),
       cmocka_unit_test(a_run_of_an_older_schema_is_explained),
