@@ -1,11 +1,12 @@
 /* health.h - what a scenario with measure.verdict = "expected" does beside measuring, such as
- * scenarios/health.toml: its results are judged, what falls short is measured once more before it
- * counts, and one line and the exit code say whether the node is as it should be.
+ * scenarios/health.toml: its results are judged, what falls short or is unclear is measured once
+ * more before it counts, and one line and the exit code say whether the node is as it should be.
  *
- * healthy (0): all that is known is as usual, and nobody else is at work. unhealthy (1): a GPU or
- * link falls short twice, another program keeps a GPU busy, a case hangs, crashes or yields wrong
- * bytes, or a GPU does not answer the driver. 3: a case failed for another reason or there was no
- * time left for it, nothing is known of this machine, or it has no GPU. */
+ * healthy (0): what is known is as usual or, in part, too noisy to tell, and nobody else is at
+ * work. unhealthy (1): a GPU or link falls short twice, another program keeps a GPU busy, a case
+ * hangs, crashes or yields wrong bytes, a GPU takes no work after it, or a GPU, the driver or NVML
+ * gives no answer. 3: a case failed for another reason or there was no time left for it, every
+ * result is too noisy to tell, nothing is known of this machine, or it has no GPU. */
 #ifndef HAUL_RUNNER_CLI_HEALTH_H
 #define HAUL_RUNNER_CLI_HEALTH_H
 

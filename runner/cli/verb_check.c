@@ -319,8 +319,9 @@ const struct verb VERB_CHECK = {
         "undecided, with --strict. --format also takes junit and ctrf.\n\n"
         "--expect compares the runs (default: latest) with what their machine should reach "
         "instead: haul "
-        "expect --help. Exit codes: 0 all that is known is as usual; 1 a case falls short, or has "
-        "failed, crashed, hung or is corrupt; 3 nothing is known of the machine.",
+        "expect --help. Exit codes: 0 no case falls short; 1 a case does, or has failed, crashed, "
+        "hung or is corrupt; 3 nothing is known of the machine; 4 a case is too noisy to tell, "
+        "for it may be as usual within the interval of its number, with --strict.",
     .options = VERB_CHECK_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,
