@@ -104,10 +104,10 @@ static void crashed_child_leaves_no_gpus(void **state) {
 static void hung_child_leaves_no_gpus(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(&hanging, second_ns / 5, machine, &err), STATUS_OK);
+  /* Of which the look at the host alone has all: enough on a busy machine. */
+  assert_int_equal(probe_in_child(&hanging, 3 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->node_count, 1);
-  assert_non_null(
-      strstr(machine->cuda_state, "gave no answer in 200 ms: check whether nvidia-smi"));
+  assert_non_null(strstr(machine->cuda_state, "gave no answer in 3 s: check whether nvidia-smi"));
   assert_string_equal(probe_loss(machine), machine->cuda_state);
 }
 
@@ -119,7 +119,7 @@ static void broken_nvml_costs_no_gpus(void **state) {
   assert_string_equal(machine->cuda_state, "ok without NVML");
   assert_non_null(strstr(probe_loss(machine), "NVML crashed"));
   machine->gpu_count = 0;
-  assert_int_equal(probe_in_child(&nvml_hangs, 2 * second_ns, machine, &err), STATUS_OK);
+  assert_int_equal(probe_in_child(&nvml_hangs, 6 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
 }
 
