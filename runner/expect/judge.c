@@ -345,8 +345,10 @@ void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge 
     struct expect_finding *finding = &judge->findings[i];
     for (size_t k = 0; k < again->finding_count; k++) {
       const struct expect_finding *other = &again->findings[k];
-      const bool takes = finding->verdict == EXPECT_UNCLEAR ||
-                         (finding->verdict == EXPECT_SHORT && other->verdict != EXPECT_SHORT);
+      const bool worse =
+          other->verdict == EXPECT_SHORT || (other->verdict == EXPECT_UNCLEAR && other->ratio < 1);
+      const bool takes =
+          finding->verdict == EXPECT_UNCLEAR || (finding->verdict == EXPECT_SHORT && !worse);
       if (takes && strcmp(other->key, finding->key) == 0) {
         judge->counts[finding->verdict]--;
         judge->counts[other->verdict]++;

@@ -63,7 +63,7 @@ const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struc
 const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
 /* What falls short, but did not when it was measured again, takes the verdict and value of that; so
- * does what was unclear. */
+ * does what was unclear. A second number that is short too, but unclear, clears nothing. */
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48" */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);

@@ -180,6 +180,12 @@ expect_code 1
 expect_value 1 again.db "select run_uuid = (select repeats from v_run where run = 2) from v_run where run = 1"
 HAUL_EXPECT=mine.toml run_ok explain --db again.db
 expect_out ' health, .*: nothing found that explains a loss; 1 case is below what is expected'
+if command -v sqlite3 >/dev/null; then # short and sure of it, then short and noisy
+  cp again.db noisy.db
+  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1 where run = 2'
+  HAUL_EXPECT=mine.toml run_ok explain --db noisy.db
+  expect_out '; 1 case is below what is expected'
+fi
 run_ok query --db again.db "select count(*) from v_case where run = :run" --param run=latest --format csv
 expect_out '^4'
 
