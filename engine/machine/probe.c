@@ -237,6 +237,7 @@ enum status machine_probe(struct machine *machine, struct error *err) {
   /* Without NVML fewer facts are known, which is not an error. */
   enum status without_nvml = nvml_load(&nvml, &nvml_error);
   enum status status = probe_run(&sources, &nvml, &nvml_error, machine, err);
+  machine->nvml_lost = without_nvml == STATUS_UNSUPPORTED && nvml_error.native_code != 0;
   if (without_nvml == STATUS_OK) {
     nvml_unload(&nvml);
   }

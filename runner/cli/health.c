@@ -7,6 +7,7 @@
 #include "runner/record/file.h"
 #include "runner/supervise/probe.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -64,17 +65,16 @@ enum status health_wait(struct health *health, uint64_t limit_ns,
 enum status health_database(struct command *command, const char **path, char **scratch,
                             struct error *err) {
   struct record *record = NULL;
-  const char *named = getenv("HAUL_DB");
   *scratch = NULL;
   enum status status = command_path(command, path, err);
   status = THEN(status, record_open(*path, &record, err));
   record_close(record);
-  if (status == STATUS_OK || command->common.db != NULL || (named != NULL && named[0] != '\0')) {
+  if (status == STATUS_OK) {
     return status;
   }
   struct error none = {0};
   if (database_file_make_scratch(scratch, &none) == STATUS_OK) {
-    say_note(&command->common, "the results are not kept: %s", err->message);
+    say_warning(&command->common, "the results are not kept: %s", err->message);
     *path = *scratch;
     status = STATUS_OK;
   }
@@ -174,10 +174,87 @@ static void health_append_lost(const struct health *health, struct health_line *
         line, arena_format(line->arena, "%lu GPU%s on the PCI bus %s not answer the driver", lost,
                            strings_plural(lost, "", "s"), strings_plural(lost, "does", "do")));
   }
-  if (machine->gpu_count == 0 && hidden > 0 && getenv("CUDA_VISIBLE_DEVICES") == NULL) {
+  if (hidden == 0 || getenv("CUDA_VISIBLE_DEVICES") != NULL) {
+    return;
+  }
+  if (machine->gpu_count == 0) {
     health_append(line,
                   arena_format(line->arena, "CUDA shows none of the %lu GPUs that NVML sees: %s",
                                hidden, machine->cuda_state));
+  } else if (!machine->gpus[0].mig_enabled) { /* of one in parts CUDA shows what it is given */
+    health_append(line, arena_format(line->arena, "CUDA shows %u of the %lu GPUs that NVML sees",
+                                     machine->gpu_count, machine->gpu_count + hidden));
+  }
+}
+
+/* What GPUs of one name have in common where all is well. */
+struct health_property {
+  const char *noun;
+  size_t offset; /* of a uint32_t in struct gpu; 0 = not known */
+};
+
+static uint32_t health_property_of(const struct machine *machine, uint32_t gpu,
+                                   const struct health_property *property) {
+  uint32_t value = 0;
+  memcpy(&value, (const char *)&machine->gpus[gpu] + property->offset, sizeof value);
+  return value;
+}
+
+/* The most of what GPUs of its name have. */
+static uint32_t health_property_of_peers(const struct machine *machine, uint32_t gpu,
+                                         const struct health_property *property) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    const uint32_t value = health_property_of(machine, i, property);
+    if (strcmp(machine->gpus[i].name, machine->gpus[gpu].name) == 0 && value > most) {
+      most = value;
+    }
+  }
+  return most;
+}
+
+/* A GPU with less than others of its name: what is known of machines is of such as these, and of it
+ * nothing may be. Where all of it is known, the machine is built like that. */
+static void health_append_unlike(const struct health *health, struct health_line *line) {
+  static const struct health_property PROPERTIES[] = {
+      {"PCIe generation", offsetof(struct gpu, pcie_generation_max)},
+      {"number of PCIe lanes", offsetof(struct gpu, pcie_width_max)},
+      {"number of NVLinks", offsetof(struct gpu, nvlink_count)}};
+  const struct machine *machine = health->command->target;
+  if (health->judge == NULL || expect_judge_unknown(health->judge) == 0) {
+    return;
+  }
+  for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
+    for (size_t i = 0; i < sizeof PROPERTIES / sizeof *PROPERTIES; i++) {
+      const uint32_t own = health_property_of(machine, gpu, &PROPERTIES[i]);
+      const uint32_t most = health_property_of_peers(machine, gpu, &PROPERTIES[i]);
+      if (own < most) {
+        health_append(line, arena_format(line->arena, "gpu%u: %s %u, of others %u", gpu,
+                                         PROPERTIES[i].noun, own, most));
+      }
+    }
+  }
+}
+
+/* NVLinks without peer access: everything between these GPUs goes through the host. */
+static void health_append_cut_off(const struct health *health, struct health_line *line) {
+  const struct machine *machine = health->command->target;
+  unsigned pairs = 0;
+  const char *first = NULL;
+  for (uint32_t a = 0; a < machine->gpu_count; a++) {
+    for (uint32_t b = 0; b < machine->gpu_count; b++) {
+      const bool wired = a != b && machine->gpus[a].nvlink_count > 0 &&
+                         machine->gpus[b].nvlink_count > 0 && !machine->gpus[a].mig_enabled &&
+                         !machine->gpus[b].mig_enabled;
+      if (wired && !machine->links[a][b].peer_access && pairs++ == 0) {
+        first = arena_format(line->arena, "gpu%u has NVLinks and no peer access to gpu%u", a, b);
+      }
+    }
+  }
+  if (first != NULL) {
+    health_append(line, pairs == 1
+                            ? first
+                            : arena_format(line->arena, "%s, and %u pairs more", first, pairs - 1));
   }
 }
 
@@ -243,7 +320,7 @@ static const char *health_find_doubt(const struct health *health, int code) {
                         says ? machine->cuda_state : "");
   }
   if (health->outcome.uuid[0] == '\0') {
-    return "nothing was measured";
+    return "nothing was measured: standard error says why";
   }
   if (health->outcome.unmeasured > 0) {
     return arena_format(&health->command->arena,
@@ -279,6 +356,8 @@ int health_end(struct health *health, int code) {
   struct health_line line = {.arena = &health->command->arena};
   strbuf_init(&line.text, LINE_MAX_BYTES);
   health_append_lost(health, &line);
+  health_append_cut_off(health, &line);
+  health_append_unlike(health, &line);
   if (health->busy != NULL) {
     health_append(&line, health->busy);
   }

@@ -277,6 +277,16 @@ static enum status verb_check_expected(struct command *command, struct error *er
     command->code = shorts + wrong > 0               ? EXIT_REGRESSED
                     : command->strict && unclear > 0 ? EXIT_UNDECIDED
                                                      : EXIT_DONE;
+    for (size_t r = 0; r < run_count; r++) {
+      if (expect_judge_is_partial(runs[r].judge)) {
+        say_warning(&command->common,
+                    "run %lld has not measured all of its scenario: of --only, interrupted, or out "
+                    "of time",
+                    (long long)runs[r].run->ref.id);
+        command->code =
+            command->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
+      }
+    }
     if (known + wrong == 0) {
       status = error_set(err, STATUS_UNSUPPORTED,
                          "nothing is known of these cases on this machine: haul expect list shows "

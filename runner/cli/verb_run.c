@@ -374,7 +374,9 @@ static enum status verb_run_prepare(struct command *command, struct run_request 
       .common = &command->common,
       .folder = locks != NULL && locks[0] != '\0' ? locks : NULL,
       .database = request->database,
-      .wait_ns = command->wait_given ? command->wait_ns : WAIT_DEFAULT_NS,
+      .wait_ns = command->wait_given ? command->wait_ns
+                 : judged            ? command->batch.scenarios[0]->run.idle_wait_ns
+                                     : WAIT_DEFAULT_NS,
       .share = command->share,
   };
   return STATUS_OK;

@@ -24,6 +24,7 @@ struct expect_judge {
   size_t finding_count, finding_capacity;
   size_t counts[expect_verdict_name_count];
   size_t unknown;                 /* measured, and no row is of it */
+  bool partial;                   /* the run has not measured all of its scenario */
   unsigned reports;               /* of the sources that were used */
   const struct expect_row **used; /* one for each source */
   size_t used_count, used_capacity;
@@ -273,6 +274,7 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   struct observed observed;
   struct expect_finding finding;
   const bool measured = observed_read(&judge->reader, cells, &observed);
+  judge->partial = judge->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
   const bool known = measured && judge_observed(judge, &observed, &finding);
   if (known) {
     judge_keep(judge, cells, &finding);
@@ -338,6 +340,14 @@ const struct expect_finding *expect_judge_findings(const struct expect_judge *ju
 
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict) {
   return judge->counts[verdict];
+}
+
+bool expect_judge_is_partial(const struct expect_judge *judge) {
+  return judge->partial;
+}
+
+size_t expect_judge_unknown(const struct expect_judge *judge) {
+  return judge->unknown;
 }
 
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again) {

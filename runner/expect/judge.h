@@ -62,6 +62,10 @@ const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struc
 /* After the last row. Those judged, in the order of the run. */
 const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
+/* Whether the run has not measured all of its scenario. */
+bool expect_judge_is_partial(const struct expect_judge *judge);
+/* Results that no row is of. */
+size_t expect_judge_unknown(const struct expect_judge *judge);
 /* What falls short, but did not when it was measured again, takes the verdict and value of that; so
  * does what was unclear. A second number that is short too, but unclear, clears nothing. */
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);

@@ -20,8 +20,8 @@ const char *observed_text(const struct observed_reader *reader, const struct cel
   return arena_strndup(reader->arena, cells[column].as.text.bytes, cells[column].as.text.length);
 }
 
-static double observed_number(const struct observed_reader *reader, const struct cell *cells,
-                              enum case_cell which) {
+double observed_number(const struct observed_reader *reader, const struct cell *cells,
+                       enum case_cell which) {
   const size_t column = reader->cells[which];
   return column == SIZE_MAX                   ? NAN
          : cells[column].kind == CELL_INTEGER ? (double)cells[column].as.integer

@@ -55,7 +55,8 @@ struct hardware {
   X(CELL_SAME, "same_as")                                                                          \
   X(CELL_INITIATOR, "initiator")                                                                   \
   X(CELL_SPECIAL, "special")                                                                       \
-  X(CELL_KEY, "case_key")
+  X(CELL_KEY, "case_key")                                                                          \
+  X(CELL_PARTIAL, "partial")
 ENUM_NAMES_DECLARE(case_cell, CASE_CELL_LIST)
 
 /* What rows of data files ask of a case. */
@@ -90,6 +91,9 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
 /* NULL where it is none. */
 const char *observed_text(const struct observed_reader *reader, const struct cell *cells,
                           enum case_cell which);
+/* NAN where it is none. */
+double observed_number(const struct observed_reader *reader, const struct cell *cells,
+                       enum case_cell which);
 /* NULL = there is no such GPU. */
 const struct hardware *observed_gpu(const struct observed_reader *reader, int number);
 

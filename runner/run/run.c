@@ -447,7 +447,7 @@ static int run_exit_code(const struct run_state *state) {
   return wrong || counts[CASE_OK] == 0 ? EXIT_NOT_MEASURED : EXIT_DONE;
 }
 
-#define RUN_RESUMED "haul run --resume run:%.13s continues"
+#define RUN_RESUMED "haul run --resume run:%.13s%s%s continues"
 #define RUN_KEPT_BEFORE                                                                            \
   "what was recorded before that is kept in %s, and haul run --resume run:%.13s measures the rest"
 
@@ -505,6 +505,8 @@ static int run_measure_and_show(struct run_state *state) {
                            interrupted && asked ? NULL : err.message, &end_err);
     (void)!record_count_outcomes(state->record, state->counts, &unused);
   }
+  const char *db = common->db != NULL ? common->db : "";
+  const char *db_option = common->db != NULL ? " --db " : "";
   const bool gone = record_is_gone(state->record);
   record_close(state->record);
   state->record = NULL;
@@ -517,7 +519,7 @@ static int run_measure_and_show(struct run_state *state) {
   if (status == STATUS_INTERRUPTED && *state->request->interrupted == 0 && ended == STATUS_OK) {
     if (!state->request->unshown) {
       say_warning(common, "%s: %zu of %zu cases were not measured; " RUN_RESUMED, err.message,
-                  state->total - state->done, state->total, uuid);
+                  state->total - state->done, state->total, uuid, db_option, db);
     }
     code = EXIT_NOT_MEASURED;
   } else if (status == STATUS_INTERRUPTED && ended != STATUS_OK && !gone) {
@@ -527,11 +529,11 @@ static int run_measure_and_show(struct run_state *state) {
     code = EXIT_INTERRUPTED;
   } else if (status == STATUS_INTERRUPTED) {
     say_warning(common,
-                gone ? "interrupted; the database was deleted meanwhile, with run:%.13s"
+                gone ? "interrupted; the database was deleted meanwhile, with run:%.13s%.0s%.0s"
                 : state->request->shard != NULL
-                    ? "interrupted; the results so far are kept in the shard of run:%.13s"
+                    ? "interrupted; the results so far are kept in the shard of run:%.13s%.0s%.0s"
                     : "interrupted; the results so far are kept, and " RUN_RESUMED,
-                uuid);
+                uuid, db_option, db);
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);

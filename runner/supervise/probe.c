@@ -130,9 +130,10 @@ const char *probe_loss(const struct machine *machine) {
   if (strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0) {
     return machine->cuda_state;
   }
-  return machine->nvml_lost ? "NVML crashed or gave no answer: check whether nvidia-smi answers, "
-                              "and what the kernel log (dmesg) says of the GPUs"
-                            : NULL;
+  return machine->nvml_lost && machine->gpu_count > 0
+             ? "NVML crashed, does not start or gave no answer: check whether nvidia-smi answers, "
+               "and what the kernel log (dmesg) says of the GPUs"
+             : NULL;
 }
 
 static bool probe_gave_no_answer(enum status status) {
@@ -152,7 +153,7 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                        machine, &why);
   }
   if (!probe_gave_no_answer(status)) {
-    machine->nvml_lost = without_nvml;
+    machine->nvml_lost = machine->nvml_lost || without_nvml;
     if (status != STATUS_OK && err != NULL) {
       *err = why;
     }

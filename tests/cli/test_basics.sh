@@ -199,4 +199,6 @@ begin 'closed standard files'
 "$haul" list queries >&- 2>&- <&-
 equal 0 $? 'exit code'
 
+run_error 2 "unknown verb 'health': did you mean 'haul run health'\?" health
+
 finish

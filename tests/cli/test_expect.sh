@@ -215,7 +215,7 @@ expect_out '^unhealthy: the process that asked the GPU driver was killed by sign
 sed 's/cuInit/nvmlDeviceGetHandleByIndex_v2/' crash.toml >nvml.toml
 HAUL_FAKE_FAULTS=nvml.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
 expect_code 1
-expect_out '^unhealthy: NVML crashed or gave no answer: check whether nvidia-smi answers'
+expect_out '^unhealthy: NVML crashed, does not start or gave no answer: check whether nvidia-smi answers'
 cat >lost.toml <<'EOT'
 [fake]
 [[fake.fault]]
@@ -302,7 +302,40 @@ expect_code 0
 expect_out '^healthy: all 4'
 expect_err 'the results are not kept: '
 equal '' "$(ls -A own)" 'what is left'
-run_error 2 '/proc/none' run health --only host_to_device --db /proc/none/results.db
+HAUL_EXPECT=mine.toml run run health -q --only host_to_device --db /proc/none/results.db
+expect_code 0
+expect_out '^healthy: all 4'
+printf 'no database' >damaged.db
+HAUL_EXPECT=mine.toml run run health --only host_to_device --db damaged.db
+expect_code 0
+expect_out '^healthy: all 4'
+expect_err 'warning: the results are not kept: .*damaged.db'
+equal 'no database' "$(cat damaged.db)" 'what is no database is left alone'
+
+begin 'health: GPUs that differ from the others, are cut off from them, or are not shown'
+sed '/^pci_address = "0000:07:00.0"/,/^\[\[/s/^pcie_width_max = 16/pcie_width_max = 8/' "$HAUL_FAKE_MACHINE" >narrow.toml
+HAUL_FAKE_MACHINE=narrow.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
+expect_code 1
+expect_out '^unhealthy: gpu1: number of PCIe lanes 8, of others 16$'
+cat >unlike.toml <<'EOT'
+[fake]
+[[fake.fault]]
+kind = "error"
+call = "cuDeviceCanAccessPeer"
+code = 999
+count = 0
+EOT
+HAUL_FAKE_FAULTS=unlike.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
+expect_code 1
+expect_out '^unhealthy: gpu0 has NVLinks and no peer access to gpu1, and 11 pairs more$'
+sed 's/cuDeviceCanAccessPeer/nvmlInit_v2/' unlike.toml >nvml.toml
+HAUL_FAKE_FAULTS=nvml.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
+expect_code 1
+expect_out '^unhealthy: NVML crashed, does not start or gave no answer: check whether nvidia-smi answers'
+sed 's/cuDeviceCanAccessPeer/cuDeviceGet/; s/^count = 0/nth = 4\n&/' unlike.toml >hidden.toml
+HAUL_FAKE_FAULTS=hidden.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
+expect_code 1
+expect_out '^unhealthy: CUDA shows 3 of the 4 GPUs that NVML sees'
 
 begin 'learn from 20 hosts, one of them slow: it falls short, the others do not'
 run_ok run up.toml --db template.db --only 'up'
