@@ -324,6 +324,13 @@ static void rows_narrow_direction(struct outlier_verdict *verdict, const struct 
   }
 }
 
+/* How slow it is at its worst: of a way to the host, or within a GPU, the slowest case tells;
+ * between GPUs a case has the effects of two GPUs as well. */
+static double rows_worst_change(const struct outlier *row) {
+  const bool alone = row->host_link >= 0 || row->direction == ROLE_LOCAL;
+  return alone ? fmin(row->change, row->worst_change) : row->change;
+}
+
 /* One verdict per component over the rows of all blocks, the slowest first. */
 static void rows_make_verdicts(struct outliers *outliers) {
   size_t capacity = 0;
@@ -336,7 +343,7 @@ static void rows_make_verdicts(struct outliers *outliers) {
     struct outlier_verdict *verdict = rows_verdict(outliers, &capacity, row);
     row->verdict = (size_t)(verdict - outliers->verdicts);
     rows_narrow_direction(verdict, row);
-    verdict->change = fmin(verdict->change, row->change);
+    verdict->change = fmin(verdict->change, rows_worst_change(row));
     verdict->least = fmax(verdict->least, row->change);
     verdict->cases += row->cases;
     verdict->slow_cases += row->slow_cases;

@@ -123,6 +123,7 @@ static enum status verb_check_list(struct command *command, const struct expecte
                                       "expected", "statement", "of",   "run"};
   const bool rows_alone = output_layout_of(command->common.format) != LAYOUT_PAGE;
   const struct row_sink *sink = command_rows(command, NULL);
+  table_narrow(command->table, "of,statement,run,unit,gpu");
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t r = 0; r < run_count; r++) {
     for (size_t i = 0; i < runs[r].count; i++) {

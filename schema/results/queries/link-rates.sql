@@ -3,7 +3,8 @@
 -- One row per link that a run measured alone, one way, and per direction: from a NUMA node to a GPU and back, from
 -- GPU to GPU, within a GPU, between nodes. Of the cases that do so, those of one block, method, kind of memory and
 -- size are taken for each of these kinds of link: those that cover most links, of these those from 1 MiB on, and of
--- these the fastest. cases is the name that they share. The drawing of haul env --format svg --run has these rates.
+-- these the ones in which a link is fastest, so that no slow link is left out for its rate. cases is the name that
+-- they share. The drawing of haul env --format svg --run has these rates.
 --
 -- narrow: cases,percent_of_peak,peak_gbps
 --
@@ -33,7 +34,7 @@ WITH
                            OR f.pieces IS NOT NULL))),
   ranked AS (
     SELECT link, cases, row_number() OVER (
-      PARTITION BY link ORDER BY count(*) DESC, min(size_bytes) >= 1048576 DESC, avg(gbps) DESC) AS place
+      PARTITION BY link ORDER BY count(*) DESC, min(size_bytes) >= 1048576 DESC, max(gbps) DESC) AS place
     FROM alone GROUP BY link, cases)
 SELECT
   a.source AS source,

@@ -383,15 +383,14 @@ static void a_link_is_slow_for_one_memory_only(void **state) {
   }
 }
 
-/* Two sizes of the way to the host; of GPU 2 the larger one has that share of its rate. */
-static struct measured *one_size_slow(int gpus, double share, uint64_t seed) {
+/* Two sizes of the way to the host; of the last GPU they have those shares of their rate. */
+static struct measured *sizes_slow(int gpus, double small, double large, uint64_t seed) {
   struct measured *m = measured_new();
   made_run(m, made_machine(m, "n0", "580.1", false, gpus));
   for (uint64_t s = 1; s <= 2; s++) {
     for (int gpu = 0; gpu < gpus; gpu++) {
-      const bool slow = gpu == gpus - 1 && s == 2;
-      add_noisy(m, add_case(m, "down", gpu, 0, false, (16 * s) << 20), 55 * (slow ? share : 1),
-                0.001, &seed);
+      const double share = gpu < gpus - 1 ? 1 : s == 1 ? small : large;
+      add_noisy(m, add_case(m, "down", gpu, 0, false, (16 * s) << 20), 55 * share, 0.001, &seed);
     }
   }
   return m;
@@ -400,7 +399,7 @@ static struct measured *one_size_slow(int gpus, double share, uint64_t seed) {
 static void one_result_far_outside_is_named_by_itself(void **state) {
   (void)state;
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-    struct measured *m = one_size_slow(4, 0.6, seed);
+    struct measured *m = sizes_slow(4, 1, 0.6, seed);
     struct outliers *outliers = found(m);
     const struct outlier *row = only_slow(outliers);
     assert_string_equal(row->name, "gpu3-numa0");
@@ -411,7 +410,7 @@ static void one_result_far_outside_is_named_by_itself(void **state) {
     assert_int_equal(row->cases, 2);
     done(m, outliers);
     /* Of two nobody can tell, as ever. */
-    m = one_size_slow(2, 0.6, seed);
+    m = sizes_slow(2, 1, 0.6, seed);
     outliers = found(m);
     assert_int_equal(outliers->slow_count, 0);
     assert_int_equal(outliers->undecided_count, 1);
@@ -423,7 +422,7 @@ static void one_result_far_outside_is_named_by_itself(void **state) {
 /* Less than that is no finding, but is not said to be nothing either. */
 static void one_result_a_little_outside_is_counted(void **state) {
   (void)state;
-  struct measured *m = one_size_slow(4, 0.97, 1);
+  struct measured *m = sizes_slow(4, 1, 0.97, 1);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   bool seen = false;
@@ -580,6 +579,18 @@ static void halves_of_a_healthy_machine_are_rare(void **state) {
   }
 }
 
+/* Of a way that is a little slow in one size and very slow in another both are said. */
+static void a_verdict_has_the_worst_case(void **state) {
+  (void)state;
+  struct measured *m = sizes_slow(4, 0.97, 0.54, 3);
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->verdict_count, 1);
+  assert_int_equal(outliers->verdicts[0].host_link, 3);
+  assert_true(fabs(outliers->verdicts[0].change - -0.46) < 0.01);
+  assert_true(fabs(outliers->verdicts[0].least - -0.03) < 0.01);
+  done(m, outliers);
+}
+
 static void a_slow_way_to_the_host_is_named(void **state) {
   (void)state;
   static const struct fault fault = {0.95, -1, false, false, -1, -1, false, 2, -1};
@@ -677,6 +688,7 @@ int main(void) {
       cmocka_unit_test(halves_are_no_surer_than_their_trials),
       cmocka_unit_test(a_half_that_a_slow_gpu_explains_is_not_said),
       cmocka_unit_test(halves_of_a_healthy_machine_are_rare),
+      cmocka_unit_test(a_verdict_has_the_worst_case),
       cmocka_unit_test(a_slow_way_to_the_host_is_named),
       cmocka_unit_test(a_slow_latency_is_named_as_its_case),
       cmocka_unit_test(the_latest_run_counts_where_it_is_asked_for),
