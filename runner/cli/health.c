@@ -7,6 +7,7 @@
 #include "runner/record/file.h"
 #include "runner/supervise/probe.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,6 +300,33 @@ static void health_append_shortfalls(const struct health *health, struct health_
   }
 }
 
+/* "gpu12" is no word of "gpu1". */
+static bool health_names_gpu(const char *text, uint32_t gpu) {
+  char name[16];
+  const int length = snprintf(name, sizeof name, "gpu%u", gpu);
+  const char *found = strstr(text, name);
+  while (found != NULL && isdigit((unsigned char)found[length]) != 0) {
+    found = strstr(found + 1, name);
+  }
+  return found != NULL;
+}
+
+/* Where to find the GPUs that the line names. */
+static void health_append_addresses(const struct health *health, struct health_line *line) {
+  const struct machine *machine = health->command->target;
+  const char *addresses = "";
+  for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
+    if (health_names_gpu(line->text.text, gpu) && machine->gpus[gpu].pci_address[0] != '\0') {
+      addresses = arena_add_word(
+          line->arena, addresses,
+          arena_format(line->arena, "gpu%u is %s", gpu, machine->gpus[gpu].pci_address));
+    }
+  }
+  if (addresses[0] != '\0') {
+    health_append(line, addresses);
+  }
+}
+
 static void health_say(const struct health *health, const char *state, const char *text) {
   if (output_layout_of(health->command->common.format) == LAYOUT_PAGE) {
     (void)printf("%s: %s\n", state, text);
@@ -368,6 +396,7 @@ int health_end(struct health *health, int code) {
   }
   const char *doubt = health_find_doubt(health, code);
   if (line.text.length > 0 && code != EXIT_INTERRUPTED) {
+    health_append_addresses(health, &line);
     health_say(health, "unhealthy", line.text.text);
     code = code == EXIT_DONE || code == EXIT_NOT_MEASURED ? EXIT_REGRESSED : code;
   } else if (doubt != NULL) {

@@ -150,7 +150,7 @@ HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(pcie, 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
 expect_code 1
-equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB)' \
+equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB); gpu2 is 0000:08:00.0' \
   "$(cat out)" 'the line'
 expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n from case_run where run > 1 group by run)"
 run run health --db health.db --only 'host_to_device'
@@ -227,7 +227,7 @@ count = 0
 EOT
 HAUL_FAKE_FAULTS=lost.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device,device_local_copy
 expect_code 1
-expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*CUDA_ERROR_LAUNCH_FAILED .*, and 1 more$'
+expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*CUDA_ERROR_LAUNCH_FAILED .*, and 1 more; gpu1 is 0000:07:00\.0$'
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
 HAUL_FAKE_FAULTS=full.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
 expect_code 3
@@ -235,12 +235,12 @@ expect_out '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAl
 sed 's/cuLaunchKernel/cuCtxSynchronize/' lost.toml >after.toml # which only the look after a case calls
 HAUL_FAKE_FAULTS=after.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
 expect_code 1
-expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: ok: but a GPU took no work after it$'
+expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: ok: but a GPU took no work after it; gpu1 is 0000:07:00\.0$'
 began=$SECONDS
 HAUL_FAKE_FAULTS=hang.toml HAUL_EXPECT=mine.toml run run health --db hang.db --only host_to_device \
   --set measure.budget=3s
 expect_code 1
-expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: hung: no answer for [0-9.]+ s; the worker process was killed$'
+expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: hung: no answer for [0-9.]+ s; the worker process was killed; gpu1 is 0000:07:00\.0$'
 if [ $((SECONDS - began)) -le 15 ]; then good; else bad "$((SECONDS - began)) s"; fi
 LD_LIBRARY_PATH='' run run health --db none.db
 if [ -e /dev/nvidiactl ]; then good; else
@@ -283,7 +283,7 @@ EOT
 HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run run health --db busy.db --set measure.idle_wait=1s
 expect_code 1
 expect_err 'gpu1: 1 compute process, 98 % busy: waiting for up to 1 s'
-expect_out "^unhealthy: gpu1: 1 compute process, 98 % busy; gpu1 in use by pid $program \\(sleep\\), 98 % busy; gpu1, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \\(host_to_device/numa0:pinned-gpu1/64MiB\\)\$"
+expect_out "^unhealthy: gpu1: 1 compute process, 98 % busy; gpu1 in use by pid $program \\(sleep\\), 98 % busy; gpu1, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \\(host_to_device/numa0:pinned-gpu1/64MiB\\); gpu1 is 0000:07:00\.0\$"
 kill "$program"
 { wait "$program"; } 2>/dev/null
 sed '/^name = "NVIDIA H200"/,/^\[\[gpu/s/^utilization_percent = 0/utilization_percent = 60/' \
@@ -316,7 +316,7 @@ begin 'health: GPUs that differ from the others, are cut off from them, or are n
 sed '/^pci_address = "0000:07:00.0"/,/^\[\[/s/^pcie_width_max = 16/pcie_width_max = 8/' "$HAUL_FAKE_MACHINE" >narrow.toml
 HAUL_FAKE_MACHINE=narrow.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
 expect_code 1
-expect_out '^unhealthy: gpu1: number of PCIe lanes 8, of others 16$'
+expect_out '^unhealthy: gpu1: number of PCIe lanes 8, of others 16; gpu1 is 0000:07:00\.0$'
 cat >unlike.toml <<'EOT'
 [fake]
 [[fake.fault]]
@@ -327,7 +327,7 @@ count = 0
 EOT
 HAUL_FAKE_FAULTS=unlike.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
 expect_code 1
-expect_out '^unhealthy: gpu0 has NVLinks and no peer access to gpu1, and 11 pairs more$'
+expect_out '^unhealthy: gpu0 has NVLinks and no peer access to gpu1, and 11 pairs more; gpu0 is 0000:06:00\.0, gpu1 is 0000:07:00\.0$'
 sed 's/cuDeviceCanAccessPeer/nvmlInit_v2/' unlike.toml >nvml.toml
 HAUL_FAKE_FAULTS=nvml.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
 expect_code 1
