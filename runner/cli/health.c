@@ -237,6 +237,17 @@ static void health_append_unlike(const struct health *health, struct health_line
   }
 }
 
+/* Whether NVLinks of that GPU lead to a switch, and so to all GPUs: those to another GPU are
+ * counted with it (struct gpu_link), those through a switch only where there is peer access. */
+static bool health_has_switch(const struct machine *machine, uint32_t gpu) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    const uint32_t count = machine->links[gpu][i].nvlink_count;
+    most = count > most ? count : most;
+  }
+  return machine->gpus[gpu].nvlink_count > most;
+}
+
 /* NVLinks without peer access: everything between these GPUs goes through the host. */
 static void health_append_cut_off(const struct health *health, struct health_line *line) {
   const struct machine *machine = health->command->target;
@@ -244,10 +255,11 @@ static void health_append_cut_off(const struct health *health, struct health_lin
   const char *first = NULL;
   for (uint32_t a = 0; a < machine->gpu_count; a++) {
     for (uint32_t b = 0; b < machine->gpu_count; b++) {
-      const bool wired = a != b && machine->gpus[a].nvlink_count > 0 &&
-                         machine->gpus[b].nvlink_count > 0 && !machine->gpus[a].mig_enabled &&
-                         !machine->gpus[b].mig_enabled;
-      if (wired && !machine->links[a][b].peer_access && pairs++ == 0) {
+      const struct gpu_link *link = &machine->links[a][b];
+      const bool wired = link->nvlink_count > 0 ||
+                         (health_has_switch(machine, a) && health_has_switch(machine, b));
+      const bool parts = machine->gpus[a].mig_enabled || machine->gpus[b].mig_enabled;
+      if (a != b && wired && !parts && !link->peer_access && pairs++ == 0) {
         first = arena_format(line->arena, "gpu%u has NVLinks and no peer access to gpu%u", a, b);
       }
     }
