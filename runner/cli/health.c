@@ -191,7 +191,7 @@ static void health_append_lost(const struct health *health, struct health_line *
 /* What GPUs of one name have in common where all is well. */
 struct health_property {
   const char *noun;
-  size_t offset; /* of a uint32_t in struct gpu; 0 = not known */
+  size_t offset; /* in struct gpu, of a uint32_t, which is 0 where it is not known */
 };
 
 static uint32_t health_property_of(const struct machine *machine, uint32_t gpu,

@@ -67,8 +67,8 @@ struct observed {
   bool plain; /* measured as such cases are by default */
   bool time;
   double value;
-  double low,
-      high; /* the 95 % interval of one process; of several, and where it is not known, value */
+  /* The 95 % interval of one process; of several, and where it is not known, both are value. */
+  double low, high;
   int gpus[2];
   int node; /* of the host; -1 = none */
 };

@@ -61,6 +61,21 @@ to = 2
 factor = 0.5
 EOT
 
+# A file with one fault of the fake driver.
+write_fault() { # FILE LINE...
+  local file=$1
+  shift
+  { printf '[fake]\n[[fake.fault]]\n'; printf '%s\n' "$@"; } >"$file"
+}
+# What `haul run health` says of links to the host while the fake driver has these faults.
+expect_health() { # CODE REGEX FAULTS OPTION...
+  local wanted=$1 line=$2 faults=$3
+  shift 3
+  HAUL_FAKE_FAULTS=$faults HAUL_EXPECT=mine.toml run run health --only host_to_device "$@"
+  expect_code "$wanted"
+  expect_out "$line"
+}
+
 begin 'nothing is said of a simulated machine by rows of real ones'
 run_ok run up.toml --db r.db
 reject_out 'usual|expected'
@@ -190,57 +205,30 @@ run_ok query --db again.db "select count(*) from v_case where run = :run" --para
 expect_out '^4'
 
 begin 'health: a GPU that there is and that cannot be used, one that hangs, and none at all'
-cat >noinit.toml <<'EOT'
-[fake]
-[[fake.fault]]
-kind = "error"
-call = "cuInit"
-code = 802
-count = 0
-EOT
+write_fault noinit.toml 'kind = "error"' 'call = "cuInit"' 'code = 802' 'count = 0'
 HAUL_FAKE_FAULTS=noinit.toml run run health --db lost.db
 expect_code 1
 expect_out '^unhealthy: CUDA shows none of the 4 GPUs that NVML sees: .*cuInit'
-cat >hang.toml <<'EOT'
-[fake]
-[[fake.fault]]
-kind = "hang"
-call = "cuMemcpy*"
-to = 1
-EOT
+write_fault hang.toml 'kind = "hang"' 'call = "cuMemcpy*"' 'to = 1'
 sed 's/error/crash/; /^code/d' noinit.toml >crash.toml
 HAUL_FAKE_FAULTS=crash.toml run run health --db crash.db
 expect_code 1
 expect_out '^unhealthy: the process that asked the GPU driver was killed by signal [0-9]+ .*: check whether nvidia-smi answers'
 sed 's/cuInit/nvmlDeviceGetHandleByIndex_v2/' crash.toml >nvml.toml
-HAUL_FAKE_FAULTS=nvml.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
-expect_code 1
-expect_out '^unhealthy: NVML crashed, does not start or gave no answer: check whether nvidia-smi answers'
-cat >lost.toml <<'EOT'
-[fake]
-[[fake.fault]]
-kind = "sticky"
-call = "cuLaunchKernel"
-gpu = 1
-code = 719
-count = 0
-EOT
-HAUL_FAKE_FAULTS=lost.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device,device_local_copy
-expect_code 1
-expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*CUDA_ERROR_LAUNCH_FAILED .*, and 1 more; gpu1 is 0000:07:00\.0$'
+readonly nvml_lost='^unhealthy: NVML crashed, does not start or gave no answer: check whether nvidia-smi answers'
+expect_health 1 "$nvml_lost" nvml.toml --db crash.db
+write_fault lost.toml 'kind = "sticky"' 'call = "cuLaunchKernel"' 'gpu = 1' 'code = 719' 'count = 0'
+expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*CUDA_ERROR_LAUNCH_FAILED .*, and 1 more; gpu1 is 0000:07:00\.0$' \
+  lost.toml --db crash.db --only device_local_copy
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
-HAUL_FAKE_FAULTS=full.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
-expect_code 3
-expect_out '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY'
+expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY' \
+  full.toml --db crash.db
 sed 's/cuLaunchKernel/cuCtxSynchronize/' lost.toml >after.toml # which only the look after a case calls
-HAUL_FAKE_FAULTS=after.toml HAUL_EXPECT=mine.toml run run health --db crash.db --only host_to_device
-expect_code 1
-expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: ok: but a GPU took no work after it; gpu1 is 0000:07:00\.0$'
+expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: ok: but a GPU took no work after it; gpu1 is 0000:07:00\.0$' \
+  after.toml --db crash.db
 began=$SECONDS
-HAUL_FAKE_FAULTS=hang.toml HAUL_EXPECT=mine.toml run run health --db hang.db --only host_to_device \
-  --set measure.budget=3s
-expect_code 1
-expect_out '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: hung: no answer for [0-9.]+ s; the worker process was killed; gpu1 is 0000:07:00\.0$'
+expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: hung: no answer for [0-9.]+ s; the worker process was killed; gpu1 is 0000:07:00\.0$' \
+  hang.toml --db hang.db --set measure.budget=3s
 if [ $((SECONDS - began)) -le 15 ]; then good; else bad "$((SECONDS - began)) s"; fi
 LD_LIBRARY_PATH='' run run health --db none.db
 if [ -e /dev/nvidiactl ]; then good; else
@@ -317,25 +305,13 @@ sed '/^pci_address = "0000:07:00.0"/,/^\[\[/s/^pcie_width_max = 16/pcie_width_ma
 HAUL_FAKE_MACHINE=narrow.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
 expect_code 1
 expect_out '^unhealthy: gpu1: number of PCIe lanes 8, of others 16; gpu1 is 0000:07:00\.0$'
-cat >unlike.toml <<'EOT'
-[fake]
-[[fake.fault]]
-kind = "error"
-call = "cuDeviceCanAccessPeer"
-code = 999
-count = 0
-EOT
-HAUL_FAKE_FAULTS=unlike.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
-expect_code 1
-expect_out '^unhealthy: gpu0 has NVLinks and no peer access to gpu1, and 11 pairs more; gpu0 is 0000:06:00\.0, gpu1 is 0000:07:00\.0$'
+write_fault unlike.toml 'kind = "error"' 'call = "cuDeviceCanAccessPeer"' 'code = 999' 'count = 0'
+expect_health 1 '^unhealthy: gpu0 has NVLinks and no peer access to gpu1, and 11 pairs more; gpu0 is 0000:06:00\.0, gpu1 is 0000:07:00\.0$' \
+  unlike.toml --db unlike.db
 sed 's/cuDeviceCanAccessPeer/nvmlInit_v2/' unlike.toml >nvml.toml
-HAUL_FAKE_FAULTS=nvml.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
-expect_code 1
-expect_out '^unhealthy: NVML crashed, does not start or gave no answer: check whether nvidia-smi answers'
+expect_health 1 "$nvml_lost" nvml.toml --db unlike.db
 sed 's/cuDeviceCanAccessPeer/cuDeviceGet/; s/^count = 0/nth = 4\n&/' unlike.toml >hidden.toml
-HAUL_FAKE_FAULTS=hidden.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
-expect_code 1
-expect_out '^unhealthy: CUDA shows 3 of the 4 GPUs that NVML sees'
+expect_health 1 '^unhealthy: CUDA shows 3 of the 4 GPUs that NVML sees' hidden.toml --db unlike.db
 
 begin 'learn from 20 hosts, one of them slow: it falls short, the others do not'
 run_ok run up.toml --db template.db --only 'up'
