@@ -140,14 +140,37 @@ static enum status verb_expect_show_file(struct command *command, const struct r
   return status;
 }
 
-static size_t verb_expect_matches(const struct expect_set *set, const char *glob) {
+/* How many machines match; *names: of all that there are. */
+static size_t verb_expect_matches(const struct expect_set *set, const char *glob,
+                                  struct arena *arena, const char **names) {
   size_t count = 0;
+  *names = "";
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
-      count += fnmatch(glob, set->files[f]->machines[m].name, FNM_CASEFOLD) == 0;
+      const char *name = set->files[f]->machines[m].name;
+      count += fnmatch(glob, name, FNM_CASEFOLD) == 0;
+      *names = arena_add_word(arena, *names, name);
     }
   }
   return count;
+}
+
+/* The glob that selects machines: the word, or names that it is a part of where none is called so.
+ * *count: how many there are. */
+static enum status verb_expect_select(struct command *command, const struct expect_set *set,
+                                      const char *word, const char **glob, size_t *count,
+                                      struct error *err) {
+  const char *names = NULL;
+  *glob = word;
+  *count = verb_expect_matches(set, word, &command->arena, &names);
+  if (*count == 0 && strpbrk(word, "*?[") == NULL) {
+    *glob = arena_format(&command->arena, "*%s*", word);
+    *count = verb_expect_matches(set, *glob, &command->arena, &names);
+  }
+  return *count > 0 || strcmp(word, "*") == 0
+             ? STATUS_OK
+             : error_set(err, STATUS_NOT_FOUND, "no machine is called \"%s\"; there are %s", word,
+                         names);
 }
 
 static enum status verb_expect_show(struct command *command, const struct expect_set *set,
@@ -156,12 +179,15 @@ static enum status verb_expect_show(struct command *command, const struct expect
                                       "initiator", "block", "axes",      "size",   "low",
                                       "high",      "unit",  "statement", "count",  "tolerance_pct",
                                       "driver",    "source"};
-  const char *glob = command->word_count > 1 ? command->words[1] : "*";
-  const struct row_sink *sink = command_rows(command, "no such machine: haul expect list");
+  const char *glob = NULL;
+  size_t count = 0;
+  RETURN_ON_ERROR(verb_expect_select(
+      command, set, command->word_count > 1 ? command->words[1] : "*", &glob, &count, err));
+  const struct row_sink *sink = command_rows(command, "no machines");
   /* Where every row is of one machine, its name is the first to go; of times and rates, the unit is
    * the last. */
   table_narrow(command->table,
-               verb_expect_matches(set, glob) == 1
+               count == 1
                    ? "machine,tolerance_pct,driver,source,count,axes,block,kind,operation,initiator"
                    : "tolerance_pct,driver,count,initiator,kind,source,operation,axes,block,"
                      "statement,size");
@@ -258,7 +284,8 @@ const struct verb VERB_EXPECT = {
         "it your own (--expect FILE, HAUL_EXPECT, ~/.config/haul/expect.toml), whose reports stand "
         "in place of the shipped ones for the same cases. list shows the machines, show the rows "
         "of "
-        "those whose name matches a glob. The comment that the shipped file, "
+        "those whose name matches a glob or, where none does, has the word in it. The comment that "
+        "the shipped file, "
         "schema/expect/expectations.toml, begins with describes every key; check FILE reads a file "
         "and shows its mistakes.\n\n"
         "learn prints a file made from runs of your own (all of the database, or those named): the "

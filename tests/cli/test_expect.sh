@@ -340,6 +340,13 @@ expect_out '^H200 SXM on PCIe 5 x16 +NVIDIA H200 +5 x16 +4 x18'
 run_ok expect show 'h200*' --expect mine.toml
 expect_out '^H200 of the fake driver .* 55 +55\.2 +GB/s +reports +2 '
 expect_out 'Azure/azurehpc-health-checks'
+run_ok expect show gb200 --csv
+equal GB200 "$(sed 1d out | cut -d, -f1 | sort -u)" 'a whole name is not looked for in others'
+run_ok expect show h200 --csv
+equal 2 "$(sed 1d out | cut -d, -f1 | sort -u | wc -l)" 'machines with the word in their name'
+for name in nosuch 'x*'; do
+  run_error 2 "no machine is called \"${name/\*/.}\"; there are A100 SXM on PCIe 4 x16, .*, GB300$" expect show "$name"
+done
 run expect check bad.toml
 expect_code 2
 expect_err 'bad.toml:13:8: error'
