@@ -44,6 +44,7 @@ struct command {
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
+  const char **nothing;       /* by scenario of the batch: why it has no case to measure here */
   bool all, clear, confusion, dry_run, features, fleet, here, rules, share, strict, suspect, trials,
       wait_given;
 

@@ -2,7 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
-#include "runner/cli/shell_word.h"
+#include "runner/console/shell_word.h"
 #include "runner/record/selector.h"
 #include "runner/table/text.h"
 
@@ -360,8 +360,6 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
   struct arena *arena = &request->filter.arena;
   const unsigned *alone = result->comparison->needed_alone;
   const bool both = (alone[SIDE_A] > 0) == (alone[SIDE_B] > 0);
-  const char *read = NULL;
-  struct error err = {0};
   strbuf_printf(text,
                 "; haul run --decide measures them alone until they are decided, with the error "
                 "rates of one diff%s:",
@@ -381,9 +379,7 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
     if (request->compare.margin > 0) {
       strbuf_printf(text, " --delta %g", 100 * request->compare.margin);
     }
-    if (common->db != NULL && database_path(common, arena, &read, &err) == STATUS_OK) {
-      strbuf_printf(text, " --db %s", shell_word(arena, read));
-    }
+    strbuf_append(text, console_db_option(common, arena));
   }
 }
 
@@ -434,9 +430,8 @@ void compare_advise(const struct common_options *common, struct database *databa
     if (open) {
       strbuf_append(&text, "\n  and then this command again");
     } else {
-      strbuf_printf(&text, "\n  and then haul diff tag:%s tag:%s%s%s", help[SIDE_A].tag,
-                    help[SIDE_B].tag, common->db != NULL ? " --db " : "",
-                    common->db != NULL ? shell_word(&request->filter.arena, common->db) : "");
+      strbuf_printf(&text, "\n  and then haul diff tag:%s tag:%s%s", help[SIDE_A].tag,
+                    help[SIDE_B].tag, console_db_option(common, &request->filter.arena));
     }
     for (size_t s = 0; s < SIDES; s++) {
       if (help[s].elsewhere) {

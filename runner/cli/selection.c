@@ -108,20 +108,54 @@ enum status selection_plan(struct command *command, size_t i, struct plan **plan
   return status;
 }
 
+void selection_note_nothing(struct command *command, size_t i, const char *reason) {
+  if (command->nothing == NULL) {
+    command->nothing = arena_array(&command->arena, command->batch.count, sizeof *command->nothing);
+  }
+  command->nothing[i] = arena_strdup(&command->arena, reason);
+}
+
+void selection_end(struct command *command) {
+  const struct batch *batch = &command->batch;
+  size_t count = command->left_out;
+  if (command->nothing == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < batch->count; i++) {
+    count += command->nothing[i] != NULL ? 1 : 0;
+  }
+  if (count == batch->count) {
+    command->code = worse(command->code, EXIT_NOT_MEASURED);
+    return; /* each said so itself */
+  }
+  for (size_t i = 0; i < batch->count; i++) {
+    if (command->nothing[i] != NULL) {
+      say_note(&command->common, "%s has nothing to measure here: %s", batch->inputs[i].name,
+               command->nothing[i]);
+    }
+  }
+}
+
 enum status selection_show_plans(struct command *command, struct error *err) {
   const struct table_options rows = table_to_stdout(&command->common);
   enum status status = STATUS_OK;
   for (size_t i = 0; status == STATUS_OK && i < command->batch.count; i++) {
     struct plan *plan = NULL;
+    char reason[CASE_REASON_MAX];
+    if (command->batch.count > 1) {
+      say_note(&command->common, "%s (%zu of %zu)", command->batch.inputs[i].name, i + 1,
+               command->batch.count);
+    }
     status = selection_plan(command, i, &plan, err);
     if (plan != NULL) {
       status = THEN(status, plan_render(plan, command->batch.scenarios[i]->run.processes,
                                         command->common.verbose, &rows, err));
-      if (plan->skip_count == plan->case_count) {
-        command->code = EXIT_NOT_MEASURED;
+      if (plan_has_nothing(plan, reason)) {
+        selection_note_nothing(command, i, reason);
       }
     }
     plan_free(plan);
   }
+  selection_end(command);
   return status;
 }

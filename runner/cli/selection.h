@@ -23,6 +23,12 @@ option_take option_take_test;
 enum status selection_plan(struct command *command, size_t i, struct plan **plan,
                            struct error *err) CHECK_RESULT;
 
+/* Of the i-th scenario every case is skipped, for that reason. */
+void selection_note_nothing(struct command *command, size_t i, const char *reason);
+/* After the last scenario: say which had nothing to measure beside others, and why. The exit code is
+ * EXIT_NOT_MEASURED where none had anything. */
+void selection_end(struct command *command);
+
 /* Plan and show each scenario of the batch for command->target. */
 enum status selection_show_plans(struct command *command, struct error *err) CHECK_RESULT;
 

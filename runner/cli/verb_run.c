@@ -261,6 +261,12 @@ static int verb_run_one(struct command *command, struct run_request *request, si
   } else {
     code = verb_run_plan(command, request, i, &plan);
   }
+  const char *nothing = health.outcome.nothing;
+  if (nothing[0] != '\0' && judged) {
+    code = worse(code, EXIT_NOT_MEASURED);
+  } else if (nothing[0] != '\0') {
+    selection_note_nothing(command, i, nothing);
+  }
   if (judged && health.outcome.uuid[0] != '\0') {
     code = verb_run_judge(&health, request, scenario, code);
   } else if (judged) {
@@ -303,6 +309,7 @@ static void verb_run_batch(struct command *command, struct run_request *request)
     }
     command->code = worse(command->code, code);
   }
+  selection_end(command);
 }
 
 /* Plan the recorded scenario again, and continue; *record is NULL once it is closed. */

@@ -1,6 +1,6 @@
 /* The table of verbs, haul --help, and picking the verb. */
 #include "runner/cli/options.h"
-#include "runner/cli/shell_word.h"
+#include "runner/console/shell_word.h"
 #include "runner/supervise/probe.h"
 #include "scenarios/scenarios.h"
 #include "schema/machine/machine_file.h"

@@ -1,5 +1,6 @@
 #include "runner/console/console.h"
 
+#include "runner/console/shell_word.h"
 #include "runner/table/text.h"
 
 #include <errno.h>
@@ -49,6 +50,12 @@ enum status database_path(const struct common_options *options, struct arena *ar
              : error_set(
                    err, STATUS_USAGE,
                    "no place for the results database: HOME is not set; name one with --db FILE");
+}
+
+const char *console_db_option(const struct common_options *options, struct arena *arena) {
+  return options->db != NULL && options->db[0] != '\0'
+             ? arena_format(arena, " --db %s", shell_word(arena, options->db))
+             : "";
 }
 
 bool use_colour(const struct common_options *options, FILE *stream) {

@@ -43,6 +43,9 @@ struct common_options {
 enum status database_path(const struct common_options *options, struct arena *arena,
                           const char **path, struct error *err) CHECK_RESULT;
 
+/* " --db FILE" as a shell takes it, for commands that a message names; "" = --db was not given. */
+const char *console_db_option(const struct common_options *options, struct arena *arena);
+
 /* The user's file of expectations: HAUL_EXPECT, then $XDG_CONFIG_HOME/haul/expect.toml, then
  * ~/.config/haul/expect.toml; NULL = there is no place for one. *named: by HAUL_EXPECT. */
 const char *console_expect_path(struct arena *arena, bool *named);

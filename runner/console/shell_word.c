@@ -1,4 +1,4 @@
-#include "runner/cli/shell_word.h"
+#include "runner/console/shell_word.h"
 
 #include "engine/base/strbuf.h"
 

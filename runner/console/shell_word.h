@@ -1,7 +1,7 @@
 /* shell_word.h - words of a command line as a shell takes them, and back. Texts are made in the
  * arena. */
-#ifndef HAUL_RUNNER_CLI_SHELL_WORD_H
-#define HAUL_RUNNER_CLI_SHELL_WORD_H
+#ifndef HAUL_RUNNER_CONSOLE_SHELL_WORD_H
+#define HAUL_RUNNER_CONSOLE_SHELL_WORD_H
 
 #include "engine/base/arena.h"
 

@@ -105,6 +105,10 @@ struct skip_group {
   const struct plan_case *cases[SKIP_GROUP_CASES_MAX]; /* the first ones */
 };
 
+/* Whether every case is skipped, and why: the reason of most of them, and how many others there are.
+ */
+bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]);
+
 /* In the order of their first cases; the array and what is new in it are in the arena. */
 size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
                           const struct skip_group **groups);

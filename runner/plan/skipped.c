@@ -1,6 +1,8 @@
 /* skipped.c - reasons to skip cases, each once. */
 #include "runner/plan/plan.h"
 
+#include "engine/base/strings.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -81,4 +83,24 @@ size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
   }
   *groups = items;
   return count;
+}
+
+bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]) {
+  struct arena arena = {0};
+  const struct skip_group *groups = NULL;
+  if (plan->skip_count < plan->case_count) {
+    return false;
+  }
+  const size_t count = plan_group_skipped(plan, &arena, &groups);
+  size_t most = 0;
+  for (size_t i = 1; i < count; i++) {
+    most = groups[i].count > groups[most].count ? i : most;
+  }
+  const int length = snprintf(reason, CASE_REASON_MAX, "%s", count > 0 ? groups[most].reason : "");
+  if (count > 1 && length > 0 && length < CASE_REASON_MAX) {
+    (void)snprintf(reason + length, CASE_REASON_MAX - (size_t)length, ", and %zu more reason%s",
+                   count - 1, strings_plural(count - 1, "", "s"));
+  }
+  arena_fini(&arena);
+  return true;
 }

@@ -46,6 +46,7 @@ struct run_state {
   struct lock *owner; /* of a new run */
   uint64_t started_ns;
   int64_t number; /* of the run in the database */
+  struct arena arena;
 };
 
 /* The receiver of what the workers measure ----------------------------------------------------- */
@@ -207,8 +208,8 @@ static void run_show_skipped(const struct common_options *common, const struct p
              groups[i].reason);
   }
   if (count > SKIPPED_SHOWN_MAX) {
-    say_note(common, "and others for %zu more reasons: haul query --saved skipped",
-             count - SKIPPED_SHOWN_MAX);
+    say_note(common, "and others for %zu more reasons: haul query --saved skipped%s",
+             count - SKIPPED_SHOWN_MAX, console_db_option(common, &arena));
   }
   arena_fini(&arena);
 }
@@ -235,19 +236,18 @@ static void run_show_queries(const struct common_options *common, const char *sc
     struct saved_query saved;
     saved_query_at(i, &arena, &saved);
     if (saved_query_is_of(&saved, scenario)) {
-      names = arena_format(&arena, "%s%s%s", names, count++ > 0 ? ", " : "", saved.name);
-      if (saved.plot_count > 0) {
-        drawn = arena_format(&arena, "%s%s%s", drawn, drawn[0] != '\0' ? ", " : "", saved.name);
-      }
+      names = arena_add_word(&arena, names, saved.name);
+      drawn = saved.plot_count > 0 ? arena_add_word(&arena, drawn, saved.name) : drawn;
+      count++;
     }
   }
-  if (count > 0) {
-    say_note(common, "haul query --saved %s reads this run%s%s%s%s", count == 1 ? names : "NAME",
-             count == 1 ? "" : ": ", count == 1 ? "" : names,
-             drawn[0] == '\0' ? "" : "; --plot draws ",
-             drawn[0] == '\0' ? ""
-             : count == 1     ? "it"
-                              : drawn);
+  const char *plot = drawn[0] == '\0' ? "" : count == 1 ? "; --plot draws it" : "; --plot draws ";
+  if (count == 1) {
+    say_note(common, "haul query --saved %s%s reads this run%s", names,
+             console_db_option(common, &arena), plot);
+  } else if (count > 1) {
+    say_note(common, "haul query --saved NAME%s reads this run: %s%s%s",
+             console_db_option(common, &arena), names, plot, drawn);
   }
   arena_fini(&arena);
 }
@@ -281,7 +281,7 @@ static enum status run_show_blocks(struct query *query, const struct run_request
 }
 
 /* For people, where the cases are more than anybody reads: a line for each block. */
-static enum status run_show_summary(struct query *query, const struct run_state *state,
+static enum status run_show_summary(struct query *query, struct run_state *state,
                                     const struct query_parameter *run, struct error *err) {
   const struct common_options *common = state->request->common;
   const struct table_options options = table_to_stdout(common);
@@ -292,8 +292,8 @@ static enum status run_show_summary(struct query *query, const struct run_state 
   (void)fflush(stdout);
   say_note(common,
            "of %zu cases the blocks are shown; all of them: haul query --saved run-result --param "
-           "run=%.17s",
-           state->plan->case_count, run->value);
+           "run=%.17s%s",
+           state->plan->case_count, run->value, console_db_option(common, &state->arena));
   return status;
 }
 
@@ -343,7 +343,7 @@ static void run_describe_counts(const struct run_state *state, char *text, size_
   (void)snprintf(text + length, size - length, " in %s", time);
 }
 
-static int run_show(const struct run_state *state, const char *uuid) {
+static int run_show(struct run_state *state, const char *uuid) {
   const struct run_request *request = state->request;
   const struct plan *plan = state->plan;
   const struct common_options *common = request->common;
@@ -442,21 +442,23 @@ static enum status run_record_late_checks(struct run_state *state, struct error 
 
 static int run_exit_code(const struct run_state *state) {
   const size_t *counts = state->counts;
+  struct run_outcome *outcome = state->request->outcome;
   bool wrong =
       counts[CASE_FAILED] + counts[CASE_CRASHED] + counts[CASE_HUNG] + counts[CASE_CORRUPT] > 0;
-  return wrong || counts[CASE_OK] == 0 ? EXIT_NOT_MEASURED : EXIT_DONE;
+  bool measured =
+      counts[CASE_OK] > 0 || (outcome != NULL && plan_has_nothing(state->plan, outcome->nothing));
+  return wrong || !measured ? EXIT_NOT_MEASURED : EXIT_DONE;
 }
 
-#define RUN_RESUMED "haul run --resume run:%.13s%s%s continues"
-#define RUN_KEPT_BEFORE                                                                            \
-  "what was recorded before that is kept in %s, and haul run --resume run:%.13s measures the rest"
+#define RUN_KEPT_BEFORE "what was recorded before that is kept in %s, and %s measures the rest"
 
 /* For whoever asks. */
-static void run_tell_outcome(const struct run_state *state) {
+static void run_tell_outcome(const struct run_state *state, const char *uuid) {
   struct run_outcome *outcome = state->request->outcome;
   if (outcome == NULL) {
     return;
   }
+  (void)snprintf(outcome->uuid, sizeof outcome->uuid, "%s", uuid);
   outcome->elapsed_ns = clock_now_ns() - state->started_ns;
   outcome->planned = state->total > outcome->planned ? state->total : outcome->planned;
   outcome->unmeasured += state->total - state->done;
@@ -480,13 +482,8 @@ static int run_measure_and_show(struct run_state *state) {
     say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
   }
   state->started_ns = clock_now_ns();
-  char uuid[64];
+  char uuid[RUN_UUID_MAX];
   snprintf(uuid, sizeof uuid, "%s", record_run_uuid(state->record));
-  if (state->request->outcome != NULL) {
-    snprintf(state->request->outcome->uuid, sizeof state->request->outcome->uuid, "%s",
-             record_run_uuid(state->record));
-  }
-
   record_when_locked(state->record, run_wait_for_database, state);
   struct error end_err = {0};
   enum status ended = STATUS_OK;
@@ -505,8 +502,8 @@ static int run_measure_and_show(struct run_state *state) {
                            interrupted && asked ? NULL : err.message, &end_err);
     (void)!record_count_outcomes(state->record, state->counts, &unused);
   }
-  const char *db = common->db != NULL ? common->db : "";
-  const char *db_option = common->db != NULL ? " --db " : "";
+  const char *resume = arena_format(&state->arena, "haul run --resume run:%.13s%s", uuid,
+                                    console_db_option(common, &state->arena));
   const bool gone = record_is_gone(state->record);
   record_close(state->record);
   state->record = NULL;
@@ -515,35 +512,35 @@ static int run_measure_and_show(struct run_state *state) {
   }
 
   int code = run_exit_code(state);
-  run_tell_outcome(state);
+  run_tell_outcome(state, uuid);
   if (status == STATUS_INTERRUPTED && *state->request->interrupted == 0 && ended == STATUS_OK) {
     if (!state->request->unshown) {
-      say_warning(common, "%s: %zu of %zu cases were not measured; " RUN_RESUMED, err.message,
-                  state->total - state->done, state->total, uuid, db_option, db);
+      say_warning(common, "%s: %zu of %zu cases were not measured; %s continues", err.message,
+                  state->total - state->done, state->total, resume);
     }
     code = EXIT_NOT_MEASURED;
   } else if (status == STATUS_INTERRUPTED && ended != STATUS_OK && !gone) {
     (void)fail(common, &end_err);
     say_warning(common, "interrupted, and the end of the run was not recorded; " RUN_KEPT_BEFORE,
-                state->request->database, uuid);
+                state->request->database, resume);
+    code = EXIT_INTERRUPTED;
+  } else if (status == STATUS_INTERRUPTED && (gone || state->request->shard != NULL)) {
+    say_warning(common, "interrupted; the %s run:%.13s",
+                gone ? "database was deleted meanwhile, with"
+                     : "results so far are kept in the shard of",
+                uuid);
     code = EXIT_INTERRUPTED;
   } else if (status == STATUS_INTERRUPTED) {
-    say_warning(common,
-                gone ? "interrupted; the database was deleted meanwhile, with run:%.13s%.0s%.0s"
-                : state->request->shard != NULL
-                    ? "interrupted; the results so far are kept in the shard of run:%.13s%.0s%.0s"
-                    : "interrupted; the results so far are kept, and " RUN_RESUMED,
-                uuid, db_option, db);
+    say_warning(common, "interrupted; the results so far are kept, and %s continues", resume);
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
     if (!gone && state->request->shard == NULL &&
         err.status != STATUS_DATABASE) { /* the record said so itself */
       say_note(common,
-               ended == STATUS_OK
-                   ? "the results so far are kept in %s, and haul run --resume run:%.13s continues"
-                   : "the end of the run was not recorded; " RUN_KEPT_BEFORE,
-               state->request->database, uuid);
+               ended == STATUS_OK ? "the results so far are kept in %s, and %s continues"
+                                  : "the end of the run was not recorded; " RUN_KEPT_BEFORE,
+               state->request->database, resume);
     }
     return EXIT_NOT_MEASURED;
   }
@@ -640,6 +637,7 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
   }
   record_close(state.record);
   claim_leave_run(state.owner);
+  arena_fini(&state.arena);
   free(skipped_cases);
   preflight_fini(&preflight);
   return code;
@@ -696,5 +694,6 @@ int run_resumed(const struct run_request *request, const struct plan *plan, stru
     code = run_measure_and_show(&state);
   }
   record_close(state.record);
+  arena_fini(&state.arena);
   return code;
 }

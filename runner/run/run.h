@@ -20,6 +20,7 @@ struct run_outcome {
   size_t failed;                          /* the other ones that failed */
   char first_failed[2 * CASE_REASON_MAX];
   size_t planned, unmeasured;                 /* cases; those that did not begin, of all runs */
+  char nothing[CASE_REASON_MAX];              /* why every case was skipped; "" = not all were */
   uint64_t elapsed_ns;                        /* of measuring */
   struct slowed_user users[MACHINE_GPUS_MAX]; /* by GPU, of all runs */
 };
@@ -47,7 +48,8 @@ struct run_request {
   const struct expectations *expectations; /* that the result is compared with */
 };
 
-/* Measure the plan as a new run. Returns the exit code; errors and warnings were said. */
+/* Measure the plan as a new run. Returns the exit code; errors and warnings were said. That every
+ * case was skipped is left to the outcome, where there is one. */
 int run_plan(const struct run_request *request, const struct plan *plan);
 /* Of a node of a fleet that cannot even begin: leave a failed run with that reason in its shard, so
  * that others see why. */

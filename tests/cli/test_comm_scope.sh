@@ -55,6 +55,20 @@ run query --saved comm-scope-table1 --db one.db --format csv
 expect_out '^7,one way,"GPU to GPU, peer",0,,,"skipped: needs two GPUs, this machine has 1"'
 expect_out '^1,one way,pageable to GPU,,,,not in this run'
 
+begin 'a scenario with nothing to measure beside one that has something' # a GPU has no pair
+for scenarios in "comm-scope/table1 comm-scope/fig08" comm-scope/fig08; do
+  # shellcheck disable=SC2086
+  HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run run $scenarios "${small[@]}" \
+    --set transfer.size=1MiB --set measure.processes=1 --only 'gpu_to_pinned,gpu_to_gpu*' --db one.db
+  case $scenarios in
+  *table1*)
+    expect_code 0
+    expect_err 'comm-scope/fig08.toml has nothing to measure here: needs two GPUs, this machine has 1$'
+    ;;
+  *) expect_code 3 ;;
+  esac
+done
+
 begin 'every figure is measured and read back'
 once=(--set measure.processes=1)
 sizes='["4KiB", "1MiB", "16MiB"]'

@@ -86,7 +86,7 @@ printf 'haul run many.toml --db full.db, under a limit of 1 MiB a file' >"$scrat
 (ulimit -f 1024; exec "$haul" run many.toml --db full.db) >"$scratch/out" 2>"$scratch/err" </dev/null
 code=$?
 expect_one_error 3 'full\.db'
-expect_err 'the results so far are kept in full\.db'
+expect_err 'the results so far are kept in full\.db, and haul run --resume run:[0-9a-f]+ --db full\.db continues'
 expect_value ok full.db 'pragma integrity_check'
 equal 1 "$(($(value full.db "select count(*) from v_case where status = 'ok'") > 0))" 'what was committed is there'
 run_ok run --resume latest --db full.db -q

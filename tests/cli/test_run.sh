@@ -76,12 +76,13 @@ expect_out ' 20 min'
 equal 1 "$("$haul" plan "$small" --json --processes 3 --set measure.pause=10min |
   grep -c '"pause_ns":600000000000')" 'plans with the pause'
 run_fails 2 'duration such as 10min' run "$small" --pause 10
-"$haul" run "$small" --db ctrl.db --processes 2 --pause 60min -v 2>err >out &
+"$haul" run "$small" --db ./ctrl.db --processes 2 --pause 60min -v 2>err >out &
 pid=$!
 await grep -q '\[3/6\]' err
 kill -TERM $pid
 wait $pid
 equal 130 $? 'exit code of a run that was interrupted in its pause'
+expect_err 'results so far are kept, and haul run --resume run:[0-9a-f]{13} --db ./ctrl.db continues$'
 expect_value 3 ctrl.db 'select count(*) from v_case'
 expect_value interrupted ctrl.db 'select status from v_run'
 run_ok run --resume latest --db ctrl.db -q

@@ -110,6 +110,12 @@ for format in table json csv; do
 done
 run plan energy --machine "$source_folder/tests/machines/no-gpu.toml"
 equal 'nothing to measure: every case is skipped' "$(head -n 1 out)" 'the first line'
+run_ok plan comm-scope --machine "$source_folder/tests/machines/gh200.toml"
+expect_err '^haul: comm-scope/fig08\.toml has nothing to measure here: needs two GPUs, this machine has 1$'
+equal 1 "$(grep -c 'has nothing to measure' "$scratch/err")" 'scenarios with nothing to measure'
+run plan energy comm-scope/fig08 --machine "$source_folder/tests/machines/no-gpu.toml"
+expect_code 3
+reject_err 'has nothing to measure'
 run_ok plan quick energy --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
 reject_out 'nothing to measure'
 
