@@ -44,11 +44,12 @@ static bool judge_is(uint32_t wanted, double found) {
   return wanted == 0 || (found >= wanted && found <= wanted);
 }
 
+/* PCIe is asked for between the host and a GPU, NVLink between two: of several flows, the first. */
 static bool judge_gpu_fits(const struct expect_machine *machine, const struct hardware *gpu,
-                           unsigned path) {
-  const bool host = path == EXPECT_HOST_TO_DEVICE || path == EXPECT_DEVICE_TO_HOST ||
-                    path == EXPECT_HOST_BOTH || path == EXPECT_SEVERAL;
-  const bool peer = path == EXPECT_DEVICE_TO_DEVICE || path == EXPECT_DEVICE_BOTH;
+                           const struct observed *observed) {
+  const int *gpus = observed->gpus;
+  const bool host = (gpus[0] >= 0) != (gpus[1] >= 0);
+  const bool peer = gpus[0] >= 0 && gpus[1] >= 0 && gpus[0] != gpus[1];
   return gpu != NULL && gpu->name != NULL && fnmatch(machine->gpu, gpu->name, FNM_CASEFOLD) == 0 &&
          machine->simulated == (gpu->simulated > 0) && (!machine->c2c || gpu->c2c > 0) &&
          (!host || (judge_is(machine->pcie_generation, gpu->pcie_generation) &&
@@ -66,15 +67,14 @@ static bool judge_machine_fits(const struct expect_judge *judge,
   for (size_t i = 0; i < 2; i++) {
     if (observed->gpus[i] >= 0) {
       any = true;
-      if (!judge_gpu_fits(machine, observed_gpu(&judge->reader, observed->gpus[i]),
-                          observed->path)) {
+      if (!judge_gpu_fits(machine, observed_gpu(&judge->reader, observed->gpus[i]), observed)) {
         return false;
       }
     }
   }
   /* Of the host alone: a machine whose first GPU is such a one. */
-  return any || (judge->reader.gpu_count > 0 &&
-                 judge_gpu_fits(machine, &judge->reader.gpus[0], observed->path));
+  return any ||
+         (judge->reader.gpu_count > 0 && judge_gpu_fits(machine, &judge->reader.gpus[0], observed));
 }
 
 static bool judge_word_fits(unsigned wanted, unsigned found) {
@@ -100,7 +100,7 @@ static bool judge_row_fits(const struct expect_row *row, const struct observed *
          judge_glob_fits(row->block, observed->block) &&
          judge_glob_fits(row->axes, observed->axes) && (row->block != NULL || observed->plain) &&
          observed->size >= row->size_min &&
-         (row->size_max == 0 || observed->size <= row->size_max) &&
+         (row->size_max == 0 || (observed->size > 0 && observed->size <= row->size_max)) &&
          expect_unit_is_time((enum expect_unit)row->unit) == observed->time;
 }
 
@@ -202,7 +202,8 @@ static void judge_compare(const struct known *known, enum expect_statement state
   finding->ratio = finding->time ? end / finding->value : finding->value / end;
 }
 
-/* False: nothing is known. */
+/* False: nothing is known but perhaps a limit. That says only of what is beyond it that it is
+ * wrong. */
 static bool judge_observed(struct expect_judge *judge, const struct observed *observed,
                            struct expect_finding *finding) {
   struct known known[expect_statement_name_count] = {{0}};
@@ -212,9 +213,6 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   const enum expect_statement shown = known[EXPECT_REPORTS].any ? EXPECT_REPORTS
                                       : known[EXPECT_FLOOR].any ? EXPECT_FLOOR
                                                                 : EXPECT_LIMIT;
-  if (!known[shown].any) {
-    return false;
-  }
   *finding =
       (struct expect_finding){.verdict = EXPECT_USUAL,
                               .path = (enum expect_path)observed->path,
@@ -230,6 +228,9 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   judge_compare(&known[EXPECT_FLOOR], EXPECT_FLOOR, observed, finding);
   judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, observed, finding);
   judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, observed, finding);
+  if (shown == EXPECT_LIMIT && finding->verdict != EXPECT_BEYOND) {
+    return false;
+  }
   finding->expected = judge_range(&judge->arena, finding->low, finding->high);
   if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
     finding->usual =
@@ -272,7 +273,7 @@ static void judge_keep(struct expect_judge *judge, const struct cell *cells,
 static enum status judge_take(void *context, const struct cell *cells, struct error *err) {
   struct expect_judge *judge = context;
   struct observed observed;
-  struct expect_finding finding;
+  struct expect_finding finding = {.limit = NAN};
   const bool measured = observed_read(&judge->reader, cells, &observed);
   judge->partial = judge->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
   const bool known = measured && judge_observed(judge, &observed, &finding);
@@ -290,7 +291,7 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   added[1] = known ? cell_finite(finding.low) : cell_null();
   added[2] = known ? cell_finite(finding.high) : cell_null();
   added[3] = known ? cell_text(expect_verdict_text(finding.verdict)) : cell_null();
-  added[4] = known ? cell_finite(finding.limit) : cell_null();
+  added[4] = cell_finite(finding.limit);
   return judge->inner->row(judge->inner->context, judge->row, err);
 }
 
@@ -350,6 +351,22 @@ size_t expect_judge_unknown(const struct expect_judge *judge) {
   return judge->unknown;
 }
 
+/* All that is said of the number, which is now the other one. */
+static void judge_replace(struct expect_judge *judge, struct expect_finding *finding,
+                          const struct expect_finding *other) {
+  const struct expect_finding first = *finding;
+  struct arena *arena = &judge->arena;
+  judge->counts[finding->verdict]--;
+  judge->counts[other->verdict]++;
+  *finding = *other;
+  finding->name = first.name;
+  finding->key = first.key;
+  finding->block = first.block;
+  finding->expected = arena_strdup(arena, other->expected);
+  finding->usual = other->usual != NULL ? arena_strdup(arena, other->usual) : NULL;
+  finding->slowed_by = other->slowed_by != NULL ? arena_strdup(arena, other->slowed_by) : NULL;
+}
+
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again) {
   for (size_t i = 0; i < judge->finding_count; i++) {
     struct expect_finding *finding = &judge->findings[i];
@@ -360,11 +377,7 @@ void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge 
       const bool takes =
           finding->verdict == EXPECT_UNCLEAR || (finding->verdict == EXPECT_SHORT && !worse);
       if (takes && strcmp(other->key, finding->key) == 0) {
-        judge->counts[finding->verdict]--;
-        judge->counts[other->verdict]++;
-        finding->verdict = other->verdict;
-        finding->value = other->value;
-        finding->ratio = other->ratio;
+        judge_replace(judge, finding, other);
       }
     }
   }

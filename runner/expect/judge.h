@@ -4,7 +4,8 @@
  * more, and remembers what falls short. What is known comes from data files (schema/expect): a
  * user's reports stand in place of the shipped ones for the same case; floors and limits of all
  * files hold. What was measured and no row is of is counted. Nothing is said of a case that no row
- * is of, of load flows, or of a simulated machine by rows of real ones.
+ * is of, of load flows, or of a simulated machine by rows of real ones; where only a limit is
+ * known, of a result that is beyond it alone.
  *
  *   expected       "55.2-55.5", ">= 48": GB/s, of chases ns per hop; NULL = nothing is known
  *   expected_low, expected_high   the same as numbers; NULL = open
@@ -66,8 +67,8 @@ size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict 
 bool expect_judge_is_partial(const struct expect_judge *judge);
 /* Results that no row is of. */
 size_t expect_judge_unknown(const struct expect_judge *judge);
-/* What falls short, but did not when it was measured again, takes the verdict and value of that; so
- * does what was unclear. A second number that is short too, but unclear, clears nothing. */
+/* What falls short, but did not when it was measured again, takes all that is said of that; so does
+ * what was unclear. A second number that is short too, but unclear, clears nothing. */
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48" */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);

@@ -19,7 +19,8 @@ static const char *const said_columns[] = {
     "noise",         "noise_percent", "noise_ns",      "cycles_per_hop",
     "measure",       "ns_per_op",     "cycles_per_op", "ops_per_clock_sm",
     "operation",     "same_as",       "same_block",    "same_axes",
-    "partial"};
+    "partial",       "initiator",     "special",       "slowed_by",
+    "case_key"};
 enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
 
 /* What a test says of a case; the rest is as in most cases. */
@@ -28,17 +29,17 @@ struct said {
   const char *source, *source_memory, *target, *target_memory;
   const char *direction;
   int flows; /* 0 = 1 */
-  bool under_load;
+  bool under_load, special;
   int64_t size_bytes;
   double gbps, ns_per_hop; /* 0 = NULL */
   double cycles, ns_per_op, ops_per_clock_sm;
-  const char *measure, *operation;
-  const char *status, *reason, *note;
+  const char *measure, *operation, *method, *initiator;
+  const char *status, *reason, *note, *slowed_by;
   const char *same_as, *same_block, *same_axes;
   const char *stop;
   const char *noise;
   double noise_percent, noise_ns; /* 0 = NULL */
-  double spread;                  /* per cent; 0 = 0.05 */
+  double spread;                  /* per cent; 0 = 0.05, below 0 = no interval */
   int processes;                  /* 0 = 1 */
   bool partial;
 };
@@ -49,7 +50,7 @@ static inline struct cell said_real(double value) {
 
 static inline void put_said(struct result_set *rows, const struct said *said) {
   const double median_ns = said->gbps > 0 ? (double)said->size_bytes / said->gbps : 1e6;
-  const double spread = said->spread > 0 ? said->spread / 100 : 0.0005;
+  const double spread = said->spread != 0 ? said->spread / 100 : 0.0005;
   const bool chase = said->ns_per_hop > 0;
   char name[256];
   (void)snprintf(name, sizeof name, "%s/%s", said->block, said->path);
@@ -58,8 +59,13 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_text(said->block),
       cell_text(said->path),
       cell_text(said->axes != NULL ? said->axes : ""),
-      cell_text(chase ? "chase" : "transfer"),
-      cell_text(chase || said->operation != NULL ? NULL : "ce"),
+      cell_text(chase                     ? "chase"
+                : said->measure != NULL   ? "arithmetic"
+                : said->operation != NULL ? "stream"
+                                          : "transfer"),
+      cell_text(chase || said->operation != NULL ? NULL
+                : said->method != NULL           ? said->method
+                                                 : "ce"),
       cell_text(said->direction),
       cell_text(said->source),
       cell_text(said->source_memory),
@@ -74,8 +80,8 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_text(said->gbps > 0 ? "nvlink" : NULL),
       said_real(said->ns_per_hop),
       cell_real(median_ns),
-      cell_real(median_ns * (1 - spread)),
-      cell_real(median_ns * (1 + spread)),
+      spread > 0 ? cell_real(median_ns * (1 - spread)) : cell_null(),
+      spread > 0 ? cell_real(median_ns * (1 + spread)) : cell_null(),
       cell_integer(said->processes > 0 ? said->processes : 1),
       cell_text(said->status != NULL ? said->status : "ok"),
       cell_text(said->reason),
@@ -95,6 +101,10 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_text(said->same_block),
       cell_text(said->same_axes),
       cell_integer(said->partial),
+      cell_text(said->initiator),
+      cell_integer(said->special),
+      cell_text(said->slowed_by),
+      cell_text(name),
   };
   struct error err;
   assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);

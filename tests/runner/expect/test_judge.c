@@ -1,0 +1,561 @@
+/* What is said of a result beside data files: which rows are of it, and what its interval, floors,
+ * limits, a second measurement and other cases of its machine make of it. */
+#include "runner/expect/judge.h"
+#include "tests/runner/render/result/said.h"
+
+#include <math.h>
+
+#define MACHINE_OF(keys)                                                                           \
+  "[[machine]]\nname = \"H200s\"\ngpu = \"NVIDIA H200\"\n"                                         \
+  "pcie = { generation = 5, width = 16 }\nnvlink = { version = 4, links = 18 }\n" keys
+#define ROW(statement, keys)                                                                       \
+  "[[machine.expect]]\nstatement = \"" statement "\"\nsource = \"" statement "\"\n" keys "\n"
+#define RATE(path, keys) "path = \"" path "\"\nunit = \"GB/s\"\n" keys
+/* Edges that binary numbers have: 25 and 90 GB/s; of times 500 and 1800 ns. */
+#define UP_USUAL                                                                                   \
+  ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ntolerance = 0.5\ncount = 3"))
+#define UP_FLOOR              ROW("floor", RATE("host_to_device", "low = 20"))
+#define UP_LIMIT              ROW("limit", RATE("host_to_device", "high = 100"))
+#define HOPS(statement, keys) ROW(statement, "kind = \"chase\"\npath = \"host_to_device\"\n" keys)
+#define HOPS_USUAL            HOPS("reports", "unit = \"ns\"\nlow = 1000\nhigh = 1200\ntolerance = 0.5")
+
+#define BETWEEN(from, to) .block = "b", .path = from "-" to, .source = from, .target = to
+#define UP_TO(gpu)        BETWEEN("numa0", gpu), .source_memory = "pinned", .size_bytes = 1 << 26
+#define UP                UP_TO("gpu0")
+#define HOP               BETWEEN("numa0", "gpu0"), .source_memory = "pinned", .size_bytes = 1 << 21
+#define PEERS(a, b)       BETWEEN(a, b), .target_memory = "device", .size_bytes = 1 << 26
+#define ON(gpu)           .block = "b", .path = gpu, .source = gpu, .source_memory = "device"
+#define EXACT             .spread = -1
+#define RANGE(path, more) ROW("reports", RATE(path, "low = 50\nhigh = 60\n" more))
+#define UP_RANGE(more)    RANGE("host_to_device", more)
+#define COUNTED(array)    (array), sizeof(array) / sizeof *(array)
+
+/* Rows without a machine are of MACHINE_OF(""). */
+static struct expect_file *parsed(const char *rows) {
+  struct strbuf text;
+  struct expect_file *file = NULL;
+  struct diagnostics *diagnostics = diagnostics_new();
+  strbuf_init(&text, 1 << 16);
+  strbuf_printf(&text, "format = 1\n%s%s",
+                strncmp(rows, "[[machine]]", 11) == 0 ? "" : MACHINE_OF(""), rows);
+  const enum status status = expect_parse(text.text, text.length, "test", &file, diagnostics);
+  diagnostics_print(diagnostics, stderr, false);
+  assert_int_equal(status, STATUS_OK);
+  diagnostics_free(diagnostics);
+  strbuf_fini(&text);
+  return file;
+}
+
+/* A GPU of which a test says more than that it is the usual one. */
+struct part {
+  const char *name, *driver;
+  int pcie_width, nvlink_links; /* 0 = 16, 18; below 0 = NULL */
+  bool c2c, simulated;
+  int numa_node;
+};
+
+/* The machine's four GPUs are alike; the part NULL = the usual one. */
+static void hardware_rows(struct result_set *rows, const struct part *part) {
+  static const char *const NAMES[] = {"gpu",          "name",      "pcie_generation", "pcie_width",
+                                      "nvlink_links", "numa_node", "nvlink_version",  "c2c",
+                                      "simulated",    "uuid",      "driver_version"};
+  enum { COLUMNS = sizeof NAMES / sizeof *NAMES, GPUS = 4 };
+  struct error err;
+  const struct part usual = part != NULL ? *part : (struct part){0};
+  result_set_init(rows, SIZE_MAX);
+  assert_int_equal(sink_begin(&rows->sink, NAMES, COLUMNS, &err), STATUS_OK);
+  for (int g = 0; g < GPUS; g++) {
+    char gpu[16];
+    (void)snprintf(gpu, sizeof gpu, "gpu%d", g);
+    const int width = usual.pcie_width != 0 ? usual.pcie_width : 16;
+    const int links = usual.nvlink_links != 0 ? usual.nvlink_links : 18;
+    const struct cell cells[COLUMNS] = {
+        cell_text(gpu),
+        cell_text(usual.name != NULL ? usual.name : "NVIDIA H200"),
+        cell_integer(5),
+        width > 0 ? cell_integer(width) : cell_null(),
+        links > 0 ? cell_integer(links) : cell_null(),
+        cell_integer(usual.numa_node),
+        cell_integer(4),
+        cell_integer(usual.c2c),
+        cell_integer(usual.simulated),
+        cell_null(),
+        cell_text(usual.driver != NULL ? usual.driver : "580.95.05")};
+    assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);
+  }
+  assert_int_equal(sink_end(&rows->sink, &err), STATUS_OK);
+}
+
+/* A run judged by the user's rows and the shipped ones; either may be NULL. */
+struct judged {
+  struct expect_set set;
+  struct expect_file *files[EXPECT_FILES_MAX];
+  struct result_set hardware, rows, passed; /* passed: what the judge gave to the next sink */
+  struct expect_judge *judge;
+  const struct expect_finding *findings;
+  size_t count;
+};
+
+static struct judged judge_machine(const char *mine, const char *shipped, const struct part *part,
+                                   const struct said *said, size_t count) {
+  struct judged judged = {
+      {{NULL, NULL}},
+      {mine != NULL ? parsed(mine) : NULL, shipped != NULL ? parsed(shipped) : NULL},
+      .judge = NULL};
+  struct error err;
+  judged.set = (struct expect_set){{judged.files[0], judged.files[1]}};
+  hardware_rows(&judged.hardware, part);
+  said_rows(&judged.rows, said, count);
+  result_set_init(&judged.passed, SIZE_MAX);
+  judged.judge = expect_judge_new(&judged.set, &judged.hardware);
+  assert_int_equal(
+      result_set_send(&judged.rows, expect_judge_sink(judged.judge, &judged.passed.sink), &err),
+      STATUS_OK);
+  judged.findings = expect_judge_findings(judged.judge, &judged.count);
+  return judged;
+}
+
+static struct judged judge_rows(const char *rows, const struct said *said, size_t count) {
+  return judge_machine(NULL, rows, NULL, said, count);
+}
+
+static void judged_fini(struct judged *judged) {
+  expect_judge_free(judged->judge);
+  result_set_fini(&judged->passed);
+  result_set_fini(&judged->rows);
+  result_set_fini(&judged->hardware);
+  expect_free(judged->files[0]);
+  expect_free(judged->files[1]);
+}
+
+/* "short: 27 GB/s, usual 50-60" of the first finding, "nothing is known" or "not measured". */
+static void assert_said(struct judged *judged, const char *expected) {
+  struct arena arena = {0};
+  const char *found =
+      judged->count > 0
+          ? arena_format(&arena, "%s: %s", expect_verdict_text(judged->findings[0].verdict),
+                         expect_finding_words(&arena, &judged->findings[0]))
+      : expect_judge_unknown(judged->judge) > 0 ? "nothing is known"
+                                                : "not measured";
+  assert_string_equal(found, expected);
+  arena_fini(&arena);
+  judged_fini(judged);
+}
+
+/* What is said of one case by rows of the shipped file. */
+struct verdict_case {
+  const char *rows;
+  struct said said;
+  const char *expected;
+};
+
+static void assert_each(const struct verdict_case *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    struct judged judged = judge_rows(cases[i].rows, &cases[i].said, 1);
+    assert_said(&judged, cases[i].expected);
+  }
+}
+
+static void the_interval_of_a_rate_leaves_it_open_or_not(void **state) {
+  (void)state;
+  static const struct verdict_case CASES[] = {
+      {UP_USUAL, {UP, .gbps = 55, EXACT}, "usual: 55 GB/s, usual 50-60"},
+      /* The tolerance is a part of what is usual, its end too. */
+      {UP_USUAL, {UP, .gbps = 25, EXACT}, "usual: 25 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 90, EXACT}, "usual: 90 GB/s, usual 50-60"},
+      /* Without an interval a number is what it is. */
+      {UP_USUAL, {UP, .gbps = 24.9, EXACT}, "short: 24.9 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 90.1, EXACT}, "beyond: 90.1 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 24.9, .spread = 1}, "unclear: 24.9 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 20, .spread = 10}, "short: 20 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 20, .spread = 21}, "unclear: 20 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 99, .spread = 5}, "beyond: 99 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 99, .spread = 11}, "unclear: 99 GB/s, usual 50-60"},
+      /* How wide it is does not matter to a number that is usual. */
+      {UP_USUAL, {UP, .gbps = 55, .spread = 90}, "usual: 55 GB/s, usual 50-60"},
+      /* Of several processes the slowest and the fastest are known, which is no interval. */
+      {UP_USUAL, {UP, .gbps = 20, .spread = 21, .processes = 2}, "short: 20 GB/s, usual 50-60"},
+  };
+  assert_each(COUNTED(CASES));
+}
+
+static void of_times_less_is_better(void **state) {
+  (void)state;
+  static const struct verdict_case CASES[] = {
+      {HOPS_USUAL, {HOP, .ns_per_hop = 1100}, "usual: 1100 ns, usual 1000-1200"},
+      {HOPS_USUAL, {HOP, .ns_per_hop = 500, EXACT}, "usual: 500 ns, usual 1000-1200"},
+      {HOPS_USUAL, {HOP, .ns_per_hop = 1800, EXACT}, "usual: 1800 ns, usual 1000-1200"},
+      {HOPS_USUAL, {HOP, .ns_per_hop = 1900}, "short: 1900 ns, usual 1000-1200"},
+      {HOPS_USUAL, {HOP, .ns_per_hop = 400}, "beyond: 400 ns, usual 1000-1200"},
+      {HOPS_USUAL, {HOP, .ns_per_hop = 1900, .spread = 6}, "unclear: 1900 ns, usual 1000-1200"},
+      {HOPS_USUAL, {HOP, .ns_per_hop = 400, .spread = 26}, "unclear: 400 ns, usual 1000-1200"},
+      {HOPS("floor", "unit = \"us\"\nhigh = 2"),
+       {HOP, .ns_per_hop = 2001, EXACT},
+       "short: 2001 ns, floor <= 2000"},
+      {HOPS("limit", "unit = \"ns\"\nlow = 90"),
+       {HOP, .ns_per_hop = 80},
+       "beyond: 80 ns, limit >= 90"},
+      /* A row of rates says nothing of it. */
+      {UP_USUAL, {HOP, .ns_per_hop = 1100}, "nothing is known"},
+  };
+  assert_each(COUNTED(CASES));
+}
+
+static void the_ratio_is_below_1_where_it_is_worse(void **state) {
+  (void)state;
+  static const struct {
+    struct said said;
+    double ratio;
+  } CASES[] = {
+      {{UP, .gbps = 20}, 20.0 / 50},
+      {{UP, .gbps = 120}, 120.0 / 60},
+      {{UP, .gbps = 55}, 1},
+      {{HOP, .ns_per_hop = 2400}, 0.5},
+      {{HOP, .ns_per_hop = 250}, 1000.0 / 250},
+      {{HOP, .ns_per_hop = 1100}, 1},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct judged judged = judge_rows(UP_USUAL HOPS_USUAL, &CASES[i].said, 1);
+    assert_int_equal(judged.count, 1);
+    assert_true(fabs(judged.findings[0].ratio - CASES[i].ratio) < 1e-9);
+    judged_fini(&judged);
+  }
+}
+
+static void floors_and_limits_stand_beside_what_is_usual(void **state) {
+  (void)state;
+  static const struct verdict_case CASES[] = {
+      {UP_USUAL UP_FLOOR, {UP, .gbps = 22, EXACT}, "short: 22 GB/s, usual 50-60"},
+      {UP_USUAL UP_FLOOR, {UP, .gbps = 19, EXACT}, "short: 19 GB/s, usual 50-60, floor >= 20"},
+      /* Perhaps above the floor, and below what is usual for sure. */
+      {UP_USUAL UP_FLOOR, {UP, .gbps = 19, .spread = 10}, "short: 19 GB/s, usual 50-60"},
+      {UP_USUAL UP_FLOOR, {UP, .gbps = 19, .spread = 30}, "unclear: 19 GB/s, usual 50-60"},
+      /* A floor has no tolerance unless it says so. */
+      {UP_FLOOR, {UP, .gbps = 20, EXACT}, "usual: 20 GB/s, floor >= 20"},
+      {UP_FLOOR, {UP, .gbps = 19.9, EXACT}, "short: 19.9 GB/s, floor >= 20"},
+      {UP_FLOOR, {UP, .gbps = 19.9, .spread = 1}, "unclear: 19.9 GB/s, floor >= 20"},
+      {UP_FLOOR, {UP, .gbps = 9999}, "usual: 9999 GB/s, floor >= 20"},
+      /* The highest of several floors; the widest of several reports. */
+      {UP_FLOOR ROW("floor", RATE("host_to_device", "low = 30")),
+       {UP, .gbps = 25},
+       "short: 25 GB/s, floor >= 30"},
+      {UP_USUAL ROW("reports", RATE("host_to_device", "low = 40\nhigh = 55")),
+       {UP, .gbps = 24},
+       "short: 24 GB/s, usual 40-60"},
+      /* An open end says nothing: that of another report stands. */
+      {ROW("reports", RATE("host_to_device", "low = 30\ntolerance = 0")),
+       {UP, .gbps = 9999},
+       "usual: 9999 GB/s, usual >= 30"},
+      {UP_USUAL ROW("reports", RATE("host_to_device", "low = 40")),
+       {UP, .gbps = 91, EXACT},
+       "beyond: 91 GB/s, usual 40-60"},
+      {ROW("reports", RATE("host_to_device", "high = 30\ntolerance = 0")),
+       {UP, .gbps = 1},
+       "usual: 1 GB/s, usual <= 30"},
+      {UP_USUAL UP_LIMIT, {UP, .gbps = 95}, "beyond: 95 GB/s, usual 50-60"},
+      {UP_USUAL UP_LIMIT, {UP, .gbps = 101, EXACT}, "beyond: 101 GB/s, usual 50-60, limit <= 100"},
+      {UP_USUAL UP_LIMIT, {UP, .gbps = 101, .spread = 5}, "beyond: 101 GB/s, usual 50-60"},
+      {UP_USUAL UP_LIMIT,
+       {UP, .gbps = 101, .spread = 20},
+       "unclear: 101 GB/s, usual 50-60, limit <= 100"},
+      /* A limit alone does not say what is usual, but a number beyond it is wrong. */
+      {UP_LIMIT, {UP, .gbps = 2}, "nothing is known"},
+      {UP_LIMIT, {UP, .gbps = 101, .spread = 5}, "nothing is known"},
+      {UP_LIMIT, {UP, .gbps = 101, EXACT}, "beyond: 101 GB/s, limit <= 100"},
+      {ROW("reports", "path = \"host_to_device\"\nunit = \"GiB/s\"\nlow = 50\nhigh = 50"),
+       {UP, .gbps = 53},
+       "usual: 53 GB/s, usual 53.69"},
+  };
+  assert_each(COUNTED(CASES));
+}
+
+static void reports_of_the_user_replace_shipped_ones_floors_hold(void **state) {
+  (void)state;
+  static const char MINE[] = ROW("reports", RATE("host_to_device", "low = 5\nhigh = 6\nhosts = 7"));
+  static const struct said CASES[] = {{UP, .gbps = 5.5}, {UP_TO("gpu1"), .gbps = 30}};
+  struct judged judged = judge_machine(MINE, UP_USUAL, NULL, COUNTED(CASES));
+  assert_string_equal(expect_judge_summary(judged.judge),
+                      "all 2 as usual for H200s (7 reports); 1 better than anything reported");
+  assert_said(&judged, "usual: 5.5 GB/s, usual 5-6");
+  judged = judge_machine(MINE, UP_USUAL UP_FLOOR, NULL, CASES, 1);
+  assert_said(&judged, "short: 5.5 GB/s, usual 5-6, floor >= 20");
+  /* Of what the user's file has no row, the shipped one speaks. */
+  judged = judge_machine(HOPS_USUAL, UP_USUAL, NULL, CASES, 1);
+  assert_said(&judged, "short: 5.5 GB/s, usual 50-60");
+  judged = judge_machine(NULL, NULL, NULL, CASES, 1);
+  assert_said(&judged, "nothing is known");
+}
+
+static void a_row_is_of_the_cases_that_it_names(void **state) {
+  (void)state;
+#define USUAL   "usual: 55 GB/s, usual 50-60"
+#define UNKNOWN "nothing is known"
+  static const struct verdict_case CASES[] = {
+      {UP_RANGE("method = \"ce\""), {UP, .gbps = 55}, USUAL},
+      {UP_RANGE("method = \"sm\""), {UP, .gbps = 55}, UNKNOWN},
+      {UP_RANGE("initiator = \"source\""), {UP, .gbps = 55, .initiator = "source"}, USUAL},
+      {UP_RANGE("initiator = \"source\""), {UP, .gbps = 55, .initiator = "target"}, UNKNOWN},
+      {UP_RANGE("initiator = \"source\""), {UP, .gbps = 55}, UNKNOWN},
+      {UP_RANGE("size.min = \"64MiB\"\nsize.max = \"64MiB\""), {UP, .gbps = 55}, USUAL},
+      {UP_RANGE("size.min = \"65MiB\""), {UP, .gbps = 55}, UNKNOWN},
+      {UP_RANGE("size.max = \"63MiB\""), {UP, .gbps = 55}, UNKNOWN},
+      /* A size that is none is in no range. */
+      {RANGE("several", "size.max = \"1MiB\""),
+       {BETWEEN("numa0", "gpu0"), .gbps = 55, .flows = 2, .source_memory = "pinned"},
+       UNKNOWN},
+      /* Measured as such cases are by default: what a row without a block is of. */
+      {UP_RANGE(""), {UP, .gbps = 55, .under_load = true}, UNKNOWN},
+      {UP_RANGE(""), {UP, .gbps = 55, .special = true}, UNKNOWN},
+      {UP_RANGE(""), {UP, .gbps = 55, .axes = "from.numa=0 size=64MiB method=ce"}, USUAL},
+      {UP_RANGE(""), {UP, .gbps = 55, .axes = "size=64MiB kernel.unroll=4"}, UNKNOWN},
+      {UP_RANGE(""), {UP, .gbps = 55, .axes = "sizes=64MiB"}, UNKNOWN},
+      {UP_RANGE("block = \"b*\""), {UP, .gbps = 55, .under_load = true}, USUAL},
+      {UP_RANGE("block = \"d*\""), {UP, .gbps = 55}, UNKNOWN},
+      {UP_RANGE("block = \"b\"\naxes = \"*unroll=4\""),
+       {UP, .gbps = 55, .axes = "size=64MiB kernel.unroll=4"},
+       USUAL},
+      {UP_RANGE("block = \"b\"\naxes = \"*unroll=4\""), {UP, .gbps = 55}, UNKNOWN},
+      /* The other way, both ways, several flows. */
+      {UP_RANGE(""), {BETWEEN("gpu0", "numa0"), .gbps = 55, .target_memory = "pinned"}, UNKNOWN},
+      {UP_RANGE(""), {UP, .gbps = 55, .direction = "both", .flows = 2}, UNKNOWN},
+      {RANGE("host_device_both", ""), {UP, .gbps = 55, .direction = "both", .flows = 2}, USUAL},
+      {RANGE("several", ""), {UP, .gbps = 55, .flows = 2}, USUAL},
+      /* Memory of the host is pinned unless a row says otherwise, wherever the host is. */
+      {UP_RANGE("memory = \"pinned\""), {UP, .gbps = 55}, USUAL},
+      {UP_RANGE("memory = \"pageable\""), {UP, .gbps = 55}, UNKNOWN},
+      {UP_RANGE(""), {BETWEEN("numa0", "gpu0"), .gbps = 55, .source_memory = "pageable"}, UNKNOWN},
+      {RANGE("device_to_host", ""),
+       {BETWEEN("gpu0", "numa0"), .gbps = 55, .target_memory = "pinned"},
+       USUAL},
+      {RANGE("host_to_host", ""),
+       {BETWEEN("numa0", "numa1"), .gbps = 55, .source_memory = "pageable"},
+       USUAL},
+      /* A stream without a target works where its memory is. */
+      {RANGE("local", "kind = \"stream\"\noperation = \"triad\""),
+       {ON("gpu0"), .operation = "triad", .gbps = 55},
+       USUAL},
+      {RANGE("local", "kind = \"stream\"\noperation = \"triad\""),
+       {ON("gpu0"), .operation = "copy", .gbps = 55},
+       UNKNOWN},
+      /* Nothing to judge: no result, or one that stands elsewhere. */
+      {UP_RANGE(""), {UP, .gbps = 55, .status = "corrupt"}, "not measured"},
+      {UP_RANGE(""), {UP, .status = "skipped"}, "not measured"},
+      {UP_RANGE(""), {UP}, "not measured"},
+      {UP_RANGE(""), {UP, .gbps = 55, .same_as = "b/other"}, "not measured"},
+  };
+  assert_each(COUNTED(CASES));
+}
+
+static void a_machine_is_judged_by_rows_of_its_like(void **state) {
+  (void)state;
+#define PEER_USUAL    RANGE("device_to_device", "")
+#define SEVERAL_USUAL RANGE("several", "")
+  static const struct {
+    const char *rows;
+    struct part part;
+    struct said said;
+    const char *expected;
+  } CASES[] = {
+      {UP_USUAL, {.name = "nvidia h200"}, {UP, .gbps = 55}, USUAL},
+      {UP_USUAL, {.name = "NVIDIA H200 NVL"}, {UP, .gbps = 55}, UNKNOWN},
+      {UP_USUAL, {.simulated = true}, {UP, .gbps = 55}, UNKNOWN},
+      {MACHINE_OF("simulated = true\n") UP_USUAL, {.simulated = true}, {UP, .gbps = 55}, USUAL},
+      {MACHINE_OF("simulated = true\n") UP_USUAL, {0}, {UP, .gbps = 55}, UNKNOWN},
+      {MACHINE_OF("c2c = true\n") UP_USUAL, {0}, {UP, .gbps = 55}, UNKNOWN},
+      {MACHINE_OF("c2c = true\n") UP_USUAL, {.c2c = true}, {UP, .gbps = 55}, USUAL},
+      {MACHINE_OF("driver = \">=580\"\n") UP_USUAL, {0}, {UP, .gbps = 55}, USUAL},
+      {MACHINE_OF("driver = \">=580\"\n") UP_USUAL, {.driver = "575.1"}, {UP, .gbps = 55}, UNKNOWN},
+      /* PCIe is asked for between host and GPU, NVLink between GPUs. */
+      {UP_USUAL, {.pcie_width = 8}, {UP, .gbps = 55}, UNKNOWN},
+      {UP_USUAL, {.pcie_width = -1}, {UP, .gbps = 55}, UNKNOWN},
+      {UP_USUAL, {.nvlink_links = -1}, {UP, .gbps = 55}, USUAL},
+      {PEER_USUAL, {.pcie_width = 8}, {PEERS("gpu0", "gpu1"), .gbps = 55}, USUAL},
+      {PEER_USUAL, {.nvlink_links = 6}, {PEERS("gpu0", "gpu1"), .gbps = 55}, UNKNOWN},
+      {PEER_USUAL, {.nvlink_links = -1}, {PEERS("gpu0", "gpu1"), .gbps = 55}, UNKNOWN},
+      {SEVERAL_USUAL, {.pcie_width = 8}, {UP, .gbps = 55, .flows = 3}, UNKNOWN},
+      {SEVERAL_USUAL, {.nvlink_links = 6}, {UP, .gbps = 55, .flows = 3}, USUAL},
+      {SEVERAL_USUAL, {.pcie_width = 8}, {PEERS("gpu0", "gpu1"), .gbps = 55, .flows = 3}, USUAL},
+      {SEVERAL_USUAL,
+       {.nvlink_links = 6},
+       {PEERS("gpu0", "gpu1"), .gbps = 55, .flows = 3},
+       UNKNOWN},
+      /* Both ends of a pair; gpu7 is not there. */
+      {PEER_USUAL, {0}, {PEERS("gpu0", "gpu7"), .gbps = 55}, UNKNOWN},
+      /* The nearest node of the host, where it is known. */
+      {UP_USUAL, {.numa_node = 1}, {UP, .gbps = 55}, UNKNOWN},
+      {UP_USUAL, {.numa_node = -1}, {UP, .gbps = 55}, USUAL},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct judged judged = judge_machine(NULL, CASES[i].rows, &CASES[i].part, &CASES[i].said, 1);
+    assert_said(&judged, CASES[i].expected);
+  }
+}
+
+static void what_was_measured_again_counts_where_it_is_clearer(void **state) {
+  (void)state;
+  static const struct {
+    const char *rows;
+    struct said first, second;
+    const char *expected;
+  } CASES[] = {
+      {UP_USUAL, {UP, .gbps = 20}, {UP, .gbps = 55}, USUAL},
+      {UP_USUAL, {UP, .gbps = 20}, {UP, .gbps = 95}, "beyond: 95 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 20}, {UP, .gbps = 10}, "short: 20 GB/s, usual 50-60"},
+      /* Short and noisy clears nothing; good and noisy is not short. */
+      {UP_USUAL, {UP, .gbps = 20}, {UP, .gbps = 20, .spread = 30}, "short: 20 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 20}, {UP, .gbps = 95, .spread = 30}, "unclear: 95 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 20, .spread = 30}, {UP, .gbps = 55}, USUAL},
+      {UP_USUAL, {UP, .gbps = 20, .spread = 30}, {UP, .gbps = 19}, "short: 19 GB/s, usual 50-60"},
+      {HOPS_USUAL,
+       {HOP, .ns_per_hop = 1900},
+       {HOP, .ns_per_hop = 1900, .spread = 20},
+       "short: 1900 ns, usual 1000-1200"},
+      /* What it falls short of is what the second number falls short of. */
+      {UP_USUAL UP_FLOOR,
+       {UP, .gbps = 22, .spread = 20},
+       {UP, .gbps = 19, EXACT},
+       "short: 19 GB/s, usual 50-60, floor >= 20"},
+      {UP_USUAL UP_LIMIT,
+       {UP, .gbps = 101, .spread = 20},
+       {UP, .gbps = 20, EXACT},
+       "short: 20 GB/s, usual 50-60"},
+      {UP_USUAL UP_FLOOR, {UP, .gbps = 10, EXACT}, {UP, .gbps = 55}, USUAL},
+      /* A good number stays, and so does what was not measured again. */
+      {UP_USUAL, {UP, .gbps = 55}, {UP, .gbps = 20}, USUAL},
+      {UP_USUAL, {UP, .gbps = 20}, {UP_TO("gpu1"), .gbps = 55}, "short: 20 GB/s, usual 50-60"},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct judged judged = judge_rows(CASES[i].rows, &CASES[i].first, 1);
+    struct judged again = judge_rows(CASES[i].rows, &CASES[i].second, 1);
+    expect_judge_absolve(judged.judge, again.judge);
+    judged_fini(&again); /* what was taken from it outlives it */
+    assert_int_equal(expect_judge_count(judged.judge, judged.findings[0].verdict), 1);
+    assert_said(&judged, CASES[i].expected);
+  }
+}
+
+static void what_slowed_it_is_of_the_number_that_counts(void **state) {
+  (void)state;
+  static const struct said FIRST = {UP, .gbps = 20, .spread = 30, .slowed_by = "a program"};
+  static const struct said SECOND = {UP, .gbps = 20, .slowed_by = "heat"};
+  struct judged judged = judge_rows(UP_USUAL, &FIRST, 1);
+  struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
+  expect_judge_absolve(judged.judge, again.judge);
+  judged_fini(&again);
+  assert_string_equal(judged.findings[0].slowed_by, "heat");
+  assert_string_equal(judged.findings[0].name, "b/numa0-gpu0");
+  judged_fini(&judged);
+}
+
+static void shortfalls_are_gathered_by_place(void **state) {
+  (void)state;
+  static const char ROWS[] = UP_USUAL HOPS_USUAL PEER_USUAL RANGE("host_to_host", "");
+  static const struct said CASES[] = {
+      {UP_TO("gpu0"), .gbps = 55},
+      {UP_TO("gpu2"), .gbps = 20, .slowed_by = "heat"},
+      {UP_TO("gpu2"), .gbps = 10, .slowed_by = "heat"},
+      {HOP, .ns_per_hop = 1900, .slowed_by = "heat"},
+      {PEERS("gpu1", "gpu0"), .gbps = 20}, /* gpu0 has more that is short than gpu1 */
+      {PEERS("gpu3", "gpu1"), .gbps = 20}, /* gpu1 has, as gpu3 has none but this */
+      {BETWEEN("numa0", "numa1"), .gbps = 1, .source_memory = "pageable"},
+  };
+  static const char *const EXPECTED[] = {
+      "gpu2, host link: 10 GB/s, usual 50-60 (b/numa0-gpu2, and 1 more); may be slowed: heat",
+      "gpu0, host link latency: 1900 ns, usual 1000-1200 (b/numa0-gpu0)",
+      "gpu0-gpu1, peer link: 20 GB/s, usual 50-60 (b/gpu1-gpu0)",
+      "gpu1, peer link: 20 GB/s, usual 50-60 (b/gpu3-gpu1)",
+      "host, host memory: 1 GB/s, usual 50-60 (b/numa0-numa1)",
+      "6 of 7 short of what is usual for H200s: see haul explain"};
+  struct judged judged = judge_rows(ROWS, COUNTED(CASES));
+  const char *const *lines = NULL;
+  const size_t count = expect_judge_words(judged.judge, &lines);
+  assert_int_equal(count, sizeof EXPECTED / sizeof *EXPECTED);
+  for (size_t i = 0; i < count; i++) {
+    assert_string_equal(lines[i], EXPECTED[i]);
+  }
+  judged_fini(&judged);
+}
+
+static void the_summary_counts_what_is_known(void **state) {
+  (void)state;
+  static const struct {
+    const char *rows;
+    struct said said[4];
+    const char *expected;
+  } CASES[] = {
+      {UP_USUAL,
+       {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 56}, {PEERS("gpu0", "gpu1"), .gbps = 1}, {UP}},
+       "all 2 as usual for H200s (3 reports); nothing is known of 1 more"},
+      {UP_FLOOR, {{UP, .gbps = 55}}, "all 1 as usual for H200s (floors alone)"},
+      {UP_USUAL,
+       {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 20, .spread = 50}, {UP_TO("gpu2"), .gbps = 95}},
+       "2 as usual for H200s (3 reports); 1 better than anything reported; 1 too noisy to tell"},
+      {UP_USUAL,
+       {{UP, .gbps = 20, .spread = 50}},
+       "0 as usual for H200s (3 reports); 1 too noisy to tell"},
+      /* Two rows of one source are one source, of hosts where they are said. */
+      {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2"))
+           ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2")),
+       {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 55}},
+       "all 2 as usual for H200s (2 reports)"},
+      {UP_LIMIT, {{UP, .gbps = 55}}, NULL},
+      {UP_USUAL, {{PEERS("gpu0", "gpu1"), .gbps = 55}}, NULL},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    size_t count = 0;
+    while (count < 4 && CASES[i].said[count].block != NULL) {
+      count++;
+    }
+    struct judged judged = judge_rows(CASES[i].rows, CASES[i].said, count);
+    const char *summary = expect_judge_summary(judged.judge);
+    assert_string_equal(summary != NULL ? summary : "none",
+                        CASES[i].expected != NULL ? CASES[i].expected : "none");
+    judged_fini(&judged);
+  }
+}
+
+static void rows_pass_with_what_is_known_of_them(void **state) {
+  (void)state;
+  static const struct said CASES[] = {
+      {UP, .gbps = 20}, {PEERS("gpu0", "gpu1"), .gbps = 300}, {UP_TO("gpu1"), .partial = true}};
+  static const char *const EXPECTED[][5] = {{"50-60", "50", "60", "short", "100"}, {0}, {0}};
+  static const char *const NAMES[] = {"expected", "expected_low", "expected_high", "as_expected",
+                                      "expected_limit"};
+  struct judged judged = judge_rows(UP_USUAL UP_LIMIT, COUNTED(CASES));
+  assert_int_equal(judged.passed.row_count, 3);
+  assert_int_equal(judged.passed.column_count, SAID_COLUMNS + 5);
+  for (size_t row = 0; row < 3; row++) {
+    assert_non_null(result_set_text(&judged.passed, row, "case"));
+    for (size_t c = 0; c < 5; c++) {
+      const char *text = result_set_text(&judged.passed, row, NAMES[c]);
+      assert_string_equal(text != NULL ? text : "NULL",
+                          EXPECTED[row][c] != NULL ? EXPECTED[row][c] : "NULL");
+    }
+  }
+  assert_true(expect_judge_is_partial(judged.judge));
+  judged_fini(&judged);
+  /* A limit is shown of a case of which nothing else is known. */
+  judged = judge_rows(UP_LIMIT, CASES, 1);
+  assert_string_equal(result_set_text(&judged.passed, 0, "expected_limit"), "100");
+  assert_null(result_set_text(&judged.passed, 0, "as_expected"));
+  assert_false(expect_judge_is_partial(judged.judge));
+  judged_fini(&judged);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_interval_of_a_rate_leaves_it_open_or_not),
+      cmocka_unit_test(of_times_less_is_better),
+      cmocka_unit_test(the_ratio_is_below_1_where_it_is_worse),
+      cmocka_unit_test(floors_and_limits_stand_beside_what_is_usual),
+      cmocka_unit_test(reports_of_the_user_replace_shipped_ones_floors_hold),
+      cmocka_unit_test(a_row_is_of_the_cases_that_it_names),
+      cmocka_unit_test(a_machine_is_judged_by_rows_of_its_like),
+      cmocka_unit_test(what_was_measured_again_counts_where_it_is_clearer),
+      cmocka_unit_test(what_slowed_it_is_of_the_number_that_counts),
+      cmocka_unit_test(shortfalls_are_gathered_by_place),
+      cmocka_unit_test(the_summary_counts_what_is_known),
+      cmocka_unit_test(rows_pass_with_what_is_known_of_them),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
