@@ -128,7 +128,7 @@ static void run_note_wrong(const struct run_state *state, const struct case_repo
   if (outcome == NULL || (ok && !report->context_lost) || status == CASE_SKIPPED) {
     return;
   }
-  const bool broken = status != CASE_FAILED || report->context_lost;
+  const bool broken = (status != CASE_FAILED && !report->killed) || report->context_lost;
   char *first = broken ? outcome->first_broken : outcome->first_failed;
   size_t *count = broken ? &outcome->broken : &outcome->failed;
   if ((*count)++ == 0) {

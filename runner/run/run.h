@@ -14,7 +14,8 @@
 /* What it became, for whoever asks; of several runs in turn, the last. */
 struct run_outcome {
   char uuid[RUN_UUID_MAX]; /* "" = none was begun */
-  /* Cases that hung, crashed or were corrupt, or after which a GPU took no work any more. */
+  /* Cases that hung, crashed or were corrupt, or after which a GPU took no work any more. One whose
+   * worker was killed from outside counts as failed. */
   size_t broken;
   char first_broken[2 * CASE_REASON_MAX]; /* "NAME: hung: no answer for 2 s; ..." */
   size_t failed;                          /* the other ones that failed */

@@ -281,31 +281,27 @@ static void supervise_blame(struct supervisor *supervisor, size_t case_index, co
 
 /* The case ended: hand over what was collected of it. */
 static enum status supervise_hand_over(struct supervisor *supervisor, size_t case_index,
-                                       const struct case_outcome *outcome, bool context_lost,
-                                       struct error *err) {
+                                       struct case_report *report, struct error *err) {
   struct collect *collect = &supervisor->collect;
   const struct supervise_sink *sink = supervisor->sink;
   if (collect->samples.count > 0) {
     RETURN_ON_ERROR(
         sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err));
   }
-  struct case_report report = {
-      .process = supervisor->progress.process,
-      .case_index = case_index,
-      .outcome = outcome,
-      .trials = collect->trials.items,
-      .trial_count = collect->trials.count,
-      .flow_trials = collect->flow_trials.items,
-      .flow_trial_count = collect->flow_trials.count,
-      .context_lost = context_lost,
-  };
-  return sink->case_finished(sink->context, &report, err);
+  report->process = supervisor->progress.process;
+  report->case_index = case_index;
+  report->trials = collect->trials.items;
+  report->trial_count = collect->trials.count;
+  report->flow_trials = collect->flow_trials.items;
+  report->flow_trial_count = collect->flow_trials.count;
+  return sink->case_finished(sink->context, report, err);
 }
 
-/* Listen until the case ends, whichever way; true when outcome is set. Every message is a sign of
+/* Listen until the case ends, whichever way; true when outcome is set, and with it what the report
+ * says of the worker. Every message is a sign of
  * life: a machine that is slow because others use it yields poor numbers, but it does not hang. */
 static bool supervise_await_case(struct supervisor *supervisor, size_t case_index,
-                                 struct case_outcome *outcome, bool *context_lost) {
+                                 struct case_outcome *outcome, struct case_report *report) {
   uint64_t limit_ns = supervise_watchdog_ns(supervisor, &supervisor->plan->cases[case_index]);
   uint64_t heard_ns = supervisor->case_started_ns;
   for (;;) {
@@ -319,7 +315,7 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
       heard_ns = child_now_ns();
       if (message.kind == MESSAGE_FINISHED) {
         *outcome = message.outcome;
-        *context_lost = message.context_lost != 0;
+        report->context_lost = message.context_lost != 0;
         if (message.context_lost) {
           (void)supervise_end_worker(supervisor, false);
         }
@@ -335,7 +331,8 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
         continue;
       }
     }
-    if (!supervise_fail_case(supervisor, event, limit_ns, outcome)) {
+    report->killed = supervise_fail_case(supervisor, event, limit_ns, outcome);
+    if (!report->killed) {
       supervise_blame(supervisor, case_index, outcome->reason);
     }
     return true;
@@ -371,8 +368,8 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   supervise_report_progress(supervisor, supervisor->case_started_ns);
 
   struct case_outcome outcome;
-  bool context_lost = false;
-  bool ended = supervise_await_case(supervisor, case_index, &outcome, &context_lost);
+  struct case_report report = {.outcome = &outcome};
+  bool ended = supervise_await_case(supervisor, case_index, &outcome, &report);
   supervise_take_samples(supervisor, &supervisor->collect);
   uint64_t now_ns = child_now_ns();
   eta_finish(&supervisor->eta, item->estimate_ns, now_ns - supervisor->case_started_ns);
@@ -383,7 +380,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   supervisor->lost = 0;
   supervisor->progress.done++;
   supervisor->progress.bench = NULL;
-  enum status status = supervise_hand_over(supervisor, case_index, &outcome, context_lost, err);
+  enum status status = supervise_hand_over(supervisor, case_index, &report, err);
   supervise_report_progress(supervisor, child_now_ns());
   return status;
 }
@@ -403,10 +400,11 @@ static bool supervise_leave_out(struct supervisor *supervisor, size_t case_index
   if (!set_aside_has(&supervisor->aside, item->gpus, outcome.reason)) {
     return false;
   }
+  struct case_report report = {.outcome = &outcome};
   collect_clear(&supervisor->collect);
   eta_finish(&supervisor->eta, item->estimate_ns, 0);
   supervisor->progress.done++;
-  *status = supervise_hand_over(supervisor, case_index, &outcome, false, err);
+  *status = supervise_hand_over(supervisor, case_index, &report, err);
   supervise_report_progress(supervisor, child_now_ns());
   return true;
 }

@@ -204,6 +204,7 @@ struct seen {
     size_t case_index;
     struct case_outcome outcome;
     size_t trial_count, flow_trial_count;
+    bool killed;
     uint64_t elapsed_sum_ns;
     pid_t worker;
   } reports[REPORTS_MAX];
@@ -244,6 +245,7 @@ static enum status seen_case_finished(void *context, const struct case_report *r
   seen->reports[i].case_index = report->case_index;
   seen->reports[i].outcome = *report->outcome;
   seen->reports[i].trial_count = report->trial_count;
+  seen->reports[i].killed = report->killed;
   seen->reports[i].flow_trial_count = report->flow_trial_count;
   seen->reports[i].worker = shared->worker;
   for (size_t t = 0; t < report->trial_count; t++) {
@@ -400,6 +402,7 @@ static void worker_faults_cost_one_case(void **state) {
   for (size_t i = 0; i < 8; i++) {
     assert_report(bench, i, i, expected[i].status, expected[i].reason);
     assert_int_equal(bench->seen.reports[i].trial_count, expected[i].trial_count);
+    assert_int_equal(bench->seen.reports[i].killed, i == 1);
   }
   assert_int_not_equal(bench->seen.reports[3].worker, bench->seen.reports[4].worker);
   assert_int_equal(bench->seen.started, 6); /* each of its workers: five cases cost one */
