@@ -61,6 +61,59 @@ const char *definition_difference(struct arena *arena, const char *a, const char
   return text;
 }
 
+/* ---- what tells several apart ---- */
+
+static bool definition_has_word(const char *list, const char *word) {
+  const size_t length = strlen(word);
+  const char *at = list;
+  while ((at = strstr(at, word)) != NULL) {
+    if ((at == list || at[-1] == ' ') && (at[length] == '\0' || at[length] == ',')) {
+      return true;
+    }
+    at += length;
+  }
+  return false;
+}
+
+/* other may be NULL. */
+static const char *definition_add_values(struct arena *arena, const char *list, const char *key,
+                                         const json_t *own, const json_t *other) {
+  if (json_equal(own, other)) {
+    return list;
+  }
+  if (json_is_object(own)) {
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)(uintptr_t)own, name, value) {
+      list = definition_add_values(arena, list, name, value, json_object_get(other, name));
+    }
+    return list;
+  }
+  if (json_is_array(own)) {
+    for (size_t i = 0; i < json_array_size(own); i++) {
+      list =
+          definition_add_values(arena, list, key, json_array_get(own, i), json_array_get(other, i));
+    }
+    return list;
+  }
+  char *value = json_dumps(own, JSON_ENCODE_ANY);
+  const char *word = value != NULL && key != NULL ? arena_format(arena, "%s %s", key, value) : NULL;
+  free(value);
+  return word == NULL || definition_has_word(list, word) ? list : arena_add_word(arena, list, word);
+}
+
+const char *definition_add_own_values(struct arena *arena, const char *list, const char *own,
+                                      const char *other) {
+  json_t *x = json_loads(own, 0, NULL);
+  json_t *y = json_loads(other, 0, NULL);
+  if (x != NULL && y != NULL) {
+    list = definition_add_values(arena, list, NULL, x, y);
+  }
+  json_decref(x);
+  json_decref(y);
+  return list;
+}
+
 /* ---- peers ---- */
 
 enum { PLACES_MAX = 256 };

@@ -12,6 +12,10 @@
 /* The first value that differs in two definitions, as "min_trial_ns 200000 became 100000"; "it is
  * defined otherwise" where one value does not tell it. */
 const char *definition_difference(struct arena *arena, const char *a, const char *b);
+/* The list with those values of a definition that another has otherwise or not at all, as
+ * "min_trial_ns 100000"; each once. */
+const char *definition_add_own_values(struct arena *arena, const char *list, const char *own,
+                                      const char *other);
 /* Hash of a definition with its GPUs and NUMA nodes numbered in the order in which it names them:
  * the same for cases that differ only in where they run, not for a load that goes with or against
  * the measured flow. */

@@ -1,6 +1,7 @@
 #include "runner/analysis/history.h"
 
 #include "engine/base/strings.h"
+#include "runner/analysis/definition.h"
 #include "runner/analysis/internal.h"
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/rank_test.h"
@@ -297,10 +298,60 @@ static int history_compare_series(const void *a, const void *b, void *context) {
   const struct history_series *x = a;
   const struct history_series *y = b;
   const int order = strcmp(measured->cases[x->bench].name, measured->cases[y->bench].name);
-  if (order != 0 || x->hardware == NULL || y->hardware == NULL) {
+  if (order != 0) {
     return order;
   }
-  return strcmp(x->hardware, y->hardware);
+  const int hardware = x->hardware == NULL || y->hardware == NULL
+                           ? (x->hardware != NULL) - (y->hardware != NULL)
+                           : strcmp(x->hardware, y->hardware);
+  return hardware != 0 ? hardware : (x->bench > y->bench) - (x->bench < y->bench);
+}
+
+/* The first series with the case of series i, of those from `first` on. */
+static size_t history_first_of_case(const struct builder *b, size_t first, size_t i) {
+  const char *key = b->measured->cases[b->history->series[i].bench].key;
+  while (strcmp(b->measured->cases[b->history->series[first].bench].key, key) != 0) {
+    first++;
+  }
+  return first;
+}
+
+/* Of the series [first, last), which have one name. */
+static void history_set_settings(struct builder *b, size_t first, size_t last) {
+  struct arena *arena = &b->history->arena;
+  struct history_series *series = b->history->series;
+  for (size_t i = first; i < last; i++) {
+    const struct measured_case *own = &b->measured->cases[series[i].bench];
+    const size_t same = history_first_of_case(b, first, i);
+    if (same < i) {
+      series[i].settings = series[same].settings;
+      continue;
+    }
+    for (size_t j = first; j < last; j++) {
+      if (j != i && history_first_of_case(b, first, j) == j) {
+        series[i].settings = definition_add_own_values(
+            arena, series[i].settings != NULL ? series[i].settings : "", own->definition,
+            b->measured->cases[series[j].bench].definition);
+      }
+    }
+    if (series[i].settings != NULL && series[i].settings[0] == '\0') {
+      series[i].settings = arena_format(arena, "case_key %s", own->key);
+    }
+  }
+}
+
+static void history_name_series(struct builder *b) {
+  const struct history *history = b->history;
+  for (size_t first = 0; first < history->series_count;) {
+    const char *name = b->measured->cases[history->series[first].bench].name;
+    size_t last = first + 1;
+    while (last < history->series_count &&
+           strcmp(b->measured->cases[history->series[last].bench].name, name) == 0) {
+      last++;
+    }
+    history_set_settings(b, first, last);
+    first = last;
+  }
 }
 
 struct history *history_new(const struct measured *measured) {
@@ -323,6 +374,7 @@ struct history *history_new(const struct measured *measured) {
     qsort_r(b.history->series, b.history->series_count, sizeof *b.history->series,
             history_compare_series, &b);
   }
+  history_name_series(&b);
   arena_fini(&b.scratch);
   return b.history;
 }

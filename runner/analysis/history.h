@@ -34,6 +34,8 @@ struct history_series {
   size_t bench; /* in measured.cases: the latest */
   enum figure figure;
   const char *hardware; /* NULL = the case has one series */
+  /* What tells the case from others with its name: "min_trial_ns 100000"; NULL = there is none. */
+  const char *settings;
   struct history_point *points;
   size_t point_count;
   /* What the latest run is held against: the runs since the last mark before it. */

@@ -152,6 +152,10 @@ static enum status history_print_chart(const struct measured *measured,
     text_append(&text, series->hardware);
     strbuf_append(&text, "]");
   }
+  if (series->settings != NULL) {
+    strbuf_append(&text, ", ");
+    text_append(&text, series->settings);
+  }
   strbuf_printf(&text, "  (%zu %s)\n", series->point_count,
                 strings_plural(series->point_count, "run", "runs"));
   history_put_chart(&text, series, width);

@@ -506,19 +506,23 @@ static void definitions_differ_in_words_and_numbers(void **state) {
   (void)state;
   static const char *const OTHERWISE = "it is defined otherwise";
   const struct {
-    const char *a, *b, *difference;
+    const char *a, *b, *difference, *own;
   } CASES[] = {
-      {"{\"a\":1,\"b\":22}", "{\"a\":1,\"b\":23}", "b 22 became 23"},
-      {"{\"a\":\"ce\",\"b\":2}", "{\"a\":\"sm\",\"b\":2}", "a \"ce\" became \"sm\""},
-      {"{\"f\":[{\"a\":1},{\"a\":2}]}", "{\"f\":[{\"a\":1},{\"a\":3}]}", "a 2 became 3"},
-      {"{\"a\":1}", "{\"a\":1,\"b\":2}", OTHERWISE},
-      {"{\"f\":[1]}", "{\"f\":[1,2]}", OTHERWISE},
-      {"", "{\"a\":1}", OTHERWISE},
-      {"{}", "{}", OTHERWISE},
+      {"{\"a\":1,\"b\":22}", "{\"a\":1,\"b\":23}", "b 22 became 23", "b 22"},
+      {"{\"a\":\"ce\",\"b\":2}", "{\"a\":\"sm\",\"b\":2}", "a \"ce\" became \"sm\"", "a \"ce\""},
+      {"{\"f\":[{\"a\":1},{\"a\":2}]}", "{\"f\":[{\"a\":1},{\"a\":3}]}", "a 2 became 3", "a 2"},
+      {"{\"a\":1}", "{\"a\":1,\"b\":2}", OTHERWISE, ""},
+      {"{\"a\":1,\"m\":{\"b\":2,\"c\":3}}", "{\"a\":4}", "a 1 became 4", "a 1, b 2, c 3"},
+      {"{\"f\":[{\"a\":2},{\"a\":2},{\"a\":22}]}", "{\"f\":[]}", OTHERWISE, "a 2, a 22"},
+      {"{\"f\":[1]}", "{\"f\":[1,2]}", OTHERWISE, ""},
+      {"", "{\"a\":1}", OTHERWISE, ""},
+      {"{}", "{}", OTHERWISE, ""},
   };
   struct arena arena = {0};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     assert_string_equal(definition_difference(&arena, CASES[i].a, CASES[i].b), CASES[i].difference);
+    assert_string_equal(definition_add_own_values(&arena, "", CASES[i].a, CASES[i].b),
+                        CASES[i].own);
   }
   arena_fini(&arena);
 }

@@ -140,9 +140,36 @@ static void history_of_nothing_is_empty(void **state) {
   measured_free(m);
 }
 
+static void cases_of_one_name_say_what_tells_them_apart(void **state) {
+  (void)state;
+  static const char *const SETTINGS[] = {"n 1", "case_key b", "n 3, o true", NULL};
+  struct measured *m = measured_new();
+  made_run(m, made_environment(m, "node", "580.1", false));
+  for (size_t i = 0; i < 4; i++) {
+    static const char *const DEFINITIONS[] = {"{\"n\":1}", "{}", "{\"n\":3,\"o\":true}", "{}"};
+    static const char *const KEYS[] = {"a", "b", "c", "d"};
+    const size_t bench = made_case(m, KEYS[i], i < 3 ? "block" : "other", 0, 1 << 20);
+    m->cases[bench].definition = DEFINITIONS[i];
+    made_medians(m, bench, 0, 50, 1);
+  }
+  struct history *history = history_new(m);
+  assert_int_equal(history->series_count, 4);
+  for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(history->series[i].bench, i);
+    if (SETTINGS[i] == NULL) {
+      assert_null(history->series[i].settings);
+    } else {
+      assert_string_equal(history->series[i].settings, SETTINGS[i]);
+    }
+  }
+  history_free(history);
+  measured_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(history_marks_drivers_and_changes),
+      cmocka_unit_test(cases_of_one_name_say_what_tells_them_apart),
       cmocka_unit_test(runs_that_differ_are_no_change),
       cmocka_unit_test(a_step_of_the_latest_runs_is_marked),
       cmocka_unit_test(the_latest_run_needs_earlier_ones),
