@@ -45,8 +45,8 @@ struct command {
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
   const char **nothing;       /* by scenario of the batch: why it has no case to measure here */
-  bool all, clear, confusion, dry_run, features, fleet, here, rules, share, strict, suspect, trials,
-      wait_given;
+  bool all, clear, confusion, dry_run, features, fleet, here, result, rules, share, strict, suspect,
+      trials, wait_given;
 
   /* Closed and freed by the frame; NULL = not opened. */
   struct arena arena;

@@ -286,6 +286,15 @@ void options_check_plot(const struct command *command, struct argp_state *state)
   }
 }
 
+void options_check_sums(const struct command *command, struct argp_state *state) {
+  if (command->sums && output_layout_of(command->common.format) != LAYOUT_PAGE) {
+    argp_error(state,
+               "--sum is for the matrices that people read, not for --format %s: SQL adds "
+               "up, as in select block, sum(gbps) from v_run_case group by block",
+               output_format_text(command->common.format));
+  }
+}
+
 /* ---- the command line ---- */
 
 const struct verb_option *options_at(const struct verb *verb, size_t i) {

@@ -52,7 +52,7 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 
 #define BATCH_MISSING "argument: SCENARIO; name a file, a folder or a shipped scenario"
 
-/* What results are compared with: run, report; check has its own. */
+/* What results are compared with: run, report, show; check has its own. */
 #define EXPECT_OPTION                                                                              \
   {                                                                                                \
     "expect", "FILE",                                                                              \
@@ -100,12 +100,14 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 /* Their check: what was not given right; names the sides. */
 void options_check_sides(struct command *command, struct argp_state *state);
 
-/* Sums as nvbandwidth has them: run, report. */
+/* Sums as nvbandwidth has them: run, report, show. */
 #define SUM_OPTION                                                                                 \
   {                                                                                                \
     "sum", NULL, "below each matrix of rates, the sum of its cells, as nvbandwidth prints it",     \
         OPTION_FLAG(sums)                                                                          \
   }
+/* Its check where rows may be asked for: rejects a --format without matrices. */
+void options_check_sums(const struct command *command, struct argp_state *state);
 
 /* Curves instead of, or below, a table: run, query. */
 #define PLOT_OPTION                                                                                \

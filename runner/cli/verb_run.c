@@ -108,12 +108,7 @@ static void verb_run_check_shard(const struct command *command, struct argp_stat
 
 static void verb_run_check(struct command *command, struct argp_state *state) {
   options_check_plot(command, state);
-  if (command->sums && output_layout_of(command->common.format) != LAYOUT_PAGE) {
-    argp_error(state,
-               "--sum is for the matrices that people read, not for --format %s: SQL adds "
-               "up, as in select block, sum(gbps) from v_run_case group by block",
-               output_format_text(command->common.format));
-  }
+  options_check_sums(command, state);
   verb_run_check_decide(command, state);
   verb_run_check_shard(command, state);
   if (command->resume == NULL && command->decide == NULL && command->word_count == 0) {

@@ -1,9 +1,26 @@
-/* haul show NAME|RUN: the text of a shipped scenario, or of the one that a run measured. */
-#include "runner/cli/cli.h"
+/* haul show NAME|RUN: the text of a shipped scenario, or of the one that a run measured, or what
+ * came of that run. */
+#include "runner/cli/options.h"
 #include "runner/record/manage.h"
+#include "runner/run/expectations.h"
 #include "scenarios/scenarios.h"
 
 #include <string.h>
+
+static const struct verb_option VERB_SHOW_OPTIONS[] = {
+    {"result", NULL, "the result of the run, as haul run showed it", OPTION_FLAG(result)},
+    SUM_OPTION,
+    EXPECT_OPTION,
+    {0},
+};
+
+static void verb_show_check(struct command *command, struct argp_state *state) {
+  if (command->result) {
+    options_check_sums(command, state);
+  } else if (command->sums || command->expect != NULL) {
+    argp_error(state, "--sum and --expect need --result");
+  }
+}
 
 /* A shipped scenario without its "#:schema" line: that path is one of the source tree. */
 static void verb_show_print_shipped(const char *text, size_t length) {
@@ -39,6 +56,8 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   say_note(&command->common, "run %lld (%s), %s: %s%s", (long long)run.id, run.uuid,
            recorded.started_at, recorded.command_line,
            whole ? "" : "; its includes and --set are part of what is shown");
+  say_note(&command->common, "its result: haul show --result run:%.13s%s", run.uuid,
+           console_db_option(&command->common, &command->arena));
   if (strncmp(recorded.path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0 && whole) {
     verb_show_print_shipped(recorded.text, strlen(recorded.text));
   } else {
@@ -47,8 +66,28 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   return STATUS_OK;
 }
 
+static enum status verb_show_result(struct command *command, struct error *err) {
+  struct expectations expectations;
+  if (!expectations_open(&expectations, &command->common, command->expect)) {
+    expectations_fini(&expectations);
+    command->code = EXIT_USAGE; /* its mistakes were printed */
+    return STATUS_OK;
+  }
+  const struct result_view view = {.common = &command->common,
+                                   .expectations = &expectations,
+                                   .rows = command_rows(command, "the run has no case"),
+                                   .sums = command->sums};
+  enum status status = command_open_query(command, err);
+  status = THEN(status, expectations_show_run(&view, command->query, command->words[0], NULL, err));
+  expectations_fini(&expectations);
+  return status;
+}
+
 static enum status verb_show_run(struct command *command, struct error *err) {
   const char *name = command->words[0];
+  if (command->result) {
+    return verb_show_result(command, err);
+  }
   const struct embedded_file *file = scenarios_find(name);
   if (file == NULL && selector_is_one(name)) { /* nothing shipped is called so */
     return verb_show_recorded(command, err);
@@ -68,14 +107,16 @@ static enum status verb_show_run(struct command *command, struct error *err) {
 const struct verb VERB_SHOW = {
     .name = "show",
     .arguments = "NAME|RUN",
-    .summary = "print a shipped scenario, or the one that a run measured",
+    .summary = "print a shipped scenario, or what a run measured",
     .doc = "A start for a scenario of your own: haul show quick > mine.toml. RUN is run:ID, "
            "tag:NAME, latest or previous: its scenario as it was read, or, where --set or an "
-           "include changed it, what it came to. haul schema --help says how an editor completes "
-           "its keys.",
+           "include changed it, what it came to; with --result what came of the run. haul schema "
+           "--help says how an editor completes the keys of a scenario.",
+    .options = VERB_SHOW_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .takes_runs = true,
     .word_max = 1,
     .missing = "argument: NAME; haul list scenarios lists them",
+    .check = verb_show_check,
     .run = verb_show_run,
 };

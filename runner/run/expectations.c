@@ -1,5 +1,7 @@
 #include "runner/run/expectations.h"
 
+#include "runner/render/result/run_result.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -38,4 +40,46 @@ void expectations_fini(struct expectations *expectations) {
     expect_free(expectations->files[i]);
     expectations->files[i] = NULL;
   }
+}
+
+/* For people: matrices and tables. */
+static enum status expectations_show_blocks(const struct result_view *view, struct query *query,
+                                            const char *run, const struct query_options *options,
+                                            struct error *err) {
+  const struct common_options *common = view->common;
+  const struct output output = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
+  const struct query_parameter parameter = {"run", run};
+  struct expect_judge *judge = NULL;
+  struct result_set cases;
+  struct result_set flows;
+  result_set_init(&cases, SIZE_MAX);
+  result_set_init(&flows, SIZE_MAX);
+  enum status status =
+      expect_judge_run(&view->expectations->set, query, run, options, &cases.sink, &judge, err);
+  if (status == STATUS_OK && common->verbose) {
+    status = query_run_saved(query, "run-flows", &parameter, 1, options, &flows.sink, err);
+  }
+  status = THEN(
+      status, run_result_print(&cases, common->verbose ? &flows : NULL, view->sums, &output, err));
+  if (status == STATUS_OK) {
+    expect_judge_print(judge, &output);
+    status = output_check(&output, err);
+  }
+  expect_judge_free(judge);
+  result_set_fini(&cases);
+  result_set_fini(&flows);
+  return status;
+}
+
+enum status expectations_show_run(const struct result_view *view, struct query *query,
+                                  const char *run, const struct query_options *options,
+                                  struct error *err) {
+  if (output_layout_of(view->common->format) == LAYOUT_PAGE) {
+    return expectations_show_blocks(view, query, run, options, err);
+  }
+  struct expect_judge *judge = NULL;
+  const enum status status =
+      expect_judge_run(&view->expectations->set, query, run, options, view->rows, &judge, err);
+  expect_judge_free(judge);
+  return status;
 }

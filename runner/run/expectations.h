@@ -1,5 +1,5 @@
 /* expectations.h - the data files of expectations that hold here, opened together: the user's, and
- * the shipped one. */
+ * the shipped one; and the result of a run shown beside them. */
 #ifndef HAUL_RUNNER_RUN_EXPECTATIONS_H
 #define HAUL_RUNNER_RUN_EXPECTATIONS_H
 
@@ -16,5 +16,19 @@ struct expectations {
 bool expectations_open(struct expectations *expectations, const struct common_options *common,
                        const char *given);
 void expectations_fini(struct expectations *expectations);
+
+/* How a result is shown. */
+struct result_view {
+  const struct common_options *common;
+  const struct expectations *expectations;
+  const struct row_sink *rows; /* where it goes unless people read it */
+  bool sums;                   /* of the cells of matrices of rates */
+};
+
+/* Show what came of a run: to people its blocks, each as matrix, grid or table. run: as runs are
+ * named; options may be NULL. */
+enum status expectations_show_run(const struct result_view *view, struct query *query,
+                                  const char *run, const struct query_options *options,
+                                  struct error *err) CHECK_RESULT;
 
 #endif

@@ -5,7 +5,6 @@
 #include "engine/base/units.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
-#include "runner/render/result/run_result.h"
 #include "runner/run/expectations.h"
 #include "runner/run/preflight.h"
 #include "runner/run/slowed.h"
@@ -252,34 +251,6 @@ static void run_show_queries(const struct common_options *common, const char *sc
   arena_fini(&arena);
 }
 
-/* For people: matrices and tables. */
-static enum status run_show_blocks(struct query *query, const struct run_request *request,
-                                   const struct query_parameter *run,
-                                   const struct query_options *options, struct error *err) {
-  const struct common_options *common = request->common;
-  const struct output output = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
-  struct expect_judge *judge = NULL;
-  struct result_set cases;
-  struct result_set flows;
-  result_set_init(&cases, SIZE_MAX);
-  result_set_init(&flows, SIZE_MAX);
-  enum status status = expect_judge_run(&request->expectations->set, query, run->value, options,
-                                        &cases.sink, &judge, err);
-  if (status == STATUS_OK && common->verbose) {
-    status = query_run_saved(query, "run-flows", run, 1, options, &flows.sink, err);
-  }
-  status = THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, request->sums,
-                                         &output, err));
-  if (status == STATUS_OK) {
-    expect_judge_print(judge, &output);
-    status = output_check(&output, err);
-  }
-  expect_judge_free(judge);
-  result_set_fini(&cases);
-  result_set_fini(&flows);
-  return status;
-}
-
 /* For people, where the cases are more than anybody reads: a line for each block. */
 static enum status run_show_summary(struct query *query, struct run_state *state,
                                     const struct query_parameter *run, struct error *err) {
@@ -357,16 +328,13 @@ static int run_show(struct run_state *state, const char *uuid) {
    */
   const struct query_options options = {
       .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};
+  const struct result_view view = {common, request->expectations, request->result, request->sums};
   enum status status = query_open(request->database, &query, &err);
-  if (status == STATUS_OK && output_layout_of(common->format) != LAYOUT_PAGE) {
-    struct expect_judge *judge = NULL;
-    status = expect_judge_run(&request->expectations->set, query, run, &options, request->result,
-                              &judge, &err);
-    expect_judge_free(judge);
-  } else if (status == STATUS_OK && plan->case_count > CASES_SHOWN_MAX) {
+  const bool many = plan->case_count > CASES_SHOWN_MAX;
+  if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
     status = run_show_summary(query, state, &parameter, &err);
   } else if (status == STATUS_OK) {
-    status = run_show_blocks(query, request, &parameter, &options, &err);
+    status = expectations_show_run(&view, query, run, &options, &err);
   }
   if (status == STATUS_OK && request->plot.wanted) {
     status = run_show_curves(query, request, &parameter, &err);

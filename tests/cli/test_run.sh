@@ -88,6 +88,20 @@ expect_value interrupted ctrl.db 'select status from v_run'
 run_ok run --resume latest --db ctrl.db -q
 expect_value 6 ctrl.db 'select count(*) from v_case'
 
+begin 'the result of an earlier run is shown again'
+for option in --verbose --sum --csv; do
+  run_ok run "$small" --db again.db "$option"
+  cp out first
+  "$haul" run "$small" --db again.db --only '*/64KiB*' -q >/dev/null 2>&1
+  run_ok show --result previous --db again.db "$option"
+  if cmp -s out first; then good; else bad "haul show --result $option has another result than haul run"; fi
+done
+run_ok show previous --db again.db
+expect_err 'its result: haul show --result run:[0-9a-f]{13} --db again.db$'
+run_fails 2 'need --result' show latest --sum --db again.db
+run_fails 2 'not for --format csv' show --result latest --sum --csv --db again.db
+run_error 2 'names no run' show --result quick --db again.db
+
 begin 'dry run'
 run_ok run "$small" --db dry.db --dry-run
 expect_out 'host'
