@@ -208,10 +208,8 @@ struct seen {
     uint64_t elapsed_sum_ns;
     pid_t worker;
   } reports[REPORTS_MAX];
-  size_t report_count;
+  size_t report_count, sample_count, warning_count;
   unsigned started, ended;
-  size_t sample_count;
-  size_t warning_count;
   char warning[512];
   size_t progress_count, done, total;
   uint64_t left_at_first_ns;
