@@ -151,8 +151,9 @@ static enum status verb_import_write_run(struct command *command, struct import 
                                          int64_t *run, struct error *err) {
   const char *path = NULL;
   struct record *record = NULL;
-  enum status status = command_path(command, &path, err);
-  status = THEN(status, record_open(path, &record, err));
+  RETURN_ON_ERROR(command_path(command, &path, err));
+  say_new_folder(&command->common, path);
+  enum status status = record_open(path, &record, err);
   status = THEN(status, record_find_run(record, import->uuid, &import->known_run, err));
   if (status == STATUS_OK && import->known_run == 0) {
     const struct run_info info = {

@@ -169,6 +169,16 @@ void say_note(const struct common_options *options, const char *format, ...) {
   va_end(args);
 }
 
+void say_new_folder(const struct common_options *options, const char *path) {
+  struct arena arena = {0};
+  const char *slash = strrchr(path, '/');
+  const char *folder = slash != NULL ? arena_strndup(&arena, path, (size_t)(slash - path)) : "";
+  if (folder[0] != '\0' && access(folder, F_OK) != 0 && errno == ENOENT) {
+    say_note(options, "the folder %s does not exist: making it for %s", folder, slash + 1);
+  }
+  arena_fini(&arena);
+}
+
 static int exit_code_of_status(enum status status) {
   switch (status) {
   case STATUS_OK:

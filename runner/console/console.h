@@ -46,6 +46,9 @@ enum status database_path(const struct common_options *options, struct arena *ar
 /* " --db FILE" as a shell takes it, for commands that a message names; "" = --db was not given. */
 const char *console_db_option(const struct common_options *options, struct arena *arena);
 
+/* Before a database is written: say that its folder is made with it, where there is none. */
+void say_new_folder(const struct common_options *options, const char *path);
+
 /* The user's file of expectations: HAUL_EXPECT, then $XDG_CONFIG_HOME/haul/expect.toml, then
  * ~/.config/haul/expect.toml; NULL = there is no place for one. *named: by HAUL_EXPECT. */
 const char *console_expect_path(struct arena *arena, bool *named);
