@@ -198,4 +198,18 @@ run_error 2 'no-such\.db' run --resume latest --db no-such.db
 missing no-such.db
 run_error 2 '.' run --resume run:ffffffff --db worker.db
 
+begin 'what fuzzes a database leaves no file behind, however it ends'
+mkdir fuzzed
+mkfifo held
+made() { ls fuzzed/*/results.db >/dev/null 2>&1; }
+for target in sql database; do
+  seeds=("$source_folder/tests/fuzz/$target"/*)
+  TMPDIR=fuzzed "$build_folder/tests/fuzz_$target" 0 "${seeds[0]}" held >out 2>err &
+  pid=$!
+  await made
+  kill -KILL "$pid"
+  await rmdir fuzzed 2>/dev/null
+  mkdir fuzzed
+done
+
 finish

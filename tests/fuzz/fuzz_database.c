@@ -11,9 +11,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/runner/record/fixture.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 static const uint64_t limit_ns = 200000000;
 
@@ -29,7 +27,7 @@ static struct {
   size_t page_bytes;
   uint32_t change_counter;
   int fd;
-  char path[64];
+  char path[96];
   struct query *kept;
   struct range changed[CHANGES_MAX];
   size_t changed_count;
@@ -41,14 +39,11 @@ static bool is_one_of(uint8_t byte, unsigned many) {
   return (uint8_t)(byte * 167 + 89) < many;
 }
 
-static void remove_file(void) {
-  query_close(sound.kept);
-  (void)unlink(sound.path);
-}
-
 /* Made once: a run of two processes. */
 static void make_sound(void) {
-  struct fixture *fixture = fixture_new();
+  static struct fixture *fixture; /* as long as the process, with its folder */
+  fixture = fixture_new();
+  fuzz_remove_after(fixture->folder);
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE;"
                                  "DELETE FROM trial WHERE ordinal % 8 <> 0; VACUUM");
@@ -60,12 +55,10 @@ static void make_sound(void) {
   fuzz_require(sound.bytes != NULL && fread(sound.bytes, 1, sound.size, file) == sound.size,
                "no database");
   (void)fclose(file);
-  fixture_free(fixture);
-  (void)snprintf(sound.path, sizeof sound.path, "/dev/shm/haul-fuzz-%ld.db", (long)getpid());
   sound.page_bytes = (size_t)sound.bytes[HEADER_PAGE_SIZE] << 8 | sound.bytes[HEADER_PAGE_SIZE + 1];
-  sound.fd = open(sound.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  (void)snprintf(sound.path, sizeof sound.path, "%s", fixture->path);
+  sound.fd = open(sound.path, O_RDWR | O_CLOEXEC);
   fuzz_require(sound.fd >= 0, "no file");
-  (void)atexit(remove_file);
 }
 
 static void write_at(size_t at, const uint8_t *bytes, size_t length) {
@@ -146,7 +139,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct error err = {0};
   if (sound.bytes == NULL) {
     make_sound();
-    write_at(0, sound.bytes, sound.size);
     fuzz_require(query_open(sound.path, &sound.kept, &err) == STATUS_OK, err.message);
   }
   if (size > sizeof magic && memcmp(data, magic, sizeof magic) == 0) {

@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char sql[SQL_MAX + 1];
   if (fixture == NULL) {
     fixture = fixture_new();
+    fuzz_remove_after(fixture->folder);
     fixture_record_run(fixture, 1);
     fixture_execute(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE");
     fuzz_require(stat(fixture->path, &before) == 0, "no database");

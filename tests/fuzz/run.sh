@@ -14,6 +14,7 @@ targets=${*:-scenario machine import message database sql}
 count=$(echo "$targets" | wc -w)
 each=$((jobs < count ? 1 : jobs / count))
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export TMPDIR=/dev/shm # for their databases
 mkdir -p logs
 running=0
 for target in $targets; do

@@ -11,11 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIALS = 8, ACCESSES_MAX = 20000 };
+enum { TRIALS = 8, ACCESSES_MAX = 20000, WHOLE_MAX = 8 };
 
 struct bytes {
   char *data;
   size_t size;
+};
+
+/* What an attempt left behind without a journal, and what it said of that. */
+struct outcome {
+  struct bytes database;
+  enum status status;
+  size_t recorded;
+  bool ended;
 };
 
 /* What an attempt works with; `before` is the database that each begins with. */
@@ -23,9 +31,11 @@ struct faults {
   struct fixture *fixture;
   struct fixture *input; /* of a merge */
   struct bytes before;
-  enum database_access access; /* of looking at the database afterwards */
-  size_t recorded;             /* cases that were recorded, as far as the recorder says */
-  bool ended;                  /* the end of the run was, after an error */
+  enum database_access access;     /* of looking at the database afterwards */
+  size_t recorded;                 /* cases that were recorded, as far as the recorder says */
+  bool ended;                      /* the end of the run was, after an error */
+  struct outcome whole[WHOLE_MAX]; /* in which all that must hold was found already */
+  size_t whole_count;
 };
 
 static struct bytes read_file(const char *path) {
@@ -152,6 +162,29 @@ static void assert_whole(const struct faults *faults, enum status status, check 
   database_close(database);
 }
 
+/* Most attempts leave the same few databases behind: each is looked at once. */
+static void assert_whole_once(struct faults *faults, enum status status, check *holds) {
+  char journal[128];
+  (void)snprintf(journal, sizeof journal, "%.100s-journal", faults->fixture->path);
+  struct outcome left = {read_file(faults->fixture->path), status, faults->recorded, faults->ended};
+  const bool settled = access(journal, F_OK) != 0;
+  bool known = false;
+  for (size_t i = 0; i < faults->whole_count && settled && !known; i++) {
+    const struct outcome *seen = &faults->whole[i];
+    known = seen->status == status && seen->recorded == left.recorded &&
+            seen->ended == left.ended && seen->database.size == left.database.size &&
+            memcmp(seen->database.data, left.database.data, left.database.size) == 0;
+  }
+  if (!known) {
+    assert_whole(faults, status, holds);
+  }
+  if (!known && settled && faults->whole_count < WHOLE_MAX) {
+    faults->whole[faults->whole_count++] = left;
+  } else {
+    free(left.database.data);
+  }
+}
+
 /* Fails each access of the attempt in turn, up to the one that is never reached. */
 static void fail_each(struct faults *faults, enum disk_fault fault, attempt *try, check *holds) {
   /* Where the disk stays away, accesses next to each other end alike. */
@@ -171,7 +204,7 @@ static void fail_each(struct faults *faults, enum disk_fault fault, attempt *try
     if (status != STATUS_OK && !reached) {
       fail_msg("access %llu did not fail, but: %s", (unsigned long long)at, err.message);
     }
-    assert_whole(faults, status, holds);
+    assert_whole_once(faults, status, holds);
   }
   assert_false(reached);
   assert_true(at > 3); /* there was something to fail */
@@ -233,6 +266,9 @@ static void fail_all(struct faults *faults, attempt *try, check *holds) {
   fail_each(faults, DISK_IS_FULL, try, holds);
   fail_each(faults, DISK_IS_LOCKED, try, holds);
   free(faults->before.data);
+  for (size_t i = 0; i < faults->whole_count; i++) {
+    free(faults->whole[i].database.data);
+  }
 }
 
 static void recording_survives_disk_faults(void **state) {
