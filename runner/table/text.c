@@ -1,5 +1,6 @@
 #include "runner/table/text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -205,11 +206,41 @@ static size_t text_cut(const char *word, size_t width) {
   return at;
 }
 
+/* Whether the word behind a number is a unit, punctuation behind it apart. */
+static bool text_is_unit(const char *word, size_t length) {
+  static const char UNITS[] = " % B KiB MiB GiB TiB kB MB GB TB MB/s GB/s TB/s ns us ms s min h "
+                              "MHz GHz MT/s W J ns/hop cycles ";
+  char wanted[16];
+  while (length > 0 && strchr(",;:.)", word[length - 1]) != NULL) {
+    length--;
+  }
+  if (length == 0 || length + 3 > sizeof wanted) {
+    return false;
+  }
+  (void)snprintf(wanted, sizeof wanted, " %.*s ", (int)length, word);
+  return strstr(UNITS, wanted) != NULL;
+}
+
+/* Bytes of the first word; a number and its unit are one, where they fit into a line of that width.
+ */
+static size_t text_word_length(const char *text, size_t width) {
+  const size_t length = strcspn(text, " ");
+  const char *number = text + strspn(text, "(+-<>=~");
+  if (length == 0 || text[length] == '\0' || isdigit((unsigned char)number[0]) == 0 ||
+      isdigit((unsigned char)text[length - 1]) == 0) {
+    return length;
+  }
+  const char *next = text + length + 1;
+  const size_t both = length + 1 + strcspn(next, " ");
+  return text_is_unit(next, strcspn(next, " ")) && text_width_n(text, both) <= width ? both
+                                                                                     : length;
+}
+
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut) {
   const size_t limit = width > 0 ? width : SIZE_MAX;
   size_t column = indent;
   for (bool first = true; *text != '\0'; first = false) {
-    size_t length = strcspn(text, " ");
+    size_t length = text_word_length(text, limit - indent);
     if (!first && column + 1 + text_width_n(text, length) > limit) {
       strbuf_printf(buffer, "\n%*s", (int)indent, "");
       column = indent;

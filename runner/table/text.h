@@ -32,8 +32,8 @@ void text_cell_exact(struct strbuf *buffer, const struct cell *cell);
 size_t text_width(const char *text);
 /* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
  * `indent` columns in, where the first one begins as well. A longer word is left whole, so that it
- * can be copied; cut: it is broken at a joint of a path or name, else anywhere. Several
- * blanks become one. */
+ * can be copied; cut: it is broken at a joint of a path or name, else anywhere. A number and its
+ * unit stay in one line. Several blanks become one. */
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);
 /* The same for each line of a text that is there already. */
 void text_wrap_lines(struct strbuf *text, size_t width);

@@ -331,6 +331,11 @@ static void lines_are_wrapped_each(void **state) {
   assert_string_equal(text.text, "\none two\nthree\n  four\n  five six\n");
   text_wrap_lines(&text, 0);
   assert_string_equal(text.text, "\none two\nthree\n  four\n  five six\n");
+  strbuf_clear(&text);
+  strbuf_append(&text, "L2 (one) 2 MiB; 48.5 GB/s (+12 %), 4 GPUs, 123456789 MiB a lot 2 MiBs");
+  text_wrap_lines(&text, 12);
+  assert_string_equal(
+      text.text, "L2 (one)\n2 MiB;\n48.5 GB/s\n(+12 %), 4\nGPUs,\n123456789\nMiB a lot 2\nMiBs");
   strbuf_fini(&text);
 }
 
