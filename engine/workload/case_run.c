@@ -12,6 +12,9 @@
 
 enum {
   CALIBRATION_ROUNDS = 3,
+  /* A trial that lasted this part of min_trial says how many iterations fill it: what a trial costs
+   * beside them is small then. */
+  CALIBRATION_PART = 16,
   GATE_TIMEOUTS_MAX = 3, /* in a row: then the case has failed */
 };
 
@@ -173,7 +176,11 @@ static enum status warm_up(struct case_run *run, struct error *err) {
       } else if (trial.elapsed_ns >= measure->min_trial_ns) {
         break;
       } else {
+        const bool is_known = trial.elapsed_ns >= measure->min_trial_ns / CALIBRATION_PART;
         run->iterations = iterations_for(run, &trial);
+        if (is_known) {
+          break;
+        }
       }
     }
   }

@@ -147,6 +147,29 @@ static void trials_last_as_long_as_they_should(void **state) {
   assert_int_equal(trials[2].phase, TRIAL_MEASURE);
 }
 
+static uint64_t twenty_microseconds_each(uint32_t number, uint32_t iterations) {
+  (void)number;
+  return UINT64_C(20000) * iterations;
+}
+
+/* One iteration is long enough to know how many a trial needs: it is all the warm-up. */
+static void a_long_first_trial_is_not_repeated(void **state) {
+  (void)state;
+  struct measure with = usual();
+  script = (struct script){.elapsed_ns = twenty_microseconds_each};
+  assert_int_equal(measure(&with).iterations, 6);
+  assert_int_equal(trial_count, 1 + with.trials_min);
+  assert_int_equal(trials[0].phase, TRIAL_WARMUP);
+  assert_int_equal(trials[0].iterations, 1);
+  assert_int_equal(trials[1].phase, TRIAL_MEASURE);
+  assert_int_equal(trials[1].iterations, 6);
+  with.warmup = 2; /* unless more is asked for */
+  assert_int_equal(measure(&with).iterations, 6);
+  assert_int_equal(trial_count, 2 + with.trials_min);
+  assert_int_equal(trials[1].phase, TRIAL_WARMUP);
+  assert_int_equal(trials[1].iterations, 6);
+}
+
 static bool first_times_out(uint32_t number) {
   return number == 0;
 }
@@ -298,6 +321,7 @@ static void flows_that_do_not_run_side_by_side_are_flagged(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(trials_last_as_long_as_they_should),
+      cmocka_unit_test(a_long_first_trial_is_not_repeated),
       cmocka_unit_test(a_gate_that_times_out_chooses_no_iterations),
       cmocka_unit_test(a_gate_that_always_times_out_is_a_failure),
       cmocka_unit_test(trials_without_a_time_end_and_fail),
