@@ -52,7 +52,7 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   const double trial_ns = timed_ns + TRIAL_OVERHEAD_NS + cost.flush_ns +
                           (measure->verify == VERIFY_EVERY ? cost.check_ns : 0);
   const double usual =
-      estimate_trials_to_settle(measure, cost.host_clock ? SPREAD_HOST : SPREAD_GPU);
+      estimate_trials_to_settle(measure, cost.host_spread ? SPREAD_HOST : SPREAD_GPU);
   const double time_limit_ns = fmax((double)measure->max_time_ns, trial_ns * measure->trials_min);
   const double usual_ns = fmin(usual * trial_ns, time_limit_ns);
   const double longest_ns = fmin(measure->trials_max * trial_ns, time_limit_ns);

@@ -2,7 +2,8 @@
  *
  * From the least window of its bytes (bound.h) and the settings of [measure]: repeats in a trial so
  * that it lasts min_trial; trials until the interval of the median is within precision, for the
- * spread that is usual (0.3 % on a GPU's clock, 2 % on the host's); cache flushes; pattern, poison
+ * spread that is usual (0.3 % of what GPUs do alone, 2 % where processors or the driver's paging
+ * have a part in it); cache flushes; pattern, poison
  * and comparison of verification; allocation of buffers that the pool does not hold yet. Meant to
  * be within a factor of two on a machine that is not slow for its kind. */
 #ifndef HAUL_RUNNER_PLAN_ESTIMATE_H
@@ -30,7 +31,7 @@ struct cost {
   double fill_ns;        /* once, before the first trial */
   double check_ns;       /* a verification */
   double flush_ns;       /* before a trial */
-  bool host_clock;
+  bool host_spread;      /* processors, or the driver's paging, have a part in it */
 };
 
 struct estimate {

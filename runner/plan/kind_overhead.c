@@ -88,7 +88,7 @@ static void plan_overhead_cost(const struct bench_case *bench, const struct mach
   cost->work_ns = CALL_NS + (allocates ? ALLOCATION_NS : 0) +
                   (host ? (double)overhead->size_bytes * 1e9 / ESTIMATE_HOST_ALLOCATION_RATE : 0);
   cost->iterations_max = INFINITY;
-  cost->host_clock = true;
+  cost->host_spread = true;
 }
 
 const struct plan_kind plan_kind_overhead = {

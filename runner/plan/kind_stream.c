@@ -121,7 +121,7 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
     cost->iterations_max = 1;
     cost->flush_ns = 2 * arrays * array_ns;
   }
-  cost->host_clock = host;
+  cost->host_spread = host;
   if (host && bench->measure.host_cache != HOST_CACHE_AS_IS) {
     cost->flush_ns = arrays * (double)stream->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
   }

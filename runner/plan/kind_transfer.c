@@ -647,10 +647,13 @@ static void plan_transfer_cost(const struct bench_case *bench, const struct mach
                                struct cost *cost) {
   const struct measure *measure = &bench->measure;
   double pieces_ns = 0;
+  bool host_clock = false;
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
     pieces_ns = fmax(pieces_ns, plan_transfer_pieces_ns(flow));
-    cost->host_clock = cost->host_clock || plan_transfer_is_on_host_clock(flow);
+    host_clock = host_clock || plan_transfer_is_on_host_clock(flow);
+    cost->host_spread =
+        cost->host_spread || host_clock || flow->method == METHOD_UM || flow_blocks_host(flow);
     cost->fill_ns += estimate_pass_ns(flow->source.place, flow->size_bytes);
     /* poison, compare */
     cost->check_ns += 2 * estimate_pass_ns(flow->target.place, flow->size_bytes);
@@ -660,7 +663,7 @@ static void plan_transfer_cost(const struct bench_case *bench, const struct mach
       cost->flush_ns += buffers * (double)flow->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
     }
   }
-  cost->iterations_max = cost->host_clock ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
+  cost->iterations_max = host_clock ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
   cost->flush_ns += measure->device_cache == CACHE_FLUSHED ? ESTIMATE_GPU_FLUSH_NS : 0;
   cost->work_ns =
       bound_typical_ns(bench->flows, bench->flow_count, machine) / ESTIMATE_TYPICAL_SHARE +

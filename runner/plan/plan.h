@@ -105,7 +105,8 @@ struct skip_group {
   const struct plan_case *cases[SKIP_GROUP_CASES_MAX]; /* the first ones */
 };
 
-/* Whether every case is skipped, and why: the reason of most of them, and how many others there are.
+/* Whether every case is skipped, and why: the reason of most of them, and how many others there
+ * are.
  */
 bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]);
 

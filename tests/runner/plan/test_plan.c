@@ -466,6 +466,30 @@ static void estimates_follow_the_settings(void **state) {
   free(machine);
 }
 
+/* A precision of 0.5 % takes some tens of trials where the host has a part in the copy, and no more
+ * than the least where it has none. */
+static void what_the_host_does_scatters_more(void **state) {
+  (void)state;
+  static const enum memory_kind MEMORY[] = {MEMORY_PINNED, MEMORY_PAGEABLE};
+  struct machine *machine = machine_8xh100();
+  for (size_t i = 0; i < 2; i++) {
+    struct setting setting = host_to_device();
+    setting.transfer.flow.from.memory = MEMORY[i];
+    setting.measure.max_time_ns = UINT64_C(60000000000);
+    setting.measure.trials_min = 4;
+    setting.measure.trials_max = 1000;
+    setting.measure.precision = 0.5;
+    struct plan *loose = plan_one(machine, setting);
+    setting.measure.precision = 0.005;
+    struct plan *tight = plan_one(machine, setting);
+    const uint64_t more = tight->cases[0].estimate_ns - loose->cases[0].estimate_ns;
+    assert_int_equal(more > loose->cases[0].estimate_ns, MEMORY[i] == MEMORY_PAGEABLE);
+    plan_free(loose);
+    plan_free(tight);
+  }
+  free(machine);
+}
+
 static void buffers_are_allocated_once(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
@@ -498,6 +522,7 @@ int main(void) {
       cmocka_unit_test(what_the_engine_refuses_is_skipped_with_its_reason),
       cmocka_unit_test(what_does_not_fit_is_skipped_with_the_numbers),
       cmocka_unit_test(estimates_follow_the_settings),
+      cmocka_unit_test(what_the_host_does_scatters_more),
       cmocka_unit_test(buffers_are_allocated_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
