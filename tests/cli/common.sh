@@ -46,6 +46,41 @@ fake_driver() { # MACHINE; where it was not built this says so
   export HAUL_FAKE_PROCESSES=$scratch/processes
 }
 
+# Two drivers that scatter, of which the second has a way from GPU 0 to the host of 97 %: `haul run` under either,
+# and the scenario gpu.toml here.
+faults=$source_folder/tests/fake_cuda/faults
+two_drivers() {
+  fake_driver h100x8-nvlink || exit 77
+  cp -- "$source_folder/tests/cli/gpu.toml" .
+  cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
+}
+on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run "$@"; }
+on_second() { HAUL_FAKE_FAULTS=$scratch/slow.toml run run "$@"; }
+
+# The scenario pairs.toml here: copies between all GPUs, and some from the host.
+write_pairs() { # SIZES BETWEEN, TARGETS, SIZES FROM THE HOST: values of TOML
+  cat >pairs.toml <<TOML
+schema_version = 1
+name = "pairs"
+[measure]
+max_time = "1ms"
+min_trial = "10us"
+trials = { min = 2, max = 8 }
+[[transfer]]
+name = "between"
+method = "ce"
+from = { gpu = "*" }
+to = { gpu = "*" }
+size = $1
+[[transfer]]
+name = "sweep"
+method = "ce"
+from = { numa = 0, memory = "pinned" }
+to = { gpu = $2 }
+size = $3
+TOML
+}
+
 # Whether the build is for another machine: $haul is a script then, by which an emulator runs it or, where
 # that is set, EMULATED_PROGRAM.
 emulated() { [ "$haul" = "$build_folder/tests/emulated/haul" ]; }

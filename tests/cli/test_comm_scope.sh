@@ -135,7 +135,7 @@ claims fig.db --param 'tag=no such*'
 equal 22 "$(grep -c 'cannot be tested here' "$scratch/out")" 'claims without a run'
 
 begin 'five processes, and their standard deviation'
-HAUL_FAKE_FAULTS=$source_folder/tests/fake_cuda/faults/noise.toml run_ok run comm-scope/fig11 "${small[@]}" --set transfer.size=64KiB --db sd.db -q
+HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run comm-scope/fig11 "${small[@]}" --set transfer.size=64KiB --db sd.db -q
 expect_value 5 sd.db 'select max(process) + 1 from v_case'
 run_ok query --saved comm-scope-figure --db sd.db --format jsonl
 query_sd=$(sed -n 's/.*"series":"pinned_to_gpu".*"sd":\([0-9.e-]*\).*/\1/p' "$scratch/out")

@@ -2,19 +2,12 @@
 # What a new driver changed: diff, check, history, outliers and baselines on the fake driver.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-faults=$source_folder/tests/fake_cuda/faults
-fake_driver h100x8-nvlink || exit 77
-
-cp -- "$source_folder/tests/cli/gpu.toml" .
-# Both drivers scatter; the second has a way from GPU 0 to the host of 97 %.
-cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
-on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run gpu.toml -q "$@"; }
-on_second() { HAUL_FAKE_FAULTS=$scratch/slow.toml run run gpu.toml -q "$@"; }
+two_drivers
 
 begin 'diff names the one link at 97 %'
-on_first --db r.db --processes 5 --tag before
+on_first gpu.toml -q --db r.db --processes 5 --tag before
 expect_code 0
-on_second --db r.db --processes 5 --tag after
+on_second gpu.toml -q --db r.db --processes 5 --tag after
 expect_code 0
 run_ok diff tag:before tag:after --db r.db
 expect_out 'REGRESSED +down/gpu0-numa0:pinned/2MiB'
@@ -46,26 +39,7 @@ pairs() { # FAULTS TAG
   HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml HAUL_FAKE_FAULTS=$1 \
     run_ok run pairs.toml -q --db pairs.db --processes 5 --tag "$2"
 }
-cat >pairs.toml <<'TOML'
-schema_version = 1
-name = "pairs"
-[[transfer]]
-name = "between"
-method = "ce"
-from = { gpu = "*" }
-to = { gpu = "*" }
-size = ["1MiB", "4MiB"]
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = 0, memory = "pinned" }
-to = { gpu = "*" }
-size = "1MiB"
-[measure]
-max_time = "1ms"
-min_trial = "10us"
-trials = { min = 2, max = 8 }
-TOML
+write_pairs '["1MiB", "4MiB"]' '"*"' '"1MiB"'
 cat -- gpu2.toml "$faults/noise.toml" >gpu2-noise.toml
 pairs "$faults/noise.toml" before
 pairs "$scratch/gpu2-noise.toml" after
@@ -91,7 +65,7 @@ equal 2 "$(grep -c '"compared": ' out)" 'blocks'
 
 begin 'smallest change that matters: of the scenario, or --delta'
 cp r.db delta.db
-on_second --db delta.db --processes 5 --tag lenient --set down.delta=0.05
+on_second gpu.toml -q --db delta.db --processes 5 --tag lenient --set down.delta=0.05
 expect_code 0
 run diff tag:before tag:lenient --db delta.db
 expect_out '^18 cases: 18 same'
@@ -123,8 +97,8 @@ expect_out '<failure message="regressed: -[23]'
 run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
 
 begin 'few processes: provisional, and decisive with --fail-on suspect'
-on_first --db few.db --processes 3 --tag a
-on_second --db few.db --processes 3 --tag b
+on_first gpu.toml -q --db few.db --processes 3 --tag a
+on_second gpu.toml -q --db few.db --processes 3 --tag b
 run_ok check tag:a tag:b --db few.db
 expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional, as a side has fewer than 4 processes'
@@ -162,7 +136,7 @@ missing no-such.db
 begin 'history marks a latest run that is off the level before it, in text, JSON and on the page'
 printf '[[fake.link]]\nfrom = 0\nto = "host"\nfactor = 0.9\n' | cat - "$faults/noise.toml" >link.toml
 for ((i = 0; i < 6; i++)); do
-  on_first --db h.db --processes 2 --tag before --only 'down*gpu0*'
+  on_first gpu.toml -q --db h.db --processes 2 --tag before --only 'down*gpu0*'
 done
 run_ok history 'down/gpu0*/4MiB' --db h.db
 expect_out '^  the latest run is as the 5 before it; a change of [0-9.]+ % would be marked$'
@@ -261,8 +235,8 @@ run outliers --db quick.db --json
 expect_out '"finding":"slow".*"name":"gpu1-numa0".*"memory":"device to pinned"'
 
 begin 'one process per side is undecided; stderr says what would decide'
-on_first --db one.db --tag a
-on_second --db one.db --tag b
+on_first gpu.toml -q --db one.db --tag a
+on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, first gpu0-numa0:pinned/4MiB"
 expect_out '18 cases: 18 insufficient'
@@ -291,16 +265,16 @@ paste_advice B "$scratch/slow.toml"
 run check tag:a tag:b --db one.db --strict
 expect_code 1
 expect_out '^18 cases: 2 regressed, 16 same'
-on_first --db one.db --processes 5 --tag a2
-on_second --db one.db --processes 5 --tag b2
+on_first gpu.toml -q --db one.db --processes 5 --tag a2
+on_second gpu.toml -q --db one.db --processes 5 --tag b2
 
 begin 'several runs of a side are judged by run, and more runs are asked for'
 run_ok diff tag:a,tag:a2 tag:b2 --db one.db --json
 expect_out '"unit": "run"' '"runs": 2' '"judged": "Judged by run.*B is one run, held against how the 2'
-on_first --db runs.db --processes 2 --tag a
-on_first --db runs.db --processes 2 --tag a
-on_second --db runs.db --processes 2 --tag b
-on_second --db runs.db --processes 2 --tag b
+on_first gpu.toml -q --db runs.db --processes 2 --tag a
+on_first gpu.toml -q --db runs.db --processes 2 --tag a
+on_second gpu.toml -q --db runs.db --processes 2 --tag b
+on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Judged by run, each the mean of its processes$'
 reject_out 'One run each'
@@ -308,8 +282,8 @@ expect_err 'undecided with so few runs; haul run --decide measures them alone'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 
 begin 'advice names the databases to merge'
-on_first --db base.db --tag a
-on_second --db node7.db --tag b
+on_first gpu.toml -q --db base.db --tag a
+on_second gpu.toml -q --db node7.db --tag b
 run_ok merge joint.db base.db node7.db
 run_ok diff tag:a tag:b --db joint.db
 expect_err 'A .*: for .* haul run .*--db base\.db .*--tag a; done$'
@@ -320,14 +294,14 @@ run diff previous latest --db joint.db
 expect_err 'and then haul merge joint\.db base\.db node7\.db$'
 expect_err 'and then haul diff tag:a2 tag:b2 --db joint\.db$'
 # What is said does decide.
-on_first --db base.db --processes 5 --tag a2
-on_second --db node7.db --processes 5 --tag b2
+on_first gpu.toml -q --db base.db --processes 5 --tag a2
+on_second gpu.toml -q --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
 run diff tag:a2 tag:b2 --db joint.db
 expect_out '^18 cases: 2 regressed, 16 same'
 # One file of both sides, by another name, is named once; the one that is read never is.
-on_first --db both.db --tag a
-on_second --db both.db --tag b
+on_first gpu.toml -q --db both.db --tag a
+on_second gpu.toml -q --db both.db --tag b
 cp both.db copy.db
 run diff tag:a tag:b --db copy.db
 expect_err 'and then haul merge copy\.db both\.db$'
@@ -345,8 +319,8 @@ if command -v sqlite3 >/dev/null; then
 fi
 
 begin 'runs without a case in common'
-on_first --db apart.db --only 'up*'
-on_first --db apart.db --only 'down*'
+on_first gpu.toml -q --db apart.db --only 'up*'
+on_first gpu.toml -q --db apart.db --only 'down*'
 run_ok diff previous latest --db apart.db
 expect_out '^12 cases: 4 missing, 8 new; none is on both sides$'
 equal "$(grep -o 'down/[^ ]*' out)" "$(grep -o 'down/[^ ]*' out | sort -t/ -k3,3 -s)" 'in the order of the plan'
@@ -357,14 +331,14 @@ run check previous latest --db apart.db # four cases are missing
 expect_code 1
 
 begin 'an A/A test: five splits of ten processes report no false positives'
-on_first --db same.db --processes 10
+on_first gpu.toml -q --db same.db --processes 10
 for option in --a-a=5 --null=5; do
   run_ok diff latest "$option" --db same.db
   expect_out '^A/A test: A split at random 5 times: 0 splits report false positives; 0 of 90 cases'
   expect_out '^One run: splits within the run see nothing of the difference between runs$'
 done
 for ((i = 0; i < 4; i++)); do
-  on_first --db same.db --processes 2 --tag four --only 'up*'
+  on_first gpu.toml -q --db same.db --processes 2 --tag four --only 'up*'
 done
 run_ok diff tag:four --a-a=5 --db same.db
 expect_out '^A/A test: runs of A split at random 5 times: 0 splits report'
@@ -382,7 +356,7 @@ expect_code 1
 run_ok check tag:before tag:broken --db r.db --fail-on regressed
 
 begin 'case that is corrupt in some processes of B is broken'
-on_first --db r.db --processes 2 --tag corrupt
+on_first gpu.toml -q --db r.db --processes 2 --tag corrupt
 cat -- "$faults/noise.toml" "$faults/flipped-byte.toml" >flipped.toml
 HAUL_FAKE_FAULTS=$scratch/flipped.toml run run gpu.toml -q --db r.db --processes 3 --tag corrupt
 expect_code 3

@@ -2,16 +2,9 @@
 # haul run --decide: measuring what a diff left undecided, and how later diffs judge it.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-faults=$source_folder/tests/fake_cuda/faults
-fake_driver h100x8-nvlink || exit 77
-
-cp -- "$source_folder/tests/cli/gpu.toml" .
-# The second driver has a way from GPU 0 to the host of 97 %.
-cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
-on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run -q "$@"; }
-on_second() { HAUL_FAKE_FAULTS=$scratch/slow.toml run run "$@"; }
+two_drivers
 for _ in 1 2 3 4 5; do
-  on_first gpu.toml --db d.db --tag a
+  on_first -q gpu.toml --db d.db --tag a
 done
 
 begin 'undecided cases are measured until they are decided'
@@ -38,7 +31,7 @@ run_ok diff tag:a tag:b --db d.db --format csv
 equal 2 "$(grep -c '^regressed' out)" 'regressed cases'
 
 begin 'when all looks are taken, what is advised begins anew, with the command of the other side'
-HAUL_FAKE_FAULTS=$faults/noise.toml run run --decide tag:a --tag all --processes 1 --delta 0.01 --db d.db
+on_first --decide tag:a --tag all --processes 1 --delta 0.01 --db d.db
 expect_err 'all 5 looks are taken|more of tag:all alone would hardly decide the rest'
 if command -v sqlite3 >/dev/null; then
   sqlite3 d.db "update run set look = 5 where tag = 'all'"
@@ -63,8 +56,8 @@ begin 'a run that was interrupted keeps its cases, and is resumed with them'
 printf '[[fake.fault]]\nkind = "block"\ncall = "cuEventSynchronize"\nmarker = "inside"\nwhile = "hold"\n' |
   cat -- slow.toml - >blocked.toml
 on_second gpu.toml --only 'down*' --db i.db --tag b
-on_first gpu.toml --only '*gpu0*' --db i.db --tag a
-on_first gpu.toml --only '*gpu0*' --db i.db --tag a
+on_first -q gpu.toml --only '*gpu0*' --db i.db --tag a
+on_first -q gpu.toml --only '*gpu0*' --db i.db --tag a
 touch hold
 HAUL_FAKE_FAULTS=$scratch/blocked.toml "$haul" run --decide tag:a --tag c --db i.db >out 2>err &
 pid=$!
@@ -99,7 +92,7 @@ run_fails 2 'of --set it takes measure.pause alone, not down.size' \
   run --decide tag:a --tag b --set down.size=1MiB
 run_fails 2 '--budget and --delta need --decide' run gpu.toml --budget 10min
 run_error 2 'no run' run --decide tag:nobody --tag b --db d.db
-on_first --decide tag:a --tag b --db d.db
+on_first -q --decide tag:a --tag b --db d.db
 expect_code 2
 expect_err 'tag:b has runs of the driver 590.*: choose another --tag'
 finish

@@ -35,25 +35,10 @@ ask() {
 answer_is() { equal "$1" "$answer" "$2"; }
 
 small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2 -q)
-cat >pairs.toml <<'TOML'
-schema_version = 1
-name = "pairs"
-[[transfer]]
-name = "between"
-method = "ce"
-from = { gpu = "*" }
-to = { gpu = "*" }
-size = "1MiB"
-[[transfer]]
-name = "sweep"
-method = "ce"
-from = { numa = 0, memory = "pinned" }
-to = { gpu = "*" }
-size = { from = "1KiB", to = "1MiB", factor = 4 }
-TOML
-faults=$source_folder/tests/fake_cuda/faults
-HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run pairs.toml "${small[@]}" --processes 1 --db b.db --tag earlier
-HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag a
+write_pairs '"1MiB"' '"*"' '{ from = "1KiB", to = "1MiB", factor = 4 }'
+on_first pairs.toml -q --processes 1 --db b.db --tag earlier
+on_first pairs.toml -q --processes 4 --db b.db --tag a
+expect_code 0
 cat "$faults/noise.toml" - >new-driver.toml <<'TOML'
 [[fake.link]]
 from = 2
@@ -62,7 +47,7 @@ factor = 0.8
 [fake]
 driver_version = "590.44.01"
 TOML
-HAUL_FAKE_FAULTS=$scratch/new-driver.toml run_ok run pairs.toml "${small[@]}" --processes 4 --db b.db --tag b
+HAUL_FAKE_FAULTS=$scratch/new-driver.toml run_ok run pairs.toml -q --processes 4 --db b.db --tag b
 run_ok report diff.html tag:b --against tag:a --db b.db
 run_ok run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db b.db
 run_ok report run.html latest --db b.db

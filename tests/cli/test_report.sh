@@ -4,7 +4,6 @@
 . "$(dirname -- "$0")/common.sh"
 fake_driver h200x4 || exit 77
 machines=$source_folder/tests/machines
-faults=$source_folder/tests/fake_cuda/faults
 small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2 -q)
 
 # By a real XML parser, where there is one.
@@ -147,11 +146,11 @@ page f.html '>driver</th><td>machine</td><td><span class="badge warn">failed</sp
 page f.html '<td>corrupt</td><td class="n">[12]</td><td>up</td>'
 
 begin 'comparison names a slow link'
-cp -- "$source_folder/tests/cli/gpu.toml" .
-export HAUL_FAKE_MACHINE=$machines/h100x8-nvlink.toml
-cat -- "$faults/slow-driver.toml" "$faults/noise.toml" >slow.toml
-HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag before
-HAUL_FAKE_FAULTS=$scratch/slow.toml run_ok run gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag after
+two_drivers
+on_first gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag before
+expect_code 0
+on_second gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag after
+expect_code 0
 run report c.html tag:before tag:after --db c.db
 expect_page c.html
 page c.html '<h1>tag:after compared with tag:before</h1>'
@@ -177,24 +176,9 @@ run_error 2 'on both sides' report b.html latest --against latest --db c.db
 page b.html 'baseline:good'
 
 begin 'the maps show where it changed'
-cat >pairs.toml <<'TOML'
-schema_version = 1
-name = "pairs"
-[[transfer]]
-name = "between"
-method = "ce"
-from = { gpu = "*" }
-to = { gpu = "*" }
-size = "1MiB"
-[[transfer]]
-name = "sweep"
-method = "ce"
-from = { numa = 0, memory = "pinned" }
-to = { gpu = [0, 1] }
-size = ["1KiB", "64KiB", "1MiB"]
-TOML
+write_pairs '"1MiB"' '[0, 1]' '["1KiB", "64KiB", "1MiB"]'
 printf '[[fake.link]]\nfrom = 2\nto = "*"\nfactor = 0.8\n' | cat - "$faults/noise.toml" >gpu2.toml
-pairs() { HAUL_FAKE_MACHINE=$machines/h200x4.toml HAUL_FAKE_FAULTS=$1 run_ok run pairs.toml "${small[@]}" --processes 4 --db m.db --tag "$2"; }
+pairs() { HAUL_FAKE_MACHINE=$machines/h200x4.toml HAUL_FAKE_FAULTS=$1 run_ok run pairs.toml -q --processes 4 --db m.db --tag "$2"; }
 pairs "$faults/noise.toml" a
 pairs "$scratch/gpu2.toml" b
 run report m.html tag:a tag:b --db m.db

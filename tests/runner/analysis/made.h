@@ -58,16 +58,20 @@ static inline size_t made_run(struct measured *m, size_t environment) {
   return m->run_count++;
 }
 
+/* What the case measures. */
+static inline void made_flow(struct measured *m, size_t bench, struct measured_flow flow) {
+  struct measured_flow *made = arena_alloc(&m->arena, sizeof *made);
+  *made = flow;
+  m->cases[bench].flows = made;
+  m->cases[bench].flow_count = 1;
+  m->cases[bench].gpus = (flow.source_is_gpu ? UINT64_C(1) << flow.source : 0) |
+                         (flow.target_is_gpu ? UINT64_C(1) << flow.target : 0);
+}
+
 /* One copy from a GPU to the host; key is of one letter. */
 static inline size_t made_case(struct measured *m, const char *key, const char *block, int gpu,
                                uint64_t size_bytes) {
   m->cases = arena_grow(&m->arena, m->cases, m->case_count, &m->case_capacity, sizeof *m->cases);
-  struct measured_flow *flow = arena_alloc(&m->arena, sizeof *flow);
-  *flow = (struct measured_flow){.source_is_gpu = true,
-                                 .source = gpu,
-                                 .target = 0,
-                                 .source_memory = "device",
-                                 .target_memory = "pinned"};
   m->cases[m->case_count] = (struct measured_case){
       .id = (int64_t)m->case_count + 1,
       .key = key,
@@ -81,10 +85,13 @@ static inline size_t made_case(struct measured *m, const char *key, const char *
       .method = "ce",
       .units = size_bytes,
       .size_bytes = size_bytes,
-      .flows = flow,
-      .flow_count = 1,
-      .gpus = UINT64_C(1) << gpu,
   };
+  made_flow(m, m->case_count,
+            (struct measured_flow){.source_is_gpu = true,
+                                   .source = gpu,
+                                   .target = 0,
+                                   .source_memory = "device",
+                                   .target_memory = "pinned"});
   return m->case_count++;
 }
 

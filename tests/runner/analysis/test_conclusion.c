@@ -32,16 +32,14 @@ static void make(struct made *made, judge_rule *judge) {
       continue;
     }
     const size_t bench = made_case(made->measured, "k", "pairs", from, size_bytes);
-    struct measured_case *c = &made->measured->cases[bench];
-    struct measured_flow *flow = arena_alloc(&made->measured->arena, sizeof *flow);
-    *flow = (struct measured_flow){.source_is_gpu = true,
-                                   .target_is_gpu = true,
-                                   .source = from,
-                                   .target = to,
-                                   .source_memory = "device",
-                                   .target_memory = "device"};
-    c->flows = flow;
-    c->method = method;
+    made_flow(made->measured, bench,
+              (struct measured_flow){.source_is_gpu = true,
+                                     .target_is_gpu = true,
+                                     .source = from,
+                                     .target = to,
+                                     .source_memory = "device",
+                                     .target_memory = "device"});
+    made->measured->cases[bench].method = method;
     struct comparison_row *row = &made->rows[made->comparison.row_count++];
     row->bench = bench;
     row->result.verdict = judge(from, to, method, size_bytes);
@@ -277,18 +275,16 @@ static void make_recorded(struct made *made, const struct recorded *rows, size_t
   for (size_t i = 0; i < count; i++) {
     const size_t bench = made_case(made->measured, "k", rows[i].block,
                                    rows[i].source == HOST ? 0 : rows[i].source, rows[i].size_bytes);
-    struct measured_flow *flow = arena_alloc(&made->measured->arena, sizeof *flow);
-    *flow = (struct measured_flow){
-        .source_is_gpu = rows[i].source != HOST,
-        .target_is_gpu = rows[i].target != HOST,
-        .source = rows[i].source == HOST ? 0 : rows[i].source,
-        .target = rows[i].target == HOST ? 0 : rows[i].target,
-        .source_memory = rows[i].source == HOST ? rows[i].host_memory : "device",
-        .target_memory = rows[i].target == HOST ? rows[i].host_memory : "device"};
-    made->measured->cases[bench].flows = flow;
+    const bool from_gpu = rows[i].source != HOST;
+    const bool to_gpu = rows[i].target != HOST;
+    made_flow(made->measured, bench,
+              (struct measured_flow){.source_is_gpu = from_gpu,
+                                     .target_is_gpu = to_gpu,
+                                     .source = from_gpu ? rows[i].source : 0,
+                                     .target = to_gpu ? rows[i].target : 0,
+                                     .source_memory = from_gpu ? "device" : rows[i].host_memory,
+                                     .target_memory = to_gpu ? "device" : rows[i].host_memory});
     made->measured->cases[bench].method = rows[i].method;
-    made->measured->cases[bench].gpus = (flow->source_is_gpu ? UINT64_C(1) << flow->source : 0) |
-                                        (flow->target_is_gpu ? UINT64_C(1) << flow->target : 0);
     made->rows[made->comparison.row_count++] = (struct comparison_row){
         .bench = bench, .result = {.verdict = rows[i].verdict, .change = rows[i].change}};
   }
