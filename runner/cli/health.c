@@ -395,6 +395,24 @@ static const char *health_find_doubt(const struct health *health, int code) {
                "own";
 }
 
+/* What is known, and of what is too noisy to tell the case that is furthest from what is usual. */
+static const char *health_describe(const struct health *health) {
+  const char *summary = expect_judge_summary(health->judge);
+  const struct expect_finding *worst = NULL;
+  size_t count = 0;
+  const struct expect_finding *findings = expect_judge_findings(health->judge, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (findings[i].verdict == EXPECT_UNCLEAR &&
+        (worst == NULL || findings[i].ratio < worst->ratio)) {
+      worst = &findings[i];
+    }
+  }
+  struct arena *arena = &health->command->arena;
+  return worst == NULL ? summary
+                       : arena_format(arena, "%s; most in doubt: %s: %s", summary, worst->name,
+                                      expect_finding_words(arena, worst));
+}
+
 int health_end(struct health *health, int code) {
   struct health_line line = {.arena = &health->command->arena};
   strbuf_init(&line.text, LINE_MAX_BYTES);
@@ -418,7 +436,7 @@ int health_end(struct health *health, int code) {
     health_say(health, "not judged", doubt);
     code = code == EXIT_DONE ? EXIT_NOT_MEASURED : code;
   } else {
-    health_say(health, "healthy", expect_judge_summary(health->judge));
+    health_say(health, "healthy", health_describe(health));
   }
   strbuf_fini(&line.text);
   expect_judge_free(health->judge);

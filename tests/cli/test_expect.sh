@@ -188,6 +188,12 @@ HAUL_FAKE_FAULTS=noise.toml HAUL_EXPECT=mine.toml run run health --db noise.db -
 expect_code 3
 expect_out '^not judged: every result is too noisy to tell from what is usual$'
 expect_value 2 noise.db 'select count(*) from v_run'
+# Of one of several links: healthy, and the line names it.
+sed -i -e 's/within = .*/within = 0.03/' -e 's/factor = .*/factor = 0.94/' noise.toml
+HAUL_FAKE_PROCESSES=$scratch/noise_processes expect_health 0 \
+  '^healthy: 3 as usual for H200 of the fake driver \(2 reports\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
+  noise.toml --db doubt.db --set measure.trials.min=6 --set measure.trials.max=6
+expect_value 2 doubt.db 'select count(*) from v_run'
 
 begin 'what was measured once more is a part of its run: explain and latest take the whole one'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only 'host_to_device'
