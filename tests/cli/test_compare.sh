@@ -215,7 +215,7 @@ fault_links 1 '"host"' >links.toml
 HAUL_FAKE_FAULTS=$scratch/links.toml run run two.toml -q --db slow.db --processes 3
 run_error 3 'nothing can be judged: 8 results' outliers --db slow.db
 expect_out '^1 undecided:'
-expect_out 'down/gpu1-numa0:pinned/4MiB is [23]\.[0-9]+ % slower than down/gpu0-numa0:pinned/4MiB'
+expect_out 'down/gpu1-numa0:pinned/[24]MiB is [23]\.[0-9]+ % slower than down/gpu0-numa0:pinned/[24]MiB'
 
 begin 'slow link beside pageable copies, which hardly use it'
 quick() { # FAULTS ONLY
