@@ -73,15 +73,22 @@ static uint32_t count_all_processors(struct probe *probe, struct sets *sets) {
   return 0;
 }
 
+/* The only node has all memory. Its own file, where there is one, says less where a virtual machine
+ * gets its memory as it uses it: then /proc/meminfo says what it may have. */
+static void read_all_memory(const struct probe *probe, struct numa_node *node) {
+  char text[4096];
+  if (sources_read(probe->sources, text, sizeof text, "/proc/meminfo") == FACT_OK &&
+      meminfo_bytes(text, "MemTotal:") > node->memory_bytes) {
+    const uint64_t available = meminfo_bytes(text, "MemAvailable:");
+    node->memory_bytes = meminfo_bytes(text, "MemTotal:");
+    node->free_memory_bytes = memory_clip(probe, available > 0 ? available : available_bytes(text));
+  }
+}
+
 /* A kernel without NUMA: node 0 is everything. */
 static void add_only_node(struct probe *probe, struct sets *sets) {
-  char text[4096];
-  struct numa_node *node = &probe->machine->nodes[0];
-  *node = (struct numa_node){.number = 0, .cpu_count = count_all_processors(probe, sets)};
-  if (sources_read(probe->sources, text, sizeof text, "/proc/meminfo") == FACT_OK) {
-    node->memory_bytes = meminfo_bytes(text, "MemTotal:");
-    node->free_memory_bytes = memory_clip(probe, available_bytes(text));
-  }
+  probe->machine->nodes[0] =
+      (struct numa_node){.number = 0, .cpu_count = count_all_processors(probe, sets)};
   probe->machine->node_count = 1;
   probe->machine->node_distance[0][0] = 10;
 }
@@ -149,6 +156,9 @@ static void read_topology(struct probe *probe, struct sets *sets) {
     add_only_node(probe, sets);
   } else {
     read_distances(probe, sets->online);
+  }
+  if (probe->machine->node_count == 1 && count_both(sets->online, sets->online) <= 1) {
+    read_all_memory(probe, &probe->machine->nodes[0]);
   }
 }
 

@@ -51,6 +51,9 @@ struct definition {
   "nvbandwidth counts one GPU at a time beside the others; haul counts all of them in one window"
 #define WRITES(same)                                                                               \
   "nvbandwidth runs it on the source GPU, so that it writes: the same measurement as " same
+#define REPEATS                                                                                    \
+  "nvbandwidth's kernel copies the same 16 bytes of each thread 16 times in a row; haul copies "   \
+  "each byte once"
 #define LAUNCH                                                                                     \
   "nvbandwidth's time includes the launch, at a fixed stride; haul's thread times itself along a " \
   "random cycle"
@@ -78,8 +81,8 @@ static const struct definition DEFINITIONS[] = {
     {"one_to_all_read_ce", BY_CE, &ONE_PULLS, NULL},
     {"host_to_device_memcpy_sm", BY_SM, &TO_GPU, NULL},
     {"device_to_host_memcpy_sm", BY_SM, &FROM_GPU, NULL},
-    {"host_to_device_bidirectional_memcpy_sm", BY_SM, &TO_GPU_LOADED, NULL},
-    {"device_to_host_bidirectional_memcpy_sm", BY_SM, &FROM_GPU_LOADED, NULL},
+    {"host_to_device_bidirectional_memcpy_sm", BY_SM, NULL, REPEATS},
+    {"device_to_host_bidirectional_memcpy_sm", BY_SM, NULL, REPEATS},
     {"device_to_device_memcpy_read_sm", BY_SM, &PULL, NULL},
     {"device_to_device_memcpy_write_sm", BY_SM, &PUSH, NULL},
     {"device_to_device_bidirectional_memcpy_read_sm", BY_SM, NULL, TWO_WINDOWS},

@@ -313,6 +313,35 @@ static void test_without_sysfs_there_is_one_node(void **state) {
   scene_free(scene);
 }
 
+/* A virtual machine that gets its memory as it uses it, and a process held to one node of two. */
+static void test_memory_of_the_only_node(void **state) {
+  (void)state;
+  const struct {
+    const char *online, *memory;
+    uint64_t total_kib, free_kib;
+  } cases[] = {
+      {"0", "MemTotal: 9000 kB\nMemFree: 50 kB\nMemAvailable: 8000 kB\n", 9000, 8000},
+      {"0", "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 80 kB\n", 1000, 600},
+      {"0-1", "MemTotal: 9000 kB\nMemFree: 50 kB\nMemAvailable: 8000 kB\n", 1000, 600},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct scene *scene = scene_new((struct recorded[]){
+        {"/proc/meminfo", cases[i].memory},
+        {"/proc/self/status", "Mems_allowed_list:\t0\nCpus_allowed_list:\t0-3\n"},
+        {"/sys/devices/system/node/online", cases[i].online},
+        {"/sys/devices/system/node/node0/cpulist", "0-3\n"},
+        {"/sys/devices/system/node/node0/meminfo",
+         "Node 0 MemTotal:       1000 kB\nNode 0 MemFree:         600 kB\n"},
+        {NULL, NULL}});
+    look(scene);
+    const struct machine *machine = scene->probe->machine;
+    assert_int_equal(machine->node_count, 1);
+    assert_int_equal(machine->nodes[0].memory_bytes, cases[i].total_kib * 1024);
+    assert_int_equal(machine->nodes[0].free_memory_bytes, cases[i].free_kib * 1024);
+    scene_free(scene);
+  }
+}
+
 /* The configuration of a bridge: an extended capability of another kind, then ACS at 0x220 with
  * that control register; cut at length, as a kernel does for users who are not root. */
 static void lay_out_bridge(const struct scene *scene, const char *address, unsigned char control,
@@ -562,6 +591,7 @@ int main(void) {
       cmocka_unit_test(test_a_server),
       cmocka_unit_test(test_many_processors),
       cmocka_unit_test(test_without_sysfs_there_is_one_node),
+      cmocka_unit_test(test_memory_of_the_only_node),
       cmocka_unit_test(test_bridges_above_gpus),
       cmocka_unit_test(test_every_fact_in_order),
       cmocka_unit_test(test_a_grace_hopper),
