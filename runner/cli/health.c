@@ -379,7 +379,9 @@ static const char *health_find_doubt(const struct health *health, int code) {
             : arena_format(&health->command->arena, ", and %zu more", health->outcome.failed - 1));
   }
   if (code != EXIT_DONE) {
-    return "not all was measured: haul query --saved not-measured";
+    return arena_format(&health->command->arena,
+                        "not all was measured: haul query --saved not-measured%s",
+                        console_db_option(&health->command->common, &health->command->arena));
   }
   if (health->judge != NULL && expect_judge_summary(health->judge) != NULL) {
     size_t count = 0;

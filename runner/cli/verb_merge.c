@@ -1,6 +1,7 @@
 /* haul merge: results of many databases into one. */
 #include "engine/base/strings.h"
 #include "runner/cli/cli.h"
+#include "runner/console/shell_word.h"
 #include "runner/record/merge.h"
 #include "runner/record/node_list.h"
 #include "runner/table/result_set.h"
@@ -263,8 +264,11 @@ static enum status verb_merge_show_nodes(struct command *command,
       query_run_saved(command->query, "nodes", parameters, 2, NULL, &nodes.sink, err);
   if (status == STATUS_OK) {
     verb_merge_group_nodes(&nodes, &command->arena, &groups);
-    status = verb_merge_print(command, &groups, "not ok (node by node: haul query --saved nodes)\n",
-                              err);
+    status = verb_merge_print(
+        command, &groups,
+        arena_format(&command->arena, "not ok (node by node: haul query --saved nodes --db %s)\n",
+                     shell_word(&command->arena, command->output)),
+        err);
   }
   result_set_fini(&nodes);
   result_set_fini(&groups);

@@ -33,6 +33,7 @@ missing "$scratch/data"
 
 begin 'who is missing is a row'
 run_ok merge fleet.db shards
+expect_out '^not ok \(node by node: haul query --saved nodes --db fleet\.db\)$'
 expect_states fleet.db 'n01:ok n02:ok n03:missing'
 expect_out '^missing +1 +n03 +no shard'
 expect_value 'lab/77.0' fleet.db 'select distinct fleet from v_node'
