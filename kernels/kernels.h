@@ -133,9 +133,9 @@ struct copy_arguments {
 struct copy_pair_arguments {
   struct copy_arguments copies[2];
 };
-/* Of 100 shapes on an H200, within the GPU, read and written: a block for each chunk, 12 or 16 on
- * an SM at once, 4250 to 4260 GB/s; rings of blocks that stay, 4083 at best. Peers: all the same.
- */
+/* Within a GPU a block for each chunk, with many on an SM at once, was faster than rings of blocks
+ * that stay, of each shape that was tried; between GPUs all are alike. The benchmark of both is
+ * tests/benchmarks/copy_kernels.toml, blocks local_bulk and local_bulk_cover. */
 enum { BULK_STAGES = 4, BULK_AHEAD = 2, BULK_CHUNK = 4096 };
 enum { BULK_UNIT = 16 }; /* bytes: addresses and sizes of the bulk copy engine are multiples */
 

@@ -5,7 +5,7 @@
 
 #include "kernels/kernels.h"
 
-/* Nanoseconds of the GPU's global timer; its step is 32 ns on Hopper, up to 1 us elsewhere. */
+/* Nanoseconds of the GPU's global timer; its step depends on the GPU. */
 static __device__ __forceinline__ uint64_t global_timer_ns() {
   uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* kHz, from a timed chain of dependent additions, one per cycle; the fastest of some rounds, so
- * that an interrupt costs nothing. Takes about 30 us. 0 = not known on this architecture. */
+ * that an interrupt costs nothing. Takes some 10^5 cycles. 0 = not known on this architecture. */
 uint32_t cpu_clock_khz(void);
 
 #endif

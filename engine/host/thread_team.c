@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Spins before a waiting thread offers its processor: about 0.1 ms. Others of the team may be kept
- * from arriving by somebody else's work on this processor. */
+/* Spins before a waiting thread offers its processor. Others of the team may be kept from arriving
+ * by somebody else's work on this processor. */
 enum { SPINS_BEFORE_YIELD = 4096, CACHE_LINE_MAX = 128 };
 
 struct thread_team_thread {

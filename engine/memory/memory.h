@@ -49,7 +49,7 @@ struct memory_ops {
 /* Every kind, in the order of enum memory_kind; NULL entries: not in this build. */
 extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
 
-/* ---- The pool: buffers kept between cases. Allocating 512 MiB of pinned memory costs 0.2 s.
+/* ---- The pool: buffers kept between cases, for locking pages takes longer than to copy them.
  *
  * A case takes the buffers it needs and gives them all back at its end. A free buffer of the same
  * endpoint and at least the size (and at most 4 times it, or 64 MiB more) is reused, the smallest

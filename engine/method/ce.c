@@ -262,9 +262,9 @@ static enum status ce_enqueue(const struct memory_context *context, struct flow_
   return status;
 }
 
-/* The gate occupies the compute engine: without the primer, the first copy's time includes some 6
- * us in which the copy engine is started (H200, driver 580). It writes no more bytes than the
- * flow's own copies do, which must overwrite every one of them. */
+/* The gate occupies the compute engine: without the primer, the first copy's time includes the
+ * start of the copy engine. It writes no more bytes than the flow's own copies do, which must
+ * overwrite every one of them. */
 static enum status ce_prime(const struct memory_context *context, struct flow_run *run,
                             struct error *err) {
   const struct flow *flow = run->flow;

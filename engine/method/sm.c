@@ -3,10 +3,10 @@
  * Variant "auto" is "vector" for a copy by itself: on an H200 (tests/benchmarks/copy_kernels.toml)
  * 16-byte accesses with a grid that covers the data are within 0.5 % of the best of 100 shapes for
  * host, peer and local copies, and "bulk" is never faster. Both directions between the host and the
- * GPU are one kernel (transfer_partner() says when), whose warps take turns: 84.3 GB/s at 512 MiB.
- * It is "bulk" for other copies to or from the host that share their GPU with another kernel of the
- * case: of two grids that cover their data the first takes all SMs, and both ways move 70 GB/s
- * where two bulk copies move 82. */
+ * GPU are one kernel (transfer_partner() says when), whose warps take turns. It is "bulk" for other
+ * copies to or from the host that share their GPU with another kernel of the case: of two grids
+ * that cover their data the first takes all SMs, and both ways move less than two bulk copies do.
+ */
 #include "engine/gpu/session.h"
 #include "engine/method/method.h"
 

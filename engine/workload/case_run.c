@@ -22,7 +22,7 @@ enum {
  * queue reach 1.5 and more. */
 static const double SERIALISED_RATIO = 1.25;
 
-/* Ten looks in a row differ by 1 % on a busy machine; a step of the clock is 100 MHz and more. */
+/* More than looks in a row differ by on a busy machine, less than a step of the clock: 100 MHz. */
 static const double CPU_CLOCK_MOVES = 0.03;
 
 struct case_run {

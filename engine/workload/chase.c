@@ -7,8 +7,8 @@
  * the state that the chain itself leaves: what an L1 could hold is walked once, untimed, before
  * every trial (a launch begins with an empty L1), and what an L2 could hold once before all. Host
  * memory is flushed from the processor's caches once the elements are written: the GPU's loads do
- * not bring it back, and left alone it goes out within some 100 ms, during which the latency rises
- * (by 4 % on an H200). */
+ * not bring it back, and left alone it goes out in the course of the first trials, during which the
+ * latency rises. */
 #include "engine/base/clock.h"
 #include "engine/host/cache.h"
 #include "engine/method/method.h"
