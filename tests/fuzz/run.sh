@@ -23,6 +23,7 @@ for target in $targets; do
   case $target in
     machine) set -- "$here"/../machines/*.toml ;;
     import) set -- "$here/$target"/* "$here"/../data/*.json ;;
+    sql) set -- "$here/$target"/* "$here"/../../schema/results/queries/*.sql ;;
     *) set -- "$here/$target"/* ;;
   esac
   for seed; do

@@ -1,7 +1,7 @@
 /* The least window of a case: rates worked out by hand from the machines' numbers. */
 #include "runner/plan/bound.h"
 #include "tests/cmocka.h"
-#include "tests/runner/plan/machines.h"
+#include "tests/runner/plan/fixture.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* One setting x machine -> cases: selectors, pairs, direction, initiator, concurrent, loads. */
 #include "runner/plan/plan.h"
 #include "tests/cmocka.h"
-#include "tests/runner/plan/fake_engine.h"
-#include "tests/runner/plan/machines.h"
+#include "tests/runner/plan/fixture.h"
 
 #include <stdlib.h>
 

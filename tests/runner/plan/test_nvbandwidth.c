@@ -1,7 +1,7 @@
 /* scenarios/nvbandwidth.toml on 8 GPUs: every test is there, with the cases, flows and initiators
  * that its name says. */
 #include "tests/cmocka.h"
-#include "tests/runner/plan/planned.h"
+#include "tests/runner/plan/fixture.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 #include "runner/plan/definition.h"
 #include "runner/plan/plan.h"
 #include "tests/cmocka.h"
-#include "tests/runner/plan/fake_engine.h"
-#include "tests/runner/plan/machines.h"
+#include "tests/runner/plan/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
 #include "tests/cmocka.h"
-#include "tests/runner/plan/planned.h"
+#include "tests/runner/plan/fixture.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "runner/plan/plan.h"
 #include "runner/render/plan.h"
 #include "tests/cmocka.h"
-#include "tests/runner/plan/machines.h"
+#include "tests/runner/plan/fixture.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "runner/table/table.h"
 #include "schema/machine/machine_file.h"
 #include "tests/cmocka.h"
-#include "tests/runner/plan/planned.h"
+#include "tests/runner/plan/fixture.h"
 #include "tests/runner/plan/random_scenario.h"
 
 #include <inttypes.h>

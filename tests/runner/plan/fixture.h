@@ -1,8 +1,11 @@
-/* machines.h - machines and settings for tests of the plan, made by hand. */
-#ifndef HAUL_TESTS_RUNNER_PLAN_MACHINES_H
-#define HAUL_TESTS_RUNNER_PLAN_MACHINES_H
+/* fixture.h - for tests of plans: machines and settings made by hand, scenarios planned as haul
+ * does it, and the answers of the engine that a plan needs, in the hand of the test. */
+#ifndef HAUL_TESTS_RUNNER_PLAN_FIXTURE_H
+#define HAUL_TESTS_RUNNER_PLAN_FIXTURE_H
 
+#include "engine/engine.h"
 #include "engine/machine/machine.h"
+#include "runner/plan/plan.h"
 #include "schema/scenario/scenario.h"
 
 /* 8 GPUs, NV18 between all (478.26 GB/s a port), PCIe 5 x16, 2 NUMA nodes, 4 GPUs each. */
@@ -37,5 +40,26 @@ struct machine *machine_cpu(void);
 struct endpoint_setting gpu_end(struct selector selector);
 struct endpoint_setting numa_end(struct selector selector, enum memory_kind memory);
 struct setting setting_of(struct endpoint_setting from, struct endpoint_setting to);
+
+/* A scenario planned for a machine of tests/machines; whatever goes wrong fails the test. */
+struct planned {
+  struct scenario *scenario;
+  struct machine *machine;
+  struct plan *plan;
+};
+
+/* A shipped scenario: scenario_name is its file in scenarios/, without ".toml". */
+struct planned planned_shipped(const char *machine_name, const char *scenario_name,
+                               const struct scenario_override *overrides, size_t override_count);
+/* The text of a scenario. */
+struct planned planned_text(const char *machine_name, const char *text);
+void planned_fini(struct planned *planned);
+
+struct fake_engine {
+  enum memory_kind refused; /* flows with this kind of memory are refused */
+  bool refuses;
+  uint64_t host_buffer_bytes; /* besides the flows' own buffers */
+};
+extern struct fake_engine fake_engine;
 
 #endif
