@@ -1,8 +1,8 @@
 /* A [[chase]]: threads of a GPU follow a chain of addresses through memory. They time themselves,
  * so that the launch is outside; where the chains ended proves that every load was made.
  *
- * A random order is one cycle through all elements (Sattolo 1986), so that neither prefetching nor
- * a constant stride flatters the number. A trial goes on where the last one ended, so that no part
+ * A random order is one cycle through all elements, so that neither prefetching nor a
+ * constant stride flatters the number. A trial goes on where the last one ended, so that no part
  * of the footprint is visited more often than the rest. The caches of the GPU's own memory are in
  * the state that the chain itself leaves: what an L1 could hold is walked once, untimed, before
  * every trial (a launch begins with an empty L1), and what an L2 could hold once before all. Host
@@ -226,29 +226,26 @@ static uint64_t chase_next_random(uint64_t *state) {
   return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* next[i] = the element after i; sequence[step] = where step hops from element 0 lead. */
+/* sequence[step] = where step hops from element 0 lead; next[i] = the element after i. A random
+ * order is drawn as a sequence (Fisher and Yates 1938), every cycle being as likely: to follow one
+ * through millions of elements would take longer than to measure it. */
 static void make_cycle(const struct chase_state *state, uint32_t *next) {
   const uint32_t count = (uint32_t)state->count;
-  for (uint32_t i = 0; i < count; i++) {
-    next[i] = i;
+  uint32_t *sequence = state->sequence;
+  for (uint32_t step = 0; step < count; step++) {
+    sequence[step] = step;
   }
   if (state->chase->order == CHASE_RANDOM) {
     uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
-    for (uint32_t i = count - 1; i > 0; i--) {
-      uint32_t j = (uint32_t)(chase_next_random(&random) % i);
-      uint32_t swap = next[i];
-      next[i] = next[j];
-      next[j] = swap;
-    }
-  } else {
-    for (uint32_t i = 0; i < count; i++) {
-      next[i] = i + 1 < count ? i + 1 : 0;
+    for (uint32_t step = count - 1; step > 1; step--) {
+      const uint32_t other = 1 + (uint32_t)(chase_next_random(&random) % step);
+      const uint32_t swap = sequence[step];
+      sequence[step] = sequence[other];
+      sequence[other] = swap;
     }
   }
-  uint32_t element = 0;
   for (uint32_t step = 0; step < count; step++) {
-    state->sequence[step] = element;
-    element = next[element];
+    next[sequence[step]] = sequence[step + 1 < count ? step + 1 : 0];
   }
 }
 
