@@ -422,8 +422,8 @@ static size_t judge_shortfalls(const struct expect_judge *judge, int gpu) {
   size_t count = 0;
   for (size_t i = 0; i < judge->finding_count; i++) {
     const struct expect_finding *finding = &judge->findings[i];
-    count +=
-        finding->verdict == EXPECT_SHORT && (finding->gpus[0] == gpu || finding->gpus[1] == gpu);
+    count += finding->verdict == EXPECT_SHORT && finding->path != EXPECT_SEVERAL &&
+             (finding->gpus[0] == gpu || finding->gpus[1] == gpu);
   }
   return count;
 }
@@ -433,6 +433,9 @@ const char *expect_finding_place(struct expect_judge *judge, const struct expect
   const int b = finding->gpus[1] >= 0 ? finding->gpus[1] : a;
   if (a < 0) {
     return "host";
+  }
+  if (finding->path == EXPECT_SEVERAL) { /* gpus are those of the first flow */
+    return "several GPUs";
   }
   const size_t of_a = judge_shortfalls(judge, a);
   const size_t of_b = judge_shortfalls(judge, b);

@@ -72,7 +72,8 @@ size_t expect_judge_unknown(const struct expect_judge *judge);
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48" */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
-/* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host". */
+/* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host",
+ * "several GPUs". */
 const char *expect_finding_place(struct expect_judge *judge, const struct expect_finding *finding);
 
 /* What falls short, gathered by place and kind of path, in the order of the run. */

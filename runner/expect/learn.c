@@ -112,6 +112,8 @@ static size_t learn_find_machine(struct learn *learn, const struct hardware *gpu
 }
 
 static struct expect_row learn_row_of(const struct observed *observed) {
+  /* Of several flows the path does not say which they are: the block does. */
+  const bool plain = observed->plain && observed->path != EXPECT_SEVERAL;
   struct expect_row row = expect_row_empty();
   row.kind = observed->kind;
   row.path = observed->path;
@@ -119,8 +121,8 @@ static struct expect_row learn_row_of(const struct observed *observed) {
   row.operation = observed->operation;
   row.initiator = observed->initiator;
   row.memory = observed->node >= 0 ? observed->memory : EXPECT_ANY;
-  row.block = observed->plain ? NULL : observed->block;
-  row.axes = observed->plain ? NULL : observed->axes;
+  row.block = plain ? NULL : observed->block;
+  row.axes = plain ? NULL : observed->axes;
   row.size_min = observed->size;
   row.size_max = observed->size;
   row.unit = observed->time ? EXPECT_NS : EXPECT_GBPS;

@@ -266,6 +266,19 @@ cases = plan["case_count"]
 fits = plan["estimate_ns"] * 2 < plan["budget_ns"]  # twice: the estimate is good to a factor of two
 print("of 8 GPUs: %d cases %s their %d s" % (cases, "within" if fits else "beyond", plan["budget_ns"] / 1e9))')" 'the plan'
 
+begin 'learn from several flows at once: by block, and a shortfall names no GPU'
+run_ok run nvbandwidth --only 'all_to_host_*ce,one_to_all_write_ce' --db several.db -q \
+  --set transfer.size=1MiB --set measure.max_time=1ms
+run_ok expect learn --db several.db
+cp out several.toml
+run_ok expect check several.toml
+sed 's/factor = 0.5/factor = 0.1/; s/from = "host"/from = 2/; s/to = 2/to = "host"/' slow.toml >slower.toml
+HAUL_FAKE_FAULTS=slower.toml HAUL_EXPECT=several.toml run_ok run nvbandwidth --only 'all_to_host_memcpy_ce' --db several.db \
+  -q --set transfer.size=1MiB --set measure.max_time=1ms
+run check --expect=several.toml --db several.db
+expect_code 1
+expect_out '^several GPUs, flows at once: .*all_to_host_memcpy_ce/gpu0\.\.3-numa0'
+
 begin 'health: a program that loads a GPU is waited for, then named with what it does'
 sleep 1000 &
 program=$!

@@ -449,15 +449,17 @@ static void what_slowed_it_is_of_the_number_that_counts(void **state) {
 
 static void shortfalls_are_gathered_by_place(void **state) {
   (void)state;
-  static const char ROWS[] = UP_USUAL HOPS_USUAL PEER_USUAL RANGE("host_to_host", "");
+  static const char ROWS[] =
+      UP_USUAL HOPS_USUAL PEER_USUAL RANGE("host_to_host", "") RANGE("several", "");
   static const struct said CASES[] = {
       {UP_TO("gpu0"), .gbps = 55},
       {UP_TO("gpu2"), .gbps = 20, .slowed_by = "heat"},
       {UP_TO("gpu2"), .gbps = 10, .slowed_by = "heat"},
       {HOP, .ns_per_hop = 1900, .slowed_by = "heat"},
-      {PEERS("gpu1", "gpu0"), .gbps = 20}, /* gpu0 has more that is short than gpu1 */
-      {PEERS("gpu3", "gpu1"), .gbps = 20}, /* gpu1 has, as gpu3 has none but this */
+      {PEERS("gpu1", "gpu0"), .gbps = 20}, /* as many of gpu0 as of gpu1 are short */
+      {PEERS("gpu3", "gpu1"), .gbps = 20}, /* more of gpu1 than of gpu3 are */
       {BETWEEN("numa0", "numa1"), .gbps = 1, .source_memory = "pageable"},
+      {UP_TO("gpu3"), .gbps = 20, .flows = 4}, /* says nothing of gpu3 */
   };
   static const char *const EXPECTED[] = {
       "gpu2, host link: 10 GB/s, usual 50-60 (b/numa0-gpu2, and 1 more); may be slowed: heat",
@@ -465,7 +467,8 @@ static void shortfalls_are_gathered_by_place(void **state) {
       "gpu0-gpu1, peer link: 20 GB/s, usual 50-60 (b/gpu1-gpu0)",
       "gpu1, peer link: 20 GB/s, usual 50-60 (b/gpu3-gpu1)",
       "host, host memory: 1 GB/s, usual 50-60 (b/numa0-numa1)",
-      "6 of 7 short of what is usual for H200s: see haul explain"};
+      "several GPUs, flows at once: 20 GB/s, usual 50-60 (b/numa0-gpu3)",
+      "7 of 8 short of what is usual for H200s: see haul explain"};
   struct judged judged = judge_rows(ROWS, COUNTED(CASES));
   const char *const *lines = NULL;
   const size_t count = expect_judge_words(judged.judge, &lines);
