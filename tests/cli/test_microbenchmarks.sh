@@ -47,7 +47,7 @@ reproduce stream 'stream=72 stream-best=15 stream-sequence=32' --set threads.siz
 equal 32 "$(grep -Ec '^gpu0,(best|simple),[0-9]+,[a-z]+,[0-9.]+,,,[0-9.]+,,,[0-9.]+,-?[0-9.]+,all three' out)" \
   'operations in sequence and alone'
 reproduce shared-memory-latency 'shared-memory-latency=17 shared-memory-conflicts=6' \
-  --set chase.hops=8 --set 'l2.threads=[1, 32, 1024]' --set measure.warmup=2 # so few hops leave caches cold
+  --set chase.hops=8 --set 'l2.threads=[1, 32, 1024]'
 # The fake driver's banks: 23 cycles, and 2 more for each further thread.
 equal 'gpu0,32-way,85,62,2' "$(tail -n 1 out | tr -d '\r')" 'the last row of shared-memory-conflicts'
 reproduce shared-cache-scaling shared-cache-scaling=252 --set stream.passes=1 \

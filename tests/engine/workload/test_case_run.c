@@ -147,27 +147,38 @@ static void trials_last_as_long_as_they_should(void **state) {
   assert_int_equal(trials[2].phase, TRIAL_MEASURE);
 }
 
-static uint64_t twenty_microseconds_each(uint32_t number, uint32_t iterations) {
+static uint64_t a_third_of_a_millisecond_each(uint32_t number, uint32_t iterations) {
   (void)number;
-  return UINT64_C(20000) * iterations;
+  return UINT64_C(333000) * iterations;
+}
+
+/* Beside short iterations the trial itself counts. */
+static uint64_t mostly_the_trial(uint32_t number, uint32_t iterations) {
+  (void)number;
+  return 20000 + UINT64_C(1000) * iterations;
 }
 
 /* One iteration is long enough to know how many a trial needs: it is all the warm-up. */
 static void a_long_first_trial_is_not_repeated(void **state) {
   (void)state;
   struct measure with = usual();
-  script = (struct script){.elapsed_ns = twenty_microseconds_each};
-  assert_int_equal(measure(&with).iterations, 6);
+  with.min_trial_ns = 5000000;
+  script = (struct script){.elapsed_ns = a_third_of_a_millisecond_each};
+  assert_int_equal(measure(&with).iterations, 16);
   assert_int_equal(trial_count, 1 + with.trials_min);
   assert_int_equal(trials[0].phase, TRIAL_WARMUP);
   assert_int_equal(trials[0].iterations, 1);
   assert_int_equal(trials[1].phase, TRIAL_MEASURE);
-  assert_int_equal(trials[1].iterations, 6);
+  assert_int_equal(trials[1].iterations, 16);
   with.warmup = 2; /* unless more is asked for */
-  assert_int_equal(measure(&with).iterations, 6);
+  assert_int_equal(measure(&with).iterations, 16);
   assert_int_equal(trial_count, 2 + with.trials_min);
   assert_int_equal(trials[1].phase, TRIAL_WARMUP);
-  assert_int_equal(trials[1].iterations, 6);
+  assert_int_equal(trials[1].iterations, 16);
+  with = usual();
+  script = (struct script){.elapsed_ns = mostly_the_trial};
+  assert_true(measure(&with).iterations > 5); /* what the first one seems to say */
+  assert_true(trials[trial_count - 1].elapsed_ns > with.min_trial_ns / 2);
 }
 
 static bool first_times_out(uint32_t number) {
