@@ -114,7 +114,7 @@ struct page_results {
 void page_results_init(struct page_results *results, FILE *page, const char *id);
 /* Ends the last block. */
 void page_results_fini(struct page_results *results);
-/* For figures_draw() (figures.h): written at once, above the results. */
+/* For curves_new_drawn_by(), as below: written at once, above the results. */
 void page_results_figure(void *context, const struct plot *plot, enum plot_scale scale);
 /* For curves_new_drawn_by(); context is the struct page_results. */
 void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale);

@@ -5,7 +5,6 @@
 #include "runner/render/page/page.h"
 #include "runner/render/page/page_history.h"
 #include "runner/render/plot/curves.h"
-#include "runner/render/plot/figures.h"
 #include "runner/render/plot/machine_drawing.h"
 #include "runner/render/result/run_result.h"
 
@@ -67,12 +66,26 @@ static enum status report_load_charts(const struct report *report, size_t i,
   return status;
 }
 
-/* Those that belong to its scenario, before everything else that it measured. */
+/* The figures that belong to its scenario, as its paper or document overlays them: plots of the
+ * saved queries that are of it, before everything else that it measured. */
 static enum status report_write_figures(const struct report *report, size_t i,
                                         struct page_results *results, struct error *err) {
   const char *scenario = result_set_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "scenario");
-  return figures_draw(report->request->query, scenario != NULL ? scenario : "",
-                      &report->selectors[i], page_results_figure, results, err);
+  struct arena arena = {0};
+  enum status status = STATUS_OK;
+  for (size_t k = 0; k < saved_query_count() && status == STATUS_OK; k++) {
+    struct saved_query saved;
+    saved_query_at(k, &arena, &saved);
+    if (saved.plot_count > 0 && saved_query_is_of(&saved, scenario != NULL ? scenario : "") &&
+        saved_query_parameter(&saved, ":run") != NULL) {
+      struct curves *curves = curves_new_drawn_by(page_results_figure, results);
+      curves_draw_as(curves, &saved);
+      status = report_load(report, i, saved.name, curves_sink(curves), err);
+      curves_free(curves);
+    }
+  }
+  arena_fini(&arena);
+  return status;
 }
 
 /* The results of a run beside what its machine should reach; what is short is said at its top. */
