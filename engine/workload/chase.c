@@ -27,6 +27,7 @@ enum {
   GRID_THREADS_MAX = 1 << 20,
   WARM_L1_BYTES = 1 << 20, /* more than any L1 holds */
   WORD_BYTES = 4,          /* of shared memory, and of a chain of 32 bits */
+  IMAGE_BYTES = 16 << 20,  /* of memory that the host cannot write: in its caches, and few copies */
 };
 
 struct chase_state {
@@ -44,6 +45,12 @@ struct chase_state {
 
 static uint64_t element_count(const struct chase *chase) {
   return chase->footprint_bytes / chase->stride_bytes;
+}
+
+/* Elements that are written at once where the host cannot write them in place. */
+static uint64_t image_elements(const struct chase *chase) {
+  const uint64_t most = chase->stride_bytes < IMAGE_BYTES ? IMAGE_BYTES / chase->stride_bytes : 1;
+  return most < element_count(chase) ? most : element_count(chase);
 }
 
 static uint32_t block_threads(const struct chase *chase) {
@@ -202,8 +209,10 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
   if (chase->memory.place == PLACE_GPU) {
     gpu_bytes[chase->memory.index] += chase->footprint_bytes;
   }
-  /* The elements, or their image, and the cycle. */
-  *host_bytes += chase->footprint_bytes + 2 * sizeof(uint32_t) * element_count(chase);
+  /* The elements, or an image of some, and the cycle. */
+  *host_bytes += (chase->memory.place == PLACE_GPU ? image_elements(chase) * chase->stride_bytes
+                                                   : chase->footprint_bytes) +
+                 2 * sizeof(uint32_t) * element_count(chase);
 }
 
 static bool chase_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
@@ -255,32 +264,46 @@ static uint64_t chase_position(const struct chase_state *state, uint64_t element
   return state->chase->space == CHASE_SHARED ? offset : state->buffer->device + offset;
 }
 
-static void make_image(const struct chase_state *state, const uint32_t *next,
-                       unsigned char *image) {
+/* `count` elements from `first` on, as they lie in memory. */
+static void make_image(const struct chase_state *state, const uint32_t *next, uint64_t first,
+                       uint64_t count, unsigned char *image) {
   const struct chase *chase = state->chase;
-  for (uint64_t i = 0; i < state->count; i++) {
-    const uint64_t position = chase_position(state, next[i]); /* words: the lower half of it */
-    memcpy(image + i * chase->stride_bytes, &position,
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t position = chase_position(state, next[first + i]);
+    memcpy(image + i * chase->stride_bytes, &position, /* words: the lower half of it */
            has_words(chase) ? WORD_BYTES : sizeof position);
   }
 }
 
-static enum status write_elements(const struct chase_state *state, const uint32_t *next,
-                                  struct error *err) {
-  const uint64_t size_bytes = state->chase->footprint_bytes;
-  unsigned char *image = state->buffer->host != NULL ? state->buffer->host : malloc(size_bytes);
+/* The host cannot write the GPU's memory: images of parts of it are copied there. */
+static enum status upload_elements(const struct chase_state *state, const uint32_t *next,
+                                   struct error *err) {
+  const uint64_t most = image_elements(state->chase);
+  const uint64_t stride_bytes = state->chase->stride_bytes;
+  unsigned char *image = calloc(most, stride_bytes);
   if (image == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for the elements of a chase");
   }
-  memset(image, 0, size_bytes);
-  make_image(state, next, image);
   enum status status = STATUS_OK;
-  if (state->buffer->host == NULL) {
+  for (uint64_t first = 0; first < state->count && status == STATUS_OK; first += most) {
+    const uint64_t count = state->count - first < most ? state->count - first : most;
+    make_image(state, next, first, count, image);
     status = chase_gpu_upload(state->engine->context.cuda, state->buffer->endpoint.index,
-                              state->buffer->device, image, size_bytes, err);
-    free(image);
+                              state->buffer->device + first * stride_bytes, image,
+                              count * stride_bytes, err);
   }
+  free(image);
   return status;
+}
+
+static enum status write_elements(const struct chase_state *state, const uint32_t *next,
+                                  struct error *err) {
+  if (state->buffer->host == NULL) {
+    return upload_elements(state, next, err);
+  }
+  memset(state->buffer->host, 0, state->chase->footprint_bytes);
+  make_image(state, next, 0, state->count, state->buffer->host);
+  return STATUS_OK;
 }
 
 /* Step of the cycle at which a thread of the grid starts. */

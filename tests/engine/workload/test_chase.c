@@ -52,6 +52,17 @@ static void every_space_and_order(void **state) {
   }
 }
 
+/* Elements of the GPU's memory are written in parts: several, the last one short; one each. */
+static void a_footprint_of_several_parts(void **state) {
+  struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
+  bench_case.work.chase.footprint_bytes = (40 << 20) + 4096;
+  bench_case.work.chase.stride_bytes = 1 << 20;
+  (void)cycles_of(*state, &bench_case);
+  bench_case.work.chase.footprint_bytes = 96 << 20;
+  bench_case.work.chase.stride_bytes = 24 << 20;
+  (void)cycles_of(*state, &bench_case);
+}
+
 static void cache_of_the_chase_follows_the_footprint(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   const double first = cycles_of(*state, &bench_case);
@@ -226,6 +237,7 @@ static void unsupported_chase_gives_its_reason(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_space_and_order),
+      cmocka_unit_test(a_footprint_of_several_parts),
       cmocka_unit_test(cache_of_the_chase_follows_the_footprint),
       cmocka_unit_test(conflicts_of_banks_add_up),
       cmocka_unit_test(words_are_chased_through_the_caches),
