@@ -6,8 +6,9 @@
 -- compared with one way after the other: 2x when the two overlap fully. GPUs are near each other where their
 -- link has the highest peak of all pairs, far where it has the lowest; what fits the last-level cache (of one
 -- processor: fact cpu_caches) is compared with what is four times as large. Rates are known to their interval
--- (v_run_case: gbps_low, gbps_high); a claim that this leaves open is too noisy to tell. Where nothing can be
--- compared, the column numbers says why.
+-- (v_run_case: gbps_low, gbps_high), of too few trials for one to their slowest and fastest trial; a claim that
+-- this leaves open is too noisy to tell. The column numbers begins with the largest size that decides, then the
+-- ratios at all sizes and how many of them agree. Where nothing can be compared, it says why.
 --
 -- of: comm-scope-*
 --
@@ -29,8 +30,12 @@ WITH
     WHERE r.age = 1 AND r.host_name IS n.host_name AND r.simulated = n.simulated),
   result AS (
     SELECT s.run, s.scenario, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps, c.peak_gbps,
-      coalesce(c.gbps_low, c.gbps) AS low, coalesce(c.gbps_high, c.gbps) AS high
-    FROM scenario_run s JOIN v_run_case c ON c.run = s.run),
+      coalesce(c.gbps_low, c.payload_bytes / t.slowest_ns) AS low,
+      coalesce(c.gbps_high, c.payload_bytes / t.fastest_ns) AS high
+    FROM scenario_run s JOIN v_run_case c ON c.run = s.run
+    LEFT JOIN (
+      SELECT run, bench_case, max(max_ns) AS slowest_ns, min(min_ns) AS fastest_ns
+      FROM v_case GROUP BY run, bench_case) t ON t.run = c.run AND t.bench_case = c.bench_case),
   -- "L1d 48 KiB, L2 2 MiB, L3 105 MiB of 112": the last one.
   cache_text AS (
     SELECT max(substr(f.value, max(instr(f.value, 'L4 '), instr(f.value, 'L3 ')) + 3)) AS text
@@ -173,15 +178,22 @@ WITH
       CASE at WHEN 'outside' THEN least >= low AND most <= high ELSE most <= low OR least >= high END AS differs
     FROM quotient),
   tally AS (
-    SELECT id, count(*) AS sizes, sum(agrees) AS agreeing, sum(differs) AS differing,
-      min(ratio) AS lowest, max(ratio) AS highest, min(size) AS smallest, max(size) AS largest
-    FROM compared GROUP BY id),
+    SELECT t.id, count(*) AS sizes, sum(agrees) AS agreeing, sum(differs) AS differing,
+      min(ratio) AS lowest, max(ratio) AS highest, min(size) AS smallest,
+      coalesce(max(CASE WHEN CASE c.at WHEN 'every' THEN differs ELSE agrees END THEN size END), max(size)) AS shown
+    FROM compared t JOIN claim c ON c.id = t.id GROUP BY t.id),
+  -- Why a side of a claim has no size at all.
+  side (id, name, block) AS (
+    SELECT id, a, CASE WHEN a LIKE 'locality/%' THEN 'demand_host_to_gpu_remote'
+                       ELSE substr(a, 1, instr(a || '/', '/') - 1) END FROM claim
+    UNION ALL
+    SELECT id, b, substr(b, 1, instr(b || '/', '/') - 1) FROM claim),
   skipped AS (
     SELECT c.id, max(r.reason) AS reason
-    FROM claim c JOIN result r ON r.status <> 'ok'
-      AND r.block IN (c.a, c.b, CASE WHEN c.a LIKE 'locality/%' THEN 'demand_host_to_gpu_remote' END,
-                      substr(c.a, 1, instr(c.a || '/', '/') - 1),
-                      substr(c.b, 1, instr(c.b || '/', '/') - 1))
+    FROM claim c JOIN side s ON s.id = c.id
+    JOIN result r ON r.status <> 'ok' AND r.block IN (s.block, s.name)
+      AND (r.size IS NULL OR r.size BETWEEN c.size_from AND c.size_to)
+    WHERE NOT EXISTS (SELECT 1 FROM curve v WHERE v.name = s.name AND v.size BETWEEN c.size_from AND c.size_to)
     GROUP BY c.id),
   unit (bytes, name) AS (VALUES (1 << 30, 'GiB'), (1 << 20, 'MiB'), (1 << 10, 'KiB'), (1, 'B')),
   label AS (
@@ -201,10 +213,11 @@ SELECT
   END AS verdict,
   CASE
     WHEN t.id IS NULL
-      THEN coalesce(s.reason,
+      THEN coalesce(
         CASE WHEN c.a = 'gpu_to_gpu_peer/near'
           THEN (SELECT printf('all pairs of GPUs are linked alike: %.4g GB/s each', max(nearest)) FROM peer
                 HAVING max(nearest) = min(farthest)) END,
+        s.reason,
         CASE WHEN (c.a LIKE '%cached' OR c.a LIKE 'locality/%') AND NOT EXISTS (SELECT 1 FROM cache)
           AND EXISTS (SELECT 1 FROM scenario_run WHERE scenario = 'comm-scope-' || c.scenario)
           THEN 'the size of the last-level cache is not known: fact cpu_caches' END,
@@ -212,7 +225,7 @@ SELECT
         CASE WHEN c.size_from < c.size_to THEN 'from ' || from_label.text || ' to ' ELSE 'at ' END,
         to_label.text, c.scenario))
     ELSE printf('%.4g : %.4g %s = %.2f at %s', l.a_gbps, l.b_gbps,
-        CASE WHEN c.a LIKE 'locality/%' THEN 'times' ELSE 'GB/s' END, l.ratio, last_label.text)
+        CASE WHEN c.a LIKE 'locality/%' THEN 'times' ELSE 'GB/s' END, l.ratio, shown_label.text)
       || CASE WHEN t.sizes > 1
            THEN printf('; %.2f to %.2f from %s on, %d of %d sizes', t.lowest, t.highest,
                        first_label.text, t.agreeing, t.sizes)
@@ -223,7 +236,7 @@ JOIN label from_label ON from_label.size = c.size_from
 JOIN label to_label ON to_label.size = c.size_to
 LEFT JOIN tally t ON t.id = c.id
 LEFT JOIN label first_label ON first_label.size = t.smallest
-LEFT JOIN label last_label ON last_label.size = t.largest
-LEFT JOIN compared l ON l.id = c.id AND l.size = t.largest
+LEFT JOIN label shown_label ON shown_label.size = t.shown
+LEFT JOIN compared l ON l.id = c.id AND l.size = t.shown
 LEFT JOIN skipped s ON s.id = c.id
 ORDER BY c.id;
