@@ -12,8 +12,9 @@
 
 enum {
   CALIBRATION_ROUNDS = 3,
-  /* A first trial of that part of min_trial, and so long, says how many iterations fill min_trial:
-   * what a trial costs beside them, tens of microseconds at most, is small then. */
+  /* A first trial behind the gate, of that part of min_trial and so long, says how many iterations
+   * fill min_trial: what a trial costs beside them, tens of microseconds at most, is small then. On
+   * the host's side of the gate the first one may take many times as long as the next. */
   CALIBRATION_PART = 16,
   CALIBRATION_LONG_NS = 250000,
   GATE_TIMEOUTS_MAX = 3, /* in a row: then the case has failed */
@@ -177,7 +178,8 @@ static enum status warm_up(struct case_run *run, struct error *err) {
       } else if (trial.elapsed_ns >= measure->min_trial_ns) {
         break;
       } else {
-        const bool is_known = trial.elapsed_ns >= measure->min_trial_ns / CALIBRATION_PART &&
+        const bool is_known = run->outcome->gated &&
+                              trial.elapsed_ns >= measure->min_trial_ns / CALIBRATION_PART &&
                               trial.elapsed_ns >= CALIBRATION_LONG_NS;
         run->iterations = iterations_for(run, &trial);
         if (is_known) {
