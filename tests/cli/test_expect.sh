@@ -236,7 +236,7 @@ write_fault die.toml 'kind = "crash"' 'call = "cuMemcpy*"' 'to = 1' # by signal 
 expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: crashed: the worker process was killed by signal 9 \(SIGKILL\): by a user, or by the kernel because memory ran out$' \
   die.toml --db crash.db
 echo 'signal = 11' >>die.toml
-expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: crashed: .* by signal 11 \(SIGSEGV\); gpu1 is 0000:07:00\.0$' \
+expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: crashed: .*( by signal 11 \(SIGSEGV\)|exit code 1); gpu1 is 0000:07:00\.0$' \
   die.toml --db crash.db
 began=$SECONDS
 expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: hung: no answer for [0-9.]+ s; the worker process was killed; gpu1 is 0000:07:00\.0$' \
