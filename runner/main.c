@@ -1,10 +1,10 @@
 /* haul: how data moves inside a GPU machine. */
 #include "runner/cli/cli.h"
+#include "runner/table/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,6 @@ static void open_standard_files(void) {
   }
 }
 
-/* A pipe or socket of which nobody reads the other end. */
-static bool reader_is_gone(int fd) {
-  struct pollfd poll_fd = {.fd = fd};
-  return poll(&poll_fd, 1, 0) > 0 && (poll_fd.revents & (POLLERR | POLLHUP)) != 0;
-}
-
 /* At every end, that of --help in argp too. A reader that went away is no error, and a verb that
  * failed has said why. errno of a failure that was some time ago is another one's by now. */
 static void check_standard_output(int code, void *unused) {
@@ -32,7 +26,7 @@ static void check_standard_output(int code, void *unused) {
   errno = 0;
   const bool failed = fflush(stdout) != 0;
   const int cause = errno;
-  if ((failed || ferror(stdout)) && code == EXIT_DONE && !reader_is_gone(STDOUT_FILENO)) {
+  if ((failed || ferror(stdout)) && code == EXIT_DONE && !stream_reader_is_gone(stdout)) {
     fprintf(stderr, "haul: error: cannot write to standard output%s%s\n", cause != 0 ? ": " : "",
             cause != 0 ? strerror(cause) : "");
     _exit(EXIT_NOT_MEASURED);

@@ -104,7 +104,7 @@ static enum status diff_print_facts(const struct comparison *comparison,
                              "what was not as it should be.");
     const bool failed = fputs(text.text, options->stream) == EOF;
     strbuf_fini(&text);
-    return stream_check(failed, NULL, err);
+    return stream_check(options->stream, failed, NULL, err);
   }
   if (layout->fact_count > 0) {
     (void)fputc('\n', options->stream);

@@ -105,7 +105,8 @@ void diff_counts_words(const struct comparison_row *row, bool all, char text[DIF
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
   } else if (row->result.unit == DIFF_UNIT_NODE) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%zu nodes", row->result.units[SIDE_A]);
-  } else if (a->processes * b->runs == b->processes * a->runs && a->processes % a->runs == 0) {
+  } else if (a->runs > 0 && b->runs > 0 && a->processes * b->runs == b->processes * a->runs &&
+             a->processes % a->runs == 0) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u runs of %u", a->runs, b->runs,
                    a->processes / a->runs);
   } else {

@@ -426,7 +426,9 @@ static enum status env_print_page(const struct machine *machine,
   }
   arena_fini(&arena);
   errno = 0;
-  return status == STATUS_OK ? stream_check(fflush(options->stream) != 0, NULL, err) : status;
+  return status == STATUS_OK
+             ? stream_check(options->stream, fflush(options->stream) != 0, NULL, err)
+             : status;
 }
 
 static enum status env_print_fact_rows(const struct machine *machine,

@@ -95,5 +95,5 @@ enum status output_table(const struct output *output, struct result_set *table, 
 }
 
 enum status output_check(const struct output *output, struct error *err) {
-  return stream_check(ferror(output->stream) != 0 && errno != 0, NULL, err);
+  return stream_check(output->stream, ferror(output->stream) != 0, NULL, err);
 }

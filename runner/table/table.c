@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,17 +83,24 @@ bool sink_has_enough(const struct row_sink *sink) {
 
 /* ---- failures to write ---- */
 
-enum status stream_check(bool failed, bool *reader_gone, struct error *err) {
+bool stream_reader_is_gone(FILE *stream) {
+  struct pollfd looked = {.fd = fileno(stream)};
+  return looked.fd >= 0 && poll(&looked, 1, 0) > 0 && (looked.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+enum status stream_check(FILE *stream, bool failed, bool *reader_gone, struct error *err) {
+  const int cause = errno;
   if (!failed) {
     return STATUS_OK;
   }
-  if (errno == EPIPE) {
+  if (cause == EPIPE || stream_reader_is_gone(stream)) {
     if (reader_gone != NULL) {
       *reader_gone = true;
     }
     return STATUS_OK;
   }
-  return error_set_errno(err, errno, "cannot write the result");
+  return cause != 0 ? error_set_errno(err, cause, "cannot write the result")
+                    : error_set(err, STATUS_IO, "cannot write the result");
 }
 
 enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_gone,
@@ -100,7 +108,7 @@ enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_g
   errno = 0;
   const bool failed =
       fwrite(text->text, 1, text->length, stream) < text->length || fflush(stream) != 0;
-  return stream_check(failed, reader_gone, err);
+  return stream_check(stream, failed, reader_gone, err);
 }
 
 /* ---- tables ---- */
@@ -113,7 +121,7 @@ enum status table_write_record(struct table *table, struct error *err) {
   const bool failed = !table->reader_gone && fwrite(table->record.text, 1, table->record.length,
                                                     table->options.stream) < table->record.length;
   strbuf_clear(&table->record);
-  return stream_check(failed, &table->reader_gone, err);
+  return stream_check(table->options.stream, failed, &table->reader_gone, err);
 }
 
 static void table_drop_result(struct table *table) {
@@ -173,7 +181,8 @@ static enum status table_end(void *context, struct error *err) {
   }
   if (status == STATUS_OK && !table->reader_gone) {
     errno = 0;
-    status = stream_check(fflush(table->options.stream) != 0, &table->reader_gone, err);
+    status = stream_check(table->options.stream, fflush(table->options.stream) != 0,
+                          &table->reader_gone, err);
   }
   table_drop_result(table);
   return status;

@@ -191,9 +191,11 @@ enum status table_close(struct table *table, struct error *err) CHECK_RESULT;
 
 /* ---- failures to write ---- */
 
-/* After writing to a stream with errno = 0 before: failed, unless the reader went away, is
- * STATUS_IO. *reader_gone may be NULL. */
-enum status stream_check(bool failed, bool *reader_gone, struct error *err);
+/* A pipe or socket of which nobody reads the other end. */
+bool stream_reader_is_gone(FILE *stream);
+/* After writing to a stream: failed, unless the reader went away, is STATUS_IO, with errno where it
+ * is not 0. *reader_gone may be NULL. */
+enum status stream_check(FILE *stream, bool failed, bool *reader_gone, struct error *err);
 /* Write a whole text and flush. */
 enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_gone,
                          struct error *err);

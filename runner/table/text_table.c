@@ -406,7 +406,8 @@ static enum status text_print(struct table *table, struct error *err) {
     text_say_columns(table, &layout, false, "no room for ",
                      ": a wider terminal or --format csv shows them");
   }
-  return stream_check(failed != 0 || ferror(options->stream) != 0, &table->reader_gone, err);
+  return stream_check(options->stream, failed != 0 || ferror(options->stream) != 0,
+                      &table->reader_gone, err);
 }
 
 static enum status text_begin(struct table *table, struct error *err) {

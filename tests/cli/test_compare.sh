@@ -343,6 +343,11 @@ done
 run_ok diff tag:four --a-a=5 --db same.db
 expect_out '^A/A test: runs of A split at random 5 times: 0 splits report'
 reject_out 'One run|Fewer than four runs'
+for i in 1 2; do
+  on_first gpu.toml -q --db same.db --processes 2 --tag more --only 'up*' --only 'down/gpu0-numa0:pinned/2MiB'
+done
+run_ok diff tag:four tag:more --db same.db
+expect_out '^NEW +down/gpu0-numa0:pinned/2MiB '
 
 begin 'failed case is broken, with counts and its reason'
 printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' \

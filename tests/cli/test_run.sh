@@ -148,6 +148,9 @@ run query --db r.db --time-limit 200ms 'with recursive n(i) as (select 1 union a
 expect_code 3
 
 begin 'a reader that goes away'
+"$haul" show --result latest --db r.db 2>err | true
+equal 0 "${PIPESTATUS[0]}" 'exit code'
+equal '' "$(cat err)" stderr
 "$haul" query --db r.db 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1000000) select i from n' --format csv 2>err | head -n 1 >/dev/null
 equal 0 "${PIPESTATUS[0]}" 'exit code'
 equal '' "$(cat err)" stderr
