@@ -468,9 +468,7 @@ enum status outliers_find(const struct measured *measured, const struct outliers
   f.observations = arena_array(&f.arena, f.observation_capacity, sizeof *f.observations);
   outliers_observe(&f);
   outliers_judge(&f);
-  if (f.outliers->is_fleet) {
-    outliers_make_parts(&f);
-  }
+  outliers_make_parts(&f);
   if (options->cells) {
     outliers_make_cells(&f);
   }

@@ -145,7 +145,7 @@ struct outliers {
   size_t without_peers; /* not judged: fewer than three in the peer group */
   size_t small_tables;  /* of three GPUs: one that is slow to both others is not found there */
   bool is_fleet;        /* of OUTLIER_FLEET_HOSTS or more */
-  /* Of a fleet, the slowest first. */
+  /* What is slow, the slowest first. */
   struct outlier_part *parts;
   size_t part_count;
   /* With options.cells: by host, in the order of host_names, then block. */

@@ -139,8 +139,8 @@ static enum outlier_role rows_direction(const struct candidate *candidate) {
   return component->path.from_gpu ? ROLE_SOURCE : ROLE_TARGET;
 }
 
-/* "gpu0,gpu1": the components of a half, in the order of their numbers; of a fleet the first of
- * them, "gpu0 of n0001,gpu1 of n0001 and 48 more". */
+/* "gpu0,gpu1": the components of a half, in the order of their numbers, of several hosts with
+ * those; of a fleet the first of them, "gpu0 of n0001,gpu1 of n0001 and 48 more". */
 static const char *rows_join_half(struct finder *f, struct candidate *const *half, size_t count) {
   const char *text = NULL;
   const struct candidate *last = NULL;
@@ -160,7 +160,7 @@ static const char *rows_join_half(struct finder *f, struct candidate *const *hal
     if (f->outliers->is_fleet && n == HALF_NAMED) {
       return arena_format(&f->outliers->arena, "%s and %zu more", text, count - n);
     }
-    if (f->outliers->is_fleet && component->entity != ENTITY_HOST) {
+    if (f->outliers->hosts > 1 && component->entity != ENTITY_HOST) {
       name = arena_format(&f->outliers->arena, "%s of %s", name, rows_host_name(f, component));
     }
     text = text == NULL ? name : arena_format(&f->outliers->arena, "%s,%s", text, name);

@@ -73,7 +73,7 @@ static const char *outliers_direction_words(const struct outlier_verdict *verdic
 
 const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
                                    const struct outlier_verdict *verdict) {
-  const bool named = verdict->rivals != NULL && outliers->is_fleet; /* with their hosts */
+  const bool named = verdict->rivals != NULL && outliers->hosts > 1; /* with their hosts */
   const char *host = outliers->hosts > 1 && verdict->entity != ENTITY_HOST && !named
                          ? arena_format(arena, " of %s", verdict->host)
                          : "";
@@ -139,7 +139,7 @@ static void outliers_put_sentence(struct strbuf *text, const char *sentence, enu
 static void outliers_put_verdicts(struct strbuf *text, const struct outliers *outliers,
                                   const struct table_options *options) {
   struct arena arena = {0};
-  for (size_t i = 0; i < outliers->part_count; i++) {
+  for (size_t i = 0; outliers->is_fleet && i < outliers->part_count; i++) {
     outliers_put_sentence(text, outliers_part_words(&arena, &outliers->parts[i]), FINDING_SLOW,
                           options);
   }
@@ -255,9 +255,37 @@ static bool outliers_is_pair(const struct outlier *row) {
   return row->finding == FINDING_UNDECIDED && row->rivals == NULL;
 }
 
+static const char *outliers_pair_words(struct arena *arena, const struct measured *measured,
+                                       const struct outlier *row) {
+  return arena_format(arena, "%s is %.2f %% slower than %s", measured->cases[row->worst].name,
+                      -100 * row->worst_change, measured->cases[row->other].name);
+}
+
+size_t outliers_doubts(struct arena *arena, const struct measured *measured,
+                       const struct outliers *outliers, const char ***sentences) {
+  const size_t most = outliers->verdict_count + outliers->undecided_count;
+  const char **made = arena_array(arena, most, sizeof *made);
+  size_t count = 0;
+  for (size_t i = 0; i < outliers->verdict_count; i++) {
+    if (outliers->verdicts[i].finding != FINDING_SLOW) {
+      made[count++] = outliers_verdict_words(arena, outliers, &outliers->verdicts[i]);
+    }
+  }
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    const struct outlier *row = &outliers->rows[i];
+    if (outliers_is_pair(row)) {
+      made[count++] = arena_format(arena, "%s, its only peer: which is slow cannot be told",
+                                   outliers_pair_words(arena, measured, row));
+    }
+  }
+  *sentences = made;
+  return count;
+}
+
 /* Pairs of which nobody can tell the faulty one. */
 static void outliers_put_undecided(struct strbuf *text, const struct measured *measured,
                                    const struct outliers *outliers, size_t pairs) {
+  struct arena arena = {0};
   strbuf_printf(text,
                 "%s%zu undecided: each has only one peer, and which of the two is faulty cannot "
                 "be told\n",
@@ -268,11 +296,10 @@ static void outliers_put_undecided(struct strbuf *text, const struct measured *m
       continue;
     }
     strbuf_append(text, "  ");
-    text_append(text, measured->cases[row->worst].name);
-    strbuf_printf(text, " is %.2f %% slower than ", -100 * row->worst_change);
-    text_append(text, measured->cases[row->other].name);
+    text_append(text, outliers_pair_words(&arena, measured, row));
     strbuf_append_char(text, '\n');
   }
+  arena_fini(&arena);
 }
 
 static void outliers_put_summary(struct strbuf *text, const struct measured *measured,

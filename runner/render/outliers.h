@@ -16,6 +16,10 @@ enum status outliers_print(const struct measured *measured, const struct outlier
 const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
                                    const struct outlier_verdict *verdict);
 
+/* What cannot be told, verdicts and pairs without another peer: sentences, in the arena. */
+size_t outliers_doubts(struct arena *arena, const struct measured *measured,
+                       const struct outliers *outliers, const char ***sentences);
+
 /* The first of a list with ", " between, and how many there are: "a, b, ... (10)". In the arena. */
 const char *outliers_shorten(struct arena *arena, const char *list, size_t shown);
 /* "gpu1 of n0003 alone became 5.1 % slower: 10 of 10 cases, in down". In the arena. */

@@ -65,6 +65,35 @@ fleet well 24
 run_ok outliers --all --db well.db
 expect_out '^0 slow'
 
+begin 'fewer nodes than a fleet has: the page says what outliers says'
+readonly all_clear='No GPU, link or node is slower'
+for nodes in 3 5 7; do
+  fleet "few$nodes" $nodes slow_node=2:20
+  run_ok outliers --all --db "few$nodes.db"
+  expect_out '^n0002 is [12][09]\.. % slower than its peers: 28 of 28'
+  run_ok report --fleet few.html --db "few$nodes.db"
+  cp few.html out
+  expect_out "$nodes of $nodes nodes answered in full; 1 part to look at; "
+  expect_out '<tr><td>n0002</td><td>n0002</td><td>[12][09]\..*28 of 28'
+  reject_out "$all_clear"
+done
+fleet few_gpu 5 slow_gpu=2:1:5
+run_ok report --fleet few.html --db few_gpu.db
+cp few.html out
+expect_out '<tr><td>n0002</td><td>gpu1</td>'
+fleet two 2 slow_node=2:20
+run_ok outliers --all --db two.db
+expect_out '^gpu0 of n0001,.* and gpu0 of n0002,.* differ by 20.* which is slow cannot be told'
+run_ok report --fleet few.html --db two.db
+cp few.html out
+expect_out '0 parts to look at; 4 undecided; '
+expect_out '<li class="warn">gpu0 of n0001,.* and gpu0 of n0002,.*: which is slow cannot be told'
+reject_out "$all_clear"
+fleet few 5
+run_ok report --fleet few.html --db few.db
+cp few.html out
+expect_out "<li class=\"good\">$all_clear"
+
 begin 'who is missing and who is partial'
 fleet holes 12 missing=5 partial=9
 expect_value missing holes.db "select state from v_node where node = 'n0005'"

@@ -118,13 +118,30 @@ static void fleet_list_parts(struct fleet_page *f, struct result_set *rows) {
   }
 }
 
+/* What cannot be told; if nothing is slow either, that all is well. */
+static void fleet_put_answers(struct fleet_page *f, const struct outliers *found,
+                              const char *all_clear) {
+  const char **doubts = NULL;
+  const size_t count = outliers_doubts(&f->arena, f->measured, found, &doubts);
+  for (size_t i = 0; i < count; i++) {
+    html_print(f->page, "<li class=\"warn\">%s</li>\n", doubts[i]);
+  }
+  if (found->part_count + count == 0) {
+    html_print(f->page, "<li class=\"good\">%s</li>\n", all_clear);
+  }
+}
+
 static enum status fleet_put_parts(struct fleet_page *f, struct error *err) {
   struct result_set rows;
   (void)fputs("<section id=\"swap\"><h2>What to look at, slowest first</h2>\n", f->page);
+  if (f->now->part_count == 0 || f->now->undecided_count > 0) {
+    (void)fputs("<ul class=\"answers\">\n", f->page);
+    fleet_put_answers(f, f->now,
+                      "No GPU, link or node is slower than its peers on the other nodes.");
+    (void)fputs("</ul>\n", f->page);
+  }
   if (f->now->part_count == 0) {
-    (void)fputs("<ul class=\"answers\"><li class=\"good\">No GPU, link or node is slower than its "
-                "peers on the other nodes.</li></ul></section>\n",
-                f->page);
+    (void)fputs("</section>\n", f->page);
     return STATUS_OK;
   }
   (void)fputs(
@@ -330,9 +347,7 @@ static void fleet_put_changes(struct fleet_page *f) {
     html_print(page, "<li class=\"bad\">%s</li>\n",
                outliers_alone_words(&f->arena, &changes->parts[i]));
   }
-  if (changes->part_count == 0) {
-    (void)fputs("<li class=\"good\">No node changed unlike the others.</li>\n", page);
-  }
+  fleet_put_answers(f, changes, "No node changed unlike the others.");
   html_print(page,
              "</ul>\n<h3>What all nodes have in common: %zu nodes in both</h3>\n" HTML_TABLE_BEGIN,
              changes->hosts, "The change of the middle node");
@@ -364,11 +379,14 @@ static enum status fleet_put_page(struct fleet_page *f, struct error *err) {
   const char *title =
       arena_format(&f->arena, "%s on %zu nodes%s%s", last->scenario, f->now->hosts,
                    f->name != NULL ? ", fleet " : "", f->name != NULL ? f->name : "");
+  const char *undecided = f->now->undecided_count > 0
+                              ? arena_format(&f->arena, "%zu undecided; ", f->now->undecided_count)
+                              : "";
   const char *lead = arena_format(
-      &f->arena, "%zu of %zu nodes answered in full; %zu %s to look at; %zu results compared.",
+      &f->arena, "%zu of %zu nodes answered in full; %zu %s to look at; %s%zu results compared.",
       f->nodes.row_count > 0 ? f->nodes.row_count - f->absent : f->now->hosts,
       f->nodes.row_count > 0 ? f->nodes.row_count : f->now->hosts, f->now->part_count,
-      strings_plural(f->now->part_count, "part", "parts"), f->now->cases);
+      strings_plural(f->now->part_count, "part", "parts"), undecided, f->now->cases);
   page_begin(f->page, title, lead, entries, count);
   if (f->measured->environments[last->environment].simulated) {
     (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", f->page);
