@@ -5,7 +5,10 @@
 #include "runner/plan/kind.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+static const uint64_t say_every_ns = 60000000000;
 
 void status_line_init(struct status_line *line, const struct common_options *common) {
   *line = (struct status_line){
@@ -59,8 +62,24 @@ static uint32_t status_line_describe_rate(const struct bench_case *bench,
   return summary.count;
 }
 
+/* For a file or a pipe, such as the log of a batch job: one line a minute. -v says more. */
+static void status_line_say(struct status_line *line, const struct progress *progress) {
+  if (line->common->verbose || progress->elapsed_ns < line->said_ns + say_every_ns) {
+    return;
+  }
+  line->said_ns = progress->elapsed_ns / say_every_ns * say_every_ns;
+  char left[UNITS_TEXT_MAX + 16];
+  status_line_describe_left(progress->left_ns, left, sizeof left);
+  const bool ended = left[0] == '\0';
+  say_note(line->common, "%zu of %zu cases after %u min%s%.*s%s%s", progress->done, progress->total,
+           (unsigned)(line->said_ns / say_every_ns), ended ? "" : ", about ",
+           ended ? 0 : (int)strlen(left) - 2, left, progress->bench != NULL ? "; now " : "",
+           progress->bench != NULL ? progress->bench->name : "");
+}
+
 void status_line_show(struct status_line *line, const struct progress *progress) {
   if (!line->terminal) {
+    status_line_say(line, progress);
     return;
   }
   char left[UNITS_TEXT_MAX + 16];

@@ -1,5 +1,5 @@
 /* status_line.h - what a run shows on stderr while it measures: one line that is rewritten on a
- * terminal, nothing elsewhere; under -v also one line per case, anywhere. */
+ * terminal, a line a minute elsewhere; under -v one line per case, anywhere. */
 #ifndef HAUL_RUNNER_RUN_STATUS_LINE_H
 #define HAUL_RUNNER_RUN_STATUS_LINE_H
 
@@ -12,6 +12,7 @@ struct status_line {
   const struct common_options *common;
   bool terminal;                   /* stderr is one, and not under -q */
   bool shown;                      /* something stands on the line now */
+  uint64_t said_ns;                /* without a terminal: how old the run was at the last line */
   char last[STATUS_LINE_RATE_MAX]; /* rate of the case that ended last; "" = it has none */
 };
 

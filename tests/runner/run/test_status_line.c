@@ -1,0 +1,66 @@
+/* What a run says on its way where stderr is no terminal. */
+#include "runner/run/status_line.h"
+
+#include "tests/cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint64_t second_ns = 1000000000;
+
+/* What is written to stderr for a run that is so old; "" = nothing. */
+static const char *said(struct status_line *line, const struct progress *progress,
+                        uint64_t elapsed_ns) {
+  static char text[256];
+  struct progress now = *progress;
+  now.elapsed_ns = elapsed_ns;
+  FILE *file = tmpfile();
+  assert_non_null(file);
+  (void)fflush(stderr);
+  const int stderr_fd = dup(STDERR_FILENO);
+  assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+  status_line_show(line, &now);
+  (void)fflush(stderr);
+  assert_int_equal(dup2(stderr_fd, STDERR_FILENO), STDERR_FILENO);
+  close(stderr_fd);
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  return text;
+}
+
+static void a_log_gets_a_line_a_minute(void **state) {
+  (void)state;
+  const struct common_options plain = {0};
+  const struct bench_case bench_case = {.name = "copy/gpu0-gpu1"};
+  const struct progress progress = {
+      .done = 12, .total = 62, .bench = &bench_case, .left_ns = 90 * second_ns};
+  const struct progress over = {.done = 61, .total = 62};
+  struct status_line line = {.common = &plain};
+  assert_string_equal(said(&line, &progress, 59 * second_ns), "");
+  assert_string_equal(
+      said(&line, &progress, 61 * second_ns),
+      "haul: 12 of 62 cases after 1 min, about 1 min 30 s left; now copy/gpu0-gpu1\n");
+  assert_string_equal(said(&line, &progress, 119 * second_ns), "");
+  assert_string_equal(said(&line, &over, 200 * second_ns), "haul: 61 of 62 cases after 3 min\n");
+  assert_string_equal(said(&line, &over, 239 * second_ns), "");
+}
+
+static void quiet_and_verbose_runs_get_none(void **state) {
+  (void)state;
+  const struct common_options options[] = {{.quiet = true}, {.verbose = true}};
+  const struct progress progress = {.done = 12, .total = 62};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    struct status_line line = {.common = &options[i]};
+    assert_string_equal(said(&line, &progress, 100 * second_ns), "");
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_log_gets_a_line_a_minute),
+      cmocka_unit_test(quiet_and_verbose_runs_get_none),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
