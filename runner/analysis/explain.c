@@ -363,6 +363,8 @@ static enum status explain_read_head(struct database *database, const char *only
     explanation->scenario = statement_column_text(&statement, 4, arena);
     explanation->started_at = statement_column_text(&statement, 5, arena);
     explanation->cases = (size_t)statement_column_number(&statement, 6);
+    explanation->wrong = (size_t)statement_column_number(&statement, 7);
+    explanation->wrong_case = statement_column_text(&statement, 8, arena);
   }
   statement_finalize(&statement);
   return status;

@@ -71,8 +71,10 @@ struct explanation {
   size_t row_count, row_capacity;
   const char *host, *gpus;
   int gpu_count;
-  const char *run_uuid, *scenario, *started_at;  /* NULL = a machine without a run */
-  size_t cases;                                  /* of the run, that `only` selects */
+  const char *run_uuid, *scenario, *started_at; /* NULL = a machine without a run */
+  size_t cases;                                 /* of the run, that `only` selects */
+  size_t wrong;           /* cases of the run that failed, crashed and so on */
+  const char *wrong_case; /* one: "NAME: STATUS: REASON"; NULL = none */
   size_t findings, notes, unknown, fine, absent; /* rules */
 };
 

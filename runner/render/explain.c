@@ -336,6 +336,12 @@ static void explain_put_head(struct explain_printer *printer) {
     strbuf_printf(&text, "; %zu %s below what is expected", count,
                   strings_plural(count, "case is", "cases are"));
   }
+  if (explanation->wrong > 0) {
+    strbuf_printf(&text, "; %zu %s no value, %s", explanation->wrong,
+                  strings_plural(explanation->wrong, "case has", "cases have"),
+                  explanation->wrong > 1 ? "such as " : "");
+    text_append(&text, explanation->wrong_case);
+  }
   output_wrapped(&printer->output, "", text.text);
   strbuf_fini(&text);
 }

@@ -106,6 +106,16 @@ reject_out '^gpu_in_use,finding,found'
 run_ok explain previous --db runs.db --format csv
 reject_out '^gpu_in_use,finding,found'
 
+begin 'a case without a value is said, whatever the rules find'
+printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' 'gpu = 1' >full.toml
+HAUL_FAKE_FAULTS=full.toml run run link.toml --db full.db
+expect_code 3
+run_ok explain --db full.db
+expect_out '^run 1 of link, .* [0-9]+ cases have no value, such as'
+expect_out 'out of memory'
+run_ok explain latest 'host_to_device/*gpu0*' --db full.db
+reject_out 'no value'
+
 begin 'a case or run that is not there'
 run_error 2 "no case of that run matches 'nothing'" explain latest nothing --db runs.db
 run_error 2 'no run begins with' explain run:99 --db runs.db

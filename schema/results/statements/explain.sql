@@ -204,13 +204,23 @@ SELECT j.name, j.slow,
 FROM judged j JOIN host h;
 
 -- name: machine
--- What is explained: one row. :only is a JSON array of globs, NULL: every case.
+-- What is explained: one row; the last two columns: cases that went wrong, and one of them. :only is a JSON array
+-- of globs, NULL: every case.
+WITH wrong AS (
+  SELECT b.name AS name, c.status AS status, c.reason AS reason
+  FROM case_run c JOIN explained x ON x.run = c.run JOIN bench_case b ON b.id = c.bench_case
+  WHERE c.status NOT IN ('ok', 'skipped') AND (:only IS NULL OR EXISTS (
+    SELECT 1 FROM json_each(:only) g
+    WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value))
+  ORDER BY c.id)
 SELECT coalesce(e.node, e.host_name), e.gpu_count, coalesce(e.gpu_name, 'no GPU'), r.uuid, s.name,
   strftime('%Y-%m-%d %H:%M', r.started_at_ns / 1000000000, 'unixepoch'),
   (SELECT count(*) FROM plan_case p JOIN bench_case b ON b.id = p.bench_case
    WHERE p.run = x.run AND (:only IS NULL OR EXISTS (
      SELECT 1 FROM json_each(:only) g
-     WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value)))
+     WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value))),
+  (SELECT count(DISTINCT name) FROM wrong),
+  (SELECT printf('%s: %s: %s', name, status, reason) FROM wrong LIMIT 1)
 FROM explained x
 JOIN environment e ON e.id = x.environment
 LEFT JOIN run r ON r.id = x.run
