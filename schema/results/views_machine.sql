@@ -40,7 +40,8 @@ JOIN v_machine e ON e.environment = r.environment
 LEFT JOIN device d ON d.environment = r.environment AND d.place = 'gpu' AND d.number = t.gpu;
 
 -- The counter stands between its values in the samples before and after a moment, so that the energy of a case has a
--- lower and an upper bound. Without trials that took several samples there is no lower one, and no row.
+-- lower and an upper bound. Where it stands still between samples (an H200's steps every 0.1 s), a value may be as old
+-- as a whole step. Without trials that took several samples there is no lower bound, and no row.
 CREATE VIEW v_energy AS
 SELECT
   x.run AS run,
@@ -50,7 +51,7 @@ SELECT
   (x.to_ns - x.from_ns) / 1e9 AS seconds,
   x.bytes / 1e9 AS gigabytes,
   (x.least_mj + x.most_mj) / 2e3 AS joules,
-  (x.most_mj - x.least_mj) / 2e3 AS joules_error
+  (x.most_mj - x.least_mj) / 2e3 + ifnull(x.step_mj, 0) / 1e3 AS joules_error
 FROM (
   SELECT w.*,
     (SELECT t.energy_mj FROM telemetry t
@@ -60,7 +61,10 @@ FROM (
     (SELECT t.energy_mj FROM telemetry t
      WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns >= w.to_ns ORDER BY t.at_ns LIMIT 1)
     - (SELECT t.energy_mj FROM telemetry t
-       WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns <= w.from_ns ORDER BY t.at_ns DESC LIMIT 1) AS most_mj
+       WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns <= w.from_ns ORDER BY t.at_ns DESC LIMIT 1) AS most_mj,
+    (SELECT CASE min(s.step_mj) WHEN 0 THEN max(s.step_mj) ELSE 0 END FROM (
+       SELECT t.energy_mj - lag(t.energy_mj) OVER (ORDER BY t.at_ns) AS step_mj FROM telemetry t
+       WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns BETWEEN w.from_ns AND w.to_ns) s) AS step_mj
   FROM (
     SELECT c.run AS run, p.ordinal AS process, c.id AS case_run, d.number AS gpu, c.ended_at_ns AS to_ns,
       c.started_at_ns + (SELECT min(t.start_ns) FROM trial t
@@ -77,7 +81,7 @@ FROM (
                    AND (f.source_place = 'gpu' AND f.source_index = d.number
                         OR f.target_place = 'gpu' AND f.target_index = d.number OR f.gpu = d.number))
            OR EXISTS (SELECT 1 FROM stream s WHERE s.bench_case = b.id AND s.gpu = d.number))) w) x
-WHERE x.least_mj > 0 AND x.most_mj IS NOT NULL;
+WHERE x.least_mj > 0 AND (x.most_mj > x.least_mj OR x.step_mj > 0);
 
 CREATE VIEW v_gpu AS
 SELECT

@@ -270,4 +270,10 @@ run_error 2 'a column of numbers for x' query --db plot.db --plot 'select 1 as o
 run_fails 2 "unknown scale 'logarithmic'.*: one of log, semilog, linear" query --db plot.db --plot=logarithmic 'select 1 as one'
 run_fails 2 'cannot be combined with --format json' query --db plot.db --plot --json 'select 1 as one'
 
+begin 'a touch that moves no page is no rate of a link'
+run_ok run um-access "${small[@]}" --set transfer.size=1MiB --only 'advice_by_gpu*' --db um.db -q
+run_ok query --saved um-access --db um.db --format jsonl
+equal 5 "$(count 'one byte per page is touched and counts as the page, moved or not: no rate of a link')" 'rows but the first'
+reject_out 'no rate of a link; pages count|; ;'
+
 finish

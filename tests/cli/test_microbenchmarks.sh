@@ -98,6 +98,24 @@ reproduce scattered-copies scattered-copies=66 --only host_by_ce --only host_by_
 run_ok query --saved scattered-crossovers --db results.db --format csv --param gpu=1
 expect_out '^numa0:pinned-gpu0,step of ce batch,32768,,,[0-9.]+,1[0-9.]+'
 expect_out '^gpu0-numa0:pinned,ce loop or ce batch,[0-9]{7},ce batch,ce loop,'
+if command -v sqlite3 >/dev/null; then
+  cp results.db steps.db
+  times() { # SQL of a case's time by f.piece_bytes and f.submit, and its least and most as factors
+    sqlite3 steps.db "update case_run set (median_ns, median_low_ns, median_high_ns) =
+      (select $1, $1 * $2, $1 * $3 from flow f where f.bench_case = case_run.bench_case and f.ordinal = 0)
+      where bench_case in (select bench_case from flow where submit = '$4' and piece_bytes $5)"
+  }
+  times 2e6 0.99 1.01 loop '> 0'
+  times 1e6 0.99 1.01 batch '>= 4096'
+  times 1e7 0.99 1.01 batch '= 2048'
+  run_ok query --saved scattered-crossovers --db steps.db --format csv
+  expect_out '^numa0:pinned-gpu0,step of ce batch,4096,,,[0-9.]+,10\b'
+  expect_out '^numa0:pinned-gpu0,ce loop or ce batch,3[0-9]{3},ce loop,ce batch,'
+  times 1e7 0.15 1.01 batch '= 2048'
+  run_ok query --saved scattered-crossovers --db steps.db --format csv
+  reject_out 'step of ce batch'
+  expect_out '^numa0:pinned-gpu0,ce loop or ce batch,,ce batch,ce batch,'
+fi
 run_ok query --saved run-result --db results.db --format jsonl
 expect_out '"special":1'
 reject_out '"special":0' # or scattered copies would be held against the rates of contiguous ones

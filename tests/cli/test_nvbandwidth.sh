@@ -73,6 +73,14 @@ if command -v sqlite3 >/dev/null; then
   equal 'ce vector bulk' "$(cut -d, -f2 <"$scratch/out" | tr -d '\r' | sed 1d | tr '\n' ' ' | sed 's/ $//')" 'methods'
   equal 3 "$(awk -F, 'NR > 1 && $3 > 0 && $4 < $3 / 10 && $6 > 270 && $6 < 330' "$scratch/out" | wc -l)" 'methods at 300 W'
   equal 1 "$(awk -F, '$2 == "ce" { print $5 + 0 }' "$scratch/out")" 'ce by ce'
+  equal 0 "$(awk -F, 'NR > 1 && $8 > 101' "$scratch/out" | wc -l)" 'methods that move for longer than the time'
+  # A counter of coarse steps may be as old as one of them; trials of which pauses are the most are no copies.
+  sqlite3 energy.db "update telemetry set energy_mj = energy_mj / 30 * 30;
+    update trial set elapsed_ns = 1 where case_run = (select case_run from v_case where kernel_variant = 'bulk')"
+  run_ok query --saved energy --db energy.db --csv
+  equal 3 "$(awk -F, 'NR > 1 && ($4 > 0 || $3 == "")' "$scratch/out" | wc -l)" 'methods whose energy is not exact'
+  expect_out '^local,bulk,.*100 % of the time is between trials \(pauses\): its energy is in the number'
+  equal '' "$(awk -F, '$2 == "bulk" { print $5 }' "$scratch/out")" 'pauses by ce'
 fi
 
 begin 'beside nvbandwidth, in turns: medians over the rounds, and what falls short'

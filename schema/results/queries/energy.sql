@@ -2,9 +2,10 @@
 --
 -- One row per way and method, from the latest run of energy: a copy engine, a kernel (vector), the bulk copy engine,
 -- unified memory. Energy is that of the case's GPUs, idle power included; a row's processes are averaged. error is how
--- far joules_per_gb may be off, because the counter is read at intervals. moving_percent is how much of the time trials
--- were: the rest is between them, where pages of unified memory are put back. to_ce is joules_per_gb by that of the
--- copy engine on the same way.
+-- far joules_per_gb may be off, because the counter is read at intervals and steps at intervals of its own.
+-- moving_percent is how much of the time trials were: the rest is between them, where pages of unified memory are put
+-- back, whose energy is in joules_per_gb; no value: trials of simulated time. to_ce is joules_per_gb by that of the
+-- copy engine on the same way, where trials were 90 % of the time or more.
 --
 -- of: energy
 --
@@ -28,18 +29,24 @@ WITH measured AS (
       WHEN c.joules_per_gb IS NULL THEN 'no energy counter, or too short' END AS remark
   FROM v_case c
   WHERE c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'energy'
-                                ORDER BY r.started_at DESC, r.run DESC LIMIT 1)))
+                                ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+  method AS (
+    SELECT m.way, m.method, min(m.position) AS position, avg(m.joules_per_gb) AS joules_per_gb, avg(m.error) AS error,
+      avg(m.watts) AS watts, avg(m.gbps) AS gbps, avg(m.moving_percent) AS moving_percent,
+      ifnull(avg(m.moving_percent) < 90, 0) AS pauses, max(m.remark) AS remark
+    FROM measured m GROUP BY m.way, m.method)
 SELECT
   m.way AS way,
   m.method AS method,
-  avg(m.joules_per_gb) AS joules_per_gb,
-  avg(m.error) AS error,
-  avg(m.joules_per_gb)
-    / (SELECT avg(e.joules_per_gb) FROM measured e WHERE e.way = m.way AND e.method = 'ce') AS to_ce,
-  avg(m.watts) AS watts,
-  avg(m.gbps) AS gbps,
-  avg(m.moving_percent) AS moving_percent,
-  max(m.remark) AS remark
-FROM measured m
-GROUP BY m.way, m.method
-ORDER BY min(m.position);
+  m.joules_per_gb AS joules_per_gb,
+  m.error AS error,
+  CASE WHEN NOT m.pauses THEN m.joules_per_gb
+    / (SELECT e.joules_per_gb FROM method e WHERE e.way = m.way AND e.method = 'ce' AND NOT e.pauses) END AS to_ce,
+  m.watts AS watts,
+  m.gbps AS gbps,
+  CASE WHEN m.moving_percent <= 101 THEN m.moving_percent END AS moving_percent,
+  coalesce(m.remark, CASE WHEN m.pauses THEN printf(
+    '%.0f %% of the time is between trials (%s): its energy is in the number, not compared with ce',
+    100 - m.moving_percent, CASE m.method WHEN 'um' THEN 'pages are put back' ELSE 'pauses' END) END) AS remark
+FROM method m
+ORDER BY m.position;

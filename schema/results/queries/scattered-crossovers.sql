@@ -2,31 +2,40 @@
 --
 -- From the curves of the latest run of scattered-copies. Rows "A or B" say from which piece size on the other of two
 -- is faster, with the rate at which they cross (between two measured sizes, on a line through both); sizes at which
--- both are as fast, to :tie, are passed over; no size: one is faster at every other size. Rows "A, 90 % of one copy"
+-- both are as fast, to :tie or to their intervals (v_run_case: gbps_low, gbps_high; of too few trials for one, the
+-- slowest and the fastest), are passed over; no size: one is faster at every other size. Rows "A, 90 % of one copy"
 -- say from which size on A stays within 10 % of a contiguous copy of the same bytes by a copy engine. Rows "step of A"
--- name the size at which the rate rises most from one size to the next, by ratio, where that is by more than half
--- beyond the growth of the size before it.
+-- name the size at which the rate rises most from one size to the next, by ratio, where that is, whatever the
+-- intervals leave open, by more than half beyond the growth of the size before it.
 --
 -- of: scattered-copies
 --
 -- narrow: ratio,gbps
 --
 -- :tie (real, default 0.02) relative difference up to which two rates are the same
--- :gpu (integer, default 0) 1: rates between events on the GPU instead of on the host's clock
+-- :gpu (integer, default 0) 1: rates between events on the GPU, without intervals, instead of on the host's clock
 -- :run (run, default null) the run to show; null: the latest of scattered-copies
 WITH
-  point AS (
+  measured AS (
     SELECT c.path,
       CASE c.method WHEN 'ce' THEN 'ce ' || c.submit
         ELSE c.method || ifnull(', ' || c.grid_blocks || ' blocks', '') END AS how,
       c.piece_bytes AS size, c.pieces,
       CASE :gpu WHEN 0 THEN c.gbps
         ELSE (SELECT avg(p.gpu_gbps) FROM v_case p WHERE p.run = c.run AND p.bench_case = c.bench_case) END AS gbps,
-      c.position, c.payload_bytes
+      c.position, c.payload_bytes,
+      CASE :gpu WHEN 0 THEN coalesce(c.gbps_low, (SELECT c.payload_bytes / max(p.max_ns) FROM v_case p
+        WHERE p.run = c.run AND p.bench_case = c.bench_case)) END AS low,
+      CASE :gpu WHEN 0 THEN coalesce(c.gbps_high, (SELECT c.payload_bytes / min(p.min_ns) FROM v_case p
+        WHERE p.run = c.run AND p.bench_case = c.bench_case)) END AS high
     FROM v_run_case c
     WHERE c.status = 'ok' AND c.piece_places = 'random' AND c.flows = 1
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'scattered-copies'
                                   ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+  point AS (
+    SELECT path, how, size, pieces, gbps, position, payload_bytes, coalesce(low, gbps) AS low,
+      coalesce(high, gbps) AS high
+    FROM measured),
   curve AS (
     SELECT * FROM (
       SELECT p.*, count(*) OVER w AS sizes, min(p.position) OVER w AS place
@@ -39,7 +48,7 @@ WITH
       lag(a.size) OVER w AS size_before, lag(a.gbps) OVER w AS gbps_before, lag(a.gbps / b.gbps) OVER w AS ratio_before
     FROM curve a
     JOIN curve b ON b.path = a.path AND b.payload_bytes = a.payload_bytes AND b.size = a.size AND b.place > a.place
-    WHERE abs(a.gbps / b.gbps - 1) > :tie
+    WHERE abs(a.gbps / b.gbps - 1) > :tie AND (a.low > b.high OR a.high < b.low)
     WINDOW w AS (PARTITION BY a.path, a.how, b.how, a.payload_bytes ORDER BY a.size)),
   crossing AS (
     SELECT d.*, (1 - d.ratio_before) / (d.ratio - d.ratio_before) AS part
@@ -59,7 +68,7 @@ WITH
       SELECT 1 FROM share t WHERE t.path = s.path AND t.how = s.how AND t.size > s.size AND t.share < 0.9)),
   rise AS (
     SELECT c.path, c.how, c.place, c.size, c.gbps, c.gbps / lag(c.gbps) OVER w AS ratio,
-      1.0 * c.size / lag(c.size) OVER w AS growth
+      c.low / lag(c.high) OVER w AS least, 1.0 * c.size / lag(c.size) OVER w AS growth
     FROM curve c WINDOW w AS (PARTITION BY c.path, c.how, c.payload_bytes ORDER BY c.size)),
   answer AS (
     SELECT path, 1 AS part_of, place, other_place, one || ' or ' || other AS question,
@@ -84,7 +93,7 @@ WITH
     FROM share GROUP BY path, how, place HAVING min(share) >= 0.9
     UNION ALL
     SELECT path, 3, place, 0, 'step of ' || how, size, NULL, NULL, gbps, max(ratio)
-    FROM rise WHERE ratio > 1.5 * growth GROUP BY path, how, place)
+    FROM rise WHERE least > 1.5 * growth GROUP BY path, how, place)
 SELECT
   path AS path,
   question AS question,

@@ -3,8 +3,10 @@
 -- One row per case of the latest run of um-access: who touches how, the rate in GB/s of the memory that is touched
 -- (of both ends together where both touch pages of their own), and of_first, the rate against that of the first row of
 -- its block. threads are those of the host, or of the whole kernel in blocks of that many. touched: once; four times
--- in turn; or "again", which is the second touch alone. For advices, read_mostly is in effect where touching again
--- costs less than the first time, accessed_by where pages stay on the host (remark).
+-- in turn; or "again", which is the second touch alone. A touch is of one byte per page, and the page counts as a
+-- whole: where pages may stay (an advice, again), gbps is no rate at which bytes crossed a link. For advices,
+-- read_mostly is in effect where touching again costs less than the first time, accessed_by where pages stay on the
+-- host (remark).
 --
 -- of: um-access
 --
@@ -29,7 +31,11 @@ SELECT
   c.gbps_low AS low,
   c.gbps_high AS high,
   c.gbps / first_value(c.gbps) OVER (PARTITION BY p.block ORDER BY p.listed) AS of_first,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason ELSE c.note END AS remark
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
+    WHEN f.unified_again OR f.unified_advise IN ('read_mostly', 'accessed_by')
+      THEN 'one byte per page is touched and counts as the page, moved or not: no rate of a link'
+        || ifnull(replace('; ' || c.note, '; pages count as touched, moved or not', ''), '')
+    ELSE c.note END AS remark
 FROM v_place p
 JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 JOIN flow f ON f.bench_case = c.bench_case AND f.ordinal = 0

@@ -53,6 +53,16 @@ JOIN flow f ON f.bench_case = p.bench_case
 LEFT JOIN link l ON l.environment = h.environment AND l.place = 'gpu' AND f.source_place = 'gpu'
   AND f.target_place = 'gpu' AND l.source = f.source_index AND l.target = f.target_index;
 
+-- Batches of copies from the host: how long each takes at least and at most.
+CREATE TEMP TABLE batches AS
+SELECT f.bench_case, f.source_index, f.target_index, f.size_bytes, f.piece_bytes,
+  min(coalesce(c.median_low_ns, c.min_ns, c.median_ns)) AS low_ns,
+  max(coalesce(c.median_high_ns, c.max_ns, c.median_ns)) AS high_ns
+FROM flows f
+JOIN case_run c ON c.bench_case = f.bench_case AND c.run = (SELECT run FROM explained) AND c.status = 'ok'
+WHERE f.submit = 'batch' AND f.source_place = 'numa' AND f.target_place = 'gpu'
+GROUP BY f.bench_case;
+
 -- What a case depends on: a class of resources, and of which GPU; NULL: of none.
 CREATE TEMP TABLE touched AS
 SELECT 'host_link' AS class, CASE source_place WHEN 'gpu' THEN source_index ELSE target_index END AS gpu,
@@ -95,8 +105,13 @@ UNION SELECT 'at_once', NULL, bench_case
 FROM flows WHERE role = 'measured' AND source_place <> target_place GROUP BY bench_case HAVING count(*) > 1
 UNION SELECT 'small_copy', NULL, bench_case
 FROM flows WHERE method = 'ce' GROUP BY bench_case HAVING max(size_bytes) < 32768
-UNION SELECT 'small_batch', NULL, bench_case
-FROM flows WHERE submit = 'batch' AND source_place = 'numa' AND target_place = 'gpu' AND piece_bytes < 32768
+-- Where the rate rises by half more than the pieces grow, whatever the intervals leave open.
+UNION SELECT 'small_batch', NULL, s.bench_case
+FROM batches s
+JOIN batches a ON a.source_index = s.source_index AND a.target_index = s.target_index AND a.piece_bytes < 32768
+JOIN batches b ON b.source_index = s.source_index AND b.target_index = s.target_index AND b.piece_bytes >= 32768
+  AND b.size_bytes = a.size_bytes
+WHERE s.piece_bytes < 32768 AND a.low_ns > 1.5 * b.high_ns * b.piece_bytes / a.piece_bytes
 UNION SELECT 'pageable_ungated', NULL, c.bench_case
 FROM case_run c JOIN flows f ON f.bench_case = c.bench_case
 WHERE c.run = (SELECT run FROM explained) AND c.gated = 0 AND f.method = 'ce'

@@ -78,7 +78,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: small_batches
 -- note: Batches of copies from the host in pieces below 32 KiB take another path through the driver
--- reads: v_flow.submit, v_flow.piece_bytes
+-- reads: v_flow.submit, v_flow.piece_bytes, v_case.gbps_low, v_case.gbps_high
 -- touches: small_batch
 -- costs: A step of more than five times: 3.9 GB/s in pieces of 16 KiB, 21.8 GB/s in pieces of 32 KiB. From GPU to
 --   host the rate doubles with the size of the pieces.

@@ -119,6 +119,19 @@ static void processes_that_are_alike_are_no_finding(void **state) {
   explanation_fini(&explanation);
 }
 
+/* 16 KiB at half the rate of 32 KiB, and up to a third of it: no step beyond doubt. */
+static void batches_that_may_be_as_fast_are_no_finding(void **state) {
+  (void)state;
+  struct explanation explanation;
+  explain_changed("UPDATE flow SET piece_bytes = 16384 * (1 + (bench_case = 9)), submit = 'batch'"
+                  "  WHERE bench_case IN (1, 9) AND source_place = 'numa';"
+                  "UPDATE case_run SET (median_low_ns, median_high_ns) = (SELECT 2 * median_ns,"
+                  "  6 * median_ns FROM case_run WHERE bench_case = 9) WHERE bench_case = 1;",
+                  NULL, &explanation);
+  assert_non_null(row_of(&explanation, "small_batches", EXPLAIN_NOT_FOUND));
+  explanation_fini(&explanation);
+}
+
 static void each_rule_finds_its_machine_and_no_other_does(void **state) {
   (void)state;
   struct arena arena = {0};
@@ -456,6 +469,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_found_on_the_recorded_run),
       cmocka_unit_test(processes_that_are_alike_are_no_finding),
+      cmocka_unit_test(batches_that_may_be_as_fast_are_no_finding),
       cmocka_unit_test(each_rule_finds_its_machine_and_no_other_does),
       cmocka_unit_test(every_rule_has_its_texts),
       cmocka_unit_test(the_document_has_the_rules),
