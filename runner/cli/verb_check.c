@@ -120,15 +120,22 @@ static bool verb_check_is_selected(const struct command *command,
 static enum status verb_check_list(struct command *command, const struct expected_run *runs,
                                    size_t run_count, struct error *err) {
   static const char *const NAMES[] = {"verdict",  "gpu",       "case", "value", "unit",
-                                      "expected", "statement", "of",   "run"};
+                                      "expected", "statement", "of",   "run",   "reason"};
+  size_t broken = 0;
   const bool rows_alone = output_layout_of(command->common.format) != LAYOUT_PAGE;
   const struct row_sink *sink = command_rows(command, NULL);
   table_narrow(command->table, "of,statement,run,unit,gpu");
-  RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
+  for (size_t r = 0; r < run_count; r++) {
+    broken += expect_judge_count(runs[r].judge, EXPECT_BROKEN);
+  }
+  /* The reason is the last column, and of nothing else. */
+  RETURN_ON_ERROR(
+      sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES - !(broken > 0 || rows_alone), err));
   for (size_t r = 0; r < run_count; r++) {
     for (size_t i = 0; i < runs[r].count; i++) {
       const struct expect_finding *finding = &runs[r].findings[i];
-      const bool falls_short = finding->verdict == EXPECT_SHORT;
+      const bool is_broken = finding->verdict == EXPECT_BROKEN;
+      const bool falls_short = finding->verdict == EXPECT_SHORT || is_broken;
       if (!(falls_short || finding->verdict == EXPECT_UNCLEAR || command->common.verbose ||
             (rows_alone && command->common.format != OUTPUT_MD)) ||
           !verb_check_is_selected(command, finding)) {
@@ -136,14 +143,17 @@ static enum status verb_check_list(struct command *command, const struct expecte
       }
       const struct cell cells[] = {
           cell_words(expect_verdict_text(finding->verdict), falls_short ? TONE_BAD : TONE_NONE),
-          cell_text(expect_finding_place(runs[r].judge, finding)),
+          is_broken ? cell_null() : cell_text(expect_finding_place(runs[r].judge, finding)),
           cell_text(finding->name),
-          cell_real(finding->value),
-          cell_text(finding->time ? "ns" : "GB/s"),
+          cell_finite(finding->value),
+          cell_text(is_broken       ? NULL
+                    : finding->time ? "ns"
+                                    : "GB/s"),
           cell_text(finding->expected),
-          cell_text(expect_statement_text(finding->statement)),
+          cell_text(is_broken ? NULL : expect_statement_text(finding->statement)),
           cell_text(finding->machine),
-          cell_integer(runs[r].run->ref.id)};
+          cell_integer(runs[r].run->ref.id),
+          cell_text(finding->reason)};
       RETURN_ON_ERROR(sink_row(sink, cells, err));
     }
   }
@@ -153,7 +163,8 @@ static enum status verb_check_list(struct command *command, const struct expecte
 static const enum test_outcome OUTCOMES[] = {[EXPECT_USUAL] = TEST_PASSED,
                                              [EXPECT_SHORT] = TEST_FAILED,
                                              [EXPECT_BEYOND] = TEST_PASSED,
-                                             [EXPECT_UNCLEAR] = TEST_SKIPPED};
+                                             [EXPECT_UNCLEAR] = TEST_SKIPPED,
+                                             [EXPECT_BROKEN] = TEST_FAILED};
 
 static enum status verb_check_tests(struct command *command, const struct expected_run *runs,
                                     size_t run_count, size_t selected, struct error *err) {
@@ -224,6 +235,20 @@ static enum status verb_check_show_expected(struct command *command,
   return STATUS_OK;
 }
 
+/* What went wrong, then what was judged, in one list. */
+static void verb_check_take_findings(struct command *command, struct expected_run *run) {
+  size_t broken_count = 0;
+  size_t count = 0;
+  const struct expect_finding *broken = expect_judge_broken(run->judge, &broken_count);
+  const struct expect_finding *found = expect_judge_findings(run->judge, &count);
+  struct expect_finding *all = arena_array(&command->arena, broken_count + count, sizeof *all);
+  for (size_t i = 0; i < broken_count + count; i++) {
+    all[i] = i < broken_count ? broken[i] : found[i - broken_count];
+  }
+  run->findings = all;
+  run->count = broken_count + count;
+}
+
 /* Cases that went wrong have no value to compare. */
 static size_t verb_check_count_wrong(const struct command *command) {
   const struct measured *measured = command->measured;
@@ -252,23 +277,25 @@ static enum status verb_check_expected(struct command *command, struct error *er
   size_t known = 0;
   size_t shorts = 0;
   size_t unclear = 0;
+  size_t broken = 0;
   for (size_t r = 0; r < run_count; r++) {
     runs[r] = (struct expected_run){.run = &command->measured->runs[r]};
     const char *name = arena_format(&command->arena, "run:%s", runs[r].run->ref.uuid);
     status = THEN(status, expect_judge_run(&expectations.set, command->query, name, NULL, NULL,
                                            &runs[r].judge, err));
     if (status == STATUS_OK) {
-      runs[r].findings = expect_judge_findings(runs[r].judge, &runs[r].count);
+      verb_check_take_findings(command, &runs[r]);
     }
     for (size_t i = 0; i < runs[r].count; i++) {
       const bool selected = verb_check_is_selected(command, &runs[r].findings[i]);
       known += selected;
       shorts += selected && runs[r].findings[i].verdict == EXPECT_SHORT;
       unclear += selected && runs[r].findings[i].verdict == EXPECT_UNCLEAR;
+      broken += selected && runs[r].findings[i].verdict == EXPECT_BROKEN;
     }
   }
-  status = THEN(status,
-                verb_check_show_expected(command, runs, run_count, known, shorts + unclear, err));
+  status = THEN(status, verb_check_show_expected(command, runs, run_count, known,
+                                                 shorts + unclear + broken, err));
   if (status == STATUS_OK) {
     const size_t wrong = verb_check_count_wrong(command);
     if (wrong > 0) {

@@ -22,6 +22,8 @@ struct expect_judge {
   struct cell *row; /* of column_count + ADDED_COUNT */
   struct expect_finding *findings;
   size_t finding_count, finding_capacity;
+  struct expect_finding *broken;
+  size_t broken_count, broken_capacity;
   size_t counts[expect_verdict_name_count];
   size_t unknown;                 /* measured, and no row is of it */
   bool partial;                   /* the run has not measured all of its scenario */
@@ -259,15 +261,38 @@ static enum status judge_begin(void *context, const struct column *columns, size
 
 static void judge_keep(struct expect_judge *judge, const struct cell *cells,
                        const struct expect_finding *finding) {
-  judge->findings = arena_grow(&judge->arena, judge->findings, judge->finding_count,
-                               &judge->finding_capacity, sizeof *judge->findings);
-  struct expect_finding *kept = &judge->findings[judge->finding_count++];
+  const bool broken = finding->verdict == EXPECT_BROKEN;
+  struct expect_finding **list = broken ? &judge->broken : &judge->findings;
+  size_t *count = broken ? &judge->broken_count : &judge->finding_count;
+  *list = arena_grow(&judge->arena, *list, *count,
+                     broken ? &judge->broken_capacity : &judge->finding_capacity, sizeof **list);
+  struct expect_finding *kept = &(*list)[(*count)++];
   *kept = *finding;
   kept->name = observed_text(&judge->reader, cells, CELL_CASE);
   kept->block = observed_text(&judge->reader, cells, CELL_BLOCK);
   kept->key = observed_text(&judge->reader, cells, CELL_KEY);
   kept->slowed_by = observed_text(&judge->reader, cells, CELL_SLOWED);
   judge->counts[finding->verdict]++;
+}
+
+/* A case that went wrong; one that is shown elsewhere counts there. */
+static bool judge_is_broken(struct expect_judge *judge, const struct cell *cells,
+                            struct expect_finding *finding) {
+  const char *status = observed_text(&judge->reader, cells, CELL_STATUS);
+  const char *reason = observed_text(&judge->reader, cells, CELL_REASON);
+  if (status == NULL || strcmp(status, case_status_text(CASE_OK)) == 0 ||
+      strcmp(status, case_status_text(CASE_SKIPPED)) == 0 ||
+      observed_text(&judge->reader, cells, CELL_SAME) != NULL) {
+    return false;
+  }
+  *finding = (struct expect_finding){.verdict = EXPECT_BROKEN,
+                                     .value = NAN,
+                                     .limit = NAN,
+                                     .gpus = {-1, -1},
+                                     .reason = arena_format(&judge->arena, "%s%s%s", status,
+                                                            reason != NULL ? ": " : "",
+                                                            reason != NULL ? reason : "")};
+  return true;
 }
 
 static enum status judge_take(void *context, const struct cell *cells, struct error *err) {
@@ -277,7 +302,7 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   const bool measured = observed_read(&judge->reader, cells, &observed);
   judge->partial = judge->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
   const bool known = measured && judge_observed(judge, &observed, &finding);
-  if (known) {
+  if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
     judge_keep(judge, cells, &finding);
   } else if (measured) {
     judge->unknown++;
@@ -337,6 +362,11 @@ const struct expect_finding *expect_judge_findings(const struct expect_judge *ju
                                                    size_t *count) {
   *count = judge->finding_count;
   return judge->findings;
+}
+
+const struct expect_finding *expect_judge_broken(const struct expect_judge *judge, size_t *count) {
+  *count = judge->broken_count;
+  return judge->broken;
 }
 
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict) {
@@ -410,6 +440,9 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
 
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding) {
   const bool reported = finding->statement == EXPECT_REPORTS;
+  if (finding->verdict == EXPECT_BROKEN) {
+    return arena_format(arena, "%s: %s", expect_verdict_text(EXPECT_BROKEN), finding->reason);
+  }
   return arena_format(
       arena, "%.4g %s, %s%s%s%s %s", finding->value, finding->time ? "ns" : "GB/s",
       finding->usual != NULL ? "usual " : "", finding->usual != NULL ? finding->usual : "",
@@ -493,16 +526,19 @@ const char *expect_judge_summary(struct expect_judge *judge) {
   const char *unknown = judge->unknown > 0
                             ? arena_format(arena, "; nothing is known of %zu more", judge->unknown)
                             : "";
+  const char *broken =
+      judge->broken_count > 0 ? arena_format(arena, "; %zu went wrong", judge->broken_count) : "";
   if (shorts > 0) {
-    return arena_format(arena, "%zu of %zu short of what is usual for %s%s%s%s: see haul explain",
-                        shorts, judge->finding_count, judge->machine, beyond, noisy, unknown);
+    return arena_format(arena, "%zu of %zu short of what is usual for %s%s%s%s%s: see haul explain",
+                        shorts, judge->finding_count, judge->machine, beyond, noisy, unknown,
+                        broken);
   }
   const char *grounds = judge->reports > 0 ? arena_format(arena, " (%u report%s)", judge->reports,
                                                           strings_plural(judge->reports, "", "s"))
                                            : " (floors alone)";
-  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s", unclear > 0 ? "" : "all ",
-                      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy,
-                      unknown);
+  return arena_format(
+      arena, "%s%zu as usual for %s%s%s%s%s%s", unclear + judge->broken_count > 0 ? "" : "all ",
+      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy, unknown, broken);
 }
 
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {
@@ -510,19 +546,28 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   const struct expect_shortfall *items = NULL;
   const size_t count = expect_judge_shortfalls(judge, &items);
   const char *summary = expect_judge_summary(judge);
-  const char **made = arena_array(arena, count + 1, sizeof *made);
+  const char **made = arena_array(arena, count + 2, sizeof *made);
+  size_t lines_count = 0;
+  if (judge->broken_count > 0) {
+    const char *more = judge->broken_count > 1
+                           ? arena_format(arena, ", and %zu more", judge->broken_count - 1)
+                           : "";
+    made[lines_count++] =
+        arena_format(arena, "%s: %s%s", judge->broken->name, judge->broken->reason, more);
+  }
   for (size_t i = 0; i < count; i++) {
     const char *slowed = items[i].worst->slowed_by;
     for (size_t k = 0; k < i && slowed != NULL; k++) { /* what slows many is said once */
       const char *said = items[k].worst->slowed_by;
       slowed = said != NULL && strcmp(said, slowed) == 0 ? NULL : slowed;
     }
-    made[i] = arena_format(arena, "%s%s%s", expect_shortfall_words(arena, &items[i]),
-                           slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
+    made[lines_count++] =
+        arena_format(arena, "%s%s%s", expect_shortfall_words(arena, &items[i]),
+                     slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
   }
-  made[count] = summary;
+  made[lines_count++] = summary;
   *lines = made;
-  return summary != NULL ? count + 1 : 0;
+  return summary != NULL ? lines_count : 0;
 }
 
 void expect_judge_print(struct expect_judge *judge, const struct output *output) {

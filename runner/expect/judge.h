@@ -24,7 +24,8 @@
   X(EXPECT_USUAL, "usual")                                                                         \
   X(EXPECT_SHORT, "short")     /* below what is usual or a floor; of times: above */               \
   X(EXPECT_BEYOND, "beyond")   /* better than anything known: look how it was measured */          \
-  X(EXPECT_UNCLEAR, "unclear") /* short or beyond, but may be as usual within its interval */
+  X(EXPECT_UNCLEAR, "unclear") /* short or beyond, but may be as usual within its interval */      \
+  X(EXPECT_BROKEN, "broken")   /* went wrong: it has no value to compare */
 ENUM_NAMES_DECLARE(expect_verdict, EXPECT_VERDICT_LIST)
 
 /* What is known, most trusted first: the user's file, the shipped one. NULL = none. */
@@ -48,6 +49,7 @@ struct expect_finding {
   const char *usual;               /* what is reported, where it falls short of a floor; or NULL */
   const char *slowed_by;           /* NULL = nothing was seen */
   const char *machine;             /* the name of its [[machine]] */
+  const char *reason;              /* "failed: cuMemAlloc: ..." of EXPECT_BROKEN; else NULL */
 };
 
 struct expect_judge;
@@ -62,6 +64,9 @@ const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struc
 
 /* After the last row. Those judged, in the order of the run. */
 const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
+/* Those that went wrong, known or not, each EXPECT_BROKEN: of them there is nothing but the name
+ * and the reason. */
+const struct expect_finding *expect_judge_broken(const struct expect_judge *judge, size_t *count);
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
 /* Whether the run has not measured all of its scenario. */
 bool expect_judge_is_partial(const struct expect_judge *judge);
@@ -70,7 +75,7 @@ size_t expect_judge_unknown(const struct expect_judge *judge);
 /* What falls short, but did not when it was measured again, takes all that is said of that; so does
  * what was unclear. A second number that is short too, but unclear, clears nothing. */
 void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
-/* "27.1 GB/s, usual 55.2-55.5, floor >= 48" */
+/* "27.1 GB/s, usual 55.2-55.5, floor >= 48"; "broken: failed: cuMemAlloc: ..." */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
 /* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host",
  * "several GPUs". */
@@ -89,8 +94,8 @@ const char *expect_shortfall_words(struct arena *arena, const struct expect_shor
 /* "all 35 as usual for H200 SXM on PCIe 5 x16 (12 reports); nothing is known of 4 more", or how
  * many fall short; NULL: nothing is known. */
 const char *expect_judge_summary(struct expect_judge *judge);
-/* The shortfalls with what may have slowed them, each reason once, and the summary: sentences for
- * people. None: nothing is known. */
+/* What went wrong, the shortfalls with what may have slowed them, each reason once, and the
+ * summary: sentences for people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
 /* The same below a result. */
 void expect_judge_print(struct expect_judge *judge, const struct output *output);

@@ -51,6 +51,7 @@ struct hardware {
   X(CELL_HIGH, "high_ns")                                                                          \
   X(CELL_PROCESSES, "processes")                                                                   \
   X(CELL_STATUS, "status")                                                                         \
+  X(CELL_REASON, "reason")                                                                         \
   X(CELL_SLOWED, "slowed_by")                                                                      \
   X(CELL_SAME, "same_as")                                                                          \
   X(CELL_INITIATOR, "initiator")                                                                   \

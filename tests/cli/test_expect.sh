@@ -226,6 +226,36 @@ expect_health 1 "$nvml_lost" nvml.toml --db crash.db
 write_fault lost.toml 'kind = "sticky"' 'call = "cuLaunchKernel"' 'gpu = 1' 'code = 719' 'count = 0'
 expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*CUDA_ERROR_LAUNCH_FAILED .*, and 1 more; gpu1 is 0000:07:00\.0$' \
   lost.toml --db crash.db --only device_local_copy
+expect_health 1 '^unhealthy: ' lost.toml --db lost1.db
+export HAUL_EXPECT=mine.toml
+readonly lost_case='host_to_device/numa0:pinned-gpu1/64MiB' lost_why='failed: .*CUDA_ERROR_LAUNCH_FAILED'
+run check --expect --db lost1.db --format junit
+expect_code 1
+expect_out '<testsuite name="haul check --expect" tests="4" failures="1" errors="0" skipped="0">'
+expect_out "<failure message=\"broken: $lost_why"
+run check --expect --db lost1.db --format ctrf
+expect_code 1
+equal "4 1 $lost_case" "$(python3 -c 'import json
+results = json.load(open("out"))["results"]
+print(results["summary"]["tests"], results["summary"]["failed"],
+      *[t["name"] for t in results["tests"] if t["status"] == "failed" and "broken: failed: " in t["message"]])')" 'the failed test'
+run check --expect --db lost1.db --format json
+expect_code 1
+equal "['broken', None, '$lost_case', None]" "$(python3 -c 'import json
+print([[r[k] for k in ("verdict", "gpu", "case", "value")] for r in json.load(open("out")) if r["reason"]][0])')" 'the row'
+run check --expect --db lost1.db --format csv
+expect_out "^broken,,$lost_case,,.*,$lost_why"
+for format in table md; do
+  run check --expect --db lost1.db --format $format
+  expect_code 1
+  expect_out "^(- )?$lost_case: $lost_why"
+  expect_out '^(- )?3 as usual for H200 of the fake driver \(2 reports\); 1 went wrong$'
+  expect_out "^(\| )?broken .*$lost_case"
+done
+run_ok report lost.html --db lost1.db
+cp lost.html out
+expect_out '<b>Not as it should be:</b> 3 as usual for H200 of the fake driver \(2 reports\); 1 went wrong'
+unset HAUL_EXPECT
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
 expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY' \
   full.toml --db crash.db
@@ -351,7 +381,7 @@ run_ok expect check learned.toml
 expect_err 'learned.toml: 1 machine, 2 rows'
 run check --where 'host_name=*' --expect=learned.toml --db fleet.db --format csv
 expect_code 1
-equal '3 7' "$(tr -d '\r' <out | sed -n 's/^short,.*,//p' | sort -un | xargs)" 'runs that fall short'
+equal '3 7' "$(tr -d '\r' <out | sed -n 's/^short,.*,\([0-9]*\),$/\1/p' | sort -un | xargs)" 'runs that fall short'
 equal 10 "$(grep -c '^short' out)" 'cases: two of gpu1 of n0003, eight of n0007, and no more'
 run_ok check --where 'host_name=n00[12]*' --expect=learned.toml --db fleet.db --only 'up/*gpu0*'
 expect_out '^run 12 on n0012: all 8 as usual'

@@ -501,6 +501,15 @@ static void the_summary_counts_what_is_known(void **state) {
            ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2")),
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 55}},
        "all 2 as usual for H200s (2 reports)"},
+      {UP_USUAL,
+       {{UP, .gbps = 55},
+        {UP_TO("gpu1"), .status = "failed", .reason = "719"},
+        {UP_TO("gpu2"), .status = "skipped", .reason = "no peer"},
+        {UP_TO("gpu3"), .status = "failed", .same_as = "b/other"}},
+       "1 as usual for H200s (3 reports); 1 went wrong"},
+      {UP_USUAL,
+       {{UP, .gbps = 20}, {UP_TO("gpu1"), .status = "hung"}},
+       "1 of 1 short of what is usual for H200s; 1 went wrong: see haul explain"},
       {UP_LIMIT, {{UP, .gbps = 55}}, NULL},
       {UP_USUAL, {{PEERS("gpu0", "gpu1"), .gbps = 55}}, NULL},
   };
@@ -515,6 +524,28 @@ static void the_summary_counts_what_is_known(void **state) {
                         CASES[i].expected != NULL ? CASES[i].expected : "none");
     judged_fini(&judged);
   }
+}
+
+static void what_went_wrong_is_said_with_its_reason(void **state) {
+  (void)state;
+  static const struct said CASES[] = {{UP, .gbps = 55},
+                                      {UP_TO("gpu1"), .status = "failed", .reason = "code 719"},
+                                      {PEERS("gpu0", "gpu1"), .status = "hung"}};
+  struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
+  struct arena arena = {0};
+  size_t count = 0;
+  const struct expect_finding *broken = expect_judge_broken(judged.judge, &count);
+  assert_int_equal(count, 2); /* of the second nothing is known */
+  assert_int_equal(expect_judge_count(judged.judge, EXPECT_BROKEN), 2);
+  assert_int_equal(judged.count, 1);
+  assert_string_equal(broken[0].name, "b/numa0-gpu1");
+  assert_string_equal(expect_finding_words(&arena, &broken[0]), "broken: failed: code 719");
+  assert_string_equal(expect_finding_words(&arena, &broken[1]), "broken: hung");
+  const char *const *lines = NULL;
+  assert_int_equal(expect_judge_words(judged.judge, &lines), 2);
+  assert_string_equal(lines[0], "b/numa0-gpu1: failed: code 719, and 1 more");
+  arena_fini(&arena);
+  judged_fini(&judged);
 }
 
 static void rows_pass_with_what_is_known_of_them(void **state) {
@@ -558,6 +589,7 @@ int main(void) {
       cmocka_unit_test(what_slowed_it_is_of_the_number_that_counts),
       cmocka_unit_test(shortfalls_are_gathered_by_place),
       cmocka_unit_test(the_summary_counts_what_is_known),
+      cmocka_unit_test(what_went_wrong_is_said_with_its_reason),
       cmocka_unit_test(rows_pass_with_what_is_known_of_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
