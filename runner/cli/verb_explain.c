@@ -91,24 +91,6 @@ static enum status verb_explain_show(struct command *command, struct explain_req
   return status;
 }
 
-/* What was measured once more and then as it should be falls short no longer. */
-static enum status verb_explain_absolve(struct command *command, const struct expect_set *set,
-                                        int64_t run, struct expect_judge *judge,
-                                        struct error *err) {
-  struct run_ref repeat = {0};
-  struct expect_judge *again = NULL;
-  enum status status = selector_find_repeat(command->database, run, &repeat, err);
-  if (status == STATUS_OK && repeat.id != 0) {
-    const char *name = arena_format(&command->arena, "run:%" PRId64, repeat.id);
-    status = expect_judge_run(set, command->query, name, NULL, NULL, &again, err);
-  }
-  if (again != NULL) {
-    expect_judge_absolve(judge, again);
-  }
-  expect_judge_free(again);
-  return status;
-}
-
 /* A run is judged first, by the data files of expectations. */
 static enum status verb_explain_recorded(struct command *command, struct explain_request *request,
                                          struct error *err) {
@@ -120,7 +102,6 @@ static enum status verb_explain_recorded(struct command *command, struct explain
   enum status status = command_open_query(command, err);
   status = THEN(status,
                 expect_judge_run(&expectations.set, command->query, run, NULL, NULL, &judge, err));
-  status = THEN(status, verb_explain_absolve(command, &expectations.set, request->run, judge, err));
   if (status == STATUS_OK) {
     verb_explain_judge(command, judge, request);
   }

@@ -225,6 +225,8 @@ static int verb_run_judge(struct health *health, struct run_request *request,
     const struct plan_options options = {.keys = again};
     repeated.repeated = true;
     repeated.repeats = health->first;
+    /* Rows are of cases, each once. */
+    repeated.unshown = request->unshown || output_layout_of(request->common->format) != LAYOUT_PAGE;
     repeated.budget_ns = verb_run_budget_left(scenario, &health->outcome);
     status = plan_new(scenario, health->command->target, &options, &plan, &err);
     if (status == STATUS_OK) {

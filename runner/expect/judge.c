@@ -3,6 +3,7 @@
 #include "engine/base/strings.h"
 #include "engine/machine/check.h"
 #include "runner/expect/observed.h"
+#include "runner/record/selector.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -413,9 +414,10 @@ void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge 
   }
 }
 
-enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
-                             const struct query_options *options, const struct row_sink *inner,
-                             struct expect_judge **judge, struct error *err) {
+static enum status judge_run_alone(const struct expect_set *set, struct query *query,
+                                   const char *run, const struct query_options *options,
+                                   const struct row_sink *inner, struct expect_judge **judge,
+                                   struct error *err) {
   const struct query_parameter parameter = {"run", run};
   struct result_set hardware;
   struct expect_judge *made = NULL;
@@ -432,6 +434,32 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
     expect_judge_free(made);
     return status;
   }
+  *judge = made;
+  return STATUS_OK;
+}
+
+enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
+                             const struct query_options *options, const struct row_sink *inner,
+                             struct expect_judge **judge, struct error *err) {
+  struct run_ref ref;
+  struct run_ref repeat = {0};
+  struct expect_judge *made = NULL;
+  struct expect_judge *again = NULL;
+  enum status status = selector_find(query_database(query), run, &ref, err);
+  status = THEN(status, selector_find_repeat(query_database(query), ref.id, &repeat, err));
+  status = THEN(status, judge_run_alone(set, query, run, options, inner, &made, err));
+  if (status == STATUS_OK && repeat.id != 0) {
+    const char *name = arena_format(&made->arena, "run:%s", repeat.uuid);
+    status = judge_run_alone(set, query, name, NULL, NULL, &again, err);
+  }
+  if (status != STATUS_OK) {
+    expect_judge_free(made);
+    return status;
+  }
+  if (again != NULL) {
+    expect_judge_absolve(made, again);
+  }
+  expect_judge_free(again);
   *judge = made;
   return STATUS_OK;
 }

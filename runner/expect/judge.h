@@ -100,7 +100,8 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
 /* The same below a result. */
 void expect_judge_print(struct expect_judge *judge, const struct output *output);
 
-/* Judge a run of an open database: both queries. *judge is set on success. inner may be NULL. */
+/* Judge a run of an open database: both queries. What of it was measured once more takes what is
+ * said of that, but rows pass as they are. *judge is set on success. inner may be NULL. */
 enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
                              const struct query_options *options, const struct row_sink *inner,
                              struct expect_judge **judge, struct error *err) CHECK_RESULT;

@@ -206,7 +206,16 @@ if command -v sqlite3 >/dev/null; then # short and sure of it, then short and no
   sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1 where run = 2'
   HAUL_EXPECT=mine.toml run_ok explain --db noisy.db
   expect_out '; 1 case is below what is expected'
+  sqlite3 noisy.db 'update case_run set median_ns = median_ns / 2, median_low_ns = median_low_ns / 2,
+    median_high_ns = median_high_ns / 2 where run = 2'
+  run_ok check --expect=mine.toml --db noisy.db # as health says of it
+  expect_out '^all 4 as usual'
 fi
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only host_to_device --json
+expect_code 1
+equal 4 "$(grep -c '"case":"host_to_device/' out)" 'rows of JSON, none twice'
+run check --expect=mine.toml --db again.db --format junit # latest is the whole run
+expect_out '<testsuite name="haul check --expect" tests="4" failures="1"'
 run_ok query --db again.db "select count(*) from v_case where run = :run" --param run=latest --format csv
 expect_out '^4'
 
