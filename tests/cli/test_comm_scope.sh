@@ -54,6 +54,10 @@ expect_code 3
 run query --saved comm-scope-table1 --db one.db --format csv
 expect_out '^7,one way,"GPU to GPU, peer",0,,,"skipped: needs two GPUs, this machine has 1"'
 expect_out '^1,one way,pageable to GPU,,,,not in this run'
+run_ok run comm-scope/fig11 "${small[@]}" --set measure.processes=1 --set transfer.size=64KiB --db none.db -q
+run_ok query --saved comm-scope-table1 --db none.db --format csv
+equal 1 "$(grep -c '' "$scratch/out")" 'lines of a table that was not measured'
+expect_err 'comm-scope-table1 has no rows: it reads runs of the scenario comm-scope/table1; haul run comm-scope/table1 measures one'
 
 begin 'a scenario with nothing to measure beside one that has something' # a GPU has no pair
 for scenarios in "comm-scope/table1 comm-scope/fig08" comm-scope/fig08; do
@@ -91,6 +95,8 @@ expect_out '^ +host threads$'
 run query --saved comm-scope-figure --param figure=2 --db fig.db --plot
 expect_out '^  a  pinned_to_gpu warm$'
 expect_out '^  d  pageable_to_gpu flushed$'
+run query --saved comm-scope-figure --param figure=2 --db fig.db --format csv
+equal "$(grep -c '^figure 2,' "$scratch/out")" "$(count ',one copy per trial: its fixed time is in the number,')" 'points that say so'
 
 run_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\)" query --saved comm-scope-fig02 --db fig.db
 
@@ -126,18 +132,20 @@ equal holds "$(verdict 4.5 'pages on demand can beat copies from')" 'demand agai
 equal 'does not hold' "$(verdict 4.7 'prefetch is far below')" 'prefetch against pinned'
 equal 'does not hold' "$(verdict 2.2.4 'flushing host caches changes copies of pinned')" 'flush'
 equal 'cannot be tested here' "$(verdict 4.2 'pinned memory of the local')" 'locality on one node'
-equal 'cannot be tested here' "$(verdict 4.4 'zero-copy reads drop')" 'sizes that were not measured'
+equal 'not measured' "$(verdict 4.4 'zero-copy reads drop')" 'sizes that were not measured'
 run query --saved comm-scope-claims --db fig.db --format csv
 expect_out '^4\.2,.*no NUMA node is remote to GPU 0: node 0 is the only one'
 expect_out '^4\.4,zero-copy reads drop.*not measured at 16GiB: haul run comm-scope/fig09'
-expect_out '^4\.1,"?pinned, both ways.* GB/s = [12]\.[0-9]+ at 64MiB'
+expect_out '^4\.1,"?pinned, both ways.* GB/s = [12]\.[0-9]+ at 64MiB.*; claimed of each: above 1\.6"?,1,.?$'
+expect_out '^2\.2\.4,flushing host caches changes copies of pinned.*; claimed of any: below 0\.8 or above 1\.25"?,1,.?$'
 claims fig.db --param 'tag=no such*'
-equal 22 "$(grep -c 'cannot be tested here' "$scratch/out")" 'claims without a run'
+equal 22 "$(grep -c 'not measured' "$scratch/out")" 'claims without a run'
 
 begin 'five processes, and their standard deviation'
 HAUL_FAKE_FAULTS=$faults/noise.toml run_ok run comm-scope/fig11 "${small[@]}" --set transfer.size=64KiB --db sd.db -q
 expect_value 5 sd.db 'select max(process) + 1 from v_case'
 run_ok query --saved comm-scope-figure --db sd.db --format jsonl
+expect_out '"series":"pinned_to_gpu".*"processes":5,"interval":"sd"'
 query_sd=$(sed -n 's/.*"series":"pinned_to_gpu".*"sd":\([0-9.e-]*\).*/\1/p' "$scratch/out")
 query_width=$(sed -n 's/.*"series":"pinned_to_gpu".*"low":\([0-9.]*\),"high":\([0-9.]*\).*/\1 \2/p' "$scratch/out")
 rates=$(value sd.db "select group_concat(gbps, ' ') from v_case where block = 'pinned_to_gpu'")
@@ -225,8 +233,10 @@ if command -v sqlite3 >/dev/null; then
 
   begin 'claims: the size that decides, the side that was not measured'
   slower fig.db 9 'pinned_to_gpu/*/host_cache=flushed/4KiB'
+  sqlite3 fig.db "update run set status = 'interrupted' where scenario = (select id from scenario where name = 'comm-scope-fig02')"
   run query --saved comm-scope-claims --db fig.db --format csv
-  expect_out '^2\.2\.4,flushing host caches changes copies of pinned memory,holds,.* at 4KiB; .*, 1 of 3 sizes'
+  expect_out '^2\.2\.4,flushing host caches changes copies of pinned memory,holds,.* at 4KiB; .*, 1 of 3 sizes; .*,1,comm-scope-fig02.?$'
+  expect_out '^4\.1,pageable to GPU is no faster.*,1,.?$'
   sqlite3 near.db "update case_run set status = 'failed', reason = 'no memory' where bench_case in (select id from bench_case where name glob 'demand_host_to_gpu/*/64MiB')"
   run query --saved comm-scope-claims --db near.db --format csv
   expect_out '^4\.5,pages on demand can beat copies from .*not measured from 1MiB to 16GiB: haul run comm-scope/table1'

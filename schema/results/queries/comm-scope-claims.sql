@@ -2,22 +2,24 @@
 --
 -- One row per claim, with the section of the paper. Compares the rates of the latest run of each comm-scope
 -- scenario on the machine that was measured last, at the sizes that both sides have, averaged over pairs of
--- places; runs of the figures take precedence over table1. "near" means within 20 %. "both ways at once" is
+-- places; runs of the figures take precedence over table1. "both ways at once" is
 -- compared with one way after the other: 2x when the two overlap fully. GPUs are near each other where their
 -- link has the highest peak of all pairs, far where it has the lowest; what fits the last-level cache (of one
 -- processor: fact cpu_caches) is compared with what is four times as large. Rates are known to their interval
 -- (v_run_case: gbps_low, gbps_high), of too few trials for one to their slowest and fastest trial; a claim that
 -- this leaves open is too noisy to tell. The column numbers begins with the largest size that decides, then the
--- ratios at all sizes and how many of them agree. Where nothing can be compared, it says why.
+-- ratios at all sizes and how many of them agree, and what the claim says of the ratio at each or at any size ("near":
+-- within 20 %). Where nothing can be compared, it says why. processes is the least of the rates that were compared;
+-- interrupted names the scenarios that were, whose processes or sizes may lack.
 --
 -- of: comm-scope-*
 --
--- narrow: section,numbers
+-- narrow: section,processes,interrupted,numbers
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver
 WITH
   paper_run AS (
-    SELECT r.run, r.scenario, r.host_name, r.simulated,
+    SELECT r.run, r.scenario, r.host_name, r.simulated, r.status,
       row_number() OVER (PARTITION BY r.host_name, r.simulated, r.scenario
                          ORDER BY r.started_at DESC, r.run DESC) AS age,
       row_number() OVER (ORDER BY r.started_at DESC, r.run DESC) AS age_of_all
@@ -25,11 +27,12 @@ WITH
     WHERE r.scenario GLOB 'comm-scope-*' AND ifnull(r.tag, '') GLOB :tag),
   -- The latest of each scenario, all of one machine: that of the latest.
   scenario_run AS (
-    SELECT r.run, r.scenario
+    SELECT r.run, r.scenario, r.status = 'interrupted' AS interrupted
     FROM paper_run r JOIN paper_run n ON n.age_of_all = 1
     WHERE r.age = 1 AND r.host_name IS n.host_name AND r.simulated = n.simulated),
   result AS (
-    SELECT s.run, s.scenario, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps, c.peak_gbps,
+    SELECT s.run, s.scenario, s.interrupted, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps,
+      c.peak_gbps, c.processes,
       coalesce(c.gbps_low, c.payload_bytes / t.slowest_ns) AS low,
       coalesce(c.gbps_high, c.payload_bytes / t.fastest_ns) AS high
     FROM scenario_run s JOIN v_run_case c ON c.run = s.run
@@ -47,7 +50,7 @@ WITH
     FROM cache_text WHERE text IS NOT NULL),
   -- The curve that a result is a point of.
   named AS (
-    SELECT run, scenario, size, gbps, low, high, peak_gbps,
+    SELECT run, scenario, interrupted, size, gbps, low, high, peak_gbps, processes,
       CASE
         WHEN scenario = 'comm-scope-fig02'
           THEN block || CASE WHEN axes LIKE '%host_cache=flushed%' THEN '/flushed'
@@ -62,10 +65,12 @@ WITH
     FROM result
     WHERE status = 'ok' AND gbps IS NOT NULL),
   mean AS (
-    SELECT name, size, avg(gbps) AS gbps, avg(low) AS low, avg(high) AS high,
+    SELECT name, size, avg(gbps) AS gbps, avg(low) AS low, avg(high) AS high, min(processes) AS processes,
+      scenario, interrupted,
       row_number() OVER (PARTITION BY name, size ORDER BY scenario = 'comm-scope-table1') AS choice
     FROM named GROUP BY scenario, name, size),
-  measured AS (SELECT name, size, gbps, low, high FROM mean WHERE choice = 1),
+  measured AS (
+    SELECT name, size, gbps, low, high, scenario, interrupted, processes FROM mean WHERE choice = 1),
   peer AS (
     SELECT n.run, n.size, n.gbps, n.low, n.high, n.peak_gbps, l.nearest, l.farthest
     FROM named n JOIN (
@@ -195,6 +200,29 @@ WITH
       AND (r.size IS NULL OR r.size BETWEEN c.size_from AND c.size_to)
     WHERE NOT EXISTS (SELECT 1 FROM curve v WHERE v.name = s.name AND v.size BETWEEN c.size_from AND c.size_to)
     GROUP BY c.id),
+  untestable AS (
+    SELECT c.id, coalesce(
+      CASE WHEN c.a = 'gpu_to_gpu_peer/near'
+        THEN (SELECT printf('all pairs of GPUs are linked alike: %.4g GB/s each', max(nearest)) FROM peer
+              HAVING max(nearest) = min(farthest)) END,
+      s.reason,
+      CASE WHEN (c.a LIKE '%cached' OR c.a LIKE 'locality/%') AND NOT EXISTS (SELECT 1 FROM cache)
+        AND EXISTS (SELECT 1 FROM scenario_run WHERE scenario = 'comm-scope-' || c.scenario)
+        THEN 'the size of the last-level cache is not known: fact cpu_caches' END) AS reason
+    FROM claim c
+    LEFT JOIN skipped s ON s.id = c.id
+    WHERE c.id NOT IN (SELECT id FROM tally)),
+  -- What was measured for a side: by its name, else what it was made of.
+  origin AS (
+    SELECT s.id, m.scenario, m.interrupted, m.processes
+    FROM side s
+    JOIN claim c ON c.id = s.id
+    JOIN measured m ON m.size BETWEEN c.size_from AND c.size_to
+    WHERE m.name = s.name OR NOT EXISTS (SELECT 1 FROM measured e WHERE e.name = s.name) AND (
+      s.name LIKE '%/in_turn' AND m.name IN (s.block || '_to_gpu', 'gpu_to_' || s.block)
+      OR s.name LIKE '%/many' AND m.name LIKE s.block || '/%'
+      OR s.name IN (m.name || '/near', m.name || '/far', m.name || '/best', m.name || '/cached', m.name || '/beyond')
+      OR s.name LIKE 'locality/%' AND m.name = s.block)),
   unit (bytes, name) AS (VALUES (1 << 30, 'GiB'), (1 << 20, 'MiB'), (1 << 10, 'KiB'), (1, 'B')),
   label AS (
     SELECT x.size,
@@ -206,22 +234,15 @@ SELECT
   c.section AS section,
   c.claim AS claim,
   CASE
-    WHEN t.id IS NULL THEN 'cannot be tested here'
+    WHEN u.reason IS NOT NULL THEN 'cannot be tested here'
+    WHEN t.id IS NULL THEN 'not measured'
     WHEN t.agreeing >= CASE c.at WHEN 'every' THEN t.sizes ELSE 1 END THEN 'holds'
     WHEN t.differing >= CASE c.at WHEN 'every' THEN 1 ELSE t.sizes END THEN 'does not hold'
     ELSE 'too noisy to tell'
   END AS verdict,
   CASE
     WHEN t.id IS NULL
-      THEN coalesce(
-        CASE WHEN c.a = 'gpu_to_gpu_peer/near'
-          THEN (SELECT printf('all pairs of GPUs are linked alike: %.4g GB/s each', max(nearest)) FROM peer
-                HAVING max(nearest) = min(farthest)) END,
-        s.reason,
-        CASE WHEN (c.a LIKE '%cached' OR c.a LIKE 'locality/%') AND NOT EXISTS (SELECT 1 FROM cache)
-          AND EXISTS (SELECT 1 FROM scenario_run WHERE scenario = 'comm-scope-' || c.scenario)
-          THEN 'the size of the last-level cache is not known: fact cpu_caches' END,
-        printf('not measured %s%s: haul run comm-scope/%s',
+      THEN coalesce(u.reason, printf('not measured %s%s: haul run comm-scope/%s',
         CASE WHEN c.size_from < c.size_to THEN 'from ' || from_label.text || ' to ' ELSE 'at ' END,
         to_label.text, c.scenario))
     ELSE printf('%.4g : %.4g %s = %.2f at %s', l.a_gbps, l.b_gbps,
@@ -230,7 +251,15 @@ SELECT
            THEN printf('; %.2f to %.2f from %s on, %d of %d sizes', t.lowest, t.highest,
                        first_label.text, t.agreeing, t.sizes)
            ELSE '' END
-  END AS numbers
+      || CASE c.at WHEN 'every' THEN '; claimed of each: ' ELSE '; claimed of any: ' END
+      || CASE WHEN c.at = 'outside' THEN printf('below %g or above %g', c.low, c.high)
+           WHEN c.low = 0 THEN printf('below %g', c.high)
+           WHEN c.high = 1e9 THEN printf('above %g', c.low)
+           ELSE printf('%g to %g', c.low, c.high) END
+  END AS numbers,
+  CASE WHEN t.id IS NOT NULL THEN (SELECT min(o.processes) FROM origin o WHERE o.id = c.id) END AS processes,
+  CASE WHEN t.id IS NOT NULL THEN (SELECT group_concat(DISTINCT o.scenario) FROM origin o
+                                   WHERE o.id = c.id AND o.interrupted) END AS interrupted
 FROM claim c
 JOIN label from_label ON from_label.size = c.size_from
 JOIN label to_label ON to_label.size = c.size_to
@@ -238,5 +267,5 @@ LEFT JOIN tally t ON t.id = c.id
 LEFT JOIN label first_label ON first_label.size = t.smallest
 LEFT JOIN label shown_label ON shown_label.size = t.shown
 LEFT JOIN compared l ON l.id = c.id AND l.size = t.shown
-LEFT JOIN skipped s ON s.id = c.id
+LEFT JOIN untestable u ON u.id = c.id
 ORDER BY c.id;

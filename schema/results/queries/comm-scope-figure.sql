@@ -4,14 +4,16 @@
 -- comm-scope/fig02 ... fig11. low and high are one standard deviation of the processes' rates (sd) below and above,
 -- as the paper has it of five runs; of a single process the 95 % interval of the median. "local" and "remote" are
 -- as seen from the GPU; for pageable_to_pinned, from the node of the source. x is the size in bytes of one
--- direction; in figure 10, to the host, the number of threads that touch 1 GiB.
+-- direction; in figure 10, to the host, the number of threads that touch 1 GiB. interval says what low and high are:
+-- "sd" or "95 %". Points of figure 2 are of one copy per trial, so that its fixed time is in the number, of which
+-- copies that follow each other, as in the other figures, have less.
 --
 -- of: comm-scope-fig*
 --
 -- plot: x=x y=gbps low=low high=high curve=series,curve by=plot axis=axis peak=peak_gbps
 --     scale=log
 --
--- narrow: plot,peak_gbps,axis,low,high,sd,processes,remark,series
+-- narrow: plot,peak_gbps,axis,low,high,sd,interval,processes,remark,series
 --
 -- :figure (integer, default null) number of the figure; null: the one measured last
 -- :run (run, default null) the run to show; null: the latest of that figure
@@ -62,9 +64,11 @@ SELECT
   CASE WHEN d.sd IS NULL THEN c.gbps_low ELSE c.gbps - d.sd END AS low,
   CASE WHEN d.sd IS NULL THEN c.gbps_high ELSE c.gbps + d.sd END AS high,
   c.peak_gbps AS peak_gbps,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
+    WHEN c.scenario = 'comm-scope-fig02' THEN 'one copy per trial: its fixed time is in the number' END AS remark,
   d.sd AS sd,
-  c.processes AS processes
+  c.processes AS processes,
+  CASE WHEN d.sd IS NOT NULL THEN 'sd' WHEN c.gbps_low IS NOT NULL THEN '95 %' END AS interval
 FROM chosen x
 JOIN v_run_case c ON c.run = x.run
 LEFT JOIN root d ON d.case_key = c.case_key AND d.steps = 0

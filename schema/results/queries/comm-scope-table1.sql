@@ -38,11 +38,11 @@ WITH
     (26, 'zero-copy', 'GPU write', 'zero_copy_gpu_write'),
     (27, 'zero-copy', 'GPU read, both ways', 'zero_copy_duplex_gpu_read'),
     (28, 'zero-copy', 'GPU write, both ways', 'zero_copy_duplex_gpu_write')),
+  chosen AS (
+    SELECT r.run FROM v_run r WHERE r.run = :run OR :run IS NULL AND r.scenario = 'comm-scope-table1'
+    ORDER BY r.started_at DESC, r.run DESC LIMIT 1),
   measured AS (
-    SELECT c.block, c.status, c.reason, c.gbps
-    FROM v_run_case c
-    WHERE c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'comm-scope-table1'
-                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1)))
+    SELECT c.block, c.status, c.reason, c.gbps FROM chosen x JOIN v_run_case c ON c.run = x.run)
 SELECT
   b.number AS no,
   b.kind AS kind,
@@ -55,6 +55,6 @@ SELECT
     WHEN sum(m.status = 'ok') < count(*)
       THEN max(CASE WHEN m.status <> 'ok' THEN m.status || ': ' || m.reason END)
   END AS remark
-FROM benchmark b LEFT JOIN measured m ON m.block = b.block
+FROM chosen x JOIN benchmark b LEFT JOIN measured m ON m.block = b.block
 GROUP BY b.number
 ORDER BY b.number;
