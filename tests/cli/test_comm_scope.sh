@@ -96,7 +96,7 @@ run query --saved comm-scope-figure --param figure=2 --db fig.db --plot
 expect_out '^  a  pinned_to_gpu warm$'
 expect_out '^  d  pageable_to_gpu flushed$'
 run query --saved comm-scope-figure --param figure=2 --db fig.db --format csv
-equal "$(grep -c '^figure 2,' "$scratch/out")" "$(count ',one copy per trial: its fixed time is in the number,')" 'points that say so'
+equal "$(count figure)" "$(count '^"figure 2, one copy per trial",.*,the fixed time of a copy is in the number,')" 'points that say so'
 
 run_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\)" query --saved comm-scope-fig02 --db fig.db
 

@@ -40,6 +40,7 @@ WITH RECURSIVE
     SELECT case_key, square, (sd + square / sd) / 2, steps - 1 FROM root WHERE steps > 0)
 SELECT
   'figure ' || CAST(substr(c.scenario, 15) AS INTEGER) || CASE
+    WHEN c.scenario = 'comm-scope-fig02' THEN ', one copy per trial'
     WHEN c.scenario <> 'comm-scope-fig10' THEN ''
     WHEN c.direction = 'device_to_host' THEN ', to the host by threads'
     ELSE ', to the GPU by size'
@@ -65,7 +66,7 @@ SELECT
   CASE WHEN d.sd IS NULL THEN c.gbps_high ELSE c.gbps + d.sd END AS high,
   c.peak_gbps AS peak_gbps,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
-    WHEN c.scenario = 'comm-scope-fig02' THEN 'one copy per trial: its fixed time is in the number' END AS remark,
+    WHEN c.scenario = 'comm-scope-fig02' THEN 'the fixed time of a copy is in the number' END AS remark,
   d.sd AS sd,
   c.processes AS processes,
   CASE WHEN d.sd IS NOT NULL THEN 'sd' WHEN c.gbps_low IS NOT NULL THEN '95 %' END AS interval
