@@ -84,6 +84,8 @@ for file in "$source_folder"/schema/results/queries/*.sql; do
     reject_err 'no rows'
   fi
 done
+run_ok query --saved microbenchmark-claims --db other.db --format csv
+equal "$(($(wc -l <out) - 1))" "$(grep -c ',not measured,not measured: haul run ' out)" 'claims without a run'
 run_ok query --saved energy --db other.db
 expect_err 'energy has no rows: it reads runs of the scenario energy; haul run energy measures one'
 run_ok query --saved um-access --db other.db --plot

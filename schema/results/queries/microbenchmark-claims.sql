@@ -164,7 +164,8 @@ SELECT
   c.section AS section,
   c.claim AS claim,
   CASE
-    WHEN w.id IS NULL THEN 'cannot be tested here'
+    WHEN w.id IS NULL AND EXISTS (SELECT 1 FROM result r WHERE r.scenario = c.scenario) THEN 'cannot be tested here'
+    WHEN w.id IS NULL THEN 'not measured'
     WHEN w.agrees THEN 'holds'
     ELSE 'does not hold'
   END AS verdict,
