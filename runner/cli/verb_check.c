@@ -317,8 +317,9 @@ static enum status verb_check_expected(struct command *command, struct error *er
     }
     if (known + wrong == 0) {
       status = error_set(err, STATUS_UNSUPPORTED,
-                         "nothing is known of these cases on this machine: haul expect list shows "
-                         "what is, haul expect learn makes a file from runs of your own");
+                         "%s: haul expect list shows what is, haul expect learn makes a file from "
+                         "runs of your own",
+                         EXPECT_NOTHING);
     }
   }
   for (size_t r = 0; r < run_count; r++) {

@@ -54,6 +54,9 @@ struct expect_finding {
 
 struct expect_judge;
 
+/* Where there are no findings. */
+#define EXPECT_NOTHING "nothing is known of these cases on this machine"
+
 /* hardware: the rows of the saved query hardware of the run. */
 struct expect_judge *expect_judge_new(const struct expect_set *set,
                                       const struct result_set *hardware);

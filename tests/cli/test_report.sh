@@ -145,6 +145,18 @@ page f.html '<span class="badge warn">1 check failed</span>'
 page f.html '>driver</th><td>machine</td><td><span class="badge warn">failed</span> </td><td>&gt;=999</td><td>580\.'
 page f.html '<td>corrupt</td><td class="n">[12]</td><td>up</td>'
 
+begin 'what cannot be told is no all-clear'
+printf '[fake]\n[[fake.link]]\nfrom = "host"\nto = 1\nfactor = 0.5\n' >half.toml
+printf '[[transfer]]\nname = "local"\nmethod = "ce"\nfrom = { gpu = "*" }\nto = { gpu = "*" }\npairs = "same"\nsize = "1MiB"\n' |
+  cat fails.toml - >two.toml
+for only in up '*'; do
+  HAUL_FAKE_FAULTS=half.toml run_ok run two.toml "${small[@]}" --only "$only" --db two.db
+  run_ok report two.html --db two.db
+  page two.html '<li class="warn"><b>Undecided:</b> up/.*gpu1/1MiB is [0-9.]+ % slower than up/.*gpu0/1MiB, its only peer: which is slow cannot be told'
+  not_on_page two.html 'no GPU, link or host is slower'
+  [ "$only" = '*' ] || page two.html 'not known: nothing is known of these cases on this machine, and nothing in this run has two peers'
+done
+
 begin 'comparison names a slow link'
 two_drivers
 on_first gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag before
@@ -166,6 +178,21 @@ equal 2 "$(grep -c '<section id="run-' c.html)" 'sections of runs'
 change=$(grep -Eo 'down/gpu0-numa0:pinned/4MiB .*' diff.txt | grep -Eo -- '-[0-9.]+ ± [0-9.]+')
 page c.html "<td class=\"n\">$change</td>"
 "$haul" baseline set good tag:before --db c.db >/dev/null 2>&1
+cp c.db alternate.db
+for _ in 1 2 3 4 5 6; do # drivers alternate
+  on_first gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag x
+  on_second gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag y
+done
+run_ok report alternate.html tag:x tag:y --db alternate.db
+page alternate.html ' n: how many A and B have: runs of so many processes, or nodes'
+equal '13 True' "$(python3 -c 'import re
+chart = re.findall(r"<figure><svg[^>]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
+lines = {}
+for kind, x, y, text in re.findall(r"<text class=.(start|end). x=.([0-9.]+). y=.(11|23).>([^<]*driver [^<]*)", chart):
+    wide = 6 * len(text)  # of 11.5 px
+    lines.setdefault(y, []).append((float(x) - wide * (kind == "end"), float(x) + wide * (kind == "start")))
+apart = all(a[1] <= b[0] for line in lines.values() for a, b in zip(line, line[1:]))
+print(chart.count("<title>driver 5"), len(lines) == 2 and apart)')" 'marks of the history, whose labels do not overlap'
 run report b.html --baseline good --db c.db
 expect_page b.html
 page b.html '>A, before</th><td>baseline:good</td><td>[a-z]+</td>.*<td>NVIDIA [^<]+</td></tr>'

@@ -67,6 +67,8 @@ struct page_run {
   const char *number;          /* of the run in the database, for commands that show the rest */
   const char *const *verdicts; /* what is slower than its peers, one sentence each */
   size_t verdict_count;
+  const char **doubts; /* where that cannot be told, likewise */
+  size_t doubt_count;
   /* Of what the machine should reach: shortfalls, then the summary; NULL: nothing is known. */
   const char *const *shortfalls;
   size_t shortfall_count;

@@ -359,7 +359,10 @@ static void page_put_all_cases(FILE *page, const struct measured *measured,
   strbuf_init(&text, TEXT_MAX);
   strbuf_append(&text, DIFF_WORDS_CHANGE ". The grey band is what is too small to matter: ");
   diff_delta_words(&text, comparison);
-  strbuf_append(&text, ". " DIFF_WORDS_Q ". n: processes of A and B. ");
+  strbuf_append(&text, comparison->judged == NULL
+                           ? ". " DIFF_WORDS_Q ". n: processes of A and B. "
+                           : ". " DIFF_WORDS_Q ". n: how many A and B have: runs of so many "
+                             "processes, or nodes; where no word says so, processes. ");
   strbuf_append(&text, diff_provisional_words(comparison));
   html_print(page, "<p class=\"note\">%s</p>\n", text.text);
   strbuf_fini(&text);

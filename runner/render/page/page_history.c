@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum { WIDTH = 720, HEIGHT = 190, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 24, TIME_MAX = 32 };
-enum { WORDS_MAX = 4096 };
+/* Lines for labels above the chart; the most that a letter of them is wide. */
+enum { WORDS_MAX = 4096, LABEL_LINES = 2, LABEL_LETTER = 7 };
 
 /* One run of a case, on whatever hardware. */
 struct moment {
@@ -90,6 +91,30 @@ static void page_history_put_point(FILE *page, const struct measured *measured,
              run->tag != NULL ? ", " : "", run->tag, point->value);
 }
 
+/* Where the labels of one chart end. */
+struct labels {
+  double ends[LABEL_LINES];
+};
+
+/* A line between two runs, and what is new behind it; where no line above has room for that, it is
+ * its title alone. */
+static void page_history_put_news(FILE *page, double x, const char *news, struct labels *labels) {
+  const bool left = x > 0.6 * WIDTH;
+  const double width = LABEL_LETTER * (double)strlen(news);
+  const double from = left ? x - 4 - width : x + 4;
+  size_t line = 0;
+  while (line < LABEL_LINES && from < labels->ends[line]) {
+    line++;
+  }
+  html_print(page, "<path class=\"frame d1\" d=\"M%.1f %dV%d\"><title>%s</title></path>\n", x,
+             TOP - 4, HEIGHT - BOTTOM, news);
+  if (line < LABEL_LINES) {
+    html_print(page, "<text class=\"%s\" x=\"%.1f\" y=\"%d\">%s</text>\n", left ? "end" : "start",
+               left ? x - 4 : x + 4, 11 + 12 * (int)line, news);
+    labels->ends[line] = from + width + LABEL_LETTER;
+  }
+}
+
 static void page_history_put_chart(FILE *page, struct measured *measured,
                                    const struct moment *moments, size_t count, enum figure figure,
                                    struct arena *arena) {
@@ -98,7 +123,7 @@ static void page_history_put_chart(FILE *page, struct measured *measured,
   const struct measured_run *last = &measured->runs[moments[count - 1].point->run];
   char from[TIME_MAX];
   char to[TIME_MAX];
-  unsigned marks = 0;
+  struct labels labels = {{0}};
   units_format_utc(first->started_at_ns, UNITS_UTC_MINUTES, from, sizeof from);
   units_format_utc(last->started_at_ns, UNITS_UTC_MINUTES, to, sizeof to);
   html_print(page,
@@ -119,13 +144,7 @@ static void page_history_put_chart(FILE *page, struct measured *measured,
   for (size_t i = 1; i < count; i++) {
     const char *news = page_history_news(measured, arena, &moments[i - 1], &moments[i]);
     if (news[0] != '\0') {
-      const double x = (scale_x(&scale, i - 1) + scale_x(&scale, i)) / 2;
-      const bool left = x > 0.6 * WIDTH;
-      html_print(page,
-                 "<path class=\"frame d1\" d=\"M%.1f %dV%d\"/><text class=\"%s\" x=\"%.1f\" "
-                 "y=\"%d\">%s</text>\n",
-                 x, TOP - 4, HEIGHT - BOTTOM, left ? "end" : "start", left ? x - 4 : x + 4,
-                 11 + 12 * (int)(marks++ % 2), news);
+      page_history_put_news(page, (scale_x(&scale, i - 1) + scale_x(&scale, i)) / 2, news, &labels);
     }
   }
   for (size_t i = 0; i < count; i++) {

@@ -157,10 +157,13 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
   if (status == STATUS_OK) {
     const char **verdicts = arena_array(&report->arena, outliers->verdict_count, sizeof *verdicts);
     for (size_t v = 0; v < outliers->verdict_count; v++) {
-      verdicts[v] = outliers_verdict_words(&report->arena, outliers, &outliers->verdicts[v]);
+      if (outliers->verdicts[v].finding == FINDING_SLOW) {
+        verdicts[run->verdict_count++] =
+            outliers_verdict_words(&report->arena, outliers, &outliers->verdicts[v]);
+      }
     }
     run->verdicts = verdicts;
-    run->verdict_count = outliers->verdict_count;
+    run->doubt_count = outliers_doubts(&report->arena, measured, outliers, &run->doubts);
     run->compared = outliers->cases;
   }
   outliers_free(outliers);

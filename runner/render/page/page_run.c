@@ -1,6 +1,7 @@
 #include "runner/render/page/page.h"
 
 #include "engine/base/units.h"
+#include "runner/expect/judge.h"
 #include "runner/table/html.h"
 
 #include <stdlib.h>
@@ -276,14 +277,17 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
   for (size_t i = 0; i < run->verdict_count; i++) {
     html_print(page, "<li class=\"bad\"><b>Not as its peers:</b> %s</li>\n", run->verdicts[i]);
   }
-  if (run->verdict_count == 0 && run->compared > 0) {
+  for (size_t i = 0; i < run->doubt_count; i++) {
+    html_print(page, "<li class=\"warn\"><b>Undecided:</b> %s</li>\n", run->doubts[i]);
+  }
+  if (run->verdict_count + run->doubt_count == 0 && run->compared > 0) {
     html_print(page,
                "<li class=\"good\"><b>%s:</b> no GPU, link or host is slower than its peers (%zu "
                "results compared)</li>\n",
                run->expected != NULL ? "As its peers" : "As it should be", run->compared);
   } else if (run->compared == 0 && run->expected == NULL) {
-    (void)fputs("<li><b>As it should be:</b> not known: no expectation is of this machine, and "
-                "nothing in this run has two peers to be compared with</li>\n",
+    (void)fputs("<li><b>As it should be:</b> not known: " EXPECT_NOTHING ", and nothing in this "
+                "run has two peers to be compared with</li>\n",
                 page);
   }
 }
