@@ -25,8 +25,8 @@ enum status selection_plan(struct command *command, size_t i, struct plan **plan
 
 /* Of the i-th scenario every case is skipped, for that reason. */
 void selection_note_nothing(struct command *command, size_t i, const char *reason);
-/* After the last scenario: say which had nothing to measure beside others, and why. The exit code is
- * EXIT_NOT_MEASURED where none had anything. */
+/* After the last scenario: say which had nothing to measure beside others, and why. The exit code
+ * is EXIT_NOT_MEASURED where none had anything. */
 void selection_end(struct command *command);
 
 /* Plan and show each scenario of the batch for command->target. */
