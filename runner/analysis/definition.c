@@ -1,5 +1,7 @@
 #include "runner/analysis/definition.h"
 
+#include "engine/base/strings.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -63,18 +65,6 @@ const char *definition_difference(struct arena *arena, const char *a, const char
 
 /* ---- what tells several apart ---- */
 
-static bool definition_has_word(const char *list, const char *word) {
-  const size_t length = strlen(word);
-  const char *at = list;
-  while ((at = strstr(at, word)) != NULL) {
-    if ((at == list || at[-1] == ' ') && (at[length] == '\0' || at[length] == ',')) {
-      return true;
-    }
-    at += length;
-  }
-  return false;
-}
-
 /* other may be NULL. */
 static const char *definition_add_values(struct arena *arena, const char *list, const char *key,
                                          const json_t *own, const json_t *other) {
@@ -99,7 +89,7 @@ static const char *definition_add_values(struct arena *arena, const char *list, 
   char *value = json_dumps(own, JSON_ENCODE_ANY);
   const char *word = value != NULL && key != NULL ? arena_format(arena, "%s %s", key, value) : NULL;
   free(value);
-  return word == NULL || definition_has_word(list, word) ? list : arena_add_word(arena, list, word);
+  return word == NULL || strings_has_word(list, word) ? list : arena_add_word(arena, list, word);
 }
 
 const char *definition_add_own_values(struct arena *arena, const char *list, const char *own,

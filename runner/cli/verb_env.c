@@ -6,7 +6,6 @@
 #include "runner/render/plot/machine_drawing.h"
 #include "schema/machine/machine_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,12 +68,7 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
   }
   if (status == STATUS_OK) {
     machine_drawing_picture(command->target, command->run != NULL ? &measured : NULL, &picture);
-    errno = 0;
-    const bool written =
-        fwrite(picture.text, 1, picture.length, stdout) == picture.length && fflush(stdout) == 0;
-    if (!written && errno != EPIPE) { /* a reader that went away is no error */
-      status = error_set_errno(err, errno, "cannot write to standard output");
-    }
+    status = stream_write(stdout, &picture, NULL, err);
   }
   strbuf_fini(&picture);
   result_set_fini(&rates);

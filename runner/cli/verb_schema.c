@@ -142,13 +142,11 @@ static enum status verb_schema_print_datasette(struct command *command, struct e
   if (text == NULL) {
     return error_set(err, STATUS_USAGE, "the name of the database is not UTF-8: %s", name);
   }
-  const bool written = puts(text) != EOF && fflush(stdout) == 0;
-  const int cause = errno;
+  errno = 0;
+  const enum status status =
+      stream_check(stdout, puts(text) == EOF || fflush(stdout) != 0, NULL, err);
   free(text);
-  if (!written && cause != EPIPE) { /* a reader that went away is no error */
-    return error_set_errno(err, cause, "cannot write the metadata");
-  }
-  return STATUS_OK;
+  return status;
 }
 
 static enum status verb_schema_run(struct command *command, struct error *err) {

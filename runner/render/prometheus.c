@@ -219,8 +219,6 @@ enum status prometheus_print(struct measured *measured, const struct latest_case
     prometheus_print_family(&writing, (enum family_index)i, stream);
   }
   arena_fini(&writing.arena);
-  if (fflush(stream) != 0 && errno != EPIPE) {
-    return error_set_errno(err, errno, "cannot write");
-  }
-  return STATUS_OK;
+  errno = 0;
+  return stream_check(stream, fflush(stream) != 0, NULL, err);
 }

@@ -5,7 +5,6 @@
 #include "runner/plan/kind.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static const uint64_t say_every_ns = 60000000000;
@@ -24,10 +23,10 @@ static void status_line_describe_left(uint64_t left_ns, char *text, size_t size)
   if (left_ns == 0) {
     text[0] = '\0';
   } else if (left_ns < second_ns) {
-    (void)snprintf(text, size, "less than 1 s left  ");
+    (void)snprintf(text, size, "less than 1 s left");
   } else {
     units_format_duration_short(left_ns / second_ns * second_ns, left);
-    (void)snprintf(text, size, "%s left  ", left);
+    (void)snprintf(text, size, "%s left", left);
   }
 }
 
@@ -70,10 +69,9 @@ static void status_line_say(struct status_line *line, const struct progress *pro
   line->said_ns = progress->elapsed_ns / say_every_ns * say_every_ns;
   char left[UNITS_TEXT_MAX + 16];
   status_line_describe_left(progress->left_ns, left, sizeof left);
-  const bool ended = left[0] == '\0';
-  say_note(line->common, "%zu of %zu cases after %u min%s%.*s%s%s", progress->done, progress->total,
-           (unsigned)(line->said_ns / say_every_ns), ended ? "" : ", about ",
-           ended ? 0 : (int)strlen(left) - 2, left, progress->bench != NULL ? "; now " : "",
+  say_note(line->common, "%zu of %zu cases after %u min%s%s%s%s", progress->done, progress->total,
+           (unsigned)(line->said_ns / say_every_ns), left[0] != '\0' ? ", about " : "", left,
+           progress->bench != NULL ? "; now " : "",
            progress->bench != NULL ? progress->bench->name : "");
 }
 
@@ -98,9 +96,9 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   } else if (progress->pause_left_ns > 0) {
     status_line_describe_pause(progress, what, sizeof what);
   }
-  int length =
-      snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s", progress->done, progress->total, left, rate,
-               rate[0] != '\0' ? "  " : "", progress->bench != NULL ? progress->bench->name : what);
+  int length = snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s%s", progress->done, progress->total,
+                        left, left[0] != '\0' ? "  " : "", rate, rate[0] != '\0' ? "  " : "",
+                        progress->bench != NULL ? progress->bench->name : what);
   /* The last column is left free: some terminals wrap when it is written. */
   int width = (int)terminal_width(stderr) - 1;
   fprintf(stderr, "\r%.*s\033[K", length < width ? length : width, text);
