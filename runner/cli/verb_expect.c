@@ -214,18 +214,24 @@ static void verb_expect_check_file(struct command *command) {
   expectations_fini(&expectations);
 }
 
+/* runs: how many were learned from. */
 static enum status verb_expect_print_learned(struct command *command, const struct learned *learned,
-                                             struct error *err) {
+                                             size_t runs, struct error *err) {
   struct strbuf text;
   strbuf_init(&text, EXPECT_TEXT_MAX);
-  expect_write(&text,
-               arena_format(&command->arena, "Learned from runs: %zu, on hosts: %zu",
-                            command->measured->run_count, learned->hosts),
-               learned->machines, learned->machine_count);
+  expect_write(
+      &text,
+      arena_format(&command->arena, "Learned from runs: %zu, on hosts: %zu", runs, learned->hosts),
+      learned->machines, learned->machine_count);
   const enum status status = stream_write(stdout, &text, NULL, err);
   strbuf_fini(&text);
   for (size_t i = 0; i < learned->left_out_count; i++) {
     say_note(&command->common, "left out: %s", learned->left_out[i]);
+  }
+  const size_t imported = command->measured->run_count - runs;
+  if (imported > 0) {
+    say_note(&command->common, "left out: %zu imported run%s, for other tools measure otherwise",
+             imported, strings_plural(imported, "", "s"));
   }
   say_note(&command->common, "%zu row%s of %zu host%s", learned->rows,
            strings_plural(learned->rows, "", "s"), learned->hosts,
@@ -238,17 +244,24 @@ static enum status verb_expect_learn(struct command *command, struct error *err)
   RETURN_ON_ERROR(command_open_query(command, err));
   struct learn *learn = learn_new();
   enum status status = STATUS_OK;
+  size_t runs = 0;
   for (size_t r = 0; status == STATUS_OK && r < command->measured->run_count; r++) {
-    const char *run = arena_format(&command->arena, "run:%s", command->measured->runs[r].ref.uuid);
-    status =
-        learn_add_run(learn, command->query, run, command->gpu, command->request.filter.only, err);
+    if (measured_run_is_own(command->measured, r, NULL)) {
+      runs++;
+      status = learn_add_run(
+          learn, command->query,
+          arena_format(&command->arena, "run:%s", command->measured->runs[r].ref.uuid),
+          command->gpu, command->request.filter.only, err);
+    }
   }
   if (status == STATUS_OK) {
     const struct learned learned = learn_finish(learn);
-    status = learned.rows > 0
-                 ? verb_expect_print_learned(command, &learned, err)
-                 : error_set(err, STATUS_UNSUPPORTED,
-                             "nothing to learn: no case of these runs has a number of such a GPU");
+    status =
+        learned.rows > 0
+            ? verb_expect_print_learned(command, &learned, runs, err)
+            : error_set(err, STATUS_UNSUPPORTED,
+                        "nothing to learn: no case of these runs has a number that haul measured "
+                        "on such a GPU");
   }
   learn_free(learn);
   return status;

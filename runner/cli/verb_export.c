@@ -198,12 +198,6 @@ static enum status verb_export_find_against(struct command *command,
   return STATUS_OK;
 }
 
-static bool verb_export_was_measured(const struct measured *measured, size_t run,
-                                     const void *context) {
-  (void)context;
-  return strcmp(measured->runs[run].origin, "measured") == 0;
-}
-
 static enum status verb_export_prometheus(struct command *command, FILE *stream,
                                           struct error *err) {
   struct filter *filter = &command->request.filter;
@@ -212,7 +206,7 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
   bool *against = NULL;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(filter_runs(filter, command->database, measured, NULL, 0, err));
-  measured_keep_runs(measured, verb_export_was_measured, NULL);
+  measured_keep_runs(measured, measured_run_is_own, NULL);
   enum status status = measured_load(measured, command->database, filter->only, err);
   status = THEN(status, verb_export_find_against(command, measured, &against, err));
   status =

@@ -219,6 +219,11 @@ void measured_keep_runs(struct measured *measured,
   measured->run_count = kept;
 }
 
+bool measured_run_is_own(const struct measured *measured, size_t run, const void *context) {
+  (void)context;
+  return strcmp(measured->runs[run].origin, "measured") == 0;
+}
+
 /* ---- facts by name ---- */
 
 static const char *const RUN_FACTS[] = {"tag",    "scenario", "haul_version",

@@ -396,6 +396,12 @@ run_ok check --where 'host_name=n00[12]*' --expect=learned.toml --db fleet.db --
 expect_out '^run 12 on n0012: all 8 as usual'
 run_ok expect learn --of 'gpu=*H200*' --db fleet.db
 run_fails 3 'nothing to learn' expect learn --of 'gpu=*H100*' --db fleet.db
+run_ok import nvbandwidth "$source_folder/tests/data/nvbandwidth-0.8-4xH200.json" --db imported.db
+run_fails 3 'nothing to learn' expect learn --db imported.db
+run_ok merge both.db fleet.db imported.db
+run_ok expect learn --db both.db
+expect_err 'left out: 1 imported run, for other tools measure otherwise$'
+cmp -s learned.toml out || bad 'what was imported is learned'
 run_fails 2 'needs gpu=GLOB' expect learn --of 'H100' --db fleet.db
 
 begin 'what is known can be read'
