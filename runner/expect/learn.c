@@ -112,8 +112,10 @@ static size_t learn_find_machine(struct learn *learn, const struct hardware *gpu
 }
 
 static struct expect_row learn_row_of(const struct observed *observed) {
-  /* Of several flows the path does not say which they are: the block does. */
-  const bool plain = observed->plain && observed->path != EXPECT_SEVERAL;
+  /* Of several flows the path does not say which they are, and of unified memory neither path nor
+   * method what brings the pages: the block does. */
+  const bool plain =
+      observed->plain && observed->path != EXPECT_SEVERAL && observed->method != METHOD_UM;
   struct expect_row row = expect_row_empty();
   row.kind = observed->kind;
   row.path = observed->path;

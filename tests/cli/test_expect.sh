@@ -305,6 +305,18 @@ cases = plan["case_count"]
 fits = plan["estimate_ns"] * 2 < plan["budget_ns"]  # twice: the estimate is good to a factor of two
 print("of 8 GPUs: %d cases %s their %d s" % (cases, "within" if fits else "beyond", plan["budget_ns"] / 1e9))')" 'the plan'
 
+begin 'learn of unified memory: by block, for what brings the pages is not in the path'
+{
+  printf 'schema_version = 1\nname = "unified"\n'
+  for mode in prefetch demand; do
+    printf '[[transfer]]\nname = "%s"\nmethod = "um"\nfrom = { numa = 0 }\nto = { gpu = 0 }\nsize = "1MiB"\nunified.mode = "%s"\n' \
+      $mode $mode
+  done
+} >unified.toml
+run_ok run unified.toml --db unified.db -q
+run_ok expect learn --db unified.db
+equal 'demand prefetch' "$(sed -n 's/^block = "\(.*\)"$/\1/p' out | sort | xargs)" 'blocks of the rows'
+
 begin 'learn from several flows at once: by block, and a shortfall names no GPU'
 run_ok run nvbandwidth --only 'all_to_host_*ce,one_to_all_write_ce' --db several.db -q \
   --set transfer.size=1MiB --set measure.max_time=1ms
