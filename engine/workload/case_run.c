@@ -154,6 +154,34 @@ static uint32_t iterations_for(const struct case_run *run, const struct trial *t
   return wanted < limit ? (uint32_t)wanted : limit;
 }
 
+/* Trials until one lasts as long as a trial should, or shows how many iterations will. Adds their
+ * number to *done. */
+static enum status calibrate(struct case_run *run, uint32_t *done, struct error *err) {
+  const uint64_t wanted_ns = run->bench->measure.min_trial_ns;
+  const uint32_t limit = run->ops->iterations_max(run->state);
+  for (int round = 0; round < CALIBRATION_ROUNDS;) {
+    struct trial trial = {0};
+    RETURN_ON_ERROR(run_trial(run, TRIAL_WARMUP, run->iterations, &trial, err));
+    ++*done;
+    if (run->iterations == limit) {
+      break;
+    }
+    if (trial.status != TRIAL_OK) {
+      continue; /* its times mean nothing; GATE_TIMEOUTS_MAX in a row end the case */
+    }
+    if (trial.elapsed_ns >= wanted_ns) {
+      break;
+    }
+    run->iterations = iterations_for(run, &trial);
+    if (run->outcome->gated && trial.elapsed_ns >= CALIBRATION_LONG_NS &&
+        trial.elapsed_ns >= wanted_ns / CALIBRATION_PART) {
+      break;
+    }
+    round++;
+  }
+  return STATUS_OK;
+}
+
 /* Warm up, and choose the number of iterations so that a trial lasts at least min_trial. */
 static enum status warm_up(struct case_run *run, struct error *err) {
   const struct measure *measure = &run->bench->measure;
@@ -167,26 +195,7 @@ static enum status warm_up(struct case_run *run, struct error *err) {
                      run->iterations, limit);
   }
   if (measure->iterations == 0 && !one_iteration_only(run)) {
-    for (int round = 0; status == STATUS_OK && round < CALIBRATION_ROUNDS; round++) {
-      status = run_trial(run, TRIAL_WARMUP, run->iterations, &trial, err);
-      done++;
-      if (status != STATUS_OK || run->iterations == limit) {
-        break;
-      }
-      if (trial.status != TRIAL_OK) {
-        round--; /* its times mean nothing; GATE_TIMEOUTS_MAX in a row end the case */
-      } else if (trial.elapsed_ns >= measure->min_trial_ns) {
-        break;
-      } else {
-        const bool is_known = run->outcome->gated &&
-                              trial.elapsed_ns >= measure->min_trial_ns / CALIBRATION_PART &&
-                              trial.elapsed_ns >= CALIBRATION_LONG_NS;
-        run->iterations = iterations_for(run, &trial);
-        if (is_known) {
-          break;
-        }
-      }
-    }
+    status = calibrate(run, &done, err);
   }
   for (; status == STATUS_OK && done < measure->warmup; done++) {
     status = run_trial(run, TRIAL_WARMUP, run->iterations, &trial, err);
