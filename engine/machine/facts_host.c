@@ -534,7 +534,7 @@ static void gpus_lost(struct probe *probe, const char *name) {
     return;
   }
   if (NVML_CALL(probe->nvml, nvmlDeviceGetCount_v2, &seen) != NVML_OK) {
-    seen = 0;
+    seen = probe->machine->gpu_count; /* NVML may fail alone */
   }
   machine_add_fact(probe->machine, name, -1, FACT_OK, "%u",
                    found.gpus > seen ? found.gpus - seen : 0);

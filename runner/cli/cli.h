@@ -39,10 +39,11 @@ struct command {
   uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;
-  bool expects, force, yes;
+  bool expects, force, gpus_missing, yes;
   bool fail_on_given, fails[verdict_name_count];
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
+  const char *loss;           /* what was said of GPUs that cannot be used; NULL = nothing */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
   const char **nothing;       /* by scenario of the batch: why it has no case to measure here */
   bool all, clear, confusion, dry_run, features, fleet, here, result, rules, share, strict, suspect,
@@ -135,7 +136,7 @@ enum status command_open_database(struct command *command, enum database_access 
 enum status command_open_query(struct command *command, struct error *err) CHECK_RESULT;
 /* Fill command->target: the machine that --machine names, or else this one. A child process that
  * crashes or hangs (45 s) while it looks leaves a machine without GPUs whose cuda_state says so:
- * probe_loss(). */
+ * probe_describe_loss(). */
 enum status command_get_machine(struct command *command, struct error *err) CHECK_RESULT;
 /* Where rows go: stdout, in the format asked for. empty: as in runner/table/table.h. Once. */
 const struct row_sink *command_rows(struct command *command, const char *empty);

@@ -158,36 +158,10 @@ static bool health_says_first(struct health_line *line, const char *reason) {
   return true;
 }
 
-/* 0 where there is no answer. */
-static unsigned long health_fact_number(const struct health *health, const char *name) {
-  const struct fact *fact = machine_fact(health->command->target, name, -1);
-  return fact != NULL && fact->state == FACT_OK ? strtoul(fact->value, NULL, 10) : 0;
-}
-
-/* A GPU that there is and that cannot be measured. */
+/* A GPU that there is and that cannot be measured. Of a probe that was killed nothing is known. */
 static void health_append_lost(const struct health *health, struct health_line *line) {
-  const struct machine *machine = health->command->target;
-  const unsigned long lost = health_fact_number(health, "gpus_lost");
-  const unsigned long hidden = health_fact_number(health, "gpus_hidden");
-  const char *silent = probe_loss(machine);
-  if (silent != NULL) {
-    health_append(line, silent);
-  }
-  if (lost > 0) {
-    health_append(
-        line, arena_format(line->arena, "%lu GPU%s on the PCI bus %s not answer the driver", lost,
-                           strings_plural(lost, "", "s"), strings_plural(lost, "does", "do")));
-  }
-  if (hidden == 0 || getenv("CUDA_VISIBLE_DEVICES") != NULL) {
-    return;
-  }
-  if (machine->gpu_count == 0) {
-    health_append(line,
-                  arena_format(line->arena, "CUDA shows none of the %lu GPUs that NVML sees: %s",
-                               hidden, machine->cuda_state));
-  } else if (!machine->gpus[0].mig_enabled) { /* of one in parts CUDA shows what it is given */
-    health_append(line, arena_format(line->arena, "CUDA shows %u of the %lu GPUs that NVML sees",
-                                     machine->gpu_count, machine->gpu_count + hidden));
+  if (!health->command->target->probe_killed) {
+    (void)probe_describe_loss(health->command->target, getenv("CUDA_VISIBLE_DEVICES"), &line->text);
   }
 }
 
@@ -356,6 +330,9 @@ static const char *health_find_doubt(const struct health *health, int code) {
   const struct machine *machine = health->command->target;
   if (code == EXIT_INTERRUPTED) {
     return "interrupted";
+  }
+  if (machine->probe_killed) {
+    return machine->cuda_state;
   }
   if (machine->gpu_count == 0) {
     const bool says = machine->cuda_state[0] != '\0' && strcmp(machine->cuda_state, "ok") != 0;

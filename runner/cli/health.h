@@ -6,8 +6,8 @@
  * work. unhealthy (1): a GPU or link falls short twice, another program keeps a GPU busy, a case
  * hangs, crashes or yields wrong bytes, a GPU takes no work after it, or a GPU, the driver or NVML
  * gives no answer. 3: a case failed for another reason, somebody or the kernel, for want of memory,
- * killed its worker, or there was no time left for it, every result is too noisy to tell, nothing
- * is known of this machine, or it has no GPU. */
+ * killed its worker or the process that asked the driver, or there was no time left for it, every
+ * result is too noisy to tell, nothing is known of this machine, or it has no GPU. */
 #ifndef HAUL_RUNNER_CLI_HEALTH_H
 #define HAUL_RUNNER_CLI_HEALTH_H
 

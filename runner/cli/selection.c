@@ -3,6 +3,7 @@
 #include "engine/base/globs.h"
 #include "runner/import/nvbandwidth_cases.h"
 #include "runner/render/plan.h"
+#include "runner/supervise/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,33 @@ enum status selection_plan(struct command *command, size_t i, struct plan **plan
   return status;
 }
 
+void selection_warn_of_loss(struct command *command) {
+  struct strbuf text;
+  strbuf_init(&text, ERROR_MESSAGE_MAX);
+  command->gpus_missing =
+      command->machine == NULL &&
+      probe_describe_loss(command->target, getenv("CUDA_VISIBLE_DEVICES"), &text);
+  if (text.length > 0 && (command->loss == NULL || strcmp(command->loss, text.text) != 0)) {
+    say_warning(&command->common, "%s", text.text);
+    command->loss = arena_strdup(&command->arena, text.text);
+  }
+  strbuf_fini(&text);
+}
+
+int selection_code(const struct command *command, const struct plan *plan, int code) {
+  if (!command->gpus_missing || !plan->for_gpus) {
+    return code;
+  }
+  if (code == EXIT_DONE && plan->scenario->run.verdict != RUN_VERDICT_EXPECTED) {
+    /* Nothing else says why; what to do is in the warning. */
+    say_error(&command->common,
+              "not all GPUs of this machine can be measured: %.*s; to leave some out on purpose, "
+              "name the others in CUDA_VISIBLE_DEVICES",
+              (int)strcspn(command->loss, ":"), command->loss);
+  }
+  return worse(code, EXIT_NOT_MEASURED);
+}
+
 void selection_note_nothing(struct command *command, size_t i, const char *reason) {
   if (command->nothing == NULL) {
     command->nothing = arena_array(&command->arena, command->batch.count, sizeof *command->nothing);
@@ -139,6 +167,7 @@ void selection_end(struct command *command) {
 enum status selection_show_plans(struct command *command, struct error *err) {
   const struct table_options rows = table_to_stdout(&command->common);
   enum status status = STATUS_OK;
+  selection_warn_of_loss(command);
   for (size_t i = 0; status == STATUS_OK && i < command->batch.count; i++) {
     struct plan *plan = NULL;
     char reason[CASE_REASON_MAX];
@@ -153,6 +182,7 @@ enum status selection_show_plans(struct command *command, struct error *err) {
       if (plan_has_nothing(plan, reason)) {
         selection_note_nothing(command, i, reason);
       }
+      command->code = selection_code(command, plan, command->code);
     }
     plan_free(plan);
   }

@@ -23,6 +23,13 @@ option_take option_take_test;
 enum status selection_plan(struct command *command, size_t i, struct plan **plan,
                            struct error *err) CHECK_RESULT;
 
+/* Say what of this machine's GPUs and driver cannot be used (probe_describe_loss()), once. Of a
+ * machine in a file nothing is said. */
+void selection_warn_of_loss(struct command *command);
+/* The exit code of what a plan came to: EXIT_NOT_MEASURED, and an error, where the plan is for GPUs
+ * and some cannot be used, however well the others did. */
+int selection_code(const struct command *command, const struct plan *plan, int code);
+
 /* Of the i-th scenario every case is skipped, for that reason. */
 void selection_note_nothing(struct command *command, size_t i, const char *reason);
 /* After the last scenario: say which had nothing to measure beside others, and why. The exit code

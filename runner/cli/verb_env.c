@@ -1,5 +1,5 @@
 /* haul env: the machine and its software; --save writes it for haul plan --machine. */
-#include "runner/cli/options.h"
+#include "runner/cli/selection.h"
 #include "runner/console/output_file.h"
 #include "runner/record/manage.h"
 #include "runner/render/env.h"
@@ -79,6 +79,9 @@ static enum status verb_env_run(struct command *command, struct error *err) {
   struct run_ref run = {0};
   RETURN_ON_ERROR(command->run != NULL ? verb_env_get_run(command, &run, err)
                                        : command_get_machine(command, err));
+  if (command->run == NULL) {
+    selection_warn_of_loss(command);
+  }
   if (command->plot.picture) {
     return verb_env_draw(command, &run, err);
   }

@@ -4,7 +4,6 @@
 #include "runner/cli/health.h"
 #include "runner/cli/selection.h"
 #include "runner/run/run.h"
-#include "runner/supervise/probe.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -202,7 +201,7 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
     const struct plan_options options = {.only = request->only};
     code = verb_run_claim(command, request, command->batch.scenarios[i], &options, plan);
   }
-  return *plan != NULL ? run_plan(request, *plan) : code;
+  return *plan != NULL ? selection_code(command, *plan, run_plan(request, *plan)) : code;
 }
 
 /* For measuring once more: what is left, a fifth at least; 0 = there is no limit. */
@@ -280,11 +279,6 @@ static int verb_run_one(struct command *command, struct run_request *request, si
 static void verb_run_batch(struct command *command, struct run_request *request) {
   const struct common_options *common = &command->common;
   const struct batch *batch = &command->batch;
-  /* Also if no case needs a GPU: the probe took its time, and the run records no GPUs. */
-  const char *silent = probe_loss(command->target);
-  if (silent != NULL) {
-    say_warning(common, "%s", silent);
-  }
   /* Only now: until here Ctrl-C ends haul at once, even if a driver hangs. */
   request->interrupted = watch_interrupts();
   request->claiming.interrupted = request->interrupted;
@@ -302,6 +296,8 @@ static void verb_run_batch(struct command *command, struct run_request *request)
     if (i > 0 && verb_run_look(command, &err) != STATUS_OK) {
       code = worse(fail(common, &err), EXIT_NOT_MEASURED);
     } else {
+      /* Also if no case needs a GPU: the probe took its time, and the run records no GPUs. */
+      selection_warn_of_loss(command);
       code = verb_run_one(command, request, i);
     }
     command->code = worse(command->code, code);
@@ -325,13 +321,14 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
   } else {
     command->code = EXIT_NOT_MEASURED;
     status = verb_run_look(command, err);
+    selection_warn_of_loss(command);
     status = THEN(status, plan_new(scenario, command->target, &plan_options, &plan, err));
   }
   if (plan != NULL) {
     command->code = verb_run_claim(command, request, scenario, &plan_options, &plan);
   }
   if (plan != NULL) {
-    command->code = run_resumed(request, plan, *record, resumed);
+    command->code = selection_code(command, plan, run_resumed(request, plan, *record, resumed));
     *record = NULL;
   }
   verb_run_release(request);

@@ -11,7 +11,9 @@ void expand_emit_unresolved(struct expander *x, const struct endpoint_setting *f
   const struct endpoint_setting *ends[2] = {from, to};
   struct strbuf asked;
   strbuf_init(&asked, CASE_REASON_MAX);
+  bool for_gpu = false;
   for (size_t e = 0; e < 2 && ends[e] != NULL; e++) {
+    for_gpu = for_gpu || ends[e]->place == PLACE_GPU;
     strbuf_append(&asked, e > 0 ? "-" : "");
     if (ends[e]->place == PLACE_GPU && near_gpu >= 0) {
       strbuf_printf(&asked, "gpu%d", near_gpu);
@@ -28,6 +30,7 @@ void expand_emit_unresolved(struct expander *x, const struct endpoint_setting *f
   const struct expansion expansion = {
       .asked = arena_strdup(x->arena, asked.text),
       .reason = arena_strdup(x->arena, reason),
+      .for_gpu = for_gpu,
   };
   strbuf_fini(&asked);
   x->receive(x->context, &expansion);

@@ -25,6 +25,7 @@ struct expansion {
   const struct bench_case *bench;
   const char *asked;  /* without a case: the path as asked for, "gpu7-gpu.all"; else NULL */
   const char *reason; /* why it cannot be measured; NULL = nothing against it so far */
+  bool for_gpu;       /* without a case: a GPU was asked for */
   bool incomplete;    /* some of its loads came to nothing: it is no other case, alone or not */
 };
 

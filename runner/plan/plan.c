@@ -305,6 +305,7 @@ static void plan_fill_case(struct plan_builder *b, const struct bench_case *benc
     const char *unsupported = unsupported_case_reason(c, b->machine, reason);
     c->skip_reason = unsupported != NULL ? arena_strdup(&b->plan->arena, unsupported) : NULL;
   }
+  b->plan->for_gpus = b->plan->for_gpus || expansion->for_gpu || c->gpus != 0;
 }
 
 /* Duplicates take memory too. */

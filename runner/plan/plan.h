@@ -64,6 +64,7 @@ struct plan {
   uint64_t estimate_ns; /* one process */
   uint64_t host_bytes;  /* of the case that needs most */
   uint64_t gpu_bytes;
+  bool for_gpus;              /* some case, skipped or not, is for a GPU or from or to one */
   const char *unmatched_only; /* of several globs those that matched nothing; NULL = none */
   struct arena arena;         /* owns what the above point to */
 };

@@ -93,6 +93,10 @@ struct child_end child_finish(pid_t pid, uint64_t limit_ns) {
   return child_wait(pid, kill_limit_ns);
 }
 
+bool child_was_killed(const struct child_end *end) {
+  return end->ended && WIFSIGNALED(end->wait_status) && WTERMSIG(end->wait_status) == SIGKILL;
+}
+
 void child_describe(const struct child_end *end, char text[CHILD_TEXT_MAX]) {
   if (!end->ended) {
     snprintf(text, CHILD_TEXT_MAX, "cannot be killed: the kernel or the driver holds it");

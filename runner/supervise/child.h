@@ -32,6 +32,8 @@ struct child_end child_wait(pid_t pid, uint64_t limit_ns);
 /* The same, then SIGKILL and at most 10 s more: a process inside the driver may be unable to die.
  */
 struct child_end child_finish(pid_t pid, uint64_t limit_ns);
+/* By SIGKILL, which a user or the kernel sent: that speaks against no GPU. */
+bool child_was_killed(const struct child_end *end);
 /* "was killed by signal 11 (SIGSEGV)", "ended with exit code 3". */
 void child_describe(const struct child_end *end, char text[CHILD_TEXT_MAX]);
 

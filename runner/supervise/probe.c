@@ -1,10 +1,12 @@
 #include "runner/supervise/probe.h"
 
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/supervise/child.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +91,7 @@ static bool probe_machine_is_sound(const struct machine *machine) {
 }
 
 /* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer; whole_ns is how long all
- * looks together had. */
+ * looks together had. err->native_code is SIGKILL where somebody killed it. */
 static enum status probe_ask(probe_look *look, uint64_t limit_ns, uint64_t whole_ns,
                              struct machine *machine, struct error *err) {
   pid_t pid;
@@ -118,22 +120,75 @@ static enum status probe_ask(probe_look *look, uint64_t limit_ns, uint64_t whole
     status = error_set(err, STATUS_TIMEOUT, "gave no answer in %s", text);
   } else {
     child_describe(&end, text);
-    status = error_set(err, STATUS_CRASHED, "%s", text);
+    status =
+        error_set_native(err, STATUS_CRASHED, child_was_killed(&end) ? SIGKILL : 0, "%s", text);
   }
   free(answer);
   return status;
 }
 
 #define PROBE_LOST "the process that asked the GPU driver "
+#define PROBE_ADVICE                                                                               \
+  "check whether nvidia-smi answers, and what the kernel log (dmesg) says of the GPUs"
 
-const char *probe_loss(const struct machine *machine) {
-  if (strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0) {
-    return machine->cuda_state;
+/* 0 where there is no answer. */
+static unsigned long probe_fact_number(const struct machine *machine, const char *name) {
+  const struct fact *fact = machine_fact(machine, name, -1);
+  return fact != NULL && fact->state == FACT_OK ? strtoul(fact->value, NULL, 10) : 0;
+}
+
+/* How many of so many GPUs CUDA_VISIBLE_DEVICES lets through: its list ends at the first index that
+ * there is not. */
+static unsigned long probe_count_visible(const char *visible, unsigned long gpus) {
+  unsigned long count = visible == NULL ? gpus : 0;
+  for (const char *item = visible; item != NULL && count < gpus; count++) {
+    char *end = NULL;
+    const bool is_index = strtoul(item, &end, 10) < gpus && end != item && *item != '-';
+    if (!is_index && strncmp(item, "GPU-", 4) != 0) {
+      break;
+    }
+    item = strchr(item, ',');
+    item = item != NULL ? item + 1 : NULL;
   }
-  return machine->nvml_lost && machine->gpu_count > 0
-             ? "NVML crashed, does not start or gave no answer: check whether nvidia-smi answers, "
-               "and what the kernel log (dmesg) says of the GPUs"
-             : NULL;
+  return count;
+}
+
+/* GPUs that NVML sees, and CUDA does not, though nothing hides them. */
+static void probe_describe_hidden(const struct machine *machine, const char *visible,
+                                  struct strbuf *text) {
+  const uint32_t shown = machine->gpu_count;
+  const unsigned long seen = shown + probe_fact_number(machine, "gpus_hidden");
+  const unsigned long wanted = probe_count_visible(visible, seen);
+  const char *who = visible != NULL ? "CUDA_VISIBLE_DEVICES names" : "NVML sees";
+  if (shown >= wanted || (shown > 0 && machine->gpus[0].mig_enabled)) {
+    return; /* of a GPU in parts CUDA shows what it is given */
+  }
+  strbuf_append(text, text->length > 0 ? "; " : "");
+  if (shown == 0) {
+    strbuf_printf(text, "CUDA shows none of the %lu GPU%s that %s: %s", wanted,
+                  strings_plural(wanted, "", "s"), who, machine->cuda_state);
+  } else {
+    strbuf_printf(text, "CUDA shows %u of the %lu GPUs that %s: " PROBE_ADVICE, shown, wanted, who);
+  }
+}
+
+bool probe_describe_loss(const struct machine *machine, const char *visible, struct strbuf *text) {
+  const unsigned long lost = probe_fact_number(machine, "gpus_lost");
+  if (strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0) {
+    strbuf_append(text, machine->cuda_state); /* and nobody was asked anything else */
+    return true;
+  }
+  if (machine->nvml_lost && machine->gpu_count > 0) {
+    strbuf_append(text, "NVML crashed, does not start or gave no answer: " PROBE_ADVICE);
+  }
+  const size_t before = text->length;
+  if (lost > 0) {
+    strbuf_printf(text, "%s%lu GPU%s on the PCI bus %s not answer the driver",
+                  text->length > 0 ? "; " : "", lost, strings_plural(lost, "", "s"),
+                  strings_plural(lost, "does", "do"));
+  }
+  probe_describe_hidden(machine, visible, text);
+  return text->length > before;
 }
 
 static bool probe_gave_no_answer(enum status status) {
@@ -144,8 +199,11 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) {
   struct error why = {0};
   const uint64_t end_ns = child_now_ns() + limit_ns;
-  enum status status =
-      probe_ask(looks->whole, limit_ns / ALL_PARTS * WHOLE_PARTS, limit_ns, machine, &why);
+  enum status status;
+  unsigned asked = 0;
+  do { /* once more where it was killed, perhaps for another's sake */
+    status = probe_ask(looks->whole, limit_ns / ALL_PARTS * WHOLE_PARTS, limit_ns, machine, &why);
+  } while (status == STATUS_CRASHED && why.native_code == SIGKILL && ++asked < 2);
   const bool without_nvml = probe_gave_no_answer(status);
   if (without_nvml) {
     const uint64_t now_ns = child_now_ns();
@@ -164,10 +222,9 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
     return error_prefix(err, "the process that looked at this machine ");
   }
   machine->gpu_count = 0;
-  snprintf(machine->cuda_state, sizeof machine->cuda_state,
-           PROBE_LOST
-           "%.120s: check whether nvidia-smi answers, and what the kernel log (dmesg) says of "
-           "the GPUs",
-           why.message);
+  machine->probe_killed = why.native_code == SIGKILL;
+  snprintf(machine->cuda_state, sizeof machine->cuda_state, PROBE_LOST "%.120s: %s", why.message,
+           machine->probe_killed ? "what the kernel log (dmesg) says of it tells which"
+                                 : PROBE_ADVICE);
   return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef HAUL_RUNNER_SUPERVISE_PROBE_H
 #define HAUL_RUNNER_SUPERVISE_PROBE_H
 
+#include "engine/base/strbuf.h"
 #include "engine/machine/machine.h"
 
 #include <stdbool.h>
@@ -19,12 +20,16 @@ struct probe_looks {
 /* Fill machine with what looks->whole finds in a child that has two thirds of limit_ns. When the
  * child crashes, hangs or sends something unreadable, the next look is asked the same way, for what
  * is left of the limit: a broken NVML costs what only NVML knows (nvml_lost). With the last one,
- * which does not depend on a driver, there are no GPUs, and cuda_state says what happened. */
+ * which does not depend on a driver, there are no GPUs, and cuda_state says what happened. A first
+ * child that SIGKILL ended is asked once more; probe_killed: the last that asked the driver was
+ * killed so, and nothing is known of it. */
 enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) CHECK_RESULT;
 
-/* What crashed or gave no answer, for people: the driver (cuda_state: the machine may well have
- * GPUs), or NVML. NULL = nothing. */
-const char *probe_loss(const struct machine *machine);
+/* Say for people which GPUs there are and cannot be used, and what crashed or gave no answer: the
+ * driver (cuda_state: the machine may well have GPUs), or NVML. visible: CUDA_VISIBLE_DEVICES of
+ * the environment, which may hide GPUs; NULL = it is not set. text is empty before, and after it
+ * where nothing is wrong. True: GPUs cannot be used. */
+bool probe_describe_loss(const struct machine *machine, const char *visible, struct strbuf *text);
 
 #endif

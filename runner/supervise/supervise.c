@@ -260,8 +260,7 @@ static bool supervise_fail_case(struct supervisor *supervisor, enum event event,
     snprintf(outcome->reason, sizeof outcome->reason, "the worker process %s",
              event == EVENT_END ? how : "sent something unreadable and was killed");
   }
-  return event == EVENT_END && end.ended && WIFSIGNALED(end.wait_status) &&
-         WTERMSIG(end.wait_status) == SIGKILL;
+  return event == EVENT_END && child_was_killed(&end);
 }
 
 /* The case cost its worker. */

@@ -225,7 +225,13 @@ HAUL_FAKE_FAULTS=noinit.toml run run health --db lost.db
 expect_code 1
 expect_out '^unhealthy: CUDA shows none of the 4 GPUs that NVML sees: .*cuInit'
 write_fault hang.toml 'kind = "hang"' 'call = "cuMemcpy*"' 'to = 1'
-sed 's/error/crash/; /^code/d' noinit.toml >crash.toml
+sed 's/error/crash/; /^code/d' noinit.toml >crash.toml # by signal 9, as for want of memory
+expect_health 3 '^not judged: the process that asked the GPU driver was killed by signal 9 \(SIGKILL\): by a user, or by the kernel ' \
+  crash.toml --db crash.db
+echo "marker = \"$scratch/killed\"" | cat crash.toml - >once.toml # it is asked again
+HAUL_EXPECT=mine.toml expect_health 0 '^healthy: all 4' once.toml --db crash.db --only host_to_device
+equal killed "$(ls killed)" 'a probe that was killed'
+echo 'signal = 11' >>crash.toml
 HAUL_FAKE_FAULTS=crash.toml run run health --db crash.db
 expect_code 1
 expect_out '^unhealthy: the process that asked the GPU driver was killed by signal [0-9]+ .*: check whether nvidia-smi answers'

@@ -209,8 +209,9 @@ expect_value 0 none.db "select count(*) from v_case where status = 'ok'"
 
 begin 'a driver that hangs when it is asked what is here'
 printf '%s\n' '[[fake.fault]]' 'kind = "crash"' 'call = "cuInit"' 'nth = 1' 'signal = 11' >fault.toml
-HAUL_FAKE_FAULTS=$scratch/fault.toml run run quick --db init.db
-emulated || expect_code 0 # an emulator has no huge pages: the cases that want them fail
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 \
+  'error: not all GPUs of this machine can be measured: the process that asked the GPU driver was killed' \
+  run quick --db init.db
 expect_err 'skipped .*the process that asked the GPU driver'
 expect_value 1 init.db "select count(*) > 0 from v_case where status = 'ok'"
 HAUL_FAKE_FAULTS=$scratch/fault.toml run_ok run "$source_folder/tests/cli/small.toml" --db init.db
@@ -219,6 +220,25 @@ expect_err 'warning: the process that asked the GPU driver .*: check whether nvi
 begin 'a driver that does not start says what to look at'
 printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuInit"' 'code = 802' >fault.toml
 HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'no usable GPU: cuInit: .*: is nvidia-fabricmanager running' run gpu.toml --db init.db
+
+begin 'GPUs that NVML sees and CUDA does not: what there is is measured, and the exit code says that it is not all'
+readonly shown='CUDA shows 3 of the 8 GPUs that NVML sees'
+printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuDeviceGet"' 'code = 999' 'nth = 4' 'count = 0' >fault.toml
+export HAUL_FAKE_FAULTS=$scratch/fault.toml
+run_fails 3 "error: not all GPUs of this machine can be measured: $shown;" run gpu.toml --only up -q --db three.db
+expect_value 6 three.db "select count(*) from v_case where status = 'ok'"
+run_fails 3 "error: not all GPUs of this machine can be measured: $shown;" plan gpu.toml
+expect_err "warning: $shown: check whether nvidia-smi answers"
+run_ok env
+expect_err "warning: $shown"
+run_ok run "$source_folder/tests/cli/small.toml" --db three.db # of the host alone
+expect_err "warning: $shown"
+CUDA_VISIBLE_DEVICES=0,1,2 run_ok run gpu.toml --only up --db three.db # so it is meant
+reject_err "$shown"
+CUDA_VISIBLE_DEVICES=0,1,2,3 run_fails 3 'CUDA shows 3 of the 4 GPUs that CUDA_VISIBLE_DEVICES names' plan gpu.toml
+run_ok plan gpu.toml --machine "$HAUL_FAKE_MACHINE"
+reject_err "$shown"
+unset HAUL_FAKE_FAULTS
 
 begin 'a stream that never ends'
 wait "$hanging"

@@ -82,13 +82,60 @@ static int free_machine(void **state) {
   return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : -1;
 }
 
+/* "" = all GPUs can be used; else it begins so. */
+static void assert_loss(const struct machine *machine, const char *visible, const char *begins) {
+  struct strbuf text;
+  strbuf_init(&text, ERROR_MESSAGE_MAX);
+  assert_int_equal(probe_describe_loss(machine, visible, &text), begins[0] != '\0');
+  assert_true(strncmp(text.text, begins, strlen(begins)) == 0);
+  assert_int_equal(text.length > 0, begins[0] != '\0');
+  strbuf_fini(&text);
+}
+
+/* Four that NVML sees, `shown` of which CUDA shows. */
+static void gpus_are_missing_unless_they_are_hidden(void **state) {
+  static const struct {
+    const char *visible;
+    uint32_t shown;
+    const char *begins;
+  } CASES[] = {
+      {NULL, 4, ""},
+      {NULL, 3, "CUDA shows 3 of the 4 GPUs that NVML sees: "},
+      {NULL, 0, "CUDA shows none of the 4 GPUs that NVML sees: cuInit failed"},
+      {"", 0, ""},
+      {"NoDevFiles", 0, ""},
+      {"-1", 0, ""},
+      {"2", 1, ""},
+      {"2", 0, "CUDA shows none of the 1 GPU that CUDA_VISIBLE_DEVICES names: "},
+      {"0,1,9,2", 2, ""}, /* the list ends at what there is not */
+      {"0,1,9,2", 1, "CUDA shows 1 of the 2 GPUs that CUDA_VISIBLE_DEVICES names: "},
+      {"GPU-1234,GPU-5678", 1, "CUDA shows 1 of the 2 GPUs that CUDA_VISIBLE_DEVICES names: "},
+      {"0,1,2,3,4,5,6,7", 4, ""},
+      {"0,1,2,3,4,5,6,7", 3, "CUDA shows 3 of the 4 GPUs that CUDA_VISIBLE_DEVICES names: "},
+  };
+  struct machine *machine = *state;
+  snprintf(machine->cuda_state, sizeof machine->cuda_state, "cuInit failed");
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    machine->gpu_count = CASES[i].shown;
+    machine->fact_count = 0;
+    machine_add_fact(machine, "gpus_hidden", -1, FACT_OK, "%u", 4 - CASES[i].shown);
+    assert_loss(machine, CASES[i].visible, CASES[i].begins);
+  }
+  machine->gpus[0].mig_enabled = true; /* CUDA shows one part */
+  machine->gpu_count = 1;
+  assert_loss(machine, NULL, "");
+  machine_add_fact(machine, "gpus_lost", -1, FACT_OK, "1");
+  assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver");
+}
+
 static void machine_comes_from_child(void **state) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(&whole, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok");
-  assert_null(probe_loss(machine));
+  assert_false(machine->probe_killed);
+  assert_loss(machine, NULL, "");
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
 }
 
@@ -99,6 +146,8 @@ static void crashed_child_leaves_no_gpus(void **state) {
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "killed by signal 9 (SIGKILL)"));
+  assert_true(machine->probe_killed);
+  assert_loss(machine, NULL, machine->cuda_state);
 }
 
 static void hung_child_leaves_no_gpus(void **state) {
@@ -108,7 +157,8 @@ static void hung_child_leaves_no_gpus(void **state) {
   assert_int_equal(probe_in_child(&hanging, 3 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "gave no answer in 3 s: check whether nvidia-smi"));
-  assert_string_equal(probe_loss(machine), machine->cuda_state);
+  assert_false(machine->probe_killed);
+  assert_loss(machine, NULL, machine->cuda_state);
 }
 
 static void broken_nvml_costs_no_gpus(void **state) {
@@ -117,7 +167,11 @@ static void broken_nvml_costs_no_gpus(void **state) {
   assert_int_equal(probe_in_child(&nvml_crashes, 10 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok without NVML");
-  assert_non_null(strstr(probe_loss(machine), "NVML crashed"));
+  struct strbuf text;
+  strbuf_init(&text, ERROR_MESSAGE_MAX);
+  assert_false(probe_describe_loss(machine, NULL, &text)); /* no GPU is missing */
+  assert_non_null(strstr(text.text, "NVML crashed"));
+  strbuf_fini(&text);
   machine->gpu_count = 0;
   assert_int_equal(probe_in_child(&nvml_hangs, 6 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->gpu_count, 2);
@@ -143,6 +197,8 @@ static void error_of_child_is_returned(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(machine_comes_from_child, new_machine, free_machine),
+      cmocka_unit_test_setup_teardown(gpus_are_missing_unless_they_are_hidden, new_machine,
+                                      free_machine),
       cmocka_unit_test_setup_teardown(crashed_child_leaves_no_gpus, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(hung_child_leaves_no_gpus, new_machine, free_machine),
       cmocka_unit_test_setup_teardown(broken_nvml_costs_no_gpus, new_machine, free_machine),
