@@ -111,7 +111,11 @@ enum status health_judge(struct health *health, const struct run_request *reques
                          struct case_keys *again, struct error *err) {
   struct query *query = NULL;
   struct expect_judge *judge = NULL;
-  const char *run = arena_format(&health->command->arena, "run:%s", health->outcome.uuid);
+  const bool again_judged = health->first[0] != '\0';
+  if (!again_judged) {
+    memcpy(health->first, health->outcome.uuid, sizeof health->first);
+  }
+  const char *run = arena_format(&health->command->arena, "run:%s", health->first);
   *again = (struct case_keys){0};
   enum status status = query_open(request->database, &query, err);
   status = THEN(status,
@@ -120,13 +124,10 @@ enum status health_judge(struct health *health, const struct run_request *reques
   if (status != STATUS_OK) {
     return status;
   }
-  if (health->judge == NULL) {
-    health->judge = judge;
-    memcpy(health->first, health->outcome.uuid, sizeof health->first);
+  expect_judge_free(health->judge);
+  health->judge = judge;
+  if (!again_judged) {
     *again = health_keys_to_repeat(health);
-  } else {
-    expect_judge_absolve(health->judge, judge);
-    expect_judge_free(judge);
   }
   return STATUS_OK;
 }

@@ -34,7 +34,7 @@ enum status health_database(struct command *command, const char **path, char **s
                             struct error *err) CHECK_RESULT;
 void health_forget_database(char *scratch);
 
-/* Judge the run of health->outcome: the first time all of it, the second time what was short.
+/* Judge the run of health->outcome and, the second time, what of it was measured once more.
  * *again: what to measure once more, and how; count 0 = nothing. */
 enum status health_judge(struct health *health, const struct run_request *request,
                          struct case_keys *again, struct error *err) CHECK_RESULT;

@@ -116,21 +116,28 @@ static bool verb_check_is_selected(const struct command *command,
   return only == NULL || measured_case_matches(&bench, only);
 }
 
+/* Why it has no number, or how far that is from what is expected; NULL = it is within. */
+static const char *verb_check_reason(const struct expect_finding *finding) {
+  return finding->reason != NULL ? finding->reason : finding->deviation;
+}
+
 /* One row for each case that falls short or may do so, of all with -v. */
 static enum status verb_check_list(struct command *command, const struct expected_run *runs,
                                    size_t run_count, struct error *err) {
   static const char *const NAMES[] = {"verdict",  "gpu",       "case", "value", "unit",
                                       "expected", "statement", "of",   "run",   "reason"};
-  size_t broken = 0;
+  bool reasons = false;
   const bool rows_alone = output_layout_of(command->common.format) != LAYOUT_PAGE;
   const struct row_sink *sink = command_rows(command, NULL);
   table_narrow(command->table, "of,statement,run,unit,gpu");
   for (size_t r = 0; r < run_count; r++) {
-    broken += expect_judge_count(runs[r].judge, EXPECT_BROKEN);
+    for (size_t i = 0; i < runs[r].count; i++) {
+      reasons = reasons || verb_check_reason(&runs[r].findings[i]) != NULL;
+    }
   }
-  /* The reason is the last column, and of nothing else. */
+  /* The reason is the last column. */
   RETURN_ON_ERROR(
-      sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES - !(broken > 0 || rows_alone), err));
+      sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES - !(reasons || rows_alone), err));
   for (size_t r = 0; r < run_count; r++) {
     for (size_t i = 0; i < runs[r].count; i++) {
       const struct expect_finding *finding = &runs[r].findings[i];
@@ -153,7 +160,7 @@ static enum status verb_check_list(struct command *command, const struct expecte
           cell_text(is_broken ? NULL : expect_statement_text(finding->statement)),
           cell_text(finding->machine),
           cell_integer(runs[r].run->ref.id),
-          cell_text(finding->reason)};
+          cell_text(verb_check_reason(finding))};
       RETURN_ON_ERROR(sink_row(sink, cells, err));
     }
   }
@@ -198,14 +205,16 @@ static enum status verb_check_tests(struct command *command, const struct expect
   return test_report_write(&report, command->common.tests, stdout, err);
 }
 
-/* What a person reads below the table; in Markdown, for a step's summary, above it. */
-static void verb_check_say(struct command *command, const struct expected_run *runs,
+/* What a person reads above the table. Returns whether anything is said. */
+static bool verb_check_say(struct command *command, const struct expected_run *runs,
                            size_t run_count) {
+  bool said = false;
   const struct output output = {stdout, terminal_width(stdout), false, NULL};
   const bool markdown = command->common.format == OUTPUT_MD;
   for (size_t r = 0; r < run_count; r++) {
     const char *const *lines = NULL;
     const size_t count = expect_judge_words(runs[r].judge, &lines);
+    said = said || count > 0;
     for (size_t i = 0; i < count; i++) {
       const char *name =
           run_count > 1
@@ -216,6 +225,7 @@ static void verb_check_say(struct command *command, const struct expected_run *r
                      arena_format(&command->arena, "%s%s", name, lines[i]));
     }
   }
+  return said;
 }
 
 static enum status verb_check_show_expected(struct command *command,
@@ -225,11 +235,10 @@ static enum status verb_check_show_expected(struct command *command,
   if (command->common.tests != TEST_NONE) {
     return verb_check_tests(command, runs, run_count, known, err);
   }
-  if (format == OUTPUT_MD || format == OUTPUT_TABLE) {
-    verb_check_say(command, runs, run_count);
-  }
-  if (listed > 0 || command->common.verbose || (format != OUTPUT_MD && format != OUTPUT_TABLE)) {
-    (void)fputs(format == OUTPUT_MD || format == OUTPUT_TABLE ? "\n" : "", stdout);
+  const bool for_people = format == OUTPUT_MD || format == OUTPUT_TABLE;
+  const bool said = for_people && verb_check_say(command, runs, run_count);
+  if (listed > 0 || command->common.verbose || !for_people) {
+    (void)fputs(said ? "\n" : "", stdout);
     return verb_check_list(command, runs, run_count, err);
   }
   return STATUS_OK;
@@ -247,17 +256,6 @@ static void verb_check_take_findings(struct command *command, struct expected_ru
   }
   run->findings = all;
   run->count = broken_count + count;
-}
-
-/* Cases that went wrong have no value to compare. */
-static size_t verb_check_count_wrong(const struct command *command) {
-  const struct measured *measured = command->measured;
-  size_t wrong = 0;
-  for (size_t i = 0; i < measured->median_count; i++) {
-    const enum case_status status = measured->medians[i].status;
-    wrong += status != CASE_OK && status != CASE_SKIPPED;
-  }
-  return wrong;
 }
 
 static enum status verb_check_expected(struct command *command, struct error *err) {
@@ -297,12 +295,11 @@ static enum status verb_check_expected(struct command *command, struct error *er
   status = THEN(status, verb_check_show_expected(command, runs, run_count, known,
                                                  shorts + unclear + broken, err));
   if (status == STATUS_OK) {
-    const size_t wrong = verb_check_count_wrong(command);
-    if (wrong > 0) {
-      say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt", wrong,
-                  strings_plural(wrong, "result has", "results have"));
+    if (broken > 0) {
+      say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt", broken,
+                  strings_plural(broken, "case has", "cases have"));
     }
-    command->code = shorts + wrong > 0               ? EXIT_REGRESSED
+    command->code = shorts + broken > 0              ? EXIT_REGRESSED
                     : command->strict && unclear > 0 ? EXIT_UNDECIDED
                                                      : EXIT_DONE;
     for (size_t r = 0; r < run_count; r++) {
@@ -315,7 +312,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
             command->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
       }
     }
-    if (known + wrong == 0) {
+    if (known == 0) {
       status = error_set(err, STATUS_UNSUPPORTED,
                          "%s: haul expect list shows what is, haul expect learn makes a file from "
                          "runs of your own",

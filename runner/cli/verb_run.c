@@ -212,6 +212,20 @@ static uint64_t verb_run_budget_left(const struct scenario *scenario,
   return budget_ns > outcome->elapsed_ns + least_ns ? budget_ns - outcome->elapsed_ns : least_ns;
 }
 
+/* The rows of a run of which some cases were measured once more, each with the number that counts.
+ */
+static enum status verb_run_show_judged(const struct run_request *request, const char *uuid,
+                                        struct error *err) {
+  struct query *query = NULL;
+  char run[sizeof "run:" + RUN_UUID_MAX];
+  const struct result_view view = {request->common, request->expectations, request->result, false};
+  (void)snprintf(run, sizeof run, "run:%s", uuid);
+  enum status status = query_open(request->database, &query, err);
+  status = THEN(status, expectations_show_run(&view, query, run, NULL, err));
+  query_close(query);
+  return status;
+}
+
 /* Measure once more what falls short, with what was claimed, and say what came of it. */
 static int verb_run_judge(struct health *health, struct run_request *request,
                           const struct scenario *scenario, int code) {
@@ -224,8 +238,6 @@ static int verb_run_judge(struct health *health, struct run_request *request,
     const struct plan_options options = {.keys = again};
     repeated.repeated = true;
     repeated.repeats = health->first;
-    /* Rows are of cases, each once. */
-    repeated.unshown = request->unshown || output_layout_of(request->common->format) != LAYOUT_PAGE;
     repeated.budget_ns = verb_run_budget_left(scenario, &health->outcome);
     status = plan_new(scenario, health->command->target, &options, &plan, &err);
     if (status == STATUS_OK) {
@@ -233,6 +245,9 @@ static int verb_run_judge(struct health *health, struct run_request *request,
       status = health_judge(health, request, &again, &err);
     }
     plan_free(plan);
+  }
+  if (output_layout_of(request->common->format) != LAYOUT_PAGE) {
+    status = THEN(status, verb_run_show_judged(request, health->first, &err));
   }
   return health_end(health, status == STATUS_OK ? code : worse(code, fail(request->common, &err)));
 }
@@ -248,8 +263,9 @@ static int verb_run_one(struct command *command, struct run_request *request, si
     return fail(request->common, &err);
   }
   request->outcome = &health.outcome;
-  request->unshown =
-      judged && !command->common.verbose && output_layout_of(command->common.format) == LAYOUT_PAGE;
+  /* Rows are of cases, each once. */
+  request->unshown = judged && (!command->common.verbose ||
+                                output_layout_of(command->common.format) != LAYOUT_PAGE);
   int code = EXIT_DONE;
   if (scenario->run.idle_wait_ns > 0 &&
       health_wait(&health, scenario->run.idle_wait_ns, request->interrupted, &err) != STATUS_OK) {

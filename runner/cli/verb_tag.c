@@ -24,6 +24,23 @@ static void verb_tag_check(struct command *command, struct argp_state *state) {
   }
 }
 
+/* The tags that some of the runs have and will not have any more: "before, night"; "" = none. */
+static enum status verb_tag_find_replaced(struct command *command, const struct run_list *runs,
+                                          const char *tag, const char **replaced,
+                                          struct error *err) {
+  *replaced = "";
+  for (size_t i = 0; i < runs->count; i++) {
+    struct run_to_delete run;
+    RETURN_ON_ERROR(
+        run_to_delete_read(command->database, runs->runs[i].id, &command->arena, &run, err));
+    if (run.tag != NULL && (tag == NULL || strcmp(run.tag, tag) != 0) &&
+        !strings_has_word(*replaced, run.tag)) {
+      *replaced = arena_add_word(&command->arena, *replaced, run.tag);
+    }
+  }
+  return STATUS_OK;
+}
+
 static enum status verb_tag_run(struct command *command, struct error *err) {
   const char *tag = command->clear ? NULL : command->words[1];
   struct run_list runs = {0};
@@ -31,16 +48,20 @@ static enum status verb_tag_run(struct command *command, struct error *err) {
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(
       selector_find_all(command->database, command->words[0], &command->arena, &runs, err));
+  const char *replaced = "";
+  RETURN_ON_ERROR(verb_tag_find_replaced(command, &runs, tag, &replaced, err));
   RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   RETURN_ON_ERROR(run_tag_set(command->database, &runs, tag, err));
   const char *what = runs.count == 1
                          ? arena_format(&command->arena, "run %lld has", (long long)runs.runs[0].id)
                          : arena_format(&command->arena, "%zu runs have", runs.count);
   if (tag != NULL) {
-    say_note(&command->common, "%s the tag %s now: tag:%s selects %s", what, tag, tag,
+    say_note(&command->common, "%s the tag %s now%s%s: tag:%s selects %s", what, tag,
+             replaced[0] != '\0' ? ", in place of " : "", replaced, tag,
              strings_plural(runs.count, "it", "them"));
   } else {
-    say_note(&command->common, "%s no tag now", what);
+    say_note(&command->common, "%s no tag now%s%s", what, replaced[0] != '\0' ? ", before: " : "",
+             replaced);
   }
   return STATUS_OK;
 }

@@ -1,11 +1,9 @@
 #include "runner/expect/judge.h"
 
 #include "engine/base/strings.h"
-#include "engine/machine/check.h"
 #include "runner/expect/observed.h"
 #include "runner/record/selector.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,86 +24,23 @@ struct expect_judge {
   struct expect_finding *broken;
   size_t broken_count, broken_capacity;
   size_t counts[expect_verdict_name_count];
-  size_t unknown;                 /* measured, and no row is of it */
-  bool partial;                   /* the run has not measured all of its scenario */
-  unsigned reports;               /* of the sources that were used */
-  const struct expect_row **used; /* one for each source */
+  size_t unknown;                   /* measured, and no row is of it */
+  bool partial;                     /* the run has not measured all of its scenario */
+  const struct expect_judge *again; /* of what was measured once more; NULL = nothing was */
+  const struct expect_row **used;   /* one for each source of reports, of which it counts most */
   size_t used_count, used_capacity;
   const char *machine; /* the first that a case is of */
 };
 
-static const struct column added_columns[] = {{.name = "expected"},
-                                              {.name = "expected_low"},
-                                              {.name = "expected_high"},
-                                              {.name = "as_expected"},
-                                              {.name = "expected_limit"}};
-enum { ADDED_COUNT = sizeof added_columns / sizeof *added_columns, WORD_MAX = 4096 };
-
-/* ---- which rows are of it ---- */
-
-static bool judge_is(uint32_t wanted, double found) {
-  return wanted == 0 || (found >= wanted && found <= wanted);
-}
-
-/* PCIe is asked for between the host and a GPU, NVLink between two: of several flows, the first. */
-static bool judge_gpu_fits(const struct expect_machine *machine, const struct hardware *gpu,
-                           const struct observed *observed) {
-  const int *gpus = observed->gpus;
-  const bool host = (gpus[0] >= 0) != (gpus[1] >= 0);
-  const bool peer = gpus[0] >= 0 && gpus[1] >= 0 && gpus[0] != gpus[1];
-  return gpu != NULL && gpu->name != NULL && fnmatch(machine->gpu, gpu->name, FNM_CASEFOLD) == 0 &&
-         machine->simulated == (gpu->simulated > 0) && (!machine->c2c || gpu->c2c > 0) &&
-         (!host || (judge_is(machine->pcie_generation, gpu->pcie_generation) &&
-                    judge_is(machine->pcie_width, gpu->pcie_width))) &&
-         (!peer || (judge_is(machine->nvlink_version, gpu->nvlink_version) &&
-                    judge_is(machine->nvlink_links, gpu->nvlink_links))) &&
-         (machine->driver == NULL || (gpu->driver_version != NULL &&
-                                      check_version_fits(machine->driver, gpu->driver_version)));
-}
-
-static bool judge_machine_fits(const struct expect_judge *judge,
-                               const struct expect_machine *machine,
-                               const struct observed *observed) {
-  bool any = false;
-  for (size_t i = 0; i < 2; i++) {
-    if (observed->gpus[i] >= 0) {
-      any = true;
-      if (!judge_gpu_fits(machine, observed_gpu(&judge->reader, observed->gpus[i]), observed)) {
-        return false;
-      }
-    }
-  }
-  /* Of the host alone: a machine whose first GPU is such a one. */
-  return any ||
-         (judge->reader.gpu_count > 0 && judge_gpu_fits(machine, &judge->reader.gpus[0], observed));
-}
-
-static bool judge_word_fits(unsigned wanted, unsigned found) {
-  return wanted == EXPECT_ANY || wanted == found;
-}
-
-static bool judge_glob_fits(const char *glob, const char *text) {
-  return glob == NULL || fnmatch(glob, text != NULL ? text : "", 0) == 0;
-}
-
-static bool judge_memory_fits(const struct expect_row *row, const struct observed *observed) {
-  if (observed->node < 0 || row->memory != EXPECT_ANY || row->block != NULL) {
-    return judge_word_fits(row->memory, observed->memory);
-  }
-  return observed->path == EXPECT_HOST_TO_HOST || observed->memory == MEMORY_PINNED;
-}
-
-static bool judge_row_fits(const struct expect_row *row, const struct observed *observed) {
-  return row->kind == observed->kind && judge_word_fits(row->path, observed->path) &&
-         judge_word_fits(row->method, observed->method) &&
-         judge_word_fits(row->operation, observed->operation) &&
-         judge_word_fits(row->initiator, observed->initiator) && judge_memory_fits(row, observed) &&
-         judge_glob_fits(row->block, observed->block) &&
-         judge_glob_fits(row->axes, observed->axes) && (row->block != NULL || observed->plain) &&
-         observed->size >= row->size_min &&
-         (row->size_max == 0 || (observed->size > 0 && observed->size <= row->size_max)) &&
-         expect_unit_is_time((enum expect_unit)row->unit) == observed->time;
-}
+static const struct column added_columns[] = {
+    {.name = "expected"},    {.name = "expected_low"},   {.name = "expected_high"},
+    {.name = "as_expected"}, {.name = "expected_limit"}, {.name = "usual_low"},
+    {.name = "usual_high"},  {.name = "judged"},         {.name = "expected_remark"}};
+enum {
+  LIMIT_ADDED = 4,
+  ADDED_COUNT = sizeof added_columns / sizeof *added_columns,
+  WORD_MAX = 4096
+};
 
 /* ---- the range of all of them ---- */
 
@@ -130,27 +65,37 @@ static void judge_add_row(struct known *known, const struct expect_machine *mach
   const double low = expect_base(unit, row->low); /* NAN stays NAN */
   const double high = expect_base(unit, row->high);
   const bool wider = row->statement == EXPECT_REPORTS;
-  if (!known->any) {
-    *known =
-        (struct known){.any = true, .low = NAN, .high = NAN, .low_edge = NAN, .high_edge = NAN};
-    known->machine = machine->name;
-  }
+  known->machine = known->any ? known->machine : machine->name;
+  known->any = true;
   judge_widen(&known->low, &known->high, low, high, wider);
   judge_widen(&known->low_edge, &known->high_edge, low * (1 - expect_tolerance(row)),
               high * (1 + expect_tolerance(row)), wider);
 }
 
-/* Each source of reports counts once, however many rows it has. */
+static unsigned judge_reports_of(const struct expect_row *row) {
+  return row->hosts > 0 ? row->hosts : row->count > 0 ? row->count : 1;
+}
+
+/* Each source of reports counts once, however many rows it has and whichever comes first. */
 static void judge_use_source(struct expect_judge *judge, const struct expect_row *row) {
   for (size_t i = 0; i < judge->used_count; i++) {
-    if (strcmp(judge->used[i]->source, row->source) == 0) {
+    const struct expect_row *used = judge->used[i];
+    if (strcmp(used->source, row->source) == 0) {
+      judge->used[i] = judge_reports_of(row) > judge_reports_of(used) ? row : used;
       return;
     }
   }
   judge->used = arena_grow(&judge->arena, judge->used, judge->used_count, &judge->used_capacity,
                            sizeof(const struct expect_row *));
   judge->used[judge->used_count++] = row;
-  judge->reports += row->hosts > 0 ? row->hosts : row->count > 0 ? row->count : 1;
+}
+
+static unsigned judge_count_reports(const struct expect_judge *judge) {
+  unsigned count = 0;
+  for (size_t i = 0; i < judge->used_count; i++) {
+    count += judge_reports_of(judge->used[i]);
+  }
+  return count;
 }
 
 static void judge_collect(struct expect_judge *judge, const struct expect_file *file,
@@ -158,12 +103,12 @@ static void judge_collect(struct expect_judge *judge, const struct expect_file *
                           struct known known[expect_statement_name_count], bool reports) {
   for (size_t m = 0; file != NULL && m < file->machine_count; m++) {
     const struct expect_machine *machine = &file->machines[m];
-    if (!judge_machine_fits(judge, machine, observed)) {
+    if (!observed_machine_fits(&judge->reader, machine, observed)) {
       continue;
     }
     for (size_t r = 0; r < machine->row_count; r++) {
       const struct expect_row *row = &machine->rows[r];
-      if (!judge_row_fits(row, observed) || (row->statement == EXPECT_REPORTS && !reports)) {
+      if (!observed_row_fits(row, observed) || (row->statement == EXPECT_REPORTS && !reports)) {
         continue;
       }
       judge_add_row(&known[row->statement], machine, row);
@@ -205,42 +150,111 @@ static void judge_compare(const struct known *known, enum expect_statement state
   finding->ratio = finding->time ? end / finding->value : finding->value / end;
 }
 
+/* As it is read in a table. */
+static double judge_shown(double value) {
+  char text[32];
+  (void)snprintf(text, sizeof text, "%.4g", value);
+  return strtod(text, NULL);
+}
+
+/* "2.3 % below (5 % is tolerated)"; NULL: a reader finds the value within what is expected. */
+static const char *judge_deviation(struct arena *arena, const struct known *known,
+                                   const struct expect_finding *finding) {
+  const bool below = judge_shown(finding->value) < judge_shown(finding->low);
+  if (!below && !(judge_shown(finding->value) > judge_shown(finding->high))) {
+    return NULL;
+  }
+  const double end = below ? finding->low : finding->high;
+  const double edge = below ? known->low_edge : known->high_edge;
+  const double percent = 100 * fabs(finding->value / end - 1);
+  const double tolerated = 100 * fabs(edge / end - 1);
+  const char *tolerance =
+      tolerated > 0 ? arena_format(arena, " (%.2g %% is tolerated)", tolerated) : "";
+  return arena_format(arena, percent < 10 ? "%.2g %% %s%s" : "%.0f %% %s%s", percent,
+                      below ? "below" : "above", tolerance);
+}
+
 /* False: nothing is known but perhaps a limit. That says only of what is beyond it that it is
  * wrong. */
 static bool judge_observed(struct expect_judge *judge, const struct observed *observed,
                            struct expect_finding *finding) {
-  struct known known[expect_statement_name_count] = {{0}};
+  struct known known[expect_statement_name_count];
+  for (size_t i = 0; i < expect_statement_name_count; i++) {
+    known[i] = (struct known){.low = NAN, .high = NAN, .low_edge = NAN, .high_edge = NAN};
+  }
   for (size_t i = 0; i < EXPECT_FILES_MAX; i++) {
     judge_collect(judge, judge->set.files[i], observed, known, !known[EXPECT_REPORTS].any);
   }
   const enum expect_statement shown = known[EXPECT_REPORTS].any ? EXPECT_REPORTS
                                       : known[EXPECT_FLOOR].any ? EXPECT_FLOOR
                                                                 : EXPECT_LIMIT;
-  *finding =
-      (struct expect_finding){.verdict = EXPECT_USUAL,
-                              .path = (enum expect_path)observed->path,
-                              .time = observed->time,
-                              .value = observed->value,
-                              .low = known[shown].low,
-                              .high = known[shown].high,
-                              .statement = shown,
-                              .ratio = 1,
-                              .limit = known[EXPECT_LIMIT].any ? known[EXPECT_LIMIT].high : NAN,
-                              .gpus = {observed->gpus[0], observed->gpus[1]},
-                              .machine = known[shown].machine};
+  *finding = (struct expect_finding){.verdict = EXPECT_USUAL,
+                                     .path = (enum expect_path)observed->path,
+                                     .time = observed->time,
+                                     .value = observed->value,
+                                     .low = known[shown].low,
+                                     .high = known[shown].high,
+                                     .statement = shown,
+                                     .ratio = 1,
+                                     .limit = known[EXPECT_LIMIT].high,
+                                     .usual_low = NAN,
+                                     .usual_high = NAN,
+                                     .gpus = {observed->gpus[0], observed->gpus[1]},
+                                     .machine = known[shown].machine};
   judge_compare(&known[EXPECT_FLOOR], EXPECT_FLOOR, observed, finding);
   judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, observed, finding);
   judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, observed, finding);
   if (shown == EXPECT_LIMIT && finding->verdict != EXPECT_BEYOND) {
     return false;
   }
+  for (size_t i = 0; i < expect_statement_name_count; i++) { /* NAN counts for nothing */
+    finding->usual_low = fmax(finding->usual_low, known[i].low_edge);
+    finding->usual_high = fmin(finding->usual_high, known[i].high_edge);
+  }
   finding->expected = judge_range(&judge->arena, finding->low, finding->high);
+  finding->deviation = judge_deviation(&judge->arena, &known[finding->statement], finding);
   if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
     finding->usual =
         judge_range(&judge->arena, known[EXPECT_REPORTS].low, known[EXPECT_REPORTS].high);
   }
   judge->machine = judge->machine == NULL ? finding->machine : judge->machine;
   return true;
+}
+
+/* ---- what is said of one ---- */
+
+const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding) {
+  const bool reported = finding->statement == EXPECT_REPORTS;
+  if (finding->verdict == EXPECT_BROKEN) {
+    return arena_format(arena, "%s: %s", expect_verdict_text(EXPECT_BROKEN), finding->reason);
+  }
+  /* Of what is not as usual the numbers tell. */
+  const char *deviation = finding->verdict == EXPECT_USUAL ? finding->deviation : NULL;
+  return arena_format(
+      arena, "%.4g %s, %s%s%s%s %s%s%s", finding->value, finding->time ? "ns" : "GB/s",
+      finding->usual != NULL ? "usual " : "", finding->usual != NULL ? finding->usual : "",
+      finding->usual != NULL ? ", " : "",
+      reported ? "usual" : expect_statement_text(finding->statement), finding->expected,
+      deviation != NULL ? ": " : "", deviation != NULL ? deviation : "");
+}
+
+/* Below a table; NULL = nothing but that it is as usual. */
+static const char *judge_remark(struct arena *arena, const struct expect_finding *finding) {
+  static const char *const WORDS[] = {[EXPECT_SHORT] = "short of what is usual here",
+                                      [EXPECT_BEYOND] = "better than anything known",
+                                      [EXPECT_UNCLEAR] =
+                                          "too noisy to tell from what is usual here"};
+  const char *deviation = finding->deviation;
+  if (finding->again) {
+    return arena_format(arena, "measured once more: %s", expect_finding_words(arena, finding));
+  }
+  if (finding->verdict == EXPECT_USUAL) {
+    return deviation != NULL
+               ? arena_format(arena, "outside what is expected, yet as usual: %s", deviation)
+               : NULL;
+  }
+  return arena_format(arena, "%s, %s%s%s", WORDS[finding->verdict], finding->expected,
+                      deviation != NULL ? ": " : "", deviation != NULL ? deviation : "");
 }
 
 /* ---- the sink ---- */
@@ -260,20 +274,65 @@ static enum status judge_begin(void *context, const struct column *columns, size
   return judge->inner->begin(judge->inner->context, all, count + ADDED_COUNT, err);
 }
 
-static void judge_keep(struct expect_judge *judge, const struct cell *cells,
-                       const struct expect_finding *finding) {
+static void judge_label(struct expect_judge *judge, const struct cell *cells,
+                        struct expect_finding *finding) {
+  finding->name = observed_text(&judge->reader, cells, CELL_CASE);
+  finding->block = observed_text(&judge->reader, cells, CELL_BLOCK);
+  finding->key = observed_text(&judge->reader, cells, CELL_KEY);
+  finding->slowed_by = observed_text(&judge->reader, cells, CELL_SLOWED);
+}
+
+static void judge_keep(struct expect_judge *judge, const struct expect_finding *finding) {
   const bool broken = finding->verdict == EXPECT_BROKEN;
   struct expect_finding **list = broken ? &judge->broken : &judge->findings;
   size_t *count = broken ? &judge->broken_count : &judge->finding_count;
   *list = arena_grow(&judge->arena, *list, *count,
                      broken ? &judge->broken_capacity : &judge->finding_capacity, sizeof **list);
-  struct expect_finding *kept = &(*list)[(*count)++];
-  *kept = *finding;
-  kept->name = observed_text(&judge->reader, cells, CELL_CASE);
-  kept->block = observed_text(&judge->reader, cells, CELL_BLOCK);
-  kept->key = observed_text(&judge->reader, cells, CELL_KEY);
-  kept->slowed_by = observed_text(&judge->reader, cells, CELL_SLOWED);
+  (*list)[(*count)++] = *finding;
   judge->counts[finding->verdict]++;
+}
+
+/* NULL = that case was not measured once more, or not to its end. */
+static const struct expect_finding *judge_find_again(const struct expect_judge *again,
+                                                     const char *key) {
+  for (size_t i = 0; again != NULL && i < again->broken_count; i++) {
+    if (strcmp(again->broken[i].key, key) == 0) {
+      return &again->broken[i];
+    }
+  }
+  for (size_t i = 0; again != NULL && i < again->finding_count; i++) {
+    if (strcmp(again->findings[i].key, key) == 0) {
+      return &again->findings[i];
+    }
+  }
+  return NULL;
+}
+
+static const char *judge_copy(struct expect_judge *judge, const char *text) {
+  return text != NULL ? arena_strdup(&judge->arena, text) : NULL;
+}
+
+/* All that is said of the number is of the other one where that counts. */
+static void judge_measure_again(struct expect_judge *judge, struct expect_finding *finding) {
+  const struct expect_finding *other = judge_find_again(judge->again, finding->key);
+  const struct expect_finding first = *finding;
+  const bool worse = other != NULL && (other->verdict == EXPECT_SHORT ||
+                                       (other->verdict == EXPECT_UNCLEAR && other->ratio < 1));
+  if (other == NULL || (other->verdict != EXPECT_BROKEN && first.verdict != EXPECT_UNCLEAR &&
+                        (first.verdict != EXPECT_SHORT || worse))) {
+    return;
+  }
+  *finding = *other;
+  finding->again = true;
+  finding->name = first.name;
+  finding->key = first.key;
+  finding->block = first.block;
+  finding->machine = first.machine;
+  finding->expected = judge_copy(judge, other->expected);
+  finding->usual = judge_copy(judge, other->usual);
+  finding->deviation = judge_copy(judge, other->deviation);
+  finding->slowed_by = judge_copy(judge, other->slowed_by);
+  finding->reason = judge_copy(judge, other->reason);
 }
 
 /* A case that went wrong; one that is shown elsewhere counts there. */
@@ -288,12 +347,32 @@ static bool judge_is_broken(struct expect_judge *judge, const struct cell *cells
   }
   *finding = (struct expect_finding){.verdict = EXPECT_BROKEN,
                                      .value = NAN,
+                                     .low = NAN,
+                                     .high = NAN,
                                      .limit = NAN,
+                                     .usual_low = NAN,
+                                     .usual_high = NAN,
                                      .gpus = {-1, -1},
                                      .reason = arena_format(&judge->arena, "%s%s%s", status,
                                                             reason != NULL ? ": " : "",
                                                             reason != NULL ? reason : "")};
   return true;
+}
+
+static void judge_fill(struct expect_judge *judge, const struct expect_finding *finding,
+                       struct cell added[ADDED_COUNT]) {
+  const struct cell cells[ADDED_COUNT] = {
+      cell_text(finding->expected),
+      cell_finite(finding->low),
+      cell_finite(finding->high),
+      cell_text(expect_verdict_text(finding->verdict)),
+      cell_finite(finding->limit),
+      cell_finite(finding->usual_low),
+      cell_finite(finding->usual_high),
+      cell_finite(finding->value),
+      cell_text(judge_remark(&judge->arena, finding)),
+  };
+  memcpy(added, cells, sizeof cells);
 }
 
 static enum status judge_take(void *context, const struct cell *cells, struct error *err) {
@@ -304,7 +383,9 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   judge->partial = judge->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
   const bool known = measured && judge_observed(judge, &observed, &finding);
   if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
-    judge_keep(judge, cells, &finding);
+    judge_label(judge, cells, &finding);
+    judge_measure_again(judge, &finding);
+    judge_keep(judge, &finding);
   } else if (measured) {
     judge->unknown++;
   }
@@ -313,11 +394,13 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   }
   memcpy(judge->row, cells, judge->column_count * sizeof *cells);
   struct cell *added = judge->row + judge->column_count;
-  added[0] = known ? cell_text(finding.expected) : cell_null();
-  added[1] = known ? cell_finite(finding.low) : cell_null();
-  added[2] = known ? cell_finite(finding.high) : cell_null();
-  added[3] = known ? cell_text(expect_verdict_text(finding.verdict)) : cell_null();
-  added[4] = cell_finite(finding.limit);
+  for (size_t i = 0; i < ADDED_COUNT; i++) {
+    added[i] = cell_null();
+  }
+  added[LIMIT_ADDED] = cell_finite(finding.limit);
+  if (known) {
+    judge_fill(judge, &finding, added);
+  }
   return judge->inner->row(judge->inner->context, judge->row, err);
 }
 
@@ -382,42 +465,14 @@ size_t expect_judge_unknown(const struct expect_judge *judge) {
   return judge->unknown;
 }
 
-/* All that is said of the number, which is now the other one. */
-static void judge_replace(struct expect_judge *judge, struct expect_finding *finding,
-                          const struct expect_finding *other) {
-  const struct expect_finding first = *finding;
-  struct arena *arena = &judge->arena;
-  judge->counts[finding->verdict]--;
-  judge->counts[other->verdict]++;
-  *finding = *other;
-  finding->name = first.name;
-  finding->key = first.key;
-  finding->block = first.block;
-  finding->expected = arena_strdup(arena, other->expected);
-  finding->usual = other->usual != NULL ? arena_strdup(arena, other->usual) : NULL;
-  finding->slowed_by = other->slowed_by != NULL ? arena_strdup(arena, other->slowed_by) : NULL;
-}
-
-void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again) {
-  for (size_t i = 0; i < judge->finding_count; i++) {
-    struct expect_finding *finding = &judge->findings[i];
-    for (size_t k = 0; k < again->finding_count; k++) {
-      const struct expect_finding *other = &again->findings[k];
-      const bool worse =
-          other->verdict == EXPECT_SHORT || (other->verdict == EXPECT_UNCLEAR && other->ratio < 1);
-      const bool takes =
-          finding->verdict == EXPECT_UNCLEAR || (finding->verdict == EXPECT_SHORT && !worse);
-      if (takes && strcmp(other->key, finding->key) == 0) {
-        judge_replace(judge, finding, other);
-      }
-    }
-  }
+void expect_judge_set_again(struct expect_judge *judge, const struct expect_judge *again) {
+  judge->again = again;
 }
 
 static enum status judge_run_alone(const struct expect_set *set, struct query *query,
                                    const char *run, const struct query_options *options,
-                                   const struct row_sink *inner, struct expect_judge **judge,
-                                   struct error *err) {
+                                   const struct row_sink *inner, const struct expect_judge *again,
+                                   struct expect_judge **judge, struct error *err) {
   const struct query_parameter parameter = {"run", run};
   struct result_set hardware;
   struct expect_judge *made = NULL;
@@ -426,6 +481,7 @@ static enum status judge_run_alone(const struct expect_set *set, struct query *q
       query_run_saved(query, "hardware", &parameter, 1, options, &hardware.sink, err);
   if (status == STATUS_OK) {
     made = expect_judge_new(set, &hardware);
+    expect_judge_set_again(made, again);
     status = query_run_saved(query, "run-result", &parameter, 1, options,
                              expect_judge_sink(made, inner), err);
   }
@@ -443,40 +499,24 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
                              struct expect_judge **judge, struct error *err) {
   struct run_ref ref;
   struct run_ref repeat = {0};
-  struct expect_judge *made = NULL;
   struct expect_judge *again = NULL;
   enum status status = selector_find(query_database(query), run, &ref, err);
   status = THEN(status, selector_find_repeat(query_database(query), ref.id, &repeat, err));
-  status = THEN(status, judge_run_alone(set, query, run, options, inner, &made, err));
   if (status == STATUS_OK && repeat.id != 0) {
-    const char *name = arena_format(&made->arena, "run:%s", repeat.uuid);
-    status = judge_run_alone(set, query, name, NULL, NULL, &again, err);
+    struct arena arena = {0};
+    const char *name = arena_format(&arena, "run:%s", repeat.uuid);
+    status = judge_run_alone(set, query, name, NULL, NULL, NULL, &again, err);
+    arena_fini(&arena);
   }
-  if (status != STATUS_OK) {
-    expect_judge_free(made);
-    return status;
-  }
-  if (again != NULL) {
-    expect_judge_absolve(made, again);
+  status = THEN(status, judge_run_alone(set, query, run, options, inner, again, judge, err));
+  if (status == STATUS_OK) {
+    expect_judge_set_again(*judge, NULL);
   }
   expect_judge_free(again);
-  *judge = made;
-  return STATUS_OK;
+  return status;
 }
 
 /* ---- sentences ---- */
-
-const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding) {
-  const bool reported = finding->statement == EXPECT_REPORTS;
-  if (finding->verdict == EXPECT_BROKEN) {
-    return arena_format(arena, "%s: %s", expect_verdict_text(EXPECT_BROKEN), finding->reason);
-  }
-  return arena_format(
-      arena, "%.4g %s, %s%s%s%s %s", finding->value, finding->time ? "ns" : "GB/s",
-      finding->usual != NULL ? "usual " : "", finding->usual != NULL ? finding->usual : "",
-      finding->usual != NULL ? ", " : "",
-      reported ? "usual" : expect_statement_text(finding->statement), finding->expected);
-}
 
 /* How many cases of that GPU fall short. */
 static size_t judge_shortfalls(const struct expect_judge *judge, int gpu) {
@@ -561,9 +601,10 @@ const char *expect_judge_summary(struct expect_judge *judge) {
                         shorts, judge->finding_count, judge->machine, beyond, noisy, unknown,
                         broken);
   }
-  const char *grounds = judge->reports > 0 ? arena_format(arena, " (%u report%s)", judge->reports,
-                                                          strings_plural(judge->reports, "", "s"))
-                                           : " (floors alone)";
+  const unsigned reports = judge_count_reports(judge);
+  const char *grounds =
+      reports > 0 ? arena_format(arena, " (%u report%s)", reports, strings_plural(reports, "", "s"))
+                  : " (floors alone)";
   return arena_format(
       arena, "%s%zu as usual for %s%s%s%s%s%s", unclear + judge->broken_count > 0 ? "" : "all ",
       judge->finding_count - unclear, judge->machine, grounds, beyond, noisy, unknown, broken);

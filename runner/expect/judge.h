@@ -1,6 +1,6 @@
 /* judge.h - a run's results beside what its machine should reach.
  *
- * A judge is a sink for the rows of the saved query run-result: it passes each on with five columns
+ * A judge is a sink for the rows of the saved query run-result: it passes each on with nine columns
  * more, and remembers what falls short. What is known comes from data files (schema/expect): a
  * user's reports stand in place of the shipped ones for the same case; floors and limits of all
  * files hold. What was measured and no row is of is counted. Nothing is said of a case that no row
@@ -11,6 +11,10 @@
  *   expected_low, expected_high   the same as numbers; NULL = open
  *   as_expected    an expect_verdict's name; NULL where nothing is known or measured
  *   expected_limit what nothing of its kind can exceed, a limit of the data files; NULL = not known
+ *   usual_low, usual_high   the bounds that decide: with what is tolerated, and floors and limits
+ *   judged         the number that as_expected is of: of a case that was measured once more,
+ * perhaps the second one expected_remark  what else a person must know beside the range; NULL =
+ * nothing: it is in it
  *
  * Texts live as long as the judge. */
 #ifndef HAUL_RUNNER_EXPECT_JUDGE_H
@@ -42,10 +46,13 @@ struct expect_finding {
   bool time; /* ns, else GB/s */
   double value, low, high;
   double limit;                    /* NAN = not known */
+  double usual_low, usual_high;    /* the bounds that decide; NAN = open */
+  bool again;                      /* measured once more, and that is the number */
   enum expect_statement statement; /* what it falls short of */
   double ratio;                    /* to the nearer end of the range: < 1 is worse */
   int gpus[2];                     /* -1 = none */
   const char *expected;            /* "55.2-55.5" */
+  const char *deviation;           /* "2.3 % below (5 % is tolerated)"; NULL: within expected */
   const char *usual;               /* what is reported, where it falls short of a floor; or NULL */
   const char *slowed_by;           /* NULL = nothing was seen */
   const char *machine;             /* the name of its [[machine]] */
@@ -65,6 +72,11 @@ void expect_judge_free(struct expect_judge *judge);
 /* Where run-result goes; inner NULL: to nobody else. */
 const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struct row_sink *inner);
 
+/* Before the first row: what was measured once more, until the last. What falls short, but did not
+ * again, takes all that is said of that; so does what was unclear. A second number that is short
+ * too, but unclear, clears nothing. What went wrong the second time did go wrong. */
+void expect_judge_set_again(struct expect_judge *judge, const struct expect_judge *again);
+
 /* After the last row. Those judged, in the order of the run. */
 const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
 /* Those that went wrong, known or not, each EXPECT_BROKEN: of them there is nothing but the name
@@ -75,9 +87,6 @@ size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict 
 bool expect_judge_is_partial(const struct expect_judge *judge);
 /* Results that no row is of. */
 size_t expect_judge_unknown(const struct expect_judge *judge);
-/* What falls short, but did not when it was measured again, takes all that is said of that; so does
- * what was unclear. A second number that is short too, but unclear, clears nothing. */
-void expect_judge_absolve(struct expect_judge *judge, const struct expect_judge *again);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48"; "broken: failed: cuMemAlloc: ..." */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
 /* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host",
@@ -104,7 +113,8 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
 void expect_judge_print(struct expect_judge *judge, const struct output *output);
 
 /* Judge a run of an open database: both queries. What of it was measured once more takes what is
- * said of that, but rows pass as they are. *judge is set on success. inner may be NULL. */
+ * said of that; the columns of the rows that it passes stay as recorded. *judge is set on success.
+ * inner may be NULL. */
 enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
                              const struct query_options *options, const struct row_sink *inner,
                              struct expect_judge **judge, struct error *err) CHECK_RESULT;

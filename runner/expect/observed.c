@@ -1,5 +1,8 @@
 #include "runner/expect/observed.h"
 
+#include "engine/machine/check.h"
+
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,4 +197,68 @@ const struct hardware *observed_gpu(const struct observed_reader *reader, int nu
     }
   }
   return NULL;
+}
+
+/* ---- which rows are of it ---- */
+
+static bool observed_is(uint32_t wanted, double found) {
+  return wanted == 0 || (found >= wanted && found <= wanted);
+}
+
+/* PCIe is asked for between the host and a GPU, NVLink between two: of several flows, the first. */
+static bool observed_gpu_fits(const struct expect_machine *machine, const struct hardware *gpu,
+                              const struct observed *observed) {
+  const int *gpus = observed->gpus;
+  const bool host = (gpus[0] >= 0) != (gpus[1] >= 0);
+  const bool peer = gpus[0] >= 0 && gpus[1] >= 0 && gpus[0] != gpus[1];
+  return gpu != NULL && gpu->name != NULL && fnmatch(machine->gpu, gpu->name, FNM_CASEFOLD) == 0 &&
+         machine->simulated == (gpu->simulated > 0) && (!machine->c2c || gpu->c2c > 0) &&
+         (!host || (observed_is(machine->pcie_generation, gpu->pcie_generation) &&
+                    observed_is(machine->pcie_width, gpu->pcie_width))) &&
+         (!peer || (observed_is(machine->nvlink_version, gpu->nvlink_version) &&
+                    observed_is(machine->nvlink_links, gpu->nvlink_links))) &&
+         (machine->driver == NULL || (gpu->driver_version != NULL &&
+                                      check_version_fits(machine->driver, gpu->driver_version)));
+}
+
+bool observed_machine_fits(const struct observed_reader *reader,
+                           const struct expect_machine *machine, const struct observed *observed) {
+  bool any = false;
+  for (size_t i = 0; i < 2; i++) {
+    if (observed->gpus[i] >= 0) {
+      any = true;
+      if (!observed_gpu_fits(machine, observed_gpu(reader, observed->gpus[i]), observed)) {
+        return false;
+      }
+    }
+  }
+  /* Of the host alone: a machine whose first GPU is such a one. */
+  return any || (reader->gpu_count > 0 && observed_gpu_fits(machine, &reader->gpus[0], observed));
+}
+
+static bool observed_word_fits(unsigned wanted, unsigned found) {
+  return wanted == EXPECT_ANY || wanted == found;
+}
+
+static bool observed_glob_fits(const char *glob, const char *text) {
+  return glob == NULL || fnmatch(glob, text != NULL ? text : "", 0) == 0;
+}
+
+static bool observed_memory_fits(const struct expect_row *row, const struct observed *observed) {
+  if (observed->node < 0 || row->memory != EXPECT_ANY || row->block != NULL) {
+    return observed_word_fits(row->memory, observed->memory);
+  }
+  return observed->path == EXPECT_HOST_TO_HOST || observed->memory == MEMORY_PINNED;
+}
+
+bool observed_row_fits(const struct expect_row *row, const struct observed *observed) {
+  return row->kind == observed->kind && observed_word_fits(row->path, observed->path) &&
+         observed_word_fits(row->method, observed->method) &&
+         observed_word_fits(row->operation, observed->operation) &&
+         observed_word_fits(row->initiator, observed->initiator) &&
+         observed_memory_fits(row, observed) && observed_glob_fits(row->block, observed->block) &&
+         observed_glob_fits(row->axes, observed->axes) && (row->block != NULL || observed->plain) &&
+         observed->size >= row->size_min &&
+         (row->size_max == 0 || (observed->size > 0 && observed->size <= row->size_max)) &&
+         expect_unit_is_time((enum expect_unit)row->unit) == observed->time;
 }

@@ -97,5 +97,9 @@ double observed_number(const struct observed_reader *reader, const struct cell *
                        enum case_cell which);
 /* NULL = there is no such GPU. */
 const struct hardware *observed_gpu(const struct observed_reader *reader, int number);
+/* Whether rows of that machine are of the GPUs of the case. */
+bool observed_machine_fits(const struct observed_reader *reader,
+                           const struct expect_machine *machine, const struct observed *observed);
+bool observed_row_fits(const struct expect_row *row, const struct observed *observed);
 
 #endif

@@ -28,10 +28,14 @@ missing nosuch.db
 
 begin 'tags'
 run_ok tag run:1,run:2 night --db a.db
-expect_err '2 runs have the tag night now'
+expect_err '2 runs have the tag night now, in place of first: tag:night selects them$'
+run_ok tag run:1 night --db a.db
+expect_err 'run 1 has the tag night now: '
 expect_value 2 a.db "select count(*) from run where tag = 'night'"
 run_ok tag latest --clear --db a.db
+expect_err 'run 3 has no tag now$'
 run_ok tag run:2 --clear --db a.db
+expect_err 'run 2 has no tag now, before: night$'
 expect_value 1 a.db "select count(*) from run where tag = 'night'"
 run_fails 2 'missing argument: haul tag RUN NAME' tag latest --db a.db
 run_fails 2 'cannot be empty or contain a comma' tag latest a,b --db a.db

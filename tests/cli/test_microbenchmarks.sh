@@ -46,6 +46,25 @@ reproduce stream 'stream=72 stream-best=15 stream-sequence=32' --set threads.siz
 # Beside every rate in sequence stands that of the operation alone.
 equal 32 "$(grep -Ec '^gpu0,(best|simple),[0-9]+,[a-z]+,[0-9.]+,,,[0-9.]+,,,[0-9.]+,-?[0-9.]+,all three' out)" \
   'operations in sequence and alone'
+# Blocks of a fake GPU are alike, whatever their threads; then as an H200 was: past the knee they move less again.
+run_ok query --saved microbenchmark-claims --db results.db --format csv
+expect_out 'twice the threads per block move more until 95 % of the best is reached,(does not hold|holds|cannot be tested here),'
+if command -v sqlite3 >/dev/null; then
+  cp results.db knee.db
+  sqlite3 knee.db "update case_run set median_ns = 1e6 * (SELECT CASE s.block WHEN 512 THEN 1.1 WHEN 1024 THEN 1.2
+      ELSE 256.0 / s.block END FROM stream s WHERE s.bench_case = case_run.bench_case)
+    where bench_case in (select bench_case from plan_case p join bench_case b on b.id = p.bench_case where b.block = 'threads')"
+  run_ok query --saved microbenchmark-claims --db knee.db --format csv
+  expect_out 'until 95 % of the best is reached,holds,.* = 2\.00 on gpu0, claimed at least 1'
+  sqlite3 knee.db "update case_run set median_ns = 1.5 * median_ns where bench_case in
+    (select bench_case from stream s join bench_case b on b.id = s.bench_case where b.block = 'threads' and s.block = 8)"
+  run_ok query --saved microbenchmark-claims --db knee.db --format csv
+  expect_out 'until 95 % of the best is reached,holds,.* = 1\.33 on gpu0'
+  sqlite3 knee.db "update case_run set median_ns = 1.5 * median_ns where bench_case in
+    (select bench_case from stream s join bench_case b on b.id = s.bench_case where b.block = 'threads' and s.block = 8)"
+  run_ok query --saved microbenchmark-claims --db knee.db --format csv
+  expect_out 'until 95 % of the best is reached,does not hold,.* = 0\.89 on gpu0'
+fi
 reproduce shared-memory-latency 'shared-memory-latency=17 shared-memory-conflicts=6' \
   --set chase.hops=8 --set 'l2.threads=[1, 32, 1024]'
 # The fake driver's banks: 23 cycles, and 2 more for each further thread.

@@ -56,6 +56,7 @@
   TEXT("expected",                                                                                 \
        expected) /* "55.2-55.5", from a judge (runner/expect); NULL: nothing is known */           \
   TEXT("as_expected", as_expected)         /* an expect_verdict's name */                          \
+  TEXT("expected_remark", expected_remark) /* what is to be said of that; NULL: nothing */         \
   NUMBER("expected_limit", expected_limit) /* GB/s; NAN: not known */                              \
   NUMBER("partial", partial)               /* 1: the run has not measured all of its scenario */
 
@@ -172,13 +173,22 @@ enum status result_print_table(struct result_page *page, const struct result_blo
 
 /* ---- remarks ---- */
 
-enum { FOOTNOTES_MAX = 99 };
+enum { FOOTNOTES_MAX = 99, FIGURES_MAX = 8 };
 
-/* A text that several rows may share, printed once below them. */
+/* A quantity in a text, or two between which something moved, over the rows. */
+struct figure {
+  const char *text; /* NULL: rows differ */
+  double least, most, percent;
+  bool moves;
+};
+
+/* A text that several rows may share, each with figures of its own, printed once below them. */
 struct footnote {
-  const char *text; /* borrowed */
+  const char *pattern; /* the text without its figures */
+  struct figure figures[FIGURES_MAX];
   size_t uses;
-  unsigned number; /* from 1; 0 = belongs to every row */
+  const struct run_row *last; /* that has it */
+  unsigned number;            /* from 1; 0 = belongs to every row */
 };
 
 /* What the reader of a number must know, below a table or the matrices of a block: why a case has
@@ -189,7 +199,8 @@ struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
-  const char *load; /* what load flows moved beside the cases; NULL = none */
+  bool ranges_shown; /* beside the numbers: what is expected */
+  const char *load;  /* what load flows moved beside the cases; NULL = none */
   /* The remark on cases whose trials ended so, with that noise (the last: not known); NULL = none
    */
   const char *stops[stop_name_count][noise_name_count + 1];

@@ -1,35 +1,142 @@
 /* result_remarks.c - the remarks on cases, as footnotes. */
 #include "runner/render/result/result_block.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- footnotes ---- */
 
-static size_t remarks_find(const struct result_remarks *remarks, const char *text) {
+/* What stands in a pattern for a figure, and for two: "from 3.1 to 2.9". */
+enum { FIGURE = 1, MOVE = 2 };
+
+/* The length of a number with a unit behind it: of "64 MiB", but of "gpu0" and "pid 1802" 0. */
+static size_t remarks_number_length(const char *text) {
+  const size_t digits = strspn(text, "0123456789");
+  const size_t fraction = text[digits] == '.' ? strspn(text + digits + 1, "0123456789") : 0;
+  return digits > 0 ? digits + (fraction > 0 ? 1 + fraction : 0) : 0;
+}
+
+static bool remarks_has_unit(const char *text) {
+  static const char *const UNITS[] = {" %", " GHz", " GB/s", " ns",  " us", " ms",
+                                      " s", " KiB", " MiB",  " GiB", NULL};
+  for (size_t i = 0; UNITS[i] != NULL; i++) {
+    const size_t length = strlen(UNITS[i]);
+    if (strncmp(text, UNITS[i], length) == 0 && isalnum((unsigned char)text[length]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The figure that begins there, or two; its length in the text, 0 = none does. */
+static size_t remarks_read_figure(struct arena *arena, const char *text, struct figure *figure) {
+  const char *first = strncmp(text, "from ", 5) == 0 ? text + 5 : text;
+  size_t length = remarks_number_length(first);
+  const char *last = first;
+  if (first > text && length > 0 && strncmp(first + length, " to ", 4) == 0) {
+    last = first + length + 4;
+    length = remarks_number_length(last);
+  } else if (first > text) {
+    return 0;
+  }
+  if (length == 0 || !remarks_has_unit(last + length)) {
+    return 0;
+  }
+  const double from = strtod(first, NULL);
+  const double to = strtod(last, NULL);
+  const size_t all = (size_t)(last - text) + length;
+  *figure = (struct figure){.text = arena_strndup(arena, text, all),
+                            .least = fmin(from, to),
+                            .most = fmax(from, to),
+                            .percent = 100 * fabs(to / from - 1),
+                            .moves = last > first};
+  return all;
+}
+
+/* The text with FIGURE or MOVE for its figures, which go to figures[]. */
+static const char *remarks_pattern(struct arena *arena, const char *text,
+                                   struct figure figures[FIGURES_MAX], size_t *count) {
+  char *pattern = arena_strdup(arena, text);
+  size_t used = 0;
+  *count = 0;
+  for (size_t at = 0; text[at] != '\0';) {
+    const bool begins = (at == 0 || text[at - 1] == ' ') && *count < FIGURES_MAX;
+    const size_t length = begins ? remarks_read_figure(arena, text + at, &figures[*count]) : 0;
+    pattern[used++] = length == 0 ? text[at] : (char)(figures[*count].moves ? MOVE : FIGURE);
+    *count += length > 0;
+    at += length > 0 ? length : 1;
+  }
+  pattern[used] = '\0';
+  return pattern;
+}
+
+static size_t remarks_find(const struct result_remarks *remarks, const char *pattern) {
   size_t i = 0;
-  while (i < remarks->note_count && (text == NULL || strcmp(remarks->notes[i].text, text) != 0)) {
+  while (i < remarks->note_count && strcmp(remarks->notes[i].pattern, pattern) != 0) {
     i++;
   }
   return i;
 }
 
-/* One row has that text; NULL = nothing. A row has a text once at most. */
-static void remarks_use(struct result_remarks *remarks, const char *text) {
-  const size_t i = remarks_find(remarks, text);
-  if (text == NULL || i == FOOTNOTES_MAX) {
+/* A row has that text. Texts that differ by figures alone are one footnote, of all of them. */
+static void remarks_use(struct result_remarks *remarks, const struct run_row *row,
+                        const char *text) {
+  struct figure figures[FIGURES_MAX];
+  size_t count = 0;
+  const char *pattern = remarks_pattern(remarks->arena, text, figures, &count);
+  const size_t i = remarks_find(remarks, pattern);
+  if (i == FOOTNOTES_MAX) {
     return;
   }
+  struct footnote *note = &remarks->notes[i];
   if (i == remarks->note_count) {
-    remarks->notes[remarks->note_count++] = (struct footnote){.text = text};
+    remarks->note_count++;
+    *note = (struct footnote){.pattern = pattern};
+    memcpy(note->figures, figures, count * sizeof *figures);
   }
-  remarks->notes[i].uses++;
+  for (size_t k = 0; k < count; k++) {
+    struct figure *all = &note->figures[k];
+    all->text = all->text != NULL && strcmp(all->text, figures[k].text) == 0 ? all->text : NULL;
+    all->least = fmin(all->least, figures[k].least);
+    all->most = fmax(all->most, figures[k].most);
+    all->percent = fmax(all->percent, figures[k].percent);
+  }
+  note->uses += note->last != row;
+  note->last = row;
+}
+
+/* "64", "16-64"; "from 3.1 to 2.9", "by up to 12 %, between 2.7 and 3.1" */
+static const char *remarks_figure_words(struct arena *arena, const struct figure *figure) {
+  return figure->text != NULL ? figure->text
+         : !figure->moves
+             ? arena_format(arena, "%.4g-%.4g", figure->least, figure->most)
+             : arena_format(arena, "by up to %s %%, between %.4g and %.4g",
+                            result_percent(arena, figure->percent), figure->least, figure->most);
+}
+
+static const char *remarks_text_of(struct arena *arena, const struct footnote *note) {
+  const char *text = "";
+  const struct figure *figure = note->figures;
+  for (const char *at = note->pattern; *at != '\0';) {
+    const size_t length = strcspn(at, (const char[]){FIGURE, MOVE, '\0'});
+    text = arena_format(arena, "%s%.*s", text, (int)length, at);
+    at += length;
+    if (*at != '\0') {
+      text = arena_format(arena, "%s%s", text, remarks_figure_words(arena, figure++));
+      at++;
+    }
+  }
+  return text;
 }
 
 /* 0 where the row needs no mark. */
 static unsigned remarks_number(const struct result_remarks *remarks, const char *text) {
-  const size_t i = remarks_find(remarks, text);
+  struct figure figures[FIGURES_MAX];
+  size_t count = 0;
+  const size_t i = remarks_find(remarks, remarks_pattern(remarks->arena, text, figures, &count));
   return i < remarks->note_count ? remarks->notes[i].number : 0;
 }
 
@@ -41,10 +148,6 @@ void result_remarks_add(struct result_remarks *remarks, const struct run_row *ro
   remarks->rows[remarks->count++] = row;
 }
 
-static const char *remarks_why(const struct run_row *row) {
-  return row->reason != NULL ? row->reason : row->note;
-}
-
 /* NULL = nothing was seen that slowed it. */
 static const char *remarks_slowed(const struct result_remarks *remarks, const struct run_row *row) {
   return row->slowed_by != NULL && row->reason == NULL
@@ -52,17 +155,12 @@ static const char *remarks_slowed(const struct result_remarks *remarks, const st
              : NULL;
 }
 
-/* Of a case that is short of what its machine reaches. */
-static const char *remarks_short(const struct result_remarks *remarks, const struct run_row *row) {
-  if (row->as_expected == NULL) {
-    return NULL;
-  }
-  return strcmp(row->as_expected, "short") == 0
-             ? arena_format(remarks->arena, "short of what is usual here, %s", row->expected)
-         : strcmp(row->as_expected, "unclear") == 0
-             ? arena_format(remarks->arena, "too noisy to tell from what is usual here, %s",
-                            row->expected)
-             : NULL;
+/* How a case compares with what its machine reaches. That one is a little outside and as usual
+ * matters where the reader sees the range. */
+static const char *remarks_expected(const struct result_remarks *remarks,
+                                    const struct run_row *row) {
+  const bool usual = row->as_expected != NULL && strcmp(row->as_expected, "usual") == 0;
+  return usual && !remarks->ranges_shown ? NULL : row->expected_remark;
 }
 
 /* Why the trials of a case ended; STOP_NONE where it is not known. */
@@ -212,6 +310,34 @@ static const char *remarks_load_of(const struct result_remarks *remarks,
   return row->load_gbps > 0 ? remarks->load : NULL;
 }
 
+enum { TEXTS_MAX = 16 };
+
+/* What is said of a row. The parts of a note, which "; " separates, are known of other rows too. */
+static size_t remarks_texts(const struct result_remarks *remarks, const struct run_row *row,
+                            const char *texts[TEXTS_MAX]) {
+  const char *const whole[] = {row->reason,
+                               remarks_load_of(remarks, row),
+                               remarks_slowed(remarks, row),
+                               remarks_expected(remarks, row),
+                               remarks_stopped(remarks, row),
+                               row->same};
+  enum { WHOLE = sizeof whole / sizeof *whole };
+  size_t count = 0;
+  const char *note = row->reason == NULL ? row->note : NULL;
+  while (note != NULL && count < TEXTS_MAX - WHOLE) {
+    const char *end = count + 1 < TEXTS_MAX - WHOLE ? strstr(note, "; ") : NULL;
+    const size_t length = end != NULL ? (size_t)(end - note) : strlen(note);
+    texts[count++] = arena_strndup(remarks->arena, note, length);
+    note = end != NULL ? end + 2 : NULL;
+  }
+  for (size_t i = 0; i < WHOLE; i++) {
+    if (whole[i] != NULL) {
+      texts[count++] = whole[i];
+    }
+  }
+  return count;
+}
+
 void result_remarks_settle(struct result_remarks *remarks) {
   unsigned number = 0;
   remarks->load = remarks_describe_load(remarks);
@@ -223,12 +349,11 @@ void result_remarks_settle(struct result_remarks *remarks) {
     }
   }
   for (size_t i = 0; i < remarks->count; i++) {
-    remarks_use(remarks, remarks_why(remarks->rows[i]));
-    remarks_use(remarks, remarks_load_of(remarks, remarks->rows[i]));
-    remarks_use(remarks, remarks_slowed(remarks, remarks->rows[i]));
-    remarks_use(remarks, remarks_short(remarks, remarks->rows[i]));
-    remarks_use(remarks, remarks_stopped(remarks, remarks->rows[i]));
-    remarks_use(remarks, remarks->rows[i]->same);
+    const char *texts[TEXTS_MAX];
+    const size_t count = remarks_texts(remarks, remarks->rows[i], texts);
+    for (size_t k = 0; k < count; k++) {
+      remarks_use(remarks, remarks->rows[i], texts[k]);
+    }
   }
   for (size_t i = 0; i < remarks->note_count; i++) {
     struct footnote *note = &remarks->notes[i];
@@ -237,20 +362,18 @@ void result_remarks_settle(struct result_remarks *remarks) {
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  enum { TEXTS = 6 };
-  const char *const texts[TEXTS] = {remarks_why(row),
-                                    remarks_load_of(remarks, row),
-                                    remarks_slowed(remarks, row),
-                                    remarks_short(remarks, row),
-                                    remarks_stopped(remarks, row),
-                                    row->same};
+  const char *texts[TEXTS_MAX];
+  unsigned numbers[TEXTS_MAX];
+  const size_t count = remarks_texts(remarks, row, texts);
+  for (size_t i = 0; i < count; i++) {
+    numbers[i] = remarks_number(remarks, texts[i]);
+  }
   const char *mark = "";
   unsigned last = 0;
-  for (size_t shown = 0; shown < TEXTS; shown++) {
+  for (size_t shown = 0; shown < count; shown++) {
     unsigned next = UINT_MAX; /* the least that is greater than the last */
-    for (size_t i = 0; i < TEXTS; i++) {
-      const unsigned number = remarks_number(remarks, texts[i]);
-      next = number > last && number < next ? number : next;
+    for (size_t i = 0; i < count; i++) {
+      next = numbers[i] > last && numbers[i] < next ? numbers[i] : next;
     }
     if (next == UINT_MAX) {
       break;
@@ -265,6 +388,6 @@ void result_remarks_print(const struct result_remarks *remarks, const struct out
   for (size_t i = 0; i < remarks->note_count; i++) {
     const unsigned number = remarks->notes[i].number;
     output_wrapped(output, number > 0 ? arena_format(remarks->arena, "[%u] ", number) : "note: ",
-                   remarks->notes[i].text);
+                   remarks_text_of(remarks->arena, &remarks->notes[i]));
   }
 }

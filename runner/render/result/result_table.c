@@ -287,7 +287,8 @@ static const char *case_table_peaks(const struct case_table *table) {
 
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
                                size_t block_count, struct error *err) {
-  struct case_table table = {.arena = &page->arena, .remarks = {.arena = &page->arena}};
+  struct case_table table = {.arena = &page->arena,
+                             .remarks = {.arena = &page->arena, .ranges_shown = true}};
   size_t at = 0;
   size_t shown_blocks = 0;
   result_set_init(&table.set, SIZE_MAX);

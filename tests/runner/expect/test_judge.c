@@ -96,8 +96,9 @@ struct judged {
   size_t count;
 };
 
-static struct judged judge_machine(const char *mine, const char *shipped, const struct part *part,
-                                   const struct said *said, size_t count) {
+static struct judged judge_once_more(const char *mine, const char *shipped, const struct part *part,
+                                     const struct said *said, size_t count,
+                                     const struct expect_judge *again) {
   struct judged judged = {
       {{NULL, NULL}},
       {mine != NULL ? parsed(mine) : NULL, shipped != NULL ? parsed(shipped) : NULL},
@@ -108,11 +109,17 @@ static struct judged judge_machine(const char *mine, const char *shipped, const 
   said_rows(&judged.rows, said, count);
   result_set_init(&judged.passed, SIZE_MAX);
   judged.judge = expect_judge_new(&judged.set, &judged.hardware);
+  expect_judge_set_again(judged.judge, again);
   assert_int_equal(
       result_set_send(&judged.rows, expect_judge_sink(judged.judge, &judged.passed.sink), &err),
       STATUS_OK);
   judged.findings = expect_judge_findings(judged.judge, &judged.count);
   return judged;
+}
+
+static struct judged judge_machine(const char *mine, const char *shipped, const struct part *part,
+                                   const struct said *said, size_t count) {
+  return judge_once_more(mine, shipped, part, said, count, NULL);
 }
 
 static struct judged judge_rows(const char *rows, const struct said *said, size_t count) {
@@ -160,9 +167,18 @@ static void the_interval_of_a_rate_leaves_it_open_or_not(void **state) {
   (void)state;
   static const struct verdict_case CASES[] = {
       {UP_USUAL, {UP, .gbps = 55, EXACT}, "usual: 55 GB/s, usual 50-60"},
-      /* The tolerance is a part of what is usual, its end too. */
-      {UP_USUAL, {UP, .gbps = 25, EXACT}, "usual: 25 GB/s, usual 50-60"},
-      {UP_USUAL, {UP, .gbps = 90, EXACT}, "usual: 90 GB/s, usual 50-60"},
+      /* The tolerance is a part of what is usual, its end too. Who reads the range is told. */
+      {UP_USUAL,
+       {UP, .gbps = 25, EXACT},
+       "usual: 25 GB/s, usual 50-60: 50 % below (50 % is tolerated)"},
+      {UP_USUAL,
+       {UP, .gbps = 90, EXACT},
+       "usual: 90 GB/s, usual 50-60: 50 % above (50 % is tolerated)"},
+      {UP_USUAL,
+       {UP, .gbps = 49.5},
+       "usual: 49.5 GB/s, usual 50-60: 1 % below (50 % is tolerated)"},
+      /* What reads the same is not outside. */
+      {UP_USUAL, {UP, .gbps = 49.998, EXACT}, "usual: 50 GB/s, usual 50-60"},
       /* Without an interval a number is what it is. */
       {UP_USUAL, {UP, .gbps = 24.9, EXACT}, "short: 24.9 GB/s, usual 50-60"},
       {UP_USUAL, {UP, .gbps = 90.1, EXACT}, "beyond: 90.1 GB/s, usual 50-60"},
@@ -183,8 +199,12 @@ static void of_times_less_is_better(void **state) {
   (void)state;
   static const struct verdict_case CASES[] = {
       {HOPS_USUAL, {HOP, .ns_per_hop = 1100}, "usual: 1100 ns, usual 1000-1200"},
-      {HOPS_USUAL, {HOP, .ns_per_hop = 500, EXACT}, "usual: 500 ns, usual 1000-1200"},
-      {HOPS_USUAL, {HOP, .ns_per_hop = 1800, EXACT}, "usual: 1800 ns, usual 1000-1200"},
+      {HOPS_USUAL,
+       {HOP, .ns_per_hop = 500, EXACT},
+       "usual: 500 ns, usual 1000-1200: 50 % below (50 % is tolerated)"},
+      {HOPS_USUAL,
+       {HOP, .ns_per_hop = 1800, EXACT},
+       "usual: 1800 ns, usual 1000-1200: 50 % above (50 % is tolerated)"},
       {HOPS_USUAL, {HOP, .ns_per_hop = 1900}, "short: 1900 ns, usual 1000-1200"},
       {HOPS_USUAL, {HOP, .ns_per_hop = 400}, "beyond: 400 ns, usual 1000-1200"},
       {HOPS_USUAL, {HOP, .ns_per_hop = 1900, .spread = 6}, "unclear: 1900 ns, usual 1000-1200"},
@@ -264,7 +284,7 @@ static void floors_and_limits_stand_beside_what_is_usual(void **state) {
       {UP_LIMIT, {UP, .gbps = 101, EXACT}, "beyond: 101 GB/s, limit <= 100"},
       {ROW("reports", "path = \"host_to_device\"\nunit = \"GiB/s\"\nlow = 50\nhigh = 50"),
        {UP, .gbps = 53},
-       "usual: 53 GB/s, usual 53.69"},
+       "usual: 53 GB/s, usual 53.69: 1.3 % below (5 % is tolerated)"},
   };
   assert_each(COUNTED(CASES));
 }
@@ -425,9 +445,9 @@ static void what_was_measured_again_counts_where_it_is_clearer(void **state) {
       {UP_USUAL, {UP, .gbps = 20}, {UP_TO("gpu1"), .gbps = 55}, "short: 20 GB/s, usual 50-60"},
   };
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-    struct judged judged = judge_rows(CASES[i].rows, &CASES[i].first, 1);
     struct judged again = judge_rows(CASES[i].rows, &CASES[i].second, 1);
-    expect_judge_absolve(judged.judge, again.judge);
+    struct judged judged =
+        judge_once_more(NULL, CASES[i].rows, NULL, &CASES[i].first, 1, again.judge);
     judged_fini(&again); /* what was taken from it outlives it */
     assert_int_equal(expect_judge_count(judged.judge, judged.findings[0].verdict), 1);
     assert_said(&judged, CASES[i].expected);
@@ -438,12 +458,39 @@ static void what_slowed_it_is_of_the_number_that_counts(void **state) {
   (void)state;
   static const struct said FIRST = {UP, .gbps = 20, .spread = 30, .slowed_by = "a program"};
   static const struct said SECOND = {UP, .gbps = 20, .slowed_by = "heat"};
-  struct judged judged = judge_rows(UP_USUAL, &FIRST, 1);
   struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
-  expect_judge_absolve(judged.judge, again.judge);
+  struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, &FIRST, 1, again.judge);
   judged_fini(&again);
   assert_string_equal(judged.findings[0].slowed_by, "heat");
   assert_string_equal(judged.findings[0].name, "b/numa0-gpu0");
+  judged_fini(&judged);
+}
+
+/* The row keeps what was recorded; what is said of it is of the number that counts. */
+static void a_row_says_which_number_was_judged(void **state) {
+  (void)state;
+  static const struct said FIRST[] = {{UP, .gbps = 20}, {UP_TO("gpu1"), .gbps = 20, .spread = 30}};
+  static const struct said SECOND[] = {{UP, .gbps = 49},
+                                       {UP_TO("gpu1"), .status = "crashed", .reason = "signal 9"}};
+  static const char *const EXPECTED[][4] = {
+      {"usual", "49", "20",
+       "measured once more: 49 GB/s, usual 50-60: 2 % below (50 % is tolerated)"},
+      {"broken", "NULL", "20", "measured once more: broken: crashed: signal 9"}};
+  static const char *const NAMES[] = {"as_expected", "judged", "gbps", "expected_remark"};
+  struct judged again = judge_rows(UP_USUAL, COUNTED(SECOND));
+  struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, COUNTED(FIRST), again.judge);
+  judged_fini(&again);
+  for (size_t row = 0; row < 2; row++) {
+    for (size_t c = 0; c < 4; c++) {
+      const char *text = result_set_text(&judged.passed, row, NAMES[c]);
+      assert_string_equal(text != NULL ? text : "NULL", EXPECTED[row][c]);
+    }
+  }
+  /* What went wrong when it was measured once more did go wrong. */
+  assert_int_equal(judged.count, 1);
+  assert_int_equal(expect_judge_count(judged.judge, EXPECT_BROKEN), 1);
+  assert_string_equal(expect_judge_summary(judged.judge),
+                      "1 as usual for H200s (3 reports); 1 went wrong");
   judged_fini(&judged);
 }
 
@@ -501,6 +548,15 @@ static void the_summary_counts_what_is_known(void **state) {
            ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2")),
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 55}},
        "all 2 as usual for H200s (2 reports)"},
+      /* It counts the most that it says, whichever of its rows comes first. */
+      {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 2"))
+           ROW("reports", RATE("device_to_device", "low = 50\nhigh = 60\ncount = 4")),
+       {{UP, .gbps = 55}, {PEERS("gpu0", "gpu1"), .gbps = 55}},
+       "all 2 as usual for H200s (4 reports)"},
+      {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 4"))
+           ROW("reports", RATE("device_to_device", "low = 50\nhigh = 60\ncount = 2")),
+       {{UP, .gbps = 55}, {PEERS("gpu0", "gpu1"), .gbps = 55}},
+       "all 2 as usual for H200s (4 reports)"},
       {UP_USUAL,
        {{UP, .gbps = 55},
         {UP_TO("gpu1"), .status = "failed", .reason = "719"},
@@ -552,21 +608,34 @@ static void rows_pass_with_what_is_known_of_them(void **state) {
   (void)state;
   static const struct said CASES[] = {
       {UP, .gbps = 20}, {PEERS("gpu0", "gpu1"), .gbps = 300}, {UP_TO("gpu1"), .partial = true}};
-  static const char *const EXPECTED[][5] = {{"50-60", "50", "60", "short", "100"}, {0}, {0}};
-  static const char *const NAMES[] = {"expected", "expected_low", "expected_high", "as_expected",
-                                      "expected_limit"};
+  enum { ADDED = 9 };
+  static const char *const EXPECTED[][ADDED] = {
+      {"50-60", "50", "60", "short", "100", "25", "90", "20",
+       "short of what is usual here, 50-60: 60 % below (50 % is tolerated)"},
+      {0},
+      {0}};
+  static const char *const NAMES[] = {"expected",    "expected_low",   "expected_high",
+                                      "as_expected", "expected_limit", "usual_low",
+                                      "usual_high",  "judged",         "expected_remark"};
   struct judged judged = judge_rows(UP_USUAL UP_LIMIT, COUNTED(CASES));
   assert_int_equal(judged.passed.row_count, 3);
-  assert_int_equal(judged.passed.column_count, SAID_COLUMNS + 5);
+  assert_int_equal(judged.passed.column_count, SAID_COLUMNS + ADDED);
   for (size_t row = 0; row < 3; row++) {
     assert_non_null(result_set_text(&judged.passed, row, "case"));
-    for (size_t c = 0; c < 5; c++) {
+    for (size_t c = 0; c < ADDED; c++) {
       const char *text = result_set_text(&judged.passed, row, NAMES[c]);
       assert_string_equal(text != NULL ? text : "NULL",
                           EXPECTED[row][c] != NULL ? EXPECTED[row][c] : "NULL");
     }
   }
   assert_true(expect_judge_is_partial(judged.judge));
+  judged_fini(&judged);
+  /* Better than is known, and a floor and a limit that decide. */
+  static const struct said FAST = {UP, .gbps = 120};
+  judged = judge_rows(UP_USUAL ROW("floor", RATE("host_to_device", "low = 30")) UP_LIMIT, &FAST, 1);
+  assert_string_equal(result_set_text(&judged.passed, 0, "expected_remark"),
+                      "better than anything known, <= 100: 20 % above");
+  assert_string_equal(result_set_text(&judged.passed, 0, "usual_low"), "30");
   judged_fini(&judged);
   /* A limit is shown of a case of which nothing else is known. */
   judged = judge_rows(UP_LIMIT, CASES, 1);
@@ -587,6 +656,7 @@ int main(void) {
       cmocka_unit_test(a_machine_is_judged_by_rows_of_its_like),
       cmocka_unit_test(what_was_measured_again_counts_where_it_is_clearer),
       cmocka_unit_test(what_slowed_it_is_of_the_number_that_counts),
+      cmocka_unit_test(a_row_says_which_number_was_judged),
       cmocka_unit_test(shortfalls_are_gathered_by_place),
       cmocka_unit_test(the_summary_counts_what_is_known),
       cmocka_unit_test(what_went_wrong_is_said_with_its_reason),

@@ -527,6 +527,55 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
          "    tell what their noise is; more time may help: --set measure.max_time=TIME\n");
 }
 
+/* What differs by figures is one footnote; parts of a note stand alone; names are no figures. */
+static void footnotes_that_differ_by_figures_are_one(void **state) {
+  (void)state;
+#define SWEPT(threads, text, slow)                                                                 \
+  {                                                                                                \
+    .block = "sweep", UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10, .note = (text),    \
+    .slowed_by = (slow)                                                                            \
+  }
+  const struct said sweep[] = {
+      SWEPT(1, "the clock moved from 3.00 to 2.70 GHz", "gpu0 throttled for 50 % of the time"),
+      SWEPT(2, "2 MiB pages; the clock moved from 2.90 to 3.05 GHz", "gpu0 in use by pid 7 (x)"),
+      SWEPT(3, "2 MiB pages", "gpu1 throttled for 50 % of the time"),
+      SWEPT(4, "4 MiB pages; not gated", "gpu0 throttled for 90 % of the time"),
+      SWEPT(5, "not gated", "gpu0 in use by pid 8 (x)"),
+      SWEPT(6, "lost in 0.5 s; the clock moved from 3.00 to 2.70 GHz", NULL)};
+#undef SWEPT
+  EXPECT(sweep, 80,
+         "sweep\n"
+         "4KiB by ce: GB/s\n"
+         "path               settings    GB/s  +/- %  % of peak  remark\n"
+         "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5  [1,2]\n"
+         "numa0:pinned-gpu0  threads=2  10.00   0.05        2.5  [1,3,4]\n"
+         "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  [3,5]\n"
+         "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  [2,3,6]\n"
+         "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  [6,7]\n"
+         "numa0:pinned-gpu0  threads=6  10.00   0.05        2.5  [1,8]\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "[1] the clock moved by up to 10 %, between 2.7 and 3.05 GHz\n"
+         "[2] may be slowed: gpu0 throttled for 50-90 % of the time\n"
+         "[3] 2-4 MiB pages\n"
+         "[4] may be slowed: gpu0 in use by pid 7 (x)\n"
+         "[5] may be slowed: gpu1 throttled for 50 % of the time\n"
+         "[6] not gated\n"
+         "[7] may be slowed: gpu0 in use by pid 8 (x)\n"
+         "[8] lost in 0.5 s\n");
+  /* One text is kept as it is. */
+  const struct said one[] = {
+      {.block = "up", UP(0, "pinned"), .gbps = 50, .note = "from 3.00 to 2.70 GHz"},
+      {.block = "up", UP(1, "pinned"), .gbps = 50, .note = "from 3.00 to 2.70 GHz"}};
+  EXPECT(one, 0,
+         "up\n"
+         "4KiB by ce: GB/s from row to column\n"
+         "               gpu0   gpu1\n"
+         "numa0:pinned  50.00  50.00\n"
+         "min 50.00, mean 50.00, max 50.00 GB/s; 12.5 % of peak (nvlink raw, 400.0 GB/s); 95 % "
+         "interval within 0.05 %\n"
+         "note: from 3.00 to 2.70 GHz\n");
+}
+
 static void nothing_is_said_too(void **state) {
   (void)state;
   const struct said said[] = {
@@ -549,6 +598,7 @@ int main(void) {
       cmocka_unit_test(every_kind_has_its_unit),
       cmocka_unit_test(what_is_not_precise_enough_is_marked),
       cmocka_unit_test(kinds_of_noise_have_a_remark_each),
+      cmocka_unit_test(footnotes_that_differ_by_figures_are_one),
       cmocka_unit_test(nothing_is_said_too),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
