@@ -10,7 +10,8 @@
 /* ---- footnotes ---- */
 
 /* What stands in a pattern for a figure, and for two: "from 3.1 to 2.9". */
-enum { FIGURE = 1, MOVE = 2 };
+static const char FIGURE = '\1';
+static const char MOVE = '\2';
 
 /* The length of a number with a unit behind it: of "64 MiB", but of "gpu0" and "pid 1802" 0. */
 static size_t remarks_number_length(const char *text) {
@@ -65,8 +66,14 @@ static const char *remarks_pattern(struct arena *arena, const char *text,
   for (size_t at = 0; text[at] != '\0';) {
     const bool begins = (at == 0 || text[at - 1] == ' ') && *count < FIGURES_MAX;
     const size_t length = begins ? remarks_read_figure(arena, text + at, &figures[*count]) : 0;
-    pattern[used++] = length == 0 ? text[at] : (char)(figures[*count].moves ? MOVE : FIGURE);
+    pattern[used] = text[at];
+    if (length > 0 && figures[*count].moves) {
+      pattern[used] = MOVE;
+    } else if (length > 0) {
+      pattern[used] = FIGURE;
+    }
     *count += length > 0;
+    used++;
     at += length > 0 ? length : 1;
   }
   pattern[used] = '\0';
