@@ -85,6 +85,7 @@ struct machine {
   char source[FACT_VALUE_MAX];      /* "probe", or the file it was loaded from */
   bool simulated;                   /* a fake driver answered: never mixed with real results */
   bool nvml_lost;                   /* NVML is there and fails, CUDA does not; never in a file */
+  bool cuda_lost;                   /* CUDA is there and fails, as with a GPU; never in a file */
   bool probe_killed;                /* whoever asked the driver was, by SIGKILL; never in a file */
   char cuda_state[FACT_VALUE_MAX];  /* "ok", or why there is no GPU to use, in one sentence */
   uint32_t gpu_count;

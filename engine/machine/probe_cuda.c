@@ -166,6 +166,9 @@ void probe_cuda(struct probe *probe) {
   if (cuda_driver_load(&driver, &error) != STATUS_OK) {
     (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "%.*s",
                    (int)sizeof machine->cuda_state - 1, error.message);
+    /* The others are of a driver that found a GPU. */
+    machine->cuda_lost = error.native_code != 0 && error.native_code != CUDA_ERROR_NO_DEVICE &&
+                         error.native_code != CUDA_ERROR_STUB_LIBRARY;
     return;
   }
   machine->driver_cuda_version = driver.version;

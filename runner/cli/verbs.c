@@ -1,4 +1,5 @@
 /* The table of verbs, haul --help, and picking the verb. */
+#include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/console/shell_word.h"
 #include "runner/supervise/probe.h"
@@ -153,8 +154,16 @@ enum status command_open_query(struct command *command, struct error *err) {
   return STATUS_OK;
 }
 
+static void command_say_waits(void *context, uint64_t limit_ns) {
+  const struct command *command = context;
+  char limit[UNITS_TEXT_MAX];
+  units_format_duration_short(limit_ns, limit);
+  say_note(&command->common, "the GPU driver does not answer yet: it has up to %s", limit);
+}
+
 enum status command_get_machine(struct command *command, struct error *err) {
-  static const struct probe_looks looks = {machine_probe, machine_probe_cuda, machine_probe_host};
+  const struct probe_looks looks = {machine_probe, machine_probe_cuda, machine_probe_host,
+                                    command_say_waits, command};
   if (command->target == NULL) {
     command->target = machine_new();
   }

@@ -117,11 +117,12 @@ void status_line_clear(struct status_line *line) {
 void status_line_interrupted(struct status_line *line, const struct progress *progress) {
   char left[UNITS_TEXT_MAX];
   const bool late = progress->case_left_ns == 0;
-  units_format_duration_short(progress->case_left_ns, left);
+  units_format_duration_short(late ? SUPERVISE_STOP_NS : progress->case_left_ns, left);
   status_line_clear(line);
-  say_note(line->common, "interrupted: finishing %s, %s%s; press Ctrl-C again to stop now",
-           progress->bench->name, late ? "which takes longer than was planned" : "at most about ",
-           late ? "" : left);
+  say_note(line->common,
+           "interrupted: finishing %s, %sat most%s %s; press Ctrl-C again to stop now",
+           progress->bench->name, late ? "which takes longer than was planned, " : "",
+           late ? "" : " about", left);
 }
 
 void status_line_case(struct status_line *line, const struct bench_case *bench_case,

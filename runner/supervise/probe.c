@@ -15,7 +15,7 @@
 
 static const uint64_t leave_limit_ns = 2000000000;
 /* Of the limit, for the first look; a second one finds a driver that is awake. */
-enum { WHOLE_PARTS = 2, ALL_PARTS = 3 };
+enum { WHOLE_PARTS = 2, ALL_PARTS = 3, PATIENCE_PARTS = 9 /* it may have to load first */ };
 
 /* What the child sends, whole or not at all. */
 struct answer {
@@ -91,9 +91,10 @@ static bool probe_machine_is_sound(const struct machine *machine) {
 }
 
 /* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer; whole_ns is how long all
- * looks together had. err->native_code is SIGKILL where somebody killed it. */
-static enum status probe_ask(probe_look *look, uint64_t limit_ns, uint64_t whole_ns,
-                             struct machine *machine, struct error *err) {
+ * looks together had. waiting: who is told that it waits, or NULL. err->native_code is SIGKILL
+ * where somebody killed it. */
+static enum status probe_ask(const struct probe_looks *waiting, probe_look *look, uint64_t limit_ns,
+                             uint64_t whole_ns, struct machine *machine, struct error *err) {
   pid_t pid;
   int fd;
   RETURN_ON_ERROR(child_start(SOCK_STREAM, "a process to look at the machine", probe_answer, &look,
@@ -103,7 +104,13 @@ static enum status probe_ask(probe_look *look, uint64_t limit_ns, uint64_t whole
     abort();
   }
   bool timed_out = false;
-  const size_t got = probe_read(fd, answer, sizeof *answer, child_now_ns() + limit_ns, &timed_out);
+  const uint64_t deadline_ns = child_now_ns() + limit_ns;
+  struct pollfd waited = {.fd = fd, .events = POLLIN};
+  if (waiting != NULL && waiting->waits != NULL &&
+      poll(&waited, 1, (int)(whole_ns / PATIENCE_PARTS / 1000000)) == 0) {
+    waiting->waits(waiting->context, whole_ns);
+  }
+  const size_t got = probe_read(fd, answer, sizeof *answer, deadline_ns, &timed_out);
   const bool sound = got == sizeof *answer && probe_machine_is_sound(&answer->machine);
   close(fd);
   const struct child_end end = child_finish(pid, sound ? leave_limit_ns : timed_out ? 0 : limit_ns);
@@ -172,6 +179,14 @@ static void probe_describe_hidden(const struct machine *machine, const char *vis
   }
 }
 
+/* "NVML does not start: Driver/library version mismatch" */
+static const char *probe_nvml_state(const struct machine *machine) {
+  static const char START[] = "NVML does not start";
+  const struct fact *fact = machine_fact(machine, "gpus_hidden", -1);
+  const bool says = fact != NULL && strncmp(fact->value, START, sizeof START - 1) == 0;
+  return says ? fact->value : "NVML crashed or gave no answer";
+}
+
 bool probe_describe_loss(const struct machine *machine, const char *visible, struct strbuf *text) {
   const unsigned long lost = probe_fact_number(machine, "gpus_lost");
   if (strncmp(machine->cuda_state, PROBE_LOST, strlen(PROBE_LOST)) == 0) {
@@ -179,7 +194,7 @@ bool probe_describe_loss(const struct machine *machine, const char *visible, str
     return true;
   }
   if (machine->nvml_lost && machine->gpu_count > 0) {
-    strbuf_append(text, "NVML crashed, does not start or gave no answer: " PROBE_ADVICE);
+    strbuf_printf(text, "%s: " PROBE_ADVICE, probe_nvml_state(machine));
   }
   const size_t before = text->length;
   if (lost > 0) {
@@ -188,6 +203,9 @@ bool probe_describe_loss(const struct machine *machine, const char *visible, str
                   strings_plural(lost, "does", "do"));
   }
   probe_describe_hidden(machine, visible, text);
+  if (machine->cuda_lost && text->length == before) { /* as in a container, where NVML fails too */
+    strbuf_printf(text, "%s%s", before > 0 ? "; " : "", machine->cuda_state);
+  }
   return text->length > before;
 }
 
@@ -202,12 +220,13 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
   enum status status;
   unsigned asked = 0;
   do { /* once more where it was killed, perhaps for another's sake */
-    status = probe_ask(looks->whole, limit_ns / ALL_PARTS * WHOLE_PARTS, limit_ns, machine, &why);
+    status =
+        probe_ask(looks, looks->whole, limit_ns / ALL_PARTS * WHOLE_PARTS, limit_ns, machine, &why);
   } while (status == STATUS_CRASHED && why.native_code == SIGKILL && ++asked < 2);
   const bool without_nvml = probe_gave_no_answer(status);
   if (without_nvml) {
     const uint64_t now_ns = child_now_ns();
-    status = probe_ask(looks->without_nvml, now_ns < end_ns ? end_ns - now_ns : 0, limit_ns,
+    status = probe_ask(NULL, looks->without_nvml, now_ns < end_ns ? end_ns - now_ns : 0, limit_ns,
                        machine, &why);
   }
   if (!probe_gave_no_answer(status)) {
@@ -217,7 +236,7 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
     }
     return status;
   }
-  status = probe_ask(looks->host, limit_ns, limit_ns, machine, err);
+  status = probe_ask(NULL, looks->host, limit_ns, limit_ns, machine, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "the process that looked at this machine ");
   }

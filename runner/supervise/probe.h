@@ -15,6 +15,9 @@ struct probe_looks {
   probe_look *whole;        /* CUDA and NVML */
   probe_look *without_nvml; /* must not touch NVML */
   probe_look *host;         /* must not touch the GPU driver */
+  /* Called once where there is no answer for some seconds. May be NULL. */
+  void (*waits)(void *context, uint64_t limit_ns);
+  void *context;
 };
 
 /* Fill machine with what looks->whole finds in a child that has two thirds of limit_ns. When the

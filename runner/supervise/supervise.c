@@ -57,6 +57,7 @@ struct supervisor {
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
   uint64_t case_longest_ns; /* that the plan expects of it */
+  uint64_t stop_by_ns;      /* after an interrupt: a case that takes longer ends then; 0 = none */
   struct eta eta;
   uint32_t pauses_left;  /* that did not begin yet */
   uint64_t pause_end_ns; /* of the present one; 0 = there is none */
@@ -115,12 +116,25 @@ static int supervise_poll_timeout_ms(const struct supervisor *supervisor, uint64
   return until <= now_ns ? 0 : (int)((until - now_ns + 999999) / 1000000);
 }
 
+/* After a first interrupt: the case took its time, and SUPERVISE_STOP_NS. */
+static bool supervise_is_overdue(struct supervisor *supervisor, uint64_t now_ns) {
+  if (*supervisor->options->interrupted == 0 || supervisor->case_started_ns == 0) {
+    return false;
+  }
+  if (supervisor->stop_by_ns == 0) {
+    supervisor->stop_by_ns = now_ns + supervisor->options->watchdog_floor_ns / 2;
+  }
+  return now_ns >= supervisor->stop_by_ns &&
+         now_ns - supervisor->case_started_ns > supervisor->case_longest_ns;
+}
+
 /* Wait for the worker until the deadline; stop_level is the value of *interrupted that ends it. */
 static enum event supervise_next_event(struct supervisor *supervisor, uint64_t deadline_ns,
                                        int stop_level, struct message *message) {
   for (;;) {
     uint64_t now_ns = child_now_ns();
-    if (*supervisor->options->interrupted >= stop_level) {
+    if (*supervisor->options->interrupted >= stop_level ||
+        supervise_is_overdue(supervisor, now_ns)) {
       return EVENT_STOPPED;
     }
     if (now_ns >= deadline_ns) {
@@ -272,7 +286,8 @@ static void supervise_blame(struct supervisor *supervisor, size_t case_index, co
     char text[SET_ASIDE_NAMES_MAX + CASE_REASON_MAX + 128];
     set_aside_name(gpus, names);
     snprintf(text, sizeof text,
-             "%s failed in %d cases in a row and is set aside, the other GPUs go on; the last: %s",
+             "%s failed in %d cases in a row and is set aside, the other GPUs go on: see what "
+             "nvidia-smi and the kernel log (dmesg) say of it; the last: %s",
              names, SET_ASIDE_FAILURES, reason);
     supervisor->sink->warning(supervisor->sink->context, text);
   }

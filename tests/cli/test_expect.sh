@@ -269,7 +269,7 @@ HAUL_FAKE_FAULTS=crash.toml run run health --db crash.db
 expect_code 1
 expect_out '^unhealthy: the process that asked the GPU driver was killed by signal [0-9]+ .*: check whether nvidia-smi answers'
 sed 's/cuInit/nvmlDeviceGetHandleByIndex_v2/' crash.toml >nvml.toml
-readonly nvml_lost='^unhealthy: NVML crashed, does not start or gave no answer: check whether nvidia-smi answers'
+readonly nvml_lost='^unhealthy: NVML (crashed or gave no answer|does not start: .*): check whether nvidia-smi answers'
 expect_health 1 "$nvml_lost" nvml.toml --db crash.db
 write_fault lost.toml 'kind = "sticky"' 'call = "cuLaunchKernel"' 'gpu = 1' 'code = 719' 'count = 0'
 expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*CUDA_ERROR_LAUNCH_FAILED .*, and 1 more; gpu1 is 0000:07:00\.0$' \

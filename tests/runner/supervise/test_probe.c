@@ -62,14 +62,23 @@ static enum status look_without_nvml(struct machine *machine, struct error *err)
   return STATUS_OK;
 }
 
-static const struct probe_looks whole = {look_whole, look_and_die, look_and_die};
-static const struct probe_looks crashing = {look_and_die, look_and_die, look_host};
-static const struct probe_looks hanging = {look_forever, look_forever, look_host};
-static const struct probe_looks rubbish = {look_at_rubbish, look_at_rubbish, look_host};
-static const struct probe_looks failing = {look_and_fail, look_and_die, look_host};
-static const struct probe_looks all_crash = {look_and_die, look_and_die, look_and_die};
-static const struct probe_looks nvml_crashes = {look_and_die, look_without_nvml, look_and_die};
-static const struct probe_looks nvml_hangs = {look_forever, look_without_nvml, look_and_die};
+static void say_waits(void *context, uint64_t limit_ns) {
+  (*(unsigned *)context)++;
+  assert_int_equal(limit_ns, 3 * second_ns);
+}
+
+static unsigned waits_said;
+static const struct probe_looks whole = {look_whole, look_and_die, look_and_die, NULL, NULL};
+static const struct probe_looks crashing = {look_and_die, look_and_die, look_host, NULL, NULL};
+static const struct probe_looks hanging = {look_forever, look_forever, look_host, say_waits,
+                                           &waits_said};
+static const struct probe_looks rubbish = {look_at_rubbish, look_at_rubbish, look_host, NULL, NULL};
+static const struct probe_looks failing = {look_and_fail, look_and_die, look_host, NULL, NULL};
+static const struct probe_looks all_crash = {look_and_die, look_and_die, look_and_die, NULL, NULL};
+static const struct probe_looks nvml_crashes = {look_and_die, look_without_nvml, look_and_die, NULL,
+                                                NULL};
+static const struct probe_looks nvml_hangs = {look_forever, look_without_nvml, look_and_die, NULL,
+                                              NULL};
 
 static int new_machine(void **state) {
   *state = calloc(1, sizeof(struct machine));
@@ -121,8 +130,15 @@ static void gpus_are_missing_unless_they_are_hidden(void **state) {
     machine_add_fact(machine, "gpus_hidden", -1, FACT_OK, "%u", 4 - CASES[i].shown);
     assert_loss(machine, CASES[i].visible, CASES[i].begins);
   }
+  machine->fact_count = 0; /* NVML is not there or fails: what CUDA says counts */
+  machine->gpu_count = 0;
+  assert_loss(machine, NULL, "");
+  machine->cuda_lost = true;
+  assert_loss(machine, NULL, "cuInit failed");
   machine->gpus[0].mig_enabled = true; /* CUDA shows one part */
   machine->gpu_count = 1;
+  machine->cuda_lost = false;
+  machine_add_fact(machine, "gpus_hidden", -1, FACT_OK, "3");
   assert_loss(machine, NULL, "");
   machine_add_fact(machine, "gpus_lost", -1, FACT_OK, "1");
   assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver");
@@ -157,6 +173,7 @@ static void hung_child_leaves_no_gpus(void **state) {
   assert_int_equal(probe_in_child(&hanging, 3 * second_ns, machine, &err), STATUS_OK);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "gave no answer in 3 s: check whether nvidia-smi"));
+  assert_int_equal(waits_said, 1);
   assert_false(machine->probe_killed);
   assert_loss(machine, NULL, machine->cuda_state);
 }

@@ -5,8 +5,8 @@
 #include "runner/supervise/message.h"
 #include "tests/cmocka.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,16 +81,11 @@ static void fake_free(struct engine *engine) {
 }
 
 static size_t open_file_count(void) {
-  size_t count = 0;
-  DIR *folder = opendir("/proc/self/fd");
-  if (folder == NULL) {
-    return 0;
-  }
-  while (readdir(folder) != NULL) {
-    count++;
-  }
-  closedir(folder);
-  return count - 3; /* ".", "..", the folder itself */
+  glob_t files = {0};
+  const int result = glob("/proc/self/fd/*", 0, NULL, &files);
+  const size_t count = result == 0 ? files.gl_pathc - 1 : 0; /* the folder itself */
+  globfree(&files);
+  return count;
 }
 
 static void send_trials(const struct trial_sink *sink, uint32_t count) {
@@ -111,12 +106,15 @@ static enum status fake_run_case(struct engine *engine, const struct bench_case 
   (void)engine;
   const char *name = bench_case->name;
   *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TRIALS};
+  if (strncmp(name, "interrupt", 9) == 0) {
+    kill(getppid(), SIGUSR1);
+  }
   if (strcmp(name, "die") == 0) {
     send_trials(sink, 100);
     raise(SIGKILL);
   } else if (strcmp(name, "exit") == 0) {
     _exit(3);
-  } else if (strcmp(name, "hang") == 0) {
+  } else if (strstr(name, "hang") != NULL) {
     atomic_fetch_add(&shared->hanging, 1);
     for (;;) {
       pause();
@@ -140,8 +138,6 @@ static enum status fake_run_case(struct engine *engine, const struct bench_case 
     wait_for(&shared->reads, 3);
   } else if (strcmp(name, "watched") == 0) {
     wait_for(&shared->progress, 3);
-  } else if (strcmp(name, "interrupt") == 0) {
-    kill(getppid(), SIGUSR1);
   } else if (strcmp(name, "signalled") == 0) {
     raise(SIGINT);
     raise(SIGTERM);
@@ -187,12 +183,10 @@ static void fake_telemetry_free(struct telemetry *telemetry) {
   telemetry_open = false;
 }
 
-static const struct supervise_ops fake_ops = {
-    .engine_new = fake_new, .engine_run_case = fake_run_case, .engine_free = fake_free};
-static const struct supervise_ops sampling_ops = {.engine_new = fake_new,
-                                                  .engine_run_case = fake_run_case,
-                                                  .engine_free = fake_free,
-                                                  .telemetry_new = fake_telemetry_new,
+#define FAKE_ENGINE                                                                                \
+  .engine_new = fake_new, .engine_run_case = fake_run_case, .engine_free = fake_free
+static const struct supervise_ops fake_ops = {FAKE_ENGINE};
+static const struct supervise_ops sampling_ops = {FAKE_ENGINE, .telemetry_new = fake_telemetry_new,
                                                   .telemetry_read = fake_telemetry_read,
                                                   .telemetry_free = fake_telemetry_free};
 
@@ -497,7 +491,7 @@ static void raise_interrupt(int number) {
   atomic_fetch_add(&shared->interrupts, 1);
 }
 
-static void first_interrupt_lets_case_end(void **state) {
+static void first_interrupt_lets_case_end_in_time(void **state) {
   (void)state;
   signal(SIGUSR1, raise_interrupt);
   struct bench *bench = BENCH("a", "interrupt", "b");
@@ -511,6 +505,12 @@ static void first_interrupt_lets_case_end(void **state) {
   bench->seen.interrupt_at = 1;
   assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
   assert_int_equal(bench->seen.report_count, 1);
+
+  bench = BENCH("interrupt, hang");
+  bench->cases[0].longest_ns = 1000000000; /* the watchdog would wait for ten times that */
+  bench->options.watchdog_floor_ns = 100000000;
+  assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
+  assert_int_equal(bench->seen.report_count, 0);
 }
 
 static void second_interrupt_ends_at_once(void **state) {
@@ -683,7 +683,7 @@ int main(void) {
       cmocka_unit_test(flood_of_trials_is_bounded),
       cmocka_unit_test(worker_start_fails_three_times),
       cmocka_unit_test(already_done_cases_are_skipped),
-      cmocka_unit_test(first_interrupt_lets_case_end),
+      cmocka_unit_test(first_interrupt_lets_case_end_in_time),
       cmocka_unit_test(second_interrupt_ends_at_once),
       cmocka_unit_test(worker_ignores_interrupts),
       cmocka_unit_test(sink_error_ends_run),
