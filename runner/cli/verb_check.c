@@ -3,6 +3,7 @@
 #include "runner/cli/analysis.h"
 #include "runner/run/expectations.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool verb_check_take_fail_on(const struct given *given) {
@@ -121,21 +122,39 @@ static const char *verb_check_reason(const struct expect_finding *finding) {
   return finding->reason != NULL ? finding->reason : finding->deviation;
 }
 
+/* In a table, where there is little room: "2.3 % below". */
+static const char *verb_check_distance(struct command *command,
+                                       const struct expect_finding *finding) {
+  const char *text = verb_check_reason(finding);
+  const char *end = text != NULL && text == finding->deviation ? strstr(text, " (") : NULL;
+  return end != NULL ? arena_strndup(&command->arena, text, (size_t)(end - text)) : text;
+}
+
+/* For people, as the sentences have it. */
+static struct cell verb_check_number(double value) {
+  char text[32];
+  (void)snprintf(text, sizeof text, "%.4g", value);
+  return cell_finite(strtod(text, NULL));
+}
+
 /* One row for each case that falls short or may do so, of all with -v. */
 static enum status verb_check_list(struct command *command, const struct expected_run *runs,
                                    size_t run_count, struct error *err) {
   static const char *const NAMES[] = {"verdict",  "gpu",       "case", "value", "unit",
                                       "expected", "statement", "of",   "run",   "reason"};
   bool reasons = false;
+  bool broken = false;
   const bool rows_alone = output_layout_of(command->common.format) != LAYOUT_PAGE;
   const struct row_sink *sink = command_rows(command, NULL);
-  table_narrow(command->table, "of,statement,run,unit,gpu");
   for (size_t r = 0; r < run_count; r++) {
     for (size_t i = 0; i < runs[r].count; i++) {
       reasons = reasons || verb_check_reason(&runs[r].findings[i]) != NULL;
+      broken = broken || runs[r].findings[i].verdict == EXPECT_BROKEN;
     }
   }
-  /* The reason is the last column. */
+  /* Why there is no number is needed most, how far it is off least; that is the last column. */
+  table_narrow(command->table,
+               broken ? "of,statement,run,unit,gpu" : "of,statement,run,unit,reason,gpu");
   RETURN_ON_ERROR(
       sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES - !(reasons || rows_alone), err));
   for (size_t r = 0; r < run_count; r++) {
@@ -152,7 +171,7 @@ static enum status verb_check_list(struct command *command, const struct expecte
           cell_words(expect_verdict_text(finding->verdict), falls_short ? TONE_BAD : TONE_NONE),
           is_broken ? cell_null() : cell_text(expect_finding_place(runs[r].judge, finding)),
           cell_text(finding->name),
-          cell_finite(finding->value),
+          rows_alone ? cell_finite(finding->value) : verb_check_number(finding->value),
           cell_text(is_broken       ? NULL
                     : finding->time ? "ns"
                                     : "GB/s"),
@@ -160,7 +179,8 @@ static enum status verb_check_list(struct command *command, const struct expecte
           cell_text(is_broken ? NULL : expect_statement_text(finding->statement)),
           cell_text(finding->machine),
           cell_integer(runs[r].run->ref.id),
-          cell_text(verb_check_reason(finding))};
+          cell_text(rows_alone ? verb_check_reason(finding)
+                               : verb_check_distance(command, finding))};
       RETURN_ON_ERROR(sink_row(sink, cells, err));
     }
   }

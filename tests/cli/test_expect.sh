@@ -153,7 +153,9 @@ expect_out '^up +numa0:pinned-gpu1 .* 5[45]\.[0-9]+ .* 56-56\.2  \[1\]$'
 expect_out '^\[1\] outside what is expected, yet as usual: [12]\.?[0-9]* % below \(5 % is tolerated\)$'
 expect_out '^all 1 as usual for H200 of the fake driver'
 run_ok check --expect=near.toml --db near.db -v
-expect_out '^usual .* 56-56\.2 .* [12]\.?[0-9]* % below \(5 % is tolerated\)$'
+expect_out '^usual .* 5[45](\.[0-9]{1,2})? .* 56-56\.2 .* [12]\.?[0-9]* % below$'
+run_ok check --expect=near.toml --db near.db --format csv
+expect_out '^usual,.*,56-56\.2,.*,[12]\.?[0-9]* % below \(5 % is tolerated\)'
 HAUL_EXPECT=near.toml run_ok show --result latest --db near.db --format json
 equal 'usual 53.2 59.01 True 1' "$(python3 -c 'import json
 row = json.load(open("out"))[0]

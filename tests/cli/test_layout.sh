@@ -55,7 +55,7 @@ equal 8 "$(grep -c 'N/A' "$scratch/out")" 'rows with N/A'
 
 begin 'what is measured once stands at both places, with a mark, and is judged once'
 expect_out '^gpu0 .* \[1\] .* \[1\]$'
-expect_out '^\[1\] = block gpus, measured once$'
+expect_out '^\[1\] same as block gpus: measured once for both$'
 expect_err '2 settings come to a case of another one: measured once'
 expect_value '2 ends/gpu0-gpu1/initiator=source/64KiB gpus' r.db "select count(*) || ' ' || min(case_name) || ' ' || min(same_block) from v_place where same_as is not null"
 equal 2 "$("$haul" query --db r.db --saved run-result --param block=ends --format jsonl |

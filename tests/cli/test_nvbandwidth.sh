@@ -120,8 +120,8 @@ HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidt
 expect_err 'skipped 22 cases: needs two GPUs, this machine has 1'
 expect_err '8 settings come to a case of another one: measured once, and shown at both with a mark'
 expect_out '^all_to_host_memcpy_ce  .*  \[2\]$'
-expect_out '^\[2\] = device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB, measured once$'
-expect_out '^\[1\] load flows moved [0-9.]+( \.\. [0-9.]+)? GB/s each$'
+expect_out '^\[2\] same as device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB: measured once for both$'
+expect_out '^\[1\] load flows moved [0-9.]+(-[0-9.]+)? GB/s each$'
 expect_value 1 one.db "select count(*) > 0 and count(*) = count(gbps) from v_flow where role = 'load' and status = 'ok'"
 expect_value 14 one.db "select count(distinct block) from v_case where status = 'ok'"
 expect_out '^block +path +size +GB/s +ns'

@@ -73,8 +73,8 @@ struct run_row {
   RUN_ROW_LIST(RUN_ROW_TEXT, RUN_ROW_NUMBER)
   const struct result_axis *swept; /* its axes, in the order of the scenario */
   size_t swept_count;
-  const char
-      *same; /* whose result it has, for people: "= block up, measured once"; NULL: its own */
+  const char *same; /* whose result it has, for people: "same as block up: measured once for both";
+                       NULL: its own */
 };
 
 struct run_rows {

@@ -295,26 +295,12 @@ static const char *remarks_describe(const struct result_remarks *remarks,
                       remarks_describe_noise(remarks, noisy));
 }
 
-/* Of all cases with load flows. */
-static const char *remarks_describe_load(const struct result_remarks *remarks) {
-  double low = INFINITY;
-  double high = 0;
-  for (size_t i = 0; i < remarks->count; i++) {
-    const double gbps = remarks->rows[i]->load_gbps;
-    low = gbps < low ? gbps : low; /* false of NAN */
-    high = gbps > high ? gbps : high;
-  }
-  if (high <= 0) {
-    return NULL;
-  }
-  return low < high
-             ? arena_format(remarks->arena, "load flows moved %.4g .. %.4g GB/s each", low, high)
-             : arena_format(remarks->arena, "load flows moved %.4g GB/s each", high);
-}
-
+/* NULL = it has no load flows. */
 static const char *remarks_load_of(const struct result_remarks *remarks,
                                    const struct run_row *row) {
-  return row->load_gbps > 0 ? remarks->load : NULL;
+  return row->load_gbps > 0
+             ? arena_format(remarks->arena, "load flows moved %.4g GB/s each", row->load_gbps)
+             : NULL;
 }
 
 enum { TEXTS_MAX = 16 };
@@ -347,7 +333,6 @@ static size_t remarks_texts(const struct result_remarks *remarks, const struct r
 
 void result_remarks_settle(struct result_remarks *remarks) {
   unsigned number = 0;
-  remarks->load = remarks_describe_load(remarks);
   static const enum stop ENDS[] = {STOP_TRIALS, STOP_TIME};
   for (size_t e = 0; e < sizeof ENDS / sizeof *ENDS; e++) {
     for (unsigned noise = 0; noise <= noise_name_count; noise++) {

@@ -47,17 +47,18 @@ static const char *run_row_different_axes(struct arena *arena, const struct run_
   return text;
 }
 
-/* "= up, measured once": one text for all rows of a block that another block, or the same one at
- * another setting, has as well. */
+/* "same as block up: measured once for both": one text for all rows of a block that another block,
+ * or the same one at another setting, has as well. */
 static const char *run_row_same(struct arena *arena, const struct run_row *row) {
   if (row->same_as == NULL) {
     return NULL;
   }
   if (row->same_block != NULL && strcmp(row->same_block, row->block) != 0) {
-    return arena_format(arena, "= block %s, measured once", row->same_block);
+    return arena_format(arena, "same as block %s: measured once for both", row->same_block);
   }
   const char *axes = run_row_different_axes(arena, row);
-  return arena_format(arena, "= %s, measured once", axes[0] != '\0' ? axes : row->same_as);
+  return arena_format(arena, "same as %s: measured once for both",
+                      axes[0] != '\0' ? axes : row->same_as);
 }
 
 static bool run_row_shares(const struct run_row *row, const struct run_row *other) {
@@ -71,7 +72,7 @@ static void run_rows_name_single(struct arena *arena, struct run_row *rows, size
   for (size_t i = 0; i < count; i++) {
     const bool after = i + 1 < count && run_row_shares(&rows[i], &rows[i + 1]);
     if (rows[i].same != NULL && !before && !after) {
-      rows[i].same = arena_format(arena, "= %s, measured once", rows[i].same_as);
+      rows[i].same = arena_format(arena, "same as %s: measured once for both", rows[i].same_as);
     }
     before = after;
   }

@@ -230,7 +230,7 @@ static void a_sweep_over_places_is_a_grid(void **state) {
          "64KiB  10.00  [1]   hung  [2]\n"
          " 1MiB  40.00       41.00\n"
          "2.5 to 10.2 % of peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
-         "[1] = before/numa0:pinned-gpu0/64KiB, measured once\n"
+         "[1] same as before/numa0:pinned-gpu0/64KiB: measured once for both\n"
          "[2] why\n"
          "\n"
          "again\n"
@@ -238,7 +238,7 @@ static void a_sweep_over_places_is_a_grid(void **state) {
          "path               settings           GB/s  +/- %  % of peak\n"
          "numa0:pinned-gpu0  initiator=target  10.00   0.05        2.5\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
-         "note: = up/numa0:pinned-gpu0/64KiB, measured once\n");
+         "note: same as up/numa0:pinned-gpu0/64KiB: measured once for both\n");
 }
 
 /* Where path and settings are those of another row, all axes are shown. */
