@@ -455,7 +455,7 @@ static struct cell diff_needed_cell(const struct diff_result *result, enum diff_
   X("not_ok_a", cell_integer(row->sides[SIDE_A].not_ok))                                           \
   X("not_ok_b", cell_integer(row->sides[SIDE_B].not_ok))                                           \
   X("provisional", cell_integer(row->result.is_provisional))                                       \
-  X("unit", cell_text(diff_unit_text(result->unit)))                                               \
+  X("judged_by", cell_text(diff_unit_text(result->unit)))                                          \
   X("runs_a", diff_count_cell(a->runs))                                                            \
   X("runs_b", diff_count_cell(b->runs))                                                            \
   X("runs_needed", diff_needed_cell(result, DIFF_UNIT_RUN))

@@ -88,7 +88,7 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
   json_out_real(json, "margin_percent", 100 * result->margin);
   json_out_boolean(json, "noisy", result->is_noisy);
   json_out_real(json, "sd_percent", 100 * result->sd);
-  json_out_text(json, "unit", diff_unit_text(result->unit));
+  json_out_text(json, "judged_by", diff_unit_text(result->unit));
   diff_json_needed(json, "processes_needed", result, DIFF_UNIT_PROCESS);
   diff_json_needed(json, "runs_needed", result, DIFF_UNIT_RUN);
   json_out_text(json, "hardware", row->hardware);

@@ -270,7 +270,8 @@ on_second gpu.toml -q --db one.db --processes 5 --tag b2
 
 begin 'several runs of a side are judged by run, and more runs are asked for'
 run_ok diff tag:a,tag:a2 tag:b2 --db one.db --json
-expect_out '"unit": "run"' '"runs": 2' '"judged": "Judged by run.*B is one run, held against how the 2'
+expect_out '"judged_by": "run"'
+expect_out '"judged": "Judged by run.*B is one run, held against how the [0-9]+ of A'
 on_first gpu.toml -q --db runs.db --processes 2 --tag a
 on_first gpu.toml -q --db runs.db --processes 2 --tag a
 on_second gpu.toml -q --db runs.db --processes 2 --tag b
@@ -397,5 +398,12 @@ for format in json jsonl csv md; do
   run_ok diff tag:before tag:after --db r.db --format "$format"
   expect_out 'down/gpu0-numa0:pinned/4MiB'
 done
+begin 'no name stands twice in a row'
+run_ok diff tag:before tag:after --db r.db --format csv
+equal '' "$(head -n 1 out | tr -d '\r' | tr , '\n' | sort | uniq -d)" 'columns of csv'
+run_ok diff tag:before tag:after --db r.db --format jsonl
+equal '' "$(head -n 1 out | grep -o '"[a-z_]*":' | sort | uniq -d)" 'keys of jsonl'
+run_ok diff tag:before tag:after --db r.db --json
+equal "$(grep -c '"case_key": ' out)" "$(grep -c '^ *"unit": ' out)" 'units of json'
 
 finish
