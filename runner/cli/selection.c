@@ -3,6 +3,7 @@
 #include "engine/base/globs.h"
 #include "runner/import/nvbandwidth_cases.h"
 #include "runner/render/plan.h"
+#include "runner/run/preflight.h"
 #include "runner/supervise/probe.h"
 
 #include <stdlib.h>
@@ -164,6 +165,21 @@ void selection_end(struct command *command) {
   }
 }
 
+/* What the scenario's checks come to with what is known of the machine, as run_plan() does it. */
+static void selection_check_machine(struct command *command, const struct scenario *scenario,
+                                    struct plan *plan) {
+  const struct common_options quiet = {.quiet = true};
+  struct preflight preflight;
+  preflight_check(&preflight, &quiet, scenario, command->target);
+  if (preflight.abort_reason[0] != '\0') {
+    plan_skip_rest(plan, preflight.abort_reason);
+    command->code = worse(command->code, EXIT_NOT_MEASURED);
+  } else if (preflight.skip_reason[0] != '\0') {
+    plan_skip_rest(plan, preflight.skip_reason);
+  }
+  preflight_fini(&preflight);
+}
+
 enum status selection_show_plans(struct command *command, struct error *err) {
   const struct table_options rows = table_to_stdout(&command->common);
   enum status status = STATUS_OK;
@@ -177,6 +193,7 @@ enum status selection_show_plans(struct command *command, struct error *err) {
     }
     status = selection_plan(command, i, &plan, err);
     if (plan != NULL) {
+      selection_check_machine(command, command->batch.scenarios[i], plan);
       status = THEN(status, plan_render(plan, command->batch.scenarios[i]->run.processes,
                                         command->common.verbose, &rows, err));
       if (plan_has_nothing(plan, reason)) {

@@ -25,10 +25,16 @@ static bool verb_check_take_fail_on(const struct given *given) {
   return true;
 }
 
+/* "--expect mine.toml" is meant as "--expect=mine.toml" is, and as other verbs take it. */
 static bool verb_check_take_expect(const struct given *given) {
+  struct argp_state *state = given->state;
+  const char *next = state->next < state->argc ? state->argv[state->next] : "";
+  const char *dot = strrchr(next, '.');
+  const bool is_file = given->arg == NULL && dot != NULL && strcmp(dot, ".toml") == 0;
   given->command->expects = true;
-  given->command->expect = given->arg;
-  return true;
+  given->command->expect = is_file ? next : given->arg;
+  state->next += is_file;
+  return given->arg == NULL || given->arg[0] != '\0';
 }
 
 static const struct verb_option VERB_CHECK_OPTIONS[] = {

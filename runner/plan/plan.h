@@ -1,5 +1,5 @@
 /* plan.h - scenario x machine: every case that will be measured, and every one that cannot be, with
- * its reason. Immutable once made. Knows neither CUDA nor SQLite.
+ * its reason. Once made it changes no more, but for plan_skip_rest(). Knows neither CUDA nor SQLite.
  *
  * How it is made, and where the rules stand:
  *   kind.h        what differs between the kinds of case: one table and one file each, kind_KIND.c
@@ -110,6 +110,9 @@ struct skip_group {
  * are.
  */
 bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]);
+
+/* Skip every case that is not skipped yet: the machine is not as the scenario wants it. */
+void plan_skip_rest(struct plan *plan, const char *reason);
 
 /* In the order of their first cases; the array and what is new in it are in the arena. */
 size_t plan_group_skipped(const struct plan *plan, struct arena *arena,

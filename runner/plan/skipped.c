@@ -85,6 +85,21 @@ size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
   return count;
 }
 
+void plan_skip_rest(struct plan *plan, const char *reason) {
+  struct plan_case *cases = arena_array(&plan->arena, plan->case_count, sizeof *cases);
+  const char *kept = arena_strdup(&plan->arena, reason);
+  for (size_t i = 0; i < plan->case_count; i++) {
+    cases[i] = plan->cases[i];
+    if (cases[i].skip_reason == NULL) {
+      cases[i].skip_reason = kept;
+      cases[i].estimate_ns = 0;
+    }
+  }
+  plan->cases = cases;
+  plan->skip_count = plan->case_count;
+  plan->estimate_ns = plan->host_bytes = plan->gpu_bytes = 0;
+}
+
 bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]) {
   struct arena arena = {0};
   const struct skip_group *groups = NULL;

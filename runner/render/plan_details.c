@@ -111,6 +111,26 @@ static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
   return plan->cases[at].skip_reason == NULL;
 }
 
+/* "governor: wanted performance, found powersave; on failure warn, ...": of several GPUs, of one
+ * that is otherwise than wanted. */
+static void plan_append_check(const struct check *check, const struct machine *machine,
+                              struct strbuf *text) {
+  struct check_result results[MACHINE_GPUS_MAX];
+  const struct check_result *found = results;
+  const size_t count = check_evaluate(check, machine, results);
+  for (size_t i = 1; i < count; i++) {
+    const bool worse = results[i].status == CHECK_FAILED && found->status != CHECK_FAILED;
+    found = worse || found->status == CHECK_PASSED ? &results[i] : found;
+  }
+  strbuf_printf(text, "  %s: wanted %s", check_kind_text(check->kind), check->want);
+  if (count > 0) {
+    const bool known = found->status == CHECK_PASSED || found->status == CHECK_FAILED;
+    strbuf_printf(text, ", %s%s", known ? "found " : "no answer: ", found->found);
+  }
+  strbuf_printf(text, "; on failure %s, without an answer %s\n", on_fail_text(check->on_fail),
+                on_fail_text(check->on_unknown));
+}
+
 void plan_append_details(const struct plan *plan, struct strbuf *text) {
   const char *last = NULL; /* cases of a block mostly stand together */
   struct block_details details;
@@ -132,9 +152,6 @@ void plan_append_details(const struct plan *plan, struct strbuf *text) {
   const struct scenario *scenario = plan->scenario;
   strbuf_append(text, scenario != NULL && scenario->check_count > 0 ? "\nChecks\n" : "");
   for (size_t i = 0; scenario != NULL && i < scenario->check_count; i++) {
-    const struct check *check = &scenario->checks[i];
-    strbuf_printf(text, "  %s: wanted %s; on failure %s, without an answer %s\n",
-                  check_kind_text(check->kind), check->want, on_fail_text(check->on_fail),
-                  on_fail_text(check->on_unknown));
+    plan_append_check(&scenario->checks[i], plan->machine, text);
   }
 }

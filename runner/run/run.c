@@ -515,27 +515,6 @@ static int run_measure_and_show(struct run_state *state) {
   return state->request->unshown ? code : worse(code, run_show(state, uuid));
 }
 
-/* The plan in which every case is skipped for that reason; cases belong to the caller. */
-static struct plan run_skip_all(const struct plan *plan, const char *reason,
-                                struct plan_case **cases) {
-  *cases = calloc(plan->case_count + 1, sizeof **cases);
-  if (*cases == NULL) {
-    abort();
-  }
-  for (size_t i = 0; i < plan->case_count; i++) {
-    (*cases)[i] = plan->cases[i];
-    if ((*cases)[i].skip_reason == NULL) {
-      (*cases)[i].skip_reason = reason;
-      (*cases)[i].estimate_ns = 0;
-    }
-  }
-  struct plan skipped = *plan;
-  skipped.cases = *cases;
-  skipped.skip_count = plan->case_count;
-  skipped.estimate_ns = 0;
-  return skipped;
-}
-
 /* "latest" means the run that started last by the clock. */
 static enum status run_warn_of_clock(const struct run_state *state, struct error *err) {
   enum { NS_PER_S = 1000000000 };
@@ -576,17 +555,14 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
   return claim_run(&request->claiming, record_run_uuid(state->record), &state->owner, err);
 }
 
-int run_plan(const struct run_request *request, const struct plan *plan) {
+int run_plan(const struct run_request *request, struct plan *plan) {
   struct error err = {0};
   struct preflight preflight;
   const struct common_options quiet = {.quiet = true};
   preflight_check(&preflight, request->repeated ? &quiet : request->common, plan->scenario,
                   plan->machine);
-  struct plan_case *skipped_cases = NULL;
-  struct plan skipped_plan;
   if (preflight.skip_reason[0] != '\0') {
-    skipped_plan = run_skip_all(plan, preflight.skip_reason, &skipped_cases);
-    plan = &skipped_plan;
+    plan_skip_rest(plan, preflight.skip_reason);
   }
   struct run_state state = {
       .request = request, .plan = plan, .processes = plan->scenario->run.processes};
@@ -606,7 +582,6 @@ int run_plan(const struct run_request *request, const struct plan *plan) {
   record_close(state.record);
   claim_leave_run(state.owner);
   arena_fini(&state.arena);
-  free(skipped_cases);
   preflight_fini(&preflight);
   return code;
 }

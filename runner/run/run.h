@@ -51,7 +51,7 @@ struct run_request {
 
 /* Measure the plan as a new run. Returns the exit code; errors and warnings were said. That every
  * case was skipped is left to the outcome, where there is one. */
-int run_plan(const struct run_request *request, const struct plan *plan);
+int run_plan(const struct run_request *request, struct plan *plan);
 /* Of a node of a fleet that cannot even begin: leave a failed run with that reason in its shard, so
  * that others see why. */
 void run_refused(const struct run_request *request, const struct plan *plan, const char *reason);

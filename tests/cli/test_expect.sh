@@ -100,6 +100,10 @@ expect_out 'short of what is usual here, 55-55\.2'
 run check --expect=mine.toml --db slow.db
 expect_code 1
 expect_out '^short +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2 +reports'
+cp out first
+run check latest --expect mine.toml --db slow.db # a blank as of other verbs
+expect_code 1
+if cmp -s out first; then good; else bad 'a blank before the file makes a difference'; fi
 run_ok check --expect=mine.toml --db slow.db --only '*gpu1*'
 run check --expect=mine.toml --db slow.db --format junit
 expect_code 1

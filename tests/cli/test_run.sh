@@ -180,6 +180,21 @@ if [ -n "$found" ]; then
   expect_one_error 3 "check huge_pages: found $found.*nothing was measured"
   expect_value failed c.db "select status from v_run where tag = 'abort'"
   expect_value 4 c.db "select count(*) from check_result where name = 'huge_pages' and status = 'failed'"
+  for then in skip abort; do
+    for as in plan 'run --dry-run'; do
+      # shellcheck disable=SC2086
+      run $as $then.toml -v
+      expect_code 3
+      expect_out '^nothing to measure: every case is skipped$'
+      expect_out "^ +3  check huge_pages: found $found, the scenario wants $want$"
+      expect_out "^  huge_pages: wanted $want, found $found; on failure $then, without"
+      expect_out '^0 cases, 3 skipped$'
+    done
+  done
+  run_ok plan warn.toml skip.toml
+  expect_err 'skip.toml has nothing to measure here: check huge_pages: found'
+  run plan warn.toml abort.toml
+  expect_code 3
 fi
 
 begin 'a wanted check without an answer is said, and acted on'
