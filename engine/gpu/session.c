@@ -146,6 +146,7 @@ enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, st
 
 enum status cuda_session_check(struct cuda_session *session, uint32_t gpus, struct error *err) {
   enum status status = STATUS_OK;
+  session->cases++;
   for (uint32_t i = 0; i < session->machine->gpu_count && status == STATUS_OK; i++) {
     const struct cuda_gpu *gpu = &session->gpus[i];
     CUresult result = CUDA_SUCCESS;
@@ -172,10 +173,34 @@ enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, u
   return status;
 }
 
+/* The current context's access to `peer`. */
+static CUresult change_peer(struct cuda_session *session, int32_t gpu, int32_t peer, bool enabled) {
+  const struct cuda_driver *driver = &session->driver;
+  CUcontext other = session->gpus[peer].context;
+  const CUresult result =
+      enabled ? driver->cuCtxEnablePeerAccess(other, 0) : driver->cuCtxDisablePeerAccess(other);
+  if (result == CUDA_SUCCESS) {
+    session->gpus[gpu].peer_enabled[peer] = enabled;
+  }
+  return result;
+}
+
+/* A GPU may reach only so many peers at a time (eight without NVSwitch): those go that no flow of
+ * this case asked for. */
+static void drop_idle_peers(struct cuda_session *session, int32_t gpu) {
+  const struct cuda_gpu *state = &session->gpus[gpu];
+  for (uint32_t peer = 0; peer < session->machine->gpu_count; peer++) {
+    if (state->peer_enabled[peer] && state->peer_case[peer] != session->cases) {
+      (void)change_peer(session, gpu, (int32_t)peer, false);
+    }
+  }
+}
+
 enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
                                   bool enabled, struct error *err) {
-  const struct cuda_driver *driver = &session->driver;
-  if (gpu == peer || session->gpus[gpu].peer_enabled[peer] == enabled) {
+  struct cuda_gpu *state = &session->gpus[gpu];
+  state->peer_case[peer] = session->cases;
+  if (gpu == peer || state->peer_enabled[peer] == enabled) {
     return STATUS_OK;
   }
   if (enabled && !session->machine->links[gpu][peer].peer_access) {
@@ -186,15 +211,13 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
   if (status != STATUS_OK) {
     return status;
   }
-  CUcontext other = session->gpus[peer].context;
-  CUresult result =
-      enabled ? driver->cuCtxEnablePeerAccess(other, 0) : driver->cuCtxDisablePeerAccess(other);
-  status = cuda_check(driver, result, err, "%s peer access of GPU %d to GPU %d",
-                      enabled ? "enabling" : "disabling", gpu, peer);
-  if (status == STATUS_OK) {
-    session->gpus[gpu].peer_enabled[peer] = enabled;
+  CUresult result = change_peer(session, gpu, peer, enabled);
+  if (result == CUDA_ERROR_TOO_MANY_PEERS) {
+    drop_idle_peers(session, gpu);
+    result = change_peer(session, gpu, peer, enabled);
   }
-  return status;
+  return cuda_check(&session->driver, result, err, "%s peer access of GPU %d to GPU %d",
+                    enabled ? "enabling" : "disabling", gpu, peer);
 }
 
 enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,
@@ -329,6 +352,32 @@ enum status data_gpu_fill_pieces(struct cuda_session *session, int32_t gpu,
                             pieces->piece_bytes * pieces->pieces, pieces, err);
 }
 
+enum status data_gpu_compare_begin(struct cuda_session *session, uint64_t verdict, CUstream stream,
+                                   struct error *err) {
+  static const struct pattern_compare_result nothing = {.first_offset = UINT64_MAX};
+  return cuda_check(&session->driver,
+                    session->driver.cuMemcpyHtoDAsync(verdict, &nothing, sizeof nothing, stream),
+                    err, "preparing a comparison");
+}
+
+enum status data_gpu_compare_end(struct cuda_session *session, uint64_t verdict, CUstream stream,
+                                 uint64_t most, struct pattern_compare_result *result,
+                                 struct error *err) {
+  /* The verdict travels by the same kind of copy as the data it is about, and a lost copy must not
+   * read as "nothing differs". */
+  *result = (struct pattern_compare_result){.bad_bytes = UINT64_MAX};
+  enum status status = cuda_check(
+      &session->driver, session->driver.cuMemcpyDtoHAsync(result, verdict, sizeof *result, stream),
+      err, "reading the result of a comparison");
+  status = THEN(status, cuda_session_wait(session, stream, "comparing a buffer", err));
+  if (status == STATUS_OK && result->bad_bytes > most) {
+    status = error_set(err, STATUS_CORRUPT,
+                       "the copies that bring the verdict of a comparison on a GPU are themselves "
+                       "lost or wrong");
+  }
+  return status;
+}
+
 enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
                              uint64_t size_bytes, uint64_t seed,
                              struct pattern_compare_result *result, struct error *err) {
@@ -342,31 +391,14 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
     status = cuda_check(driver, driver->cuMemAlloc(&state->compare_result, sizeof *result), err,
                         "allocating the result of a comparison");
   }
-  const struct pattern_compare_result nothing = {.first_offset = UINT64_MAX};
-  /* The verdict travels by the same kind of copy as the data it is about, and a lost copy must not
-   * read as "nothing differs": both results begin as values that say otherwise. */
-  *result = (struct pattern_compare_result){.bad_bytes = UINT64_MAX};
-  status = THEN(status, cuda_check(driver,
-                                   driver->cuMemcpyHtoDAsync(state->compare_result, &nothing,
-                                                             sizeof nothing, state->stream),
-                                   err, "preparing a comparison"));
   struct pattern_compare_arguments arguments = {
       .address = address, .size_bytes = size_bytes, .seed = seed, .result = state->compare_result};
+  status = THEN(status, data_gpu_compare_begin(session, state->compare_result, state->stream, err));
   status = THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_COMPARE,
                                             data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
                                             state->stream, &arguments, err));
-  status = THEN(status, cuda_check(driver,
-                                   driver->cuMemcpyDtoHAsync(result, state->compare_result,
-                                                             sizeof *result, state->stream),
-                                   err, "reading the result of a comparison"));
-  status = THEN(status,
-                cuda_session_wait(session, session->gpus[gpu].stream, "comparing a buffer", err));
-  if (status == STATUS_OK && result->bad_bytes > size_bytes) {
-    status = error_set(err, STATUS_CORRUPT,
-                       "the copies that compare %llu bytes on GPU %d are themselves lost or wrong",
-                       (unsigned long long)size_bytes, gpu);
-  }
-  return status;
+  return THEN(status, data_gpu_compare_end(session, state->compare_result, state->stream,
+                                           size_bytes, result, err));
 }
 
 enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t address, void *bytes,

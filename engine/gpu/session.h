@@ -47,6 +47,14 @@ enum status data_gpu_fill_pieces(struct cuda_session *session, int32_t gpu,
 enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
                              uint64_t size_bytes, uint64_t seed,
                              struct pattern_compare_result *result, struct error *err) CHECK_RESULT;
+/* Around a kernel that compares into *verdict (a struct pattern_compare_result in device memory),
+ * on its stream, whose context is current: it becomes "nothing differs", and is waited for and
+ * read. most: as much as can differ. STATUS_CORRUPT where the verdict itself did not arrive. */
+enum status data_gpu_compare_begin(struct cuda_session *session, uint64_t verdict, CUstream stream,
+                                   struct error *err) CHECK_RESULT;
+enum status data_gpu_compare_end(struct cuda_session *session, uint64_t verdict, CUstream stream,
+                                 uint64_t most, struct pattern_compare_result *result,
+                                 struct error *err) CHECK_RESULT;
 /* Copy bytes from device memory to the host. */
 enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t address, void *bytes,
                           uint64_t size_bytes, struct error *err) CHECK_RESULT;
@@ -64,14 +72,16 @@ struct cuda_gpu {
   CUfunction kernels[kernel_name_count];
   CUstream stream; /* for work outside timed parts */
   bool peer_enabled[MACHINE_GPUS_MAX];
-  CUdeviceptr compare_result; /* of data_gpu_compare(): made at first use */
-  CUdeviceptr flush_buffer;   /* of data_gpu_flush_cache(): made at first use, twice the L2 cache */
+  uint64_t peer_case[MACHINE_GPUS_MAX]; /* the last that asked for it, by session.cases */
+  CUdeviceptr compare_result;           /* of data_gpu_compare(): made at first use */
+  CUdeviceptr flush_buffer; /* of data_gpu_flush_cache(): made at first use, twice the L2 cache */
 };
 
 struct cuda_session {
   struct cuda_driver driver;
   const struct machine *machine; /* borrowed */
   struct cuda_gpu gpus[MACHINE_GPUS_MAX];
+  uint64_t cases; /* that have ended */
 };
 
 /* Make that GPU's context current in the calling thread, creating it at first. */

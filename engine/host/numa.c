@@ -447,7 +447,7 @@ static enum status verify_sample(const struct sample *sample, const void *addres
                        offset, strerror(-where));
     }
     if (where != real) {
-      return error_set(err, STATUS_CORRUPT,
+      return error_set(err, STATUS_NO_MEMORY,
                        "the page at offset %" PRIu64 " is on NUMA node %d, not on node %" PRId32,
                        offset, where, node);
     }

@@ -48,17 +48,17 @@ static bool take_reserved(const struct memory_context *context, struct buffer *b
   }
   void *pages = mmap(buffer->host, buffer->mapped_bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_HUGETLB | MAP_HUGE_2MB, -1, 0);
-  if (pages == MAP_FAILED) {
-    return false;
+  if (pages != MAP_FAILED) {
+    enum status bound = numa_bind_memory(context->machine, buffer->host, buffer->mapped_bytes,
+                                         buffer->endpoint.index, NULL);
+    if ((bound == STATUS_OK || bound == STATUS_DENIED || bound == STATUS_UNSUPPORTED) &&
+        numa_touch_memory(context->machine, buffer->host, buffer->mapped_bytes, PAGES_HUGE_BYTES,
+                          buffer->endpoint.index, NULL) == STATUS_OK) {
+      return true;
+    }
   }
-  enum status bound = numa_bind_memory(context->machine, buffer->host, buffer->mapped_bytes,
-                                       buffer->endpoint.index, NULL);
-  if ((bound == STATUS_OK || bound == STATUS_DENIED || bound == STATUS_UNSUPPORTED) &&
-      numa_touch_memory(context->machine, buffer->host, buffer->mapped_bytes, PAGES_HUGE_BYTES,
-                        buffer->endpoint.index, NULL) == STATUS_OK) {
-    return true;
-  }
-  /* Another process took them in between: ordinary pages again, under the same address. */
+  /* Others took them in between, or had reserved them before, which free_hugepages does not show:
+   * ordinary pages again under the same address, where a failed mapping leaves a hole. */
   (void)mmap(buffer->host, buffer->mapped_bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   return false;

@@ -46,6 +46,12 @@ struct memory_ops {
   void (*release)(const struct memory_context *context, struct buffer *buffer);
 };
 
+/* The address by which a GPU reaches it: pageable memory has one where the GPU reads the host's page
+ * tables. */
+static inline uint64_t buffer_gpu_address(const struct buffer *buffer) {
+  return buffer->device != 0 ? buffer->device : (uint64_t)(uintptr_t)buffer->host;
+}
+
 /* Every kind, in the order of enum memory_kind; NULL entries: not in this build. */
 extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
 

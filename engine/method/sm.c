@@ -273,8 +273,8 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
 }
 
 static struct copy_arguments sm_copy_of(const struct flow_run *run) {
-  return (struct copy_arguments){.target = run->target->device,
-                                 .source = run->source->device,
+  return (struct copy_arguments){.target = buffer_gpu_address(run->target),
+                                 .source = buffer_gpu_address(run->source),
                                  .size_bytes = run->flow->size_bytes};
 }
 
@@ -282,14 +282,14 @@ static enum status sm_enqueue(const struct memory_context *context, struct flow_
                               uint32_t iterations, struct error *err) {
   const struct sm_launch *launch = run->state;
   struct copy_pair_arguments pair = {.copies = {sm_copy_of(run)}};
-  struct copy_rows_arguments rows = {.target = run->target->device,
-                                     .source = run->source->device,
+  struct copy_rows_arguments rows = {.target = buffer_gpu_address(run->target),
+                                     .source = buffer_gpu_address(run->source),
                                      .width_bytes = run->flow->shape.width_bytes,
                                      .pitch_bytes = run->flow->shape.pitch_bytes,
                                      .rows = run->flow->shape.height * run->flow->shape.depth,
                                      .vector_bytes = sm_access_bytes(run->flow)};
-  struct copy_pieces_arguments pieces = {.target = run->target->device,
-                                         .source = run->source->device,
+  struct copy_pieces_arguments pieces = {.target = buffer_gpu_address(run->target),
+                                         .source = buffer_gpu_address(run->source),
                                          .list = launch->pieces,
                                          .pieces = run->flow->scatter.pieces,
                                          .piece_bytes = run->flow->scatter.piece_bytes,

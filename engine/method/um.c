@@ -329,8 +329,10 @@ static enum status touch_before(const struct memory_context *context, struct flo
   struct um_state *state = run->state;
   struct touch touch = state->touch;
   touch.passes = 1;
+  touch.complement = !touch.reads; /* what the timed touch is to write is not there yet */
   enum status status = state->sum_device == 0 ? take_sum(state, err) : STATUS_OK;
   status = THEN(status, touch_at(context, run, touching_end(run->flow), &touch, err));
+  touch.complement = false;
   touch.reads = true;
   return THEN(status, touch_at(context, run, other_end(run->flow), &touch, err));
 }

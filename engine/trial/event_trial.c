@@ -255,7 +255,7 @@ static enum status start_enqueuers(struct event_trial *trial, struct error *err)
   enum status status =
       enqueuers_new(trial->context->machine, &ops, trial, trial->count, &trial->enqueuers, err);
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-    if (!trial->flows[i].follows) {
+    if (!trial->flows[i].follows && trial->runs[i].leader == NULL) {
       status = enqueuers_add(trial->enqueuers, i, stream_cpu(trial, i), err);
     }
   }

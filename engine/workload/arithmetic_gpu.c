@@ -3,6 +3,7 @@
 #include "engine/gpu/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct arithmetic_gpu {
   struct cuda_session *session;
@@ -116,5 +117,6 @@ enum status arithmetic_gpu_spoil(struct arithmetic_gpu *gpu, struct error *err) 
                                        gpu->results, 0xff,
                                        threads_of(gpu) * sizeof *gpu->results_host, stream_of(gpu)),
                                    err, "invalidating the ends of the chains"));
+  memset(gpu->results_host, 0xff, threads_of(gpu) * sizeof *gpu->results_host);
   return THEN(status, arithmetic_gpu_wait(gpu, err));
 }

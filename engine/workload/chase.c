@@ -261,7 +261,7 @@ static void make_cycle(const struct chase_state *state, uint32_t *next) {
 /* What a thread's register holds when it is at that element. */
 static uint64_t chase_position(const struct chase_state *state, uint64_t element) {
   const uint64_t offset = element * state->chase->stride_bytes;
-  return state->chase->space == CHASE_SHARED ? offset : state->buffer->device + offset;
+  return state->chase->space == CHASE_SHARED ? offset : buffer_gpu_address(state->buffer) + offset;
 }
 
 /* `count` elements from `first` on, as they lie in memory. */

@@ -4,6 +4,7 @@
 #include "engine/workload/stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Filling and comparing. */
 enum { DATA_BLOCK = 512, DATA_BLOCKS_PER_SM = 4 };
@@ -196,24 +197,18 @@ static enum status gpu_compare(void *opaque, const struct buffer *array,
                                const struct stream_values *values,
                                struct pattern_compare_result *result, struct error *err) {
   struct gpu_state *state = opaque;
-  const struct cuda_driver *driver = stream_gpu_driver(state);
   struct stream_data_arguments arguments = {.address = array->device,
                                             .count =
                                                 state->stream->size_bytes / values->element_bytes,
                                             .result = state->compare_result,
                                             .values = *values};
-  *result = (struct pattern_compare_result){.first_offset = UINT64_MAX};
+  struct cuda_session *session = state->context->cuda;
   enum status status = stream_gpu_use(state, err);
-  status = THEN(status, cuda_check(driver,
-                                   driver->cuMemcpyHtoDAsync(state->compare_result, result,
-                                                             sizeof *result, own_stream(state)),
-                                   err, "preparing a comparison"));
+  status =
+      THEN(status, data_gpu_compare_begin(session, state->compare_result, own_stream(state), err));
   status = THEN(status, launch_data(state, KERNEL_STREAM_COMPARE, &arguments, err));
-  status = THEN(status, cuda_check(driver,
-                                   driver->cuMemcpyDtoHAsync(result, state->compare_result,
-                                                             sizeof *result, own_stream(state)),
-                                   err, "reading the result of a comparison"));
-  return THEN(status, wait_own(state, err));
+  return THEN(status, data_gpu_compare_end(session, state->compare_result, own_stream(state),
+                                           arguments.count, result, err));
 }
 
 static enum status gpu_run(void *opaque, struct loads *loads, uint32_t iterations,
@@ -271,6 +266,7 @@ static enum status gpu_invalidate_parts(void *opaque, struct error *err) {
                                                       state->shape.grid * sizeof *state->parts_host,
                                                       own_stream(state)),
                               err, "invalidating the sums of the blocks"));
+  memset(state->parts_host, 0xff, state->shape.grid * sizeof *state->parts_host);
   return THEN(status, wait_own(state, err));
 }
 

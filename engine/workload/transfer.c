@@ -369,15 +369,17 @@ static enum status flush_device_caches(const struct transfer *transfer, const st
 }
 
 /* What is not cached, write-combined memory, is neither. */
-static void set_host_cache(const struct transfer *transfer, const struct buffer *buffer) {
+static void set_host_cache(const struct transfer *transfer, const struct flow_run *run,
+                           const struct buffer *buffer) {
+  const uint64_t size_bytes = transfer_buffer_bytes(run->flow); /* the pool's may be larger */
   if (buffer->host == NULL || buffer->endpoint.place != PLACE_NUMA) {
     return;
   }
   /* workload_prove_caches() says what they can do. */
   if (transfer->bench->measure.host_cache == HOST_CACHE_FLUSHED) {
-    (void)cache_flush(buffer->host, buffer->size_bytes);
+    (void)cache_flush(buffer->host, size_bytes);
   } else if (buffer->endpoint.memory != MEMORY_WRITE_COMBINED) {
-    numa_write_lines(transfer->engine->context.machine, buffer->host, buffer->size_bytes,
+    numa_write_lines(transfer->engine->context.machine, buffer->host, size_bytes,
                      cache_line_bytes(), buffer->endpoint.index);
   }
 }
@@ -386,9 +388,9 @@ static void set_host_cache(const struct transfer *transfer, const struct buffer 
  * pages are on the host, since a flush or a write would bring the others there. */
 static void set_host_caches(const struct transfer *transfer, const struct flow_run *run) {
   if (!transfer_ops(run->flow)->shares_buffer) {
-    set_host_cache(transfer, run->target);
+    set_host_cache(transfer, run, run->target);
   }
-  set_host_cache(transfer, run->source);
+  set_host_cache(transfer, run, run->source);
 }
 
 static enum status transfer_before_trial(void *state, struct error *err) {

@@ -5,6 +5,7 @@
 #include "engine/workload/workload.h"
 #include "kernels/kernels.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static const struct method_ops *transfer_flow_ops(const struct flow *flow) {
@@ -139,6 +140,42 @@ static const char *mixed_unsupported_reason(const struct bench_case *bench_case)
   return NULL;
 }
 
+static bool transfer_flow_is_between(const struct flow *flow, int32_t one, int32_t other) {
+  const struct endpoint *from = &flow->source;
+  const struct endpoint *to = &flow->target;
+  return from->place == PLACE_GPU && to->place == PLACE_GPU &&
+         ((from->index == one && to->index == other) || (from->index == other && to->index == one));
+}
+
+/* Peer access is on or off between two GPUs, for all that a process does there. */
+static const char *peers_unsupported_reason(const struct bench_case *bench_case,
+                                            char reason[CASE_REASON_MAX]) {
+  const struct chase *chase = &bench_case->work.chase;
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *staged = &bench_case->flows[i];
+    const int32_t from = staged->source.index;
+    const int32_t to = staged->target.index;
+    if (!staged->staged || !transfer_flow_is_between(staged, from, to)) {
+      continue;
+    }
+    bool direct = bench_case->kind == CASE_CHASE && chase->space == CHASE_PEER &&
+                  transfer_flow_is_between(staged, chase->gpu, chase->memory.index);
+    for (uint32_t j = 0; !direct && j < bench_case->flow_count; j++) {
+      const struct flow *flow = &bench_case->flows[j];
+      direct = !flow->staged && transfer_flow_is_between(flow, from, to);
+    }
+    if (direct) {
+      (void)snprintf(reason, CASE_REASON_MAX,
+                     "peer access between GPU %" PRId32 " and GPU %" PRId32
+                     " is on or off for a whole case, which has peer = false for a part of it "
+                     "only: measure them apart",
+                     from, to);
+      return reason;
+    }
+  }
+  return NULL;
+}
+
 void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
@@ -165,6 +202,7 @@ const char *transfer_unsupported_reason(const struct bench_case *bench_case,
   uint64_t managed[MACHINE_GPUS_MAX] = {0};
   transfer_managed_bytes(bench_case, managed);
   const char *unsupported = mixed_unsupported_reason(bench_case);
+  unsupported = unsupported != NULL ? unsupported : peers_unsupported_reason(bench_case, reason);
   return unsupported != NULL
              ? unsupported
              : managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);

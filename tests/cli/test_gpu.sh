@@ -203,6 +203,78 @@ printf '%s\n' '[[fake.fault]]' 'kind = "drop"' 'call = "cuMemcpyHtoD*"' 'count =
 HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'corrupt: .*(lost or wrong|bytes differ)' run gpu.toml --db lost.db
 expect_value 0 lost.db "select count(*) from v_case where status = 'ok' and block = 'up'"
 
+begin 'what a stream leaves is not believed where the copy of the verdict is lost'
+printf '%s\n' 'schema_version = 1' 'name = "sum"' '[[stream]]' 'name = "s"' 'at = { gpu = 0 }' 'op = "copy"' \
+  'size = "1MiB"' 'max_time = "5ms"' >sum.toml
+printf '%s\n' '[[fake.fault]]' 'kind = "drop"' 'call = "haul_stream_copy*"' 'count = 0' \
+  '[[fake.fault]]' 'kind = "drop"' 'call = "cuMemcpyDtoHAsync"' 'count = 0' >fault.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'corrupt: .*lost or wrong' run sum.toml --db lost.db
+
+begin 'unified memory: the touch that is timed wrote, not the one before it'
+printf '%s\n' 'schema_version = 1' 'name = "again"' '[measure]' 'iterations = 1' 'warmup = 0' \
+  'trials = { min = 1, max = 1 }' '[[transfer]]' 'name = "u"' 'method = "um"' 'size = "1MiB"' \
+  'from = { numa = 0, memory = "managed" }' 'to = { gpu = 0 }' 'unified = { again = true }' >again.toml
+printf '%s\n' '[[fake.fault]]' 'kind = "drop"' 'call = "haul_touch"' 'nth = 3' >fault.toml
+run_ok run again.toml --db again.db
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_fails 3 'corrupt: ' run again.toml --db again.db
+
+begin 'peers: as many at a time as a GPU may have, and on or off for a whole case'
+printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuCtxEnablePeerAccess"' 'code = 711' 'nth = 2' 'count = 1' 'gpu = 0' >fault.toml
+printf '%s\n' 'schema_version = 1' 'name = "peers"' '[measure]' 'max_time = "5ms"' '[[transfer]]' 'name = "p2p"' \
+  'method = "ce"' 'initiator = "source"' 'from = { gpu = 0 }' 'to = { gpu = [1, 2, 1] }' 'size = "1MiB"' >peers.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run_ok run peers.toml --db peers.db
+expect_value 2 peers.db "select count(*) from v_case where status = 'ok'"
+cat >mixed.toml <<'TOML'
+schema_version = 1
+name = "mixed"
+[measure]
+max_time = "5ms"
+[[transfer]]
+name = "both"
+method = "ce"
+size = "1MiB"
+[[transfer.flow]]
+from = { gpu = 0 }
+to = { gpu = 1 }
+peer = false
+[[transfer.flow]]
+from = { gpu = 1 }
+to = { gpu = 0 }
+[[chase]]
+name = "chase"
+space = "peer"
+at = { gpu = 0 }
+of = { gpu = 1 }
+footprint = "1MiB"
+[[chase.load]]
+method = "ce"
+from = { gpu = 1 }
+to = { gpu = 0 }
+size = "1MiB"
+peer = false
+[[transfer]]
+name = "others"
+method = "ce"
+size = "1MiB"
+[[transfer.flow]]
+from = { gpu = 0 }
+to = { gpu = 1 }
+peer = false
+[[transfer.flow]]
+from = { gpu = 2 }
+to = { gpu = 1 }
+TOML
+run_ok run mixed.toml --db mixed.db
+expect_err 'peer access between GPU . and GPU . is on or off for a whole case, which has peer = false for a part of it only'
+expect_value 'others' mixed.db "select group_concat(block) from v_case where status = 'ok'"
+expect_value 2 mixed.db "select count(*) from v_case where status = 'skipped'"
+
+begin 'a kernel reaches pageable memory where the GPU reads the page tables of the host'
+printf '%s\n' 'schema_version = 1' 'name = "coherent"' '[measure]' 'max_time = "5ms"' '[[transfer]]' 'name = "sm"' 'method = "sm"' \
+  'from = { numa = 0, memory = "pageable" }' 'to = { gpu = 0 }' 'size = "1MiB"' 'direction = ["forward", "reverse"]' >coherent.toml
+HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run coherent.toml --db coherent.db
+expect_value 2 coherent.db "select count(*) from v_case where status = 'ok'"
+
 begin 'a machine without GPUs'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/no-gpu.toml run_fails 3 'skipped .*: .*GPU' run gpu.toml --db none.db
 expect_value 0 none.db "select count(*) from v_case where status = 'ok'"
