@@ -14,6 +14,7 @@
 #include "runner/record/database.h"
 #include "runner/record/query.h"
 #include "runner/run/batch.h"
+#include "runner/run/claim.h"
 #include "runner/run/launch.h"
 
 #include <argp.h>
@@ -138,6 +139,13 @@ enum status command_open_query(struct command *command, struct error *err) CHECK
  * crashes or hangs (45 s) while it looks leaves a machine without GPUs whose cuda_state says so:
  * probe_describe_loss(). */
 enum status command_get_machine(struct command *command, struct error *err) CHECK_RESULT;
+/* How what is in use is claimed: by which database, and in which folder of locks. */
+enum status command_claiming(struct command *command, struct claim_request *claiming,
+                             struct error *err) CHECK_RESULT;
+/* The runs of the database that were killed on this host, of which nobody wrote the end: they are
+ * recorded as running, and nobody measures them. */
+enum status command_find_killed(struct command *command, struct database *database,
+                                struct run_list *killed, struct error *err) CHECK_RESULT;
 /* Where rows go: stdout, in the format asked for. empty: as in runner/table/table.h. Once. */
 const struct row_sink *command_rows(struct command *command, const char *empty);
 /* Read the scenarios that the arguments name. False: mistakes were reported, command->code is set.

@@ -2,9 +2,7 @@
 #include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
-#include "runner/run/claim.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,8 +23,8 @@ static enum status verb_delete_find(struct command *command, struct run_list *ru
 }
 
 /* Whether the run may be deleted; says it on stderr when somebody is to be asked. */
-static enum status verb_delete_look(struct command *command, const struct run_ref *run,
-                                    const char *path, bool ask, struct error *err) {
+static enum status verb_delete_look(struct command *command, const struct run_ref *run, bool ask,
+                                    struct error *err) {
   struct run_to_delete found;
   RETURN_ON_ERROR(run_to_delete_read(command->database, run->id, &command->arena, &found, err));
   if (found.baselines != NULL && !command->force) {
@@ -36,12 +34,9 @@ static enum status verb_delete_look(struct command *command, const struct run_re
                      (long long)run->id, found.baselines);
   }
   if (found.running && !command->force) {
-    const char *locks = getenv("HAUL_LOCKS");
-    const struct claim_request claiming = {.common = &command->common,
-                                           .folder =
-                                               locks != NULL && locks[0] != '\0' ? locks : NULL,
-                                           .database = path};
+    struct claim_request claiming;
     struct lock *owner = NULL;
+    RETURN_ON_ERROR(command_claiming(command, &claiming, err));
     const enum status status = claim_run(&claiming, run->uuid, &owner, err);
     claim_leave_run(owner);
     if (status != STATUS_OK) {
@@ -96,7 +91,7 @@ static enum status verb_delete_run(struct command *command, struct error *err) {
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(verb_delete_find(command, &runs, err));
   for (size_t i = 0; i < runs.count; i++) {
-    RETURN_ON_ERROR(verb_delete_look(command, &runs.runs[i], path, ask, err));
+    RETURN_ON_ERROR(verb_delete_look(command, &runs.runs[i], ask, err));
   }
   if (!command->yes && !ask) {
     return error_set(err, STATUS_USAGE, "%zu run%s would be deleted for good: confirm with --yes",

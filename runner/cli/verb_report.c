@@ -232,14 +232,21 @@ static enum status verb_report_compare_sides(struct command *command, struct com
 static enum status verb_report_note_unended(struct command *command,
                                             const struct report_request *request,
                                             struct error *err) {
+  struct run_list killed;
+  RETURN_ON_ERROR(command_find_killed(command, query_database(request->query), &killed, err));
   for (size_t i = 0; i < request->run_count; i++) {
     struct run_to_delete found;
+    size_t k = 0;
+    while (k < killed.count && killed.runs[k].id != request->runs[i].id) {
+      k++;
+    }
     RETURN_ON_ERROR(run_to_delete_read(query_database(request->query), request->runs[i].id,
                                        &command->arena, &found, err));
     if (found.running) {
-      say_note(&command->common,
-               "run %lld has not ended (it is being measured, or was killed): %lld results so far",
-               (long long)request->runs[i].id, (long long)found.results);
+      say_note(&command->common, "run %lld has not ended (%s): %lld results so far",
+               (long long)request->runs[i].id,
+               k < killed.count ? "it was killed" : "it is being measured, or was killed",
+               (long long)found.results);
     }
   }
   return STATUS_OK;

@@ -378,7 +378,6 @@ static enum status verb_run_resume(struct command *command, struct run_request *
 /* Where the results go, and how what is used is claimed; *scratch: as of health_database(). */
 static enum status verb_run_prepare(struct command *command, struct run_request *request,
                                     char **scratch, struct error *err) {
-  const char *locks = getenv("HAUL_LOCKS");
   const bool judged =
       command->batch.count > 0 && command->batch.scenarios[0]->run.verdict == RUN_VERDICT_EXPECTED;
   if (command->shard == NULL && judged) {
@@ -387,15 +386,12 @@ static enum status verb_run_prepare(struct command *command, struct run_request 
     RETURN_ON_ERROR(command_path(command, &request->database, err));
   }
   request->launch = &command->launch.run;
-  request->claiming = (struct claim_request){
-      .common = &command->common,
-      .folder = locks != NULL && locks[0] != '\0' ? locks : NULL,
-      .database = request->database,
-      .wait_ns = command->wait_given ? command->wait_ns
-                 : judged            ? command->batch.scenarios[0]->run.idle_wait_ns
-                                     : WAIT_DEFAULT_NS,
-      .share = command->share,
-  };
+  RETURN_ON_ERROR(command_claiming(command, &request->claiming, err));
+  request->claiming.database = request->database;
+  request->claiming.wait_ns = command->wait_given ? command->wait_ns
+                              : judged            ? command->batch.scenarios[0]->run.idle_wait_ns
+                                                  : WAIT_DEFAULT_NS;
+  request->claiming.share = command->share;
   return STATUS_OK;
 }
 

@@ -2,13 +2,16 @@
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/console/shell_word.h"
+#include "runner/record/manage.h"
 #include "runner/supervise/probe.h"
 #include "scenarios/scenarios.h"
 #include "schema/machine/machine_file.h"
 #include "schema/scenario/nearest.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROBE_LIMIT_NS UINT64_C(45000000000) /* a driver may take long to wake its GPUs */
 
@@ -169,6 +172,33 @@ enum status command_get_machine(struct command *command, struct error *err) {
   }
   return command->machine != NULL ? machine_file_load(command->machine, command->target, err)
                                   : probe_in_child(&looks, PROBE_LIMIT_NS, command->target, err);
+}
+
+enum status command_claiming(struct command *command, struct claim_request *claiming,
+                             struct error *err) {
+  const char *locks = getenv("HAUL_LOCKS");
+  *claiming = (struct claim_request){
+      .common = &command->common,
+      .folder = locks != NULL && locks[0] != '\0' ? locks : NULL,
+  };
+  return command_path(command, &claiming->database, err);
+}
+
+enum status command_find_killed(struct command *command, struct database *database,
+                                struct run_list *killed, struct error *err) {
+  struct claim_request claiming;
+  char host[HOST_NAME_MAX + 1] = "";
+  struct run_list running;
+  (void)gethostname(host, sizeof host - 1);
+  RETURN_ON_ERROR(command_claiming(command, &claiming, err));
+  RETURN_ON_ERROR(running_runs_read(database, host, &command->arena, &running, err));
+  *killed = (struct run_list){.runs = running.runs};
+  for (size_t i = 0; i < running.count; i++) {
+    if (!claim_is_measured(&claiming, running.runs[i].uuid)) {
+      killed->runs[killed->count++] = running.runs[i];
+    }
+  }
+  return STATUS_OK;
 }
 
 const struct row_sink *command_rows(struct command *command, const char *empty) {

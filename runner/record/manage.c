@@ -1,5 +1,6 @@
 #include "runner/record/manage.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { SHRINK_FROM_PERCENT = 25 };
@@ -74,6 +75,23 @@ enum status run_to_delete_read(struct database *database, int64_t run, struct ar
                                     .baselines = statement_column_text(&statement, 4, arena),
                                     .running = strcmp(recorded, "running") == 0,
                                     .results = sqlite3_column_int64(statement.stmt, 5)};
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+enum status running_runs_read(struct database *database, const char *host, struct arena *arena,
+                              struct run_list *runs, struct error *err) {
+  struct statement statement;
+  size_t capacity = 0;
+  *runs = (struct run_list){0};
+  enum status status = statement_prepare(database, "manage/running_runs", &statement, err);
+  statement_bind_text(&statement, ":host", host);
+  while (statement_next(&statement, &status, err)) {
+    runs->runs = arena_grow(arena, runs->runs, runs->count, &capacity, sizeof *runs->runs);
+    struct run_ref *run = &runs->runs[runs->count++];
+    run->id = sqlite3_column_int64(statement.stmt, 0);
+    (void)snprintf(run->uuid, sizeof run->uuid, "%s", statement_column_text(&statement, 1, arena));
   }
   statement_finalize(&statement);
   return status;

@@ -38,6 +38,9 @@ struct run_to_delete {
 };
 enum status run_to_delete_read(struct database *database, int64_t run, struct arena *arena,
                                struct run_to_delete *found, struct error *err) CHECK_RESULT;
+/* The runs of that host that are recorded as running: each is being measured, or was killed. */
+enum status running_runs_read(struct database *database, const char *host, struct arena *arena,
+                              struct run_list *runs, struct error *err) CHECK_RESULT;
 /* Delete the runs with everything that no other run has, in one transaction, from baselines too. */
 enum status runs_delete(struct database *database, const struct run_list *runs,
                         struct error *err) CHECK_RESULT;

@@ -314,6 +314,13 @@ uint32_t claim_describe_others(const struct claim *claim, const struct case_use 
 
 /* ---- the owner of a run ---- */
 
+bool claim_is_measured(const struct claim_request *request, const char *run) {
+  char folder[LOCK_PATH_MAX];
+  char name[NAME_MAX_BYTES];
+  (void)snprintf(name, sizeof name, "run-%s-", run);
+  return lock_find_folder(request->folder, folder, NULL) != STATUS_OK || lock_is_used(folder, name);
+}
+
 enum status claim_run(const struct claim_request *request, const char *run, struct lock **owner,
                       struct error *err) {
   char folder[LOCK_PATH_MAX];

@@ -58,5 +58,8 @@ struct lock;
 enum status claim_run(const struct claim_request *request, const char *run, struct lock **owner,
                       struct error *err) CHECK_RESULT;
 void claim_leave_run(struct lock *owner);
+/* Whether the run has an owner on this host, as far as can be told, in whatever copy of its
+ * database: else it was killed. */
+bool claim_is_measured(const struct claim_request *request, const char *run);
 
 #endif

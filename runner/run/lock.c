@@ -281,6 +281,34 @@ void lock_name_run(struct lock *lock, const char *run) {
   lock_write_slot(lock);
 }
 
+static bool lock_file_is_used(const char *folder, const char *name) {
+  char path[LOCK_PATH_MAX];
+  if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) {
+    return true;
+  }
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) {
+    return errno != ENOENT;
+  }
+  const bool used = lock_find(fd, use_byte, 1) >= 0;
+  (void)close(fd);
+  return used;
+}
+
+bool lock_is_used(const char *folder, const char *prefix) {
+  DIR *entries = opendir(folder);
+  const struct dirent *entry;
+  bool used = entries == NULL;
+  while (!used && (entry = readdir(entries)) != NULL) {
+    used = strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+           lock_file_is_used(folder, entry->d_name);
+  }
+  if (entries != NULL) {
+    (void)closedir(entries);
+  }
+  return used;
+}
+
 /* Whoever opened such a file meanwhile finds it removed once it is locked, and makes a new one. */
 void lock_sweep(const char *folder, const char *prefix) {
   DIR *entries = opendir(folder);

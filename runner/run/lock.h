@@ -53,6 +53,8 @@ size_t lock_count_others(const struct lock *lock, struct lock_user *other);
 /* How often somebody began to measure beside others, and who did last (0 = not known): also of one
  * who came and went between two looks. */
 uint64_t lock_count_visits(const struct lock *lock, int *pid);
+/* Whether somebody uses a resource whose name begins so; what cannot be told counts as used. */
+bool lock_is_used(const char *folder, const char *prefix);
 /* Remove the files whose names begin so that nobody uses: of runs whose processes were killed. */
 void lock_sweep(const char *folder, const char *prefix);
 /* Unlock. remove: nobody will want the resource again (a run that has ended). NULL is accepted. */

@@ -99,10 +99,20 @@ if await is_running; then
   run_error 2 "nothing was deleted: .*$pid" delete latest --yes --db a.db
   run_ok report going.html --db a.db
   expect_err 'run [0-9]+ has not ended \(it is being measured, or was killed\): [0-9]+ results so far'
+  run_ok list runs --db a.db
+  reject_err killed
+  cp a.db copy.db
+  run_ok list runs --db copy.db
+  reject_err killed
 fi
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 await gone "$pid"
+run_ok list runs --db a.db
+expect_err '^haul: run [0-9]+ is not running any more: haul was killed; haul run --resume run:[0-9]+ --db a.db measures'
+expect_value running a.db 'select status from run order by id desc limit 1'
+run_ok report killed.html --db a.db
+expect_err 'run [0-9]+ has not ended \(it was killed\): [0-9]+ results so far'
 run_ok delete latest --yes --db a.db
 expect_value 3 a.db 'select count(*) from run'
 

@@ -18,6 +18,12 @@ SELECT s.name, r.tag, r.status,
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 
+-- name: running_runs
+-- Runs of a host that have not ended.
+SELECT r.id, r.uuid FROM run r JOIN environment e ON e.id = r.environment
+WHERE r.status = 'running' AND r.origin = 'measured' AND e.host_name = :host
+ORDER BY r.id;
+
 -- name: run_words
 -- Names of runs, for completion: the newest runs, every tag, driver and baseline.
 SELECT word FROM (

@@ -152,6 +152,8 @@ static void files_of_killed_runs_are_swept(void **state) {
   struct lock *lock = must_open("run-held");
   assert_true(lock_take(lock, &self, NULL));
   lock_close(must_open("run-left"), false); /* as a killed process leaves it */
+  assert_true(lock_is_used(folder, "run-held"));
+  assert_false(lock_is_used(folder, "run-left"));
   lock_sweep(folder, "run-");
   assert_int_equal(access(held, F_OK), 0);
   assert_int_not_equal(access(left, F_OK), 0);
