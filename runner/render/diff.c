@@ -297,6 +297,18 @@ static void diff_add_group(struct diff_cases *cases, struct diff_layout *layout,
   diff_add_cells(cases, group->verdict, words, err);
 }
 
+/* Whether one of the rows has a q: with one process on each side none has. */
+static bool diff_any_tested(const struct comparison *comparison, const struct diff_layout *layout) {
+  for (size_t g = 0; g < layout->group_count; g++) {
+    for (size_t i = 0; i < layout->groups[g].count; i++) {
+      if (isfinite(comparison->rows[layout->groups[g].rows[i]].result.q)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static enum status diff_print_cases(const struct measured *measured,
                                     const struct comparison *comparison, struct diff_layout *layout,
                                     bool all, const struct table_options *options, bool *left_out,
@@ -308,7 +320,8 @@ static enum status diff_print_cases(const struct measured *measured,
   list.narrow = "q,n boots GPUs,n,A GB/s,B GB/s";
   list.listed_min = CASE_WIDTH_MIN;
   list.left_out = left_out;
-  struct diff_cases cases = {.keep = {true, true, true, true, true, true,
+  struct diff_cases cases = {.keep = {true, true, true, true, true,
+                                      diff_any_tested(comparison, layout),
                                       all || !diff_counts_are_plain(comparison, layout)},
                              .all = all};
   const char *kept[COLUMN_COUNT];
@@ -330,7 +343,11 @@ static enum status diff_print_cases(const struct measured *measured,
     }
   }
   strbuf_fini(&cases.name);
-  return table_close(cases.table, err);
+  const enum status status = table_close(cases.table, err);
+  if (left_out != NULL && !cases.keep[COLUMN_Q]) {
+    left_out[COLUMN_Q] = true;
+  }
+  return status;
 }
 
 static bool diff_any_on_both(const struct comparison *comparison) {

@@ -274,19 +274,48 @@ static struct diff_group *layout_group(struct diff_layout *layout, size_t *capac
   return &layout->groups[layout->group_count++];
 }
 
-/* The rows are in the order of verdicts already. */
+static bool layout_is_small(const struct comparison_row *row) {
+  return row->result.verdict == VERDICT_INSUFFICIENT && fabs(row->change) <= row->delta;
+}
+
+/* Whether undecided cases that differ by less than matters would hide the others. */
+static bool layout_has_many_small(const struct measured *measured,
+                                  const struct comparison *comparison) {
+  struct diff_layout layout = {0};
+  size_t capacity = 0;
+  size_t lines = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (layout_is_small(row)) {
+      struct diff_group *group =
+          layout_group(&layout, &capacity, row->result.verdict, measured->cases[row->bench].block);
+      group->count++;
+    }
+  }
+  for (size_t g = 0; g < layout.group_count; g++) {
+    lines += layout.groups[g].count >= DIFF_FOLD_MIN ? 1 : layout.groups[g].count;
+  }
+  arena_fini(&layout.arena);
+  return lines > DIFF_SMALL_LINES_MAX;
+}
+
+/* The rows are in the order of verdicts already; what differs by less than matters comes last. */
 static void layout_set_groups(struct diff_layout *layout, const struct measured *measured,
                               const struct comparison *comparison,
                               const bool shown[verdict_name_count], bool all) {
   size_t capacity = 0;
   size_t *of_row = arena_array(&layout->arena, comparison->row_count, sizeof *of_row);
-  for (size_t i = 0; i < comparison->row_count; i++) {
+  const bool small_last = !all && layout_has_many_small(measured, comparison);
+  const size_t count_of_rows = comparison->row_count;
+  for (size_t k = 0; k < (small_last ? 2 : 1) * count_of_rows; k++) {
+    const size_t i = k % count_of_rows;
     const struct comparison_row *row = &comparison->rows[i];
-    if (!shown[row->result.verdict]) {
+    const bool small = small_last && layout_is_small(row);
+    if (!shown[row->result.verdict] || small != (k >= count_of_rows)) {
       continue;
     }
-    struct diff_group *group =
-        layout_group(layout, &capacity, row->result.verdict, measured->cases[row->bench].block);
+    struct diff_group *group = layout_group(layout, &capacity, row->result.verdict,
+                                            small ? "" : measured->cases[row->bench].block);
     of_row[i] = (size_t)(group - layout->groups);
     group->count++;
     group->provisional += row->result.is_provisional;
@@ -303,7 +332,7 @@ static void layout_set_groups(struct diff_layout *layout, const struct measured 
       }
     }
     group->rows = rows;
-    group->folded = group->count >= DIFF_FOLD_MIN && !all;
+    group->folded = (group->count >= DIFF_FOLD_MIN || group->block[0] == '\0') && !all;
   }
 }
 
@@ -327,16 +356,24 @@ void diff_layout_fini(struct diff_layout *layout) {
   arena_fini(&layout->arena);
 }
 
+const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group) {
+  const char *cases = strings_plural(group->count, "case", "cases");
+  return group->block[0] == '\0'
+             ? arena_format(&layout->arena, "%zu %s that %s by less than matters", group->count,
+                            cases, strings_plural(group->count, "differs", "differ"))
+             : arena_format(&layout->arena, "%s: %zu %s", group->block, group->count, cases);
+}
+
 const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,
                              const struct comparison *comparison, const struct diff_group *group) {
   const bool evidence = group->verdict == VERDICT_REGRESSED || group->verdict == VERDICT_IMPROVED ||
                         group->verdict == VERDICT_BROKEN;
   const char *first = measured->cases[comparison->rows[group->rows[0]].bench].name;
   const size_t block = strlen(group->block);
-  if (strncmp(first, group->block, block) == 0 && first[block] == '/') {
+  if (block > 0 && strncmp(first, group->block, block) == 0 && first[block] == '/') {
     first += block + 1; /* the line begins with it */
   }
-  return arena_format(&layout->arena, "%s: %zu cases, %s %s", group->block, group->count,
+  return arena_format(&layout->arena, "%s, %s %s", diff_group_title(layout, group),
                       evidence ? "strongest" : "first", first);
 }
 

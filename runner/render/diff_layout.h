@@ -9,8 +9,9 @@
 #include "runner/analysis/compare.h"
 #include "runner/analysis/conclusion.h"
 
-/* Groups of fewer rows are not folded: the rows say more than their count. */
-enum { DIFF_FOLD_MIN = 3 };
+/* Groups of fewer rows are not folded: the rows say more than their count. Where undecided cases
+ * that differ by less than matters would take more lines, they are one group of all blocks. */
+enum { DIFF_FOLD_MIN = 3, DIFF_SMALL_LINES_MAX = 12 };
 
 /* What the reader wants to know before any table. */
 #define DIFF_SENTENCE_LIST(X)                                                                      \
@@ -40,7 +41,7 @@ struct diff_block {
 /* Rows of one block and verdict, in the order of the comparison. */
 struct diff_group {
   enum verdict verdict;
-  const char *block;
+  const char *block;  /* "" = undecided cases of all blocks that differ by less than matters */
   const size_t *rows; /* of comparison.rows */
   size_t count;
   size_t provisional; /* of those */
@@ -70,6 +71,8 @@ void diff_layout_init(struct diff_layout *layout, const struct measured *measure
                       bool all);
 void diff_layout_fini(struct diff_layout *layout);
 
+/* "down: 12 cases", "59 cases that differ by less than matters" */
+const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group);
 /* "down: 12 cases, strongest gpu2-numa0:pinned/4MiB" */
 const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,
                              const struct comparison *comparison, const struct diff_group *group);

@@ -234,6 +234,31 @@ expect_out '^1 slow;'
 run outliers --db quick.db --json
 expect_out '"finding":"slow".*"name":"gpu1-numa0".*"memory":"device to pinned"'
 
+begin 'undecided cases that differ by less than matters do not hide the others'
+{
+  printf 'schema_version = 1\nname = "blocks"\n[measure]\ntrials = { min = 8, max = 8 }\nmax_time = "5ms"\n'
+  for block in $(seq 14); do
+    printf '[[transfer]]\nname = "b%s"\nmethod = "ce"\nfrom = { numa = "local" }\nto = { gpu = 0 }\nsize = "%sKiB"\n' \
+      "$block" "$((64 + block))"
+  done
+  printf '[[transfer]]\nname = "down"\nmethod = "ce"\nfrom = { gpu = 0 }\nto = { numa = "local" }\nsize = "4MiB"\n'
+} >blocks.toml
+printf '[[fake.link]]\nfrom = 0\nto = "host"\nfactor = 0.9\n' >tenth.toml
+run_ok run blocks.toml -q --db blocks.db
+HAUL_FAKE_FAULTS=tenth.toml run_ok run blocks.toml -q --db blocks.db
+run_ok diff previous latest --db blocks.db
+expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB .* -[89]\.'
+expect_out '^INSUFFICIENT +14 cases that differ by less than matters, first b'
+equal 2 "$(grep -c '^INSUFFICIENT' out)" 'lines'
+expect_out '^verdict +case +A GB/s +B GB/s +change %$'
+reject_out '^q:'
+run_ok diff previous latest --db blocks.db -v
+equal 15 "$(grep -c '^INSUFFICIENT' out)" 'lines with -v'
+run_ok diff previous latest --db blocks.db --json
+equal 15 "$(grep -c '"verdict": *"insufficient"' out)" 'cases in JSON'
+run_ok report blocks.html run:2 --against run:1 --db blocks.db
+if grep -q '</span> 14 cases that differ by less than matters' blocks.html; then good; else bad 'no such group on the page'; fi
+
 begin 'one process per side is undecided; stderr says what would decide'
 on_first gpu.toml -q --db one.db --tag a
 on_second gpu.toml -q --db one.db --tag b

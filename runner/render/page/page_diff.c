@@ -305,12 +305,13 @@ static void page_put_group(FILE *page, const struct measured *measured,
                            size_t room) {
   const size_t shown = group->count < room ? group->count : room;
   html_print(page,
-             "<details class=\"group\"><summary><span class=\"badge %s\">%s</span> %s: %zu %s "
+             "<details class=\"group\"><summary><span class=\"badge %s\">%s</span> %s "
              "<b>%s%s</b></summary>\n",
-             page_verdict_class(group->verdict), verdict_text(group->verdict), group->block,
-             group->count, strings_plural(group->count, "case", "cases"),
-             diff_group_range(layout, group), isfinite(group->low) ? " %" : "");
-  page_put_cases(page, measured, comparison, maps, group->rows, shown, group->block);
+             page_verdict_class(group->verdict), verdict_text(group->verdict),
+             diff_group_title(layout, group), diff_group_range(layout, group),
+             isfinite(group->low) ? " %" : "");
+  page_put_cases(page, measured, comparison, maps, group->rows, shown,
+                 group->block[0] != '\0' ? group->block : "Cases");
   page_put_left_out(page, group->count - shown);
   (void)fputs("</details>\n", page);
 }
