@@ -103,9 +103,10 @@ struct verb {
   const char *missing;  /* "missing WHAT", the complaint if there is no argument; NULL: none */
   const char *too_many; /* what "too many arguments: 'WORD'" ends with; may be NULL */
   const char *const
-      *words;       /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
-  const char *noun; /* what one of words is; NULL: the verb looks at them itself */
-  bool takes_runs;  /* names of runs are arguments, too: for completion */
+      *words;             /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
+  const char *noun;       /* what one of words is; NULL: the verb looks at them itself */
+  bool takes_runs;        /* names of runs are arguments, too: for completion */
+  const char *runs_after; /* of words, the one behind which they are; NULL: none */
   const struct verb_option *format; /* its own --format; NULL = that of all verbs */
   /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
   void (*check)(struct command *command, struct argp_state *state);

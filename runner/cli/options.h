@@ -61,10 +61,12 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
         OPTION_NON_EMPTY(expect)                                                                   \
   }
 
-/* Which runs. */
-#define WHERE_OPTION                                                                               \
+/* Which runs; what: that the help begins with. */
+#define WHERE_OPTION WHERE_OPTION_OF("")
+#define WHERE_OPTION_OF(what)                                                                      \
   {                                                                                                \
     "where", "FACT=VALUE",                                                                         \
+        what                                                                                       \
         "only runs with that fact of their environment, or that tag, scenario, haul_version or "   \
         "origin; VALUE is a glob, or several with commas between them; may be repeated, and - "    \
         "reads them from standard input",                                                          \
@@ -72,12 +74,13 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
   }
 
 /* Which runs and cases: diff, check, history, outliers, export. */
-#define FILTER_OPTIONS                                                                             \
+#define FILTER_OPTIONS FILTER_OPTIONS_OF("")
+#define FILTER_OPTIONS_OF(what)                                                                    \
   {"only", "GLOB",                                                                                 \
-   "only the cases or blocks whose names match, or a case_key; may be repeated, with commas "      \
-   "between several globs, and - reads them from standard input",                                  \
+   what "only the cases or blocks whose names match, or a case_key; may be repeated, with commas " \
+        "between several globs, and - reads them from standard input",                             \
    .take = option_take_only, .group = 1},                                                          \
-      WHERE_OPTION
+      WHERE_OPTION_OF(what)
 
 /* Two sides: diff, check. */
 #define COMPARE_OPTIONS                                                                            \

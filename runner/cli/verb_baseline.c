@@ -66,7 +66,7 @@ const struct verb VERB_BASELINE = {
            "and later haul check baseline:good. The name "
            "keeps the runs that RUN selected when it was set. haul merge does not copy baselines.",
     .argument_kind = ARGUMENTS_WORDS,
-    .takes_runs = true,
+    .runs_after = "set",
     .words = baseline_action_names,
     .noun = "action",
     .word_max = SIZE_MAX,

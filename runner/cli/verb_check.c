@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAIL_ON_NAME_(id, name) name,
+static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "suspect", NULL};
+
 static bool verb_check_take_fail_on(const struct given *given) {
   struct command *command = given->command;
   for (const char *word = given->arg; word != NULL;) {
@@ -17,7 +20,7 @@ static bool verb_check_take_fail_on(const struct given *given) {
     } else if (verdict_parse(name, &verdict)) {
       command->fails[verdict] = command->fail_on_given = true;
     } else {
-      options_reject_name(given->state, "verdict", name, verdict_names);
+      options_reject_name(given->state, "verdict", name, FAIL_ON_NAMES);
       return false;
     }
     word = word[length] == ',' ? word + length + 1 : NULL;
@@ -45,7 +48,7 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
     {"fail-on", "VERDICTS",
      "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing); "
      "suspect adds provisional ones, with fewer than 4 processes on a side, or runs on both",
-     .take = verb_check_take_fail_on},
+     .take = verb_check_take_fail_on, .names = FAIL_ON_NAMES},
     {"strict", NULL, "exit with 4 if a case is undecided", OPTION_FLAG(strict)},
     COMPARE_OPTIONS,
     FILTER_OPTIONS,

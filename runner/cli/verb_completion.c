@@ -1,6 +1,7 @@
 /* haul completion bash|zsh|man: a completion script or the manual page, made from the tables of
  * verbs, options, formats, scenario keys, shipped scenarios and saved queries. What only the
- * database knows the scripts ask for: haul completion runs|tags|baselines|facts. */
+ * database knows the scripts ask for: haul completion runs|tags|baselines|facts|fact-names.
+ */
 #include "engine/base/strbuf.h"
 #include "runner/cli/man_page.h"
 #include "runner/cli/options.h"
@@ -18,7 +19,8 @@
   X(OUTPUT_RUNS, "runs")                                                                           \
   X(OUTPUT_TAGS, "tags")                                                                           \
   X(OUTPUT_BASELINES, "baselines")                                                                 \
-  X(OUTPUT_FACTS, "facts")
+  X(OUTPUT_FACTS, "facts")                                                                         \
+  X(OUTPUT_FACT_NAMES, "fact-names")
 ENUM_NAMES_DECLARE(completion_output, COMPLETION_OUTPUT_LIST)
 ENUM_NAMES_DEFINE(completion_output, COMPLETION_OUTPUT_LIST)
 enum { WORDS_MAX = 1 << 16 };
@@ -58,8 +60,8 @@ static const struct {
   const char *option;
   enum completion_output list;
 } ASKED[] = {
-    {"resume", OUTPUT_RUNS}, {"run", OUTPUT_RUNS}, {"against", OUTPUT_RUNS},
-    {"where", OUTPUT_FACTS}, {"by", OUTPUT_FACTS}, {"baseline", OUTPUT_BASELINES},
+    {"resume", OUTPUT_RUNS}, {"run", OUTPUT_RUNS},      {"against", OUTPUT_RUNS},
+    {"where", OUTPUT_FACTS}, {"by", OUTPUT_FACT_NAMES}, {"baseline", OUTPUT_BASELINES},
     {"tag", OUTPUT_TAGS},
 };
 
@@ -77,7 +79,7 @@ static const char *verb_completion_asked(const struct verb_option *option) {
 static const char *verb_completion_values(struct arena *arena, const struct verb_option *option) {
   struct strbuf words;
   strbuf_init(&words, WORDS_MAX);
-  if (strcmp(option->name, "format") == 0 || strcmp(option->name, "color") == 0) {
+  if (option->names != NULL) {
     verb_completion_add_list(&words, option->names);
   } else if (strcmp(option->name, "saved") == 0) {
     verb_completion_add_saved_queries(&words);
@@ -105,23 +107,31 @@ static const char *verb_completion_arguments(struct arena *arena, const struct v
 /* bash ------------------------------------------------------------------------------------------
  */
 
-/* After that verb; "*": after any. */
+/* After that verb; "*": after any. Where there are no words, files are offered. */
 static void verb_completion_print_bash_value(struct arena *arena, const char *verb,
                                              const struct verb_option *option) {
   const char *values = verb_completion_values(arena, option);
   const char *asked = verb_completion_asked(option);
+  if (option->argument == NULL) {
+    return;
+  }
+  printf("    %s\\ --%s=", verb, option->name);
+  if (!option->optional) {
+    printf(" | %s\\ --%s", verb, option->name);
+  }
   if (asked != NULL) {
-    printf("    %s\\ --%s) _haul_ask %s; return ;;\n", verb, option->name, asked);
+    printf(") _haul_ask %s; return ;;\n", asked);
   } else if (values[0] != '\0') {
-    printf("    %s\\ --%s) COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", verb,
-           option->name, values);
+    printf(") COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", values);
+  } else {
+    printf(") return ;;\n");
   }
 }
 
-static void verb_completion_print_bash_values(struct arena *arena,
+static void verb_completion_print_bash_values(struct arena *arena, const char *verb,
                                               const struct verb_option *option) {
   for (; option != NULL && option->name != NULL; option++) {
-    verb_completion_print_bash_value(arena, "*", option);
+    verb_completion_print_bash_value(arena, verb, option);
   }
 }
 
@@ -134,7 +144,15 @@ static void verb_completion_print_bash_verb(struct arena *arena, const struct ve
     }
   }
   printf("--help'\n      arguments='%s'", verb_completion_arguments(arena, verb));
-  if (verb->takes_runs || verb->argument_kind == ARGUMENTS_RUNS) {
+  if (verb->words != NULL) {
+    /* The first argument decides on the others. */
+    printf("\n      for word in $arguments; do\n"
+           "        case \" ${COMP_WORDS[*]:2:COMP_CWORD-2} \" in\n");
+    if (verb->runs_after != NULL) {
+      printf("          *\" %s \"*) arguments=; _haul_ask runs; break ;;\n", verb->runs_after);
+    }
+    printf("          *\" $word \"*) arguments=; break ;;\n        esac\n      done");
+  } else if (verb->takes_runs || verb->argument_kind == ARGUMENTS_RUNS) {
     printf("\n      case $current in -*) ;; *) _haul_ask runs ;; esac");
   }
   printf(" ;;\n");
@@ -160,11 +178,12 @@ static void verb_completion_print_bash(struct arena *arena) {
       "}\n"
       "_haul() {\n"
       "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-      "  local options= arguments=\n"
+      "  local options= arguments= word\n"
       "  if [ \"$current\" = = ]; then\n"
       "    current=\n"
+      "    before+==\n"
       "  elif [ \"$before\" = = ]; then\n"
-      "    before=${COMP_WORDS[COMP_CWORD-2]}\n"
+      "    before=${COMP_WORDS[COMP_CWORD-2]}=\n"
       "  fi\n"
       "  COMPREPLY=()\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -181,9 +200,9 @@ static void verb_completion_print_bash(struct arena *arena) {
       verb_completion_print_bash_value(arena, (*verb)->name, (*verb)->format);
     }
   }
-  verb_completion_print_bash_values(arena, COMMON_OPTIONS);
+  verb_completion_print_bash_values(arena, "*", COMMON_OPTIONS);
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_bash_values(arena, (*verb)->options);
+    verb_completion_print_bash_values(arena, (*verb)->name, (*verb)->options);
   }
   printf("  esac\n"
          "  case ${COMP_WORDS[1]} in\n");
@@ -256,7 +275,10 @@ static void verb_completion_print_zsh_verb(struct arena *arena, const struct ver
     break;
   case ARGUMENTS_WORDS:
     printf(" \\\n        '1:what:(%s)'", arguments);
-    printf(verb->takes_runs ? " \\\n        '*:run:{ _haul_ask runs }'" : "");
+    if (verb->runs_after != NULL) {
+      printf(" \\\n        '*:run:{ (( $words[(I)%s] )) && _haul_ask runs || _files }'",
+             verb->runs_after);
+    }
     break;
   }
   printf(" ;;\n");
@@ -314,10 +336,11 @@ static enum status verb_completion_print_asked(struct command *command, struct e
       [OUTPUT_RUNS] = "", [OUTPUT_TAGS] = "tag:", [OUTPUT_BASELINES] = "baseline:"};
   const char *const *words = NULL;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  if (command->choice == OUTPUT_FACTS) {
+  if (command->choice == OUTPUT_FACTS || command->choice == OUTPUT_FACT_NAMES) {
     command->measured = measured_new();
     RETURN_ON_ERROR(measured_add_all_runs(command->measured, command->database, err));
-    verb_completion_print_words(measured_fact_names(command->measured), "", "=");
+    verb_completion_print_words(measured_fact_names(command->measured), "",
+                                command->choice == OUTPUT_FACTS ? "=" : "");
     return STATUS_OK;
   }
   RETURN_ON_ERROR(run_words_read(command->database, &command->arena, &words, err));
@@ -340,6 +363,7 @@ static enum status verb_completion_run(struct command *command, struct error *er
   case OUTPUT_TAGS:
   case OUTPUT_BASELINES:
   case OUTPUT_FACTS:
+  case OUTPUT_FACT_NAMES:
     return verb_completion_print_asked(command, err);
   case completion_output_name_count:
     break;
@@ -354,7 +378,8 @@ const struct verb VERB_COMPLETION = {
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"
            "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.\n"
            "man: haul completion man > haul.1; man -l haul.1.\n"
-           "runs, tags, baselines, facts: the words that the scripts ask the database for.",
+           "runs, tags, baselines, facts, fact-names: the words that the scripts ask the database "
+           "for.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = completion_output_names,
     .noun = "output",

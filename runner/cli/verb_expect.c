@@ -308,7 +308,7 @@ const struct verb VERB_EXPECT = {
         "simulated machine is a row of its own.",
     .options = VERB_EXPECT_OPTIONS,
     .argument_kind = ARGUMENTS_WORDS,
-    .takes_runs = true,
+    .runs_after = "learn",
     .words = expect_action_names,
     .noun = "action",
     .word_max = SIZE_MAX,

@@ -24,7 +24,7 @@ static const struct verb_option VERB_EXPORT_OPTIONS[] = {
      "prometheus: compare with these, for example baseline:NAME or driver:VERSION (default: the "
      "runs under the previous driver of each host)",
      OPTION_TEXT(against)},
-    FILTER_OPTIONS,
+    FILTER_OPTIONS_OF("prometheus: "),
     {0},
 };
 

@@ -262,7 +262,9 @@ const struct verb VERB_IMPORT = {
            ", as JSON (-j) or as text, "
            "which is rounded to 0.01 GB/s. Each value becomes a result "
            "of the case of scenario nvbandwidth that measures the same; other values are left out "
-           "with a reason. Importing a file again adds nothing.",
+           "with a reason. Importing a file again adds nothing; with another --size, --host or "
+           "--machine its values are results of other cases, and so another run: haul delete "
+           "takes the wrong one out.",
     .options = VERB_IMPORT_OPTIONS,
     .argument_kind = ARGUMENTS_WORDS,
     .words = TOOLS,
