@@ -2,14 +2,23 @@
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 
-/* A dependent load, in ns: through the GPU's own memory by where the footprint fits; 0.8 us from
- * another GPU, 1.2 us from the host. */
-#define L1_HOP_NS      20.0
-#define L2_HOP_NS      150.0
-#define DRAM_HOP_NS    500.0
-#define FAR_HOP_NS     1000.0
-#define L1_BYTES       (UINT64_C(128) << 10)
+#include <math.h>
+
+/* A dependent load, in ns: through the GPU's own memory by where its lines fit; from another GPU,
+ * from the host. As memory-hierarchy and loaded-latency recorded them on H200s. */
+#define L1_HOP_NS      18.0
+#define L2_HOP_NS      138.0
+#define DRAM_HOP_NS    330.0
+#define PEER_HOP_NS    900.0
+#define HOST_HOP_NS    1200.0
+#define L1_BYTES       (UINT64_C(192) << 10)
+#define LINE_BYTES     128
 #define ITERATIONS_MAX 4096.0
+/* Laying the elements out: to draw the order of one, in ns, and bytes written per second. What an
+ * L1 could hold is walked before each trial. */
+#define ELEMENT_NS    22.0
+#define IMAGE_RATE    1.5e10
+#define WARM_L1_BYTES (UINT64_C(1) << 20)
 
 static void plan_chase_emit(struct expander *x, const struct setting *setting, int32_t gpu,
                             struct endpoint memory) {
@@ -72,29 +81,70 @@ static bool plan_chase_memory(const struct bench_case *bench, uint32_t i, struct
   return i == 0 && chase->space != CHASE_SHARED;
 }
 
+static uint64_t plan_chase_elements(const struct chase *chase) {
+  return chase->stride_bytes > 0 ? chase->footprint_bytes / chase->stride_bytes : 0;
+}
+
+/* Of the GPU's own memory. An L2 of two parts holds half. */
+static double plan_chase_own_hop_ns(const struct chase *chase, const struct machine *machine) {
+  const uint64_t line = chase->stride_bytes < LINE_BYTES ? chase->stride_bytes : LINE_BYTES;
+  const uint64_t bytes = plan_chase_elements(chase) * line;
+  if (bytes <= L1_BYTES && chase->cache == CACHE_L1) {
+    return L1_HOP_NS;
+  }
+  return bytes <= machine->gpus[chase->gpu].l2_bytes / 2 ? L2_HOP_NS : DRAM_HOP_NS;
+}
+
 static double plan_chase_hop_ns(const struct chase *chase, const struct machine *machine) {
   switch (chase->space) {
   case CHASE_SHARED:
     return L1_HOP_NS;
   case CHASE_GLOBAL:
-    if (chase->footprint_bytes <= L1_BYTES && chase->cache == CACHE_L1) {
-      return L1_HOP_NS;
-    }
-    return chase->footprint_bytes <= machine->gpus[chase->gpu].l2_bytes ? L2_HOP_NS : DRAM_HOP_NS;
-  case CHASE_HOST:
+    return plan_chase_own_hop_ns(chase, machine);
   case CHASE_PEER:
+    return PEER_HOP_NS;
+  case CHASE_HOST:
   case chase_space_name_count:
     break;
   }
-  return FAR_HOP_NS;
+  return HOST_HOP_NS;
+}
+
+static bool plan_chase_is_at(const struct endpoint *a, const struct endpoint *b) {
+  return a->place == b->place && a->index == b->index;
+}
+
+/* How much longer a hop takes beside loads of the same memory: it waits behind what they have under
+ * way (Little's law). */
+static double plan_chase_wait_ns(const struct bench_case *bench, const struct machine *machine) {
+  const struct endpoint *memory = &bench->work.chase.memory;
+  double wait_ns = 0;
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    if (plan_chase_is_at(&flow->source, memory) || plan_chase_is_at(&flow->target, memory)) {
+      wait_ns += estimate_in_flight(flow, machine) * bound_typical_ns(flow, 1, machine) /
+                 (double)flow_bytes(flow);
+    }
+  }
+  return wait_ns;
 }
 
 static void plan_chase_cost(const struct bench_case *bench, const struct machine *machine,
                             struct cost *cost) {
   const struct chase *chase = &bench->work.chase;
-  cost->work_ns = (double)chase->hops * plan_chase_hop_ns(chase, machine);
+  const bool own = chase->space == CHASE_GLOBAL;
+  const double elements = (double)plan_chase_elements(chase);
+  cost->work_ns = (double)chase->hops *
+                  (plan_chase_hop_ns(chase, machine) + plan_chase_wait_ns(bench, machine));
   cost->iterations_max = ITERATIONS_MAX;
-  cost->fill_ns = estimate_pass_ns(PLACE_NUMA, chase->footprint_bytes);
+  cost->fill_ns = elements * ELEMENT_NS + (double)chase->footprint_bytes * 1e9 / IMAGE_RATE;
+  if (own && chase->footprint_bytes <= 2 * machine->gpus[chase->gpu].l2_bytes) {
+    const double lines = fmin(elements, (double)chase->footprint_bytes / LINE_BYTES);
+    cost->fill_ns += lines * DRAM_HOP_NS + (elements - lines) * L2_HOP_NS; /* walked once */
+  }
+  if (own && chase->cache == CACHE_L1 && chase->footprint_bytes <= WARM_L1_BYTES) {
+    cost->flush_ns = elements * L2_HOP_NS;
+  }
 }
 
 static uint64_t plan_chase_loads(const struct bench_case *bench) {

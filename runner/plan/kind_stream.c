@@ -4,10 +4,17 @@
 
 #include <math.h>
 
-/* Of a GPU: bytes that a thread has under way, memory's latency, what an SM holds, and the rate of
- * the caches in bytes per second. */
-#define THREAD_BYTES   32.0
-#define LATENCY_NS     700.0
+/* Of a GPU: latencies of memory under load, of the L2 and of the L1; bytes of an access and of what
+ * it brings along, and accesses that a thread has under way; what an SM holds; and the rate of the
+ * caches in bytes per second. */
+#define MEMORY_NS      700.0
+#define L2_NS          250.0
+#define L1_NS          20.0
+#define USUAL_ACCESS   16.0
+#define SECTOR_BYTES   32.0
+#define USUAL_UNROLL   2.0
+#define WARP_THREADS   32.0
+#define BLOCK_START_NS 0.6 /* of a full grid: however little one does */
 #define USUAL_BLOCK    256.0
 #define BLOCKS_PER_SM  32.0
 #define THREADS_PER_SM 2048.0
@@ -82,7 +89,28 @@ static void plan_stream_bound(const struct bench_case *bench, const struct machi
   }
 }
 
-/* Bytes per second that the threads can have under way: by the latency of memory. */
+/* Bytes of an array that a thread has under way. */
+static double plan_stream_step_bytes(const struct stream *stream) {
+  return (stream->vector_bytes > 0 ? stream->vector_bytes : USUAL_ACCESS) *
+         (stream->unroll > 0 ? stream->unroll : USUAL_UNROLL);
+}
+
+static double plan_stream_block(const struct stream *stream) {
+  return stream->block > 0 ? stream->block : USUAL_BLOCK;
+}
+
+/* Bytes per second of one thread: all its accesses to all arrays that are under way together, by
+ * the time that they take. What neighbours or it itself brought along is in the L1. */
+static double plan_stream_thread_rate(const struct stream *stream, const struct gpu *gpu) {
+  const double bytes = plan_stream_step_bytes(stream);
+  const bool cached = plan_stream_arrays(stream) * stream->size_bytes <= gpu->l2_bytes;
+  const double missed =
+      fmin(1, bytes * fmin(plan_stream_block(stream), WARP_THREADS) / SECTOR_BYTES);
+  const double step_ns = missed * (cached ? L2_NS : MEMORY_NS) + (1 - missed) * L1_NS;
+  return plan_stream_arrays(stream) * bytes * 1e9 / step_ns;
+}
+
+/* Bytes per second that the threads can have under way, as far as the hardware carries them. */
 static double plan_stream_rate(const struct bench_case *bench, const struct machine *machine) {
   const struct stream *stream = &bench->work.stream;
   if (stream->memory.place == PLACE_NUMA) {
@@ -95,13 +123,12 @@ static double plan_stream_rate(const struct bench_case *bench, const struct mach
   const double peak =
       ESTIMATE_TYPICAL_SHARE *
       (bench->peak_bytes_per_second > 0 ? (double)bench->peak_bytes_per_second : CACHE_RATE);
+  const double block = plan_stream_block(stream);
+  double threads = (double)stream->grid * block;
   if (stream->grid == 0 || stream->grid == STREAM_GRID_FULL) {
-    const double threads = stream->block > 0 ? stream->block : USUAL_BLOCK;
-    const double resident = fmin(threads * BLOCKS_PER_SM, THREADS_PER_SM);
-    return fmin(peak, resident * gpu->sm_count * THREAD_BYTES * 1e9 / LATENCY_NS);
+    threads = fmin(block * BLOCKS_PER_SM, THREADS_PER_SM) * gpu->sm_count;
   }
-  const double threads = (double)stream->grid * (stream->block > 0 ? stream->block : USUAL_BLOCK);
-  return fmin(peak, threads * THREAD_BYTES * 1e9 / LATENCY_NS);
+  return fmin(peak, threads * plan_stream_thread_rate(stream, gpu));
 }
 
 static void plan_stream_cost(const struct bench_case *bench, const struct machine *machine,
@@ -112,6 +139,10 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
   const double array_ns = estimate_pass_ns(stream->memory.place, stream->size_bytes);
   cost->work_ns = (double)bench->payload_bytes * 1e9 / plan_stream_rate(bench, machine) +
                   ESTIMATE_GPU_ITERATION_NS;
+  if (!host && stream->grid == STREAM_GRID_FULL) {
+    const double block_bytes = plan_stream_step_bytes(stream) * plan_stream_block(stream);
+    cost->work_ns = fmax(cost->work_ns, (double)stream->size_bytes / block_bytes * BLOCK_START_NS);
+  }
   cost->iterations_max = host ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
   cost->fill_ns = arrays * array_ns;
   cost->check_ns = stream->op == STREAM_DOT

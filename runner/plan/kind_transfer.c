@@ -643,6 +643,13 @@ static double plan_transfer_pieces_ns(const struct flow *flow) {
   return piece_ns * (double)flow->scatter.pieces;
 }
 
+/* A GPU compares what it copied, wherever that is. */
+static double plan_transfer_pass_ns(const struct flow *flow, const struct endpoint *endpoint) {
+  return endpoint->place == PLACE_NUMA && flow->method != METHOD_CPU
+             ? (double)flow->size_bytes * 1e9 / ESTIMATE_LINK_PASS_RATE
+             : estimate_pass_ns(endpoint->place, flow->size_bytes);
+}
+
 static void plan_transfer_cost(const struct bench_case *bench, const struct machine *machine,
                                struct cost *cost) {
   const struct measure *measure = &bench->measure;
@@ -654,9 +661,10 @@ static void plan_transfer_cost(const struct bench_case *bench, const struct mach
     host_clock = host_clock || plan_transfer_is_on_host_clock(flow);
     cost->host_spread =
         cost->host_spread || host_clock || flow->method == METHOD_UM || flow_blocks_host(flow);
-    cost->fill_ns += estimate_pass_ns(flow->source.place, flow->size_bytes);
-    /* poison, compare */
-    cost->check_ns += 2 * estimate_pass_ns(flow->target.place, flow->size_bytes);
+    const double source_ns = plan_transfer_pass_ns(flow, &flow->source);
+    cost->fill_ns += source_ns;
+    /* Poison the target; compare both. */
+    cost->check_ns += source_ns + 2 * plan_transfer_pass_ns(flow, &flow->target);
     if (measure->host_cache != HOST_CACHE_AS_IS) {
       const double buffers = (flow->source.place == PLACE_NUMA ? 1.0 : 0.0) +
                              (flow->target.place == PLACE_NUMA ? 1.0 : 0.0);

@@ -425,6 +425,7 @@ static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_orde
 
 static void plan_total(struct plan *plan, struct plan_case *cases) {
   struct estimate_pool pool = {.count = 0};
+  uint32_t gpus = 0;
   for (size_t i = 0; i < plan->case_count; i++) {
     struct plan_case *c = &cases[i];
     if (c->skip_reason != NULL) {
@@ -437,11 +438,12 @@ static void plan_total(struct plan *plan, struct plan_case *cases) {
     c->estimate_ns = estimate.usual_ns + allocation_ns;
     c->longest_ns = estimate.longest_ns + allocation_ns;
     plan->estimate_ns += c->estimate_ns;
+    gpus |= c->gpus;
     plan->host_bytes = c->host_bytes > plan->host_bytes ? c->host_bytes : plan->host_bytes;
     plan->gpu_bytes = c->gpu_bytes > plan->gpu_bytes ? c->gpu_bytes : plan->gpu_bytes;
   }
   if (plan->skip_count < plan->case_count) {
-    plan->estimate_ns += estimate_process_start(plan->machine);
+    plan->estimate_ns += estimate_process_start(plan->machine, gpus);
   }
 }
 

@@ -1,5 +1,6 @@
 /* plan.h - scenario x machine: every case that will be measured, and every one that cannot be, with
- * its reason. Once made it changes no more, but for plan_skip_rest(). Knows neither CUDA nor SQLite.
+ * its reason. Once made it changes no more, but for plan_skip_rest(). Knows neither CUDA nor
+ * SQLite.
  *
  * How it is made, and where the rules stand:
  *   kind.h        what differs between the kinds of case: one table and one file each, kind_KIND.c

@@ -373,6 +373,47 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
   }
 }
 
+/* Seconds that runs of shipped scenarios took on hosts with so many H200s (driver 580.159.04; the
+ * column duration_s of haul list runs, by process). */
+static void estimates_are_near_what_was_recorded(void **state) {
+  (void)state;
+  static const struct {
+    const char *scenario;
+    uint32_t gpus;
+    double recorded_s;
+  } RUNS[] = {
+      {"loaded-latency", 1, 11.5},
+      {"loaded-latency", 2, 16.7},
+      {"memory-hierarchy", 1, 3.8},
+      {"memory-hierarchy", 2, 7.7},
+      {"nvbandwidth", 1, 2.3},
+      {"nvbandwidth", 2, 7.7},
+      {"quick", 1, 1.5},
+      {"quick", 2, 3.5},
+      {"quick", 4, 6.7},
+      {"fingerprint", 2, 2.5},
+      {"health", 2, 1.1},
+      {"scattered-copies", 2, 9.0},
+      {"energy", 2, 33.7},
+      {"um-access", 2, 15.8},
+      {"replay", 2, 1.5},
+      {"shared-cache-scaling", 2, 3.8},
+  };
+  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+    struct planned made = planned_shipped("h200x4.toml", RUNS[i].scenario, NULL, 0);
+    struct plan *plan = NULL;
+    struct error err;
+    made.machine->gpu_count = RUNS[i].gpus;
+    assert_int_equal(plan_new(made.scenario, made.machine, NULL, &plan, &err), STATUS_OK);
+    const double ratio = RUNS[i].recorded_s / ((double)plan->estimate_ns / 1e9);
+    if (ratio < 1 / 1.5 || ratio > 1.5) {
+      fail_msg("%s on %u GPUs took %.2f times the estimate", RUNS[i].scenario, RUNS[i].gpus, ratio);
+    }
+    plan_free(plan);
+    planned_fini(&made);
+  }
+}
+
 #define LOADED(load)                                                                               \
   HEAD "[[transfer]]\nname = \"t\"\nmethod = \"sm\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 4096\n"      \
        "initiator = \"target\"\n[[transfer.load]]\n" load
@@ -517,6 +558,7 @@ int main(void) {
       cmocka_unit_test(arithmetic_knows_what_an_sm_does),
       cmocka_unit_test(overheads_of_calls_and_allocations),
       cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
+      cmocka_unit_test(estimates_are_near_what_was_recorded),
       cmocka_unit_test(mirrors_take_what_they_do_not_say),
       cmocka_unit_test(a_plan_of_some_keys),
       cmocka_unit_test(mirrors_follow_spelled_flows_and_both_directions),
