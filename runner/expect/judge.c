@@ -223,19 +223,25 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
 
 /* ---- what is said of one ---- */
 
+/* "55.2-55.5"; "55.2-55.5, floor >= 48" of what is beyond both. */
+static const char *judge_ranges(struct arena *arena, const struct expect_finding *finding) {
+  return finding->usual == NULL
+             ? finding->expected
+             : arena_format(arena, "%s, %s %s", finding->usual,
+                            expect_statement_text(finding->statement), finding->expected);
+}
+
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding) {
-  const bool reported = finding->statement == EXPECT_REPORTS;
   if (finding->verdict == EXPECT_BROKEN) {
     return arena_format(arena, "%s: %s", expect_verdict_text(EXPECT_BROKEN), finding->reason);
   }
   /* Of what is not as usual the numbers tell. */
   const char *deviation = finding->verdict == EXPECT_USUAL ? finding->deviation : NULL;
-  return arena_format(
-      arena, "%.4g %s, %s%s%s%s %s%s%s", finding->value, finding->time ? "ns" : "GB/s",
-      finding->usual != NULL ? "usual " : "", finding->usual != NULL ? finding->usual : "",
-      finding->usual != NULL ? ", " : "",
-      reported ? "usual" : expect_statement_text(finding->statement), finding->expected,
-      deviation != NULL ? ": " : "", deviation != NULL ? deviation : "");
+  const bool reported = finding->statement == EXPECT_REPORTS || finding->usual != NULL;
+  return arena_format(arena, "%.4g %s, %s %s%s%s", finding->value, finding->time ? "ns" : "GB/s",
+                      reported ? "usual" : expect_statement_text(finding->statement),
+                      judge_ranges(arena, finding), deviation != NULL ? ": " : "",
+                      deviation != NULL ? deviation : "");
 }
 
 /* Below a table; NULL = nothing but that it is as usual. */
@@ -253,7 +259,7 @@ static const char *judge_remark(struct arena *arena, const struct expect_finding
                ? arena_format(arena, "outside what is expected, yet as usual: %s", deviation)
                : NULL;
   }
-  return arena_format(arena, "%s, %s%s%s", WORDS[finding->verdict], finding->expected,
+  return arena_format(arena, "%s, %s%s%s", WORDS[finding->verdict], judge_ranges(arena, finding),
                       deviation != NULL ? ": " : "", deviation != NULL ? deviation : "");
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FACT_INDENT = 22, TEXT_MAX = 1 << 16 };
@@ -324,15 +325,19 @@ static enum status env_print_nodes(const struct env_printer *printer) {
 
 /* ---- facts ---- */
 
-/* Facts are bare numbers for queries; people want the unit. */
-static const char *env_fact_unit(const char *fact, const char *value) {
-  return value[strspn(value, "0123456789")] != '\0'                 ? ""
-         : strncmp(fact, "power_limit", strlen("power_limit")) == 0 ? " mW"
-         : strcmp(fact, "memlock_limit") == 0 || strcmp(fact, "page_size") == 0 ||
-                 strcmp(fact, "bar1_bytes") == 0
-             ? " bytes"
-         : strcmp(fact, "memory_peak") == 0 ? " bytes/s"
-                                            : "";
+/* Facts are bare numbers in base units for queries: "700000" is "700 W" for people. */
+static const char *env_fact_value(struct arena *arena, const char *fact, const char *value) {
+  const bool power = strncmp(fact, "power_limit", strlen("power_limit")) == 0;
+  const bool size = strcmp(fact, "memlock_limit") == 0 || strcmp(fact, "page_size") == 0 ||
+                    strcmp(fact, "bar1_bytes") == 0;
+  if (value[0] == '\0' || value[strspn(value, "0123456789")] != '\0') {
+    return value;
+  }
+  const uint64_t number = strtoull(value, NULL, 10);
+  return power && number > 0                ? arena_format(arena, "%.10g W", (double)number / 1e3)
+         : size && number > 0               ? env_size_text(arena, number)
+         : strcmp(fact, "memory_peak") == 0 ? env_rate_text(arena, number)
+                                            : value;
 }
 
 /* `gpus`: the GPUs whose fact it is, where it is not that of all; else "". */
@@ -351,8 +356,9 @@ static void env_print_fact(const struct env_printer *printer, const struct fact 
   if (fact->state != FACT_OK) {
     strbuf_printf(&text, "%s: ", fact_state_text(fact->state));
   }
-  text_append(&text, fact->value);
-  strbuf_append(&text, env_fact_unit(fact->name, fact->value));
+  text_append(&text, fact->state == FACT_OK
+                         ? env_fact_value(printer->arena, fact->name, fact->value)
+                         : fact->value);
   text_wrap(&lines, text.text, printer->output.width, FACT_INDENT, false);
   (void)fprintf(stream, "%-*s%s%s%s\n", FACT_INDENT, fact->name, colour ? COLOURS[fact->state] : "",
                 lines.text, colour ? COLOUR_OFF : "");

@@ -50,7 +50,8 @@ page nv.html '<dt>Tag</dt><dd>&lt;first&gt; &amp; &quot;only&quot;</dd>'
 page nv.html '<li><b>Measured:</b> [0-9]+ of [0-9]+ cases on 4 × NVIDIA H200, driver 580\.159\.04, 20'
 page nv.html '<b>As it should be:</b> no GPU, link or host is slower than its peers \([0-9]+ results compared\)'
 page nv.html '<summary>The scenario</summary>'
-page nv.html 'name = &quot;nvbandwidth&quot;'
+page nv.html '^name = &quot;nvbandwidth&quot;$' # lines of the file are lines of the page
+not_on_page nv.html 'u000a'
 page nv.html '<svg .*class="machine" role="img".*aria-labelledby="machine-0-title"'
 page nv.html '<title>host_to_device_memcpy_ce/numa0:pinned-gpu0[^<]*: [0-9.]+ GB/s, [0-9.]+ % of 63\.0</title>'
 run_ok env --run 1 --db r.db --format svg

@@ -314,17 +314,33 @@ static void page_run_put_answers(FILE *page, const struct page_run *run) {
   arena_fini(&arena);
 }
 
+/* As it was written: lines and tabs stay, other control characters are shown. */
+static void page_run_put_file(FILE *page, const char *text) {
+  struct arena arena = {0};
+  (void)fputs("<pre>", page);
+  while (text[0] != '\0') {
+    const size_t length = strcspn(text, "\n\t");
+    html_print(page, "%s", arena_strndup(&arena, text, length));
+    text += length;
+    if (text[0] != '\0') {
+      (void)fputc(*text++, page);
+    }
+  }
+  (void)fputs("</pre>\n", page);
+  arena_fini(&arena);
+}
+
 static void page_run_put_scenario(FILE *page, const struct page_run *run) {
   const struct result_set *scenario = &run->parts[RUN_PART_SCENARIO];
   const char *text = result_set_text(scenario, 0, "text");
   const char *resolved = result_set_text(scenario, 0, "resolved");
   if (text != NULL && text[0] != '\0') {
-    html_print(page, "<details><summary>The scenario</summary>\n<pre>%s</pre>\n", text);
+    (void)fputs("<details><summary>The scenario</summary>\n", page);
+    page_run_put_file(page, text);
     if (resolved != NULL && strcmp(resolved, text) != 0) {
-      html_print(page,
-                 "<details><summary>with its includes and --set applied</summary>\n<pre>%s</pre>\n"
-                 "</details>\n",
-                 resolved);
+      (void)fputs("<details><summary>with its includes and --set applied</summary>\n", page);
+      page_run_put_file(page, resolved);
+      (void)fputs("</details>\n", page);
     }
     (void)fputs("</details>\n", page);
   }

@@ -634,7 +634,7 @@ static void rows_pass_with_what_is_known_of_them(void **state) {
   static const struct said FAST = {UP, .gbps = 120};
   judged = judge_rows(UP_USUAL ROW("floor", RATE("host_to_device", "low = 30")) UP_LIMIT, &FAST, 1);
   assert_string_equal(result_set_text(&judged.passed, 0, "expected_remark"),
-                      "better than anything known, <= 100: 20 % above");
+                      "better than anything known, 50-60, limit <= 100: 20 % above");
   assert_string_equal(result_set_text(&judged.passed, 0, "usual_low"), "30");
   judged_fini(&judged);
   /* A limit is shown of a case of which nothing else is known. */
