@@ -117,7 +117,23 @@ static const char *database_explain(int code, enum status *status) {
   }
 }
 
+const char *database_missing(const struct database *database) {
+  static const char NONE[] = "no such ";
+  const char *message = sqlite3_errmsg(database->handle);
+  const bool missing = sqlite3_errcode(database->handle) == SQLITE_ERROR &&
+                       (strncmp(message, "no such table: ", 15) == 0 ||
+                        strncmp(message, "no such column: ", 16) == 0);
+  return missing ? message + strlen(NONE) : NULL;
+}
+
 enum status database_error(const struct database *database, const char *what, struct error *err) {
+  const char *missing = database_missing(database);
+  if (missing != NULL) {
+    const int kind = (int)strcspn(missing, ":");
+    return error_set_native(err, STATUS_INVALID, SQLITE_ERROR,
+                            "%s: it has no %.*s %s" DATABASE_ALTERED, database->path, kind, missing,
+                            missing + kind + 2);
+  }
   int code = sqlite3_extended_errcode(database->handle);
   int system_errno = sqlite3_system_errno(database->handle);
   enum status status = STATUS_DATABASE;

@@ -125,7 +125,15 @@ enum status database_end(struct database *database, enum status status,
                          struct error *err) CHECK_RESULT;
 
 /* Fill err from the handle's last error: the file, what (a statement's name), SQLite's message, and
- * for the usual causes (full disk, lock, read-only) what to do. */
+ * for the usual causes (full disk, lock, read-only) what to do. SQL of haul's own that names what
+ * is not there: the file is not what its version says (DATABASE_ALTERED). */
 enum status database_error(const struct database *database, const char *what, struct error *err);
+/* What follows "it has no column TABLE.COLUMN". */
+#define DATABASE_ALTERED                                                                           \
+  ", which its version of the schema has: it was not made by a released haul, or was changed by "  \
+  "other means"
+/* "column: f.pieces", "table: fleet", of an error that says that there is none; NULL: of another.
+ */
+const char *database_missing(const struct database *database);
 
 #endif

@@ -114,9 +114,7 @@ static enum status merge_check_columns(struct merge *merge, struct error *err) {
   if (status == STATUS_OK && !strings_equal(schema.texts[0], merge->schema)) {
     status = merge_first_row(merge->output, "merge/missing", &row, err);
     if (status == STATUS_OK && row.texts[0] != NULL) {
-      status = error_set(err, STATUS_INVALID,
-                         "it has no column %s.%s, which its version of the schema has: it was not "
-                         "made by a released haul, or was changed by other means",
+      status = error_set(err, STATUS_INVALID, "it has no column %s.%s" DATABASE_ALTERED,
                          row.texts[0], row.texts[1]);
     } else if (status == STATUS_OK && schema.texts[0] != NULL) {
       merge->schema = arena_strdup(&merge->arena, schema.texts[0]);

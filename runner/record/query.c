@@ -22,6 +22,7 @@ struct query {
   const struct query_options *options;
   uint64_t deadline_ns;
   bool timed_out, interrupted;
+  bool is_own; /* a saved query, not SQL of a user */
 };
 
 /* Pragmas that only read; an argument names the table, index or view to describe. */
@@ -199,7 +200,8 @@ static enum status query_error(struct query *query, const char *sql, struct erro
   if (code == SQLITE_INTERRUPT) {
     return error_set_native(err, STATUS_INTERRUPTED, code, "interrupted");
   }
-  if ((code & 0xff) != SQLITE_ERROR) {
+  const bool altered = query->is_own && database_missing(query->database) != NULL;
+  if ((code & 0xff) != SQLITE_ERROR || altered) {
     return database_error(query->database, "the query", err);
   }
   struct arena arena = {0};
@@ -482,6 +484,7 @@ static enum status query_run_statement(struct query *query, const char *sql,
   query->options = options != NULL ? options : &NO_LIMITS;
   query->deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + query->options->time_limit_ns;
   query->timed_out = query->interrupted = false;
+  query->is_own = saved != NULL;
   (void)sqlite3_set_authorizer(handle, query_authorize, query);
   enum status status = query_prepare(query, sql, &stmt, err);
   guard_restore(handle); /* run selectors are ours */

@@ -65,6 +65,16 @@ if command -v sqlite3 >/dev/null; then
   sqlite3 newer.db 'pragma user_version = 9000000'
   refused newer.db 'newer' 3
 
+  begin 'a database that is not what its version says'
+  run_ok run "$small" --db altered.db
+  sqlite3 altered.db 'alter table run rename column repeats to repeated; drop view v_flow'
+  for what in 'check --expect:column repeats' 'query --saved run-flows:table v_flow'; do
+    # shellcheck disable=SC2086
+    run_error 2 "altered\.db: it has no ${what#*:}, which its version .*: it was not made by a released haul" \
+      ${what%%:*} --db altered.db
+  done
+  run_error 2 'no such table: v_flow' query 'select * from v_flow' --db altered.db
+
   begin 'a damaged database'
   cp r.db damaged.db
   dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=8 conv=notrunc 2>/dev/null
