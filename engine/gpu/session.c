@@ -238,6 +238,18 @@ enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum 
   return cuda_session_launch_shared(session, gpu, kernel, grid, block, 0, stream, arguments, err);
 }
 
+enum status cuda_session_fitting_blocks(struct cuda_session *session, int32_t gpu,
+                                        enum kernel kernel, uint32_t block, uint32_t *blocks,
+                                        struct error *err) {
+  int fitting = 0;
+  RETURN_ON_ERROR(cuda_check(&session->driver,
+                             session->driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                                 &fitting, session->gpus[gpu].kernels[kernel], (int)block, 0),
+                             err, "asking how many blocks of %s an SM holds", kernel_text(kernel)));
+  *blocks = fitting > 0 ? (uint32_t)fitting : 0;
+  return STATUS_OK;
+}
+
 enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
                               struct error *err) {
   return cuda_check(&session->driver, session->driver.cuStreamSynchronize(stream), err, "%s", what);

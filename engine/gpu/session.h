@@ -102,6 +102,10 @@ enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu
                                        enum kernel kernel, uint32_t grid, uint32_t block,
                                        uint32_t shared_bytes, CUstream stream, void *arguments,
                                        struct error *err) CHECK_RESULT;
+/* How many blocks of that many threads one SM holds at a time. */
+enum status cuda_session_fitting_blocks(struct cuda_session *session, int32_t gpu,
+                                        enum kernel kernel, uint32_t block, uint32_t *blocks,
+                                        struct error *err) CHECK_RESULT;
 /* Wait until all work of the stream is done, and report its errors. what: "filling a buffer". */
 enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
                               struct error *err) CHECK_RESULT;

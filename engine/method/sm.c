@@ -28,7 +28,7 @@ static const struct variant variants[kernel_variant_name_count] = {
     /* Comm|Scope's zero-copy kernels: 256 blocks of 256 threads, 4 bytes each. */
     [KERNEL_SCALAR] = {.vector_bytes = 4, .block = 256, .grid = 256},
 };
-/* Of blocks that stay; 13 fit an SM's shared memory. */
+/* Of blocks that stay. */
 enum { BULK_BLOCKS_PER_SM = 4, GRID_MAX = 0x7fffffff };
 
 struct sm_launch {
@@ -170,12 +170,12 @@ static const char *sm_unsupported_reason(const struct flow *flow, const struct m
 
 /* Blocks of a flow whose rate needs few of them (host memory) or that must leave room for the
  * kernels of other flows: the blocks of all flows of the case are resident at once. */
-enum { SM_THREADS = 2048, HOST_BLOCKS_PER_SM = 2 };
+enum { HOST_BLOCKS_PER_SM = 2 };
 
-static uint32_t resident_grid(const struct gpu *gpu, uint32_t block, uint32_t kernels_on_gpu,
+static uint32_t resident_grid(const struct gpu *gpu, uint32_t fitting, uint32_t kernels_on_gpu,
                               uint32_t blocks_per_sm_max) {
-  assert(kernels_on_gpu > 0 && block > 0);
-  uint32_t blocks = SM_THREADS / kernels_on_gpu / block;
+  assert(kernels_on_gpu > 0);
+  uint32_t blocks = fitting / kernels_on_gpu;
   blocks = blocks < blocks_per_sm_max ? blocks : blocks_per_sm_max;
   return gpu->sm_count * (blocks > 0 ? blocks : 1);
 }
@@ -190,20 +190,25 @@ static uint32_t sm_covering_grid(uint64_t size_bytes, uint32_t bytes_per_block) 
 
 /* The grid that the variant takes by itself. A covering grid is best for a kernel alone between GPU
  * memories, but it keeps every other kernel waiting until its last blocks have started. */
-static uint32_t own_grid(const struct flow *flow, const struct gpu *gpu,
-                         const struct sm_launch *launch, uint32_t kernels_on_gpu) {
+static enum status own_grid(struct cuda_session *session, const struct flow_run *run,
+                            struct sm_launch *launch, struct error *err) {
+  const struct flow *flow = run->flow;
   bool bulk = launch->kernel == KERNEL_COPY_BULK;
   bool host = touches_host(flow);
   uint32_t covering =
       sm_covering_grid(flow->size_bytes, bulk ? BULK_CHUNK : launch->block * sm_access_bytes(flow));
-  if (!host && kernels_on_gpu == 1) {
-    return covering;
+  launch->grid = covering;
+  if (!host && run->kernels_on_gpu == 1) {
+    return STATUS_OK;
   }
-  uint32_t most = bulk   ? BULK_BLOCKS_PER_SM
-                  : host ? HOST_BLOCKS_PER_SM
-                         : SM_THREADS / launch->block;
-  uint32_t resident = resident_grid(gpu, launch->block, kernels_on_gpu, most);
-  return resident < covering ? resident : covering;
+  uint32_t fitting = 0;
+  RETURN_ON_ERROR(
+      cuda_session_fitting_blocks(session, run->gpu, launch->kernel, launch->block, &fitting, err));
+  uint32_t most = bulk ? BULK_BLOCKS_PER_SM : host ? HOST_BLOCKS_PER_SM : fitting;
+  uint32_t resident =
+      resident_grid(&session->machine->gpus[run->gpu], fitting, run->kernels_on_gpu, most);
+  launch->grid = resident < covering ? resident : covering;
+  return STATUS_OK;
 }
 
 static enum kernel sm_kernel_of(const struct flow *flow, enum kernel_variant chosen) {
@@ -260,12 +265,12 @@ static enum status sm_prepare(const struct memory_context *context, struct flow_
     launch->kernel = KERNEL_COPY_PAIR;
     launch->block = variants[KERNEL_VECTOR].block;
     launch->grid = sm_covering_grid(2 * flow->size_bytes, launch->block * sm_access_bytes(flow));
-  } else if (launch->grid == 0) {
-    launch->grid = own_grid(flow, &context->machine->gpus[run->gpu], launch, run->kernels_on_gpu);
   }
   run->state = launch;
-  const enum status status =
-      flow_is_scattered(flow) ? sm_upload_pieces(context->cuda, run, err) : STATUS_OK;
+  enum status status = launch->grid == 0 ? own_grid(context->cuda, run, launch, err) : STATUS_OK;
+  if (status == STATUS_OK && flow_is_scattered(flow)) {
+    status = sm_upload_pieces(context->cuda, run, err);
+  }
   if (status != STATUS_OK) {
     sm_release(context, run);
   }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The kernels' loads and stores are in their code: a copy whose reads are optimised away, or made
-# narrower than its name says, measures something else.
+# narrower than its name says, measures something else. And the registers of copies leave room for a
+# block of 1024 threads, which a scenario may ask for, on every architecture that nvcc knows.
 #   test_accesses.sh SOURCE_FOLDER NVCC
 set -euo pipefail
 
@@ -51,4 +52,14 @@ check chase haul_chase_bulk 'cp\.async\.bulk\.shared::cluster\.global' 'mbarrier
 check stream haul_stream_read_16_u4 "$load\.v4\.[ub]32"
 check stream haul_stream_write_16_u1 "$store\.v4\.[ub]32"
 check pattern haul_pattern_compare "$load"
+
+for code in $("$nvcc" --list-gpu-code | grep -E '^sm_[0-9]+$'); do
+  "$nvcc" -cubin -std=c++17 -O3 -arch="$code" -allow-unsupported-compiler -Xptxas -v -I"$source_folder" \
+    -o "$work/copy.cubin" "$source_folder/kernels/copy.cu" 2>&1 |
+    sed -n "s/.*Compiling entry function '\([^']*\)'.*/\1/p; s/.*Used \([0-9]*\) registers.*/\1/p" |
+    paste - - >"$work/registers"
+  [ "$(wc -l <"$work/registers")" -ge 7 ] || { echo "$code: nvcc does not say what registers the copies use" >&2; exit 1; }
+  awk -v code="$code" '$2 > 64 { print $1 " uses " $2 " registers on " code ": more than 65536 / 1024"; bad = 1 }
+    END { exit bad }' "$work/registers" >&2 || failures=$((failures + 1))
+done
 [ "$failures" -eq 0 ]
