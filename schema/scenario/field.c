@@ -350,6 +350,8 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
     strbuf_append(text, "a power of two");
   } else if (field->type == FIELD_COUNT && !(field->minimum < field->maximum)) {
     strbuf_append(text, "the number");
+  } else if (field->type == FIELD_NUMBER && field->maximum <= 1) {
+    strbuf_append(text, "a fraction, such as 0.02 for 2 %,");
   } else {
     strbuf_append(text, expected[field->type]);
   }

@@ -164,6 +164,50 @@ static const char *value_suggest_quantity(struct reader *reader, const struct fi
   return arena_format(reader->arena, "%.*s%s", (int)digits, tight, unit);
 }
 
+/* "0.5%" of a number: as a fraction. NULL = it is none. */
+static const char *value_describe_percent(struct reader *reader, const struct field *field,
+                                          const char *text) {
+  char *end = NULL;
+  const double percent = strtod(text, &end);
+  const union value value = {.number = percent / 100};
+  end += strspn(end, " ");
+  if (field->type != FIELD_NUMBER || end == text || strcmp(end, "%") != 0 ||
+      !value_fits(field, &value)) {
+    return NULL;
+  }
+  return arena_format(reader->arena, "\"%s\" is written as a fraction: %.6g is %.6g %%", text,
+                      value.number, percent);
+}
+
+/* "64KiB,2MiB": values that are right each, as an array. NULL = they are not. */
+static const char *value_describe_list(struct reader *reader, const struct field *field,
+                                       const char *text) {
+  static const char SET[] = "--set ";
+  const char *path = reader->source->path;
+  const bool is_set = path != NULL && strncmp(path, SET, sizeof SET - 1) == 0;
+  const char *list = "";
+  if (!field_is_axis(field) || strchr(text, ',') == NULL) {
+    return NULL;
+  }
+  for (const char *rest = text; rest != NULL;) {
+    const size_t length = strcspn(rest, ",");
+    const char *part = arena_strndup(reader->arena, rest, length);
+    const char *quote = part[strspn(part, "0123456789.")] == '\0' ? "" : "\"";
+    union value value;
+    if (!value_from_text(field, part, &value)) {
+      return NULL;
+    }
+    list = arena_format(reader->arena, "%s%s%s%s%s", list, list[0] != '\0' ? "," : "", quote, part,
+                        quote);
+    rest = rest[length] == ',' ? rest + length + 1 : NULL;
+  }
+  return is_set
+             ? arena_format(reader->arena, "\"%s\": several values are an array: --set '%.*s=[%s]'",
+                            text, (int)strcspn(path + sizeof SET - 1, "="), path + sizeof SET - 1,
+                            list)
+             : arena_format(reader->arena, "\"%s\": several values are an array: [%s]", text, list);
+}
+
 static bool value_read_text(struct reader *reader, const struct field *field,
                             const struct toml_node *node, union value *value) {
   if (value_from_text(field, node->text, value)) {
@@ -173,9 +217,16 @@ static bool value_read_text(struct reader *reader, const struct field *field,
     return true;
   }
   const char *suggestion = NULL;
-  const char *what = arena_format(reader->arena, "invalid value \"%s\"", node->text);
+  const char *list = value_describe_list(reader, field, node->text);
+  const char *percent = value_describe_percent(reader, field, node->text);
+  const char *what = percent != NULL ? percent
+                     : list != NULL
+                         ? list
+                         : arena_format(reader->arena, "invalid value \"%s\"", node->text);
   union value beyond;
-  if (field->words != NULL) {
+  if (list != NULL || percent != NULL) {
+    suggestion = NULL;
+  } else if (field->words != NULL) {
     suggestion = nearest_word(node->text, field->words);
   } else if (field->zero_word != NULL && nearest_distance(node->text, field->zero_word, 2) < 2) {
     suggestion = field->zero_word;
@@ -227,7 +278,8 @@ bool value_read(struct reader *reader, const struct field *field, const struct t
                                     field->type == FIELD_SIZE || field->type == FIELD_DURATION);
   switch (node->kind) {
   case TOML_TEXT:
-    if (wants_text) {
+    if (wants_text || value_describe_percent(reader, field, node->text) != NULL ||
+        value_describe_list(reader, field, node->text) != NULL) {
       return value_read_text(reader, field, node, value);
     }
     break;
