@@ -1,5 +1,6 @@
 #include "engine/machine/machine.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -83,6 +84,34 @@ int machine_node_index(const struct machine *machine, int32_t number) {
     }
   }
   return -1;
+}
+
+int32_t machine_processor_node(const struct machine *machine, int32_t number) {
+  const int from = machine_node_index(machine, number);
+  int32_t nearest = -1;
+  unsigned least = UINT_MAX;
+  for (uint32_t to = 0; from >= 0 && to < machine->node_count; to++) {
+    const unsigned known = machine->node_distance[from][to];
+    const unsigned distance = (int)to == from ? 0 : known > 0 ? known : UINT8_MAX;
+    if (machine->nodes[to].cpu_count > 0 && distance < least) {
+      least = distance;
+      nearest = machine->nodes[to].number;
+    }
+  }
+  return nearest;
+}
+
+int32_t machine_memory_node(const struct machine *machine, int32_t gpu) {
+  const int near = machine_node_index(machine, machine->gpus[gpu].numa_node);
+  int first = -1;
+  for (uint32_t i = 0; i < machine->node_count; i++) {
+    const bool has_memory = machine->nodes[i].memory_bytes > 0;
+    if (has_memory && (int)i == near) {
+      return machine->nodes[i].number;
+    }
+    first = has_memory && first < 0 ? (int)i : first;
+  }
+  return machine->nodes[first >= 0 ? first : 0].number;
 }
 
 int machine_node_gpu(const struct machine *machine, int32_t number) {

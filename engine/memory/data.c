@@ -143,13 +143,14 @@ static void data_compare_work(void *context, uint32_t thread, uint32_t thread_co
 static enum status data_run_on_host(struct data *data, const struct buffer *buffer,
                                     thread_team_work work, struct host_job *job,
                                     struct error *err) {
-  int node = machine_node_index(data->context->machine, buffer->endpoint.index);
+  const struct machine *machine = data->context->machine;
+  const int32_t number = machine_processor_node(machine, buffer->endpoint.index);
+  const int node = machine_node_index(machine, number);
   if (node < 0) {
     return error_set(err, STATUS_NOT_FOUND, "there is no NUMA node %d", buffer->endpoint.index);
   }
   if (data->teams[node] == NULL) {
-    enum status status = thread_team_new(data->context->machine, buffer->endpoint.index, 0, NULL,
-                                         &data->teams[node], err);
+    enum status status = thread_team_new(machine, number, 0, NULL, &data->teams[node], err);
     if (status != STATUS_OK) {
       return status;
     }

@@ -56,9 +56,7 @@ enum status pieces_place(const struct scatter_shape *scatter, struct piece *list
 
 enum status pieces_take(struct engine *engine, struct flow_run *run, struct error *err) {
   const struct scatter_shape *scatter = &run->flow->scatter;
-  const struct machine *machine = engine->context.machine;
-  const int32_t near = machine->gpus[run->gpu].numa_node;
-  const struct endpoint host = {PLACE_NUMA, near >= 0 ? near : machine->nodes[0].number,
+  const struct endpoint host = {PLACE_NUMA, machine_memory_node(engine->context.machine, run->gpu),
                                 MEMORY_PINNED};
   enum status status =
       pool_take(engine->pool, &host, scatter->pieces * sizeof(struct piece), &run->pieces, err);

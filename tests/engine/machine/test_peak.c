@@ -4,6 +4,7 @@
 #include "tests/cmocka.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void assert_gigabytes(uint64_t bytes_per_second, double expected, double tolerance) {
   double found = (double)bytes_per_second / 1e9;
@@ -48,6 +49,35 @@ static void test_gpu_host(void **state) {
   assert_int_equal(limit, LIMIT_C2C);
   assert_int_equal(peak_gpu_host(&(struct gpu){0}, &limit), 0);
   assert_int_equal(limit, LIMIT_UNKNOWN);
+}
+
+/* Nodes 0 and 2 with processors, 1 without memory that this process may use, 4 and 5 without
+ * processors (CXL); 4 is nearer to 2, of 5 nothing is known. */
+static void test_nodes(void **state) {
+  (void)state;
+  struct machine *machine = machine_new();
+  assert_non_null(machine);
+  const struct numa_node nodes[] = {{.number = 1, .cpu_count = 4},
+                                    {.number = 0, .cpu_count = 4, .memory_bytes = 1},
+                                    {.number = 2, .cpu_count = 4, .memory_bytes = 1},
+                                    {.number = 4, .memory_bytes = 1},
+                                    {.number = 5, .memory_bytes = 1}};
+  machine->node_count = sizeof nodes / sizeof *nodes;
+  memcpy(machine->nodes, nodes, sizeof nodes);
+  const uint8_t distances[] = {30, 24, 14, 10};
+  memcpy(machine->node_distance[3], distances, sizeof distances);
+  assert_int_equal(machine_processor_node(machine, 2), 2);
+  assert_int_equal(machine_processor_node(machine, 4), 2);
+  assert_int_equal(machine_processor_node(machine, 5), 1);
+  assert_int_equal(machine_processor_node(machine, 7), -1);
+  machine->gpu_count = 3;
+  machine->gpus[0].numa_node = 2;
+  machine->gpus[1].numa_node = 1;
+  machine->gpus[2].numa_node = 7; /* another's cpuset */
+  assert_int_equal(machine_memory_node(machine, 0), 2);
+  assert_int_equal(machine_memory_node(machine, 1), 0);
+  assert_int_equal(machine_memory_node(machine, 2), 0);
+  free(machine);
 }
 
 static void test_gpu_gpu(void **state) {
@@ -114,9 +144,13 @@ static void test_facts_are_found_and_bounded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_dram),          cmocka_unit_test(test_pcie),
-      cmocka_unit_test(test_gpu_host),      cmocka_unit_test(test_gpu_gpu),
-      cmocka_unit_test(test_pci_addresses), cmocka_unit_test(test_facts_are_found_and_bounded),
+      cmocka_unit_test(test_dram),
+      cmocka_unit_test(test_pcie),
+      cmocka_unit_test(test_gpu_host),
+      cmocka_unit_test(test_nodes),
+      cmocka_unit_test(test_gpu_gpu),
+      cmocka_unit_test(test_pci_addresses),
+      cmocka_unit_test(test_facts_are_found_and_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
