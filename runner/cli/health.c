@@ -369,8 +369,7 @@ static const char *health_find_doubt(const struct health *health, int code) {
                : "every result is too noisy to tell from what is usual";
   }
   return machine->simulated
-             ? "its GPUs are simulated, and what is shipped is known of real machines: give "
-               "--expect FILE"
+             ? EXPECT_SIMULATED
              : "nothing is known of this machine: haul expect learn makes a file from runs of your "
                "own";
 }

@@ -287,6 +287,15 @@ static void verb_check_take_findings(struct command *command, struct expected_ru
   run->count = broken_count + count;
 }
 
+static bool verb_check_is_simulated(const struct command *command) {
+  const struct measured *measured = command->measured;
+  bool simulated = measured->run_count > 0;
+  for (size_t r = 0; r < measured->run_count; r++) {
+    simulated = simulated && measured->environments[measured->runs[r].environment].simulated;
+  }
+  return simulated;
+}
+
 static enum status verb_check_expected(struct command *command, struct error *err) {
   static const char *const LATEST[] = {"latest"};
   struct expectations expectations;
@@ -342,10 +351,12 @@ static enum status verb_check_expected(struct command *command, struct error *er
       }
     }
     if (known == 0) {
-      status = error_set(err, STATUS_UNSUPPORTED,
-                         "%s: haul expect list shows what is, haul expect learn makes a file from "
-                         "runs of your own",
-                         EXPECT_NOTHING);
+      status =
+          error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
+                    verb_check_is_simulated(command)
+                        ? EXPECT_SIMULATED
+                        : "haul expect list shows what is, haul expect learn makes a file from "
+                          "runs of your own");
     }
   }
   for (size_t r = 0; r < run_count; r++) {

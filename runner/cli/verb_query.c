@@ -128,6 +128,8 @@ static enum status verb_query_run(struct command *command, struct error *err) {
                              : "";
     if (needed[0] != '\0') {
       say_note(&command->common, "%s has no rows%s", saved.name, needed);
+    } else if (saved.empty != NULL && table_row_count(command->table) == 0) {
+      say_note(&command->common, "%s has no rows: %s", saved.name, saved.empty);
     }
     return STATUS_OK;
   }

@@ -63,6 +63,9 @@ struct expect_judge;
 
 /* Where there are no findings. */
 #define EXPECT_NOTHING "nothing is known of these cases on this machine"
+/* Why, of a fake driver. */
+#define EXPECT_SIMULATED                                                                           \
+  "its GPUs are simulated, and what is shipped is known of real machines: give --expect FILE"
 
 /* hardware: the rows of the saved query hardware of the run. */
 struct expect_judge *expect_judge_new(const struct expect_set *set,

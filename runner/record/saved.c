@@ -17,6 +17,7 @@ enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS
 static const char PLOT_HEAD[] = "plot: ";
 static const char OF_HEAD[] = "of: ";
 static const char NARROW_HEAD[] = "narrow: ";
+static const char EMPTY_HEAD[] = "empty: ";
 
 static bool saved_query_is(const struct embedded_file *file) {
   return strncmp(file->name, QUERY_FOLDER, strlen(QUERY_FOLDER)) == 0;
@@ -109,6 +110,8 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
       parameters[query->parameter_count++] = saved_query_parse_parameter(line, arena);
     } else if (strncmp(line, OF_HEAD, strlen(OF_HEAD)) == 0) {
       query->of = line + strlen(OF_HEAD);
+    } else if (strncmp(line, EMPTY_HEAD, strlen(EMPTY_HEAD)) == 0) {
+      query->empty = line + strlen(EMPTY_HEAD);
     } else if (strncmp(line, PLOT_HEAD, strlen(PLOT_HEAD)) == 0 &&
                query->plot_count < QUERY_PLOTS_MAX) {
       saved_query_parse_plot(line + strlen(PLOT_HEAD), arena, &plots[query->plot_count++]);

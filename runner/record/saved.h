@@ -12,6 +12,8 @@
  *
  *   -- narrow: remark,host,gpu
  *
+ *   -- empty: no case was measured by two processes
+ *
  *   -- :run (run, default latest) the run to show
  *   -- :block (text, default %) LIKE pattern of block names
  *
@@ -19,7 +21,8 @@
  * and what is drawn of one run is a figure on its page. A plot: line says what --plot draws; a
  * query may have several, and without one it is not drawn. A line that begins with two more blanks
  * goes on with it. Every query has a narrow: line, or several: the columns that a terminal without
- * room for all does not show, the first to go first.
+ * room for all does not show, the first to go first. An empty: line says what it means that there
+ * is no row.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
@@ -74,6 +77,7 @@ struct saved_query {
   size_t parameter_count;
   const char *of;     /* globs of scenarios, with "," between; NULL = it reads any run */
   const char *narrow; /* NULL = none */
+  const char *empty;  /* why there may be no row; NULL = nothing is to be said */
   const struct saved_plot *plots;
   size_t plot_count;
   const char *sql; /* static */

@@ -79,7 +79,7 @@ expect_health() { # CODE REGEX FAULTS OPTION...
 begin 'nothing is said of a simulated machine by rows of real ones'
 run_ok run up.toml --db r.db
 reject_out 'usual|expected'
-run_fails 3 'nothing is known of these cases on this machine' check --expect --db r.db
+run_fails 3 'nothing is known of these cases on this machine: its GPUs are simulated, .*: give --expect FILE' check --expect --db r.db
 
 begin 'all as usual: those that are known, load flows left out'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db

@@ -132,6 +132,8 @@ run_fails 2 'list runs' list cases --db r.db --tag first
 run_ok list cases --db r.db --run tag:two
 expect_out host
 run_ok query --db r.db --saved run-table --param run=tag:first
+run_ok query --db r.db --saved spread --param run=tag:first
+expect_err '^haul: spread has no rows: no case of the run was measured by two processes, as haul run --processes 5 does$'
 run query --db r.db --saved no-such-query
 expect_code 2
 run_ok query --db r.db 'select 1 as one' --json

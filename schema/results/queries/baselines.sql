@@ -3,6 +3,8 @@
 -- One row per name and run. `haul baseline set` makes them, and the selector baseline:NAME means them.
 --
 -- narrow: set_at,processes,tag,host
+--
+-- empty: there is no baseline; haul baseline set makes one
 SELECT
   b.name AS name,
   b.run AS run,

@@ -4,6 +4,8 @@
 --
 -- narrow: on_unknown,on_fail,want
 --
+-- empty: the scenario of the run has no [checks]
+--
 -- :run (run, default latest) the run to show
 SELECT
   k.check_name AS "check",

@@ -5,6 +5,8 @@
 --
 -- narrow: others,ended_at
 --
+-- empty: no run was started as one of many nodes, as haul run --shard does
+--
 -- :fleet (text, default null) name of a fleet: only that one
 SELECT
   n.fleet AS fleet,

@@ -5,6 +5,8 @@
 --
 -- narrow: blocks,example
 --
+-- empty: every case of the run has a result
+--
 -- :run (run, default latest) the run to show
 SELECT
   c.status AS status,

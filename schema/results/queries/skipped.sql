@@ -4,6 +4,8 @@
 --
 -- narrow: example
 --
+-- empty: no case of the run was skipped
+--
 -- :run (run, default latest) the run to show
 SELECT
   c.block AS block,

@@ -7,6 +7,8 @@
 --
 -- narrow: processes,least_percent,cells,worst,median_percent
 --
+-- empty: no case of the run was measured by two processes, as haul run --processes 5 does
+--
 -- :run (run, default latest) the run to show
 WITH RECURSIVE
   cell AS (
