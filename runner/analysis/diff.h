@@ -36,7 +36,7 @@
  *
  * Verdicts, the first that holds:
  *   BROKEN               a larger share of the processes of b failed, crashed, hung or was corrupt,
- *                        beyond chance (broken.h)
+ *                        beyond chance (broken.c)
  *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side

@@ -5,7 +5,6 @@
 #include "runner/supervise/message.h"
 #include "runner/supervise/sampler.h"
 #include "runner/supervise/set_aside.h"
-#include "runner/supervise/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,6 +17,7 @@
 #include "runner/plan/plan.h"
 
 #include <signal.h>
+#include <stdnoreturn.h>
 #include <sys/types.h>
 
 /* A case hangs when it is silent for ten times the longest time that it can take
@@ -127,5 +128,8 @@ struct supervise_options {
  * then a case's reason says so. */
 enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
                           const struct supervise_sink *sink, struct error *err) CHECK_RESULT;
+
+/* The worker's side (worker.c): measure what the parent asks for until the socket ends. */
+noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops);
 
 #endif

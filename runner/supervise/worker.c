@@ -1,7 +1,7 @@
-#include "runner/supervise/worker.h"
-
+/* The child side: one process that measures what the parent asks for. */
 #include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
+#include "runner/supervise/supervise.h"
 
 #include <stdlib.h>
 #include <string.h>

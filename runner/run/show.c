@@ -1,0 +1,180 @@
+#include "runner/run/show.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/strings.h"
+#include "engine/base/units.h"
+#include "runner/record/query.h"
+#include "runner/record/saved.h"
+#include "runner/run/expectations.h"
+
+#include <stdio.h>
+
+enum {
+  SKIPPED_SHOWN_MAX = 20, /* reasons */
+  CASES_SHOWN_MAX = 2000, /* by themselves, to people; of more, their blocks */
+};
+
+static void run_show_skipped(const struct common_options *common, const struct plan *plan) {
+  struct arena arena = {0};
+  const struct skip_group *groups = NULL;
+  const size_t count = plan_group_skipped(plan, &arena, &groups);
+  for (size_t i = 0; i < count && i < SKIPPED_SHOWN_MAX; i++) {
+    say_note(common, "skipped %zu %s%s%s: %s", groups[i].count,
+             strings_plural(groups[i].count, "case", "cases"),
+             groups[i].block != NULL ? " of " : "", groups[i].block != NULL ? groups[i].block : "",
+             groups[i].reason);
+  }
+  if (count > SKIPPED_SHOWN_MAX) {
+    say_note(common, "and others for %zu more reasons: haul query --saved skipped%s",
+             count - SKIPPED_SHOWN_MAX, console_db_option(common, &arena));
+  }
+  arena_fini(&arena);
+}
+
+/* The result marks each of them with where it was measured. */
+static void run_show_duplicates(const struct common_options *common, const struct plan *plan) {
+  size_t count = 0;
+  for (size_t i = 0; i < plan->duplicate_count; i++) {
+    count += plan->cases[plan->duplicates[i].measured].skip_reason == NULL;
+  }
+  if (count > 0) {
+    say_note(common, "%zu %s of another one: measured once, and shown at both with a mark", count,
+             strings_plural(count, "setting comes to a case", "settings come to a case"));
+  }
+}
+
+/* "haul query --saved energy reads this run" */
+static void run_show_queries(const struct common_options *common, const char *scenario) {
+  struct arena arena = {0};
+  const char *names = "";
+  const char *drawn = "";
+  size_t count = 0;
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    struct saved_query saved;
+    saved_query_at(i, &arena, &saved);
+    if (saved_query_is_of(&saved, scenario)) {
+      names = arena_add_word(&arena, names, saved.name);
+      drawn = saved.plot_count > 0 ? arena_add_word(&arena, drawn, saved.name) : drawn;
+      count++;
+    }
+  }
+  const char *plot = drawn[0] == '\0' ? "" : count == 1 ? "; --plot draws it" : "; --plot draws ";
+  if (count == 1) {
+    say_note(common, "haul query --saved %s%s reads this run%s", names,
+             console_db_option(common, &arena), plot);
+  } else if (count > 1) {
+    say_note(common, "haul query --saved NAME%s reads this run: %s%s%s",
+             console_db_option(common, &arena), names, plot, drawn);
+  }
+  arena_fini(&arena);
+}
+
+/* For people, where the cases are more than anybody reads: a line for each block. */
+static enum status run_show_summary(struct query *query, const struct run_shown *shown,
+                                    const struct query_parameter *run, struct error *err) {
+  const struct common_options *common = shown->request->common;
+  struct arena arena = {0};
+  const struct table_options options = table_to_stdout(common);
+  struct table *rows = table_new(&options);
+  enum status status = query_run_saved(query, "run-blocks", run, 1, NULL, table_sink(rows), err);
+  status = THEN(status, table_end_all(rows, err));
+  table_free(rows);
+  (void)fflush(stdout);
+  say_note(common,
+           "of %zu cases the blocks are shown; all of them: haul query --saved run-result --param "
+           "run=%.17s%s",
+           shown->plan->case_count, run->value, console_db_option(common, &arena));
+  arena_fini(&arena);
+  return status;
+}
+
+/* The run's sweeps. */
+static enum status run_show_curves(struct query *query, const struct run_request *request,
+                                   const struct query_parameter *run, struct error *err) {
+  struct curves *curves =
+      plot_open(request->common, &request->plot, "nothing to draw: no block is a sweep");
+  (void)putchar('\n');
+  enum status status = query_run_saved(query, "curves", run, 1, NULL, curves_sink(curves), err);
+  curves_free(curves);
+  return status;
+}
+
+/* Where the wall time went, on stderr: it is about the run, not its result. */
+static enum status run_show_times(struct query *query, const struct common_options *common,
+                                  const struct query_parameter *run, struct error *err) {
+  const struct table_options options = {.format = OUTPUT_TABLE,
+                                        .stream = stderr,
+                                        .width = terminal_width(stderr),
+                                        .colour = use_colour(common, stderr)};
+  struct table *rows = table_new(&options);
+  enum status status = query_run_saved(query, "run-time", run, 1, NULL, table_sink(rows), err);
+  table_free(rows);
+  return status;
+}
+
+/* "48 ok, 1 hung, 3 skipped, 20 not measured in 3.1 s" */
+static void run_describe_counts(const struct run_shown *shown, char *text, size_t size) {
+  static const enum case_status ORDER[] = {CASE_OK,   CASE_FAILED,  CASE_CRASHED,
+                                           CASE_HUNG, CASE_CORRUPT, CASE_SKIPPED};
+  _Static_assert(sizeof ORDER / sizeof *ORDER == case_status_name_count, "every status is said");
+  size_t length = 0;
+  char time[UNITS_TEXT_MAX];
+  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+    const size_t count = shown->counts[ORDER[i]];
+    if (count > 0 || ORDER[i] == CASE_OK) {
+      length += (size_t)snprintf(text + length, size - length, "%s%zu %s", length > 0 ? ", " : "",
+                                 count, case_status_text(ORDER[i]));
+    }
+  }
+  if (shown->done < shown->total) {
+    length += (size_t)snprintf(text + length, size - length, ", %zu not measured",
+                               shown->total - shown->done);
+  }
+  units_format_duration_short(clock_now_ns() - shown->started_ns, time);
+  (void)snprintf(text + length, size - length, " in %s", time);
+}
+
+int run_show(const struct run_shown *shown) {
+  const struct run_request *request = shown->request;
+  const struct plan *plan = shown->plan;
+  const struct common_options *common = request->common;
+  char counts[256];
+  struct error err = {0};
+  struct query *query = NULL;
+  char run[80];
+  snprintf(run, sizeof run, "run:%s", shown->uuid);
+  const struct query_parameter parameter = {"run", run};
+  /* Whoever interrupted the run wants to see what it measured; an interrupt from here on ends this.
+   */
+  const struct query_options options = {
+      .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};
+  const struct result_view view = {common, request->expectations, request->result, request->sums};
+  enum status status = query_open(request->database, &query, &err);
+  const bool many = plan->case_count > CASES_SHOWN_MAX;
+  if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
+    status = run_show_summary(query, shown, &parameter, &err);
+  } else if (status == STATUS_OK) {
+    status = expectations_show_run(&view, query, run, &options, &err);
+  }
+  if (status == STATUS_OK && request->plot.wanted) {
+    status = run_show_curves(query, request, &parameter, &err);
+  }
+  (void)fflush(stdout);
+  if (status == STATUS_OK && common->verbose) {
+    status = run_show_times(query, common, &parameter, &err);
+  }
+  query_close(query);
+  if (status != STATUS_OK) {
+    return worse(fail(common, &err), EXIT_NOT_MEASURED);
+  }
+  run_show_skipped(common, plan);
+  run_show_duplicates(common, plan);
+  if (shown->counts[CASE_OK] > 0) {
+    run_show_queries(common, plan->scenario->name);
+  }
+  run_describe_counts(shown, counts, sizeof counts);
+  say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)shown->number,
+           shown->uuid, plan->scenario->name,
+           request->shard != NULL ? shard_path(request->shard) : request->database);
+  return EXIT_DONE;
+}

@@ -1,0 +1,22 @@
+/* show.h - what a run measured, read back from the database and shown: its result on stdout, and on
+ * stderr what was skipped, which saved queries read it, and how many cases came to what. */
+#ifndef HAUL_RUNNER_RUN_SHOW_H
+#define HAUL_RUNNER_RUN_SHOW_H
+
+#include "runner/run/run.h"
+
+/* A run that ended; all borrowed. */
+struct run_shown {
+  const struct run_request *request;
+  const struct plan *plan;
+  const char *uuid;
+  int64_t number; /* in the database */
+  size_t counts[case_status_name_count];
+  size_t done, total; /* cases */
+  uint64_t started_ns;
+};
+
+/* Returns the exit code; errors were said. */
+int run_show(const struct run_shown *shown);
+
+#endif
