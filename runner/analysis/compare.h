@@ -121,9 +121,11 @@ struct comparison {
   const char *confounded;
   unsigned looks;     /* that the runs of haul run --decide allow; 0 = one */
   const char *judged; /* what counts as one observation, where that is not the process; else NULL */
-  /* Judged by node: what in which of them changed unlike the others (outliers.h), which
-   * compare_runs() finds; else NULL. Borrowed. */
+  /* What of which node became slower unlike that of the others (outliers.h), which compare_runs()
+   * finds where enough nodes are on both sides; else NULL. Borrowed. */
   const struct outliers *alone;
+  size_t alone_count;           /* of its parts, those that `only` is about; they come first */
+  size_t alone_certain;         /* of these */
   size_t undecided;             /* rows that more units would decide: INSUFFICIENT, provisional */
   enum diff_unit unit;          /* of these; runs, where some go by run */
   unsigned units_needed;        /* per side, to decide them all; 0 = there are none */

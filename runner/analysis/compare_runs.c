@@ -2,8 +2,10 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "runner/analysis/internal.h"
 #include "runner/analysis/outliers.h"
 #include "runner/record/database.h"
+#include "runner/statistics/robust.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -219,20 +221,52 @@ static enum status compare_find_ordinals(struct database *database, struct compa
   return status;
 }
 
-/* Nodes that changed unlike the others, where rows go by node. */
-static enum status compare_find_alone(struct database *database, struct compare_result *result,
-                                      struct error *err) {
-  const struct comparison *comparison = result->comparison;
-  const struct outliers_options options = {
-      .slow_only = true, .sides = result->sides, .changes = true};
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    if (comparison->rows[i].result.unit == DIFF_UNIT_NODE) {
-      RETURN_ON_ERROR(measured_load_errors(result->measured, database, err));
-      RETURN_ON_ERROR(outliers_find(result->measured, &options, &result->alone, err));
-      result->comparison->alone = result->alone;
-      return STATUS_OK;
+/* Whether a case of the part is among those that are asked for. */
+static bool compare_part_matches(const struct measured *measured, const struct outlier_part *part,
+                                 const char *only) {
+  for (size_t i = 0; i < measured->case_count; i++) {
+    const struct measured_case *bench = &measured->cases[i];
+    if (strings_has_word(part->blocks, bench->block) &&
+        (part->gpus == 0 || (part->gpus & bench->gpus) != 0) &&
+        measured_case_matches(bench, only)) {
+      return true;
     }
   }
+  return false;
+}
+
+static bool compare_has_nodes(const struct measured *measured) {
+  struct arena arena = {0};
+  const uint32_t *first = analysis_equal_environments(measured, false, &arena);
+  size_t nodes = 0;
+  for (size_t e = 0; e < measured->environment_count; e++) {
+    nodes += first[e] == e;
+  }
+  arena_fini(&arena);
+  return nodes >= ROBUST_COUNT_MIN;
+}
+
+/* What of one node changed unlike that of the others. */
+static enum status compare_find_alone(struct database *database, struct compare_request *request,
+                                      struct compare_result *result, struct error *err) {
+  struct comparison *comparison = result->comparison;
+  const struct outliers_options options = {
+      .slow_only = true, .sides = result->sides, .changes = true};
+  if (request->compare.one_side || !compare_has_nodes(result->measured)) {
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(measured_load_errors(result->measured, database, err));
+  RETURN_ON_ERROR(outliers_find(result->measured, &options, &result->alone, err));
+  struct outliers *alone = result->alone;
+  for (size_t i = 0; i < alone->part_count && alone->hosts >= ROBUST_COUNT_MIN; i++) {
+    const struct outlier_part part = alone->parts[i];
+    if (compare_part_matches(result->measured, &part, request->filter.only)) {
+      alone->parts[i] = alone->parts[comparison->alone_count];
+      alone->parts[comparison->alone_count++] = part;
+      comparison->alone_certain += part.certain;
+    }
+  }
+  comparison->alone = alone;
   return STATUS_OK;
 }
 
@@ -273,7 +307,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     status = compare_find_ordinals(database, result->comparison, err);
   }
   if (status == STATUS_OK) {
-    status = compare_find_alone(database, result, err);
+    status = compare_find_alone(database, request, result, err);
   }
   if (status == STATUS_OK && request->a_a) {
     result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,

@@ -27,7 +27,7 @@
  * Where OUTLIER_FLEET_HOSTS hosts or more have results, they are a fleet: each result is also
  * compared with the same place on the other hosts (what all have in common of a place is taken out
  * first, so that a slot that is slower in every machine is no fault of one), and false positives
- * are held to one in a hundred fleets instead of peer groups.
+ * are held to one in a hundred fleets instead of peer groups, as of changes always.
  *
  * In a peer group of two nobody can tell which one is faulty: where they differ, the slower one is
  * `undecided`. So is the slower half of an even number of components of which each half is of one
@@ -43,6 +43,7 @@ ENUM_NAMES_DECLARE(entity, ENTITY_LIST)
 #define OUTLIER_SINGLE_MARGINS 5.0
 #define OUTLIER_SINGLE_Z       (-10.0)
 #define OUTLIER_HALVES_GAP     5.0
+#define OUTLIER_ALONE_ALPHA    0.05
 enum { OUTLIER_FLEET_HOSTS = 8 };
 
 /* In which role a GPU is slow; ROLE_BOTH of a link: in each direction. */
@@ -117,10 +118,14 @@ struct outlier_verdict {
 struct outlier_part {
   const char *host, *name;
   const char *uuid, *pci_address; /* of its GPU, ", " between two; NULL = of none, or not known */
+  uint64_t gpus;                  /* bit i: it is GPU i, or a link of it; 0 = the whole machine */
   double change, least;
   size_t cases, slow_cases;
   const char *blocks;   /* ", " between */
   const char *evidence; /* checks that failed and what slowed results there; NULL = none */
+  /* Of changes: one of its cases became slower than on the other nodes by more than matters, by a t
+   * test against how these differ, that holds over all cases and nodes (OUTLIER_ALONE_ALPHA). */
+  bool certain;
 };
 
 /* A host in a block. */

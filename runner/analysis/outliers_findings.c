@@ -254,14 +254,14 @@ static size_t findings_set_end(const struct candidate *candidates, size_t first,
 }
 
 /* A machine is judged set by set. Of a fleet whoever reads the list wants no false name in all of
- * it, and it has components enough for that. */
+ * it, and it has components enough for that; so does who looks for a change. */
 static void findings_judge_sets(struct finder *f, struct candidate *candidates, size_t count) {
   struct arena *arena = &f->arena;
   size_t sets = 0;
   for (size_t first = 0; first < count; first = findings_set_end(candidates, first, count)) {
     sets++;
   }
-  const size_t tests = f->outliers->is_fleet ? sets : 1;
+  const size_t tests = f->outliers->is_fleet || f->options->changes ? sets : 1;
   for (size_t first = 0, last = 0; first < count; first = last) {
     last = findings_set_end(candidates, first, count);
     findings_judge_set(candidates + first, last - first, tests, arena);

@@ -3,6 +3,7 @@
 #include "runner/analysis/outliers_internal.h"
 
 #include "engine/base/strings.h"
+#include "runner/statistics/distributions.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
@@ -56,6 +57,7 @@ static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdi
   const struct measured_environment *e = &f->measured->environments[verdict->environment];
   struct arena *arena = &f->outliers->arena;
   for (size_t i = 0; i < 2 && verdict->gpus[i] >= 0; i++) {
+    part->gpus |= verdict->gpus[i] < ANALYSIS_GPUS_MAX ? UINT64_C(1) << verdict->gpus[i] : 0;
     const struct measured_gpu *gpu = fleet_gpu(e, verdict->gpus[i]);
     if (gpu != NULL && gpu->uuid != NULL) {
       part->uuid =
@@ -114,6 +116,40 @@ static const char *fleet_part_name(struct arena *arena, const struct outlier_ver
               : arena_format(arena, "gpu%d", verdict->gpus[0]);
 }
 
+/* Whether a result says that the part changed for the worse by more than matters: against the same
+ * place on the other hosts, by how these differ, with a share of the error rate. */
+static bool fleet_is_worse(const struct finder *f, const struct result *result, double *scratch) {
+  size_t count = 0;
+  for (size_t i = 0; i < f->result_count; i++) {
+    const struct result *other = &f->results[i];
+    if (other->traits->place == result->traits->place && other->host != result->host) {
+      scratch[count++] = other->rate;
+    }
+  }
+  if (count < 2) {
+    return false;
+  }
+  const struct sample others = sample_summary(scratch, count);
+  const double spread = fmax(sqrt(others.variance), fmax(result->error, DIFF_SPREAD_MIN));
+  const double excess = others.mean - result->rate + log1p(-result->traits->margin);
+  const double t = excess / (spread * sqrt(1 + 1 / (double)count));
+  return t > 0 &&
+         student_upper(t, (double)count - 1) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
+}
+
+static bool fleet_is_certain(struct finder *f, uint32_t host, const struct outlier_part *part) {
+  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
+  for (size_t i = 0; i < f->result_count; i++) {
+    const struct result *result = &f->results[i];
+    const uint64_t gpus = f->measured->cases[result->bench].gpus;
+    if (result->host == host && strings_has_word(part->blocks, result->traits->block) &&
+        (part->gpus == 0 || (part->gpus & gpus) != 0) && fleet_is_worse(f, result, scratch)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void outliers_make_parts(struct finder *f) {
   struct outliers *outliers = f->outliers;
   struct arena *arena = &outliers->arena;
@@ -146,6 +182,7 @@ void outliers_make_parts(struct finder *f) {
     part->name = fleet_part_name(arena, first, merged);
     part->evidence = fleet_evidence(f, first);
     fleet_set_gpus(f, first, part);
+    part->certain = f->options->changes && fleet_is_certain(f, f->hosts[first->environment], part);
   }
   if (outliers->part_count > 1) { /* none is NULL */
     qsort(outliers->parts, outliers->part_count, sizeof *outliers->parts, fleet_compare_parts);

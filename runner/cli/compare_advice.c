@@ -24,9 +24,10 @@ static bool advice_is_plain(const struct measured_run *run) {
 }
 
 /* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
- * Options that only change how the result is shown are left out. */
+ * Options that only change how the result is shown are left out; the name of a node is NODE where
+ * there are several. */
 static void advice_put_command(struct strbuf *command, const struct measured_run *run,
-                               unsigned processes, const char *tag) {
+                               unsigned processes, size_t nodes, const char *tag) {
   static const struct {
     const char *name;
     bool has_value; /* which may be the next word */
@@ -35,6 +36,7 @@ static void advice_put_command(struct strbuf *command, const struct measured_run
       {"--quiet", false},    {"-q", false},     {"--verbose", false}, {"-v", false},
       {"--color", false},    {"--plot", false},
   };
+  static const char NODE_NAME[] = "--node-name";
   if (!advice_is_plain(run)) {
     strbuf_printf(command, "haul run %s", run->scenario);
   }
@@ -48,7 +50,10 @@ static void advice_put_command(struct strbuf *command, const struct measured_run
         end = shell_word_end(end + 1); /* its value */
       }
     }
-    if (!skip) {
+    if (nodes > 1 && advice_is_option(word, length, NODE_NAME)) {
+      end = length == strlen(NODE_NAME) && *end == ' ' ? shell_word_end(end + 1) : end;
+      strbuf_printf(command, " %s NODE", NODE_NAME);
+    } else if (!skip) {
       strbuf_append(command, command->length > 0 ? " " : "");
       strbuf_append_n(command, word, length);
     }
@@ -60,13 +65,13 @@ static void advice_put_command(struct strbuf *command, const struct measured_run
   }
 }
 
-/* The value of --db in a command, as it is quoted there; NULL = it has none. */
-static const char *advice_database_word(struct arena *arena, const char *command) {
+/* The value of an option in a command, as it is quoted there; NULL = it has none. */
+static const char *advice_option_value(struct arena *arena, const char *command, const char *name) {
   const char *found = NULL;
   for (const char *word = command; *word != '\0';) {
     const char *end = shell_word_end(word);
-    if (advice_is_option(word, (size_t)(end - word), "--db")) {
-      const char *value = word + strlen("--db");
+    if (advice_is_option(word, (size_t)(end - word), name)) {
+      const char *value = word + strlen(name);
       if (*value == ' ') {
         end = shell_word_end(end + 1);
       }
@@ -97,6 +102,7 @@ struct side_advice {
   bool elsewhere;                   /* measured by another machine or driver than the latest run */
   unsigned wanted;                  /* new runs; 0 = it has enough */
   unsigned processes;               /* of a new run */
+  size_t nodes;                     /* that were measured */
   const char *tag;                  /* of the new run; NULL = none is needed */
 };
 
@@ -126,6 +132,24 @@ static const struct measured_run *advice_last_run(const struct compare_result *r
     }
   }
   return &runs[last];
+}
+
+static size_t advice_count_nodes(struct arena *arena, const struct compare_result *result,
+                                 enum side side) {
+  const struct measured *measured = result->measured;
+  const char **nodes = arena_array(arena, measured->run_count, sizeof *nodes);
+  size_t count = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const char *node = measured->environments[measured->runs[i].environment].node;
+    bool known = result->sides[i] != side;
+    for (size_t k = 0; k < count && !known; k++) {
+      known = strings_equal(nodes[k], node);
+    }
+    if (!known) {
+      nodes[count++] = node;
+    }
+  }
+  return count;
 }
 
 /* Whether both runs have the same host and driver. */
@@ -179,6 +203,7 @@ static void advice_find(struct database *database, struct compare_request *reque
                           strcmp(other->scenario, help[s].last->scenario) == 0;
     help[s].again = is_other ? other : help[s].last;
     help[s].imported = advice_is_imported(help[s].last);
+    help[s].nodes = advice_count_nodes(&request->filter.arena, result, (enum side)s);
     help[s].tag =
         !open ? advice_free_tag(database, request, FRESH_TAGS[s]) : selector_tag(request->names[s]);
   }
@@ -224,11 +249,15 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
       continue;
     }
     strbuf_clear(&command);
-    advice_put_command(&command, help[s].again, help[s].processes, help[s].tag);
+    advice_put_command(&command, help[s].again, help[s].processes, help[s].nodes, help[s].tag);
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
-    strbuf_printf(text, ", %u %s %s): ", help[s].wanted, open ? "more" : "new",
+    strbuf_printf(text, ", %u %s %s", help[s].wanted, open ? "more" : "new",
                   strings_plural(help[s].wanted, "run", "runs"));
+    if (help[s].nodes > 1) {
+      strbuf_printf(text, " on each of its %zu nodes", help[s].nodes);
+    }
+    strbuf_append(text, "): ");
     if (help[s].wanted == 1) {
       strbuf_append(text, command.text);
     } else {
@@ -238,8 +267,9 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
   strbuf_fini(&command);
 }
 
-/* The database that new runs of a side will be in, quoted for a shell; NULL = the one that was
- * read. A database of another host with the same path is called by the name of that host. */
+/* The database, or folder of shards, that new runs of a side will be in, quoted for a shell; NULL =
+ * the database that was read. One of another host with the same path is called by the name of that
+ * host; of several nodes without a folder, their files stand for themselves. */
 static const char *advice_other_database(struct arena *arena, const struct compare_result *result,
                                          const struct side_advice *help, bool other_host,
                                          const char *read) {
@@ -247,10 +277,14 @@ static const char *advice_other_database(struct arena *arena, const struct compa
   struct error err = {0};
   struct strbuf command;
   strbuf_init(&command, TEXT_MAX);
-  advice_put_command(&command, help->again, help->processes, help->tag);
-  const char *word = advice_database_word(arena, command.text);
+  advice_put_command(&command, help->again, help->processes, help->nodes, help->tag);
+  const char *folder = advice_option_value(arena, command.text, "--shard");
+  const char *word = advice_option_value(arena, command.text, "--db");
   strbuf_fini(&command);
   const char *path = NULL;
+  if (folder != NULL || help->nodes > 1) {
+    return folder != NULL ? folder : "'NODES*.db'";
+  }
   if (word != NULL) {
     path = shell_word_text(arena, word);
   } else if (database_path(&usual, arena, &path, &err) != STATUS_OK) {
@@ -272,10 +306,12 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
                              const struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
   const struct measured_environment *environments = result->measured->environments;
-  const bool other_host = !strings_equal(environments[help[SIDE_A].last->environment].node,
+  const bool other_host = help[SIDE_A].nodes == 1 && help[SIDE_B].nodes == 1 &&
+                          !strings_equal(environments[help[SIDE_A].last->environment].node,
                                          environments[help[SIDE_B].last->environment].node);
   const char *others[SIDES] = {NULL, NULL};
   const char *read = NULL;
+  bool files = false; /* not folders of shards, which all hosts share */
   struct error err = {0};
   if (database_path(common, arena, &read, &err) != STATUS_OK) {
     return;
@@ -283,10 +319,11 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
   for (size_t s = 0; s < SIDES; s++) {
     if (help[s].wanted > 0) {
       others[s] = advice_other_database(arena, result, &help[s], other_host, read);
+      files = files || advice_option_value(arena, help[s].again->command_line, "--shard") == NULL;
     }
   }
   if (others[SIDE_A] != NULL && strings_equal(others[SIDE_A], others[SIDE_B])) {
-    if (other_host) { /* two files with one name */
+    if (other_host && files) { /* two files with one name */
       for (size_t s = 0; s < SIDES; s++) {
         const char *host = environments[help[s].last->environment].node;
         others[s] =
@@ -305,7 +342,7 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
       strbuf_printf(text, " %s", others[s]);
     }
   }
-  if (other_host) {
+  if (other_host && files) {
     strbuf_append(text, " (copy files of other hosts here first)");
   }
 }

@@ -82,7 +82,12 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
 static enum status verb_check_judge(struct command *command, const struct comparison *comparison,
                                     struct error *err) {
   const size_t *verdicts = comparison->summary.verdicts;
+  const size_t parts = command->suspect ? comparison->alone_count : comparison->alone_certain;
   size_t suspects = 0;
+  if (command->fails[VERDICT_REGRESSED] && parts > 0) {
+    command->code = EXIT_REGRESSED;
+    return STATUS_OK;
+  }
   for (size_t v = 0; v < verdict_name_count; v++) {
     const size_t provisional = command->suspect ? 0 : comparison->summary.provisional[v];
     suspects += command->fails[v] ? provisional : 0;
@@ -90,6 +95,10 @@ static enum status verb_check_judge(struct command *command, const struct compar
       command->code = EXIT_REGRESSED;
       return STATUS_OK;
     }
+  }
+  if (command->fails[VERDICT_REGRESSED] && comparison->alone_count > 0) {
+    say_note(&command->common, "what of one node alone became slower is not certain; --fail-on "
+                               "suspect fails on that");
   }
   if (suspects > 0) {
     say_note(
@@ -390,7 +399,9 @@ const struct verb VERB_CHECK = {
     .summary = "for scripts: fail if a run is worse than another",
     .doc =
         "Compares as haul diff does, from A to B (default: latest); haul diff --help explains the "
-        "verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a case has one; 2 the "
+        "verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a case has one, or a part "
+        "of "
+        "one node alone became slower where regressed is among them; 2 the "
         "command line is wrong, or selects no runs; 3 nothing was compared; 4 a case is "
         "undecided, with --strict. --format also takes junit and ctrf.\n\n"
         "--expect compares the runs (default: latest) with what their machine should reach "

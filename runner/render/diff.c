@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 enum { CASE_WIDTH_MIN = 28, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
 
@@ -273,6 +274,29 @@ static void diff_add_case(struct diff_cases *cases, const struct measured *measu
   diff_add_cells(cases, row->result.verdict, words, err);
 }
 
+/* One line for what of one node alone became slower. */
+static void diff_add_part(struct diff_cases *cases, const struct outlier_part *part,
+                          struct error *err) {
+  struct arena arena = {0};
+  char verdict[DIFF_WORDS_MAX];
+  char change[DIFF_WORDS_MAX];
+  const struct diff_result result = {.verdict = VERDICT_REGRESSED,
+                                     .is_provisional = !part->certain};
+  diff_verdict_words(&result, verdict);
+  diff_percent_words(part->change, change);
+  const char *const words[COLUMN_COUNT] = {verdict,
+                                           arena_format(&arena, "%s: %zu of %zu cases",
+                                                        diff_part_name(&arena, part),
+                                                        part->slow_cases, part->cases),
+                                           "",
+                                           "",
+                                           change,
+                                           "",
+                                           ""};
+  diff_add_cells(cases, VERDICT_REGRESSED, words, err);
+  arena_fini(&arena);
+}
+
 /* One line for the rows of a block and verdict. */
 static void diff_add_group(struct diff_cases *cases, struct diff_layout *layout,
                            const struct measured *measured, const struct comparison *comparison,
@@ -333,6 +357,9 @@ static enum status diff_print_cases(const struct measured *measured,
   }
   strbuf_init(&cases.name, LINE_MAX);
   cases.table = table_open(&list, kept, kept_count, err);
+  for (size_t i = 0; i < comparison->alone_count; i++) {
+    diff_add_part(&cases, &comparison->alone->parts[i], err);
+  }
   for (size_t g = 0; g < layout->group_count; g++) {
     const struct diff_group *group = &layout->groups[g];
     if (group->folded) {
@@ -370,8 +397,13 @@ static void diff_put_legend(struct strbuf *text, const struct comparison *compar
   if (comparison->judged_count > comparison->row_count) {
     strbuf_printf(text, " of %zu judged together", comparison->judged_count);
   }
-  strbuf_printf(text, ": %s%s\n", counts[0] != '\0' ? counts : "nothing to compare",
+  strbuf_printf(text, ": %s%s", counts[0] != '\0' ? counts : "nothing to compare",
                 diff_any_on_both(comparison) ? "" : "; none is on both sides");
+  if (comparison->alone_count > 0) {
+    strbuf_printf(text, "; of one node alone %zu %s slower", comparison->alone_count,
+                  strings_plural(comparison->alone_count, "part", "parts"));
+  }
+  strbuf_append_char(text, '\n');
   for (size_t g = 0; g < layout->group_count; g++) {
     folded = folded || layout->groups[g].folded;
   }
@@ -413,7 +445,7 @@ static enum status diff_print_page(const struct measured *measured,
   if (!one_side) {
     status = THEN(status, diff_print_facts(comparison, layout, options, err));
     status = THEN(status, diff_print_blocks(layout, show->all, options, err));
-    if (status == STATUS_OK && layout->group_count > 0) {
+    if (status == STATUS_OK && layout->group_count + comparison->alone_count > 0) {
       (void)fputc('\n', options->stream);
       status = diff_print_cases(measured, comparison, layout, show->all, options, left_out, err);
     }
@@ -477,6 +509,28 @@ static struct cell diff_needed_cell(const struct diff_result *result, enum diff_
   X("runs_b", diff_count_cell(b->runs))                                                            \
   X("runs_needed", diff_needed_cell(result, DIFF_UNIT_RUN))
 
+/* Of a part of one node that alone became slower. */
+static struct cell diff_part_cell(const char *column, const struct outlier_part *part,
+                                  const char *name, const char *sentence) {
+  const struct {
+    const char *column;
+    struct cell cell;
+  } CELLS[] = {{"verdict", cell_text(verdict_text(VERDICT_REGRESSED))},
+               {"case", cell_text(name)},
+               {"block", cell_text(part->blocks)},
+               {"change_percent", cell_finite(100 * part->change)},
+               {"hardware", cell_text(part->uuid != NULL ? part->uuid : part->host)},
+               {"reason", cell_text(sentence)},
+               {"provisional", cell_integer(!part->certain)},
+               {"judged_by", cell_text(diff_unit_text(DIFF_UNIT_NODE))}};
+  for (size_t i = 0; i < sizeof CELLS / sizeof *CELLS; i++) {
+    if (strcmp(CELLS[i].column, column) == 0) {
+      return CELLS[i].cell;
+    }
+  }
+  return cell_null();
+}
+
 static enum status diff_print_rows(const struct measured *measured,
                                    const struct comparison *comparison,
                                    const struct table_options *options, struct error *err) {
@@ -491,6 +545,17 @@ static enum status diff_print_rows(const struct measured *measured,
     const struct cell cells[] = {DIFF_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
   }
+  struct arena arena = {0};
+  for (size_t i = 0; i < comparison->alone_count; i++) {
+    const struct outlier_part *part = &comparison->alone->parts[i];
+    struct cell cells[sizeof COLUMNS / sizeof *COLUMNS];
+    for (size_t c = 0; c < sizeof COLUMNS / sizeof *COLUMNS; c++) {
+      cells[c] = diff_part_cell(COLUMNS[c], part, diff_part_name(&arena, part),
+                                outliers_alone_words(&arena, part));
+    }
+    table_add(table, cells, err);
+  }
+  arena_fini(&arena);
   return table_close(table, err);
 }
 

@@ -9,6 +9,9 @@
  *   md     the table of the cases alone, for people to paste
  *   others one row per case
  *
+ * What of one node alone became slower is a conclusion, a test, and a row behind those of the
+ * cases, without a case_key.
+ *
  * Changes are those of the figure shown: of GB/s, more is better; of ns, less is. Writing fails as
  * in runner/table/table.h: a reader that went away is no error. */
 #ifndef HAUL_RUNNER_RENDER_DIFF_H
@@ -19,6 +22,8 @@
 #include "runner/analysis/compare.h"
 #include "runner/table/table.h"
 #include "runner/table/test_report.h"
+
+struct outlier_part;
 
 struct diff_show {
   const char *version;               /* of haul, for tests */
@@ -73,6 +78,8 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row);
 
 /* Append the shift of the middle case; nothing where none is known. */
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
+/* "gpu1's host link of n4 alone". */
+const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
 /* Append the sizes from which on a change matters. */
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
 /* How many cases have which verdict: "2 regressed, 14 same"; provisional may be NULL. */

@@ -1,6 +1,7 @@
 /* diff_json.c - a comparison as one JSON object, and as a report of tests. */
 #include "runner/render/diff.h"
 #include "runner/render/diff_layout.h"
+#include "runner/render/outliers.h"
 #include "runner/table/json.h"
 
 #include <math.h>
@@ -145,7 +146,8 @@ static void diff_json_conditions(struct json_out *json, const struct comparison 
   json_out_close(json);
 }
 
-static void diff_json_conclusions(struct json_out *json, const struct diff_layout *layout) {
+static void diff_json_conclusions(struct json_out *json, const struct comparison *comparison,
+                                  const struct diff_layout *layout, struct arena *arena) {
   json_out_open(json, "conclusions", '[');
   for (size_t i = 0; i < layout->conclusion_count; i++) {
     const struct conclusion *conclusion = &layout->conclusions[i];
@@ -157,6 +159,24 @@ static void diff_json_conclusions(struct json_out *json, const struct diff_layou
     json_out_integer(json, "others", (int64_t)conclusion->others);
     json_out_integer(json, "others_changed", (int64_t)conclusion->others_changed);
     json_out_real(json, "speed_percent", 100 * conclusion->change);
+    json_out_close(json);
+  }
+  for (size_t i = 0; i < comparison->alone_count; i++) {
+    const struct outlier_part *part = &comparison->alone->parts[i];
+    json_out_open(json, NULL, '{');
+    json_out_text(json, "verdict", verdict_text(VERDICT_REGRESSED));
+    json_out_text(json, "what", diff_part_name(arena, part));
+    json_out_integer(json, "cases", (int64_t)part->cases);
+    json_out_integer(json, "changed", (int64_t)part->slow_cases);
+    json_out_null(json, "others");
+    json_out_null(json, "others_changed");
+    json_out_real(json, "speed_percent", 100 * part->change);
+    json_out_boolean(json, "provisional", !part->certain);
+    json_out_text(json, "node", part->host);
+    json_out_text(json, "part", part->name);
+    json_out_text(json, "uuid", part->uuid);
+    json_out_text(json, "pci_address", part->pci_address);
+    json_out_text(json, "text", outliers_alone_words(arena, part));
     json_out_close(json);
   }
   json_out_close(json);
@@ -226,7 +246,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_real(json, "share_percent", 100 * comparison->summary.shift_share);
   json_out_boolean(json, "common", comparison->summary.shift_is_common);
   json_out_close(json);
-  diff_json_conclusions(json, &layout);
+  diff_json_conclusions(json, comparison, &layout, &layout.arena);
   diff_json_facts(json, comparison);
   diff_json_conditions(json, comparison);
   json_out_integer(json, "cases_judged", (int64_t)comparison->judged_count);
@@ -257,10 +277,9 @@ enum status diff_print_json(const struct measured *measured, const struct compar
 
 /* ---- reports of tests ---- */
 
-static enum test_outcome diff_outcome_of(const struct diff_show *show,
-                                         const struct comparison_row *row) {
-  const enum verdict verdict = row->result.verdict;
-  if (row->result.is_provisional && !show->suspect_fails) {
+static enum test_outcome diff_outcome_of(const struct diff_show *show, enum verdict verdict,
+                                         bool is_provisional) {
+  if (is_provisional && !show->suspect_fails) {
     return show->undecided_fails ? TEST_ERROR : TEST_SKIPPED;
   }
   if (show->fails[verdict]) {
@@ -304,7 +323,8 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
                              const struct diff_show *show, enum test_format format, FILE *stream,
                              struct error *err) {
   struct arena arena = {0};
-  struct test_case *cases = arena_array(&arena, comparison->row_count, sizeof *cases);
+  const size_t count = comparison->row_count + comparison->alone_count;
+  struct test_case *cases = arena_array(&arena, count, sizeof *cases);
   struct test_property sides[SIDES];
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
@@ -312,8 +332,16 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
     const char *name = row->hardware != NULL
                            ? arena_format(&arena, "%s [%s]", bench->name, row->hardware)
                            : bench->name;
-    cases[i] = (struct test_case){bench->block, name, diff_outcome_of(show, row),
-                                  diff_test_message(&arena, row)};
+    cases[i] = (struct test_case){
+        bench->block, name, diff_outcome_of(show, row->result.verdict, row->result.is_provisional),
+        diff_test_message(&arena, row)};
+  }
+  for (size_t i = 0; i < comparison->alone_count; i++) {
+    const struct outlier_part *part = &comparison->alone->parts[i];
+    cases[comparison->row_count + i] =
+        (struct test_case){part->host, diff_part_name(&arena, part),
+                           diff_outcome_of(show, VERDICT_REGRESSED, !part->certain),
+                           outliers_alone_words(&arena, part)};
   }
   for (size_t s = 0; s < SIDES; s++) {
     sides[s] = (struct test_property){
@@ -325,7 +353,7 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
                                      .properties = sides,
                                      .property_count = SIDES,
                                      .cases = cases,
-                                     .case_count = comparison->row_count};
+                                     .case_count = count};
   const enum status status = test_report_write(&report, format, stream, err);
   arena_fini(&arena);
   return status;

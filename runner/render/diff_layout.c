@@ -131,7 +131,7 @@ static void layout_set_sentences(struct diff_layout *layout, const struct compar
     layout_gpu_words(&text, comparison, conclusion->gpu);
     layout_add_sentence(layout, &capacity, SENTENCE_ENVIRONMENT, conclusion->verdict, text.text);
   }
-  for (size_t i = 0; comparison->alone != NULL && i < comparison->alone->part_count; i++) {
+  for (size_t i = 0; i < comparison->alone_count; i++) {
     layout_add_sentence(layout, &capacity, SENTENCE_ALONE, VERDICT_REGRESSED,
                         outliers_alone_words(&layout->arena, &comparison->alone->parts[i]));
   }

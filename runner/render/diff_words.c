@@ -1,5 +1,6 @@
 /* diff_words.c - the words and numbers of a comparison, the same on a terminal and on a page. */
 #include "engine/base/strings.h"
+#include "runner/analysis/outliers.h"
 #include "runner/render/diff.h"
 
 #include "engine/base/strbuf.h"
@@ -246,6 +247,12 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
                     floor(100 * comparison->summary.shift_share));
     }
   }
+}
+
+const char *diff_part_name(struct arena *arena, const struct outlier_part *part) {
+  return strcmp(part->name, part->host) == 0
+             ? arena_format(arena, "%s alone", part->host)
+             : arena_format(arena, "%s of %s alone", part->name, part->host);
 }
 
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {

@@ -22,7 +22,8 @@ size_t outliers_doubts(struct arena *arena, const struct measured *measured,
 
 /* The first of a list with ", " between, and how many there are: "a, b, ... (10)". In the arena. */
 const char *outliers_shorten(struct arena *arena, const char *list, size_t shown);
-/* "gpu1 of n0003 alone became 5.1 % slower: 10 of 10 cases, in down". In the arena. */
+/* "gpu1 of n0003 alone became 5.1 % slower: 10 of 10 cases, in down", and if it is not certain. In
+ * the arena. */
 const char *outliers_alone_words(struct arena *arena, const struct outlier_part *part);
 /* "2.2 to 3.0" of two changes, "3.0" where they are one: per cent that it is slower. In the arena.
  */

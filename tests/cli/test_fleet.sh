@@ -133,8 +133,50 @@ expect_out '^Judged by node'
 expect_out '^Regressed: .* 4 of these 4 cases, speed -4\.'
 expect_out '^gpu1 of n0003 alone became [45].* % slower: 10 of 10 cases'
 expect_out '^gpu0--gpu3 of n0008 alone became [45].* % slower'
-expect_out '28 cases: 4 regressed, 24 same'
+expect_out '^28 cases: 4 regressed, 24 same; of one node alone 2 parts slower$'
+expect_out '^REGRESSED +gpu1 of n0003 alone: 10 of 10 cases +-[45]'
 run_ok diff tag:fleet0 tag:later --db holes.db --format csv
-equal 28 "$(grep -c ',node,' out)" 'cases judged by node'
+equal 28 "$(grep -c '^[^,]*,[^,]*,[0-9a-f]\{32\},.*,node,' out)" 'cases judged by node'
+equal 2 "$(grep -c '^regressed,gpu[^,]* alone,,.*,0,node,' out)" 'rows of parts'
+
+begin 'check fails on a part of one node that alone became slower, in every format'
+for nodes in 5 8; do
+  make_fleet template.db "before$nodes" $nodes processes=1 name=before
+  make_fleet template.db "after$nodes" $nodes processes=1 name=after occasion=1 half_link=3:2
+  run_ok merge "small$nodes.db" "before$nodes" "after$nodes"
+  run check tag:before tag:after --db "small$nodes.db"
+  expect_code 1
+  expect_out "^gpu2's host link of n0003 alone became .* % slower"
+  reject_out 'not certain'
+  run check tag:before tag:after --db "small$nodes.db" --format junit
+  expect_code 1
+  expect_out '<testsuite name="haul check" .* failures="1" '
+  expect_out 'classname="n0003" name="gpu2.*s host link of n0003 alone"'
+  run check tag:before tag:after --db "small$nodes.db" --format ctrf
+  expect_code 1
+  run_ok diff tag:before tag:after --db "small$nodes.db" --json
+  expect_out '"what": "gpu2.s host link of n0003 alone"'
+  expect_out '"node": "n0003"'
+  run_ok diff tag:before tag:after --db "small$nodes.db" --format md
+  expect_out "REGRESSED \\| gpu2's host link of n0003 alone"
+done
+run check tag:before tag:after --db small8.db --fail-on broken
+expect_code 0
+run check tag:before tag:after --db small8.db --only 'device_local_copy/*'
+expect_code 0
+reject_out alone
+run_ok check tag:before tag:after --db small8.db --only 'host_to_device/*gpu1/*'
+run check tag:before tag:after --db small8.db --only 'host_to_device/*gpu2/*'
+expect_code 1
+
+begin 'what noise names is not certain, and check says so'
+make_fleet template.db noisy0 8 seed=9 processes=1 name=before spread=10
+make_fleet template.db noisy1 8 seed=9 processes=1 name=after occasion=1 spread=10
+run_ok merge noisy.db noisy0 noisy1
+run_ok check tag:before tag:after --db noisy.db
+expect_out 'alone became .* \(not certain: other nodes differ too, or are few\)'
+expect_err 'not certain; --fail-on suspect fails on that'
+run check tag:before tag:after --db noisy.db --fail-on regressed,suspect
+expect_code 1
 
 finish
