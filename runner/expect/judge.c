@@ -611,9 +611,10 @@ const char *expect_judge_summary(struct expect_judge *judge) {
   const char *grounds =
       reports > 0 ? arena_format(arena, " (%u report%s)", reports, strings_plural(reports, "", "s"))
                   : " (floors alone)";
-  return arena_format(
-      arena, "%s%zu as usual for %s%s%s%s%s%s", unclear + judge->broken_count > 0 ? "" : "all ",
-      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy, unknown, broken);
+  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s%s",
+                      unclear + judge->broken_count > 0 || judge->finding_count == 1 ? "" : "all ",
+                      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy,
+                      unknown, broken);
 }
 
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {

@@ -240,6 +240,14 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
     if (next == layout->rows->column_count) {
       return;
     }
+    /* Texts are wrapped further rather than that a column goes that has no place in the order. */
+    const bool wraps = layout->keep_first || layout->widest > WRAPPED_WIDTH_MIN;
+    if (wraps && text_place(table, next) == 0 && !layout->same[next]) {
+      layout->widest = layout->keep_first ? layout->widest : WRAPPED_WIDTH_MIN;
+      layout->keep_first = false;
+      shown++;
+      continue;
+    }
     layout->left_out[next] = true;
     if (table->options.left_out != NULL && !layout->same[next]) {
       table->options.left_out[next] = true;
@@ -396,7 +404,7 @@ static enum status text_print(struct table *table, struct error *err) {
   if (!list && text_table_width(&layout, false) > width) {
     failed = text_print_expanded(table, &layout);
   } else {
-    text_find_widest(&layout, width, least);
+    text_find_widest(&layout, width, layout.widest);
     struct libscols_table *lines = text_lay_out(table, &layout);
     failed =
         options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);

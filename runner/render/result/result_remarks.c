@@ -115,13 +115,21 @@ static void remarks_use(struct result_remarks *remarks, const struct run_row *ro
   note->last = row;
 }
 
+static const char *remarks_number_words(struct arena *arena, double value) {
+  return arena_format(arena, value >= 1000 ? "%.0f" : "%.4g", value);
+}
+
 /* "64", "16-64"; "from 3.1 to 2.9", "by up to 12 %, between 2.7 and 3.1" */
 static const char *remarks_figure_words(struct arena *arena, const struct figure *figure) {
-  return figure->text != NULL ? figure->text
-         : !figure->moves
-             ? arena_format(arena, "%.4g-%.4g", figure->least, figure->most)
-             : arena_format(arena, "by up to %s %%, between %.4g and %.4g",
-                            result_percent(arena, figure->percent), figure->least, figure->most);
+  const char *least = remarks_number_words(arena, figure->least);
+  const char *most = remarks_number_words(arena, figure->most);
+  if (figure->text != NULL) {
+    return figure->text;
+  }
+  return figure->moves              ? arena_format(arena, "by up to %s %%, between %s and %s",
+                                                   result_percent(arena, figure->percent), least, most)
+         : strcmp(least, most) == 0 ? least
+                                    : arena_format(arena, "%s-%s", least, most);
 }
 
 static const char *remarks_text_of(struct arena *arena, const struct footnote *note) {

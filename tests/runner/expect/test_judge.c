@@ -536,7 +536,7 @@ static void the_summary_counts_what_is_known(void **state) {
       {UP_USUAL,
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 56}, {PEERS("gpu0", "gpu1"), .gbps = 1}, {UP}},
        "all 2 as usual for H200s (3 reports); nothing is known of 1 more"},
-      {UP_FLOOR, {{UP, .gbps = 55}}, "all 1 as usual for H200s (floors alone)"},
+      {UP_FLOOR, {{UP, .gbps = 55}}, "1 as usual for H200s (floors alone)"},
       {UP_USUAL,
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 20, .spread = 50}, {UP_TO("gpu2"), .gbps = 95}},
        "2 as usual for H200s (3 reports); 1 better than anything reported; 1 too noisy to tell"},

@@ -269,6 +269,36 @@ static void a_list_keeps_room_for_texts(void **state) {
   free(kept);
 }
 
+/* Texts, the first one too, are wrapped as far as can be before a column goes that is not named. */
+static void a_list_keeps_columns_that_are_not_named(void **state) {
+  (void)state;
+  static const char *const columns[] = {"block", "path", "gbps", "q", "remark"};
+  enum { NARROWEST = 12 + 2 + 12 + 2 + 5 + 2 + 6, WIDEST = 90 };
+  for (unsigned width = NARROWEST - 1; width <= WIDEST; width++) {
+    struct output output;
+    start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = width, .narrow = "q"});
+    begin(&output, columns, 5);
+    add(&output,
+        (struct cell[]){cell_text("host_to_device_bidirectional"), cell_text("numa0:pinned-gpu0"),
+                        cell_real(55.35), cell_text("0.0001"), cell_text("[1,2]")});
+    add(&output, (struct cell[]){cell_text("local"), cell_text("gpu0-gpu0"), cell_real(2077),
+                                 cell_text("1"), cell_text("[2]")});
+    char *text = finish(&output);
+    assert_true((strstr(text, "[1,2]") != NULL) == (width >= NARROWEST));
+    assert_non_null(strstr(text, "55.35"));
+    if (width == 50) {
+      assert_string_equal(text, "block            path            gbps  remark\n"
+                                "host_to_device_  numa0:pinned-  55.35  [1,2]\n"
+                                "bidirectional    gpu0                  \n"
+                                "local            gpu0-gpu0       2077  [2]\n"
+                                "no room for q: a wider terminal or --format csv\n"
+                                "            shows them\n");
+    }
+    lines_within(text, width);
+    free(text);
+  }
+}
+
 /* What all rows share is said once; of the others those go last without which rows are alike. */
 static void a_list_keeps_what_tells_rows_apart(void **state) {
   (void)state;
@@ -621,6 +651,7 @@ int main(void) {
       cmocka_unit_test(a_table_fits_the_terminal),
       cmocka_unit_test(a_list_leaves_columns_out),
       cmocka_unit_test(a_list_keeps_room_for_texts),
+      cmocka_unit_test(a_list_keeps_columns_that_are_not_named),
       cmocka_unit_test(a_list_keeps_what_tells_rows_apart),
       cmocka_unit_test(lines_are_wrapped_each),
       cmocka_unit_test(texts_break_between_words),

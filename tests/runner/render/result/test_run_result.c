@@ -538,9 +538,9 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
   const struct said sweep[] = {
       SWEPT(1, "the clock moved from 3.00 to 2.70 GHz", "gpu0 throttled for 50 % of the time"),
       SWEPT(2, "2 MiB pages; the clock moved from 2.90 to 3.05 GHz", "gpu0 in use by pid 7 (x)"),
-      SWEPT(3, "2 MiB pages", "gpu1 throttled for 50 % of the time"),
+      SWEPT(3, "2 MiB pages; 12345 ns late", "gpu1 throttled for 50 % of the time"),
       SWEPT(4, "4 MiB pages; not gated", "gpu0 throttled for 90 % of the time"),
-      SWEPT(5, "not gated", "gpu0 in use by pid 8 (x)"),
+      SWEPT(5, "not gated; 9900 ns late", "gpu0 in use by pid 8 (x)"),
       SWEPT(6, "lost in 0.5 s; the clock moved from 3.00 to 2.70 GHz", NULL)};
 #undef SWEPT
   EXPECT(sweep, 80,
@@ -549,19 +549,20 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
          "path               settings    GB/s  +/- %  % of peak  remark\n"
          "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5  [1,2]\n"
          "numa0:pinned-gpu0  threads=2  10.00   0.05        2.5  [1,3,4]\n"
-         "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  [3,5]\n"
-         "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  [2,3,6]\n"
-         "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  [6,7]\n"
-         "numa0:pinned-gpu0  threads=6  10.00   0.05        2.5  [1,8]\n"
+         "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  [3,5,6]\n"
+         "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  [2,3,7]\n"
+         "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  [5,7,8]\n"
+         "numa0:pinned-gpu0  threads=6  10.00   0.05        2.5  [1,9]\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
          "[1] the clock moved by up to 10 %, between 2.7 and 3.05 GHz\n"
          "[2] may be slowed: gpu0 throttled for 50-90 % of the time\n"
          "[3] 2-4 MiB pages\n"
          "[4] may be slowed: gpu0 in use by pid 7 (x)\n"
-         "[5] may be slowed: gpu1 throttled for 50 % of the time\n"
-         "[6] not gated\n"
-         "[7] may be slowed: gpu0 in use by pid 8 (x)\n"
-         "[8] lost in 0.5 s\n");
+         "[5] 9900-12345 ns late\n"
+         "[6] may be slowed: gpu1 throttled for 50 % of the time\n"
+         "[7] not gated\n"
+         "[8] may be slowed: gpu0 in use by pid 8 (x)\n"
+         "[9] lost in 0.5 s\n");
   /* One text is kept as it is. */
   const struct said one[] = {
       {.block = "up", UP(0, "pinned"), .gbps = 50, .note = "from 3.00 to 2.70 GHz"},
