@@ -193,7 +193,7 @@ static enum status outliers_print_table(const struct measured *measured,
   struct table_options lean = *options;
   struct arena arena = {0};
   lean.drop_empty = true;
-  lean.narrow = "paths,robust z,cases,only in,host,memory,finding";
+  lean.narrow = "paths,robust z,cases,only in,memory,finding,sizes,how,host";
   lean.left_out = left_out;
   struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
   for (size_t i = 0; i < outliers->row_count; i++) {

@@ -74,6 +74,20 @@ equal 4 "$(tail -n +2 "$scratch/out" | cut -d, -f2 | sort -u | wc -l)" 'curves i
 run_ok report page.html --db r.db
 equal 2 "$(grep -c '<figure>' page.html)" 'charts of a page'
 
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+  begin 'a narrow table wraps its names rather than that it loses the marks of its notes'
+  run_ok run nvbandwidth --db narrow.db --only 'host_to_all*ce,all_to_host*ce' --set measure.max_time=1ms \
+    --set transfer.size=128KiB --set host_to_all_memcpy_ce.size=512KiB
+  script -qec "stty cols 60; '$haul' show --result latest --db narrow.db" /dev/null </dev/null >narrow 2>&1
+  printf 'haul show --result latest, 60 columns' >"$scratch/command"
+  cp narrow "$scratch/out"
+  expect_out '^\[1\] .'
+  for note in $(grep -Eo '^\[[0-9]+\]' narrow | tr -d '[]'); do
+    expect_out "[^ ].* \\[([0-9]+,)*$note(,[0-9]+)*\\]"
+  done
+  equal 0 "$(awk '{ gsub(/\033\[[0-9;]*m|\r/, ""); } length($0) > 60' narrow | wc -l)" 'lines of more than 60 columns'
+fi
+
 begin 'a plan names the case that has the result'
 run_ok plan layout.toml
 expect_out 'ends/gpu0-gpu1/initiator=source/64KiB is the same measurement as gpus/gpu0-gpu1/64KiB'
