@@ -440,6 +440,7 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
       .command_line = command->line,
   };
   char *scratch = NULL; /* there is none without a scenario */
+  selection_warn_of_loss(command);
   RETURN_ON_ERROR(verb_run_prepare(command, &request, &scratch, err));
   return decide_run(command, &request, err);
 }

@@ -83,6 +83,13 @@ busy_percent = 93
 [[fake.link]]
 to = 1
 factor = 0.5
+# So that a case of gpu1 is long enough to be seen by who samples it.
+[[fake.fault]]
+kind = "block"
+call = "cuMemcpy*"
+from = "host"
+to = 1
+milliseconds = 500
 EOF
 
 begin 'a quiet run'
