@@ -158,10 +158,10 @@ static enum status env_print_addresses(const struct env_printer *printer) {
   X("GB/s", env_rate_cell(peak_dram(gpu)))                                                         \
   X("host", cell_text(env_host_link_text(printer->arena, gpu, limit)))                             \
   X("GB/s", env_rate_cell(host_peak))                                                              \
-  X("NVLink", cell_text(gpu->nvlink_count == 0                                                     \
-                            ? "-"                                                                  \
-                            : arena_format(printer->arena, "%u x %.1f", gpu->nvlink_count,         \
-                                           (double)gpu->nvlink_bytes_per_second / 1e9)))
+  X("NVLink GB/s", cell_text(gpu->nvlink_count == 0                                                \
+                                 ? "-"                                                             \
+                                 : arena_format(printer->arena, "%u x %.1f", gpu->nvlink_count,    \
+                                                (double)gpu->nvlink_bytes_per_second / 1e9)))
 
 static enum status env_print_gpus(const struct env_printer *printer) {
   static const char *const COLUMNS[] = {GPU_COLUMNS(COLUMN_NAME)};
