@@ -97,10 +97,27 @@ static enum status compare_refuse_value(const struct fact_values *list, const ch
   return status;
 }
 
+static bool compare_has_value(const struct fact_values *list, const char *value) {
+  size_t i = 0;
+  while (i < list->count && strcmp(list->values[i], value) != 0) {
+    i++;
+  }
+  return i < list->count;
+}
+
+/* How much of the value is given: all of it, or, where no value is the given one, parts between
+ * dots from its begin, as 580 of 580.95.05; 0 = it is another one. */
+static size_t compare_fits(const struct fact_values *list, const char *value, const char *given) {
+  const size_t length = strlen(given);
+  const bool begins = length > 0 && strncmp(value, given, length) == 0 && value[length] == '.' &&
+                      !compare_has_value(list, given);
+  return begins || strcmp(value, given) == 0 ? 1 + length : 0;
+}
+
 static enum status compare_find_value(const struct fact_values *list, const char *by,
                                       const char *value, struct error *err) {
   for (size_t i = 0; i < list->count; i++) {
-    if (strcmp(list->values[i], value) == 0) {
+    if (compare_fits(list, list->values[i], value) > 0) {
       return STATUS_OK;
     }
   }
@@ -148,10 +165,9 @@ static enum status compare_sides_by_fact(struct database *database, struct compa
   *sides = arena_array(arena, measured->run_count, sizeof **sides);
   for (size_t i = 0; i < measured->run_count; i++) {
     const char *value = measured_run_fact(measured, i, request->by);
-    (*sides)[i] = value == NULL                       ? SIDE_NONE
-                  : strcmp(value, request->from) == 0 ? SIDE_A
-                  : strcmp(value, request->to) == 0   ? SIDE_B
-                                                      : SIDE_NONE;
+    const size_t from = value != NULL ? compare_fits(&list, value, request->from) : 0;
+    const size_t to = value != NULL ? compare_fits(&list, value, request->to) : 0;
+    (*sides)[i] = from > to ? SIDE_A : to > 0 ? SIDE_B : SIDE_NONE;
   }
   request->names[SIDE_A] = arena_format(arena, "%s=%s", request->by, request->from);
   request->names[SIDE_B] = arena_format(arena, "%s=%s", request->by, request->to);

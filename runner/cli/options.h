@@ -86,8 +86,10 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 #define COMPARE_OPTIONS                                                                            \
   {"by", "FACT", "compare all runs by a fact, for example driver_version",                         \
    OPTION_TEXT(request.by)},                                                                       \
-      {"from", "VALUE", "with --by: the value of the fact on side A", OPTION_TEXT(request.from)},  \
-      {"to", "VALUE", "with --by: the value of the fact on side B", OPTION_TEXT(request.to)},      \
+      {"from", "VALUE",                                                                            \
+       "with --by: the value of the fact on side A, or the first parts of a version: 580",         \
+       OPTION_TEXT(request.from)},                                                                 \
+      {"to", "VALUE", "with --by: that on side B", OPTION_TEXT(request.to)},                       \
       {"delta", "PERCENT",                                                                         \
        "smallest change that matters (default: 1 for bandwidth from 1 MiB on, else 3)",            \
        option_take_delta, .needs = "a percentage above 0 and below 100, such as 1"},               \

@@ -21,6 +21,9 @@ expect_out 'SIMULATED'
 cp out by-name
 run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
+run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
+equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by with parts of versions'
+run_error 2 'no run has the driver_version "58"; there are: ' diff --by driver_version --from 58 --to 590 --db r.db
 run diff tag:before tag:after --db r.db --method rank
 expect_out '^18 cases: .*(same|insufficient)'
 run diff tag:before tag:after --db r.db --delta 5
