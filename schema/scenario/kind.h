@@ -37,6 +37,9 @@ struct scenario_kind {
    * definition. */
   const struct field *fields;
   size_t field_count;
+  /* Besides required keys, sets of keys ("from to size") of which one must be there, whole.
+   * NULL-terminated; NULL: none need be. For the JSON Schema; check_keys says it better. */
+  const char *const *needs;
   /* Completes a setting whose axes have their values: defaults that depend on other keys. */
   void (*finish)(const struct block *block, struct setting *setting);
   /* Checks which keys are allowed together; looks at the slots only. NULL: every combination is. */

@@ -2,6 +2,7 @@
 
 #include "engine/base/strings.h"
 #include "schema/scenario/field.h"
+#include "schema/scenario/kind.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -348,6 +349,21 @@ static void schema_place_field(json_t *object, enum section section, const struc
                                     : schema_reference(pointer));
 }
 
+/* Sets of keys of which one must be there. */
+static json_t *schema_any_required(const char *const *sets) {
+  json_t *any = json_array();
+  for (; *sets != NULL; sets++) {
+    json_t *keys = json_array();
+    for (const char *at = *sets; *at != '\0'; at += strspn(at, " ")) {
+      const size_t length = strcspn(at, " ");
+      (void)json_array_append_new(keys, json_stringn(at, length));
+      at += length;
+    }
+    (void)json_array_append_new(any, json_pack("{s:o}", "required", keys));
+  }
+  return any;
+}
+
 static json_t *schema_describe_section(enum section section, json_t *definitions) {
   json_t *object = schema_new_object(section_row(section)->help);
   json_t *required = json_array();
@@ -370,6 +386,10 @@ static json_t *schema_describe_section(enum section section, json_t *definitions
     (void)json_object_set(object, "required", required);
   }
   json_decref(required);
+  const unsigned kind = (unsigned)section - SECTION_KIND;
+  if (kind < case_kind_name_count && kinds[kind]->needs != NULL) {
+    (void)json_object_set_new(object, "anyOf", schema_any_required(kinds[kind]->needs));
+  }
   return object;
 }
 

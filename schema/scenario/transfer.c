@@ -296,6 +296,12 @@ void transfer_finish_slots(const struct block *block) {
   }
 }
 
+static const char *const transfer_needs[] = {"method from to size",
+                                             "method from to shape",
+                                             "method from to pieces piece_size",
+                                             "flow",
+                                             "from_csv",
+                                             NULL};
 static const char *const transfer_checked[] = {"shape.", "size", "piece", NULL};
 
 const struct scenario_kind scenario_kind_transfer = {
@@ -303,6 +309,7 @@ const struct scenario_kind scenario_kind_transfer = {
                 "Copies of bytes from one endpoint to another."},
     .fields = transfer_fields,
     .field_count = sizeof transfer_fields / sizeof *transfer_fields,
+    .needs = transfer_needs,
     .finish = transfer_finish,
     .check_keys = transfer_check_keys,
     .check_setting = transfer_check_setting,

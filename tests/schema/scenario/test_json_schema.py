@@ -11,7 +11,13 @@ except ImportError:
     sys.exit(77)
 
 BLOCK = 'schema_version = 1\nname = "t"\n[[transfer]]\nname = "b"\nmethod = "ce"\nfrom.gpu = 0\nto.gpu = 1\n'
+TRANSFER = 'schema_version = 1\nname = "t"\n[[transfer]]\nname = "b"\n'
 MISTAKES = [
+    BLOCK,
+    TRANSFER + 'method = "ce"\nfrom.gpu = 0\nsize = 1',
+    TRANSFER + 'method = "ce"\nto.gpu = 0\nsize = 1',
+    TRANSFER + "from.gpu = 0\nto.gpu = 1\nsize = 1",
+    BLOCK + "pieces = 2",
     'name = "t"',
     'schema_version = 2\nname = "t"',
     'schema_version = 1\nname = "a b"',
@@ -35,6 +41,17 @@ schema = json.loads((root / "schema/scenario.schema.json").read_text())
 jsonschema.Draft4Validator.check_schema(schema)
 validator = jsonschema.Draft4Validator(schema)
 failures = 0
+RIGHT = [
+    BLOCK + "size = 1",
+    BLOCK + "shape.width = 1",
+    BLOCK + "pieces = 2\npiece_size = 2",
+    TRANSFER + 'from_csv = "a.csv"',
+    TRANSFER + '[[transfer.flow]]\nmethod = "ce"\nfrom.gpu = 0\nto.gpu = 1\nsize = 1',
+]
+for text in RIGHT:
+    if not validator.is_valid(tomllib.loads(text)):
+        print(f"not valid, but should be:\n{text}")
+        failures += 1
 for path in sorted((root / "scenarios").rglob("*.toml")):
     for error in validator.iter_errors(tomllib.loads(path.read_text())):
         print(f"{path}: {list(error.absolute_path)}: {error.message}")
