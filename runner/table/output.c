@@ -5,10 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-  WRAPPED_MAX = 1 << 20,
-  NAME_WIDTH_MIN = 14, /* rather than that marks go, of which notes below speak */
-};
+enum { WRAPPED_MAX = 1 << 20 };
 
 const char *output_colour(unsigned tone) {
   static const char *const colours[] = {
@@ -86,7 +83,6 @@ enum status output_table(const struct output *output, struct result_set *table, 
                                         .colour = output->colour,
                                         .compact = true,
                                         .narrow = narrow,
-                                        .listed_min = NAME_WIDTH_MIN,
                                         .left_out = left_out});
   const enum status status = result_set_send(table, table_sink(text), err);
   table_free(text);
