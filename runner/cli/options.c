@@ -236,7 +236,7 @@ bool option_take_plot(const struct given *given) {
 
 #define FORMAT_OPTION(shown, list)                                                                 \
   {                                                                                                \
-    "format", "FORMAT", "one of" shown, OPTION_AT(option_take_format, common.format),              \
+    "format", "FORMAT", "one of:" shown, OPTION_AT(option_take_format, common.format),             \
         .needs = "format", .names = (list), .group = GROUP_COMMON                                  \
   }
 const struct verb_option FORMAT_OR_SVG =
@@ -341,6 +341,24 @@ static void options_check_tests(struct command *command, struct argp_state *stat
   *only = command->tests != NULL ? command->tests : *only;
 }
 
+/* How many options begin so, one that is called so counting alone; *found is one of them. */
+static size_t options_find(const struct verb *verb, const char *name,
+                           const struct verb_option **found) {
+  const size_t length = strlen(name);
+  const struct verb_option *option;
+  size_t count = 0;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    if (strncmp(option->name, name, length) == 0) {
+      *found = option;
+      count++;
+      if (option->name[length] == '\0') {
+        return 1;
+      }
+    }
+  }
+  return count;
+}
+
 static error_t options_take(int key, char *arg, struct argp_state *state) {
   struct command *command = state->input;
   const struct verb *verb = command->verb;
@@ -367,6 +385,11 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
     if (options_key(option, i) == key) {
       const struct given given = {command, option, (char *)command + option->field, arg, state};
+      const struct verb_option *next = NULL;
+      if (arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1) {
+        argp_error(state, "--%s needs %s, and %s is an option", option->name, option->argument,
+                   arg);
+      }
       if (!option->take(&given)) {
         argp_error(state,
                    option->needs != NULL ? "--%s needs %s, not '%s'"
@@ -377,24 +400,6 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
     }
   }
   return ARGP_ERR_UNKNOWN;
-}
-
-/* How many options begin so, one that is called so counting alone; *found is one of them. */
-static size_t options_find(const struct verb *verb, const char *name,
-                           const struct verb_option **found) {
-  const size_t length = strlen(name);
-  const struct verb_option *option;
-  size_t count = 0;
-  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
-    if (strncmp(option->name, name, length) == 0) {
-      *found = option;
-      count++;
-      if (option->name[length] == '\0') {
-        return 1;
-      }
-    }
-  }
-  return count;
 }
 
 /* The name of a misspelt option; NULL = it is right, or argp answers it. */

@@ -42,7 +42,7 @@ static const struct verb_option VERB_IMPORT_OPTIONS[] = {
      "the machine it was measured on, saved by haul env --save FILE: NUMA nodes, links, UUIDs",
      OPTION_TEXT(machine)},
     {"host", "NAME", "name of the host, if the file does not have it", OPTION_NON_EMPTY(host)},
-    {"size", "SIZE", "the buffer size that nvbandwidth was given with -b",
+    {"size", "SIZE", "the size of buffers that nvbandwidth was given with -b",
      OPTION_AT(verb_import_take_size, size), .needs = "a size such as 512MiB"},
     {"date", "DATE",
      "when it was measured, in UTC: 2025-11-20 or 2025-11-20T14:30:00 (default: the date of FILE)",

@@ -189,10 +189,10 @@ static void verb_merge_say_total(const struct command *command, const struct mer
     return;
   }
   say_note(&command->common,
-           "%s: %" PRId64 " runs added, %" PRId64 " completed, %" PRId64
+           "%s: %" PRId64 " %s added, %" PRId64 " completed, %" PRId64
            " results, from %zu of %zu databases (%zu had nothing new)%s",
-           command->output, total->added, total->completed, total->results, done, inputs->count,
-           total->unchanged, rest);
+           command->output, total->added, strings_plural((size_t)total->added, "run", "runs"),
+           total->completed, total->results, done, inputs->count, total->unchanged, rest);
 }
 
 static enum status verb_merge_print(const struct command *command, const struct result_set *rows,

@@ -166,6 +166,7 @@ static const char *query_meant(struct query *query, const char *sql, const char 
   const char *name = message + strlen(table ? TABLE : COLUMN);
   const char *dot = strrchr(name, '.'); /* "c.name", "main.table" */
   struct nearest nearest = nearest_start(dot != NULL ? dot + 1 : name);
+  const char *longer = NULL;
   struct statement statement;
   struct error unused = {0};
   enum status status =
@@ -176,13 +177,19 @@ static const char *query_meant(struct query *query, const char *sql, const char 
   }
   while (statement_next(&statement, &status, &unused)) {
     const char *offered = statement_column_text(&statement, 0, arena);
-    if (strcasecmp(offered, dot != NULL ? dot + 1 : name) != 0) { /* a column of another table */
+    const char *wanted = dot != NULL ? dot + 1 : name;
+    const size_t length = strlen(wanted);
+    if (longer == NULL && strncasecmp(offered, wanted, length) == 0 && offered[length] == '_') {
+      longer = offered; /* "host" of "host_name" */
+    }
+    if (strcasecmp(offered, wanted) != 0) { /* a column of another table */
       nearest_offer(&nearest, offered);
     }
   }
   statement_finalize(&statement);
-  if (nearest.word != NULL) {
-    return arena_format(arena, ": did you mean \"%s\"?", nearest.word);
+  if (nearest.word != NULL || longer != NULL) {
+    return arena_format(arena, ": did you mean \"%s\"?",
+                        nearest.word != NULL ? nearest.word : longer);
   }
   return "; haul schema results describes the views";
 }

@@ -194,9 +194,10 @@ static int claim_wait(const struct claim_request *request, struct claim *claim, 
     if (waited_ns >= request->wait_ns) {
       claim_clear_wait(common);
       say_error(common,
-                "%s: waited for %s, nothing was measured; --wait DURATION waits longer, --share "
-                "measures at once and marks the cases",
-                text, limit);
+                "%s: %s%s%snothing was measured; --wait DURATION waits longer, --share measures at "
+                "once and marks the cases",
+                text, request->wait_ns > 0 ? "waited for " : "", request->wait_ns > 0 ? limit : "",
+                request->wait_ns > 0 ? ", " : "");
       code = EXIT_NOT_MEASURED;
       break;
     }

@@ -76,6 +76,7 @@ expect_out ' 20 min'
 equal 1 "$("$haul" plan "$small" --json --processes 3 --set measure.pause=10min |
   grep -c '"pause_ns":600000000000')" 'plans with the pause'
 run_fails 2 'duration such as 10min' run "$small" --pause 10
+run_fails 2 'resume needs RUN, and --db is an option' run --resume --db pause.db
 "$haul" run "$small" --db ./ctrl.db --processes 2 --pause 60min -v 2>err >out &
 pid=$!
 await grep -q '\[3/6\]' err

@@ -45,7 +45,7 @@ expect_value '77 n01' fleet.db \
 begin 'the row turns when its shard comes'
 run_on n03 --shard shards
 run_ok merge fleet.db shards
-expect_err '1 runs added, 0 completed, 3 results, from 3 of 3 databases \(2 had nothing new\)'
+expect_err '1 run added, 0 completed, 3 results, from 3 of 3 databases \(2 had nothing new\)'
 reject_out 'not ok'
 expect_states fleet.db 'n01:ok n02:ok n03:ok'
 

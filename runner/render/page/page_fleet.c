@@ -377,7 +377,8 @@ static enum status fleet_put_page(struct fleet_page *f, struct error *err) {
   }
   const struct measured_run *last = fleet_last_run(f);
   const char *title =
-      arena_format(&f->arena, "%s on %zu nodes%s%s", last->scenario, f->now->hosts,
+      arena_format(&f->arena, "%s on %zu %s%s%s", last->scenario, f->now->hosts,
+                   strings_plural(f->now->hosts, "node", "nodes"),
                    f->name != NULL ? ", fleet " : "", f->name != NULL ? f->name : "");
   const char *undecided = f->now->undecided_count > 0
                               ? arena_format(&f->arena, "%zu undecided; ", f->now->undecided_count)

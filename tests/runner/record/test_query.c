@@ -171,6 +171,8 @@ static void mistakes_are_located(void **state) {
                  "no such column: gpbs: did you mean \"gbps\"?");
   assert_refused(opened->query, "select c.case_nme from v_case c", STATUS_INVALID,
                  "no such column: c.case_nme: did you mean \"case_name\"?");
+  assert_refused(opened->query, "select host from v_run", STATUS_INVALID,
+                 "no such column: host: did you mean \"host_name\"?");
   /* "id" is a column of other tables: it is not what was meant. */
   assert_refused(opened->query, "select id from v_run", STATUS_INVALID,
                  "no such column: id; haul schema results describes the views");
