@@ -20,13 +20,18 @@ static void open_standard_files(void) {
 }
 
 /* At every end, that of --help in argp too. A reader that went away is no error, and a verb that
- * failed has said why. errno of a failure that was some time ago is another one's by now. */
+ * failed has said why. errno of a failure that was some time ago is another one's by now: another
+ * byte tells it again. */
 static void check_standard_output(int code, void *unused) {
   (void)unused;
   errno = 0;
-  const bool failed = fflush(stdout) != 0;
+  const bool failed = fflush(stdout) != 0 || ferror(stdout) != 0;
+  if (failed && errno == 0) {
+    (void)fputc('\n', stdout);
+    (void)fflush(stdout);
+  }
   const int cause = errno;
-  if ((failed || ferror(stdout)) && code == EXIT_DONE && !stream_reader_is_gone(stdout)) {
+  if (failed && code == EXIT_DONE && !stream_reader_is_gone(stdout)) {
     fprintf(stderr, "haul: error: cannot write to standard output%s%s\n", cause != 0 ? ": " : "",
             cause != 0 ? strerror(cause) : "");
     _exit(EXIT_NOT_MEASURED);

@@ -197,7 +197,7 @@ for what in 'schema scenario' 'schema results' 'schema datasette' 'completion ma
 done
 
 begin 'output that cannot be written is an error'
-for what in 'list queries' 'schema scenario' 'schema results' 'schema datasette' 'completion man' --help 'plan --help'; do
+for what in 'list queries' 'schema scenario' 'schema results' 'schema datasette' 'completion man' --help 'plan --help' 'run --help'; do
   # shellcheck disable=SC2086 # words
   "$haul" $what >/dev/full 2>"$scratch/err"
   equal 3 $? "exit code of haul $what"
