@@ -179,7 +179,12 @@ static void compare_set_confounded(const struct measured *measured, const enum s
   }
   const size_t run_a = compare_first_run(measured, sides, SIDE_A);
   const size_t run_b = compare_first_run(measured, sides, SIDE_B);
-  if (a->runs == 1 && b->runs == 1) {
+  const bool own_a = measured_run_is_own(measured, run_a, NULL);
+  const bool own_b = measured_run_is_own(measured, run_b, NULL);
+  if (a->runs == 1 && b->runs == 1 && !(own_a && own_b)) {
+    comparison->confounded = "One run each: a difference may be the run's, or the tool's that "
+                             "measured it, not the driver's";
+  } else if (a->runs == 1 && b->runs == 1) {
     comparison->confounded = arena_format(
         &comparison->arena,
         "One run each: a difference may be the run's, not the driver's; haul run %s --tag TAG, "

@@ -71,6 +71,7 @@ struct comparison_row {
   double change, change_low, change_high;
   const char *hardware; /* which of several: "GPU-..."; NULL = the case has one row */
   const char *reason;   /* of BROKEN, INCOMPARABLE, NEW, MISSING; may be NULL */
+  bool other_gpu;       /* INCOMPARABLE, but with compare_options.any_hardware */
   size_t input;         /* in comparison.inputs */
 };
 
@@ -80,13 +81,13 @@ struct fact_difference {
   const char *values[SIDES]; /* ", " between several; NULL = no answer */
 };
 
-/* A check that failed, or what slowed results, on one side or both. */
+/* A check that failed, what slowed results, or a run that is not complete, on one side or both. */
 struct comparison_condition {
-  bool check;
+  enum condition kind;
   const char *text;        /* without the share of the time, in which runs differ */
   int gpu;                 /* of a check; -1 = of none */
   unsigned runs[SIDES];    /* of which it holds */
-  unsigned results[SIDES]; /* that were slowed; 0 of a check */
+  unsigned results[SIDES]; /* that were slowed; else 0 */
 };
 
 struct comparison_total {
@@ -94,6 +95,7 @@ struct comparison_total {
   unsigned processes, boots, gpus;
   /* ", " between; "none". models: names of GPUs. */
   const char *hosts, *drivers, *models, *scenarios;
+  const char *which; /* "1-6, 13 of 2026-11-22 17:28 to 17:30 UTC": numbers of the runs, starts */
 };
 
 struct comparison {

@@ -1,5 +1,5 @@
 /* compare_conditions.c - what of two sides' runs may explain a difference though no fact of their
- * environments differs: checks that failed, and what slowed results. */
+ * environments differs: runs that are not complete, checks that failed, and what slowed results. */
 #include "runner/analysis/internal.h"
 
 #include <stdlib.h>
@@ -27,15 +27,15 @@ static unsigned conditions_sides(const struct comparison_condition *condition) {
   return (condition->runs[SIDE_A] > 0 ? 1U : 0U) + (condition->runs[SIDE_B] > 0 ? 1U : 0U);
 }
 
-/* One side before both, checks before results, many results before few. */
+/* One side before both, runs before checks before results, many results before few. */
 static int conditions_compare(const void *left, const void *right) {
   const struct comparison_condition *a = left;
   const struct comparison_condition *b = right;
   if (conditions_sides(a) != conditions_sides(b)) {
     return conditions_sides(a) < conditions_sides(b) ? -1 : 1;
   }
-  if (a->check != b->check) {
-    return a->check ? -1 : 1;
+  if (a->kind != b->kind) {
+    return a->kind > b->kind ? -1 : 1;
   }
   const unsigned results_a = a->results[SIDE_A] + a->results[SIDE_B];
   const unsigned results_b = b->results[SIDE_A] + b->results[SIDE_B];
@@ -59,17 +59,16 @@ void compare_conditions(const struct measured *measured, const enum side *sides,
     if (side == SIDE_NONE) {
       continue;
     }
-    while (at < count &&
-           (found[at].check != condition->check || strcmp(found[at].text, text) != 0)) {
+    while (at < count && (found[at].kind != condition->kind || strcmp(found[at].text, text) != 0)) {
       at++;
     }
     if (at == count) {
       found[count] = (struct comparison_condition){
-          .check = condition->check, .text = text, .gpu = condition->gpu};
+          .kind = condition->kind, .text = text, .gpu = condition->gpu};
       last[count++] = SIZE_MAX;
     }
     found[at].runs[side] += last[at] != condition->run;
-    found[at].results[side] += condition->check ? 0 : condition->results;
+    found[at].results[side] += condition->results;
     last[at] = condition->run;
   }
   if (count > 1) {

@@ -2,11 +2,12 @@
 #include "runner/analysis/internal.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/units.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 4096, GPU_ALL = -2 };
+enum { TEXT_MAX = 4096, GPU_ALL = -2, RANGES_SHOWN = 8, TIME_MAX = 32 };
 
 /* One fact of one side. */
 struct item {
@@ -201,6 +202,56 @@ static const char *facts_scenarios(struct arena *arena, const struct measured *m
   return text != NULL ? text : "none";
 }
 
+static int facts_compare_ids(const void *a, const void *b) {
+  const int64_t *x = a;
+  const int64_t *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* The numbers of one side's runs, and when they were started. */
+static const char *facts_runs(struct arena *arena, const struct measured *measured,
+                              const enum side *sides, enum side side) {
+  int64_t *ids = arena_array(arena, measured->run_count, sizeof *ids);
+  size_t count = 0;
+  int64_t first = INT64_MAX;
+  int64_t last = INT64_MIN;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const struct measured_run *run = &measured->runs[i];
+    if (sides[i] == side) {
+      ids[count++] = run->ref.id;
+      first = run->started_at_ns < first ? run->started_at_ns : first;
+      last = run->started_at_ns > last ? run->started_at_ns : last;
+    }
+  }
+  if (count == 0) {
+    return "none";
+  }
+  qsort(ids, count, sizeof *ids, facts_compare_ids);
+  const char *text = NULL;
+  size_t ranges = 0;
+  for (size_t i = 0, end = 0; i < count; i = end) {
+    for (end = i + 1; end < count && ids[end] == ids[end - 1] + 1;) {
+      end++;
+    }
+    if (ranges++ < RANGES_SHOWN) {
+      text = arena_add_word(
+          arena, text,
+          end - i > 1 ? arena_format(arena, "%lld-%lld", (long long)ids[i], (long long)ids[end - 1])
+                      : arena_format(arena, "%lld", (long long)ids[i]));
+    }
+  }
+  char from[TIME_MAX];
+  char to[TIME_MAX];
+  units_format_utc(first, "%Y-%m-%d %H:%M", from, sizeof from);
+  units_format_utc(last, "%Y-%m-%d %H:%M", to, sizeof to);
+  const bool same_day = strncmp(from, to, strlen("2026-11-22 ")) == 0;
+  return arena_format(arena, "%s%s of %s%s%s UTC", text, ranges > RANGES_SHOWN ? " ..." : "", from,
+                      strcmp(from, to) == 0 ? "" : " to ",
+                      strcmp(from, to) == 0 ? ""
+                      : same_day            ? to + strlen("2026-11-22 ")
+                                            : to);
+}
+
 void compare_environments(const struct measured *measured, const enum side *sides,
                           struct comparison *comparison) {
   struct arena arena = {0};
@@ -215,6 +266,7 @@ void compare_environments(const struct measured *measured, const enum side *side
     total->hosts = facts_values(&comparison->arena, items, count, "host_name", (enum side)s);
     total->drivers = facts_values(&comparison->arena, items, count, "driver_version", (enum side)s);
     total->models = facts_values(&comparison->arena, items, count, "gpu_name", (enum side)s);
+    total->which = facts_runs(&comparison->arena, measured, sides, (enum side)s);
     total->scenarios = facts_scenarios(&comparison->arena, measured, sides, (enum side)s);
     facts_count_machines(measured, sides, (enum side)s, total);
   }

@@ -271,6 +271,7 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   row.hardware = one_of_many ? pairs_hardware(p, &entries[0]) : NULL;
   input.incomparable = incomparable != NULL ? incomparable : pairs_other_model(p, entries, count);
   row.reason = input.incomparable;
+  row.other_gpu = incomparable != NULL;
   if (row.reason == NULL && input.a.count == 0 && input.b.count == 0) {
     row.reason = "no process is ok on either side";
   }

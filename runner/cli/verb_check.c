@@ -111,10 +111,21 @@ static enum status verb_check_judge(struct command *command, const struct compar
     command->code = EXIT_UNDECIDED;
     return STATUS_OK;
   }
-  return comparison->tested_count > 0
-             ? STATUS_OK
+  const char *reason = NULL;
+  const size_t incomparable = diff_count_incomparable(comparison, &reason);
+  if (comparison->tested_count > 0) {
+    if (incomparable > 0) {
+      say_warning(&command->common,
+                  "%zu of %zu cases were not compared: %s; --fail-on incomparable fails on that",
+                  incomparable, comparison->row_count, reason);
+    }
+    return STATUS_OK;
+  }
+  return incomparable > 0
+             ? error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", reason)
              : error_set(err, STATUS_UNSUPPORTED,
-                         "nothing was compared: no case has two comparable processes on each side");
+                         "nothing was compared: no case has two processes on each side, as runs "
+                         "with --processes 5 or several runs on each side have");
 }
 
 /* ---- --expect ---- */

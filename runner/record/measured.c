@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
+ENUM_NAMES_DEFINE(condition, CONDITION_LIST)
 
 enum { LIST_MAX = 64 << 20, GPUS_MAX = 64 };
 /* What one iteration can take: a picosecond to a year. Files are edited by hand, and no number of
@@ -254,7 +255,7 @@ static enum status measured_load_conditions(struct measured *measured, struct da
   statement_bind_text(&statement, ":runs", runs);
   while (statement_next(&statement, &status, err)) {
     struct measured_condition condition = {
-        .check = sqlite3_column_int(statement.stmt, 1) != 0,
+        .kind = (enum condition)sqlite3_column_int(statement.stmt, 1),
         .text = statement_column_text(&statement, 2, &measured->arena),
         .results = (unsigned)sqlite3_column_int64(statement.stmt, 3),
         .gpu = sqlite3_column_type(statement.stmt, 4) == SQLITE_NULL

@@ -112,10 +112,16 @@ struct measured_median {
                    known */
 };
 
-/* What of a run may explain a difference: a check that failed, or what slowed some results. */
+#define CONDITION_LIST(X)                                                                          \
+  X(CONDITION_SLOWED, "slowed_by")                                                                 \
+  X(CONDITION_CHECK, "check")           /* that failed */                                          \
+  X(CONDITION_INCOMPLETE, "incomplete") /* the run was interrupted, failed or has not ended */
+ENUM_NAMES_DECLARE(condition, CONDITION_LIST)
+
+/* What of a run may explain a difference. */
 struct measured_condition {
   size_t run; /* in measured.runs */
-  bool check;
+  enum condition kind;
   const char *text;
   int gpu;          /* of a check; -1 = of none */
   unsigned results; /* of the run that were slowed */

@@ -30,7 +30,9 @@ static void diff_put_side(struct strbuf *text, char letter, const char *name,
   if (total->boots > 0) {
     strbuf_printf(text, ", %u %s", total->boots, strings_plural(total->boots, "boot", "boots"));
   }
-  strbuf_printf(text, ", %u %s\n", total->gpus, strings_plural(total->gpus, "GPU", "GPUs"));
+  strbuf_printf(text, ", %u %s\n   %s %s\n", total->gpus,
+                strings_plural(total->gpus, "GPU", "GPUs"),
+                strings_plural(total->runs, "run", "runs"), total->which);
 }
 
 /* A text of its own paragraph, broken to the width. */
@@ -98,8 +100,12 @@ static enum status diff_print_facts(const struct comparison *comparison,
   if (comparison->fact_count == 0) {
     struct strbuf text;
     strbuf_init(&text, NOTES_MAX);
+    const char *reason = NULL;
     diff_put_paragraph(&text, options,
-                       comparison->condition_count == 0
+                       diff_count_incomparable(comparison, &reason) > 0
+                           ? "The facts of the environments do not differ, but for what is not "
+                             "compared."
+                       : comparison->condition_count == 0
                            ? "The environments do not differ."
                            : "The facts of the environments do not differ; see the first lines for "
                              "what was not as it should be.");

@@ -78,6 +78,8 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row);
 
 /* Append the shift of the middle case; nothing where none is known. */
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
+/* How many are INCOMPARABLE; *reason: why, and what compares them all the same; NULL = none is. */
+size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);
 /* "gpu1's host link of n4 alone". */
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
 /* Append the sizes from which on a change matters. */

@@ -1,4 +1,5 @@
 /* diff_json.c - a comparison as one JSON object, and as a report of tests. */
+#include "engine/base/strings.h"
 #include "runner/render/diff.h"
 #include "runner/render/diff_layout.h"
 #include "runner/render/outliers.h"
@@ -102,6 +103,7 @@ static void diff_json_total(struct json_out *json, const char *key, const char *
   json_out_open(json, key, '{');
   json_out_text(json, "name", name);
   json_out_integer(json, "runs", (int64_t)total->runs);
+  json_out_text(json, "which", total->which);
   json_out_integer(json, "processes", total->processes);
   json_out_integer(json, "boots", total->boots);
   json_out_integer(json, "gpus", total->gpus);
@@ -133,11 +135,11 @@ static void diff_json_conditions(struct json_out *json, const struct comparison 
   for (size_t i = 0; i < comparison->condition_count; i++) {
     const struct comparison_condition *condition = &comparison->conditions[i];
     json_out_open(json, NULL, '{');
-    json_out_text(json, "what", condition->check ? "check" : "slowed_by");
+    json_out_text(json, "what", condition_text(condition->kind));
     json_out_text(json, "text", condition->text);
     json_out_integer(json, "runs_a", condition->runs[SIDE_A]);
     json_out_integer(json, "runs_b", condition->runs[SIDE_B]);
-    if (!condition->check) {
+    if (condition->kind == CONDITION_SLOWED) {
       json_out_integer(json, "results_a", condition->results[SIDE_A]);
       json_out_integer(json, "results_b", condition->results[SIDE_B]);
     }
@@ -346,7 +348,9 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
   for (size_t s = 0; s < SIDES; s++) {
     sides[s] = (struct test_property){
         s == SIDE_A ? "a" : "b",
-        arena_format(&arena, "%s, driver %s", show->names[s], comparison->totals[s].drivers)};
+        arena_format(&arena, "%s, %s %s, driver %s", show->names[s],
+                     strings_plural(comparison->totals[s].runs, "run", "runs"),
+                     comparison->totals[s].which, comparison->totals[s].drivers)};
   }
   const struct test_report report = {.name = "haul check",
                                      .version = show->version,

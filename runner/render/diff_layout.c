@@ -11,6 +11,8 @@
 
 ENUM_NAMES_DEFINE(sentence, DIFF_SENTENCE_LIST)
 
+/* So many times what matters, a change is said that cannot be judged. */
+#define LARGE_CHANGE 5
 enum { TEXT_MAX = 1 << 16, UNANSWERED_MIN = 4, UNANSWERED_NAMED = 3, FACTS_NAMED = 4 };
 
 /* ---- sentences ---- */
@@ -115,13 +117,72 @@ static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
   }
 }
 
-static void layout_set_sentences(struct diff_layout *layout, const struct comparison *comparison,
-                                 bool all) {
+/* Why cases are not compared, and what would compare them. */
+static void layout_put_incomparable(struct strbuf *text, const struct comparison *comparison) {
+  const char *reason = NULL;
+  const size_t count = diff_count_incomparable(comparison, &reason);
+  if (count > 0) {
+    strbuf_printf(text, "%zu %s not compared: %s", count,
+                  strings_plural(count, "case is", "cases are"), reason);
+  }
+}
+
+/* "8 cases of h2d by 49.2 to 49.6 %": of a block, what is much slower and cannot be judged. */
+static void layout_put_unjudged(struct strbuf *text, const struct comparison *comparison,
+                                const struct diff_block *block, const struct measured *measured) {
+  size_t count = 0;
+  double least = -1;
+  double most = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const double change = row->result.change;
+    if (row->result.verdict == VERDICT_INSUFFICIENT && isnan(row->result.p) &&
+        change <= -LARGE_CHANGE * row->delta &&
+        strcmp(measured->cases[row->bench].block, block->name) == 0) {
+      least = fmax(least, change);
+      most = fmin(most, change);
+      count++;
+    }
+  }
+  if (count > 0) {
+    strbuf_printf(text, "%s%zu %s%s%s by %.1f", text->length > 0 ? ", " : "", count,
+                  strings_plural(count, "case", "cases"), block->name[0] != '\0' ? " of " : "",
+                  block->name, -100 * least);
+    if (least - most >= 0.0005) {
+      strbuf_printf(text, " to %.1f", -100 * most);
+    }
+    strbuf_append(text, " %");
+  }
+}
+
+static void layout_set_unjudged(struct diff_layout *layout, size_t *capacity,
+                                const struct measured *measured,
+                                const struct comparison *comparison) {
+  struct strbuf blocks;
+  strbuf_init(&blocks, TEXT_MAX);
+  for (size_t b = 0; b < layout->block_count; b++) {
+    layout_put_unjudged(&blocks, comparison, &layout->blocks[b], measured);
+  }
+  if (blocks.length > 0) {
+    layout_add_sentence(layout, capacity, SENTENCE_NOTE, VERDICT_INSUFFICIENT,
+                        arena_format(&layout->arena,
+                                     "Slower, but of too few processes to judge (it takes "
+                                     "--processes 5 or several runs on each side): %s",
+                                     blocks.text));
+  }
+  strbuf_fini(&blocks);
+}
+
+static void layout_set_sentences(struct diff_layout *layout, const struct measured *measured,
+                                 const struct comparison *comparison, bool all) {
   struct strbuf text;
   size_t capacity = 0;
   strbuf_init(&text, TEXT_MAX);
   layout_set_conditions(layout, &capacity, comparison, all);
   layout_set_notes(layout, &capacity, comparison);
+  layout_put_incomparable(&text, comparison);
+  layout_add_sentence(layout, &capacity, SENTENCE_NOTE, VERDICT_INCOMPARABLE, text.text);
+  layout_set_unjudged(layout, &capacity, measured, comparison);
   for (size_t i = 0; i < layout->conclusion_count; i++) {
     const struct conclusion *conclusion = &layout->conclusions[i];
     strbuf_clear(&text);
@@ -344,10 +405,12 @@ void diff_layout_init(struct diff_layout *layout, const struct measured *measure
   *layout = (struct diff_layout){0};
   layout->conclusions =
       conclusions_find(measured, comparison, &layout->arena, &layout->conclusion_count);
-  layout_set_sentences(layout, comparison, all);
-  layout_set_facts(layout, comparison, all);
   if (comparison->row_count > 0) {
     layout_set_blocks(layout, measured, comparison);
+  }
+  layout_set_sentences(layout, measured, comparison, all);
+  layout_set_facts(layout, comparison, all);
+  if (comparison->row_count > 0) {
     layout_set_groups(layout, measured, comparison, shown, all);
   }
 }
@@ -364,6 +427,30 @@ const char *diff_group_title(struct diff_layout *layout, const struct diff_group
              : arena_format(&layout->arena, "%s: %zu %s", group->block, group->count, cases);
 }
 
+/* " (in B 12 results corrupt, 3 hung)" of a group of BROKEN cases; "" of others. */
+static const char *layout_not_ok_words(struct diff_layout *layout,
+                                       const struct comparison *comparison,
+                                       const struct diff_group *group) {
+  struct comparison_side all = {0};
+  for (size_t i = 0; i < group->count && group->verdict == VERDICT_BROKEN; i++) {
+    const struct comparison_side *side = &comparison->rows[group->rows[i]].sides[SIDE_B];
+    for (unsigned s = 0; s < case_status_name_count; s++) {
+      all.by_status[s] += side->by_status[s];
+    }
+  }
+  const char *words = "";
+  for (unsigned s = 0; s < case_status_name_count; s++) {
+    if (all.by_status[s] > 0) {
+      const char *status = case_status_text((enum case_status)s);
+      words = words[0] != '\0'
+                  ? arena_format(&layout->arena, "%s, %u %s", words, all.by_status[s], status)
+                  : arena_format(&layout->arena, "in B %u %s %s", all.by_status[s],
+                                 strings_plural(all.by_status[s], "result", "results"), status);
+    }
+  }
+  return words[0] != '\0' ? arena_format(&layout->arena, " (%s)", words) : "";
+}
+
 const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,
                              const struct comparison *comparison, const struct diff_group *group) {
   const bool evidence = group->verdict == VERDICT_REGRESSED || group->verdict == VERDICT_IMPROVED ||
@@ -373,7 +460,8 @@ const char *diff_group_words(struct diff_layout *layout, const struct measured *
   if (block > 0 && strncmp(first, group->block, block) == 0 && first[block] == '/') {
     first += block + 1; /* the line begins with it */
   }
-  return arena_format(&layout->arena, "%s, %s %s", diff_group_title(layout, group),
+  return arena_format(&layout->arena, "%s%s, %s %s", diff_group_title(layout, group),
+                      layout_not_ok_words(layout, comparison, group),
                       evidence ? "strongest" : "first", first);
 }
 

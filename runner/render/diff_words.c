@@ -249,6 +249,26 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
   }
 }
 
+size_t diff_count_incomparable(const struct comparison *comparison, const char **reason) {
+  size_t count = 0;
+  bool other_gpu = false;
+  *reason = NULL;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (row->result.verdict == VERDICT_INCOMPARABLE) {
+      *reason = *reason == NULL ? row->reason : *reason;
+      other_gpu = other_gpu || row->other_gpu;
+      count++;
+    }
+  }
+  if (other_gpu) {
+    *reason = "B has other GPUs in these places; --any-hardware compares them all the same";
+  } else if (count > 0 && *reason == NULL) {
+    *reason = "the sides have not measured the same";
+  }
+  return count;
+}
+
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part) {
   return strcmp(part->name, part->host) == 0
              ? arena_format(arena, "%s alone", part->host)
@@ -306,12 +326,12 @@ void diff_condition_words(struct strbuf *text, const struct comparison *comparis
   const size_t all =
       (on_a ? comparison->totals[SIDE_A].runs : 0) + (on_b ? comparison->totals[SIDE_B].runs : 0);
   strbuf_append(text, on_a && on_b ? "A and B: " : on_a ? "A: " : "B: ");
-  if (!condition->check) {
+  if (condition->kind == CONDITION_SLOWED) {
     strbuf_printf(text, "%u %s may be slowed: ", results,
                   strings_plural(results, "result", "results"));
   }
   text_append(text, condition->text);
-  if (runs < all) {
+  if (runs < all && condition->kind != CONDITION_INCOMPLETE) {
     strbuf_printf(text, " (%u of %zu runs)", runs, all);
   }
 }

@@ -296,6 +296,46 @@ expect_out '^18 cases: 2 regressed, 16 same'
 on_first gpu.toml -q --db one.db --processes 5 --tag a2
 on_second gpu.toml -q --db one.db --processes 5 --tag b2
 
+begin 'a large change that cannot be judged is said, and which runs the sides are'
+printf '[[fake.link]]\nfrom = 0\nto = "host"\nfactor = 0.5\n' | cat - "$faults/noise.toml" >half.toml
+on_first gpu.toml -q --db half.db
+HAUL_FAKE_FAULTS=$scratch/half.toml run run gpu.toml -q --db half.db
+run_fails 3 'nothing was compared: no case has two processes on each side, as runs with --processes 5' \
+  check previous latest --db half.db
+expect_out '^Slower, but of too few processes to judge .*: [0-9]+ cases of (down|across) by [0-9.]+ to (49|50)\.[0-9] %'
+expect_out '^   run 1 of 20[0-9-]+ [0-9:]+ UTC$'
+run_ok diff previous latest --db half.db --json
+expect_out '"which": "2 of 20'
+
+begin 'a run that is not complete is said of its side'
+if command -v sqlite3 >/dev/null; then
+  cp half.db cut.db
+  sqlite3 cut.db "update run set status = 'interrupted' where id = 2"
+  run diff run:1 run:2 --db cut.db
+  expect_out '^B: run 2 was interrupted: 18 of 18 results$'
+  run diff run:1 run:2 --db cut.db --json
+  expect_out '"what": "incomplete"'
+  sqlite3 cut.db "update run set status = 'running' where id = 1"
+  run diff run:1 run:2 --db cut.db
+  expect_out '^A: run 1 has not ended, or was killed: 18 of 18 results$'
+fi
+
+begin 'other GPUs in the same places are not compared, and it is said why'
+if command -v sqlite3 >/dev/null; then
+  cp r.db swap.db
+  sqlite3 swap.db "update device set uuid = 'GPU-new' where place = 'gpu' and number = 0
+    and environment = (select environment from run where tag = 'after' limit 1)"
+  run_ok diff tag:before tag:after --db swap.db
+  expect_out '^[0-9]+ cases are not compared: B has other GPUs in these places; --any-hardware compares them'
+  run_ok check tag:before tag:after --db swap.db
+  expect_err '[0-9]+ of 18 cases were not compared: B has other GPUs .*--fail-on incomparable fails on that'
+  run check tag:before tag:after --db swap.db --any-hardware
+  expect_code 1
+  sqlite3 swap.db "update device set uuid = 'GPU-new' || number where place = 'gpu'
+    and environment = (select environment from run where tag = 'after' limit 1)"
+  run_fails 3 'nothing was compared: B has other GPUs in these places; --any-hardware' check tag:before tag:after --db swap.db
+fi
+
 begin 'several runs of a side are judged by run, and more runs are asked for'
 run_ok diff tag:a,tag:a2 tag:b2 --db one.db --json
 expect_out '"judged_by": "run"'
@@ -404,6 +444,12 @@ expect_out '"verdict": "broken"'
 expect_out '"corrupt": 3'
 run_ok report corrupt.html tag:before tag:corrupt --db r.db
 equal 1 "$(grep -c '>BROKEN<.*B: 3 of 5 processes corrupt' corrupt.html)" 'rows of the page'
+
+begin 'the line of several broken cases says what went wrong'
+printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' >fault.toml
+HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml -q --db r.db --processes 2 --tag none
+run diff tag:before tag:none --db r.db
+expect_out '^BROKEN +down: 8 cases \(in B 16 results failed\), strongest '
 
 begin 'runs that cannot be compared'
 run_error 2 'on both sides' diff latest latest --db r.db

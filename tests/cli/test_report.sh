@@ -196,7 +196,7 @@ apart = all(a[1] <= b[0] for line in lines.values() for a, b in zip(line, line[1
 print(chart.count("<title>driver 5"), len(lines) == 2 and apart)')" 'marks of the history, whose labels do not overlap'
 run report b.html --baseline good --db c.db
 expect_page b.html
-page b.html '>A, before</th><td>baseline:good</td><td>[a-z]+</td>.*<td>NVIDIA [^<]+</td></tr>'
+page b.html '>A, before</th><td>baseline:good</td><td>[a-z]+</td>.*<td>NVIDIA [^<]+</td><td>[0-9]+ of [0-9: -]+ UTC</td></tr>'
 equal 2 "$(grep -c '>REGRESSED<' b.html)" 'cases that regressed since the baseline'
 equal 1 "$(grep -c '<section id="run-' b.html)" 'sections of runs'
 run_error 2 'no baseline "god"' report b.html --baseline god --db c.db

@@ -35,7 +35,8 @@ static void page_put_sides(FILE *page, const struct comparison *comparison,
       {"scenario", ALIGN_LEFT, false, false},   {"driver", ALIGN_LEFT, false, false},
       {"host", ALIGN_LEFT, false, false},       {"runs", ALIGN_RIGHT, false, false},
       {"processes", ALIGN_RIGHT, false, false}, {"boots", ALIGN_RIGHT, false, false},
-      {"GPUs", ALIGN_RIGHT, false, false},      {"model", ALIGN_LEFT, false, false}};
+      {"GPUs", ALIGN_RIGHT, false, false},      {"model", ALIGN_LEFT, false, false},
+      {"which runs", ALIGN_LEFT, false, false}};
   struct arena arena = {0};
   struct result_set sides;
   result_set_init(&sides, SIDES);
@@ -55,6 +56,7 @@ static void page_put_sides(FILE *page, const struct comparison *comparison,
         total->boots > 0 ? cell_integer(total->boots) : cell_text("not known"),
         cell_integer(total->gpus),
         cell_text(total->models),
+        cell_text(total->which),
     };
     (void)sink_row(sink, cells, &err);
   }

@@ -72,8 +72,8 @@ WHERE (:only IS NULL OR EXISTS
 ORDER BY b.case_key, b.id;
 
 -- name: conditions
--- What of the runs (:runs, a JSON array of ids) may explain a difference: checks that failed, and what slowed
--- how many results; and of which GPU a check is, NULL: of none.
+-- What of the runs (:runs, a JSON array of ids) may explain a difference: checks that failed (1), what slowed
+-- how many results (0), and runs that are not complete (2); and of which GPU a check is, NULL: of none.
 SELECT k.run, 1, CASE
     WHEN k.name = 'gpu_idle' AND k.want IN ('true', 'on')
     THEN 'gpu' || k.gpu || ' was in use when the run began: ' || k.found
@@ -86,7 +86,13 @@ UNION ALL
 SELECT c.run, 0, c.slowed_by, count(*), NULL
 FROM case_run c
 WHERE c.run IN (SELECT value FROM json_each(:runs)) AND c.slowed_by IS NOT NULL
-GROUP BY c.run, c.slowed_by;
+GROUP BY c.run, c.slowed_by
+UNION ALL
+SELECT v.run, 2, 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
+    WHEN 'running' THEN ' has not ended, or was killed' ELSE ' failed' END
+  || ': ' || v.ok || ' of ' || ((v.cases - v.skipped) * v.processes) || ' results', 0, NULL
+FROM v_run v
+WHERE v.run IN (SELECT value FROM json_each(:runs)) AND v.status <> 'done';
 
 -- name: flows
 -- The endpoints of a case. A chase and an overhead count as one flow to the GPU, a stream and arithmetic
