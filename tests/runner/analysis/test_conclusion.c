@@ -270,7 +270,7 @@ enum { LOADED_COUNT = sizeof LOADED / sizeof *LOADED };
 /* suspect: a GPU of which a check failed on side B; HOST = of none. */
 static void make_recorded(struct made *made, const struct recorded *rows, size_t count,
                           int suspect) {
-  static struct comparison_condition busy = {.check = true, .runs = {0, 1}};
+  static struct comparison_condition busy = {.kind = CONDITION_CHECK, .runs = {0, 1}};
   *made = (struct made){.measured = measured_new()};
   for (size_t i = 0; i < count; i++) {
     const size_t bench = made_case(made->measured, "k", rows[i].block,
