@@ -1,6 +1,5 @@
 /* haul list runs|cases|scenarios|queries. */
 #include "engine/base/strbuf.h"
-#include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
@@ -114,26 +113,6 @@ static enum status verb_list_find_runs(struct command *command, const char **run
   return STATUS_OK;
 }
 
-/* Recorded as running: nobody was left to write the end. */
-static enum status verb_list_note_killed(struct command *command, struct error *err) {
-  struct run_list killed;
-  RETURN_ON_ERROR(command_find_killed(command, query_database(command->query), &killed, err));
-  const char *names = "";
-  for (size_t i = 0; i < killed.count; i++) {
-    names =
-        arena_format(&command->arena, "%s%s%" PRId64, names, i > 0 ? ", " : "", killed.runs[i].id);
-  }
-  if (killed.count > 0) {
-    say_note(&command->common,
-             "%s %s %s not running any more: haul was killed; haul run --resume run:%" PRId64
-             "%s measures the rest",
-             strings_plural(killed.count, "run", "runs"), names,
-             strings_plural(killed.count, "is", "are"), killed.runs[killed.count - 1].id,
-             console_db_option(&command->common, &command->arena));
-  }
-  return STATUS_OK;
-}
-
 static enum status verb_list_run(struct command *command, struct error *err) {
   const struct row_sink *sink = command_rows(command, NULL);
   if (command->choice == LIST_SCENARIOS) {
@@ -163,7 +142,9 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   table_narrow(command->table, saved.narrow);
   RETURN_ON_ERROR(
       query_run_saved(command->query, command->words[0], parameters, count, NULL, sink, err));
-  return command->choice == LIST_RUNS ? verb_list_note_killed(command, err) : STATUS_OK;
+  return command->choice == LIST_RUNS
+             ? command_note_killed(command, query_database(command->query), 0, err)
+             : STATUS_OK;
 }
 
 const struct verb VERB_LIST = {

@@ -78,7 +78,12 @@ static enum status verb_show_result(struct command *command, struct error *err) 
                                    .rows = command_rows(command, "the run has no case"),
                                    .sums = command->sums};
   enum status status = command_open_query(command, err);
+  struct run_ref run = {0};
   status = THEN(status, expectations_show_run(&view, command->query, command->words[0], NULL, err));
+  (void)fflush(stdout);
+  status =
+      THEN(status, selector_find(query_database(command->query), command->words[0], &run, err));
+  status = THEN(status, command_note_killed(command, query_database(command->query), run.id, err));
   expectations_fini(&expectations);
   return status;
 }

@@ -1,4 +1,5 @@
 /* The table of verbs, haul --help, and picking the verb. */
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/console/shell_word.h"
@@ -8,6 +9,7 @@
 #include "schema/machine/machine_file.h"
 #include "schema/scenario/nearest.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +199,30 @@ enum status command_find_killed(struct command *command, struct database *databa
     if (!claim_is_measured(&claiming, running.runs[i].uuid)) {
       killed->runs[killed->count++] = running.runs[i];
     }
+  }
+  return STATUS_OK;
+}
+
+enum status command_note_killed(struct command *command, struct database *database, int64_t run,
+                                struct error *err) {
+  struct run_list killed;
+  RETURN_ON_ERROR(command_find_killed(command, database, &killed, err));
+  const char *names = "";
+  int64_t last = 0;
+  size_t count = 0;
+  for (size_t i = 0; i < killed.count; i++) {
+    const int64_t id = killed.runs[i].id;
+    if (run == 0 || run == id) {
+      names = arena_format(&command->arena, "%s%s%" PRId64, names, count++ > 0 ? ", " : "", id);
+      last = id;
+    }
+  }
+  if (count > 0) {
+    say_note(&command->common,
+             "%s %s %s not running any more: haul was killed; haul run --resume run:%" PRId64
+             "%s measures the rest",
+             strings_plural(count, "run", "runs"), names, strings_plural(count, "is", "are"), last,
+             console_db_option(&command->common, &command->arena));
   }
   return STATUS_OK;
 }
