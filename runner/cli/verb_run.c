@@ -201,6 +201,7 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
     const struct plan_options options = {.only = request->only};
     code = verb_run_claim(command, request, command->batch.scenarios[i], &options, plan);
   }
+  request->gpus_missing = command->gpus_missing ? command->loss : NULL;
   return *plan != NULL ? selection_code(command, *plan, run_plan(request, *plan)) : code;
 }
 
@@ -344,6 +345,7 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
     command->code = verb_run_claim(command, request, scenario, &plan_options, &plan);
   }
   if (plan != NULL) {
+    request->gpus_missing = command->gpus_missing ? command->loss : NULL;
     command->code = selection_code(command, plan, run_resumed(request, plan, *record, resumed));
     *record = NULL;
   }

@@ -296,7 +296,8 @@ static int run_measure_and_show(struct run_state *state) {
   status = THEN(status, run_measure(state, &err));
   status = THEN(status, run_record_late_checks(state, &err));
   if (status == STATUS_OK) {
-    status = ended = record_end_run(state->record, "done", NULL, &err);
+    status = ended = record_end_run(
+        state->record, "done", state->plan->for_gpus ? state->request->gpus_missing : NULL, &err);
     status = THEN(status, record_count_outcomes(state->record, state->counts, &err));
   } else {
     /* The database may be what fails: the first error is the one that counts. */

@@ -47,6 +47,7 @@ struct run_request {
   bool sums;                               /* of the cells of matrices of rates */
   struct run_outcome *outcome;             /* NULL = nobody asks */
   const struct expectations *expectations; /* that the result is compared with */
+  const char *gpus_missing; /* which GPUs are there and cannot be used; NULL = none */
 };
 
 /* Measure the plan as a new run. Returns the exit code; errors and warnings were said. That every

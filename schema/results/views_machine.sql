@@ -222,6 +222,7 @@ WITH
         WHEN k.status = 'failed' OR k.not_ok > 0 THEN 'failed'
         WHEN k.status IN ('running', 'interrupted') THEN 'partial'
         WHEN k.results = k.skipped THEN 'failed'
+        WHEN k.reason IS NOT NULL THEN 'partial'
         ELSE 'ok' END AS state,
       CASE
         WHEN k.status = 'failed' THEN k.reason
@@ -237,7 +238,7 @@ WITH
         WHEN k.results = k.skipped THEN 'nothing was measured: ' || (
           SELECT c.reason FROM case_run c WHERE c.run = k.run AND c.status = 'skipped'
           GROUP BY c.reason ORDER BY count(*) DESC LIMIT 1)
-        END AS reason_of
+        ELSE k.reason END AS reason_of
     FROM counted k),
   -- The run that says the worst of a node, the last one where they are alike.
   ranked AS (

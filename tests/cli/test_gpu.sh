@@ -299,6 +299,12 @@ printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuDeviceGet"' 'code = 9
 export HAUL_FAKE_FAULTS=$scratch/fault.toml
 run_fails 3 "error: not all GPUs of this machine can be measured: $shown;" run gpu.toml --only up -q --db three.db
 expect_value 6 three.db "select count(*) from v_case where status = 'ok'"
+expect_value "$shown" three.db "select substr(reason, 1, 41) from v_run where status = 'done'"
+run_ok report three.html --db three.db
+grep -q "<b>Not all GPUs.</b> $shown" three.html || bad 'the page does not say it'
+run_fails 3 "error: not all GPUs of this machine can be measured: $shown;" run gpu.toml --only up --shard shards --node-name n1
+run_ok merge fleet.db shards
+expect_value 'partial' fleet.db "select state from v_node where node = 'n1' and reason like '$shown%'"
 run_fails 3 "error: not all GPUs of this machine can be measured: $shown;" plan gpu.toml
 expect_err "warning: $shown: check whether nvidia-smi answers"
 run_ok env

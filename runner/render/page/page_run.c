@@ -98,7 +98,8 @@ static void page_run_put_boxes(FILE *page, const struct page_run *run) {
                                   page_run_count_of(run, "measured"),
                                   page_run_count_of(run, "cases")));
   } else if (page_run_say(run, "reason")[0] != '\0') {
-    page_run_put_box(page, "Ended early.", page_run_say(run, "reason"));
+    const bool done = strcmp(page_run_say(run, "status"), "done") == 0;
+    page_run_put_box(page, done ? "Not all GPUs." : "Ended early.", page_run_say(run, "reason"));
   }
   page_run_put_throttling(page, &run->parts[RUN_PART_GPUS]);
 }
