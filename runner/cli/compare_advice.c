@@ -437,10 +437,20 @@ static void advice_say(const struct common_options *common, const struct strbuf 
   strbuf_fini(&line);
 }
 
+static size_t advice_count_provisional(const struct comparison *comparison) {
+  size_t count = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct diff_result *result = &comparison->rows[i].result;
+    count += result->is_provisional && result->units_needed > 0;
+  }
+  return count;
+}
+
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result) {
   const struct comparison *comparison = result->comparison;
   const size_t count = comparison->undecided;
+  const size_t provisional = advice_count_provisional(comparison);
   if (comparison->units_needed == 0 || request->compare.one_side) {
     return;
   }
@@ -453,8 +463,11 @@ void compare_advise(const struct common_options *common, struct database *databa
   struct strbuf text;
   advice_find(database, request, result, open, help);
   strbuf_init(&text, TEXT_MAX);
-  strbuf_printf(&text, "%zu %s undecided with so few runs", count,
-                strings_plural(count, "case is", "cases are"));
+  strbuf_printf(&text, "%zu %s %s with so few runs", count,
+                strings_plural(count, "case is", "cases are"),
+                provisional == 0       ? "undecided"
+                : provisional == count ? "provisional"
+                                       : "undecided or provisional");
   if (help[SIDE_A].imported || help[SIDE_B].imported) {
     strbuf_append(&text, ": ");
     advice_put_imported(&text, result, help);

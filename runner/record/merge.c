@@ -235,6 +235,17 @@ static enum status merge_remember(struct database *output, const struct merge_fi
   return status;
 }
 
+/* The fleet of a shard with nothing new is one that was given all the same. */
+static enum status merge_remember_fleet(struct database *output, const struct merge_file *file,
+                                        struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(output, "merge/given_fleet", &statement, err);
+  statement_bind_text(&statement, ":run_uuid", file->run_uuid);
+  status = THEN(status, statement_run(&statement, err));
+  statement_finalize(&statement);
+  return status;
+}
+
 /* *known: the file was merged or skipped before as it is; the status says which. */
 static enum status merge_find_known(struct database *output, const struct merge_file *file,
                                     struct merge_result *result, bool *known, struct error *err) {
@@ -249,7 +260,7 @@ static enum status merge_find_known(struct database *output, const struct merge_
     status = reason != NULL ? error_set(err, STATUS_INVALID, "%s", reason) : STATUS_OK;
   }
   statement_finalize(&statement);
-  return status;
+  return *known ? THEN(status, merge_remember_fleet(output, file, err)) : status;
 }
 
 static enum status merge_attached(struct merge *merge, const struct merge_file *file,

@@ -242,7 +242,7 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
     strbuf_printf(text, " (95 %%: %s .. %s)", low, high);
     if (shift->change_low <= 0 && shift->change_high >= 0) {
       strbuf_append(text, ", no common shift");
-    } else if (!comparison->summary.shift_is_common) {
+    } else if (!comparison->summary.shift_is_common && isfinite(comparison->summary.shift_share)) {
       strbuf_printf(text, "; %.0f %% of the cases agree with it",
                     floor(100 * comparison->summary.shift_share));
     }

@@ -103,6 +103,8 @@ if fake_driver h200x4; then
   run_ok diff tag:theirs tag:ours --db d.db --format jsonl
   equal 24 "$(grep -c '"verdict": *"insufficient"' out)" 'cases that both have, with one process'
   expect_err 'A was imported and cannot be measured again, and more of B alone would not decide'
+  run_ok diff tag:theirs tag:ours --db d.db
+  expect_out "^One run each: a difference may be the run's, or the tool's that measured it, not the driver's$"
   reject_err 'haul run'
   run check tag:theirs tag:ours --strict --fail-on regressed --db d.db
   expect_code 4

@@ -67,6 +67,33 @@ run_error 2 'cannot read the list of nodes ./name.txt: No such file' \
 run_fails 2 'need --shard' run "$small" --expected-nodes a1
 run_fails 2 'cannot be combined' run "$small" --shard others --db x.db
 
+begin 'where nothing is new, the fleet whose shards were given is shown'
+cp fleet.db both.db
+run_ok merge both.db others
+run_ok merge both.db shards
+expect_err 'nothing new for both\.db'
+expect_out '^lab/77\.0 '
+reject_out '^monday '
+run_ok merge both.db others
+expect_out '^monday '
+reject_out '^lab/77\.0 '
+
+begin 'the hint for runs of several nodes is for each of them, and merges the folder of shards'
+for side in before after; do
+  for node in n1 n2; do
+    run_ok run "$small" --shard $side --node-name $node --expected-nodes 'n[1-2]' --processes 1 --tag $side
+  done
+done
+run_ok merge pair.db before after
+run diff tag:before tag:after --db pair.db
+if grep -q 'undecided with so few runs' err; then
+  expect_err '^  A \(.*[0-9] more runs on each of its 2 nodes\): for .* --shard before --node-name NODE .*--tag before; done$'
+  reject_out 'nan'
+  expect_err '^  and then haul merge pair\.db before after$'
+else
+  bad 'a single process is not undecided'
+fi
+
 begin 'what did not change is not read again, not even to find that it is damaged'
 cp -r shards half
 damaged=half/n04-0123456789abcdef0123456789abcdef.db

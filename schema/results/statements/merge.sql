@@ -64,6 +64,7 @@ CREATE TEMP TABLE merge_id (
   PRIMARY KEY (name, input)
 ) WITHOUT ROWID;
 CREATE TEMP TABLE merge_fleet (name TEXT PRIMARY KEY) WITHOUT ROWID; -- those that got a run or results
+CREATE TEMP TABLE merge_given (name TEXT PRIMARY KEY) WITHOUT ROWID; -- those of inputs with nothing new
 CREATE TEMP TABLE merge_later (run INTEGER PRIMARY KEY); -- known runs, of which the input's has come further
 
 -- name: identify
@@ -251,14 +252,21 @@ INSERT OR IGNORE INTO main.fleet_node (fleet, node) VALUES (:fleet, :node);
 -- name: known_input
 SELECT reason, ifnull(runs, 0) FROM main.merged_input WHERE path = :path AND version = :version;
 
+-- name: given_fleet
+-- The fleet of a shard that was merged before.
+INSERT OR IGNORE INTO temp.merge_given (name)
+SELECT f.name FROM main.run r JOIN main.fleet f ON f.id = r.fleet WHERE r.uuid = :run_uuid;
+
 -- name: remember_input
 INSERT OR REPLACE INTO main.merged_input (path, version, node, run_uuid, runs, reason)
 VALUES (:path, nullif(:version, ''), nullif(:node, ''), nullif(:run_uuid, ''), :runs, :reason);
 
 -- name: fleets
--- Those that changed, or else the one that was started last.
+-- Those that changed, or else those whose shards were given, or else the one that was started last.
 SELECT name FROM temp.merge_fleet
+UNION ALL
+SELECT name FROM temp.merge_given WHERE NOT EXISTS (SELECT 1 FROM temp.merge_fleet)
 UNION ALL
 SELECT name FROM (
   SELECT f.name FROM main.run r JOIN main.fleet f ON f.id = r.fleet ORDER BY r.started_at_ns DESC LIMIT 1)
-WHERE NOT EXISTS (SELECT 1 FROM temp.merge_fleet);
+WHERE NOT EXISTS (SELECT 1 FROM temp.merge_fleet) AND NOT EXISTS (SELECT 1 FROM temp.merge_given);
