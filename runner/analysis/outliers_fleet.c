@@ -137,8 +137,8 @@ static bool fleet_is_worse(const struct finder *f, const struct result *result, 
          student_upper(t, (double)count - 1) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
 }
 
-static bool fleet_is_certain(struct finder *f, uint32_t host, const struct outlier_part *part) {
-  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
+static bool fleet_is_certain(const struct finder *f, uint32_t host, const struct outlier_part *part,
+                             double *scratch) {
   for (size_t i = 0; i < f->result_count; i++) {
     const struct result *result = &f->results[i];
     const uint64_t gpus = f->measured->cases[result->bench].gpus;
@@ -155,6 +155,7 @@ void outliers_make_parts(struct finder *f) {
   struct arena *arena = &outliers->arena;
   const size_t count = outliers->verdict_count;
   bool *taken = arena_array(&f->arena, count, sizeof *taken);
+  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
   outliers->parts = arena_array(arena, count, sizeof *outliers->parts);
   for (size_t i = 0; i < count; i++) {
     const struct outlier_verdict *first = &outliers->verdicts[i];
@@ -182,7 +183,8 @@ void outliers_make_parts(struct finder *f) {
     part->name = fleet_part_name(arena, first, merged);
     part->evidence = fleet_evidence(f, first);
     fleet_set_gpus(f, first, part);
-    part->certain = f->options->changes && fleet_is_certain(f, f->hosts[first->environment], part);
+    part->certain =
+        f->options->changes && fleet_is_certain(f, f->hosts[first->environment], part, scratch);
   }
   if (outliers->part_count > 1) { /* none is NULL */
     qsort(outliers->parts, outliers->part_count, sizeof *outliers->parts, fleet_compare_parts);

@@ -160,6 +160,9 @@ for nodes in 5 8; do
   run_ok diff tag:before tag:after --db "small$nodes.db" --format md
   expect_out "REGRESSED \\| gpu2's host link of n0003 alone"
 done
+run_ok report alone.html tag:after --against tag:before --db small8.db
+equal 1 "$(grep -c 'gpu2.s host link of n0003 alone became' alone.html)" 'answers of the page'
+equal 0 "$(grep -c '<li class="good">No case changed' alone.html)" 'all clear of the page'
 run check tag:before tag:after --db small8.db --fail-on broken
 expect_code 0
 run check tag:before tag:after --db small8.db --only 'device_local_copy/*'

@@ -133,8 +133,9 @@ static void page_put_diff_answers(FILE *page, const struct comparison *compariso
     html_print(page, "<li>%zu %s changed; no few words tell them from the others</li>\n", changed,
                strings_plural(changed, "case", "cases"));
   } else if (changed == 0 && verdicts[VERDICT_SAME] > 0) {
-    html_print(page,
-               "<li class=\"good\">No case changed by more than matters; %zu %s the same</li>\n",
+    html_print(page, "<li class=\"%s\">%s changed by more than matters; %zu %s the same</li>\n",
+               comparison->alone_count > 0 ? "plain" : "good",
+               comparison->alone_count > 0 ? "In the mean of the nodes no case" : "No case",
                verdicts[VERDICT_SAME], strings_plural(verdicts[VERDICT_SAME], "is", "are"));
   }
   if (comparison->units_needed > 0) {
