@@ -65,8 +65,8 @@ enum status numa_touch_memory(const struct machine *machine, void *address, uint
 void numa_write_lines(const struct machine *machine, void *address, uint64_t size_bytes,
                       uint64_t line_bytes, int32_t node);
 /* Ask the kernel where the pages are (move_pages), every page up to 4096 pages, evenly spread ones
- * (first and last among them) above. STATUS_NO_MEMORY names the first page elsewhere, for the node had
- * none to give; STATUS_UNSUPPORTED or STATUS_DENIED when the kernel will not say. */
+ * (first and last among them) above. STATUS_NO_MEMORY names the first page elsewhere, for the node
+ * had none to give; STATUS_UNSUPPORTED or STATUS_DENIED when the kernel will not say. */
 enum status numa_verify_memory(const struct machine *machine, const void *address,
                                uint64_t size_bytes, int32_t node, struct error *err) CHECK_RESULT;
 /* Where the looked-at pages (as many as numa_verify_memory looks at) are now. */

@@ -162,7 +162,7 @@ void machine_sort_facts(struct machine *machine);
 int machine_gpu_index(const struct machine *machine, const char *pci_address);
 /* Index into machine->nodes of an operating-system node number, or -1. */
 int machine_node_index(const struct machine *machine, int32_t number);
-/* The node whose processors are nearest to that one: itself where it has some; -1 where none has. */
+/* The node whose processors are nearest to that one: itself where it has some; -1: none has. */
 int32_t machine_processor_node(const struct machine *machine, int32_t number);
 /* The node nearest to the GPU where this process can have memory, else the first where it can. */
 int32_t machine_memory_node(const struct machine *machine, int32_t gpu);

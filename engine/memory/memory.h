@@ -46,8 +46,8 @@ struct memory_ops {
   void (*release)(const struct memory_context *context, struct buffer *buffer);
 };
 
-/* The address by which a GPU reaches it: pageable memory has one where the GPU reads the host's page
- * tables. */
+/* The address by which a GPU reaches it: pageable memory has one where the GPU reads the host's
+ * page tables. */
 static inline uint64_t buffer_gpu_address(const struct buffer *buffer) {
   return buffer->device != 0 ? buffer->device : (uint64_t)(uintptr_t)buffer->host;
 }

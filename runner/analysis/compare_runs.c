@@ -266,8 +266,10 @@ static bool compare_has_nodes(const struct measured *measured) {
 static enum status compare_find_alone(struct database *database, struct compare_request *request,
                                       struct compare_result *result, struct error *err) {
   struct comparison *comparison = result->comparison;
-  const struct outliers_options options = {
-      .slow_only = true, .sides = result->sides, .changes = true};
+  const struct outliers_options options = {.slow_only = true,
+                                           .sides = result->sides,
+                                           .changes = true,
+                                           .margin = request->compare.margin};
   if (request->compare.one_side || !compare_has_nodes(result->measured)) {
     return STATUS_OK;
   }

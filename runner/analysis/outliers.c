@@ -205,7 +205,7 @@ static const struct case_traits *outliers_traits(struct finder *f) {
         .memory = outliers_intern(arena, &pool, outliers_memory(arena, bench, false)),
         .reverse_memory = outliers_intern(arena, &pool, outliers_memory(arena, bench, true)),
         .sizes = outliers_size_class(bench),
-        .margin = figure_margin(bench, 0, NULL),
+        .margin = figure_margin(bench, f->options->margin, NULL),
     };
   }
   return traits;

@@ -165,7 +165,8 @@ struct outliers_options {
   bool slow_only;   /* no rows of what is fine */
   bool cells;
   const enum side *sides; /* by run: only those of SIDE_B are looked at; NULL = all */
-  bool changes; /* needs sides: instead of rates, what of them changed from A to B is compared */
+  bool changes;  /* needs sides: instead of rates, what of them changed from A to B is compared */
+  double margin; /* as compare_options.margin */
 };
 
 /* STATUS_INVALID: real and simulated results together. *outliers is set on success. */

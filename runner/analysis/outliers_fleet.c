@@ -130,24 +130,27 @@ static bool fleet_is_worse(const struct finder *f, const struct result *result, 
     return false;
   }
   const struct sample others = sample_summary(scratch, count);
-  const double spread = fmax(sqrt(others.variance), fmax(result->error, DIFF_SPREAD_MIN));
+  const double own = fmax(result->error, result->noise);
+  const double spread = fmax(sqrt(others.variance), fmax(own, DIFF_SPREAD_MIN));
   const double excess = others.mean - result->rate + log1p(-result->traits->margin);
   const double t = excess / (spread * sqrt(1 + 1 / (double)count));
   return t > 0 &&
          student_upper(t, (double)count - 1) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
 }
 
+/* One process may be an exception of its own: it takes a result of several, or two results. */
 static bool fleet_is_certain(const struct finder *f, uint32_t host, const struct outlier_part *part,
                              double *scratch) {
+  size_t worse = 0;
   for (size_t i = 0; i < f->result_count; i++) {
     const struct result *result = &f->results[i];
     const uint64_t gpus = f->measured->cases[result->bench].gpus;
     if (result->host == host && strings_has_word(part->blocks, result->traits->block) &&
         (part->gpus == 0 || (part->gpus & gpus) != 0) && fleet_is_worse(f, result, scratch)) {
-      return true;
+      worse += result->noise > 0 ? 2 : 1;
     }
   }
-  return false;
+  return worse >= 2;
 }
 
 void outliers_make_parts(struct finder *f) {

@@ -157,11 +157,17 @@ static double judge_shown(double value) {
   return strtod(text, NULL);
 }
 
-/* "2.3 % below (5 % is tolerated)"; NULL: a reader finds the value within what is expected. */
+/* "2.3 % below (5 % is tolerated)"; NULL: a reader finds the value within what is expected, or it
+ * is as usual, and its own interval reaches that. */
 static const char *judge_deviation(struct arena *arena, const struct known *known,
+                                   const struct observed *observed,
                                    const struct expect_finding *finding) {
   const bool below = judge_shown(finding->value) < judge_shown(finding->low);
   if (!below && !(judge_shown(finding->value) > judge_shown(finding->high))) {
+    return NULL;
+  }
+  if (finding->verdict == EXPECT_USUAL &&
+      (below ? observed->high >= finding->low : observed->low <= finding->high)) {
     return NULL;
   }
   const double end = below ? finding->low : finding->high;
@@ -212,7 +218,8 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
     finding->usual_high = fmin(finding->usual_high, known[i].high_edge);
   }
   finding->expected = judge_range(&judge->arena, finding->low, finding->high);
-  finding->deviation = judge_deviation(&judge->arena, &known[finding->statement], finding);
+  finding->deviation =
+      judge_deviation(&judge->arena, &known[finding->statement], observed, finding);
   if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
     finding->usual =
         judge_range(&judge->arena, known[EXPECT_REPORTS].low, known[EXPECT_REPORTS].high);

@@ -12,9 +12,9 @@
  *   as_expected    an expect_verdict's name; NULL where nothing is known or measured
  *   expected_limit what nothing of its kind can exceed, a limit of the data files; NULL = not known
  *   usual_low, usual_high   the bounds that decide: with what is tolerated, and floors and limits
- *   judged         the number that as_expected is of: of a case that was measured once more,
- * perhaps the second one expected_remark  what else a person must know beside the range; NULL =
- * nothing: it is in it
+ *   judged         the number that as_expected is of: that of a case measured once more may be the
+ *                  second one
+ *   expected_remark   what else a person must know beside the range; NULL = nothing: it is in it
  *
  * Texts live as long as the judge. */
 #ifndef HAUL_RUNNER_EXPECT_JUDGE_H

@@ -196,17 +196,20 @@ bool probe_describe_loss(const struct machine *machine, const char *visible, str
   if (machine->nvml_lost && machine->gpu_count > 0) {
     strbuf_printf(text, "%s: " PROBE_ADVICE, probe_nvml_state(machine));
   }
-  const size_t before = text->length;
+  /* Whoever names the GPUs to use does not miss others of the bus. */
+  const bool missed = lost > 0 && visible == NULL;
   if (lost > 0) {
     strbuf_printf(text, "%s%lu GPU%s on the PCI bus %s not answer the driver",
                   text->length > 0 ? "; " : "", lost, strings_plural(lost, "", "s"),
                   strings_plural(lost, "does", "do"));
   }
+  const size_t before = text->length;
   probe_describe_hidden(machine, visible, text);
-  if (machine->cuda_lost && text->length == before) { /* as in a container, where NVML fails too */
+  if (machine->cuda_lost && lost == 0 && text->length == before) {
+    /* As in a container, where NVML fails too. */
     strbuf_printf(text, "%s%s", before > 0 ? "; " : "", machine->cuda_state);
   }
-  return text->length > before;
+  return missed || text->length > before;
 }
 
 static bool probe_gave_no_answer(enum status status) {

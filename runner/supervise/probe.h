@@ -32,7 +32,7 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
 /* Say for people which GPUs there are and cannot be used, and what crashed or gave no answer: the
  * driver (cuda_state: the machine may well have GPUs), or NVML. visible: CUDA_VISIBLE_DEVICES of
  * the environment, which may hide GPUs; NULL = it is not set. text is empty before, and after it
- * where nothing is wrong. True: GPUs cannot be used. */
+ * where nothing is wrong. True: GPUs cannot be used that are not left out on purpose. */
 bool probe_describe_loss(const struct machine *machine, const char *visible, struct strbuf *text);
 
 #endif

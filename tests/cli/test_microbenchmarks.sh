@@ -99,6 +99,8 @@ for file in "$source_folder"/schema/results/queries/*.sql; do
   run_ok query --saved "$query" --db other.db --format csv
   if grep -q '^-- of: ' "$file" && [ "$(wc -l <out)" -eq 1 ] && ! grep -q '^-- :run (run, default latest)' "$file"; then
     expect_err "^haul: $query has no rows: it reads runs of the scenarios? .*; haul run .* measures one"
+  elif grep -q '^-- empty: ' "$file" && [ "$(wc -l <out)" -eq 1 ]; then
+    expect_err "^haul: $query has no rows: "
   else
     reject_err 'no rows'
   fi

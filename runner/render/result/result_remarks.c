@@ -126,10 +126,11 @@ static const char *remarks_figure_words(struct arena *arena, const struct figure
   if (figure->text != NULL) {
     return figure->text;
   }
-  return figure->moves              ? arena_format(arena, "by up to %s %%, between %s and %s",
-                                                   result_percent(arena, figure->percent), least, most)
-         : strcmp(least, most) == 0 ? least
-                                    : arena_format(arena, "%s-%s", least, most);
+  if (figure->moves) {
+    return arena_format(arena, "by up to %s %%, between %s and %s",
+                        result_percent(arena, figure->percent), least, most);
+  }
+  return strcmp(least, most) == 0 ? least : arena_format(arena, "%s-%s", least, most);
 }
 
 static const char *remarks_text_of(struct arena *arena, const struct footnote *note) {

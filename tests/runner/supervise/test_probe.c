@@ -130,6 +130,16 @@ static void gpus_are_missing_unless_they_are_hidden(void **state) {
     machine_add_fact(machine, "gpus_hidden", -1, FACT_OK, "%u", 4 - CASES[i].shown);
     assert_loss(machine, CASES[i].visible, CASES[i].begins);
   }
+  /* Others on the bus that do not answer are missed by all but those who name theirs. */
+  machine->gpu_count = 2;
+  machine->fact_count = 0;
+  machine_add_fact(machine, "gpus_lost", -1, FACT_OK, "%u", 1);
+  assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver");
+  struct strbuf text;
+  strbuf_init(&text, ERROR_MESSAGE_MAX);
+  assert_false(probe_describe_loss(machine, "0,1", &text));
+  assert_string_equal(text.text, "1 GPU on the PCI bus does not answer the driver");
+  strbuf_fini(&text);
   machine->fact_count = 0; /* NVML is not there or fails: what CUDA says counts */
   machine->gpu_count = 0;
   assert_loss(machine, NULL, "");
