@@ -78,7 +78,7 @@ static bool fleet_names_gpu(struct arena *arena, const char *text, int gpu) {
   return found != NULL && strchr("0123456789", found[strlen(name)]) == NULL;
 }
 
-/* What checks and telemetry said of the part. */
+/* What checks and telemetry said of the part. That a run is not complete slows nothing. */
 static const char *fleet_evidence(struct finder *f, const struct outlier_verdict *verdict) {
   struct arena *arena = &f->outliers->arena;
   const struct measured *measured = f->measured;
@@ -92,7 +92,8 @@ static const char *fleet_evidence(struct finder *f, const struct outlier_verdict
         verdict->entity == ENTITY_HOST ||
         fleet_names_gpu(&f->arena, condition->text, verdict->gpus[0]) ||
         (verdict->gpus[1] >= 0 && fleet_names_gpu(&f->arena, condition->text, verdict->gpus[1]));
-    if (here && named && (evidence == NULL || strstr(evidence, condition->text) == NULL)) {
+    if (here && named && condition->kind != CONDITION_INCOMPLETE &&
+        (evidence == NULL || strstr(evidence, condition->text) == NULL)) {
       evidence = evidence == NULL ? condition->text
                                   : arena_format(arena, "%s; %s", evidence, condition->text);
     }
@@ -138,19 +139,20 @@ static bool fleet_is_worse(const struct finder *f, const struct result *result, 
          student_upper(t, (double)count - 1) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
 }
 
-/* One process may be an exception of its own: it takes a result of several, or two results. */
+/* A result may be an exception of its own, for what a process got differs: one that is certain
+ * takes others of the part that are slower by more than matters, as many as half of them. */
 static bool fleet_is_certain(const struct finder *f, uint32_t host, const struct outlier_part *part,
                              double *scratch) {
-  size_t worse = 0;
-  for (size_t i = 0; i < f->result_count; i++) {
+  const bool alone = part->slow_cases < 2 || 2 * part->slow_cases < part->cases;
+  for (size_t i = 0; !alone && i < f->result_count; i++) {
     const struct result *result = &f->results[i];
     const uint64_t gpus = f->measured->cases[result->bench].gpus;
     if (result->host == host && strings_has_word(part->blocks, result->traits->block) &&
-        (part->gpus == 0 || (part->gpus & gpus) != 0) && fleet_is_worse(f, result, scratch)) {
-      worse += result->noise > 0 ? 2 : 1;
+        (part->gpus & gpus) == part->gpus && fleet_is_worse(f, result, scratch)) {
+      return true;
     }
   }
-  return worse >= 2;
+  return false;
 }
 
 void outliers_make_parts(struct finder *f) {

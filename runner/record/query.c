@@ -179,8 +179,9 @@ static const char *query_meant(struct query *query, const char *sql, const char 
     const char *offered = statement_column_text(&statement, 0, arena);
     const char *wanted = dot != NULL ? dot + 1 : name;
     const size_t length = strlen(wanted);
-    if (longer == NULL && strncasecmp(offered, wanted, length) == 0 && offered[length] == '_') {
-      longer = offered; /* "host" of "host_name" */
+    if (strncasecmp(offered, wanted, length) == 0 && offered[length] == '_' &&
+        (longer == NULL || strlen(offered) < strlen(longer))) {
+      longer = offered; /* "host" of "host_name" rather than of "host_cache" */
     }
     if (strcasecmp(offered, wanted) != 0) { /* a column of another table */
       nearest_offer(&nearest, offered);

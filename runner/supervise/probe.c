@@ -205,7 +205,7 @@ bool probe_describe_loss(const struct machine *machine, const char *visible, str
   }
   const size_t before = text->length;
   probe_describe_hidden(machine, visible, text);
-  if (machine->cuda_lost && lost == 0 && text->length == before) {
+  if (machine->cuda_lost && !missed && text->length == before) {
     /* As in a container, where NVML fails too. */
     strbuf_printf(text, "%s%s", before > 0 ? "; " : "", machine->cuda_state);
   }

@@ -139,6 +139,11 @@ static void gpus_are_missing_unless_they_are_hidden(void **state) {
   strbuf_init(&text, ERROR_MESSAGE_MAX);
   assert_false(probe_describe_loss(machine, "0,1", &text));
   assert_string_equal(text.text, "1 GPU on the PCI bus does not answer the driver");
+  machine->cuda_lost = true; /* a driver that fails is missed by all */
+  text.length = 0;
+  assert_true(probe_describe_loss(machine, "0,1", &text));
+  assert_non_null(strstr(text.text, "; cuInit failed"));
+  machine->cuda_lost = false;
   strbuf_fini(&text);
   machine->fact_count = 0; /* NVML is not there or fails: what CUDA says counts */
   machine->gpu_count = 0;
