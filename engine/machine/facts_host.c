@@ -459,8 +459,28 @@ static void iommu(struct probe *probe, const char *name) {
 
 /* ---- GPUs that cannot be used ---- */
 
+/* GPUs that NVML counts, less those that this process may not use; any_mig: CUDA shows parts of
+ * one, and perhaps no other. */
+static unsigned gpus_allowed(const struct nvml *nvml, unsigned count, bool *any_mig) {
+  unsigned allowed = 0;
+  *any_mig = false;
+  for (unsigned i = 0; i < count; i++) {
+    struct nvml_device *device = NULL;
+    unsigned mode = 0;
+    unsigned pending = 0;
+    const int result = NVML_CALL(nvml, nvmlDeviceGetHandleByIndex_v2, i, &device);
+    allowed += result != NVML_NO_PERMISSION;
+    *any_mig =
+        *any_mig ||
+        (result == NVML_OK &&
+         NVML_CALL(nvml, nvmlDeviceGetMigMode, device, &mode, &pending) == NVML_OK && mode != 0);
+  }
+  return allowed;
+}
+
 static void gpus_hidden(struct probe *probe, const char *name) {
   unsigned seen = 0;
+  bool any_mig = false;
   int result = NVML_CALL(probe->nvml, nvmlDeviceGetCount_v2, &seen);
   if (probe->nvml->library == NULL) {
     host_fact_add(probe, name, probe->nvml_state, probe->nvml_reason);
@@ -468,6 +488,11 @@ static void gpus_hidden(struct probe *probe, const char *name) {
     host_fact_add(probe, name, nvml_fact_state(result), nvml_text(probe->nvml, result));
   } else {
     uint32_t used = probe->machine->gpu_count;
+    seen = gpus_allowed(probe->nvml, seen, &any_mig);
+    if (any_mig) {
+      host_fact_add(probe, name, FACT_UNAVAILABLE, "a GPU is in MIG mode: CUDA shows parts of it");
+      return;
+    }
     machine_add_fact(probe->machine, name, -1, FACT_OK, "%u", seen > used ? seen - used : 0);
   }
 }
@@ -493,14 +518,33 @@ struct pci_gpus {
   unsigned gpus;
 };
 
-/* A GPU that was given to virtual machines is theirs. */
+/* Whether the NVIDIA driver has the GPU, and this process may use it: one without a driver may be
+ * left out on purpose or too old, another's (vfio-pci, nouveau) is theirs, and a scheduler gives a
+ * job the device files of its GPUs alone. */
+static bool pci_gpu_is_given(const struct machine_sources *sources, const char *address) {
+  char path[SOURCES_PATH_MAX];
+  char text[4096];
+  char number[MACHINE_TEXT_MAX];
+  (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/driver", address);
+  if (sources_read_link(sources, path, text, sizeof text) != FACT_OK) {
+    return false;
+  }
+  const char *driver = strrchr(text, '/');
+  if (strcmp(driver != NULL ? driver + 1 : text, "nvidia") != 0 ||
+      sources_read(sources, text, sizeof text, "/proc/driver/nvidia/gpus/%s/information",
+                   address) != FACT_OK ||
+      !sources_find_value(text, "Device Minor", ':', number, sizeof number)) {
+    return false;
+  }
+  (void)snprintf(path, sizeof path, "/dev/nvidia%.8s", number);
+  return sources_may_use(sources, path);
+}
+
 static void see_pci_device(void *context, const char *address) {
   enum { VENDOR_TEXT_MAX = 16 };
   struct pci_gpus *found = context;
   char vendor[VENDOR_TEXT_MAX];
   char class[VENDOR_TEXT_MAX];
-  char path[SOURCES_PATH_MAX];
-  char driver[FACT_VALUE_MAX];
   found->devices++;
   if (sources_read(found->sources, vendor, sizeof vendor, "/sys/bus/pci/devices/%s/vendor",
                    address) != FACT_OK ||
@@ -510,15 +554,14 @@ static void see_pci_device(void *context, const char *address) {
       strncmp(class, "0x03", 4) != 0) {
     return;
   }
-  (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/driver", address);
-  const bool bound = sources_read_link(found->sources, path, driver, sizeof driver) == FACT_OK;
-  found->gpus += !bound || strstr(driver, "/vfio-pci") == NULL;
+  found->gpus += pci_gpu_is_given(found->sources, address);
 }
 
 /* A container is given some of the host's GPUs, and sees the bus with all of them. */
 static void gpus_lost(struct probe *probe, const char *name) {
   struct pci_gpus found = {.sources = probe->sources};
   unsigned seen = 0;
+  bool any_mig;
   const struct fact *container = machine_fact(probe->machine, "container", -1);
   if (probe->machine->simulated) {
     host_fact_add(probe, name, FACT_UNAVAILABLE, "the GPUs are simulated");
@@ -533,9 +576,9 @@ static void gpus_lost(struct probe *probe, const char *name) {
     host_fact_add(probe, name, FACT_UNAVAILABLE, "/sys/bus/pci/devices has no device");
     return;
   }
-  if (NVML_CALL(probe->nvml, nvmlDeviceGetCount_v2, &seen) != NVML_OK) {
-    seen = probe->machine->gpu_count; /* NVML may fail alone */
-  }
+  const bool counted = NVML_CALL(probe->nvml, nvmlDeviceGetCount_v2, &seen) == NVML_OK;
+  seen = counted ? gpus_allowed(probe->nvml, seen, &any_mig)
+                 : probe->machine->gpu_count; /* NVML may fail alone */
   machine_add_fact(probe->machine, name, -1, FACT_OK, "%u",
                    found.gpus > seen ? found.gpus - seen : 0);
 }

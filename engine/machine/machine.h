@@ -122,12 +122,12 @@ struct machine {
   X("kernel_command_line", "as booted")                                                            \
   X("memlock_limit", "bytes this user may lock, or unlimited")                                     \
   X("container", "kind of container, or none")                                                     \
-  X("gpus_hidden", "GPUs that NVML sees and CUDA does not: CUDA_VISIBLE_DEVICES, or no driver")    \
+  X("gpus_hidden", "GPUs that NVML lets one use and CUDA does not show: CUDA_VISIBLE_DEVICES?")    \
   X("smt", "on or off: several logical processors per core")                                       \
   X("page_size", "bytes of a page of host memory")                                                 \
   X("numa_policy", "allowed, or refused: whether this process may say where its memory goes")      \
   X("confidential_compute", "on or off")                                                           \
-  X("gpus_lost", "NVIDIA GPUs on the PCI bus that NVML does not see: fallen off it, or no driver") \
+  X("gpus_lost", "GPUs of the NVIDIA driver that one may use and NVML does not see")               \
   X("cpu_caches", "caches of a processor, and how many logical processors share each")             \
   X("memory_modules", "modules of host memory: number, type and speed")                            \
   X("memory_peak", "bytes per second of all channels of host memory together")                     \

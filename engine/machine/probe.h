@@ -38,6 +38,8 @@ enum fact_state sources_read_bytes(const struct machine_sources *sources, const 
 enum fact_state sources_read_link(const struct machine_sources *sources, const char *path,
                                   char *text, size_t size);
 bool sources_exists(const struct machine_sources *sources, const char *path);
+/* Whether this process may open it for both, which the rules of a device group count for too. */
+bool sources_may_use(const struct machine_sources *sources, const char *path);
 
 /* Calls visit for each entry of a folder whose name begins with prefix, in the order of names. */
 void sources_each(const struct machine_sources *sources, const char *folder, const char *prefix,

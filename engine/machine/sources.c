@@ -146,6 +146,14 @@ bool sources_exists(const struct machine_sources *sources, const char *path) {
   return access(full, F_OK) == 0;
 }
 
+/* access() asks the control group as open() does (devcgroup_inode_permission() in Linux,
+ * fs/namei.c), and wakes no driver. */
+bool sources_may_use(const struct machine_sources *sources, const char *path) {
+  char full[SOURCES_PATH_MAX];
+  (void)snprintf(full, sizeof full, "%s%s", sources->root, path);
+  return access(full, R_OK | W_OK) == 0;
+}
+
 void sources_each(const struct machine_sources *sources, const char *folder, const char *prefix,
                   void (*visit)(void *context, const char *name), void *context) {
   char full[SOURCES_PATH_MAX];

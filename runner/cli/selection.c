@@ -132,7 +132,7 @@ int selection_code(const struct command *command, const struct plan *plan, int c
     say_error(&command->common,
               "not all GPUs of this machine can be measured: %.*s; to leave some out on purpose, "
               "name the others in CUDA_VISIBLE_DEVICES",
-              (int)strcspn(command->loss, ":"), command->loss);
+              (int)strcspn(command->loss, ":;"), command->loss);
   }
   return worse(code, EXIT_NOT_MEASURED);
 }

@@ -167,10 +167,9 @@ static void probe_describe_hidden(const struct machine *machine, const char *vis
   const unsigned long seen = shown + probe_fact_number(machine, "gpus_hidden");
   const unsigned long wanted = probe_count_visible(visible, seen);
   const char *who = visible != NULL ? "CUDA_VISIBLE_DEVICES names" : "NVML sees";
-  if (shown >= wanted || (shown > 0 && machine->gpus[0].mig_enabled)) {
-    return; /* of a GPU in parts CUDA shows what it is given */
+  if (shown >= wanted) {
+    return;
   }
-  strbuf_append(text, text->length > 0 ? "; " : "");
   if (shown == 0) {
     strbuf_printf(text, "CUDA shows none of the %lu GPU%s that %s: %s", wanted,
                   strings_plural(wanted, "", "s"), who, machine->cuda_state);
@@ -193,23 +192,24 @@ bool probe_describe_loss(const struct machine *machine, const char *visible, str
     strbuf_append(text, machine->cuda_state); /* and nobody was asked anything else */
     return true;
   }
-  if (machine->nvml_lost && machine->gpu_count > 0) {
-    strbuf_printf(text, "%s: " PROBE_ADVICE, probe_nvml_state(machine));
-  }
+  probe_describe_hidden(machine, visible, text);
   /* Whoever names the GPUs to use does not miss others of the bus. */
-  const bool missed = lost > 0 && visible == NULL;
+  bool missed = lost > 0 && visible == NULL;
+  if (machine->cuda_lost && !missed && text->length == 0) {
+    /* As in a container, where NVML fails too. */
+    strbuf_printf(text, "CUDA does not start: %s", machine->cuda_state);
+  }
+  missed = missed || text->length > 0;
   if (lost > 0) {
     strbuf_printf(text, "%s%lu GPU%s on the PCI bus %s not answer the driver",
                   text->length > 0 ? "; " : "", lost, strings_plural(lost, "", "s"),
                   strings_plural(lost, "does", "do"));
   }
-  const size_t before = text->length;
-  probe_describe_hidden(machine, visible, text);
-  if (machine->cuda_lost && !missed && text->length == before) {
-    /* As in a container, where NVML fails too. */
-    strbuf_printf(text, "%s%s", before > 0 ? "; " : "", machine->cuda_state);
+  if (machine->nvml_lost && machine->gpu_count > 0) {
+    strbuf_printf(text, "%s%s: " PROBE_ADVICE, text->length > 0 ? "; " : "",
+                  probe_nvml_state(machine));
   }
-  return missed || text->length > before;
+  return missed;
 }
 
 static bool probe_gave_no_answer(enum status status) {

@@ -15,7 +15,8 @@ struct probe_looks {
   probe_look *whole;        /* CUDA and NVML */
   probe_look *without_nvml; /* must not touch NVML */
   probe_look *host;         /* must not touch the GPU driver */
-  /* Called once where there is no answer for some seconds. May be NULL. */
+  /* Called where there is no answer for some seconds, for each child that is asked looks->whole.
+   * May be NULL. */
   void (*waits)(void *context, uint64_t limit_ns);
   void *context;
 };
@@ -32,7 +33,8 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
 /* Say for people which GPUs there are and cannot be used, and what crashed or gave no answer: the
  * driver (cuda_state: the machine may well have GPUs), or NVML. visible: CUDA_VISIBLE_DEVICES of
  * the environment, which may hide GPUs; NULL = it is not set. text is empty before, and after it
- * where nothing is wrong. True: GPUs cannot be used that are not left out on purpose. */
+ * where nothing is wrong. True: GPUs cannot be used that are not left out on purpose, and the text
+ * up to its first ':' or ';' says which. */
 bool probe_describe_loss(const struct machine *machine, const char *visible, struct strbuf *text);
 
 #endif

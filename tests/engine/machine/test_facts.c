@@ -244,7 +244,7 @@ static void test_a_server(void **state) {
   assert_fact(scene, "page_size", FACT_OK, "65536");
   assert_fact(scene, "numa_policy", FACT_OK, "refused");
   assert_fact(scene, "confidential_compute", FACT_UNAVAILABLE, "no NVML");
-  assert_fact(scene, "gpus_lost", FACT_OK, "2"); /* neither the switch nor another vendor's */
+  assert_fact(scene, "gpus_lost", FACT_OK, "0"); /* no driver has them */
   assert_fact(scene, "cpu_caches", FACT_OK, "L1d 48 KiB, L3 105 MiB of 4");
   assert_fact(scene, "memory_modules", FACT_OK, "3 x DDR5 at 4800 MT/s");
   assert_fact(scene, "memory_peak", FACT_OK, "76800000000"); /* two channels */
@@ -258,6 +258,44 @@ static void test_a_server(void **state) {
   assert_int_equal(machine->node_distance[0][1], 21);
   assert_int_equal(machine->node_distance[1][1], 10);
   scene_free(scene);
+}
+
+/* A job that was given the first of two GPUs, and the drivers that those may have. */
+static void test_gpus_that_do_not_answer(void **state) {
+  (void)state;
+  static const struct {
+    const char *drivers[2]; /* NULL = none */
+    const char *lost;
+  } cases[] = {
+      {{"nvidia", "nvidia"}, "1"},
+      {{"nouveau", "nvidia"}, "0"},
+      {{"vfio-pci", NULL}, "0"},
+      {{NULL, NULL}, "0"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct scene *scene = scene_new(XEON);
+    lay_out(scene, (struct recorded[]){
+                       {"/proc/driver/nvidia/gpus/0000:06:00.0/information",
+                        "Model: \t\t NVIDIA H100\nDevice Minor: \t 0\n"},
+                       {"/proc/driver/nvidia/gpus/0000:07:00.0/information",
+                        "Model: \t\t NVIDIA H100\nDevice Minor: \t 1\n"},
+                       {"/dev/nvidia0", ""},
+                       {NULL, NULL},
+                   });
+    for (unsigned k = 0; k < 2; k++) {
+      char target[64];
+      char path[512];
+      if (cases[i].drivers[k] != NULL) {
+        (void)snprintf(target, sizeof target, "../drivers/%s", cases[i].drivers[k]);
+        (void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/0000:%02u:00.0/driver",
+                       scene->root, 6 + k);
+        assert_int_equal(symlink(target, path), 0);
+      }
+    }
+    look(scene);
+    assert_fact(scene, "gpus_lost", FACT_OK, cases[i].lost);
+    scene_free(scene);
+  }
 }
 
 /* A container or chroot without sysfs. */
@@ -589,6 +627,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_memory_of_a_virtual_machine),
       cmocka_unit_test(test_a_server),
+      cmocka_unit_test(test_gpus_that_do_not_answer),
       cmocka_unit_test(test_many_processors),
       cmocka_unit_test(test_without_sysfs_there_is_one_node),
       cmocka_unit_test(test_memory_of_the_only_node),

@@ -35,6 +35,7 @@ struct nvml_device {
   const char *link_remotes[LINKS_MAX];
   unsigned c2c_links;
   int permission; /* NVML result of everything private */
+  int handle;     /* of asking for it */
   int ecc;
   unsigned mig, application_mhz;
 };
@@ -51,7 +52,7 @@ static int count_v2(unsigned *count) {
 
 static int handle_by_index(unsigned index, struct nvml_device **device) {
   *device = &fake.devices[index];
-  return index < fake.count ? NVML_OK : NVML_INVALID_ARGUMENT;
+  return index < fake.count ? fake.devices[index].handle : NVML_INVALID_ARGUMENT;
 }
 
 static int pci_info(struct nvml_device *device, struct nvml_pci_info *info) {
@@ -361,6 +362,15 @@ static void test_hidden_gpus_are_counted(void **state) {
   probe->machine->gpu_count = 1;
   probe_host_facts(probe);
   assert_fact(probe, "gpus_hidden", -1, FACT_OK, "2");
+  fake.devices[2].handle = NVML_NO_PERMISSION; /* it was not given to this process */
+  probe->machine->fact_count = 0;
+  probe_host_facts(probe);
+  assert_fact(probe, "gpus_hidden", -1, FACT_OK, "1");
+  fake.devices[1].mig = 1; /* and has no parts */
+  probe->machine->fact_count = 0;
+  probe_host_facts(probe);
+  assert_fact(probe, "gpus_hidden", -1, FACT_UNAVAILABLE,
+              "a GPU is in MIG mode: CUDA shows parts of it");
   probe_free(probe);
 }
 

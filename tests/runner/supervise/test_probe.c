@@ -142,21 +142,22 @@ static void gpus_are_missing_unless_they_are_hidden(void **state) {
   machine->cuda_lost = true; /* a driver that fails is missed by all */
   text.length = 0;
   assert_true(probe_describe_loss(machine, "0,1", &text));
-  assert_non_null(strstr(text.text, "; cuInit failed"));
+  assert_non_null(strstr(text.text, "CUDA does not start: cuInit failed; 1 GPU"));
   machine->cuda_lost = false;
   strbuf_fini(&text);
   machine->fact_count = 0; /* NVML is not there or fails: what CUDA says counts */
   machine->gpu_count = 0;
   assert_loss(machine, NULL, "");
   machine->cuda_lost = true;
-  assert_loss(machine, NULL, "cuInit failed");
-  machine->gpus[0].mig_enabled = true; /* CUDA shows one part */
+  assert_loss(machine, NULL, "CUDA does not start: cuInit failed");
   machine->gpu_count = 1;
   machine->cuda_lost = false;
-  machine_add_fact(machine, "gpus_hidden", -1, FACT_OK, "3");
+  machine_add_fact(machine, "gpus_hidden", -1, FACT_UNAVAILABLE, "a GPU is in MIG mode");
   assert_loss(machine, NULL, "");
   machine_add_fact(machine, "gpus_lost", -1, FACT_OK, "1");
   assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver");
+  machine->nvml_lost = true; /* which costs no GPU: what does comes first */
+  assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver; NVML crashed or");
 }
 
 static void machine_comes_from_child(void **state) {
