@@ -118,13 +118,14 @@ struct outlier_verdict {
 struct outlier_part {
   const char *host, *name;
   const char *uuid, *pci_address; /* of its GPU, ", " between two; NULL = of none, or not known */
-  uint64_t gpus;                  /* bit i: it is GPU i, or a link of it; 0 = the whole machine */
+  uint64_t gpus; /* bit i: it is GPU i, or a link of all of them; 0 = the machine */
   double change, least;
   size_t cases, slow_cases;
   const char *blocks;   /* ", " between */
   const char *evidence; /* checks that failed and what slowed results there; NULL = none */
-  /* Of changes: one of its cases became slower than on the other nodes by more than matters, by a t
-   * test against how these differ, that holds over all cases and nodes (OUTLIER_ALONE_ALPHA). */
+  /* Of changes: at least two of its cases, and half of them, became slower by more than matters,
+   * and one of them than on the other nodes, by a t test against how these differ that holds over
+   * all cases and nodes (OUTLIER_ALONE_ALPHA). */
   bool certain;
 };
 
