@@ -5,6 +5,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/cli/analysis.h"
+#include "runner/cli/selection.h"
 #include "runner/record/manage.h"
 
 #include <math.h>
@@ -231,10 +232,16 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
   struct command *command = decide->command;
   const struct plan_options options = {.only = command->request.filter.only, .keys = decide->open};
   RETURN_ON_ERROR(command_get_machine(command, err));
+  selection_warn_of_loss(command);
   RETURN_ON_ERROR(plan_new(decide->scenario, command->target, &options, plan, err));
   if ((*plan)->case_count == 0) {
     plan_free(*plan);
     *plan = NULL;
+    if (command->gpus_missing) {
+      return error_set(err, STATUS_UNSUPPORTED,
+                       "no undecided case can be measured on what is left of the GPUs: %.*s",
+                       (int)strcspn(command->loss, ":;"), command->loss);
+    }
     return error_set(err, STATUS_INVALID,
                      "no undecided case is of scenario %s, which the last run of %s measured; name "
                      "a run of the others",
@@ -273,7 +280,11 @@ static enum status decide_measure(struct decide *decide, bool *goes_on, struct e
   }
   int code = decide_claim(decide, &plan);
   if (code == EXIT_DONE) {
+    request->gpus_missing = command->gpus_missing ? command->loss : NULL;
     code = run_plan(request, plan);
+    if (command->code == EXIT_DONE) { /* else it was said already */
+      code = selection_code(command, plan, code);
+    }
     request->repeated = true;
     *goes_on = code != EXIT_INTERRUPTED && !decide_is_interrupted(decide);
   }

@@ -118,6 +118,15 @@ static void verb_completion_print_bash_value(struct arena *arena, const char *ve
   printf("    %s\\ --%s=", verb, option->name);
   if (!option->optional) {
     printf(" | %s\\ --%s", verb, option->name);
+  } else if (strcmp(option->argument, "FILE") == 0) {
+    /* Behind a blank a FILE.toml, or what the verb takes. */
+    printf(") return ;;\n    %s\\ --%s)\n", verb, option->name);
+    printf("      if [[ $current != -* ]]; then\n"
+           "        mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- \"$current\")\n"
+           "        _haul_ask runs\n"
+           "        return\n"
+           "      fi ;;\n");
+    return;
   }
   if (asked != NULL) {
     printf(") _haul_ask %s; return ;;\n", asked);

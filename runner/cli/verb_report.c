@@ -245,7 +245,8 @@ static enum status verb_report_note_unended(struct command *command,
     if (found.running) {
       say_note(&command->common, "run %lld has not ended (%s): %lld results so far",
                (long long)request->runs[i].id,
-               k < killed.count ? "it was killed" : "it is being measured, or was killed",
+               k < killed.count ? "haul was killed, or measures it elsewhere with other locks"
+                                : "it is being measured, or was killed",
                (long long)found.results);
     }
   }

@@ -219,9 +219,10 @@ enum status command_note_killed(struct command *command, struct database *databa
   }
   if (count > 0) {
     say_note(&command->common,
-             "%s %s %s not running any more: haul was killed; haul run --resume run:%" PRId64
-             "%s measures the rest",
-             strings_plural(count, "run", "runs"), names, strings_plural(count, "is", "are"), last,
+             "%s %s: haul was killed, or measures %s elsewhere with other locks (HAUL_LOCKS, a "
+             "container); haul run --resume run:%" PRId64 "%s measures the rest, where it was "
+             "killed",
+             strings_plural(count, "run", "runs"), names, strings_plural(count, "it", "them"), last,
              console_db_option(&command->common, &command->arena));
   }
   return STATUS_OK;

@@ -59,7 +59,7 @@ enum status claim_run(const struct claim_request *request, const char *run, stru
                       struct error *err) CHECK_RESULT;
 void claim_leave_run(struct lock *owner);
 /* Whether the run has an owner on this host, as far as can be told, in whatever copy of its
- * database: else it was killed. */
+ * database: else it was killed, or its owner has other locks (HAUL_LOCKS, a container). */
 bool claim_is_measured(const struct claim_request *request, const char *run);
 
 #endif

@@ -116,13 +116,18 @@ void status_line_clear(struct status_line *line) {
 
 void status_line_interrupted(struct status_line *line, const struct progress *progress) {
   char left[UNITS_TEXT_MAX];
-  const bool late = progress->case_left_ns == 0;
-  units_format_duration_short(late ? SUPERVISE_STOP_NS : progress->case_left_ns, left);
+  char most[UNITS_TEXT_MAX];
+  const uint64_t left_ns = progress->case_left_ns;
+  const bool late = left_ns == 0;
+  units_format_duration_short(left_ns, left);
+  units_format_duration_short(left_ns > SUPERVISE_STOP_NS ? left_ns : SUPERVISE_STOP_NS, most);
   status_line_clear(line);
-  say_note(line->common,
-           "interrupted: finishing %s, %sat most%s %s; press Ctrl-C again to stop now",
-           progress->bench->name, late ? "which takes longer than was planned, " : "",
-           late ? "" : " about", left);
+  say_note(
+      line->common,
+      "interrupted: finishing %s, which %s%s, and is stopped after %s; press Ctrl-C again to stop "
+      "now",
+      progress->bench->name, late ? "takes longer than was planned" : "should end within ",
+      late ? "" : left, most);
 }
 
 void status_line_case(struct status_line *line, const struct bench_case *bench_case,

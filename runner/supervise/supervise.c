@@ -121,7 +121,7 @@ static bool supervise_is_overdue(struct supervisor *supervisor, uint64_t now_ns)
     return false;
   }
   if (supervisor->stop_by_ns == 0) {
-    supervisor->stop_by_ns = now_ns + supervisor->options->watchdog_floor_ns / 2;
+    supervisor->stop_by_ns = now_ns + supervisor->options->watchdog_floor_ns / SUPERVISE_STOP_PARTS;
   }
   return now_ns >= supervisor->stop_by_ns &&
          now_ns - supervisor->case_started_ns > supervisor->case_longest_ns;

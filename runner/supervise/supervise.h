@@ -25,8 +25,9 @@
 enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
 #define SUPERVISE_WATCHDOG_FLOOR_NS UINT64_C(30000000000)
 /* After a first interrupt a case that takes longer than its plan goes on for so long: a scheduler
- * kills 30 s after it. Half of the floor, for tests too. */
-#define SUPERVISE_STOP_NS (SUPERVISE_WATCHDOG_FLOOR_NS / 2)
+ * kills 30 s after it. A part of the floor, for tests too. */
+enum { SUPERVISE_STOP_PARTS = 2 };
+#define SUPERVISE_STOP_NS (SUPERVISE_WATCHDOG_FLOOR_NS / SUPERVISE_STOP_PARTS)
 
 /* Everything that one process measured of one case, also what arrived before a worker died;
  * borrowed for the duration of the call. */

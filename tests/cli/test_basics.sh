@@ -114,6 +114,9 @@ equal 'host_name= ' "$(offers haul outliers --db words.db --where host_na)" 'fac
 equal 'driver_version ' "$(offers haul check --db words.db --by driver_v)" 'facts to compare by'
 equal 'regressed ' "$(offers haul check --db words.db --fail-on re)" 'verdicts'
 equal 'rank ' "$(offers haul diff --method r)" 'methods of diff'
+touch wanted.toml
+equal 'wanted.toml ' "$(offers haul check --db words.db --expect wa)" 'files of check --expect'
+equal 'tag:first ' "$(offers haul check --db words.db --expect tag)" 'runs of check --expect'
 equal 'log linear ' "$(offers haul run quick --plot = l)" 'scales'
 equal ' ' "$(offers haul check --db words.db --delta '')" 'what is not known'
 equal 'list show check learn ' "$(offers haul expect '')" 'words of expect'

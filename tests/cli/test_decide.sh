@@ -85,6 +85,17 @@ wait $pid
 equal 130 $? 'exit code'
 expect_value 1 i.db "select count(*) from v_run where tag = 'd' and status = 'done'"
 
+begin 'GPUs that went missing: what there is is measured, and the exit code says that it is not all'
+printf '%s\n' '[[fake.fault]]' 'kind = "error"' 'call = "cuDeviceGet"' 'code = 999' 'nth = 4' 'count = 0' >three.toml
+on_first -q gpu.toml --only 'up' --db g.db --tag a
+HAUL_FAKE_FAULTS=$scratch/three.toml run_fails 3 'error: .*CUDA shows 3 of the 8 GPUs that NVML sees' \
+  run --decide tag:a --tag b --processes 1 --db g.db
+expect_value done g.db "select group_concat(distinct status) from v_run where tag = 'b'"
+on_first -q gpu.toml --only 'up/*gpu3*' --db g.db --tag lost
+HAUL_FAKE_FAULTS=$scratch/three.toml run_fails 3 \
+  'error: no undecided case can be measured on what is left of the GPUs: CUDA shows 3 of the 8 GPUs that NVML sees$' \
+  run --decide tag:lost --tag c --db g.db
+
 begin 'what cannot be'
 run_fails 2 '--decide needs --tag' run --decide tag:a --db d.db
 run_fails 2 'cannot be combined with a scenario' run gpu.toml --decide tag:a --tag b

@@ -109,14 +109,14 @@ kill -9 "$pid"
 wait "$pid" 2>/dev/null
 await gone "$pid"
 run_ok list runs --db a.db
-expect_err '^haul: run [0-9]+ is not running any more: haul was killed; haul run --resume run:[0-9]+ --db a.db measures'
+expect_err '^haul: run [0-9]+: haul was killed, or measures it elsewhere with other locks .*; haul run --resume run:[0-9]+ --db a.db measures'
 expect_value running a.db 'select status from run order by id desc limit 1'
 run_ok show --result latest --db a.db
-expect_err '^haul: run [0-9]+ is not running any more: haul was killed; haul run --resume'
+expect_err '^haul: run [0-9]+: haul was killed, or measures it elsewhere'
 run_ok show --result previous --db a.db
 reject_err killed
 run_ok report killed.html --db a.db
-expect_err 'run [0-9]+ has not ended \(it was killed\): [0-9]+ results so far'
+expect_err 'run [0-9]+ has not ended \(haul was killed, or measures it elsewhere with other locks\): [0-9]+ results so far'
 run_ok delete latest --yes --db a.db
 expect_value 3 a.db 'select count(*) from run'
 
