@@ -273,7 +273,7 @@ equal killed "$(ls killed)" 'a probe that was killed'
 echo 'signal = 11' >>crash.toml
 HAUL_FAKE_FAULTS=crash.toml run run health --db crash.db
 expect_code 1
-expect_out '^unhealthy: the process that asked the GPU driver was killed by signal [0-9]+ .*: check whether nvidia-smi answers'
+expect_out '^unhealthy: the process that asked the GPU driver (was killed by signal [0-9]+ .*|ended with exit code 1): check whether nvidia-smi answers'
 sed 's/cuInit/nvmlDeviceGetHandleByIndex_v2/' crash.toml >nvml.toml
 readonly nvml_lost='^unhealthy: NVML (crashed or gave no answer|does not start: .*): check whether nvidia-smi answers'
 expect_health 1 "$nvml_lost" nvml.toml --db crash.db
