@@ -424,9 +424,10 @@ static uint32_t stream_iterations_max(const void *opaque) {
   return state->loads != NULL && most > LOAD_SHARE ? most / LOAD_SHARE : most;
 }
 
-static void stream_flush_host_cache(const struct buffer *buffer) {
+/* size_bytes: the array's; the pool's buffer may be larger. */
+static void stream_flush_host_cache(const struct buffer *buffer, uint64_t size_bytes) {
   if (buffer != NULL && buffer->host != NULL) {
-    (void)cache_flush(buffer->host, buffer->size_bytes); /* the note says what it can do */
+    (void)cache_flush(buffer->host, size_bytes); /* the note says what it can do */
   }
 }
 
@@ -441,9 +442,9 @@ static enum status stream_before_trial(void *opaque, struct error *err) {
     RETURN_ON_ERROR(fill_inputs(state, err)); /* numbers grow from operation to operation */
   }
   if (measure->host_cache == HOST_CACHE_FLUSHED) {
-    stream_flush_host_cache(state->arrays.out);
-    stream_flush_host_cache(state->arrays.a);
-    stream_flush_host_cache(state->arrays.b);
+    stream_flush_host_cache(state->arrays.out, stream->size_bytes);
+    stream_flush_host_cache(state->arrays.a, stream->size_bytes);
+    stream_flush_host_cache(state->arrays.b, stream->size_bytes);
   }
   if (state->loads != NULL) {
     RETURN_ON_ERROR(loads_before_trial(state->loads, err));

@@ -369,9 +369,8 @@ static enum status flush_device_caches(const struct transfer *transfer, const st
 }
 
 /* What is not cached, write-combined memory, is neither. */
-static void set_host_cache(const struct transfer *transfer, const struct flow_run *run,
-                           const struct buffer *buffer) {
-  const uint64_t size_bytes = transfer_buffer_bytes(run->flow); /* the pool's may be larger */
+static void set_host_cache(const struct transfer *transfer, const struct buffer *buffer,
+                           uint64_t size_bytes) {
   if (buffer->host == NULL || buffer->endpoint.place != PLACE_NUMA) {
     return;
   }
@@ -387,10 +386,11 @@ static void set_host_cache(const struct transfer *transfer, const struct flow_ru
 /* Both ends of the flow, of which the caches then hold the source; managed memory only where its
  * pages are on the host, since a flush or a write would bring the others there. */
 static void set_host_caches(const struct transfer *transfer, const struct flow_run *run) {
+  const uint64_t size_bytes = transfer_buffer_bytes(run->flow); /* the pool's may be larger */
   if (!transfer_ops(run->flow)->shares_buffer) {
-    set_host_cache(transfer, run, run->target);
+    set_host_cache(transfer, run->target, size_bytes);
   }
-  set_host_cache(transfer, run, run->source);
+  set_host_cache(transfer, run->source, size_bytes);
 }
 
 static enum status transfer_before_trial(void *state, struct error *err) {
