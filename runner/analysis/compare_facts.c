@@ -244,12 +244,13 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
   char to[TIME_MAX];
   units_format_utc(first, "%Y-%m-%d %H:%M", from, sizeof from);
   units_format_utc(last, "%Y-%m-%d %H:%M", to, sizeof to);
-  const bool same_day = strncmp(from, to, strlen("2026-11-22 ")) == 0;
-  return arena_format(arena, "%s%s of %s%s%s UTC", text, ranges > RANGES_SHOWN ? " ..." : "", from,
-                      strcmp(from, to) == 0 ? "" : " to ",
-                      strcmp(from, to) == 0 ? ""
-                      : same_day            ? to + strlen("2026-11-22 ")
-                                            : to);
+  const size_t date = strlen("2026-11-22 ");
+  const char *until =
+      strcmp(from, to) == 0
+          ? ""
+          : arena_format(arena, " to %s", strncmp(from, to, date) == 0 ? to + date : to);
+  return arena_format(arena, "%s%s of %s%s UTC", text, ranges > RANGES_SHOWN ? " ..." : "", from,
+                      until);
 }
 
 void compare_environments(const struct measured *measured, const enum side *sides,

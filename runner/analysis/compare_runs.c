@@ -242,8 +242,7 @@ static bool compare_part_matches(const struct measured *measured, const struct o
                                  const char *only) {
   for (size_t i = 0; i < measured->case_count; i++) {
     const struct measured_case *bench = &measured->cases[i];
-    if (strings_has_word(part->blocks, bench->block) && (part->gpus & bench->gpus) == part->gpus &&
-        measured_case_matches(bench, only)) {
+    if (outliers_part_has(part, bench) && measured_case_matches(bench, only)) {
       return true;
     }
   }

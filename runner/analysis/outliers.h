@@ -138,6 +138,9 @@ struct outlier_cell {
   bool slow; /* something there is slow */
 };
 
+/* Whether the case measures the part. */
+bool outliers_part_has(const struct outlier_part *part, const struct measured_case *bench);
+
 struct outliers {
   struct arena arena;
   /* By finding; the slowest first. */

@@ -117,6 +117,10 @@ static const char *fleet_part_name(struct arena *arena, const struct outlier_ver
               : arena_format(arena, "gpu%d", verdict->gpus[0]);
 }
 
+bool outliers_part_has(const struct outlier_part *part, const struct measured_case *bench) {
+  return strings_has_word(part->blocks, bench->block) && (part->gpus & bench->gpus) == part->gpus;
+}
+
 /* Whether a result says that the part changed for the worse by more than matters: against the same
  * place on the other hosts, by how these differ, with a share of the error rate. */
 static bool fleet_is_worse(const struct finder *f, const struct result *result, double *scratch) {
@@ -146,9 +150,8 @@ static bool fleet_is_certain(const struct finder *f, uint32_t host, const struct
   const bool alone = part->slow_cases < 2 || 2 * part->slow_cases < part->cases;
   for (size_t i = 0; !alone && i < f->result_count; i++) {
     const struct result *result = &f->results[i];
-    const uint64_t gpus = f->measured->cases[result->bench].gpus;
-    if (result->host == host && strings_has_word(part->blocks, result->traits->block) &&
-        (part->gpus & gpus) == part->gpus && fleet_is_worse(f, result, scratch)) {
+    if (result->host == host && outliers_part_has(part, &f->measured->cases[result->bench]) &&
+        fleet_is_worse(f, result, scratch)) {
       return true;
     }
   }

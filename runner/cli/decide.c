@@ -239,8 +239,8 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
     *plan = NULL;
     if (command->gpus_missing) {
       return error_set(err, STATUS_UNSUPPORTED,
-                       "no undecided case can be measured on what is left of the GPUs: %.*s",
-                       (int)strcspn(command->loss, ":;"), command->loss);
+                       "no undecided case can be measured on what is left of the GPUs: %s",
+                       selection_missing_gpus(command));
     }
     return error_set(err, STATUS_INVALID,
                      "no undecided case is of scenario %s, which the last run of %s measured; name "

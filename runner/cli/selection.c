@@ -123,16 +123,20 @@ void selection_warn_of_loss(struct command *command) {
   strbuf_fini(&text);
 }
 
-int selection_code(const struct command *command, const struct plan *plan, int code) {
+const char *selection_missing_gpus(struct command *command) {
+  return arena_strndup(&command->arena, command->loss, strcspn(command->loss, ":;"));
+}
+
+int selection_code(struct command *command, const struct plan *plan, int code) {
   if (!command->gpus_missing || !plan->for_gpus) {
     return code;
   }
   if (code == EXIT_DONE && plan->scenario->run.verdict != RUN_VERDICT_EXPECTED) {
     /* Nothing else says why; what to do is in the warning. */
     say_error(&command->common,
-              "not all GPUs of this machine can be measured: %.*s; to leave some out on purpose, "
+              "not all GPUs of this machine can be measured: %s; to leave some out on purpose, "
               "name the others in CUDA_VISIBLE_DEVICES",
-              (int)strcspn(command->loss, ":;"), command->loss);
+              selection_missing_gpus(command));
   }
   return worse(code, EXIT_NOT_MEASURED);
 }

@@ -26,9 +26,11 @@ enum status selection_plan(struct command *command, size_t i, struct plan **plan
 /* Say what of this machine's GPUs and driver cannot be used (probe_describe_loss()), once. Of a
  * machine in a file nothing is said. */
 void selection_warn_of_loss(struct command *command);
+/* Which GPUs cannot be used, in short, where command->gpus_missing. */
+const char *selection_missing_gpus(struct command *command);
 /* The exit code of what a plan came to: EXIT_NOT_MEASURED, and an error, where the plan is for GPUs
  * and some cannot be used, however well the others did. */
-int selection_code(const struct command *command, const struct plan *plan, int code);
+int selection_code(struct command *command, const struct plan *plan, int code);
 
 /* Of the i-th scenario every case is skipped, for that reason. */
 void selection_note_nothing(struct command *command, size_t i, const char *reason);

@@ -2,11 +2,11 @@
  *
  * From the least window of its bytes (bound.h) and the settings of [measure]: repeats in a trial so
  * that it lasts min_trial; trials until the interval of the median is within precision, for the
- * spread that is usual (0.3 % of what GPUs do alone, 2 % where processors or the driver's paging
- * have a part in it); cache flushes; pattern, poison
- * and comparison of verification; allocation of buffers that the pool does not hold yet. Meant to
- * be within a factor of two on a machine that is not slow for its kind; figures without another
- * source are of H200s under driver 580, of which tests/runner/plan/test_scenario.c has runs. */
+ * spread that is usual (0.1 % of what GPUs do alone, 0.3 % of latencies, 2 % where processors or
+ * the driver's paging have a part in it); cache flushes; pattern, poison and comparison of
+ * verification; allocation of buffers that the pool does not hold yet. Meant to be within a factor
+ * of two on a machine that is not slow for its kind; figures without another source are of H200s
+ * under driver 580, of which tests/runner/plan/test_scenario.c has runs. */
 #ifndef HAUL_RUNNER_PLAN_ESTIMATE_H
 #define HAUL_RUNNER_PLAN_ESTIMATE_H
 

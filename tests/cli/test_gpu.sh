@@ -224,46 +224,21 @@ printf '%s\n' 'schema_version = 1' 'name = "peers"' '[measure]' 'max_time = "5ms
   'method = "ce"' 'initiator = "source"' 'from = { gpu = 0 }' 'to = { gpu = [1, 2, 1] }' 'size = "1MiB"' >peers.toml
 HAUL_FAKE_FAULTS=$scratch/fault.toml run_ok run peers.toml --db peers.db
 expect_value 2 peers.db "select count(*) from v_case where status = 'ok'"
-cat >mixed.toml <<'TOML'
-schema_version = 1
-name = "mixed"
-[measure]
-max_time = "5ms"
-[[transfer]]
-name = "both"
-method = "ce"
-size = "1MiB"
-[[transfer.flow]]
-from = { gpu = 0 }
-to = { gpu = 1 }
-peer = false
-[[transfer.flow]]
-from = { gpu = 1 }
-to = { gpu = 0 }
-[[chase]]
-name = "chase"
-space = "peer"
-at = { gpu = 0 }
-of = { gpu = 1 }
-footprint = "1MiB"
-[[chase.load]]
-method = "ce"
-from = { gpu = 1 }
-to = { gpu = 0 }
-size = "1MiB"
-peer = false
-[[transfer]]
-name = "others"
-method = "ce"
-size = "1MiB"
-[[transfer.flow]]
-from = { gpu = 0 }
-to = { gpu = 1 }
-peer = false
-[[transfer.flow]]
-from = { gpu = 2 }
-to = { gpu = 1 }
-TOML
+flow() { # TABLE FROM TO [LINE]
+  printf '%s\n' "[[$1]]" "from = { gpu = $2 }" "to = { gpu = $3 }" "${4-}"
+}
+{
+  printf '%s\n' 'schema_version = 1' 'name = "mixed"' '[measure]' 'max_time = "5ms"'
+  printf '%s\n' '[[transfer]]' 'name = "both"' 'method = "ce"' 'size = "1MiB"'
+  flow transfer.flow 0 1 'peer = false'
+  flow transfer.flow 1 0
+  printf '%s\n' '[[chase]]' 'name = "chase"' 'space = "peer"' 'at = { gpu = 0 }' 'of = { gpu = 1 }' 'footprint = "1MiB"'
+  flow chase.load 1 0 'peer = false'
+  printf '%s\n' 'method = "ce"' 'size = "1MiB"'
+  printf '%s\n' '[[transfer]]' 'name = "others"' 'method = "ce"' 'size = "1MiB"'
+  flow transfer.flow 0 1 'peer = false'
+  flow transfer.flow 2 1
+} >mixed.toml
 run_ok run mixed.toml --db mixed.db
 expect_err 'peer access between GPU . and GPU . is on or off for a whole case, which has peer = false for a part of it only'
 expect_value 'others' mixed.db "select group_concat(block) from v_case where status = 'ok'"
