@@ -1,6 +1,7 @@
 # Options of the build and the flags that every target gets.
 option(HAUL_WERROR "Treat compiler warnings as errors" OFF)
 option(HAUL_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(HAUL_TRAP "With HAUL_SANITIZE: undefined behaviour ends the program by SIGILL, without a message" OFF)
 option(HAUL_FUZZ "Build the fuzz targets with libFuzzer; needs clang" OFF)
 option(HAUL_PORTABLE "Link all but libc, libm, libdl and libsmartcols statically" OFF)
 
@@ -25,6 +26,12 @@ target_compile_definitions(haul_flags INTERFACE _GNU_SOURCE)
 target_compile_options(haul_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wconversion -Wshadow>
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>)
+# Two builds of a commit are the same in any two folders (packaging/reproducible.sh). Debug builds name the
+# files as they are here, for debuggers.
+foreach(kind IN ITEMS debug macro)
+  target_compile_options(haul_flags INTERFACE
+    "$<$<NOT:$<CONFIG:Debug>>:-f${kind}-prefix-map=${PROJECT_SOURCE_DIR}=.;-f${kind}-prefix-map=${PROJECT_BINARY_DIR}=build>")
+endforeach()
 if(HAUL_WERROR)
   target_compile_options(haul_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
@@ -34,7 +41,13 @@ if(HAUL_SANITIZE)
   # release build knows better.
   target_compile_options(haul_flags INTERFACE
     $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:C,CXX>>:-Og$<SEMICOLON>-Wno-format-truncation>)
-  target_link_options(haul_flags INTERFACE -fsanitize=address,undefined)
+  # For its messages UBSan has 12 MB of data, which LeakSanitizer looks through each time that haul ends.
+  if(HAUL_TRAP)
+    target_compile_options(haul_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize-undefined-trap-on-error>)
+    target_link_options(haul_flags INTERFACE -fsanitize=address)
+  else()
+    target_link_options(haul_flags INTERFACE -fsanitize=address,undefined)
+  endif()
 endif()
 if(HAUL_FUZZ)
   target_compile_options(haul_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=fuzzer-no-link>)

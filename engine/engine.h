@@ -6,9 +6,10 @@
 #define HAUL_ENGINE_ENGINE_H
 
 #include "engine/case/trial.h"
-#include "engine/machine/machine.h"
+#include "engine/machine/limits.h"
 
 struct engine;
+struct machine;
 
 /* One launch moves the bytes of the flow and of another one of the case; a part of the case_key. */
 bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow);

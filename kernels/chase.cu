@@ -32,8 +32,8 @@ template <typename ADDRESS> static __device__ __forceinline__ void arrived(ADDRE
 }
 
 /* The slowest of the block's threads. */
-static __device__ __forceinline__ void note_time(const struct chase_arguments &arguments,
-                                                 uint64_t cycles, uint64_t elapsed_ns) {
+__device__ __forceinline__ void note_time(const struct chase_arguments &arguments, uint64_t cycles,
+                                          uint64_t elapsed_ns) {
   __shared__ unsigned long long slowest[2];
   static_assert(sizeof slowest == CHASE_OWN_SHARED_BYTES, "the host leaves room for it");
   if (threadIdx.x == 0) {

@@ -26,7 +26,9 @@
   KERNEL_STREAM_WIDE(X, id, name)
 #define KERNEL_STREAM_LIST(X)                                                                      \
   KERNEL_STREAM_ALL(X, KERNEL_STREAM_COPY, "haul_stream_copy")                                     \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_COPY_L2, "haul_stream_copy_l2")                               \
   KERNEL_STREAM_ALL(X, KERNEL_STREAM_READ, "haul_stream_read")                                     \
+  KERNEL_STREAM_ALL(X, KERNEL_STREAM_READ_L2, "haul_stream_read_l2")                               \
   KERNEL_STREAM_ALL(X, KERNEL_STREAM_WRITE, "haul_stream_write")                                   \
   KERNEL_STREAM_ALL(X, KERNEL_STREAM_MUL_F32, "haul_stream_mul_f32")                               \
   KERNEL_STREAM_ALL(X, KERNEL_STREAM_ADD_F32, "haul_stream_add_f32")                               \
@@ -54,35 +56,64 @@
   KERNEL_ARITHMETIC_TYPES(X, KERNEL_ARITHMETIC_FMA, "haul_arithmetic_fma")                         \
   KERNEL_ARITHMETIC_ILP(X, KERNEL_ARITHMETIC_ADD3_I32, "haul_arithmetic_add3_i32")
 
-#define KERNEL_LIST(X)                                                                             \
+/* The kernels of each file. */
+#define KERNEL_GATE_FILE(X)                                                                        \
   X(KERNEL_GATE, "haul_gate")                                                                      \
+  X(KERNEL_EMPTY, "haul_empty")
+#define KERNEL_PATTERN_FILE(X)                                                                     \
   X(KERNEL_PATTERN_FILL, "haul_pattern_fill")                                                      \
   X(KERNEL_PATTERN_COMPARE, "haul_pattern_compare")                                                \
+  X(KERNEL_TOUCH, "haul_touch")
+#define KERNEL_COPY_FILE(X)                                                                        \
   X(KERNEL_COPY_1, "haul_copy_1")                                                                  \
   X(KERNEL_COPY_2, "haul_copy_2")                                                                  \
   X(KERNEL_COPY_4, "haul_copy_4")                                                                  \
   X(KERNEL_COPY_8, "haul_copy_8")                                                                  \
   X(KERNEL_COPY_16, "haul_copy_16")                                                                \
   X(KERNEL_COPY_BULK, "haul_copy_bulk")                                                            \
-  X(KERNEL_COPY_PAIR, "haul_copy_pair")                                                            \
+  X(KERNEL_COPY_PAIR, "haul_copy_pair")
+#define KERNEL_STRIDED_FILE(X)                                                                     \
   X(KERNEL_COPY_ROWS, "haul_copy_rows")                                                            \
   X(KERNEL_PATTERN_ROWS, "haul_pattern_rows")                                                      \
   X(KERNEL_COPY_PIECES, "haul_copy_pieces")                                                        \
-  X(KERNEL_PATTERN_PIECES, "haul_pattern_pieces")                                                  \
-  X(KERNEL_TOUCH, "haul_touch")                                                                    \
-  X(KERNEL_EMPTY, "haul_empty")                                                                    \
+  X(KERNEL_PATTERN_PIECES, "haul_pattern_pieces")
+#define KERNEL_CHASE_FILE(X)                                                                       \
   X(KERNEL_CHASE_SYS, "haul_chase_sys")                                                            \
   X(KERNEL_CHASE_L1, "haul_chase_l1")                                                              \
   X(KERNEL_CHASE_L2, "haul_chase_l2")                                                              \
   X(KERNEL_CHASE_L1_U32, "haul_chase_l1_u32")                                                      \
   X(KERNEL_CHASE_L2_U32, "haul_chase_l2_u32")                                                      \
   X(KERNEL_CHASE_SHARED, "haul_chase_shared")                                                      \
-  X(KERNEL_CHASE_BULK, "haul_chase_bulk")                                                          \
+  X(KERNEL_CHASE_BULK, "haul_chase_bulk")
+#define KERNEL_STREAM_FILE(X)                                                                      \
   X(KERNEL_STREAM_FILL, "haul_stream_fill")                                                        \
   X(KERNEL_STREAM_COMPARE, "haul_stream_compare")                                                  \
-  KERNEL_STREAM_LIST(X)                                                                            \
-  KERNEL_ARITHMETIC_LIST(X)
+  KERNEL_STREAM_LIST(X)
+#define KERNEL_ARITHMETIC_FILE(X) KERNEL_ARITHMETIC_LIST(X)
+
+/* Each file is a module of its own, which is loaded when a case needs it: behind the name, its
+ * kernels. */
+#define KERNEL_MODULE_LIST(X)                                                                      \
+  X(KERNEL_MODULE_GATE, "gate", KERNEL_GATE_FILE)                                                  \
+  X(KERNEL_MODULE_PATTERN, "pattern", KERNEL_PATTERN_FILE)                                         \
+  X(KERNEL_MODULE_COPY, "copy", KERNEL_COPY_FILE)                                                  \
+  X(KERNEL_MODULE_STRIDED, "strided", KERNEL_STRIDED_FILE)                                         \
+  X(KERNEL_MODULE_CHASE, "chase", KERNEL_CHASE_FILE)                                               \
+  X(KERNEL_MODULE_STREAM, "stream", KERNEL_STREAM_FILE)                                            \
+  X(KERNEL_MODULE_ARITHMETIC, "arithmetic", KERNEL_ARITHMETIC_FILE)
+ENUM_NAMES_DECLARE(kernel_module, KERNEL_MODULE_LIST)
+
+#define KERNEL_LIST(X)                                                                             \
+  KERNEL_GATE_FILE(X)                                                                              \
+  KERNEL_PATTERN_FILE(X)                                                                           \
+  KERNEL_COPY_FILE(X)                                                                              \
+  KERNEL_STRIDED_FILE(X)                                                                           \
+  KERNEL_CHASE_FILE(X)                                                                             \
+  KERNEL_STREAM_FILE(X)                                                                            \
+  KERNEL_ARITHMETIC_FILE(X)
 ENUM_NAMES_DECLARE(kernel, KERNEL_LIST)
+/* The first kernel of a module: its last stands before the first of the next module. */
+enum kernel kernel_module_first(enum kernel_module module);
 
 /* haul_gate<<<1, 1>>>: waits until *flag (host memory, 32 bits) equals `open`, or timeout_ns have
  * passed on %globaltimer; then writes 1 (opened) or 2 (timed out) to *report (host memory). */
@@ -179,14 +210,19 @@ struct sm_span {
 };
 enum { SM_SPANS = 1024 };
 
-/* haul_stream_OP_BYTES_uUNROLL<<<any, any>>>, for those that depend on it haul_stream_OP_TYPE_...:
- * `passes` times over arrays of size_bytes, with accesses of BYTES, UNROLL of each array under way
- * together. Blocks take neighbouring tiles of block x UNROLL accesses, grid tiles apart. Arrays are
- * aligned to 16 bytes and do not overlap; size_bytes is any multiple of the type.
+/* haul_stream_OP[_l2]_BYTES_uUNROLL<<<any, any>>>, for those that depend on it
+ * haul_stream_OP_TYPE_...: `passes` times over arrays of size_bytes, with accesses of BYTES, UNROLL
+ * of each array under way together. Blocks take neighbouring tiles of block x UNROLL accesses, grid
+ * tiles apart, the same in each pass: passes go over all of the arrays where all blocks are on the
+ * SMs at once, for each comes to a tile again when it has been through its share, and the others
+ * through about as much of theirs. _l2: loads pass the L1 cache (ld.global.cg). Arrays are aligned
+ * to 16 bytes and do not overlap; size_bytes is any multiple of the type.
+ *
  *   copy out = a; mul out = s a; add out = a + b; triad out = a + s b, with s = STREAM_SCALAR
  *   write out = stream_word() of the place
  *   dot   results[block] = the block's part of the sum of a b, in f64 whatever the type
  *   read  results[block] = the block's part of the sum of all 32-bit words, modulo 2^32
+ *
  * spans 0: not wanted; else SM_SPANS rows of struct sm_span, and a block ends when its stores are
  * performed. */
 struct stream_arguments {

@@ -28,6 +28,35 @@ static __device__ __forceinline__ void end_pass() {
   asm volatile("" ::: "memory");
 }
 
+/* How an access is loaded: as ld.global.ca, which may hit the L1 cache, or past it. */
+struct through_l1 {
+  template <typename P> static __device__ __forceinline__ P load(const P *from) { return *from; }
+};
+
+/* ld.global.cg. Accesses of 4, 8 and 16 bytes of words. */
+template <int N> using words = pack<uint32_t, N>;
+struct past_l1 {
+  static __device__ __forceinline__ words<1> load(const words<1> *from) {
+    words<1> to;
+    asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(to.items[0]) : "l"(from));
+    return to;
+  }
+  static __device__ __forceinline__ words<2> load(const words<2> *from) {
+    words<2> to;
+    asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(to.items[0]), "=r"(to.items[1])
+                 : "l"(from));
+    return to;
+  }
+  static __device__ __forceinline__ words<4> load(const words<4> *from) {
+    words<4> to;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to.items[0]), "=r"(to.items[1]), "=r"(to.items[2]), "=r"(to.items[3])
+                 : "l"(from));
+    return to;
+  }
+};
+
 /* Operations with an output: INPUTS arrays of T; at() gets the element's place as well. */
 struct op_copy {
   enum { INPUTS = 1 };
@@ -68,7 +97,7 @@ apply(uint64_t index, const struct pack<T, N> &a, const struct pack<T, N> &b) {
 }
 
 /* COUNT accesses of a thread, blockDim.x apart: every load is under way before the first store. */
-template <typename OP, typename T, int N, int COUNT>
+template <typename LOAD, typename OP, typename T, int N, int COUNT>
 static __device__ __forceinline__ void map_tile(const struct stream_arguments &arguments,
                                                 uint64_t first) {
   typedef struct pack<T, N> P;
@@ -78,10 +107,10 @@ static __device__ __forceinline__ void map_tile(const struct stream_arguments &a
   for (int k = 0; k < COUNT; k++) {
     const uint64_t i = first + (uint64_t)k * blockDim.x;
     if (OP::INPUTS > 0) {
-      x[k] = ((const P *)arguments.a)[i];
+      x[k] = LOAD::load((const P *)arguments.a + i);
     }
     if (OP::INPUTS > 1) {
-      y[k] = ((const P *)arguments.b)[i];
+      y[k] = LOAD::load((const P *)arguments.b + i);
     }
   }
 #pragma unroll
@@ -91,15 +120,15 @@ static __device__ __forceinline__ void map_tile(const struct stream_arguments &a
   }
 }
 
-template <typename OP, typename T, int N, int UNROLL>
+template <typename LOAD, typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void map_pass(const struct stream_arguments &arguments) {
   const uint64_t count = arguments.size_bytes / (sizeof(T) * N);
   STREAM_TILES(first, count, UNROLL) {
     if (first + (uint64_t)(UNROLL - 1) * blockDim.x < count) {
-      map_tile<OP, T, N, UNROLL>(arguments, first);
+      map_tile<LOAD, OP, T, N, UNROLL>(arguments, first);
     } else {
       for (uint64_t i = first; i < count; i += blockDim.x) {
-        map_tile<OP, T, N, 1>(arguments, i);
+        map_tile<LOAD, OP, T, N, 1>(arguments, i);
       }
     }
   }
@@ -112,14 +141,14 @@ static __device__ __forceinline__ void map_pass(const struct stream_arguments &a
   }
 }
 
-template <typename OP, typename T, int N, int UNROLL>
+template <typename LOAD, typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void stream_map(const struct stream_arguments &arguments) {
   struct span_start start = {0, 0};
   if (arguments.spans != 0) {
     start = span_begin();
   }
   for (uint32_t pass = 0; pass < arguments.passes; pass++) {
-    map_pass<OP, T, N, UNROLL>(arguments);
+    map_pass<LOAD, OP, T, N, UNROLL>(arguments);
     end_pass();
   }
   if (arguments.spans != 0) {
@@ -150,7 +179,7 @@ template <typename T> struct op_dot {
   }
 };
 
-template <typename OP, typename T, int N, int COUNT>
+template <typename LOAD, typename OP, typename T, int N, int COUNT>
 static __device__ __forceinline__ void sum_tile(const struct stream_arguments &arguments,
                                                 uint64_t first, typename OP::sum *sums) {
   typedef struct pack<T, N> P;
@@ -159,9 +188,9 @@ static __device__ __forceinline__ void sum_tile(const struct stream_arguments &a
 #pragma unroll
   for (int k = 0; k < COUNT; k++) {
     const uint64_t i = first + (uint64_t)k * blockDim.x;
-    x[k] = ((const P *)arguments.a)[i];
+    x[k] = LOAD::load((const P *)arguments.a + i);
     if (OP::INPUTS > 1) {
-      y[k] = ((const P *)arguments.b)[i];
+      y[k] = LOAD::load((const P *)arguments.b + i);
     }
   }
 #pragma unroll
@@ -173,16 +202,16 @@ static __device__ __forceinline__ void sum_tile(const struct stream_arguments &a
   }
 }
 
-template <typename OP, typename T, int N, int UNROLL>
+template <typename LOAD, typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void sum_pass(const struct stream_arguments &arguments,
                                                 typename OP::sum (&sums)[UNROLL]) {
   const uint64_t count = arguments.size_bytes / (sizeof(T) * N);
   STREAM_TILES(first, count, UNROLL) {
     if (first + (uint64_t)(UNROLL - 1) * blockDim.x < count) {
-      sum_tile<OP, T, N, UNROLL>(arguments, first, sums);
+      sum_tile<LOAD, OP, T, N, UNROLL>(arguments, first, sums);
     } else {
       for (uint64_t i = first; i < count; i += blockDim.x) {
-        sum_tile<OP, T, N, 1>(arguments, i, sums);
+        sum_tile<LOAD, OP, T, N, 1>(arguments, i, sums);
       }
     }
   }
@@ -195,7 +224,7 @@ static __device__ __forceinline__ void sum_pass(const struct stream_arguments &a
 }
 
 /* The block's sum, in thread 0; the last warp may be a part of one. */
-template <typename SUM> static __device__ __forceinline__ SUM block_sum(SUM value) {
+template <typename SUM> __device__ __forceinline__ SUM block_sum(SUM value) {
   __shared__ SUM warps[32];
   const uint32_t lane = threadIdx.x % 32;
   const uint32_t warp = threadIdx.x / 32;
@@ -220,7 +249,7 @@ template <typename SUM> static __device__ __forceinline__ SUM block_sum(SUM valu
   return value;
 }
 
-template <typename OP, typename T, int N, int UNROLL>
+template <typename LOAD, typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void stream_sum(const struct stream_arguments &arguments) {
   struct span_start start = {0, 0};
   if (arguments.spans != 0) {
@@ -228,7 +257,7 @@ static __device__ __forceinline__ void stream_sum(const struct stream_arguments 
   }
   typename OP::sum sums[UNROLL] = {};
   for (uint32_t pass = 0; pass < arguments.passes; pass++) {
-    sum_pass<OP, T, N, UNROLL>(arguments, sums);
+    sum_pass<LOAD, OP, T, N, UNROLL>(arguments, sums);
     end_pass();
   }
   typename OP::sum sum = sums[0];
@@ -246,32 +275,34 @@ static __device__ __forceinline__ void stream_sum(const struct stream_arguments 
   }
 }
 
-#define STREAM_KERNEL(name, body, op, type, bytes, unroll)                                         \
+#define STREAM_KERNEL(name, body, load, op, type, bytes, unroll)                                   \
   extern "C" __global__ void __launch_bounds__(1024)                                               \
       name##_##bytes##_u##unroll(const struct stream_arguments arguments) {                        \
-    body<op, type, bytes / sizeof(type), unroll>(arguments);                                       \
+    body<load, op, type, bytes / sizeof(type), unroll>(arguments);                                 \
   }
-#define STREAM_KERNELS_WIDE(name, body, op, type)                                                  \
-  STREAM_KERNEL(name, body, op, type, 8, 1)                                                        \
-  STREAM_KERNEL(name, body, op, type, 8, 4)                                                        \
-  STREAM_KERNEL(name, body, op, type, 16, 1)                                                       \
-  STREAM_KERNEL(name, body, op, type, 16, 4)
-#define STREAM_KERNELS(name, body, op, type)                                                       \
-  STREAM_KERNEL(name, body, op, type, 4, 1)                                                        \
-  STREAM_KERNEL(name, body, op, type, 4, 4)                                                        \
-  STREAM_KERNELS_WIDE(name, body, op, type)
+#define STREAM_KERNELS_WIDE(name, body, load, op, type)                                            \
+  STREAM_KERNEL(name, body, load, op, type, 8, 1)                                                  \
+  STREAM_KERNEL(name, body, load, op, type, 8, 4)                                                  \
+  STREAM_KERNEL(name, body, load, op, type, 16, 1)                                                 \
+  STREAM_KERNEL(name, body, load, op, type, 16, 4)
+#define STREAM_KERNELS(name, body, load, op, type)                                                 \
+  STREAM_KERNEL(name, body, load, op, type, 4, 1)                                                  \
+  STREAM_KERNEL(name, body, load, op, type, 4, 4)                                                  \
+  STREAM_KERNELS_WIDE(name, body, load, op, type)
 
-STREAM_KERNELS(haul_stream_copy, stream_map, op_copy, uint32_t)
-STREAM_KERNELS(haul_stream_write, stream_map, op_write, uint32_t)
-STREAM_KERNELS(haul_stream_read, stream_sum, op_read, uint32_t)
-STREAM_KERNELS(haul_stream_mul_f32, stream_map, op_mul<float>, float)
-STREAM_KERNELS(haul_stream_add_f32, stream_map, op_add<float>, float)
-STREAM_KERNELS(haul_stream_triad_f32, stream_map, op_triad<float>, float)
-STREAM_KERNELS(haul_stream_dot_f32, stream_sum, op_dot<float>, float)
-STREAM_KERNELS_WIDE(haul_stream_mul_f64, stream_map, op_mul<double>, double)
-STREAM_KERNELS_WIDE(haul_stream_add_f64, stream_map, op_add<double>, double)
-STREAM_KERNELS_WIDE(haul_stream_triad_f64, stream_map, op_triad<double>, double)
-STREAM_KERNELS_WIDE(haul_stream_dot_f64, stream_sum, op_dot<double>, double)
+STREAM_KERNELS(haul_stream_copy, stream_map, through_l1, op_copy, uint32_t)
+STREAM_KERNELS(haul_stream_copy_l2, stream_map, past_l1, op_copy, uint32_t)
+STREAM_KERNELS(haul_stream_write, stream_map, through_l1, op_write, uint32_t)
+STREAM_KERNELS(haul_stream_read, stream_sum, through_l1, op_read, uint32_t)
+STREAM_KERNELS(haul_stream_read_l2, stream_sum, past_l1, op_read, uint32_t)
+STREAM_KERNELS(haul_stream_mul_f32, stream_map, through_l1, op_mul<float>, float)
+STREAM_KERNELS(haul_stream_add_f32, stream_map, through_l1, op_add<float>, float)
+STREAM_KERNELS(haul_stream_triad_f32, stream_map, through_l1, op_triad<float>, float)
+STREAM_KERNELS(haul_stream_dot_f32, stream_sum, through_l1, op_dot<float>, float)
+STREAM_KERNELS_WIDE(haul_stream_mul_f64, stream_map, through_l1, op_mul<double>, double)
+STREAM_KERNELS_WIDE(haul_stream_add_f64, stream_map, through_l1, op_add<double>, double)
+STREAM_KERNELS_WIDE(haul_stream_triad_f64, stream_map, through_l1, op_triad<double>, double)
+STREAM_KERNELS_WIDE(haul_stream_dot_f64, stream_sum, through_l1, op_dot<double>, double)
 
 extern "C" __global__ void haul_stream_fill(const struct stream_data_arguments arguments) {
   for (uint64_t i = thread_in_grid(); i < arguments.count; i += threads_of_grid()) {

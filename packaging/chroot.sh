@@ -1,73 +1,35 @@
-#!/bin/sh
-# chroot.sh SUITE FILE.deb [FOLDER] - installs the package into a clean Debian (bookworm, trixie ...), uses it
-# there, removes it, and says what is left. Ends with 1 when a step fails, or more is left than results.
-# As root; needs debootstrap and a mirror (MIRROR, default http://deb.debian.org/debian). FOLDER keeps the
-# system as it was before the installation: with the same FOLDER a second call downloads no base system.
-set -eu
-if [ "${1-}" != --inside ]; then
-  [ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0"; exit 2; }
-  suite=$1 package=$(realpath -- "$2")
-  scratch=$(mktemp -d)
-  trap 'rm -rf --one-file-system -- "$scratch"' EXIT
-  base=${3:-$scratch/base}
-  if [ ! -e "$base/usable" ]; then
-    rm -rf --one-file-system -- "$base"
-    debootstrap --variant=minbase --include=man-db,bash-completion "$suite" "$base" \
-      "${MIRROR:-http://deb.debian.org/debian}" >"$scratch/log" 2>&1 || { tail "$scratch/log"; exit 1; }
-    touch "$base/usable"
-  fi
-  cp -a -- "$base" "$scratch/root"
-  cp -- "$package" "$scratch/root/root/haul.deb"
-  cp -- "$0" "$scratch/root/root/chroot.sh"
-  cp /etc/resolv.conf "$scratch/root/etc/resolv.conf"
-  # What is mounted and started in there ends with the namespaces.
-  status=0
-  unshare --mount --pid --fork sh -eu -c '
-    mount -t proc proc "$1/proc"
-    mount --rbind /dev "$1/dev"
-    mount --rbind /sys "$1/sys"
-    exec chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LC_ALL=C.UTF-8 \
-      sh /root/chroot.sh --inside' sh "$scratch/root" || status=$?
-  exit "$status"
-fi
+# shellcheck shell=sh
+# chroot.sh - clean systems for trials, sourced by the scripts beside it. As root; needs debootstrap and a mirror.
+# MIRROR: where packages come from; by default http://deb.debian.org/debian, and Ubuntu's of its suites.
 
-step() { printf '== %s\n' "$*"; "$@"; }
-files() { # all but what package managers keep of themselves
-  find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /var/lib/apt -o -path /var/lib/dpkg \
-    -o -path /var/cache -o -path /var/log -o -path /tmp \) -prune -o -print | sort
+# The system in FOLDER, which is made where it is not there, so that a second trial downloads none.
+chroot_base() { # SUITE FOLDER PACKAGES
+  [ ! -e "$2/usable" ] || return 0
+  rm -rf --one-file-system -- "$2"
+  case $1 in
+    noble) set -- "$@" "${MIRROR:-http://archive.ubuntu.com/ubuntu}" main,universe ;;
+    *) set -- "$@" "${MIRROR:-http://deb.debian.org/debian}" main ;;
+  esac
+  mkdir -p -- "$2"
+  debootstrap --variant=minbase --include="$3" --components="$5" "$1" "$2" "$4" >"$2.log" 2>&1 ||
+    { tail -- "$2.log"; return 1; }
+  touch -- "$2/usable"
 }
-apt_quietly() { apt-get -q -y -o Dpkg::Use-Pty=0 "$@" >/tmp/log 2>&1 || { tail -n 20 /tmp/log; exit 1; }; }
-export DEBIAN_FRONTEND=noninteractive
 
-. /etc/os-release
-printf '== %s\n' "$PRETTY_NAME"
-step apt_quietly update
-files >/tmp/before
-step apt_quietly install /root/haul.deb
-step haul --version
-! ldconfig -p | grep -q libcuda || { echo 'there is a libcuda: this shows nothing'; exit 1; }
-step haul run quick --quiet
-step haul list runs
-step haul query 'select count(*) cases, sum(status = '"'ok'"') ok from v_case'
-step man haul | sed -n '1,5p'
-[ "$(man haul | grep -c '^  *haul run')" -ge 1 ] || { echo 'the manual page has no haul run'; exit 1; }
-# bash finds the script by the name of the command, as at a prompt.
-# shellcheck disable=SC2016 # bash expands
-completed=$(bash -c '. /usr/share/bash-completion/bash_completion
-  if type _comp_load >/dev/null 2>&1; then _comp_load haul || :; else _completion_loader haul || :; fi
-  COMP_WORDS=(haul run qui) COMP_CWORD=2 COMP_LINE="haul run qui" COMP_POINT=12
-  _haul
-  echo "${COMPREPLY[*]}"')
-printf '== haul run qui<TAB>: %s\n' "$completed"
-[ "$completed" = quick ] || exit 1
-haul validate --quiet /usr/share/haul/scenarios/*.toml
-step apt_quietly purge haul
-step apt_quietly autoremove --purge
-files >/tmp/after
-echo '== left behind:'
-diff /tmp/before /tmp/after | sed -n 's/^[<>] /&/p' | tee /tmp/left
-# The folder of locks is on a tmpfs where a system was booted.
-if grep -vE '^> (/root/\.local(/share(/haul(/results\.db(-wal|-shm)?)?)?)?|(/var)?/run/lock/haul(/.*)?)$' /tmp/left; then
-  echo 'that is more than results'
-  exit 1
-fi
+# A copy of it as it was. What names are resolved by is this machine's.
+chroot_copy() { # FOLDER ROOT
+  cp -a -- "$1" "$2"
+  cp /etc/resolv.conf "$2/etc/resolv.conf"
+}
+
+# A command in there; what it mounts and starts ends with the namespaces.
+chroot_run() { # ROOT COMMAND [ARGUMENT...]
+  # shellcheck disable=SC2016 # the inner shell expands
+  unshare --mount --pid --fork sh -eu -c '
+    root=$1
+    shift
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount --rbind /sys "$root/sys"
+    exec chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LC_ALL=C.UTF-8 "$@"' sh "$@"
+}

@@ -1,6 +1,7 @@
-/* The names of every enumeration that enums.h declares. */
+/* The names of every enumeration that enums.h and the headers of the kinds declare. */
 #define ENUM_NAMES_DEFINE_ALL
-#include "engine/case/enums.h"
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
 
 unsigned method_version(enum method method) {
 #define METHOD_VERSION_(id, text, name, build, version, ...) [id] = (version),

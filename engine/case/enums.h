@@ -1,5 +1,6 @@
-/* enums.h - the enumerations of a measurement and their names: the same in C, TOML, SQL and the
- * documentation. */
+/* enums.h - what cases of every kind share, and states of machines, with their names: the same in
+ * C, TOML, SQL and the documentation. Those of one kind stand beside its struct, in the header of
+ * the kind (transfer.h, chase.h ...), so that a new one is compiled where it is used. */
 #ifndef HAUL_ENGINE_CASE_ENUMS_H
 #define HAUL_ENGINE_CASE_ENUMS_H
 
@@ -15,31 +16,6 @@
   X(CASE_ARITHMETIC, "arithmetic", arithmetic) /* latency and throughput of instructions */        \
   X(CASE_OVERHEAD, "overhead", overhead)       /* what calls of the driver cost the host */
 ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
-
-/* How bytes are moved. Behind the name: the method's table method_NAME (engine/method); CUDA, or
- * HOST where threads of the host move them between nodes; its version, a part of case_key that is
- * raised when the same case would measure differently; the kinds of memory on a node and on a
- * GPU that its flows have when a scenario does not say; and what moves them, for the reference of
- * keys. */
-#define METHOD_LIST(X)                                                                             \
-  X(METHOD_CE, "ce", ce, CUDA, 2, PINNED, DEVICE, "a copy engine") /* the driver's memcpy */       \
-  X(METHOD_SM, "sm", sm, CUDA, 1, PINNED, DEVICE, "a kernel")      /* its own loads and stores */  \
-  X(METHOD_UM, "um", um, CUDA, 1, MANAGED, MANAGED,                                                \
-    "unified memory") /* page faults or prefetch */                                                \
-  X(METHOD_CPU, "cpu", cpu, HOST, 1, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */
-ENUM_NAMES_DECLARE(method, METHOD_LIST)
-unsigned method_version(enum method method);
-/* The same of a copy that the host makes (flow_blocks_host(), engine/case/case.h): from 3 on its
- * thread runs on the processors of one node. */
-enum { METHOD_VERSION_BY_HOST = 3 };
-
-/* On which node a thread runs that makes a copy. */
-#define CPU_CHOICE_LIST(X)                                                                         \
-  X(CPU_ANY, "any")       /* wherever the system puts it */                                        \
-  X(CPU_LOCAL, "local")   /* beside the flow's host memory; between GPUs, beside the source */     \
-  X(CPU_REMOTE, "remote") /* on the node farthest from there */                                    \
-  X(CPU_NODE, "node")     /* the one of that number */
-ENUM_NAMES_DECLARE(cpu_choice, CPU_CHOICE_LIST)
 
 /* Where memory is. */
 #define PLACE_LIST(X)                                                                              \
@@ -58,129 +34,6 @@ ENUM_NAMES_DECLARE(place, PLACE_LIST)
   X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */
 ENUM_NAMES_DECLARE(memory_kind, MEMORY_KIND_LIST)
 
-#define DIRECTION_LIST(X)                                                                          \
-  X(DIRECTION_FORWARD, "forward") /* from -> to */                                                 \
-  X(DIRECTION_REVERSE, "reverse") /* to -> from */                                                 \
-  X(DIRECTION_BOTH, "both")       /* two flows at once */
-ENUM_NAMES_DECLARE(direction, DIRECTION_LIST)
-
-/* The side that starts a flow: pushes or pulls. */
-#define INITIATOR_LIST(X)                                                                          \
-  X(INITIATOR_SOURCE, "source")                                                                    \
-  X(INITIATOR_TARGET, "target")
-ENUM_NAMES_DECLARE(initiator, INITIATOR_LIST)
-
-/* Which of from x to are measured. */
-#define PAIRS_LIST(X)                                                                              \
-  X(PAIRS_ORDERED, "ordered") /* every (a, b) with a != b where both are of one kind of place */   \
-  X(PAIRS_UNORDERED, "unordered") /* each {a, b} once */                                           \
-  X(PAIRS_SAME, "same")           /* (a, a): local copies */                                       \
-  X(PAIRS_SAMPLE, "sample")       /* some (a, b), with every place equally often at either end */
-ENUM_NAMES_DECLARE(pairs, PAIRS_LIST)
-
-/* Which of the selected flows run at once, as one case. */
-#define CONCURRENT_LIST(X)                                                                         \
-  X(CONCURRENT_NONE, "none")                                                                       \
-  X(CONCURRENT_PER_TARGET, "per_target") /* all flows into one target: one case per target */      \
-  X(CONCURRENT_PER_SOURCE, "per_source") /* all flows out of one source: one case per source */    \
-  X(CONCURRENT_ALL, "all")                                                                         \
-  X(CONCURRENT_RING, "ring")     /* i -> i + 1, the last to the first */                           \
-  X(CONCURRENT_BISECT, "bisect") /* i -> i + n/2: every flow crosses the middle */
-ENUM_NAMES_DECLARE(concurrent, CONCURRENT_LIST)
-
-#define FLOW_ROLE_LIST(X)                                                                          \
-  X(FLOW_MEASURED, "measured")                                                                     \
-  X(FLOW_LOAD, "load") /* keeps running for as long as the measured flows do; not counted */
-ENUM_NAMES_DECLARE(flow_role, FLOW_ROLE_LIST)
-
-/* Shape of an sm copy kernel. */
-#define KERNEL_VARIANT_LIST(X)                                                                     \
-  X(KERNEL_AUTO, "auto")                                                                           \
-  X(KERNEL_VECTOR, "vector") /* 16-byte accesses, several in flight */                             \
-  X(KERNEL_BULK, "bulk")     /* the bulk copy engine, compute capability 9.0 on */                 \
-  X(KERNEL_SCALAR, "scalar") /* 4-byte accesses */
-ENUM_NAMES_DECLARE(kernel_variant, KERNEL_VARIANT_LIST)
-
-/* Where the pieces of a scattered copy are, at either end. */
-#define PIECE_PLACES_LIST(X)                                                                       \
-  X(PIECES_RANDOM, "random")   /* anywhere, in any order, the same in every run */                 \
-  X(PIECES_STRIDED, "strided") /* in order, one piece apart */
-ENUM_NAMES_DECLARE(piece_places, PIECE_PLACES_LIST)
-
-/* How the pieces of a scattered copy are given to the copy engines. */
-#define SUBMIT_LIST(X)                                                                             \
-  X(SUBMIT_LOOP, "loop")   /* a call of cuMemcpyAsync for each */                                  \
-  X(SUBMIT_BATCH, "batch") /* one call of cuMemcpyBatchAsync: CUDA 12.8 on */
-ENUM_NAMES_DECLARE(submit, SUBMIT_LIST)
-
-/* Attribute of a batch: when its sources may be read (CUmemcpySrcAccessOrder). */
-#define BATCH_ORDER_LIST(X)                                                                        \
-  X(BATCH_ORDER_STREAM, "stream")                                                                  \
-  X(BATCH_ORDER_CALL, "call") /* all of them before the call returns */                            \
-  X(BATCH_ORDER_ANY, "any")
-ENUM_NAMES_DECLARE(batch_order, BATCH_ORDER_LIST)
-
-#define UNIFIED_MODE_LIST(X)                                                                       \
-  X(UNIFIED_DEMAND, "demand")                                                                      \
-  X(UNIFIED_PREFETCH, "prefetch")
-ENUM_NAMES_DECLARE(unified_mode, UNIFIED_MODE_LIST)
-
-/* cuMemAdvise on managed memory before the trials. */
-#define ADVISE_LIST(X)                                                                             \
-  X(ADVISE_NONE, "none")                                                                           \
-  X(ADVISE_READ_MOSTLY, "read_mostly")                                                             \
-  X(ADVISE_PREFERRED_LOCATION, "preferred_location") /* at the target */                           \
-  X(ADVISE_ACCESSED_BY, "accessed_by")               /* by the target */
-ENUM_NAMES_DECLARE(advise, ADVISE_LIST)
-
-/* What touching a page of managed memory is. */
-#define TOUCH_ACCESS_LIST(X)                                                                       \
-  X(TOUCH_WRITE, "write")                                                                          \
-  X(TOUCH_READ, "read")
-ENUM_NAMES_DECLARE(touch_access, TOUCH_ACCESS_LIST)
-
-#define TOUCH_ORDER_LIST(X)                                                                        \
-  X(TOUCH_LINEAR, "linear")                                                                        \
-  X(TOUCH_RANDOM, "random") /* every place once, the same order in every run */
-ENUM_NAMES_DECLARE(touch_order, TOUCH_ORDER_LIST)
-
-/* Where a GPU's dependent loads go. */
-#define CHASE_SPACE_LIST(X)                                                                        \
-  X(CHASE_HOST, "host")     /* page-locked host memory */                                          \
-  X(CHASE_PEER, "peer")     /* another GPU's memory */                                             \
-  X(CHASE_GLOBAL, "global") /* the GPU's own memory, through its caches */                         \
-  X(CHASE_SHARED, "shared") /* shared memory of a block */
-ENUM_NAMES_DECLARE(chase_space, CHASE_SPACE_LIST)
-
-/* What brings an element of a chase to the thread that follows it. */
-#define CHASE_ACCESS_LIST(X)                                                                       \
-  X(CHASE_BY_LOAD, "load") /* a load instruction */                                                \
-  X(CHASE_BY_BULK, "bulk") /* the bulk copy engine, compute capability 9.0 on */
-ENUM_NAMES_DECLARE(chase_access, CHASE_ACCESS_LIST)
-
-#define CHASE_ORDER_LIST(X)                                                                        \
-  X(CHASE_RANDOM, "random") /* one cycle through all elements, seeded */                           \
-  X(CHASE_STRIDED, "strided")
-ENUM_NAMES_DECLARE(chase_order, CHASE_ORDER_LIST)
-
-/* The call whose time on the host is measured. */
-#define OVERHEAD_OPERATION_LIST(X)                                                                 \
-  X(OVERHEAD_KERNEL_LAUNCH, "kernel_launch")           /* cuLaunchKernel of an empty kernel */     \
-  X(OVERHEAD_EVENT_RECORD, "event_record")             /* cuEventRecord */                         \
-  X(OVERHEAD_STREAM_SYNCHRONIZE, "stream_synchronize") /* cuStreamSynchronize, nothing queued */   \
-  X(OVERHEAD_MEMCPY_CALL, "memcpy_call") /* cuMemcpyHtoDAsync of 4 bytes: not the copy itself */   \
-  X(OVERHEAD_ALLOCATE, "allocate")       /* of a kind of memory and a size */                      \
-  X(OVERHEAD_FREE, "free")                                                                         \
-  X(OVERHEAD_GRAPH_INSTANTIATE, "graph_instantiate") /* of a graph of one empty kernel */          \
-  X(OVERHEAD_GRAPH_LAUNCH, "graph_launch")           /* of the same */
-ENUM_NAMES_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
-
-/* The nearest cache that loads of a chase through a GPU's own memory may hit. */
-#define CACHE_LEVEL_LIST(X)                                                                        \
-  X(CACHE_L1, "l1") /* ld.global.ca */                                                             \
-  X(CACHE_L2, "l2") /* ld.global.cg: past the L1 cache */
-ENUM_NAMES_DECLARE(cache_level, CACHE_LEVEL_LIST)
-
 /* Type of the numbers of a stream or of arithmetic. */
 #define NUMBER_TYPE_LIST(X)                                                                        \
   X(NUMBER_F16, "f16") /* two packed in a register: an instruction is two operations */            \
@@ -188,45 +41,6 @@ ENUM_NAMES_DECLARE(cache_level, CACHE_LEVEL_LIST)
   X(NUMBER_F64, "f64")                                                                             \
   X(NUMBER_I32, "i32")
 ENUM_NAMES_DECLARE(number_type, NUMBER_TYPE_LIST)
-
-/* Loops over arrays a, b and out; s is a scalar. (McCalpin's STREAM; dot is BabelStream's.) */
-#define STREAM_OP_LIST(X)                                                                          \
-  X(STREAM_COPY, "copy")   /* out[i] = a[i] */                                                     \
-  X(STREAM_MUL, "mul")     /* out[i] = s * a[i] */                                                 \
-  X(STREAM_ADD, "add")     /* out[i] = a[i] + b[i] */                                              \
-  X(STREAM_TRIAD, "triad") /* out[i] = a[i] + s * b[i] */                                          \
-  X(STREAM_DOT, "dot")     /* sum of a[i] * b[i] */                                                \
-  X(STREAM_READ, "read")   /* sum of the bits of a[i] */                                           \
-  X(STREAM_WRITE, "write") /* out[i] = made from i */
-ENUM_NAMES_DECLARE(stream_op, STREAM_OP_LIST)
-
-/* What a stream's repeats find in the caches. */
-#define STREAM_ORDER_LIST(X)                                                                       \
-  X(STREAM_ALONE, "alone")       /* what the repeat before left */                                 \
-  X(STREAM_SEQUENCE, "sequence") /* what copy, mul, add and triad leave, over the same arrays */
-ENUM_NAMES_DECLARE(stream_order, STREAM_ORDER_LIST)
-
-/* Arrays that an operation goes through: what STREAM counts as its bytes. */
-unsigned stream_op_arrays(enum stream_op op);
-
-/* What a stream on a GPU notes beside its time by events. */
-#define STREAM_CLOCK_LIST(X)                                                                       \
-  X(STREAM_CLOCK_EVENT, "event") /* nothing */                                                     \
-  X(STREAM_CLOCK_CYCLES,                                                                           \
-    "cycles") /* cycles of the SM that works longest, first block's start to last one's end */
-ENUM_NAMES_DECLARE(stream_clock, STREAM_CLOCK_LIST)
-
-#define ARITHMETIC_OP_LIST(X)                                                                      \
-  X(ARITHMETIC_ADD, "add")                                                                         \
-  X(ARITHMETIC_MUL, "mul")                                                                         \
-  X(ARITHMETIC_FMA, "fma")   /* of integers: the low half of a * b + c */                          \
-  X(ARITHMETIC_ADD3, "add3") /* of integers only: a + b + c */
-ENUM_NAMES_DECLARE(arithmetic_op, ARITHMETIC_OP_LIST)
-
-#define ARITHMETIC_MEASURE_LIST(X)                                                                 \
-  X(ARITHMETIC_LATENCY, "latency") /* one dependent chain, one warp */                             \
-  X(ARITHMETIC_THROUGHPUT, "throughput")
-ENUM_NAMES_DECLARE(arithmetic_measure, ARITHMETIC_MEASURE_LIST)
 
 #define VERIFY_LIST(X)                                                                             \
   X(VERIFY_OFF, "off")                                                                             \
@@ -248,6 +62,12 @@ const char *host_cache_in_definition(enum host_cache state);
   X(CACHE_WARM, "warm") /* left as the trial before left it */                                     \
   X(CACHE_FLUSHED, "flushed")
 ENUM_NAMES_DECLARE(cache_state, CACHE_STATE_LIST)
+
+/* The nearest cache that loads of a chase or a stream through a GPU's own memory may hit. */
+#define CACHE_LEVEL_LIST(X)                                                                        \
+  X(CACHE_L1, "l1") /* ld.global.ca */                                                             \
+  X(CACHE_L2, "l2") /* ld.global.cg: past the L1 cache */
+ENUM_NAMES_DECLARE(cache_level, CACHE_LEVEL_LIST)
 
 /* Whether a gate holds the flows of a transfer until all are enqueued. Off is for tools that run
  * one thing of the GPU at a time, such as sanitizers and profilers: behind a gate they wait for

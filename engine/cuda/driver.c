@@ -6,15 +6,9 @@
 
 #define DRIVER_LIBRARY "libcuda.so.1"
 
-/* cuGetProcAddress has a status argument from CUDA 12.0 on and exists from 11.3 on. */
-typedef CUresult (*get_address_function)(const char *name, void **address, int version,
-                                         cuuint64_t flags, CUdriverProcAddressQueryResult *answer);
-typedef CUresult (*get_address_function_v1)(const char *name, void **address, int version,
-                                            cuuint64_t flags);
-
 struct resolver {
-  get_address_function get_address;
-  get_address_function_v1 get_address_v1;
+  cuGetProcAddress_v2_function get_address; /* from CUDA 12.0 on */
+  cuGetProcAddress_function get_address_v1; /* from CUDA 11.3 on */
 };
 
 /* dlsym() yields an object pointer; POSIX promises that it converts, ISO C has no cast for it. */
@@ -38,17 +32,18 @@ static void *cuda_driver_resolve(const struct resolver *resolver, const char *na
 static enum status resolve_all(struct cuda_driver *driver, const struct resolver *resolver,
                                struct error *err) {
   void *address;
-#define RESOLVE_(name, typedef_version, number, required)                                          \
-  address = cuda_driver_resolve(resolver, #name, number);                                          \
-  if (address == NULL && (required)) {                                                             \
+  enum { OPTIONAL, REQUIRED };
+#define RESOLVE_(name, version, need, arguments)                                                   \
+  address = cuda_driver_resolve(resolver, #name, version);                                         \
+  if (address == NULL && (need) == REQUIRED) {                                                     \
     return error_set(err, STATUS_UNSUPPORTED,                                                      \
-                     "the NVIDIA driver is too old: it has no " #name " (" #typedef_version        \
+                     "the NVIDIA driver is too old: it has no " #name " (version " #version        \
                      "); driver r525 or newer is needed");                                         \
   }                                                                                                \
   copy_function(&driver->name, address);
   CUDA_FUNCTION_LIST(RESOLVE_)
 #undef RESOLVE_
-  copy_function(&driver->copy_batch,
+  copy_function(&driver->cuMemcpyBatchAsync,
                 cuda_driver_resolve(resolver, "cuMemcpyBatchAsync", CUDA_BATCH_VERSION));
   return STATUS_OK;
 }
@@ -94,8 +89,8 @@ static enum status cuda_driver_open(struct cuda_driver *driver, struct error *er
     }
     return err != NULL ? (err->status = STATUS_UNSUPPORTED) : STATUS_UNSUPPORTED;
   }
-  copy_function(&driver->prefetch_to, dlsym(driver->library, "cuMemPrefetchAsync_v2"));
-  copy_function(&driver->advise_at, dlsym(driver->library, "cuMemAdvise_v2"));
+  copy_function(&driver->cuMemPrefetchAsync_v2, dlsym(driver->library, "cuMemPrefetchAsync_v2"));
+  copy_function(&driver->cuMemAdvise_v2, dlsym(driver->library, "cuMemAdvise_v2"));
   return cuda_check(driver, driver->cuDriverGetVersion(&driver->version), err,
                     "cuDriverGetVersion");
 }

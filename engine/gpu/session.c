@@ -1,12 +1,9 @@
 #include "engine/gpu/session.h"
 
-#include "engine/base/embed.h"
+#include "kernels/code.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Device code, one fatbin of every kernel (kernels/CMakeLists.txt). */
-extern const struct embedded_file kernel_images[];
 
 /* The GPU of that CUDA ordinal must be where the probed one was: when one has fallen off its bus
  * since, the driver counts the others anew, and numbers would go to the wrong GPU. */
@@ -71,8 +68,10 @@ void cuda_session_free(struct cuda_session *session) {
       if (gpu->stream != NULL) {
         (void)driver->cuStreamDestroy(gpu->stream);
       }
-      if (gpu->module != NULL) {
-        (void)driver->cuModuleUnload(gpu->module);
+      for (int module = 0; module < (int)kernel_module_name_count; module++) {
+        if (gpu->modules[module] != NULL) {
+          (void)driver->cuModuleUnload(gpu->modules[module]);
+        }
       }
       (void)driver->cuDevicePrimaryCtxRelease(gpu->device);
     }
@@ -81,31 +80,65 @@ void cuda_session_free(struct cuda_session *session) {
   free(session);
 }
 
-/* Get every kernel and make sure it is on the device now, not at its first launch. */
-static enum status load_kernels(struct cuda_session *session, struct cuda_gpu *gpu,
-                                struct error *err) {
+/* Have the kernel on the device now, not at its first launch. */
+static enum status load_kernel(struct cuda_session *session, struct cuda_gpu *gpu,
+                               enum kernel_module module, enum kernel kernel, struct error *err) {
   const struct cuda_driver *driver = &session->driver;
+  const char *name = kernel_text(kernel);
+  CUfunction function = NULL;
+  RETURN_ON_ERROR(cuda_check(driver,
+                             driver->cuModuleGetFunction(&function, gpu->modules[module], name),
+                             err, "finding kernel %s", name));
+  int registers; /* drivers that load lazily load the function when asked for an attribute */
+  const CUresult result =
+      driver->cuFuncLoad != NULL
+          ? driver->cuFuncLoad(function)
+          : driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+  RETURN_ON_ERROR(cuda_check(driver, result, err, "loading kernel %s", name));
+  gpu->kernels[kernel] = function;
+  return STATUS_OK;
+}
+
+/* The GPU's context is current. */
+static enum status load_module(struct cuda_session *session, int32_t index,
+                               enum kernel_module module, struct error *err) {
+  const struct gpu *facts = &session->machine->gpus[index];
+  struct cuda_gpu *gpu = &session->gpus[index];
+  const struct kernel_target target = {facts->compute_major, facts->compute_minor,
+                                       session->driver.version};
+  const void *image = kernel_image(module, &target);
+  if (gpu->modules[module] != NULL) {
+    return STATUS_OK;
+  }
+  if (image == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "this haul has no kernels for compute capability %u.%u, which GPU %d has: it "
+                     "has %s",
+                     facts->compute_major, facts->compute_minor, index, kernel_code_built());
+  }
   enum status status =
-      cuda_check(driver, driver->cuModuleLoadData(&gpu->module, kernel_images[0].data), err,
-                 "loading device code (built for other GPUs or by a newer toolkit than this driver "
-                 "supports?)");
-  for (int i = 0; status == STATUS_OK && i < (int)kernel_name_count; i++) {
-    const char *name = kernel_text((enum kernel)i);
-    status = cuda_check(driver, driver->cuModuleGetFunction(&gpu->kernels[i], gpu->module, name),
-                        err, "finding kernel %s", name);
-    if (status == STATUS_OK && driver->cuFuncLoad != NULL) {
-      status =
-          cuda_check(driver, driver->cuFuncLoad(gpu->kernels[i]), err, "loading kernel %s", name);
-    } else if (status == STATUS_OK) {
-      int registers; /* drivers that load lazily load the function when asked for an attribute */
-      status = cuda_check(
-          driver,
-          driver->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, gpu->kernels[i]), err,
-          "loading kernel %s", name);
+      cuda_check(&session->driver, session->driver.cuModuleLoadData(&gpu->modules[module], image),
+                 err, "loading the %s kernels", kernel_module_text(module));
+  const enum kernel_module next = (enum kernel_module)(module + 1);
+  for (enum kernel kernel = kernel_module_first(module);
+       status == STATUS_OK && kernel < kernel_module_first(next); kernel++) {
+    status = load_kernel(session, gpu, module, kernel, err);
+  }
+  return status;
+}
+
+static enum status load_modules(struct cuda_session *session, int32_t gpu, uint32_t modules,
+                                struct error *err) {
+  enum status status = STATUS_OK;
+  for (int i = 0; status == STATUS_OK && i < (int)kernel_module_name_count; i++) {
+    if ((modules >> i & 1) != 0) {
+      status = load_module(session, gpu, (enum kernel_module)i, err);
     }
   }
   return status;
 }
+
+enum { MODULES_OF_EVERY_CASE = 1 << KERNEL_MODULE_GATE | 1 << KERNEL_MODULE_PATTERN };
 
 static enum status create_context(struct cuda_session *session, int32_t index, struct error *err) {
   const struct cuda_driver *driver = &session->driver;
@@ -120,7 +153,7 @@ static enum status create_context(struct cuda_session *session, int32_t index, s
                              "creating a context on GPU %d", index));
   gpu->context = context;
   enum status status = cuda_check(driver, driver->cuCtxSetCurrent(context), err, "cuCtxSetCurrent");
-  status = THEN(status, load_kernels(session, gpu, err));
+  status = THEN(status, load_modules(session, index, MODULES_OF_EVERY_CASE, err));
   return THEN(status,
               cuda_check(driver, driver->cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), err,
                          "cuStreamCreate"));
@@ -134,11 +167,13 @@ enum status cuda_session_use(struct cuda_session *session, int32_t gpu, struct e
                     err, "cuCtxSetCurrent for GPU %d", gpu);
 }
 
-enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, struct error *err) {
+enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, uint32_t modules,
+                                 struct error *err) {
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < session->machine->gpu_count && status == STATUS_OK; i++) {
     if ((gpus >> i & 1) != 0) {
       status = cuda_session_use(session, (int32_t)i, err);
+      status = THEN(status, load_modules(session, (int32_t)i, modules, err));
     }
   }
   return status;
@@ -225,6 +260,9 @@ enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu
                                        uint32_t shared_bytes, CUstream stream, void *arguments,
                                        struct error *err) {
   void *parameters[] = {arguments};
+  if (session->gpus[gpu].kernels[kernel] == NULL) {
+    return error_set(err, STATUS_INVALID, "%s was not loaded before the case", kernel_text(kernel));
+  }
   return cuda_check(&session->driver,
                     session->driver.cuLaunchKernel(session->gpus[gpu].kernels[kernel], grid, 1, 1,
                                                    block, 1, 1, shared_bytes, stream, parameters,

@@ -2,29 +2,27 @@
  * work that GPUs do outside timed parts.
  *
  * GPUs are named by their index in struct machine. Contexts are the devices' primary ones, taken at
- * first use and kept. All kernels are loaded when a context is made: one loaded lazily while a gate
- * spins would deadlock. What is declared before HAUL_CUDA needs no cuda.h: builds without the CUDA
- * Toolkit define it in absent.c, and find no usable GPU on any machine. */
+ * first use and kept. A case's kernels are loaded before it begins: one loaded lazily while a gate
+ * spins would deadlock. */
 #ifndef HAUL_ENGINE_GPU_SESSION_H
 #define HAUL_ENGINE_GPU_SESSION_H
 
+#include "engine/cuda/driver.h"
 #include "engine/machine/machine.h"
 #include "kernels/kernels.h"
-#ifdef HAUL_CUDA
-#include "engine/cuda/driver.h"
-#endif
 
 struct cuda_session;
 
 /* Load the driver and find the machine's GPUs; one that cannot be found is an error at its first
  * use, so that it costs its own cases only. Contexts are made at first use. machine is borrowed.
- * STATUS_UNSUPPORTED: no usable driver, or built without CUDA. */
+ * STATUS_UNSUPPORTED: no usable driver. */
 enum status cuda_session_new(const struct machine *machine, struct cuda_session **session,
                              struct error *err) CHECK_RESULT;
 void cuda_session_free(struct cuda_session *session); /* NULL is fine */
 /* Make the contexts of these GPUs (bit i: GPU i), so that whatever needs any context takes one of
- * them and no other GPU can fail the case. */
-enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus,
+ * them and no other GPU can fail the case; and load these modules there (bit i: enum
+ * kernel_module). The driver takes up to seconds for one that it has to compile. */
+enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, uint32_t modules,
                                  struct error *err) CHECK_RESULT;
 /* Whether the contexts of these GPUs still work, where they were made; STATUS_STICKY: one is lost.
  * Others are not touched: their trouble is none of the case's. */
@@ -61,16 +59,12 @@ enum status data_gpu_read(struct cuda_session *session, int32_t gpu, uint64_t ad
 enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu,
                                  struct error *err) CHECK_RESULT;
 
-#ifndef HAUL_CUDA
-/* STATUS_UNSUPPORTED, with the message that says why. */
-enum status cuda_absent(struct error *err) CHECK_RESULT;
-#else
 struct cuda_gpu {
   CUdevice device;
   CUcontext context; /* NULL until first used */
-  CUmodule module;
-  CUfunction kernels[kernel_name_count];
-  CUstream stream; /* for work outside timed parts */
+  CUmodule modules[kernel_module_name_count];
+  CUfunction kernels[kernel_name_count]; /* NULL: its module is not loaded */
+  CUstream stream;                       /* for work outside timed parts */
   bool peer_enabled[MACHINE_GPUS_MAX];
   uint64_t peer_case[MACHINE_GPUS_MAX]; /* the last that asked for it, by session.cases */
   CUdeviceptr compare_result;           /* of data_gpu_compare(): made at first use */
@@ -84,7 +78,8 @@ struct cuda_session {
   uint64_t cases; /* that have ended */
 };
 
-/* Make that GPU's context current in the calling thread, creating it at first. */
+/* Make that GPU's context current in the calling thread, creating it at first, with the modules
+ * that every case needs: gate and pattern. */
 enum status cuda_session_use(struct cuda_session *session, int32_t gpu,
                              struct error *err) CHECK_RESULT;
 /* Let `gpu` reach memory of `peer` directly, or no more (then copies between them go through the
@@ -132,6 +127,5 @@ enum status spans_reset(struct cuda_session *session, struct spans *spans, CUstr
 /* On that stream, after the launch; waits for it. STATUS_CUDA: no block has noted anything. */
 enum status spans_read(struct cuda_session *session, struct spans *spans, CUstream stream,
                        struct spans_total *total, struct error *err) CHECK_RESULT;
-#endif /* HAUL_CUDA */
 
 #endif

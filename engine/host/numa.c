@@ -1,6 +1,7 @@
 #include "engine/host/numa.h"
 
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
 
 #include <errno.h>

@@ -10,7 +10,11 @@
 #define HAUL_ENGINE_HOST_NUMA_H
 
 #include "engine/base/error.h"
-#include "engine/machine/machine.h"
+#include "engine/machine/limits.h"
+
+#include <stdint.h>
+
+struct machine;
 
 /* Processor numbers below this can be bound: Linux's own limit for x86 and arm64. */
 enum { NUMA_CPUS_MAX = 8192 };

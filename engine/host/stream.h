@@ -7,7 +7,7 @@
 #ifndef HAUL_ENGINE_HOST_STREAM_H
 #define HAUL_ENGINE_HOST_STREAM_H
 
-#include "engine/case/enums.h"
+#include "engine/case/stream.h"
 
 #include <stdint.h>
 

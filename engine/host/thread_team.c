@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/host/cache.h"
+#include "engine/machine/machine.h"
 
 #include <errno.h>
 #include <inttypes.h>

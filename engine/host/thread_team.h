@@ -12,10 +12,12 @@
 
 #include "engine/base/error.h"
 #include "engine/host/numa.h"
-#include "engine/machine/machine.h"
+#include "engine/machine/limits.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 
+struct machine;
 struct thread_team;
 
 /* What host threads of all flows of a trial share: they start together. A zeroed one is ready for

@@ -1,6 +1,7 @@
 #include "engine/machine/check.h"
 
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

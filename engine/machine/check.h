@@ -2,8 +2,13 @@
 #ifndef HAUL_ENGINE_MACHINE_CHECK_H
 #define HAUL_ENGINE_MACHINE_CHECK_H
 
-#include "engine/machine/machine.h"
+#include "engine/case/enums.h"
 #include "engine/machine/telemetry.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct machine;
 
 #define CHECK_KIND_LIST(X)                                                                         \
   X(CHECK_GOVERNOR, "governor")                                                                    \

@@ -1,5 +1,6 @@
 /* GPU_FACT_LIST, through NVML and sysfs: one function per fact, one table. */
 #include "engine/machine/probe.h"
+#include "kernels/code.h"
 
 #include <stdio.h>
 
@@ -251,6 +252,15 @@ static void acs(const struct gpu_query *query) {
                    length > 0 ? "redirects at" : "off", found);
 }
 
+static void kernel_code(const struct gpu_query *query) {
+  const struct gpu *gpu = &query->machine->gpus[query->gpu];
+  const struct kernel_target target = {gpu->compute_major, gpu->compute_minor,
+                                       query->machine->driver_cuda_version};
+  char text[KERNEL_CODE_TEXT_MAX];
+  kernel_code_describe(&target, text);
+  gpu_fact_add(query, text);
+}
+
 /* In the order of GPU_FACT_LIST (a test holds them against each other). */
 static const struct {
   const char *name;
@@ -273,6 +283,7 @@ static const struct {
     {"acs", acs, true},
     GPU_FACT_(c2c),
     {"memory_node", memory_node, true},
+    {"kernel_code", kernel_code, true},
 #undef GPU_FACT_
 };
 

@@ -9,17 +9,9 @@
 
 #include "engine/base/error.h"
 #include "engine/case/enums.h"
+#include "engine/machine/limits.h"
 
 #include <stdint.h>
-
-enum {
-  MACHINE_GPUS_MAX = 32,
-  MACHINE_NODES_MAX = 64,
-  MACHINE_FACTS_MAX = 640,
-  MACHINE_TEXT_MAX = 96,
-  FACT_NAME_MAX = 40,
-  FACT_VALUE_MAX = 512,
-};
 
 /* utilization_percent from which on a GPU is at work: asking NVML itself shows up as a per cent or
  * two. */
@@ -146,7 +138,8 @@ struct machine {
   X("pcie_path", "PCI addresses of the bridges above the GPU, from the root down; or none")        \
   X("acs", "off, or redirects at ADDRESS ...: bridges above that send peer traffic to the root")   \
   X("c2c", "on or off: the coherent chip-to-chip link to the processor; or none")                  \
-  X("memory_node", "NUMA node that is the GPU's own memory; or none")
+  X("memory_node", "NUMA node that is the GPU's own memory; or none")                              \
+  X("kernel_code", "the kernels that haul gives it: machine code of nvcc, or PTX for the driver")
 
 /* Zeroed, on the heap (free() it): it is too large for the stack. */
 struct machine *machine_new(void);

@@ -1,20 +1,10 @@
 /* GPUs through the CUDA driver API, without creating a context. */
 #include "engine/machine/probe.h"
 
-#include <stdio.h>
-
-#ifndef HAUL_CUDA
-
-void probe_cuda(struct probe *probe) {
-  (void)snprintf(probe->machine->cuda_state, sizeof probe->machine->cuda_state,
-                 "this executable was built without CUDA");
-}
-
-#else
-
 #include "engine/cuda/driver.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static uint64_t attribute(const struct cuda_driver *driver, CUdevice device,
@@ -60,13 +50,12 @@ static void read_attributes(const struct cuda_driver *driver, CUdevice device, s
       attribute(driver, device, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) != 0;
 }
 
-/* CU_DEVICE_ATTRIBUTE_NUMA_CONFIG (1: the GPU is a node) and _NUMA_ID, by number: headers of
- * CUDA 12.0 lack them. A driver that lacks them too has no such GPU. */
+/* NUMA_CONFIG is 1 where the GPU is a node. Drivers of CUDA 12.0 do not know the attribute, and
+ * have no such GPU. */
 static int32_t read_memory_node(const struct cuda_driver *driver, CUdevice device) {
-  enum { NUMA_CONFIG = 130, NUMA_ID = 131 };
   int number = -1;
-  return attribute(driver, device, (CUdevice_attribute)NUMA_CONFIG) == 1 &&
-                 driver->cuDeviceGetAttribute(&number, (CUdevice_attribute)NUMA_ID, device) ==
+  return attribute(driver, device, CU_DEVICE_ATTRIBUTE_NUMA_CONFIG) == 1 &&
+                 driver->cuDeviceGetAttribute(&number, CU_DEVICE_ATTRIBUTE_NUMA_ID, device) ==
                      CUDA_SUCCESS
              ? number
              : -1;
@@ -179,5 +168,3 @@ void probe_cuda(struct probe *probe) {
   read_gpus(&driver, machine);
   cuda_driver_unload(&driver);
 }
-
-#endif

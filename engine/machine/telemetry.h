@@ -3,7 +3,12 @@
 #ifndef HAUL_ENGINE_MACHINE_TELEMETRY_H
 #define HAUL_ENGINE_MACHINE_TELEMETRY_H
 
-#include "engine/machine/machine.h"
+#include "engine/base/error.h"
+#include "engine/machine/limits.h"
+
+#include <stdint.h>
+
+struct machine;
 
 enum { TELEMETRY_OTHERS_MAX = 4, TELEMETRY_NAME_MAX = 16 /* of the kernel: TASK_COMM_LEN */ };
 

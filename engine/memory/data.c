@@ -1,5 +1,6 @@
 #include "engine/memory/data.h"
 
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/host/thread_team.h"
 #include "kernels/pattern.h"

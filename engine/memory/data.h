@@ -8,6 +8,7 @@
 #include "engine/memory/memory.h"
 #include "kernels/kernels.h"
 
+struct copy_shape;
 struct data; /* host teams, result buffers */
 
 /* context is borrowed and must outlive it. */

@@ -131,24 +131,15 @@ static enum status take_transparent(const struct memory_context *context, struct
 }
 
 static void huge_release(const struct memory_context *context, struct buffer *buffer) {
-#ifdef HAUL_CUDA
   page_unlock(context, buffer);
-#else
-  (void)context;
-#endif
   pages_unmap(buffer);
 }
 
 static enum status lock(const struct memory_context *context, struct buffer *buffer,
                         struct error *err) {
-#ifdef HAUL_CUDA
   if (context->cuda != NULL) {
     return page_lock(context, buffer, err);
   }
-#else
-  (void)err;
-  (void)context;
-#endif
   buffer_add_note(buffer, "not page-locked: no GPU");
   return STATUS_OK;
 }

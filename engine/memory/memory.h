@@ -10,8 +10,9 @@
 
 #include "engine/base/error.h"
 #include "engine/case/case.h"
-#include "engine/machine/machine.h"
+#include "engine/machine/limits.h"
 
+struct machine;
 struct cuda_session; /* engine/gpu/session.h */
 
 enum { BUFFER_NOTE_MAX = 160 };

@@ -1,5 +1,6 @@
 /* Method ce: the copy engines, through the driver's asynchronous memcpy, on a stream of the
  * initiating GPU. */
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/method/method.h"
 
@@ -53,7 +54,7 @@ static bool ce_blocks_host(const struct flow *flow) {
 
 /* The arguments of a batch. */
 struct ce_batch {
-  struct cuda_batch_attributes attributes;
+  CUmemcpyAttributes attributes;
   CUdeviceptr *targets; /* the one allocation; then sources, sizes */
   CUdeviceptr *sources;
   size_t *sizes;
@@ -64,7 +65,7 @@ static CUmemLocation ce_location(const struct cuda_session *session, const struc
   if (buffer->endpoint.place == PLACE_GPU) {
     location.id = session->gpus[buffer->endpoint.index].device;
   } else {
-    location.type = (CUmemLocationType)CUDA_LOCATION_HOST;
+    location.type = CU_MEM_LOCATION_TYPE_HOST;
   }
   return location;
 }
@@ -76,13 +77,13 @@ static CUdeviceptr ce_address(const struct buffer *buffer) {
 
 static enum status ce_prepare_batch(const struct memory_context *context, struct flow_run *run,
                                     struct error *err) {
-  static const int orders[batch_order_name_count] = {[BATCH_ORDER_STREAM] = CUDA_BATCH_ORDER_STREAM,
-                                                     [BATCH_ORDER_CALL] =
-                                                         CUDA_BATCH_ORDER_DURING_CALL,
-                                                     [BATCH_ORDER_ANY] = CUDA_BATCH_ORDER_ANY};
+  static const CUmemcpySrcAccessOrder orders[batch_order_name_count] = {
+      [BATCH_ORDER_STREAM] = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+      [BATCH_ORDER_CALL] = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+      [BATCH_ORDER_ANY] = CU_MEMCPY_SRC_ACCESS_ORDER_ANY};
   const struct scatter_shape *scatter = &run->flow->scatter;
   const struct piece *pieces = (const struct piece *)(const void *)run->pieces->host;
-  if (context->cuda->driver.copy_batch == NULL) {
+  if (context->cuda->driver.cuMemcpyBatchAsync == NULL) {
     return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemcpyBatchAsync");
   }
   struct ce_batch *batch = calloc(1, sizeof *batch);
@@ -93,10 +94,10 @@ static enum status ce_prepare_batch(const struct memory_context *context, struct
     return error_set(err, STATUS_NO_MEMORY, "no memory for the arguments of a batch");
   }
   *batch = (struct ce_batch){
-      .attributes = {.source_access_order = orders[scatter->order],
-                     .source = ce_location(context->cuda, run->source),
-                     .target = ce_location(context->cuda, run->target),
-                     .flags = scatter->overlap ? CUDA_BATCH_OVERLAP : 0},
+      .attributes = {.srcAccessOrder = orders[scatter->order],
+                     .srcLocHint = ce_location(context->cuda, run->source),
+                     .dstLocHint = ce_location(context->cuda, run->target),
+                     .flags = scatter->overlap ? CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE : 0},
       .targets = words,
       .sources = words + scatter->pieces,
       .sizes = (size_t *)(words + 2 * scatter->pieces),
@@ -166,8 +167,9 @@ static CUresult copy_pieces(const struct cuda_session *session, const struct flo
     struct ce_batch *batch = run->state;
     size_t first = 0;
     size_t failed = 0;
-    return session->driver.copy_batch(batch->targets, batch->sources, batch->sizes, scatter->pieces,
-                                      &batch->attributes, &first, 1, &failed, run->stream);
+    return session->driver.cuMemcpyBatchAsync(batch->targets, batch->sources, batch->sizes,
+                                              scatter->pieces, &batch->attributes, &first, 1,
+                                              &failed, run->stream);
   }
   CUresult result = CUDA_SUCCESS;
   for (uint64_t i = 0; result == CUDA_SUCCESS && i < scatter->pieces; i++) {

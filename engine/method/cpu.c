@@ -3,8 +3,10 @@
  * The threads run on the node of the initiating side (the source unless the flow says otherwise),
  * one per processor. Each copies its own page-aligned share of the bytes, `iterations` times over,
  * with the loop that engine/host/copy.h picks; threads do not wait for each other in between. */
+#include "engine/case/transfer.h"
 #include "engine/host/cache.h"
 #include "engine/host/copy.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 
 #include <inttypes.h>

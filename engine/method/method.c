@@ -1,5 +1,6 @@
 #include "engine/method/method.h"
 
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 
 #include <inttypes.h>
@@ -8,13 +9,7 @@
 #define METHOD_EXTERN_(id, text, name, ...) extern const struct method_ops method_##name;
 METHOD_LIST(METHOD_EXTERN_)
 
-#define METHOD_IN_HOST_BUILD_(name) &method_##name
-#ifdef HAUL_CUDA
-#define METHOD_IN_CUDA_BUILD_(name) &method_##name
-#else
-#define METHOD_IN_CUDA_BUILD_(name) NULL
-#endif
-#define METHOD_ROW_(id, text, name, build, ...) [id] = METHOD_IN_##build##_BUILD_(name),
+#define METHOD_ROW_(id, text, name, ...) [id] = &method_##name,
 const struct method_ops *const methods[method_name_count] = {METHOD_LIST(METHOD_ROW_)};
 
 enum clock method_clock(const struct flow *flow) {
@@ -25,11 +20,6 @@ enum clock method_clock(const struct flow *flow) {
 static const char *method_endpoint_unsupported_reason(const struct endpoint *endpoint,
                                                       const struct machine *machine,
                                                       char reason[CASE_REASON_MAX]) {
-  if (memory_kinds[endpoint->memory] == NULL) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
-                   memory_kind_text(endpoint->memory));
-    return reason;
-  }
   if (memory_kinds[endpoint->memory]->needs_cuda && machine->gpu_count == 0) {
     (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
                    memory_kind_text(endpoint->memory), machine->cuda_state);
@@ -41,11 +31,6 @@ static const char *method_endpoint_unsupported_reason(const struct endpoint *end
 const char *method_unsupported_reason(const struct flow *flow, const struct machine *machine,
                                       char reason[CASE_REASON_MAX]) {
   const struct method_ops *ops = methods[flow->method];
-  if (ops == NULL) {
-    (void)snprintf(reason, CASE_REASON_MAX, "method %s is not part of this build",
-                   method_text(flow->method));
-    return reason;
-  }
   if (flow->method != METHOD_UM &&
       (flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED)) {
     return "only method um measures managed memory: any other copy also moves its pages";
@@ -67,7 +52,6 @@ const char *gpu_bulk_unsupported_reason(const struct gpu *gpu, char reason[CASE_
   return reason;
 }
 
-#ifdef HAUL_CUDA
 static bool gpu_flow_is_between_gpus(const struct flow *flow) {
   return flow->source.place == PLACE_GPU && flow->target.place == PLACE_GPU &&
          flow->source.index != flow->target.index;
@@ -153,4 +137,3 @@ enum status gpu_flow_prepare(const struct memory_context *context, struct flow_r
   }
   return THEN(status, cuda_session_use(session, run->gpu, err));
 }
-#endif

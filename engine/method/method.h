@@ -6,8 +6,11 @@
 #ifndef HAUL_ENGINE_METHOD_METHOD_H
 #define HAUL_ENGINE_METHOD_METHOD_H
 
+#include "engine/case/transfer.h"
 #include "engine/host/thread_team.h"
 #include "engine/memory/memory.h"
+
+struct gpu; /* engine/machine/machine.h */
 
 /* A flow made ready to run. */
 struct flow_run {

@@ -7,6 +7,7 @@
  * copies to or from the host that share their GPU with another kernel of the case: of two grids
  * that cover their data the first takes all SMs, and both ways move less than two bulk copies do.
  */
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/method/method.h"
 

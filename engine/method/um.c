@@ -14,6 +14,7 @@
  * block a driver moves for one fault. */
 #include "engine/method/um_pages.h"
 
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/host/numa.h"
 

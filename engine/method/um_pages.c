@@ -1,22 +1,13 @@
 #include "engine/method/um_pages.h"
 
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/host/numa.h"
 
 #include <unistd.h>
 
-/* Types of CUmemLocation and attributes of a range, by number: headers before CUDA 12.2 lack the
- * names. */
-enum {
-  LOCATION_HOST = 2,
-  LOCATION_HOST_NODE = 3,
-  RANGE_LAST_PREFETCH_TYPE = 7,
-};
-
 static CUmemLocation node_location(int real_node) {
-  CUmemLocation location = {.id = real_node};
-  location.type = (CUmemLocationType)LOCATION_HOST_NODE;
-  return location;
+  return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = real_node};
 }
 
 static CUresult prefetch_to_node(const struct memory_context *context, const struct buffer *view,
@@ -25,8 +16,8 @@ static CUresult prefetch_to_node(const struct memory_context *context, const str
   if (numa_real_node(context->machine, view->endpoint.index, &real, NULL) != STATUS_OK) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return context->cuda->driver.prefetch_to(view->device, size_bytes, node_location(real), 0,
-                                           stream);
+  return context->cuda->driver.cuMemPrefetchAsync_v2(view->device, size_bytes, node_location(real),
+                                                     0, stream);
 }
 
 /* The host as a whole: the pages come from where the calling thread may take them. */
@@ -85,10 +76,10 @@ enum status um_pages_advise(const struct memory_context *context, const struct b
   int real = 0;
   CUresult result = CUDA_ERROR_NOT_SUPPORTED;
   /* Only a preferred location can be a node. */
-  if (!at_gpu && advise == ADVISE_PREFERRED_LOCATION && session->driver.advise_at != NULL &&
+  if (!at_gpu && advise == ADVISE_PREFERRED_LOCATION && session->driver.cuMemAdvise_v2 != NULL &&
       numa_real_node(context->machine, view->endpoint.index, &real, NULL) == STATUS_OK) {
-    result = session->driver.advise_at(view->device, size_bytes, advice_of(advise, set),
-                                       node_location(real));
+    result = session->driver.cuMemAdvise_v2(view->device, size_bytes, advice_of(advise, set),
+                                            node_location(real));
   }
   if (result != CUDA_SUCCESS) {
     result = session->driver.cuMemAdvise(view->device, size_bytes, advice_of(advise, set), device);
@@ -147,7 +138,7 @@ enum status um_pages_place_host(const struct memory_context *context, const stru
   if (status != STATUS_OK) {
     return status;
   }
-  if (context->cuda->driver.prefetch_to != NULL) {
+  if (context->cuda->driver.cuMemPrefetchAsync_v2 != NULL) {
     struct error refused;
     status = prefetch_and_wait(context, view, size_bytes, gpu, true, &refused);
     abilities->prefetch_to_node = status == STATUS_OK;
@@ -182,11 +173,11 @@ enum status um_pages_check_prefetched(const struct memory_context *context,
     return status;
   }
   /* A node of the host need not be "the CPU" to the older attribute. */
-  if (!at_gpu && driver->prefetch_to != NULL &&
+  if (!at_gpu && driver->cuMemPrefetchAsync_v2 != NULL &&
       driver->cuMemRangeGetAttribute(&type, sizeof type,
-                                     (CUmem_range_attribute)RANGE_LAST_PREFETCH_TYPE, view->device,
-                                     size_bytes) == CUDA_SUCCESS &&
-      (type == LOCATION_HOST || type == LOCATION_HOST_NODE)) {
+                                     CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+                                     view->device, size_bytes) == CUDA_SUCCESS &&
+      (type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA)) {
     return STATUS_OK;
   }
   return error_set(err, STATUS_UNSUPPORTED,

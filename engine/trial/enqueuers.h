@@ -8,7 +8,7 @@
 #ifndef HAUL_ENGINE_TRIAL_ENQUEUERS_H
 #define HAUL_ENGINE_TRIAL_ENQUEUERS_H
 
-#include "engine/case/case.h"
+#include "engine/case/transfer.h"
 #include "engine/host/numa.h"
 
 struct enqueuers;

@@ -1,6 +1,7 @@
 #include "engine/trial/event_trial.h"
 
 #include "engine/base/clock.h"
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/trial/enqueuers.h"
 

@@ -1,6 +1,7 @@
 #include "engine/trial/host_trial.h"
 
 #include "engine/base/clock.h"
+#include "engine/case/transfer.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
  * host's own arithmetic bit by bit, so that a dropped or folded instruction shows. */
 #include "engine/workload/arithmetic.h"
 #include "engine/base/clock.h"
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "engine/workload/workload.h"
 
 #include <inttypes.h>
@@ -37,7 +39,7 @@ static bool arithmetic_find_kernel(const struct arithmetic *arithmetic, enum ker
 static const char *arithmetic_unsupported_reason(const struct bench_case *bench_case,
                                                  const struct machine *machine,
                                                  char reason[CASE_REASON_MAX]) {
-  const struct arithmetic *arithmetic = &bench_case->work.arithmetic;
+  const struct arithmetic *arithmetic = &bench_case->work->arithmetic;
   enum kernel kernel;
   if (arithmetic->gpu < 0 || arithmetic->gpu >= (int32_t)machine->gpu_count) {
     (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, arithmetic->gpu);
@@ -75,7 +77,7 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
 
 static void arithmetic_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                     uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct arithmetic *arithmetic = &bench_case->work.arithmetic;
+  const struct arithmetic *arithmetic = &bench_case->work->arithmetic;
   const uint64_t results_bytes = (uint64_t)arithmetic->block * arithmetic->grid * sizeof(uint64_t);
   *host_bytes += results_bytes;
   gpu_bytes[arithmetic->gpu] += results_bytes;
@@ -83,7 +85,7 @@ static void arithmetic_memory_needs(const struct bench_case *bench_case, uint64_
 
 static bool arithmetic_path(const struct bench_case *bench_case, uint32_t i,
                             struct case_path *path) {
-  const struct endpoint gpu = {.place = PLACE_GPU, .index = bench_case->work.arithmetic.gpu};
+  const struct endpoint gpu = {.place = PLACE_GPU, .index = bench_case->work->arithmetic.gpu};
   *path = (struct case_path){.from = gpu, .to = gpu};
   return i == 0;
 }
@@ -102,7 +104,7 @@ static enum status arithmetic_set_up(struct engine *engine, const struct bench_c
     return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
   }
   state->engine = engine;
-  state->arithmetic = &bench_case->work.arithmetic;
+  state->arithmetic = &bench_case->work->arithmetic;
   const struct arithmetic *arithmetic = state->arithmetic;
   struct arithmetic_gpu_request request = {
       .gpu = arithmetic->gpu, .block = arithmetic->block, .grid = arithmetic->grid};
@@ -170,6 +172,7 @@ static void arithmetic_tear_down(void *opaque) {
 
 const struct workload_ops workload_arithmetic = {
     .kind = CASE_ARITHMETIC,
+    .kernel_modules = 1 << KERNEL_MODULE_ARITHMETIC,
     .unsupported_reason = arithmetic_unsupported_reason,
     .memory_needs = arithmetic_memory_needs,
     .path = arithmetic_path,

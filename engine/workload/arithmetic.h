@@ -5,7 +5,7 @@
 #define HAUL_ENGINE_WORKLOAD_ARITHMETIC_H
 
 #include "engine/base/error.h"
-#include "engine/case/enums.h"
+#include "engine/case/arithmetic.h"
 #include "kernels/kernels.h"
 
 struct cuda_session;

@@ -1,6 +1,7 @@
 /* The life of one case: set up, warm-up, trials until the stop rule, verification. */
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/host/cpu_clock.h"
 #include "engine/workload/transfer_flows.h"
@@ -285,7 +286,8 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
   }
   enum status status = STATUS_OK;
   if (engine->context.cuda != NULL) {
-    status = cuda_session_prepare(engine->context.cuda, workload_gpus(run->bench), err);
+    status = cuda_session_prepare(engine->context.cuda, workload_gpus(run->bench),
+                                  workload_kernel_modules(run->bench), err);
   }
   status = THEN(status, run->ops->set_up(engine, run->bench, run->outcome, &run->state, err));
   status = THEN(status, warm_up(run, err));

@@ -10,7 +10,10 @@
  * not bring it back, and left alone it goes out in the course of the first trials, during which the
  * latency rises. */
 #include "engine/base/clock.h"
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "engine/host/cache.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "engine/workload/chase_gpu.h"
 #include "engine/workload/loads.h"
@@ -188,13 +191,7 @@ static const char *elements_unsupported_reason(const struct chase *chase,
 static const char *chase_unsupported_reason(const struct bench_case *bench_case,
                                             const struct machine *machine,
                                             char reason[CASE_REASON_MAX]) {
-  const struct chase *chase = &bench_case->work.chase;
-  const struct memory_ops *kind = memory_kinds[chase->memory.memory];
-  if (kind == NULL) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
-                   memory_kind_text(chase->memory.memory));
-    return reason;
-  }
+  const struct chase *chase = &bench_case->work->chase;
   if (chase->memory.memory == MEMORY_MANAGED) {
     return "a chase of managed memory would measure page faults; use method um";
   }
@@ -205,7 +202,7 @@ static const char *chase_unsupported_reason(const struct bench_case *bench_case,
 
 static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct chase *chase = &bench_case->work.chase;
+  const struct chase *chase = &bench_case->work->chase;
   if (chase->memory.place == PLACE_GPU) {
     gpu_bytes[chase->memory.index] += chase->footprint_bytes;
   }
@@ -216,7 +213,7 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
 }
 
 static bool chase_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  const struct chase *chase = &bench_case->work.chase;
+  const struct chase *chase = &bench_case->work->chase;
   *path =
       (struct case_path){.from = chase->memory, .to = {.place = PLACE_GPU, .index = chase->gpu}};
   return i == 0;
@@ -428,7 +425,7 @@ static enum status take_loads(struct chase_state *state, const struct bench_case
 
 static enum status chase_set_up(struct engine *engine, const struct bench_case *bench_case,
                                 struct case_outcome *outcome, void **state, struct error *err) {
-  const struct chase *chase = &bench_case->work.chase;
+  const struct chase *chase = &bench_case->work->chase;
   uint64_t start_ns = clock_now_ns();
   struct chase_state *made = calloc(1, sizeof *made);
   *state = made;
@@ -515,6 +512,7 @@ static void chase_tear_down(void *opaque) {
 
 const struct workload_ops workload_chase = {
     .kind = CASE_CHASE,
+    .kernel_modules = 1 << KERNEL_MODULE_CHASE,
     .unsupported_reason = chase_unsupported_reason,
     .memory_needs = chase_memory_needs,
     .path = chase_path,

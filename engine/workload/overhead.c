@@ -5,7 +5,9 @@
  * driver's (pageable, huge) is allocated the way this tool allocates it: mapped, placed on its
  * node, faulted in and its placement checked. */
 #include "engine/base/clock.h"
+#include "engine/case/work.h"
 #include "engine/host/numa.h"
+#include "engine/machine/machine.h"
 #include "engine/trial/event_trial.h"
 #include "engine/workload/overhead_gpu.h"
 #include "engine/workload/workload.h"
@@ -62,14 +64,9 @@ static uint32_t operations_max(const struct overhead *overhead) {
 static const char *allocation_unsupported_reason(const struct bench_case *bench_case,
                                                  const struct machine *machine,
                                                  char reason[CASE_REASON_MAX]) {
-  const struct overhead *overhead = &bench_case->work.overhead;
+  const struct overhead *overhead = &bench_case->work->overhead;
   const struct endpoint *memory = &overhead->memory;
   const struct memory_ops *kind = memory_kinds[memory->memory];
-  if (kind == NULL) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory is not part of this build",
-                   memory_kind_text(memory->memory));
-    return reason;
-  }
   if (overhead->size_bytes == 0) {
     return "an allocation has at least one byte";
   }
@@ -97,7 +94,7 @@ static const char *allocation_unsupported_reason(const struct bench_case *bench_
 static const char *overhead_unsupported_reason(const struct bench_case *bench_case,
                                                const struct machine *machine,
                                                char reason[CASE_REASON_MAX]) {
-  const struct overhead *overhead = &bench_case->work.overhead;
+  const struct overhead *overhead = &bench_case->work->overhead;
   if (!is_host_alone(overhead) &&
       (overhead->gpu < 0 || (uint32_t)overhead->gpu >= machine->gpu_count)) {
     (void)snprintf(reason, CASE_REASON_MAX, "%s is a call of a GPU's driver: %.255s",
@@ -111,7 +108,7 @@ static const char *overhead_unsupported_reason(const struct bench_case *bench_ca
 
 static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                   uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct overhead *overhead = &bench_case->work.overhead;
+  const struct overhead *overhead = &bench_case->work->overhead;
   if (!is_allocation(overhead) || overhead->size_bytes == 0) {
     return;
   }
@@ -125,7 +122,7 @@ static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t 
 
 /* A processor makes the calls. */
 static bool overhead_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  const struct overhead *overhead = &bench_case->work.overhead;
+  const struct overhead *overhead = &bench_case->work->overhead;
   const struct endpoint host = {.place = PLACE_NUMA};
   const struct endpoint gpu = {.place = PLACE_GPU, .index = overhead->gpu};
   *path = (struct case_path){.from = host, .to = overhead->gpu >= 0 ? gpu : host};
@@ -179,7 +176,7 @@ static enum status make_driver_calls(struct overhead_state *state, const struct 
 
 static enum status overhead_set_up(struct engine *engine, const struct bench_case *bench_case,
                                    struct case_outcome *outcome, void **opaque, struct error *err) {
-  const struct overhead *overhead = &bench_case->work.overhead;
+  const struct overhead *overhead = &bench_case->work->overhead;
   const uint64_t start_ns = clock_now_ns();
   struct overhead_state *state = calloc(1, sizeof *state);
   *opaque = state;

@@ -6,7 +6,7 @@
 #define HAUL_ENGINE_WORKLOAD_OVERHEAD_GPU_H
 
 #include "engine/base/error.h"
-#include "engine/case/enums.h"
+#include "engine/case/overhead.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,8 @@
 #include "engine/workload/pieces.h"
 
 #include "engine/base/random.h"
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "engine/workload/transfer_flows.h"
 
 #include <inttypes.h>

@@ -6,7 +6,9 @@
  * load counts. */
 #include "engine/workload/stream.h"
 #include "engine/base/clock.h"
+#include "engine/case/work.h"
 #include "engine/host/cache.h"
+#include "engine/machine/machine.h"
 #include "engine/workload/workload.h"
 
 #include <inttypes.h>
@@ -15,6 +17,9 @@
 #include <stdlib.h>
 
 enum { MAP_BLOCK = 256, SUM_BLOCK = 512, SM_THREADS = 2048, GRID_MAX = 0x7fffffff };
+/* So many an SM of any GPU holds, whatever registers they take: the kernels are made for blocks of
+ * 1024 (__launch_bounds__). */
+enum { SWEEP_THREADS = 1024 };
 
 bool stream_op_sums(enum stream_op op) {
   return op == STREAM_DOT || op == STREAM_READ;
@@ -27,10 +32,10 @@ static bool has_type(enum stream_op op) {
 
 static bool stream_find_kernel(const struct stream *stream, struct stream_shape *shape) {
   char name[64];
-  (void)snprintf(name, sizeof name, "haul_stream_%s%s%s_%u_u%u", stream_op_text(stream->op),
+  (void)snprintf(name, sizeof name, "haul_stream_%s%s%s%s_%u_u%u", stream_op_text(stream->op),
                  has_type(stream->op) ? "_" : "",
-                 has_type(stream->op) ? number_type_text(stream->type) : "", shape->vector_bytes,
-                 shape->unroll);
+                 has_type(stream->op) ? number_type_text(stream->type) : "",
+                 stream->cache == CACHE_L2 ? "_l2" : "", shape->vector_bytes, shape->unroll);
   return kernel_parse(name, &shape->kernel);
 }
 
@@ -41,20 +46,33 @@ static uint32_t stream_covering_grid(const struct stream *stream,
   return tiles < GRID_MAX ? (uint32_t)tiles : GRID_MAX;
 }
 
+/* Blocks that a GPU holds at once, where its SMs hold so many threads. */
+static uint32_t stream_resident_grid(const struct gpu *gpu, uint32_t block, uint32_t sm_threads) {
+  const uint32_t whole_warps = (block + 31) / 32 * 32;
+  return gpu->sm_count * (whole_warps < sm_threads ? sm_threads / whole_warps : 1);
+}
+
 bool stream_shape_of(const struct stream *stream, const struct gpu *gpu,
                      struct stream_shape *shape) {
-  const bool sum = stream_op_sums(stream->op);
+  const bool several = stream->passes > 1;
+  const bool sum = stream_op_sums(stream->op) || several;
   shape->vector_bytes = stream->vector_bytes != 0 ? stream->vector_bytes : 16;
   shape->unroll = stream->unroll != 0 ? stream->unroll : sum ? 4 : 1;
   shape->block = stream->block != 0 ? stream->block : sum ? SUM_BLOCK : MAP_BLOCK;
   shape->grid = stream->grid;
   if (shape->grid == 0 || shape->grid == STREAM_GRID_FULL) {
     const uint32_t covering = stream_covering_grid(stream, shape);
-    const uint32_t resident =
+    const uint32_t usual =
         gpu->sm_count * (shape->block < SM_THREADS ? SM_THREADS / shape->block : 1);
+    const uint32_t resident =
+        several ? stream_resident_grid(gpu, shape->block, SWEEP_THREADS) : usual;
     shape->grid = sum && shape->grid == 0 && resident < covering ? resident : covering;
   }
   return stream_find_kernel(stream, shape);
+}
+
+bool stream_times_itself(const struct stream *stream) {
+  return stream->clock == STREAM_CLOCK_CYCLES && stream->passes > 1;
 }
 
 /* The blocks of a sum leave one word each: at most this many are read back after a trial. */
@@ -119,6 +137,16 @@ static const char *stream_shape_unsupported_reason(const struct stream *stream,
   if (shape.block > BLOCK_MAX || shape.grid > INT32_MAX) {
     return "a block has at most 1024 threads, and a grid at most 2147483647 blocks";
   }
+  const uint32_t resident = stream_resident_grid(gpu, shape.block, SM_THREADS);
+  if (stream->passes > 1 && resident > 0 && shape.grid > resident) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "the GPU holds at most %" PRIu32 " blocks of %" PRIu32
+                   " threads at once, and each of %" PRIu32
+                   " would make all its passes over its own part of the arrays: leave grid out, or "
+                   "set passes = 1",
+                   resident, shape.block, shape.grid);
+    return reason;
+  }
   if (stream_op_sums(stream->op) && shape.grid > SUM_BLOCKS_MAX) {
     (void)snprintf(reason, CASE_REASON_MAX,
                    "%" PRIu32 " blocks each with a sum of its own are more than %d", shape.grid,
@@ -140,6 +168,10 @@ static const char *gpu_unsupported_reason(const struct stream *stream,
   }
   if (is_in_sequence(stream) && (stream->op > STREAM_TRIAD || stream->type != NUMBER_F64)) {
     return "the sequence is copy, mul, add and triad of f64";
+  }
+  if (stream->cache == CACHE_L2 &&
+      ((stream->op != STREAM_COPY && stream->op != STREAM_READ) || is_in_sequence(stream))) {
+    return "only copy and read, not in sequence, have loads past the L1 cache";
   }
   if (stream->vector_bytes != 0 && stream->vector_bytes < element_bytes_of(stream)) {
     (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %" PRIu32 " is less than one %s",
@@ -177,9 +209,9 @@ static const char *host_unsupported_reason(const struct stream *stream,
     return reason;
   }
   if (stream->block != 0 || stream->grid != 0 || stream->vector_bytes != 0 || stream->unroll != 0 ||
-      stream->clock != STREAM_CLOCK_EVENT || is_in_sequence(stream)) {
-    return "block, grid, vector_bytes, unroll, clock = \"cycles\" and order = \"sequence\" are a "
-           "GPU's: host threads have none";
+      stream->clock != STREAM_CLOCK_EVENT || is_in_sequence(stream) || stream->cache != CACHE_L1) {
+    return "block, grid, vector_bytes, unroll, clock = \"cycles\", order = \"sequence\" and cache "
+           "are a GPU's: host threads have none";
   }
   return NULL;
 }
@@ -187,7 +219,7 @@ static const char *host_unsupported_reason(const struct stream *stream,
 static const char *stream_unsupported_reason(const struct bench_case *bench_case,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
-  const struct stream *stream = &bench_case->work.stream;
+  const struct stream *stream = &bench_case->work->stream;
   if (stream->type != NUMBER_F32 && stream->type != NUMBER_F64) {
     return "the numbers of a stream are f32 or f64";
   }
@@ -202,7 +234,7 @@ static const char *stream_unsupported_reason(const struct bench_case *bench_case
 
 static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                 uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct stream *stream = &bench_case->work.stream;
+  const struct stream *stream = &bench_case->work->stream;
   const uint64_t arrays = is_in_sequence(stream) ? ARRAY_COUNT : stream_op_arrays(stream->op);
   const uint64_t bytes = arrays * stream->size_bytes;
   if (stream->memory.place == PLACE_GPU) {
@@ -213,13 +245,16 @@ static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *h
 }
 
 static bool stream_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  const struct endpoint memory = bench_case->work.stream.memory;
+  const struct endpoint memory = bench_case->work->stream.memory;
   *path = (struct case_path){.from = memory, .to = memory};
   return i == 0;
 }
 
 static enum clock stream_clock(const struct bench_case *bench_case) {
-  return bench_case->work.stream.memory.place == PLACE_GPU ? CLOCK_EVENT : CLOCK_HOST;
+  const struct stream *stream = &bench_case->work->stream;
+  return stream->memory.place != PLACE_GPU                            ? CLOCK_HOST
+         : stream_times_itself(stream) && bench_case->flow_count == 0 ? CLOCK_KERNEL
+                                                                      : CLOCK_EVENT;
 }
 
 /* What the output holds when all is right; the inputs are copies of one number each. */
@@ -303,7 +338,7 @@ static struct stream_arrays sequence_arrays(const struct stream_state *state, en
 
 static enum status take_shared(struct stream_state *state, struct case_outcome *outcome,
                                struct error *err) {
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   enum status status = STATUS_OK;
   for (unsigned i = 0; status == STATUS_OK && i < ARRAY_COUNT; i++) {
     status =
@@ -318,7 +353,7 @@ static enum status take_shared(struct stream_state *state, struct case_outcome *
 
 static enum status take_arrays(struct stream_state *state, struct case_outcome *outcome,
                                struct error *err) {
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   struct {
     bool wanted;
     const struct buffer **buffer;
@@ -340,7 +375,7 @@ static enum status take_arrays(struct stream_state *state, struct case_outcome *
 
 /* What each trial does before the operation that is timed. */
 static enum status prepare_sequence(const struct stream_state *state, struct error *err) {
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   enum status status = STATUS_OK;
   for (unsigned after = 1; status == STATUS_OK && after < STREAM_SEQUENCE_COUNT; after++) {
     const enum stream_op op = step_op(stream, after);
@@ -351,7 +386,7 @@ static enum status prepare_sequence(const struct stream_state *state, struct err
 }
 
 static enum status fill_inputs(const struct stream_state *state, struct error *err) {
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   enum status status = STATUS_OK;
   if (is_in_sequence(stream)) {
     for (unsigned i = 0; status == STATUS_OK && i < ARRAY_COUNT; i++) {
@@ -381,11 +416,11 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
   }
   state->engine = engine;
   state->bench = bench_case;
-  state->place = place_of(&bench_case->work.stream);
-  const bool sequence = is_in_sequence(&bench_case->work.stream);
+  state->place = place_of(&bench_case->work->stream);
+  const bool sequence = is_in_sequence(&bench_case->work->stream);
   enum status status =
       sequence ? take_shared(state, outcome, err) : take_arrays(state, outcome, err);
-  status = THEN(status, state->place->create(&engine->context, &bench_case->work.stream,
+  status = THEN(status, state->place->create(&engine->context, &bench_case->work->stream,
                                              &state->arrays, &state->work, err));
   if (status == STATUS_OK && state->place->cpus != NULL) {
     workload_set_cpus(outcome, state->place->cpus(state->work));
@@ -393,7 +428,7 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
   if (status == STATUS_OK && sequence) {
     status = prepare_sequence(state, err);
   }
-  outcome->gated = status == STATUS_OK && bench_case->work.stream.memory.place == PLACE_GPU;
+  outcome->gated = status == STATUS_OK && bench_case->work->stream.memory.place == PLACE_GPU;
   if (status == STATUS_OK && bench_case->flow_count > 0) {
     status =
         loads_new(engine, bench_case, outcome, state->place->own(state->work), &state->loads, err);
@@ -434,7 +469,7 @@ static void stream_flush_host_cache(const struct buffer *buffer, uint64_t size_b
 static enum status stream_before_trial(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
   const struct measure *measure = &state->bench->measure;
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   if (measure->host_cache == HOST_CACHE_WARM && stream->memory.place == PLACE_NUMA) {
     RETURN_ON_ERROR(fill_inputs(state, err)); /* by the threads that read them */
   }
@@ -462,7 +497,7 @@ static enum status stream_run(void *opaque, uint32_t iterations, struct trial_ti
 
 static enum status stream_poison(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   if (stream_op_sums(stream->op)) {
     return state->place->invalidate_parts(state->work, err);
   }
@@ -472,7 +507,7 @@ static enum status stream_poison(void *opaque, struct error *err) {
 }
 
 static long double expected_dot(const struct stream_state *state) {
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   struct stream_dot *dot = &state->engine->stream_dot;
   const uint32_t element_bytes = element_bytes_of(stream);
   if (dot->size_bytes != stream->size_bytes || dot->type != stream->type) {
@@ -488,7 +523,7 @@ static long double expected_dot(const struct stream_state *state) {
 
 static enum status verify_dot(const struct stream_state *state, const struct stream_parts *parts,
                               struct error *err) {
-  const long double expected = expected_dot(state) * passes_of(&state->bench->work.stream);
+  const long double expected = expected_dot(state) * passes_of(&state->bench->work->stream);
   const long double tolerance = ldexpl((long double)parts->depth, -ROUNDING_BITS) * expected;
   long double sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
@@ -506,7 +541,7 @@ static enum status verify_dot(const struct stream_state *state, const struct str
 
 static enum status verify_read(const struct stream_state *state, const struct stream_parts *parts,
                                struct error *err) {
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   const uint32_t expected =
       stream_words_sum(stream->size_bytes / sizeof(uint32_t)) * passes_of(stream);
   uint32_t sum = 0;
@@ -523,13 +558,13 @@ static enum status verify_read(const struct stream_state *state, const struct st
 static enum status verify_sum(const struct stream_state *state, struct error *err) {
   struct stream_parts parts;
   RETURN_ON_ERROR(state->place->parts(state->work, &parts, err));
-  return state->bench->work.stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
-                                                    : verify_read(state, &parts, err);
+  return state->bench->work->stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
+                                                     : verify_read(state, &parts, err);
 }
 
 static enum status stream_verify(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
-  const struct stream *stream = &state->bench->work.stream;
+  const struct stream *stream = &state->bench->work->stream;
   if (stream_op_sums(stream->op)) {
     return verify_sum(state, err);
   }
@@ -548,6 +583,7 @@ static enum status stream_verify(void *opaque, struct error *err) {
 
 const struct workload_ops workload_stream = {
     .kind = CASE_STREAM,
+    .kernel_modules = 1 << KERNEL_MODULE_STREAM,
     .unsupported_reason = stream_unsupported_reason,
     .memory_needs = stream_memory_needs,
     .path = stream_path,

@@ -5,10 +5,13 @@
 #ifndef HAUL_ENGINE_WORKLOAD_STREAM_H
 #define HAUL_ENGINE_WORKLOAD_STREAM_H
 
+#include "engine/case/stream.h"
 #include "engine/case/trial.h"
 #include "engine/host/numa.h"
 #include "engine/workload/loads.h"
 #include "kernels/kernels.h"
+
+struct gpu; /* engine/machine/machine.h */
 
 /* NULL: the operation has no such array. */
 struct stream_arrays {
@@ -68,7 +71,8 @@ extern const struct stream_place stream_host;
 /* How a stream is launched on a GPU. What the scenario leaves open is: 16-byte accesses; for
  * operations with an output, one access per thread (unroll 1), blocks of 256 threads and a grid
  * that covers the arrays; for sums, which must also add up the block, four accesses of a thread
- * under way together and as many blocks of 512 threads as the SMs hold at once. (Candidates:
+ * under way together and as many blocks of 512 threads as the SMs hold at once; for several passes
+ * the same, but no more blocks than any GPU holds. (Candidates:
  * tests/benchmarks/bench_gpu_kernels.c.) */
 struct stream_shape {
   enum kernel kernel;
@@ -78,6 +82,9 @@ struct stream_shape {
   uint32_t unroll;
 };
 
+/* Whether the time is that of the kernel's blocks, without the launch: of several passes, which
+ * note cycles anyhow. */
+bool stream_times_itself(const struct stream *stream);
 /* Operations that leave a sum: dot and read. */
 bool stream_op_sums(enum stream_op op);
 /* false: there is no such kernel. */

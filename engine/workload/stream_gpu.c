@@ -1,4 +1,6 @@
 /* A stream by the SMs of a GPU: timed by events behind a gate, as a copy is. */
+#include "engine/case/stream.h"
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/trial/event_trial.h"
 #include "engine/workload/stream.h"
@@ -128,6 +130,26 @@ static enum status stream_gpu_allocate(struct gpu_state *state, struct error *er
   return status;
 }
 
+/* Several passes go over the arrays one after the other only if no block waits for another to end.
+ */
+static enum status stream_gpu_check_resident(const struct gpu_state *state, struct error *err) {
+  const struct stream_shape *shape = &state->shape;
+  uint32_t fitting = 0;
+  if (state->stream->passes <= 1) {
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(stream_gpu_use(state, err));
+  RETURN_ON_ERROR(cuda_session_fitting_blocks(state->context->cuda, state->run.gpu, shape->kernel,
+                                              shape->block, &fitting, err));
+  const uint32_t sms = state->context->machine->gpus[state->run.gpu].sm_count;
+  return (uint64_t)fitting * sms >= shape->grid
+             ? STATUS_OK
+             : error_set(err, STATUS_UNSUPPORTED,
+                         "%u blocks of %u threads are not on the GPU at once (%u on each of %u "
+                         "SMs), so that passes would repeat over parts of the arrays",
+                         shape->grid, shape->block, fitting, sms);
+}
+
 static enum status gpu_create(const struct memory_context *context, const struct stream *stream,
                               const struct stream_arrays *arrays, void **out, struct error *err) {
   struct gpu_state *state = calloc(1, sizeof *state);
@@ -144,6 +166,7 @@ static enum status gpu_create(const struct memory_context *context, const struct
   if (!stream_shape_of(stream, &context->machine->gpus[stream->memory.index], &state->shape)) {
     status = error_set(err, STATUS_INVALID, "there is no kernel for that stream");
   }
+  status = THEN(status, stream_gpu_check_resident(state, err));
   status = THEN(status, stream_gpu_allocate(state, err));
   status =
       THEN(status, event_trial_new(context, &state->run, 1, GATING_ON, NULL, &state->trial, err));
@@ -226,6 +249,9 @@ static enum status gpu_run(void *opaque, struct loads *loads, uint32_t iteration
     status = spans_read(state->context->cuda, &state->spans, own_stream(state), &total, err);
   }
   times->cycles = total.cycles;
+  if (status == STATUS_OK && loads == NULL && stream_times_itself(state->stream)) {
+    times->window_ns = total.elapsed_ns;
+  }
   return status;
 }
 

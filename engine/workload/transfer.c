@@ -1,5 +1,6 @@
 /* A [[transfer]]: flows of bytes, by GPU streams or host threads; and the loads beside cases of
  * other kinds (engine/workload/loads.h). */
+#include "engine/case/transfer.h"
 #include "engine/base/clock.h"
 #include "engine/method/method.h"
 #include "engine/trial/event_trial.h"

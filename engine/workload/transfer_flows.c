@@ -1,5 +1,8 @@
 #include "engine/workload/transfer_flows.h"
 
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "engine/trial/event_trial.h"
 #include "engine/workload/workload.h"
@@ -150,7 +153,7 @@ static bool transfer_flow_is_between(const struct flow *flow, int32_t one, int32
 /* Peer access is on or off between two GPUs, for all that a process does there. */
 static const char *peers_unsupported_reason(const struct bench_case *bench_case,
                                             char reason[CASE_REASON_MAX]) {
-  const struct chase *chase = &bench_case->work.chase;
+  const struct chase *chase = bench_case->kind == CASE_CHASE ? &bench_case->work->chase : NULL;
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *staged = &bench_case->flows[i];
     const int32_t from = staged->source.index;
@@ -158,7 +161,7 @@ static const char *peers_unsupported_reason(const struct bench_case *bench_case,
     if (!staged->staged || !transfer_flow_is_between(staged, from, to)) {
       continue;
     }
-    bool direct = bench_case->kind == CASE_CHASE && chase->space == CHASE_PEER &&
+    bool direct = chase != NULL && chase->space == CHASE_PEER &&
                   transfer_flow_is_between(staged, chase->gpu, chase->memory.index);
     for (uint32_t j = 0; !direct && j < bench_case->flow_count; j++) {
       const struct flow *flow = &bench_case->flows[j];

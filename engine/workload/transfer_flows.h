@@ -4,7 +4,9 @@
 #define HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
 
 #include "engine/case/case.h"
-#include "engine/machine/machine.h"
+#include "engine/machine/limits.h"
+
+struct machine;
 
 /* Why the case cannot be measured there, or NULL; `reason` may hold the text. */
 const char *transfer_unsupported_reason(const struct bench_case *bench_case,

@@ -1,6 +1,7 @@
 #include "engine/workload/workload.h"
 
 #include "engine/base/units.h"
+#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 
 #include <inttypes.h>
@@ -148,6 +149,18 @@ bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_
   const struct flow *flow = &bench_case->flows[i];
   *path = (struct case_path){flow->source, flow->target, flow->staged};
   return true;
+}
+
+uint32_t workload_kernel_modules(const struct bench_case *bench_case) {
+  uint32_t modules = workloads[bench_case->kind]->kernel_modules;
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    modules |= flow->method == METHOD_SM ? UINT32_C(1) << KERNEL_MODULE_COPY : 0;
+    if (copy_shape_is_strided(&flow->shape) || flow_is_scattered(flow)) {
+      modules |= UINT32_C(1) << KERNEL_MODULE_STRIDED;
+    }
+  }
+  return modules;
 }
 
 uint32_t workload_gpus(const struct bench_case *bench_case) {

@@ -31,6 +31,8 @@ struct engine {
 
 struct workload_ops {
   enum case_kind kind;
+  /* The kernels of its trials besides those of its flows (bit i: enum kernel_module). */
+  uint32_t kernel_modules;
   /* Why the case cannot be measured there, or NULL. Needs no GPU. */
   const char *(*unsupported_reason)(const struct bench_case *bench_case,
                                     const struct machine *machine, char reason[CASE_REASON_MAX]);
@@ -65,6 +67,8 @@ extern const struct workload_ops *const workloads[case_kind_name_count];
 bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
 /* The GPUs at the ends of the case's paths: bit i is GPU i. */
 uint32_t workload_gpus(const struct bench_case *bench_case);
+/* The kernels that the case's trials, data and verification launch: bit i is enum kernel_module. */
+uint32_t workload_kernel_modules(const struct bench_case *bench_case);
 
 /* The life of one case, by the ops of its kind: what engine_run_case() promises (engine/engine.h;
  * engine/workload/case_run.c). */

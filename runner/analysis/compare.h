@@ -9,7 +9,7 @@
  *   they share none on other hosts    compared all the same; comparison.other_machine
  * GPUs of different models are INCOMPARABLE, unless --by gpu_name compares models. A case that is
  * missing on one side while another one there has its name is INCOMPARABLE; the reason names what
- * differs in their definitions.
+ * differs in their definitions. A case with a rate above its peak, on either side, is INCOMPARABLE.
  *
  * Real and simulated results are never on two sides of one comparison. Nothing here prints, reads
  * files or speaks SQL. Texts belong to the measured data or the comparison's arena. */
@@ -118,6 +118,8 @@ struct comparison {
   size_t condition_count;
   bool simulated;
   bool other_machine; /* some cases compare different hardware */
+  /* The drivers differ, and compiled the kernels of a side from PTX (fact kernel_code). */
+  bool driver_compiled;
   /* Why a difference may be that of two runs or boots, and what settles it; NULL = a side has
    * several runs, and the boots are not one and another. */
   const char *confounded;

@@ -144,6 +144,16 @@ static void facts_find_differences(struct comparison *comparison, const struct i
   comparison->fact_count = fact_count;
 }
 
+static bool facts_have_ptx(const struct item *items, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(items[i].name, "kernel_code") == 0 && items[i].value != NULL &&
+        strncmp(items[i].value, "PTX", 3) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* The values of one fact on one side; "none" without any. */
 static const char *facts_values(struct arena *arena, const struct item *items, size_t count,
                                 const char *name, enum side side) {
@@ -271,5 +281,8 @@ void compare_environments(const struct measured *measured, const enum side *side
     total->scenarios = facts_scenarios(&comparison->arena, measured, sides, (enum side)s);
     facts_count_machines(measured, sides, (enum side)s, total);
   }
+  comparison->driver_compiled =
+      strcmp(comparison->totals[SIDE_A].drivers, comparison->totals[SIDE_B].drivers) != 0 &&
+      facts_have_ptx(items, count);
   arena_fini(&arena);
 }

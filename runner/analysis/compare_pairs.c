@@ -252,6 +252,15 @@ static const char *pairs_other_model(struct pairing *p, const struct entry *entr
   return arena_format(&p->comparison->arena, "gpu_name: %s in A, %s in B", x, y);
 }
 
+static const char *pairs_above_peak(const struct entry *entries, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (entries[i].median->above_peak) {
+      return MEASURED_ABOVE_PEAK;
+    }
+  }
+  return NULL;
+}
+
 static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t count,
                           bool one_of_many, const char *incomparable) {
   struct comparison *comparison = p->comparison;
@@ -270,6 +279,9 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   diff_families(bench->method, pairs_path_kind(bench), bench->size_bytes, input.families);
   row.hardware = one_of_many ? pairs_hardware(p, &entries[0]) : NULL;
   input.incomparable = incomparable != NULL ? incomparable : pairs_other_model(p, entries, count);
+  if (input.incomparable == NULL) {
+    input.incomparable = pairs_above_peak(entries, count);
+  }
   row.reason = input.incomparable;
   row.other_gpu = incomparable != NULL;
   if (row.reason == NULL && input.a.count == 0 && input.b.count == 0) {

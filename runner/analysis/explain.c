@@ -133,15 +133,15 @@ static enum status explain_find_cases(struct database *database,
   }
   if (statement_next(&statement, &status, err)) {
     row->cases = (size_t)statement_column_number(&statement, 0);
-    row->blocks = statement_column_text(&statement, 1, &explanation->arena);
-    row->worst = statement_column_text(&statement, 2, &explanation->arena);
+    row->blocks = statement_column_optional(&statement, 1, &explanation->arena);
+    row->worst = statement_column_optional(&statement, 2, &explanation->arena);
     row->behind = statement_column_real(&statement, 3);
     row->gbps = statement_column_real(&statement, 4);
     row->best_gbps = statement_column_real(&statement, 5);
     row->lack = statement_column_real(&statement, 7);
     if (!row->rule->note) {
-      row->shortfalls =
-          explain_mark_touched(request, statement_column_text(&statement, 6, &explanation->arena));
+      row->shortfalls = explain_mark_touched(
+          request, statement_column_optional(&statement, 6, &explanation->arena));
     }
   }
   statement_finalize(&statement);
@@ -173,7 +173,7 @@ static enum status explain_add_answer(struct database *database, const struct st
   const int bad = statement_column_number(answer, COLUMN_BAD);
   row->gpu = statement_column_number(answer, COLUMN_GPU);
   row->state = bad < 0 ? EXPLAIN_UNKNOWN : bad > 0 ? EXPLAIN_FOUND : EXPLAIN_NOT_FOUND;
-  row->evidence = statement_column_text(answer, COLUMN_EVIDENCE, &explanation->arena);
+  row->evidence = statement_column_optional(answer, COLUMN_EVIDENCE, &explanation->arena);
   if (row->state == EXPLAIN_UNKNOWN && row->evidence == NULL) {
     return explain_find_reason(database, explanation, row, err);
   }
@@ -181,7 +181,7 @@ static enum status explain_add_answer(struct database *database, const struct st
     return STATUS_OK;
   }
   const char *classes = statement_column_count(answer) > COLUMN_TOUCHES
-                            ? statement_column_text(answer, COLUMN_TOUCHES, &explanation->arena)
+                            ? statement_column_optional(answer, COLUMN_TOUCHES, &explanation->arena)
                             : rule->touches;
   RETURN_ON_ERROR(explain_find_cases(database, request, only, classes, explanation, row, err));
   if (only != NULL && row->cases == 0) {
@@ -355,11 +355,13 @@ static enum status explain_read_head(struct database *database, const char *only
   if (status == STATUS_OK) {
     statement_bind_text(&statement, ":only", only);
   }
+  explanation->host = explanation->gpus = explanation->scenario = "";
+  explanation->started_at = explanation->wrong_case = "";
   if (statement_next(&statement, &status, err)) {
     explanation->host = statement_column_text(&statement, 0, arena);
     explanation->gpu_count = statement_column_number(&statement, 1);
     explanation->gpus = statement_column_text(&statement, 2, arena);
-    explanation->run_uuid = statement_column_text(&statement, 3, arena);
+    explanation->run_uuid = statement_column_optional(&statement, 3, arena);
     explanation->scenario = statement_column_text(&statement, 4, arena);
     explanation->started_at = statement_column_text(&statement, 5, arena);
     explanation->cases = (size_t)statement_column_number(&statement, 6);

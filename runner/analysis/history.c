@@ -276,7 +276,7 @@ static void history_add_case(struct builder *b, const struct measured_median *me
                              struct sortable *sortable) {
   size_t used = 0;
   for (size_t i = 0; i < count; i++) {
-    if (!isnan(medians[i].ns)) {
+    if (measured_counts(&medians[i])) {
       sortable[used++] = (struct sortable){
           &medians[i], measured_hardware(b->measured, medians[i].run, medians[i].bench)};
     }
@@ -473,8 +473,8 @@ static size_t latest_collect(const struct measured *measured, struct arena *aren
   size_t count = 0;
   for (size_t i = 0; i < measured->median_count; i++) {
     const struct measured_median *median = &measured->medians[i];
-    if (median->process == 0) {
-      continue; /* skipped */
+    if (median->process == 0 || median->above_peak) { /* skipped, or not to be compared */
+      continue;
     }
     entries[count++] =
         (struct latest_entry){.place = places[median->run],

@@ -335,7 +335,7 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
         medians[i].bench != medians[i - 1].bench) {
       machine = measured_hardware(f->measured, medians[i].run, medians[i].bench);
     }
-    if (!isnan(medians[i].ns) && outliers_takes_run(f, medians[i].run)) {
+    if (measured_counts(&medians[i]) && outliers_takes_run(f, medians[i].run)) {
       values[used++] = (struct value){.machine = machine,
                                       .rate = -log(medians[i].ns),
                                       .error = medians[i].error,

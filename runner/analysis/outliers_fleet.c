@@ -6,6 +6,7 @@
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/sample.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,10 @@ static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdi
 static bool fleet_names_gpu(struct arena *arena, const char *text, int gpu) {
   const char *name = arena_format(arena, "gpu%d", gpu);
   const char *found = strstr(text, name);
-  return found != NULL && strchr("0123456789", found[strlen(name)]) == NULL;
+  while (found != NULL && isdigit((unsigned char)found[strlen(name)])) {
+    found = strstr(found + 1, name);
+  }
+  return found != NULL;
 }
 
 /* What checks and telemetry said of the part. That a run is not complete slows nothing. */

@@ -4,6 +4,7 @@
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "runner/cli/analysis.h"
 #include "runner/cli/selection.h"
 #include "runner/record/manage.h"
@@ -51,9 +52,9 @@ static enum status decide_read_scenario(struct decide *decide, struct error *err
                      (long long)run.id);
   }
   struct diagnostics *diagnostics = diagnostics_new();
-  enum status status = scenario_parse(recorded.resolved, strlen(recorded.resolved), recorded.path,
-                                      command->batch.overrides, command->batch.override_count,
-                                      &decide->scenario, diagnostics);
+  enum status status =
+      scenario_parse_recorded(recorded.resolved, recorded.path, command->batch.overrides,
+                              command->batch.override_count, &decide->scenario, diagnostics);
   diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
   diagnostics_free(diagnostics);
   if (status != STATUS_OK) {

@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/machine/check.h"
+#include "engine/machine/machine.h"
 #include "runner/record/file.h"
 #include "runner/supervise/probe.h"
 

@@ -469,7 +469,13 @@ void options_parse(struct command *command, int argc, char **argv) {
   const struct argp argp = {
       .options = rows, .parser = options_take, .args_doc = verb->arguments, .doc = doc};
   options_reject_unknown(command, argc, argv);
+  /* Its messages, and those of getopt(), hold arguments as they are. */
+  FILE *const plain = stderr;
+  FILE *const escaping = console_escape(plain);
+  stderr = escaping;
   if (argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, command) != 0) {
     exit(EXIT_USAGE);
   }
+  stderr = plain;
+  (void)fclose(escaping);
 }

@@ -334,6 +334,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
   size_t shorts = 0;
   size_t unclear = 0;
   size_t broken = 0;
+  size_t above_peak = 0;
   for (size_t r = 0; r < run_count; r++) {
     runs[r] = (struct expected_run){.run = &command->measured->runs[r]};
     const char *name = arena_format(&command->arena, "run:%s", runs[r].run->ref.uuid);
@@ -341,6 +342,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
                                            &runs[r].judge, err));
     if (status == STATUS_OK) {
       verb_check_take_findings(command, &runs[r]);
+      above_peak += expect_judge_above_peak(runs[r].judge);
     }
     for (size_t i = 0; i < runs[r].count; i++) {
       const bool selected = verb_check_is_selected(command, &runs[r].findings[i]);
@@ -357,9 +359,13 @@ static enum status verb_check_expected(struct command *command, struct error *er
       say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt", broken,
                   strings_plural(broken, "case has", "cases have"));
     }
-    command->code = shorts + broken > 0              ? EXIT_REGRESSED
-                    : command->strict && unclear > 0 ? EXIT_UNDECIDED
-                                                     : EXIT_DONE;
+    if (above_peak > 0) {
+      say_warning(&command->common, "%zu %s not compared: " MEASURED_ABOVE_PEAK, above_peak,
+                  strings_plural(above_peak, "result is", "results are"));
+    }
+    command->code = shorts + broken > 0                           ? EXIT_REGRESSED
+                    : command->strict && unclear + above_peak > 0 ? EXIT_UNDECIDED
+                                                                  : EXIT_DONE;
     for (size_t r = 0; r < run_count; r++) {
       if (expect_judge_is_partial(runs[r].judge)) {
         say_warning(&command->common,
@@ -370,7 +376,9 @@ static enum status verb_check_expected(struct command *command, struct error *er
             command->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
       }
     }
-    if (known == 0) {
+    if (known == 0 && above_peak > 0) {
+      status = error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", MEASURED_ABOVE_PEAK);
+    } else if (known == 0) {
       status =
           error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
                     verb_check_is_simulated(command)

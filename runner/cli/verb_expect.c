@@ -1,6 +1,9 @@
 /* haul expect list | show | check FILE | learn RUNS...: what machines should reach. */
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/case/stream.h"
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/cli/analysis.h"
 #include "runner/expect/learn.h"
 #include "runner/run/expectations.h"

@@ -2,6 +2,7 @@
 #include "engine/base/strings.h"
 #include "runner/cli/cli.h"
 #include "runner/console/shell_word.h"
+#include "runner/record/file.h"
 #include "runner/record/merge.h"
 #include "runner/record/node_list.h"
 #include "runner/table/result_set.h"
@@ -47,19 +48,31 @@ static void verb_merge_add_input(struct arena *arena, struct merge_inputs *input
   inputs->paths[inputs->count++] = arena_strdup(arena, path);
 }
 
+/* The databases in a folder, and what nodes left there that could not write their shards. */
+static enum status verb_merge_add_folder(struct arena *arena, struct merge_inputs *inputs,
+                                         const char *folder, struct error *err) {
+  const char **files[2] = {NULL};
+  size_t counts[2] = {0};
+  enum status status =
+      batch_find_files(folder, ".db", "database", false, arena, &files[0], &counts[0], err);
+  const bool failures = batch_find_files(folder, DATABASE_FAILURE_SUFFIX, "shard", false, arena,
+                                         &files[1], &counts[1], NULL) == STATUS_OK;
+  if (status != STATUS_OK && (status != STATUS_NOT_FOUND || !failures)) {
+    return status;
+  }
+  for (size_t i = 0; i < counts[0] + counts[1]; i++) {
+    verb_merge_add_input(arena, inputs, i < counts[0] ? files[0][i] : files[1][i - counts[0]]);
+  }
+  return STATUS_OK;
+}
+
 /* A file, a folder of *.db, or a pattern that no shell has expanded. A file that is not there is an
  * input like any other bad one. */
 static enum status verb_merge_add_word(struct arena *arena, struct merge_inputs *inputs,
                                        const char *word, struct error *err) {
   struct stat info;
   if (stat(word, &info) == 0 && S_ISDIR(info.st_mode)) {
-    const char **files = NULL;
-    size_t count = 0;
-    RETURN_ON_ERROR(batch_find_files(word, ".db", "database", false, arena, &files, &count, err));
-    for (size_t i = 0; i < count; i++) {
-      verb_merge_add_input(arena, inputs, files[i]);
-    }
-    return STATUS_OK;
+    return verb_merge_add_folder(arena, inputs, word, err);
   }
   glob_t found = {0};
   if (strpbrk(word, "*?[") == NULL || lstat(word, &info) == 0 || glob(word, 0, NULL, &found) != 0) {
@@ -99,15 +112,11 @@ static const char *verb_merge_outcome_of(const struct merge_result *result) {
 /* One line that is rewritten, on a terminal; path NULL: it is cleared. */
 static void verb_merge_show_progress(const struct common_options *common, size_t done, size_t count,
                                      const char *path) {
-  const unsigned width = terminal_width(stderr);
   char line[256] = "";
-  if (width == 0 || common->quiet || count < 2) {
-    return;
-  }
   if (path != NULL) {
     (void)snprintf(line, sizeof line, "merging %zu of %zu: %s", done + 1, count, path);
   }
-  fprintf(stderr, "\r%.*s\033[K", (int)(width < sizeof line ? width - 1 : sizeof line - 1), line);
+  (void)(count >= 2 && say_progress(common, line));
 }
 
 static void verb_merge_count_input(struct merge_total *total, const struct merge_result *result) {
@@ -236,10 +245,10 @@ static void verb_merge_group_nodes(const struct result_set *nodes, struct arena 
   for (size_t first = 0, end; first < nodes->row_count && groups->row_count < GROUPS_SHOWN_MAX;
        first = end) {
     const char *state = result_set_text(nodes, first, "state");
-    const char *reason = result_set_text(nodes, first, "reason");
+    const char *reason = result_set_optional(nodes, first, "reason");
     for (end = first;
          end < nodes->row_count && strings_equal(state, result_set_text(nodes, end, "state")) &&
-         strings_equal(reason, result_set_text(nodes, end, "reason"));
+         strings_equal(reason, result_set_optional(nodes, end, "reason"));
          end++) {
       names[end - first] = result_set_text(nodes, end, "node");
     }

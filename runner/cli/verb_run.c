@@ -1,11 +1,11 @@
 /* haul run SCENARIO...: measure scenarios, record them, show the result. */
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "runner/cli/decide.h"
 #include "runner/cli/health.h"
 #include "runner/cli/selection.h"
 #include "runner/run/run.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -98,10 +98,9 @@ static void verb_run_check_shard(const struct command *command, struct argp_stat
     if (command->expected_nodes != NULL || command->shard_interval_ns > 0) {
       argp_error(state, "--expected-nodes and --shard-every need --shard DIR");
     }
-  } else if (command->common.db != NULL || command->resume != NULL || command->decide != NULL ||
-             command->dry_run) {
-    argp_error(state, "--shard records new runs in databases of their own: it cannot be combined "
-                      "with --db, --resume, --decide or --dry-run");
+  } else if (command->common.db != NULL || command->decide != NULL || command->dry_run) {
+    argp_error(state, "--shard records runs in databases of their own: it cannot be combined "
+                      "with --db, --decide or --dry-run");
   }
 }
 
@@ -163,23 +162,26 @@ static void verb_run_release(struct run_request *request) {
   request->claim = NULL;
 }
 
-/* The database of the next run, where it is a shard. */
-static enum status verb_run_open_shard(const struct command *command, struct run_request *request,
+/* The database of the next run, where it is a shard, or of the one that goes on: uuid becomes its.
+ */
+static enum status verb_run_open_shard(const struct command *command, const char *resume,
+                                       struct run_request *request, char uuid[RUN_UUID_MAX],
                                        struct error *err) {
   if (command->shard == NULL) {
     return STATUS_OK;
   }
-  const struct machine *machine = command->target;
   const struct shard_request shard = {
       .common = &command->common,
       .folder = command->shard,
-      .node = command->launch.node != NULL ? command->launch.node : machine->host_name,
+      .node = command->launch.node != NULL ? command->launch.node : command->target->host_name,
       .interval_ns =
           command->shard_interval_ns > 0 ? command->shard_interval_ns : SHARD_INTERVAL_NS,
   };
-  RETURN_ON_ERROR(shard_new(&shard, &request->shard, err));
+  RETURN_ON_ERROR(resume == NULL ? shard_new(&shard, &request->shard, err)
+                                 : shard_resume(&shard, resume, &request->shard, uuid, err));
   request->database = shard_database(request->shard);
   request->claiming.database = request->database;
+  request->claiming.sole = true;
   return STATUS_OK;
 }
 
@@ -260,7 +262,7 @@ static int verb_run_one(struct command *command, struct run_request *request, si
   const struct scenario *scenario = command->batch.scenarios[i];
   const bool judged = scenario->run.verdict == RUN_VERDICT_EXPECTED;
   struct health health = {.command = command};
-  if (verb_run_open_shard(command, request, &err) != STATUS_OK) {
+  if (verb_run_open_shard(command, NULL, request, NULL, &err) != STATUS_OK) {
     return fail(request->common, &err);
   }
   request->outcome = &health.outcome;
@@ -331,13 +333,13 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
   struct diagnostics *diagnostics = diagnostics_new();
   const struct plan_options plan_options = {.only = resumed->only, .keys = resumed->keys};
   enum status status = STATUS_OK;
-  if (scenario_parse(resumed->scenario_text, strlen(resumed->scenario_text), resumed->scenario_path,
-                     NULL, 0, &scenario, diagnostics) != STATUS_OK) {
+  if (scenario_parse_recorded(resumed->scenario_text, resumed->scenario_path, NULL, 0, &scenario,
+                              diagnostics) != STATUS_OK) {
     diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
     command->code = EXIT_USAGE;
   } else {
     command->code = EXIT_NOT_MEASURED;
-    status = verb_run_look(command, err);
+    status = command->target != NULL ? STATUS_OK : verb_run_look(command, err);
     selection_warn_of_loss(command);
     status = THEN(status, plan_new(scenario, command->target, &plan_options, &plan, err));
   }
@@ -362,18 +364,23 @@ static enum status verb_run_resume(struct command *command, struct run_request *
   struct lock *owner = NULL;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
-  assert(request->database != NULL); /* --resume goes without --shard */
-  if (access(request->database, F_OK) != 0) {
+  char uuid[RUN_UUID_MAX] = "";
+  if (command->shard != NULL) {
+    RETURN_ON_ERROR(verb_run_look(command, err));
+    RETURN_ON_ERROR(verb_run_open_shard(command, command->resume, request, uuid, err));
+  } else if (access(request->database, F_OK) != 0) {
     return error_set(err, STATUS_NOT_FOUND, "no run to resume: the database %s does not exist",
                      request->database);
   }
   enum status status = record_open(request->database, &record, err);
-  status = THEN(status, record_resume_find(record, command->resume, &resumed, err));
+  status = THEN(
+      status, record_resume_find(record, uuid[0] != '\0' ? uuid : command->resume, &resumed, err));
   status = THEN(status, claim_run(&request->claiming, resumed.uuid, &owner, err));
   status = THEN(status, verb_run_resume_record(command, request, &record, &resumed, err));
   resumed_run_fini(&resumed);
   record_close(record);
   claim_leave_run(owner);
+  command->code = worse(command->code, verb_run_close_shard(request));
   return status;
 }
 

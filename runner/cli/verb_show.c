@@ -33,14 +33,13 @@ static void verb_show_print_shipped(const char *text, size_t length) {
   (void)fwrite(text, 1, length, stdout);
 }
 
-/* Whether the file as it was read says all: nothing came from an include or from --set. */
+/* Whether the file as it was read says all: nothing came from another file or from --set. */
 static bool verb_show_is_whole(const struct run_scenario *recorded) {
   struct scenario *scenario = NULL;
   struct diagnostics *diagnostics = diagnostics_new();
-  const bool whole = scenario_parse(recorded->text, strlen(recorded->text), recorded->path, NULL, 0,
-                                    &scenario, diagnostics) == STATUS_OK &&
-                     strcmp(scenario->resolved, recorded->resolved) == 0 &&
-                     strstr(recorded->text, "include") == NULL;
+  const bool whole = scenario_parse_recorded(recorded->text, recorded->path, NULL, 0, &scenario,
+                                             diagnostics) == STATUS_OK &&
+                     strcmp(scenario->resolved, recorded->resolved) == 0;
   scenario_free(scenario);
   diagnostics_free(diagnostics);
   return whole;

@@ -1,6 +1,7 @@
 /* The table of verbs, haul --help, and picking the verb. */
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "kernels/code.h"
 #include "runner/cli/options.h"
 #include "runner/console/shell_word.h"
 #include "runner/record/manage.h"
@@ -90,13 +91,8 @@ static void cli_print_help(FILE *stream) {
 extern const char cli_commit[];
 
 static void cli_print_version(FILE *stream) {
-  fprintf(stream, "haul %s\ncommit %s, %s\n%s\nSQLite %s\n", HAUL_VERSION, cli_commit,
-          HAUL_BUILD_TYPE[0] != '\0' ? HAUL_BUILD_TYPE : "no build type",
-#ifdef HAUL_CUDA_VERSION
-          "CUDA Toolkit " HAUL_CUDA_VERSION,
-#else
-          "without CUDA",
-#endif
+  fprintf(stream, "haul %s\ncommit %s, %s\nkernels: %s\nSQLite %s\n", HAUL_VERSION, cli_commit,
+          HAUL_BUILD_TYPE[0] != '\0' ? HAUL_BUILD_TYPE : "no build type", kernel_code_built(),
           sqlite3_libversion());
 }
 
@@ -132,12 +128,17 @@ enum status command_path(struct command *command, const char **path, struct erro
 }
 
 /* Once, however often it is opened. */
-static void command_note_copy(struct command *command, const struct database *database) {
+static void command_note_opening(struct command *command, const struct database *database) {
   const char *note = command->copy_noted ? NULL : database_copy_note(database, &command->arena);
   if (note != NULL) {
     say_note(&command->common, "%s", note);
-    command->copy_noted = true;
   }
+  const char *foreign =
+      command->copy_noted ? NULL : database_foreign_note(database, &command->arena);
+  if (foreign != NULL) {
+    say_note(&command->common, "%s", foreign);
+  }
+  command->copy_noted = command->copy_noted || note != NULL || foreign != NULL;
 }
 
 enum status command_open_database(struct command *command, enum database_access access,
@@ -147,7 +148,7 @@ enum status command_open_database(struct command *command, enum database_access 
   command->database = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
   RETURN_ON_ERROR(database_open(path, access, &command->database, err));
-  command_note_copy(command, command->database);
+  command_note_opening(command, command->database);
   return STATUS_OK;
 }
 
@@ -155,7 +156,7 @@ enum status command_open_query(struct command *command, struct error *err) {
   const char *path = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
   RETURN_ON_ERROR(query_open(path, &command->query, err));
-  command_note_copy(command, query_database(command->query));
+  command_note_opening(command, query_database(command->query));
   return STATUS_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 ENUM_NAMES_DEFINE(when, WHEN_LIST)
@@ -114,6 +115,37 @@ struct curves *plot_open(const struct common_options *options, const struct plot
 
 /* ---- messages ---- */
 
+/* Lines are ours, everything else that controls a terminal is not. */
+static void console_append_lines(struct strbuf *shown, const char *text, size_t length) {
+  const char *const end = text + length;
+  for (const char *line = text; line < end;) {
+    const char *stop = memchr(line, '\n', (size_t)(end - line));
+    text_escape(shown, line, (size_t)((stop != NULL ? stop : end) - line), ESCAPE_TERMINAL);
+    strbuf_append(shown, stop != NULL ? "\n" : "");
+    line = stop != NULL ? stop + 1 : end;
+  }
+}
+
+static ssize_t console_write_escaped(void *cookie, const char *text, size_t size) {
+  FILE *stream = cookie;
+  struct strbuf shown;
+  strbuf_init(&shown, SAID_MAX);
+  console_append_lines(&shown, text, size);
+  (void)fwrite(shown.text, 1, shown.length, stream);
+  strbuf_fini(&shown);
+  return (ssize_t)size;
+}
+
+FILE *console_escape(FILE *stream) {
+  const cookie_io_functions_t functions = {.write = console_write_escaped};
+  FILE *escaping = fopencookie(stream, "w", functions);
+  /* Whole messages, so that no character is cut in two. */
+  if (escaping == NULL || setvbuf(escaping, NULL, _IOFBF, SAID_MAX) != 0) {
+    abort();
+  }
+  return escaping;
+}
+
 static void say_line(const char *head, const char *colour, const char *format, va_list args) {
   struct strbuf shown;
   char *text = NULL;
@@ -122,16 +154,7 @@ static void say_line(const char *head, const char *colour, const char *format, v
     abort();
   }
   strbuf_init(&shown, SAID_MAX);
-  /* Lines are ours, everything else that controls a terminal is not. */
-  for (const char *line = text; line != NULL;) {
-    const char *end = strchr(line, '\n');
-    size_t size = end != NULL ? (size_t)(end - line) : strlen(line);
-    text_escape(&shown, line, size, ESCAPE_TERMINAL);
-    line = end != NULL ? end + 1 : NULL;
-    if (line != NULL) {
-      strbuf_append_char(&shown, '\n');
-    }
-  }
+  console_append_lines(&shown, text, (size_t)length);
   (void)fflush(stdout);
   if (colour != NULL) {
     fprintf(stderr, "haul: \033[%sm%s\033[0m%s\n", colour, head, shown.text);
@@ -167,6 +190,21 @@ void say_note(const struct common_options *options, const char *format, ...) {
   va_start(args, format);
   say_line("", NULL, format, args);
   va_end(args);
+}
+
+bool say_progress(const struct common_options *options, const char *text) {
+  const unsigned width = options->quiet ? 0 : terminal_width(stderr);
+  if (width == 0) {
+    return false;
+  }
+  struct strbuf shown;
+  strbuf_init(&shown, SAID_MAX);
+  text_append(&shown, text);
+  /* The last column is left free: some terminals wrap when it is written. */
+  fprintf(stderr, "\r%.*s\033[K", (int)text_fit(shown.text, width - 1), shown.text);
+  (void)fflush(stderr);
+  strbuf_fini(&shown);
+  return true;
 }
 
 void say_new_folder(const struct common_options *options, const char *path) {
@@ -249,10 +287,22 @@ enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, 
 /* A signal handler has no other place to leave word. */
 static volatile sig_atomic_t interrupts;
 
+/* When the second came, in seconds. */
+static volatile sig_atomic_t interrupted_at;
+
+/* Who asks again after some seconds is not waited for: the process may be where it does not see it.
+ */
 static void count_interrupt(int number) {
+  enum { PATIENCE_S = 5 };
   (void)number;
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  const sig_atomic_t second = (sig_atomic_t)now.tv_sec;
   if (interrupts < 2) {
     interrupts = interrupts + 1;
+    interrupted_at = second;
+  } else if (second - interrupted_at >= PATIENCE_S) {
+    _exit(EXIT_INTERRUPTED);
   }
 }
 

@@ -81,6 +81,12 @@ void say_warning(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void say_note(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A stream whose text goes to `stream` when it is flushed, at the latest when the program ends,
+ * with what would control a terminal escaped. Freed by fclose(), which leaves `stream` open. */
+FILE *console_escape(FILE *stream);
+/* One line on stderr that the next one replaces, cut to the terminal; "" clears it. False: there is
+ * no terminal, or -q was given. */
+bool say_progress(const struct common_options *options, const char *text);
 /* Say the error and return the exit code that goes with its status. */
 int fail(const struct common_options *options, const struct error *err);
 /* The more severe of two exit codes, which is the higher: 130 over 3 over 2 over 0. */
@@ -91,7 +97,8 @@ int worse(int a, int b);
 enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, const char **text,
                        struct error *err) CHECK_RESULT;
 
-/* SIGINT and SIGTERM count up to 2 from here on: 1 = end soon, 2 = end now. */
+/* SIGINT and SIGTERM count up to 2 from here on: 1 = end soon, 2 = end now. Another
+ * one 5 s later ends the process. */
 const volatile sig_atomic_t *watch_interrupts(void);
 
 #endif

@@ -1,18 +1,16 @@
-/* output_file.h - a file that others see whole or not at all: written beside its place, then moved
- * into it. */
+/* output_file.h - a file that a user named with --output or --save: a stream to a new file
+ * (engine/base/new_file.h) that replaces what was there, but no database. */
 #ifndef HAUL_RUNNER_CONSOLE_OUTPUT_FILE_H
 #define HAUL_RUNNER_CONSOLE_OUTPUT_FILE_H
 
-#include "engine/base/error.h"
+#include "engine/base/new_file.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct output_file {
   FILE *stream;     /* stdout where no path was given */
   const char *path; /* borrowed; NULL = stdout */
-  char *temporary;
-  bool nameless; /* the file has no name yet, not even that one */
+  struct new_file file;
 };
 
 /* path may be NULL. */

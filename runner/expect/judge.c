@@ -1,6 +1,7 @@
 #include "runner/expect/judge.h"
 
 #include "engine/base/strings.h"
+#include "engine/machine/machine.h"
 #include "runner/expect/observed.h"
 #include "runner/record/selector.h"
 
@@ -25,6 +26,7 @@ struct expect_judge {
   size_t broken_count, broken_capacity;
   size_t counts[expect_verdict_name_count];
   size_t unknown;                   /* measured, and no row is of it */
+  size_t above_peak;                /* not compared, whether or not a row is of it */
   bool partial;                     /* the run has not measured all of its scenario */
   const struct expect_judge *again; /* of what was measured once more; NULL = nothing was */
   const struct expect_row **used;   /* one for each source of reports, of which it counts most */
@@ -394,11 +396,14 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   struct expect_finding finding = {.limit = NAN};
   const bool measured = observed_read(&judge->reader, cells, &observed);
   judge->partial = judge->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
-  const bool known = measured && judge_observed(judge, &observed, &finding);
+  const bool above_peak = measured && observed.above_peak;
+  const bool known = measured && !above_peak && judge_observed(judge, &observed, &finding);
   if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
     judge_label(judge, cells, &finding);
     judge_measure_again(judge, &finding);
     judge_keep(judge, &finding);
+  } else if (above_peak) {
+    judge->above_peak++;
   } else if (measured) {
     judge->unknown++;
   }
@@ -468,6 +473,10 @@ const struct expect_finding *expect_judge_broken(const struct expect_judge *judg
 
 size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict) {
   return judge->counts[verdict];
+}
+
+size_t expect_judge_above_peak(const struct expect_judge *judge) {
+  return judge->above_peak;
 }
 
 bool expect_judge_is_partial(const struct expect_judge *judge) {
@@ -602,6 +611,11 @@ const char *expect_judge_summary(struct expect_judge *judge) {
   }
   const char *beyond =
       better > 0 ? arena_format(arena, "; %zu better than anything reported", better) : "";
+  const char *above =
+      judge->above_peak > 0
+          ? arena_format(arena, "; %zu not compared: above %s peak", judge->above_peak,
+                         strings_plural(judge->above_peak, "its", "their"))
+          : "";
   const size_t unclear = judge->counts[EXPECT_UNCLEAR];
   const char *noisy = unclear > 0 ? arena_format(arena, "; %zu too noisy to tell", unclear) : "";
   const char *unknown = judge->unknown > 0
@@ -610,17 +624,18 @@ const char *expect_judge_summary(struct expect_judge *judge) {
   const char *broken =
       judge->broken_count > 0 ? arena_format(arena, "; %zu went wrong", judge->broken_count) : "";
   if (shorts > 0) {
-    return arena_format(arena, "%zu of %zu short of what is usual for %s%s%s%s%s: see haul explain",
-                        shorts, judge->finding_count, judge->machine, beyond, noisy, unknown,
-                        broken);
+    return arena_format(
+        arena, "%zu of %zu short of what is usual for %s%s%s%s%s%s: see haul explain", shorts,
+        judge->finding_count, judge->machine, beyond, noisy, above, unknown, broken);
   }
   const unsigned reports = judge_count_reports(judge);
   const char *grounds =
       reports > 0 ? arena_format(arena, " (%u report%s)", reports, strings_plural(reports, "", "s"))
                   : " (floors alone)";
-  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s%s",
-                      unclear + judge->broken_count > 0 || judge->finding_count == 1 ? "" : "all ",
-                      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy,
+  const bool others = unclear + judge->broken_count + judge->above_peak > 0;
+  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s%s%s",
+                      others || judge->finding_count == 1 ? "" : "all ",
+                      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy, above,
                       unknown, broken);
 }
 

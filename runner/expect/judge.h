@@ -5,7 +5,7 @@
  * user's reports stand in place of the shipped ones for the same case; floors and limits of all
  * files hold. What was measured and no row is of is counted. Nothing is said of a case that no row
  * is of, of load flows, or of a simulated machine by rows of real ones; where only a limit is
- * known, of a result that is beyond it alone.
+ * known, of a result that is beyond it alone. A result above its peak is not compared, but counted.
  *
  *   expected       "55.2-55.5", ">= 48": GB/s, of chases ns per hop; NULL = nothing is known
  *   expected_low, expected_high   the same as numbers; NULL = open
@@ -90,6 +90,8 @@ size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict 
 bool expect_judge_is_partial(const struct expect_judge *judge);
 /* Results that no row is of. */
 size_t expect_judge_unknown(const struct expect_judge *judge);
+/* Results above their peak: they are not compared. */
+size_t expect_judge_above_peak(const struct expect_judge *judge);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48"; "broken: failed: cuMemAlloc: ..." */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
 /* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host",

@@ -2,7 +2,10 @@
 
 #include "engine/base/globs.h"
 #include "engine/base/strings.h"
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/expect/observed.h"
+#include "runner/record/measured.h"
 #include "runner/statistics/robust.h"
 #include "runner/statistics/sample.h"
 
@@ -59,7 +62,9 @@ struct learn {
   size_t row_count, row_capacity;
   struct learn_host *hosts;
   size_t host_count, host_capacity;
-  size_t host; /* of the run at hand */
+  size_t host;       /* of the run at hand */
+  size_t above_peak; /* results */
+  const char *above_peak_name;
 };
 
 struct learn *learn_new(void) {
@@ -177,6 +182,11 @@ static enum status learn_take(void *context, const struct cell *cells, struct er
   const int number = observed.gpus[0] >= 0 ? observed.gpus[0] : observed.gpus[1];
   const struct hardware *gpu = observed_gpu(&learn->reader, number);
   if (gpu == NULL || (learn->gpu != NULL && fnmatch(learn->gpu, gpu->name, FNM_CASEFOLD) != 0)) {
+    return STATUS_OK;
+  }
+  if (observed.above_peak) {
+    learn->above_peak++;
+    learn->above_peak_name = observed_text(&learn->reader, cells, CELL_CASE);
     return STATUS_OK;
   }
   struct learn_row *row = learn_find_row(learn, learn_find_machine(learn, gpu), &observed);
@@ -374,7 +384,7 @@ static void learn_finish_row(struct learn *learn, struct learn_row *learned) {
 }
 
 static void learn_tell_left_out(struct learn *learn, struct learned *learned) {
-  const char **texts = arena_array(&learn->arena, learn->host_count, sizeof *texts);
+  const char **texts = arena_array(&learn->arena, learn->host_count + 1, sizeof *texts);
   for (size_t h = 0; h < learn->host_count; h++) {
     const struct learn_host *host = &learn->hosts[h];
     if (host->rows > 0) {
@@ -383,6 +393,11 @@ static void learn_tell_left_out(struct learn *learn, struct learned *learned) {
                        host->name, host->what, 100 * (1 - exp(host->worst)), host->rows,
                        strings_plural(host->rows, "", "s"));
     }
+  }
+  if (learn->above_peak > 0) {
+    texts[learned->left_out_count++] =
+        arena_format(&learn->arena, "%zu result%s " MEASURED_ABOVE_PEAK ": %s", learn->above_peak,
+                     strings_plural(learn->above_peak, "", "s"), learn->above_peak_name);
   }
   learned->left_out = texts;
 }

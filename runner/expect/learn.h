@@ -4,8 +4,8 @@
  * together, on machines of one kind of GPU and link. What a slow host or GPU measured is left out:
  * first hosts whose median is an outlier among those of all, then single values (robust.h); so one
  * slow host of twenty, or one slow GPU of eight, does not become usual. Of two hosts neither can be
- * said to be the slow one. The range is that of what is left, the tolerance three times its robust
- * spread, within bounds. */
+ * said to be the slow one. Results above their peak are left out as well. The range is that of what
+ * is left, the tolerance three times its robust spread, within bounds. */
 #ifndef HAUL_RUNNER_EXPECT_LEARN_H
 #define HAUL_RUNNER_EXPECT_LEARN_H
 

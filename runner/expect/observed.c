@@ -1,6 +1,9 @@
 #include "runner/expect/observed.h"
 
+#include "engine/case/stream.h"
+#include "engine/case/transfer.h"
 #include "engine/machine/check.h"
+#include "engine/machine/machine.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -10,8 +13,10 @@
 ENUM_NAMES_DEFINE(case_cell, CASE_CELL_LIST)
 
 static const struct result_field hardware_fields[] = {
-#define HARDWARE_FIELD_TEXT(column, member)   {column, offsetof(struct hardware, member), false},
-#define HARDWARE_FIELD_NUMBER(column, member) {column, offsetof(struct hardware, member), true},
+#define HARDWARE_FIELD_TEXT(column, member)                                                        \
+  {column, offsetof(struct hardware, member), false, true},
+#define HARDWARE_FIELD_NUMBER(column, member)                                                      \
+  {column, offsetof(struct hardware, member), true, false},
     HARDWARE_LIST(HARDWARE_FIELD_TEXT, HARDWARE_FIELD_NUMBER)};
 
 const char *observed_text(const struct observed_reader *reader, const struct cell *cells,
@@ -137,6 +142,7 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
       .operation = observed_word(observed_text(reader, cells, CELL_OPERATION), stream_op_names),
       .initiator = observed_word(observed_text(reader, cells, CELL_INITIATOR), initiator_names),
       .size = size >= 1 ? (uint64_t)size : 0,
+      .above_peak = observed_number(reader, cells, CELL_ABOVE_PEAK) > 0,
       .time = isnan(gbps),
       .value = isnan(gbps) ? hop : gbps,
       .gpus = {observed_place(source, "gpu"), observed_place(target, "gpu")},
@@ -157,10 +163,6 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
   return !isnan(observed->value);
 }
 
-static const char *observed_keep(struct arena *arena, const char *text) {
-  return arena_strdup(arena, text != NULL ? text : "");
-}
-
 void observed_begin(struct observed_reader *reader, struct arena *arena,
                     const struct result_set *hardware) {
   const struct hardware *rows =
@@ -169,11 +171,11 @@ void observed_begin(struct observed_reader *reader, struct arena *arena,
   struct hardware *kept = arena_array(arena, hardware->row_count, sizeof *kept);
   for (size_t i = 0; i < hardware->row_count; i++) {
     kept[i] = rows[i];
-    kept[i].gpu = observed_keep(arena, rows[i].gpu);
-    kept[i].name = observed_keep(arena, rows[i].name);
-    kept[i].driver_version = observed_keep(arena, rows[i].driver_version);
-    kept[i].host_name = observed_keep(arena, rows[i].host_name);
-    kept[i].uuid = observed_keep(arena, rows[i].uuid);
+    kept[i].gpu = arena_strdup(arena, rows[i].gpu);
+    kept[i].name = arena_strdup(arena, rows[i].name);
+    kept[i].driver_version = arena_strdup(arena, rows[i].driver_version);
+    kept[i].host_name = arena_strdup(arena, rows[i].host_name);
+    kept[i].uuid = arena_strdup(arena, rows[i].uuid);
   }
   *reader =
       (struct observed_reader){.arena = arena, .gpus = kept, .gpu_count = hardware->row_count};

@@ -57,7 +57,8 @@ struct hardware {
   X(CELL_INITIATOR, "initiator")                                                                   \
   X(CELL_SPECIAL, "special")                                                                       \
   X(CELL_KEY, "case_key")                                                                          \
-  X(CELL_PARTIAL, "partial")
+  X(CELL_PARTIAL, "partial")                                                                       \
+  X(CELL_ABOVE_PEAK, "above_peak")
 ENUM_NAMES_DECLARE(case_cell, CASE_CELL_LIST)
 
 /* What rows of data files ask of a case. */
@@ -65,7 +66,8 @@ struct observed {
   const char *block, *axes;
   unsigned kind, path, method, operation, initiator, memory;
   uint64_t size;
-  bool plain; /* measured as such cases are by default */
+  bool plain;      /* measured as such cases are by default */
+  bool above_peak; /* nothing compares it */
   bool time;
   double value;
   /* The 95 % interval of one process; of several, and where it is not known, both are value. */

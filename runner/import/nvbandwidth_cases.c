@@ -1,5 +1,8 @@
 #include "runner/import/nvbandwidth_cases.h"
 
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -156,7 +159,7 @@ static bool nvbandwidth_matches(const struct bench_case *bench, const struct def
   uint32_t loads = 0;
   if (definition->mover == BY_READ || definition->mover == BY_WRITE) {
     return bench->kind == CASE_STREAM &&
-           nvbandwidth_matches_stream(&bench->work.stream, definition->mover, column);
+           nvbandwidth_matches_stream(&bench->work->stream, definition->mover, column);
   }
   for (uint32_t i = 0; bench->kind == CASE_TRANSFER && i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];

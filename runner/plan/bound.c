@@ -1,5 +1,6 @@
 #include "runner/plan/bound.h"
 
+#include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 
 #include <math.h>
@@ -119,6 +120,40 @@ static struct endpoint bound_end(const struct machine *machine, struct endpoint 
   return end;
 }
 
+bool bound_l2_may_serve(const struct gpu *gpu, uint64_t footprint_bytes) {
+  return footprint_bytes / 2 <= gpu->l2_bytes;
+}
+
+bool bound_is_exceeded(uint64_t traffic_bytes, uint64_t peak_bytes_per_second, double median_ns) {
+  return peak_bytes_per_second > 0 &&
+         (double)traffic_bytes / median_ns > 1.01 * (double)peak_bytes_per_second / 1e9;
+}
+
+/* Bytes that the measured flows inside that GPU read and write. */
+static uint64_t bound_local_bytes(const struct flow *flows, uint32_t flow_count,
+                                  const struct machine *machine, int32_t gpu) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < flow_count; i++) {
+    const struct endpoint from = bound_end(machine, flows[i].source);
+    const struct endpoint to = bound_end(machine, flows[i].target);
+    if (flows[i].role == FLOW_MEASURED && from.place == PLACE_GPU && to.place == PLACE_GPU &&
+        from.index == gpu && to.index == gpu) {
+      bytes += 2 * flows[i].size_bytes;
+    }
+  }
+  return bytes;
+}
+
+/* Whether a cache may serve the flow in place of the memory that it is inside of. */
+static bool bound_is_cached(const struct flow *flow, const struct flow *flows, uint32_t flow_count,
+                            const struct machine *machine) {
+  const struct endpoint from = bound_end(machine, flow->source);
+  const struct endpoint to = bound_end(machine, flow->target);
+  return from.place == PLACE_GPU && to.place == PLACE_GPU && from.index == to.index &&
+         bound_l2_may_serve(&machine->gpus[from.index],
+                            bound_local_bytes(flows, flow_count, machine, from.index));
+}
+
 static void bound_load_flow(struct resources *r, const struct flow *flow) {
   const struct endpoint from = bound_end(r->machine, flow->source);
   const struct endpoint to = bound_end(r->machine, flow->target);
@@ -217,7 +252,8 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   *bound = (struct bound){.limit = LIMIT_UNKNOWN};
   for (uint32_t i = 0; i < flow_count; i++) {
     if (flows[i].role == FLOW_MEASURED) {
-      r.unknown = r.unknown || flow_pages_may_stay(&flows[i]);
+      r.unknown = r.unknown || flow_pages_may_stay(&flows[i]) ||
+                  bound_is_cached(&flows[i], flows, flow_count, machine);
       bound_load_flow(&r, &flows[i]);
       bound->payload_bytes += flow_bytes(&flows[i]);
     }

@@ -7,7 +7,7 @@
  *   the NVLink path of two GPUs, each direction for itself
  *   a GPU's NVLink port, out and in for themselves: all its NVLink flows together
  *   a GPU's memory: read and written bytes together; also by way of the NUMA node that the system
- * has it as (GH200)
+ *     has it as (GH200)
  *
  * A resource needs bytes / rate (engine/machine/machine.h); the slowest gives the least window that
  * is possible. This is a lower bound for any schedule, exact for one flow, and needs no search:
@@ -24,12 +24,22 @@
  *
  * Only measured flows count: with a load beside them the bound holds, but may not be within reach.
  * Where the resource that carries a measured flow has no known rate (host memory to host memory is
- * such a flow), the peak is 0 and the limit LIMIT_UNKNOWN. */
+ * such a flow), the peak is 0 and the limit LIMIT_UNKNOWN. So it is where a cache may serve the
+ * bytes in place of the memory: of copies inside a GPU that are small beside its L2 cache.
+ *
+ * A rate above the peak is a mistake of one of the two: nothing compares it (above_peak in
+ * schema/results/views.sql). */
 #ifndef HAUL_RUNNER_PLAN_BOUND_H
 #define HAUL_RUNNER_PLAN_BOUND_H
 
-#include "engine/case/case.h"
-#include "engine/machine/machine.h"
+#include "engine/case/enums.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct flow;
+struct gpu;
+struct machine;
 
 struct bound {
   uint64_t payload_bytes; /* of the measured flows together */
@@ -40,6 +50,13 @@ struct bound {
 
 void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct machine *machine,
                     struct bound *bound);
+
+/* Whether the GPU's L2 cache may serve a good part of what is read and written again and again, all
+ * of it together that many bytes: up to twice the cache. */
+bool bound_l2_may_serve(const struct gpu *gpu, uint64_t footprint_bytes);
+
+/* Whether that time is more than 1 % shorter than the peak allows. Peak 0, not known: false. */
+bool bound_is_exceeded(uint64_t traffic_bytes, uint64_t peak_bytes_per_second, double median_ns);
 
 /* The same window in ns for an estimate: loads count too, host memory and rates that are not known
  * are taken as typical of present machines, and slow kinds of memory as slow. At least 1. */

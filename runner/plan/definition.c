@@ -108,9 +108,11 @@ void definition_append_options(struct strbuf *text, const struct flow *flow) {
 static void definition_append_work(struct strbuf *text, const struct bench_case *bench) {
   strbuf_append(text, ",\"");
   strbuf_append(text, case_kind_text(bench->kind));
-  definition_append_number(text,
-                           "\":{\"method_version\":", plan_kinds[bench->kind]->method_version);
-  definition_append_fields(text, bench->kind, OWNER_SETTING, 0, &bench->work,
+  const struct plan_kind *kind = plan_kinds[bench->kind];
+  definition_append_number(text, "\":{\"method_version\":",
+                           kind->method_version_of != NULL ? kind->method_version_of(bench)
+                                                           : kind->method_version);
+  definition_append_fields(text, bench->kind, OWNER_SETTING, 0, bench->work,
                            offsetof(struct setting, work));
   strbuf_append_char(text, '}');
 }

@@ -5,12 +5,12 @@
  *   version   of this form
  *   kind      of the case
  *   flows     of a transfer, for each flow: role, method and its version (METHOD_LIST in
- * engine/case/enums.h), source and target with place, index and kind of memory, initiator, staged,
- * size_bytes, and the keys that its method has besides KIND      of another kind, an object named
- * like it: method_version, and every key of the kind that means something for the case. Blocks that
- * were asked for by the SM are a number. measure   what changes the number: iterations where fixed,
- * else min_trial_ns; host_cache where caches of the host matter, device_cache where those of a GPU
- * do; gate when it is off
+ *             engine/case/transfer.h), source and target with place, index and kind of memory,
+ *             initiator, staged, size_bytes, and the keys that its method has besides
+ *   KIND      of another kind, an object named like it: method_version, and every key of the kind
+ *             that means something for the case. Blocks that were asked for by the SM are a number
+ *   measure   what changes the number: iterations where fixed, else min_trial_ns; host_cache where
+ *             caches of the host matter, device_cache where those of a GPU do; gate when it is off
  *
  * Which keys, under which names and in which order is in the rows of the keys (struct field: json,
  * resolved, applies). A definition holds nothing that only changes care (trials, precision,

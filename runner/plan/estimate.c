@@ -1,3 +1,4 @@
+#include "engine/machine/machine.h"
 #include "runner/plan/kind.h"
 
 #include <math.h>

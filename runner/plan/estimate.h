@@ -11,7 +11,8 @@
 #define HAUL_RUNNER_PLAN_ESTIMATE_H
 
 #include "engine/case/case.h"
-#include "engine/machine/machine.h"
+
+struct machine;
 
 /* One copy or kernel behind a gate besides its bytes, in ns, and the most of them: more would fill
  * the hardware queue. */

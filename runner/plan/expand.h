@@ -17,6 +17,7 @@
 #define HAUL_RUNNER_PLAN_EXPAND_H
 
 #include "engine/base/arena.h"
+#include "engine/case/transfer.h"
 #include "runner/plan/place.h"
 
 struct expansion {

@@ -24,6 +24,8 @@ struct plan_kind {
   uint64_t (*operations)(const struct bench_case *bench);
   /* Part of the case_key: raised whenever the kind measures differently. */
   unsigned method_version;
+  /* That of a case, where cases of the kind differ in it; NULL: they do not. */
+  unsigned (*method_version_of)(const struct bench_case *bench);
   /* Appends its part of the definition, the comma in front included; NULL = an object named like
    * the kind that holds method_version and every key that has a place in the definition. */
   void (*define)(const struct bench_case *bench, struct strbuf *text);

@@ -1,4 +1,5 @@
 /* Chains of dependent instructions. */
+#include "engine/machine/machine.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 
@@ -24,26 +25,27 @@ static void plan_arithmetic_expand(struct expander *x, const struct setting *set
   expand_resolve_end(x, &setting->at, NULL, &gpus);
   for (size_t i = 0; i < gpus.count; i++) {
     const char *reason = NULL;
-    struct bench_case bench = {.work.arithmetic = setting->work.arithmetic};
-    struct arithmetic *arithmetic = &bench.work.arithmetic;
+    union work work = {.arithmetic = setting->work.arithmetic};
+    struct arithmetic *arithmetic = &work.arithmetic;
     arithmetic->gpu = gpus.indices[i];
     arithmetic->grid = expand_grid(&setting->grid, x->machine, arithmetic->gpu, &reason);
-    bench.operations = arithmetic->instructions;
-    bench.operations_per_sm =
-        plan_arithmetic_per_sm(arithmetic, x->machine->gpus[arithmetic->gpu].sm_count);
+    const struct bench_case bench = {.work = &work,
+                                     .operations = arithmetic->instructions,
+                                     .operations_per_sm = plan_arithmetic_per_sm(
+                                         arithmetic, x->machine->gpus[arithmetic->gpu].sm_count)};
     expand_emit(x, &bench, reason);
   }
 }
 
 static void plan_arithmetic_path(const struct bench_case *bench, struct strbuf *text) {
-  name_append_gpu(text, bench->work.arithmetic.gpu);
+  name_append_gpu(text, bench->work->arithmetic.gpu);
 }
 
 /* An instruction takes a warp at least so many clocks, and an SM does so many per clock. */
 static void plan_arithmetic_cost(const struct bench_case *bench, const struct machine *machine,
                                  struct cost *cost) {
   (void)machine;
-  const struct arithmetic *arithmetic = &bench->work.arithmetic;
+  const struct arithmetic *arithmetic = &bench->work->arithmetic;
   const double chained = (double)arithmetic->instructions * CLOCKS / arithmetic->ilp;
   const double filled = (double)bench->operations_per_sm / PER_CLOCK;
   cost->work_ns = fmax(chained, filled) / GHZ + ESTIMATE_GPU_ITERATION_NS;

@@ -1,4 +1,5 @@
 /* Dependent loads by threads of a GPU. */
+#include "engine/machine/machine.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 
@@ -22,10 +23,10 @@
 
 static void plan_chase_emit(struct expander *x, const struct setting *setting, int32_t gpu,
                             struct endpoint memory) {
-  struct bench_case bench = {.work.chase = setting->work.chase,
-                             .operations = setting->work.chase.hops};
-  bench.work.chase.gpu = gpu;
-  bench.work.chase.memory = memory;
+  union work work = {.chase = setting->work.chase};
+  work.chase.gpu = gpu;
+  work.chase.memory = memory;
+  struct bench_case bench = {.work = &work, .operations = work.chase.hops};
   expand_emit_beside(x, setting, memory, (struct endpoint){PLACE_GPU, gpu, MEMORY_DEVICE}, &bench,
                      NULL);
 }
@@ -51,7 +52,7 @@ static void plan_chase_expand(struct expander *x, const struct setting *setting)
 }
 
 static void plan_chase_path(const struct bench_case *bench, struct strbuf *text) {
-  const struct chase *chase = &bench->work.chase;
+  const struct chase *chase = &bench->work->chase;
   name_append_gpu(text, chase->gpu);
   switch (chase->space) {
   case CHASE_HOST:
@@ -70,12 +71,12 @@ static void plan_chase_path(const struct bench_case *bench, struct strbuf *text)
 }
 
 static uint64_t plan_chase_size(const struct bench_case *bench) {
-  return bench->work.chase.footprint_bytes;
+  return bench->work->chase.footprint_bytes;
 }
 
 static bool plan_chase_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
                               uint64_t *size_bytes) {
-  const struct chase *chase = &bench->work.chase;
+  const struct chase *chase = &bench->work->chase;
   *memory = chase->memory;
   *size_bytes = chase->footprint_bytes;
   return i == 0 && chase->space != CHASE_SHARED;
@@ -117,7 +118,7 @@ static bool plan_chase_is_at(const struct endpoint *a, const struct endpoint *b)
 /* How much longer a hop takes beside loads of the same memory: it waits behind what they have under
  * way (Little's law). */
 static double plan_chase_wait_ns(const struct bench_case *bench, const struct machine *machine) {
-  const struct endpoint *memory = &bench->work.chase.memory;
+  const struct endpoint *memory = &bench->work->chase.memory;
   double wait_ns = 0;
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
@@ -131,7 +132,7 @@ static double plan_chase_wait_ns(const struct bench_case *bench, const struct ma
 
 static void plan_chase_cost(const struct bench_case *bench, const struct machine *machine,
                             struct cost *cost) {
-  const struct chase *chase = &bench->work.chase;
+  const struct chase *chase = &bench->work->chase;
   const bool own = chase->space == CHASE_GLOBAL;
   const double elements = (double)plan_chase_elements(chase);
   cost->work_ns = (double)chase->hops *
@@ -148,7 +149,7 @@ static void plan_chase_cost(const struct bench_case *bench, const struct machine
 }
 
 static uint64_t plan_chase_loads(const struct bench_case *bench) {
-  return bench->work.chase.hops;
+  return bench->work->chase.hops;
 }
 
 const struct plan_kind plan_kind_chase = {

@@ -9,10 +9,11 @@
 
 static void plan_overhead_emit(struct expander *x, const struct setting *setting, int32_t gpu,
                                enum place place, int32_t index) {
-  struct bench_case bench = {.work.overhead = setting->work.overhead};
-  bench.work.overhead.gpu = gpu;
-  bench.work.overhead.memory.place = place;
-  bench.work.overhead.memory.index = index;
+  union work work = {.overhead = setting->work.overhead};
+  work.overhead.gpu = gpu;
+  work.overhead.memory.place = place;
+  work.overhead.memory.index = index;
+  const struct bench_case bench = {.work = &work};
   expand_emit(x, &bench, NULL);
 }
 
@@ -60,7 +61,7 @@ static void plan_overhead_expand(struct expander *x, const struct setting *setti
 }
 
 static void plan_overhead_path(const struct bench_case *bench, struct strbuf *text) {
-  const struct overhead *overhead = &bench->work.overhead;
+  const struct overhead *overhead = &bench->work->overhead;
   if (overhead->memory.place == PLACE_NUMA && overhead->gpu >= 0) {
     name_append_gpu(text, overhead->gpu);
     strbuf_append_char(text, '-');
@@ -69,12 +70,12 @@ static void plan_overhead_path(const struct bench_case *bench, struct strbuf *te
 }
 
 static uint64_t plan_overhead_size(const struct bench_case *bench) {
-  return bench->work.overhead.size_bytes;
+  return bench->work->overhead.size_bytes;
 }
 
 static bool plan_overhead_memory(const struct bench_case *bench, uint32_t i,
                                  struct endpoint *memory, uint64_t *size_bytes) {
-  *memory = bench->work.overhead.memory;
+  *memory = bench->work->overhead.memory;
   *size_bytes = 0;
   return i == 0;
 }
@@ -82,7 +83,7 @@ static bool plan_overhead_memory(const struct bench_case *bench, uint32_t i,
 static void plan_overhead_cost(const struct bench_case *bench, const struct machine *machine,
                                struct cost *cost) {
   (void)machine;
-  const struct overhead *overhead = &bench->work.overhead;
+  const struct overhead *overhead = &bench->work->overhead;
   const bool allocates = overhead->size_bytes > 0;
   const bool host = allocates && overhead->memory.place == PLACE_NUMA;
   cost->work_ns = CALL_NS + (allocates ? ALLOCATION_NS : 0) +

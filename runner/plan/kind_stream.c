@@ -1,4 +1,5 @@
 /* Loops over arrays of numbers. */
+#include "engine/machine/machine.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 
@@ -19,6 +20,8 @@
 #define BLOCKS_PER_SM  32.0
 #define THREADS_PER_SM 2048.0
 #define CACHE_RATE     5e12
+/* No SM has a larger L1 cache. */
+#define L1_BYTES_MOST (UINT64_C(256) << 10)
 /* Of a node: bytes per second of one thread, and of all together. */
 #define THREAD_RATE 1e10
 #define NODE_RATE   1e11
@@ -31,26 +34,38 @@ static void plan_stream_expand(struct expander *x, const struct setting *setting
   expand_resolve_end(x, &setting->at, NULL, &places);
   for (size_t i = 0; i < places.count; i++) {
     const char *reason = NULL;
-    struct bench_case bench = {.work.stream = setting->work.stream};
-    struct stream *stream = &bench.work.stream;
+    union work work = {.stream = setting->work.stream};
+    struct bench_case bench = {.work = &work};
+    struct stream *stream = &work.stream;
     stream->memory = (struct endpoint){setting->at.place, places.indices[i], setting->at.memory};
     if (setting->at.place == PLACE_GPU) {
+      const uint32_t sm_count = x->machine->gpus[places.indices[i]].sm_count;
       stream->grid = expand_grid(&setting->grid, x->machine, places.indices[i], &reason);
+      stream->size_bytes *= setting->per_sm && sm_count > 0 ? sm_count : 1;
+      if (setting->per_sm && sm_count == 0) {
+        reason = "how many SMs the GPU has is not known: give the size of the array";
+      }
     }
     expand_emit_beside(x, setting, stream->memory, stream->memory, &bench, reason);
   }
 }
 
+static unsigned plan_stream_method_version(const struct bench_case *bench) {
+  const struct stream *stream = &bench->work->stream;
+  return stream->passes > 1 && stream->memory.place == PLACE_GPU ? STREAM_PASSES_METHOD_VERSION
+                                                                 : STREAM_METHOD_VERSION;
+}
+
 static void plan_stream_path(const struct bench_case *bench, struct strbuf *text) {
-  name_append_endpoint(text, &bench->work.stream.memory);
+  name_append_endpoint(text, &bench->work->stream.memory);
 }
 
 static uint64_t plan_stream_size(const struct bench_case *bench) {
-  return bench->work.stream.size_bytes;
+  return bench->work->stream.size_bytes;
 }
 
 static bool plan_stream_has_caches(const struct bench_case *bench, enum place place) {
-  return bench->work.stream.memory.place == place;
+  return bench->work->stream.memory.place == place;
 }
 
 static uint64_t plan_stream_arrays_bytes(const struct stream *stream) {
@@ -64,16 +79,29 @@ static unsigned plan_stream_arrays(const struct stream *stream) {
 
 static bool plan_stream_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
                                uint64_t *size_bytes) {
-  *memory = bench->work.stream.memory;
-  *size_bytes = plan_stream_arrays(&bench->work.stream) * bench->work.stream.size_bytes;
+  *memory = bench->work->stream.memory;
+  *size_bytes = plan_stream_arrays(&bench->work->stream) * bench->work->stream.size_bytes;
   return i == 0;
 }
 
-/* Every array once per pass, and a GPU's memory as the limit, unless the arrays stay in its L2
- * cache (all together fit, and nothing flushes it): then no peak is known. */
+/* Whether caches may serve what a pass reads and writes, in place of the memory: the L2 cache, or
+ * the L1 caches of all SMs where a kernel passes several times. What only reads, once after a
+ * flush, comes from memory; what is written may stay. */
+static bool plan_stream_is_cached(const struct bench_case *bench, const struct gpu *gpu) {
+  const struct stream *stream = &bench->work->stream;
+  const uint64_t footprint_bytes = plan_stream_arrays(stream) * stream->size_bytes;
+  const bool reads_alone = stream->op == STREAM_READ || stream->op == STREAM_DOT;
+  if (stream->passes == 1 && reads_alone && bench->measure.device_cache == CACHE_FLUSHED) {
+    return false;
+  }
+  return bound_l2_may_serve(gpu, footprint_bytes) ||
+         (stream->passes > 1 && footprint_bytes <= gpu->sm_count * L1_BYTES_MOST);
+}
+
+/* Every array once per pass, and a GPU's memory as the limit; none is known where caches serve. */
 static void plan_stream_bound(const struct bench_case *bench, const struct machine *machine,
                               struct bound *bound) {
-  const struct stream *stream = &bench->work.stream;
+  const struct stream *stream = &bench->work->stream;
   const uint64_t arrays_bytes = plan_stream_arrays_bytes(stream);
   bound->payload_bytes = arrays_bytes * stream->passes;
   bound->traffic_bytes = bound->payload_bytes;
@@ -81,9 +109,8 @@ static void plan_stream_bound(const struct bench_case *bench, const struct machi
     return;
   }
   const struct gpu *gpu = &machine->gpus[stream->memory.index];
-  const bool stays = stream->passes > 1 || bench->measure.device_cache == CACHE_WARM;
   const uint64_t peak = peak_dram(gpu);
-  if (peak > 0 && !(stays && plan_stream_arrays(stream) * stream->size_bytes <= gpu->l2_bytes)) {
+  if (peak > 0 && !plan_stream_is_cached(bench, gpu)) {
     bound->limit = LIMIT_DRAM;
     bound->peak_bytes_per_second = peak;
   }
@@ -112,7 +139,7 @@ static double plan_stream_thread_rate(const struct stream *stream, const struct 
 
 /* Bytes per second that the threads can have under way, as far as the hardware carries them. */
 static double plan_stream_rate(const struct bench_case *bench, const struct machine *machine) {
-  const struct stream *stream = &bench->work.stream;
+  const struct stream *stream = &bench->work->stream;
   if (stream->memory.place == PLACE_NUMA) {
     const int node = machine_node_index(machine, stream->memory.index);
     const double all = node >= 0 ? machine->nodes[node].cpu_count : 1;
@@ -133,7 +160,7 @@ static double plan_stream_rate(const struct bench_case *bench, const struct mach
 
 static void plan_stream_cost(const struct bench_case *bench, const struct machine *machine,
                              struct cost *cost) {
-  const struct stream *stream = &bench->work.stream;
+  const struct stream *stream = &bench->work->stream;
   const bool host = stream->memory.place == PLACE_NUMA;
   const unsigned arrays = plan_stream_arrays(stream);
   const double array_ns = estimate_pass_ns(stream->memory.place, stream->size_bytes);
@@ -165,7 +192,7 @@ const struct plan_kind plan_kind_stream = {
     .expand = plan_stream_expand,
     .path = plan_stream_path,
     .size_bytes = plan_stream_size,
-    .method_version = STREAM_METHOD_VERSION,
+    .method_version_of = plan_stream_method_version,
     .has_caches = plan_stream_has_caches,
     .memory = plan_stream_memory,
     .bound = plan_stream_bound,

@@ -6,10 +6,12 @@
  *   pairs = "unordered"        each {a, b} with a != b once
  *   pairs = "same"             every (a, a)
  *   pairs = "sample"           n * samples of the n * (n - 1) ordered ones, with every place
- * `samples` times at either end; of direction = "both", of the unordered ones pairs not given GPU
- * to GPU: ordered, so that 8 GPUs give 56. NUMA to NUMA: every pair, (a, a) too, because a copy
- * inside a node is as much of interest as one between nodes. Each end one place by number: that
- * pair, whatever it is.
+ *                              `samples` times at either end; of direction = "both", of the
+ *                              unordered ones
+ *   pairs not given            GPU to GPU: ordered, so that 8 GPUs give 56.
+ *                              NUMA to NUMA: every pair, (a, a) too, because a copy inside a node
+ *                              is as much of interest as one between nodes.
+ *                              Each end one place by number: that pair, whatever it is.
  *
  * direction
  *   forward    from -> to
@@ -29,19 +31,22 @@
  *   all                      one case
  *   ring                     place i -> i + 1, the last to the first
  *   bisect                   place i -> i + n/2 modulo n, so that half of the flows cross the
- * middle in each direction; of an odd number of places the last is left out ring and bisect take
- * the places of both ends together and ignore `pairs`.
+ *                            middle in each direction; of an odd number of places the last is left
+ *                            out
+ *   ring and bisect take the places of both ends together and ignore `pairs`.
  *
  * [[transfer.flow]]  from x to of each by the rules of `pairs` not given, all in one case.
  * [[transfer.load]]  the same, added to every case with role load; flows of load do not reverse. A
  *                    load that names no ends mirrors: for every measured flow one of load, after
- * the others, with the same endpoints (exchanged for direction = "reverse") and what else the load
- * does not say itself; its initiator is the same end by role, but between host and GPU the GPU. */
+ *                    the others, with the same endpoints (exchanged for direction = "reverse") and
+ *                    what else the load does not say itself; its initiator is the same end by role,
+ *                    but between host and GPU the GPU. */
 #include "runner/plan/definition.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 
 #include "engine/engine.h"
+#include "engine/machine/machine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 #include "runner/plan/place.h"
 
+#include "engine/machine/machine.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>

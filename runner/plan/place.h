@@ -14,11 +14,12 @@
 #define HAUL_RUNNER_PLAN_PLACE_H
 
 #include "engine/base/strbuf.h"
-#include "engine/case/case.h"
-#include "engine/machine/machine.h"
-#include "schema/scenario/scenario.h"
+#include "engine/machine/limits.h"
+#include "schema/scenario/setting.h"
 
 #include <stddef.h>
+
+struct machine;
 
 enum { PLACES_MAX = MACHINE_NODES_MAX };
 

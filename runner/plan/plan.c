@@ -6,6 +6,7 @@
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 #include "schema/scenario/nearest.h"
+#include "schema/scenario/scenario.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -172,7 +173,10 @@ void plan_describe_rate(const struct bench_case *bench, double median_ns, char *
     const uint64_t operations = kind->operations != NULL ? kind->operations(bench) : 1;
     (void)snprintf(text, size, "%.4g ns per %s", median_ns / (double)operations, kind->operation);
   } else if (bench->payload_bytes > 0) {
-    (void)snprintf(text, size, "%.4g GB/s", (double)bench->payload_bytes / median_ns);
+    const bool above =
+        bound_is_exceeded(bench->traffic_bytes, bench->peak_bytes_per_second, median_ns);
+    (void)snprintf(text, size, "%.4g GB/s%s", (double)bench->payload_bytes / median_ns,
+                   above ? ", above its peak" : "");
   } else {
     (void)snprintf(text, size, "%.4g ns", median_ns);
   }
@@ -260,7 +264,7 @@ static void plan_describe(struct plan_builder *b, const struct bench_case *bench
   struct bench_case sized = *bench;
   if (asked != NULL) { /* its size is as asked for, too */
     strbuf_append(&b->path, asked);
-    sized.work = setting->work;
+    sized.work = &setting->work;
     sized.flows = &setting->transfer.flow.base;
     sized.flow_count = 1;
   } else {
@@ -285,6 +289,17 @@ static void plan_bound_case(const struct machine *machine, struct bench_case *be
   bench->peak_bytes_per_second = bound.peak_bytes_per_second;
 }
 
+/* NULL: all zero. */
+static const union work *plan_keep_work(struct plan_builder *b, const union work *work) {
+  static const union work nothing = {0};
+  if (work == NULL) {
+    return &nothing;
+  }
+  union work *kept = arena_alloc(&b->plan->arena, sizeof *kept);
+  *kept = *work;
+  return kept;
+}
+
 static void plan_fill_case(struct plan_builder *b, const struct bench_case *bench,
                            const struct expansion *expansion, const char *name, const char *key,
                            struct plan_case *c) {
@@ -292,6 +307,7 @@ static void plan_fill_case(struct plan_builder *b, const struct bench_case *benc
                           .axes = plan_keep(b, &b->axes),
                           .skip_reason = expansion->reason,
                           .listed = b->listed++};
+  c->bench.work = plan_keep_work(b, bench->work);
   c->bench.key = key;
   c->bench.definition = plan_keep(b, &b->definition);
   c->bench.block = b->block;

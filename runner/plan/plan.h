@@ -23,9 +23,12 @@
 #define HAUL_RUNNER_PLAN_PLAN_H
 
 #include "engine/base/arena.h"
+#include "engine/base/error.h"
 #include "engine/case/case.h"
-#include "engine/machine/machine.h"
-#include "schema/scenario/scenario.h"
+
+struct machine;
+struct scenario;
+struct setting; /* schema/scenario/setting.h */
 
 enum { PLAN_CASES_MAX = 1 << 20 };
 

@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Numbers after these words tell pairs apart, not reasons. */

@@ -1,6 +1,7 @@
 #include "runner/plan/kind.h"
 
 #include "engine/engine.h"
+#include "engine/machine/machine.h"
 
 #include <stdio.h>
 

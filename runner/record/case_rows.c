@@ -134,6 +134,14 @@ static enum status record_insert_case_run(struct record *record, const struct pe
                        (int64_t)(last->start_ns + last->elapsed_ns) + record->clock_offset_ns);
   }
   enum status status = statement_run(statement, err);
+  if (status != STATUS_OK &&
+      sqlite3_extended_errcode(record->database->handle) == SQLITE_CONSTRAINT_UNIQUE) {
+    record->contested = true;
+    status = error_set(err, STATUS_DENIED,
+                       "another haul measures this run at the same time, with other locks "
+                       "(HAUL_LOCKS, a container), and recorded a case that was measured here as "
+                       "well; it goes on");
+  }
   *id = sqlite3_last_insert_rowid(record->database->handle);
   return status;
 }
@@ -359,4 +367,12 @@ enum status record_settle(struct record *record, uint64_t busy_ns, struct error 
     return STATUS_OK;
   }
   return record_write_pending(record, err);
+}
+
+bool record_is_contested(const struct record *record) {
+  return record->contested;
+}
+
+bool record_has_pending(const struct record *record) {
+  return record->pending_count > 0;
 }

@@ -2,7 +2,9 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/strbuf.h"
+#include "runner/record/companion.h"
 #include "runner/record/file.h"
+#include "runner/record/foreign.h"
 #include "runner/record/guard.h"
 #include "runner/record/migrate.h"
 #include "schema/results/results_sql.h"
@@ -11,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
-enum { GENERATED_MAX = 1 << 20 };
+enum { GENERATED_MAX = 1 << 20, PROGRESS_STEPS = 10000 };
+static const uint64_t NS_PER_S = 1000000000;
 
 /* Not NUL-terminated: a section is a part of its file. */
 struct sql_text {
@@ -111,6 +115,14 @@ static const char *database_explain(int code, enum status *status) {
   case SQLITE_INTERRUPT:
     *status = STATUS_INTERRUPTED;
     return "interrupted";
+  case SQLITE_MISMATCH: /* what comes after the highest number is no whole number */
+    *status = STATUS_INVALID;
+    return "no number is left for what is added (it was changed by other means); \"haul merge "
+           "NEW.db "
+           "FILE\" gives others";
+  case SQLITE_TOOBIG:
+    *status = STATUS_INVALID;
+    return "it has a longer text than haul reads";
   default:
     *status = STATUS_DATABASE;
     return NULL;
@@ -135,6 +147,12 @@ enum status database_error(const struct database *database, const char *what, st
                             missing + kind + 2);
   }
   int code = sqlite3_extended_errcode(database->handle);
+  if (code == SQLITE_INTERRUPT && database->out_of_time) {
+    return error_set_native(err, STATUS_INVALID, code,
+                            "%s: reading takes longer than %.0f s, much more than its size "
+                            "explains; it was changed by other means, or is damaged (%s)",
+                            database->path, (double)database->limit_ns / 1e9, what);
+  }
   int system_errno = sqlite3_system_errno(database->handle);
   enum status status = STATUS_DATABASE;
   const char *meaning = database_explain(code, &status);
@@ -146,10 +164,10 @@ enum status database_error(const struct database *database, const char *what, st
 
 enum status database_run_sql(struct database *database, const char *sql, const char *what,
                              struct error *err) {
-  if (sqlite3_exec(database->handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
-    return database_error(database, what, err);
-  }
-  return STATUS_OK;
+  database->step_started_ns = clock_read_ns(CLOCK_MONOTONIC_COARSE);
+  const int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
+  database->used_ns += clock_read_ns(CLOCK_MONOTONIC_COARSE) - database->step_started_ns;
+  return code == SQLITE_OK ? STATUS_OK : database_error(database, what, err);
 }
 
 enum status database_script(struct database *database, const char *name, struct error *err) {
@@ -166,7 +184,7 @@ enum status database_generate(struct database *database, const char *name, char 
   strbuf_init(&script, GENERATED_MAX);
   enum status status = statement_prepare(database, name, &statement, err);
   while (statement_next(&statement, &status, err)) {
-    strbuf_printf(&script, "%s;\n", (const char *)sqlite3_column_text(statement.stmt, 0));
+    strbuf_printf(&script, "%s;\n", statement_text(&statement, 0));
   }
   statement_finalize(&statement);
   *sql = status == STATUS_OK ? strdup(script.text) : NULL;
@@ -258,7 +276,7 @@ bool statement_next(struct statement *statement, enum status *status, struct err
   if (*status != STATUS_OK) {
     return false;
   }
-  int code = sqlite3_step(statement->stmt);
+  const int code = database_step(statement->database, statement->stmt);
   if (code == SQLITE_ROW) {
     return true;
   }
@@ -277,9 +295,18 @@ enum status statement_run(struct statement *statement, struct error *err) {
   return status;
 }
 
-char *statement_column_text(const struct statement *statement, int i, struct arena *arena) {
+const char *statement_text(const struct statement *statement, int i) {
   const char *text = (const char *)sqlite3_column_text(statement->stmt, i);
-  return text != NULL ? arena_strdup(arena, text) : NULL;
+  return text != NULL ? text : "";
+}
+
+char *statement_column_text(const struct statement *statement, int i, struct arena *arena) {
+  return arena_strdup(arena, statement_text(statement, i));
+}
+
+char *statement_column_optional(const struct statement *statement, int i, struct arena *arena) {
+  const bool known = sqlite3_column_type(statement->stmt, i) != SQLITE_NULL;
+  return known ? statement_column_text(statement, i, arena) : NULL;
 }
 
 int statement_column_number(const struct statement *statement, int i) {
@@ -296,6 +323,42 @@ int statement_column_count(const struct statement *statement) {
   return sqlite3_column_count(statement->stmt);
 }
 
+/* ---- limits of time ---- */
+
+uint64_t database_time_for(int64_t size_bytes) {
+  return (uint64_t)(DATABASE_LIMIT_S + (size_bytes >> 20)) * NS_PER_S;
+}
+
+bool database_must_stop(struct database *database) {
+  const uint64_t running_ns =
+      clock_read_ns(CLOCK_MONOTONIC_COARSE) - database->step_started_ns + database->used_ns;
+  database->out_of_time = database->limit_ns > 0 && running_ns > database->limit_ns;
+  return database->out_of_time || (database->interrupted != NULL && *database->interrupted != 0);
+}
+
+static int database_progress(void *context) {
+  return database_must_stop(context);
+}
+
+void database_watch_time(struct database *database) {
+  sqlite3_progress_handler(database->handle, PROGRESS_STEPS, database_progress, database);
+}
+
+void database_limit_time(struct database *database, uint64_t limit_ns,
+                         const volatile sig_atomic_t *interrupted) {
+  database->limit_ns = limit_ns;
+  database->used_ns = 0;
+  database->interrupted = interrupted;
+  database_watch_time(database);
+}
+
+int database_step(struct database *database, sqlite3_stmt *stmt) {
+  database->step_started_ns = clock_read_ns(CLOCK_MONOTONIC_COARSE);
+  const int code = sqlite3_step(stmt);
+  database->used_ns += clock_read_ns(CLOCK_MONOTONIC_COARSE) - database->step_started_ns;
+  return code;
+}
+
 static enum status database_configure(struct database *database, int busy_ms, struct error *err) {
   sqlite3 *handle = database->handle;
   (void)sqlite3_extended_result_codes(handle, 1);
@@ -305,6 +368,7 @@ static enum status database_configure(struct database *database, int busy_ms, st
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL); /* haul has none */
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
   guard_connection(handle);
   return database_script(database, "database/set_up", err);
@@ -321,8 +385,13 @@ static struct database *database_new(const char *path) {
 
 static enum status database_open_handle(struct database *database, int flags, int busy_ms,
                                         struct error *err) {
-  int code = sqlite3_open_v2(database->path, &database->handle, flags, NULL);
+  database_file_guard_opening();
+  RETURN_ON_ERROR(companion_check(database->path, err));
+  int code = sqlite3_open_v2(database->path, &database->handle, flags, companion_vfs());
   if (code == SQLITE_OK) {
+    struct stat info;
+    const int64_t size_bytes = stat(database->path, &info) == 0 ? info.st_size : 0;
+    database_limit_time(database, database_time_for(size_bytes), NULL);
     return database_configure(database, busy_ms, err);
   }
   if (database->handle != NULL) {
@@ -336,14 +405,8 @@ static enum status database_open_to_recover(struct database *database, int busy_
                                             struct error *err) {
   (void)sqlite3_close(database->handle);
   database->handle = NULL;
-  enum status status = database_open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
-  if (status == STATUS_OK) {
-    status = database_script(database, "database/query_only", err);
-  }
-  if (status == STATUS_OK) {
-    status = migrate_check(database, DATABASE_READ, err);
-  }
-  return status;
+  const enum status status = database_open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
+  return THEN(status, migrate_check(database, DATABASE_READ, err));
 }
 
 enum status database_copy_pages(const struct database *from, sqlite3 *to, struct error *err) {
@@ -386,8 +449,7 @@ static enum status database_make_temporary(struct database *made, const struct d
 
 static enum status database_copy_and_migrate(struct database *database, struct error *err) {
   struct database copy = {.path = database->path};
-  enum status status = database_make_temporary(&copy, database, err);
-  status = THEN(status, database_script(&copy, "database/query_only", err));
+  const enum status status = database_make_temporary(&copy, database, err);
   if (status != STATUS_OK) {
     (void)sqlite3_close(copy.handle);
     return status;
@@ -396,6 +458,7 @@ static enum status database_copy_and_migrate(struct database *database, struct e
   database->handle = copy.handle;
   database->file_version = database->version;
   database->version = copy.version;
+  database_watch_time(database);
   return STATUS_OK;
 }
 
@@ -441,6 +504,15 @@ const char *database_copy_note(const struct database *database, struct arena *ar
                       database->version % MIGRATE_VERSIONS_PER_MAJOR);
 }
 
+const char *database_foreign_note(const struct database *database, struct arena *arena) {
+  return database->foreign == NULL
+             ? NULL
+             : arena_format(arena,
+                            "%s holds more than haul's schema (%s): none of that is used, haul's "
+                            "own views take the place of its views, and it is not written",
+                            database->path, database->foreign);
+}
+
 static enum status database_open_checked(struct database *database, enum database_access access,
                                          int busy_ms, struct error *err) {
   /* URI: another file can be attached read-only. The path itself never reads as one (plain_path).
@@ -453,7 +525,12 @@ static enum status database_open_checked(struct database *database, enum databas
     status = migrate_check(database, access, err);
   }
   if (access == DATABASE_WRITE) {
-    return status == STATUS_OK ? migrate_run(database, err) : status;
+    RETURN_ON_ERROR(status);
+    guard_allow_attaching(database->handle);
+    if (database->version > 0) {
+      RETURN_ON_ERROR(foreign_check(database, access, err));
+    }
+    return migrate_run(database, err);
   }
   int code = database->handle != NULL ? sqlite3_extended_errcode(database->handle) : SQLITE_NOMEM;
   bool left_over = status != STATUS_OK &&
@@ -462,7 +539,23 @@ static enum status database_open_checked(struct database *database, enum databas
   if (left_over) {
     status = database_open_to_recover(database, busy_ms, err);
   }
-  return status == STATUS_OK ? database_bring_up_to_date(database, err) : status;
+  status = THEN(status, database_bring_up_to_date(database, err));
+  status = THEN(status, foreign_check(database, access, err));
+  if (status == STATUS_OK) {
+    guard_limit_length(database->handle, GUARD_READ_MAX);
+  }
+  return left_over || database->file_version != 0
+             ? THEN(status, database_script(database, "database/query_only", err))
+             : status;
+}
+
+enum status database_migrate_copy(const char *path, struct error *err) {
+  struct database *copy = database_new(path);
+  enum status status = database_open_handle(copy, SQLITE_OPEN_READWRITE, DATABASE_BUSY_MS, err);
+  status = THEN(status, migrate_check(copy, DATABASE_WRITE, err));
+  status = THEN(status, migrate_run(copy, err));
+  database_close(copy);
+  return status;
 }
 
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
@@ -533,6 +626,7 @@ void database_close(struct database *database) {
     return;
   }
   (void)sqlite3_close(database->handle);
+  free(database->foreign);
   free(database->path);
   free(database);
 }

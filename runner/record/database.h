@@ -9,18 +9,22 @@
  * this user may not read or write) gives one error that says what it is and what to do, and is left
  * untouched.
  *
- * Every connection has foreign keys on, trusted_schema off and defensive mode on, and waits up to
- * DATABASE_BUSY_MS for another writer. */
+ * Every connection has foreign keys on, trusted_schema and triggers off, defensive mode on and the
+ * limits of guard.h, and waits up to DATABASE_BUSY_MS for another writer. Its statements may take
+ * DATABASE_LIMIT_S in all, and a second more for each MiB of the file: no database that haul made
+ * comes near that. Objects of a file that are not haul's: foreign.h. */
 #ifndef HAUL_RUNNER_RECORD_DATABASE_H
 #define HAUL_RUNNER_RECORD_DATABASE_H
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
 
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { DATABASE_LIMIT_S = 60 };
 enum { DATABASE_BUSY_MS = 30000, DATABASE_APPLICATION_ID = 0x6861756c /* "haul" */ };
 
 enum database_access { DATABASE_READ, DATABASE_WRITE };
@@ -34,9 +38,14 @@ struct database {
   int version;                     /* user_version: major * 1000 + minor */
   int file_version;                /* the file's own, where a migrated copy of it is read; else 0 */
   const char *network_file_system; /* its name; NULL = a local file system */
+  char *foreign;                   /* what is in it that haul did not make; NULL = nothing */
   database_wait *wait;             /* NULL: for as long as it was opened to wait */
   void *wait_context;
   int64_t wait_started_ns;
+  /* Statements may take that long in all; 0 = as long as they take. */
+  uint64_t limit_ns, used_ns, step_started_ns;
+  bool out_of_time;
+  const volatile sig_atomic_t *interrupted; /* may be NULL; not 0: stop */
 };
 
 /* *database is untouched on failure. STATUS_NOT_FOUND: opening for reading, and there is no file.
@@ -45,6 +54,10 @@ enum status database_open(const char *path, enum database_access access, struct 
                           struct error *err) CHECK_RESULT;
 /* Where a copy is read, the note to the user that says so, kept by the arena; else NULL. */
 const char *database_copy_note(const struct database *database, struct arena *arena);
+/* The note that it has objects of others, and what is done about them, the same way; else NULL. */
+const char *database_foreign_note(const struct database *database, struct arena *arena);
+/* Migrate a file that is a copy of somebody's, and nobody's results: foreign objects stay in it. */
+enum status database_migrate_copy(const char *path, struct error *err) CHECK_RESULT;
 /* As database_open, waiting busy_ms for other writers. */
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
                                   struct database **database, struct error *err) CHECK_RESULT;
@@ -60,6 +73,18 @@ enum status database_copy_pages(const struct database *from, sqlite3 *to,
                                 struct error *err) CHECK_RESULT;
 /* From now on `wait` says how long to wait for other writers. */
 void database_when_locked(struct database *database, database_wait *wait, void *context);
+/* From now on statements may take that long in all; limit_ns 0: as long as they take. interrupted
+ * may be NULL. */
+void database_limit_time(struct database *database, uint64_t limit_ns,
+                         const volatile sig_atomic_t *interrupted);
+/* What a file of that size may take. */
+uint64_t database_time_for(int64_t size_bytes);
+/* Whether a statement that runs is to end: asked by SQLite every few thousand steps. */
+bool database_must_stop(struct database *database);
+/* Again, after another progress handler was set. */
+void database_watch_time(struct database *database);
+/* sqlite3_step(), of which the time is taken. */
+int database_step(struct database *database, sqlite3_stmt *stmt);
 /* The file was deleted, or another one stands at its path, since it was opened. */
 bool database_is_gone(const struct database *database);
 /* Accepts NULL. */
@@ -95,8 +120,13 @@ enum status statement_run(struct statement *statement, struct error *err) CHECK_
 bool statement_next(struct statement *statement, enum status *status, struct error *err);
 /* After a row was read and no more are wanted: reset and clear the bindings. */
 void statement_reset(struct statement *statement);
-/* Column i of the row at hand, kept by the arena; NULL for NULL. */
+/* Column i of the row at hand, kept by the arena. Never NULL: what the schema says of NULLs, a file
+ * need not keep to, and so NULL is "". */
 char *statement_column_text(const struct statement *statement, int i, struct arena *arena);
+/* The same, valid until the next step. */
+const char *statement_text(const struct statement *statement, int i);
+/* Of a column that may be NULL: NULL for NULL. */
+char *statement_column_optional(const struct statement *statement, int i, struct arena *arena);
 /* Column i, or -1 for NULL. */
 int statement_column_number(const struct statement *statement, int i);
 /* Column i, or NAN for NULL. */

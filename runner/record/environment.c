@@ -243,8 +243,7 @@ static void environment_read_keys(const struct statement *statement, void *objec
         machine_key_set_number(object, &keys[k],
                                null ? keys[k].absent : sqlite3_column_int64(statement->stmt, i));
       } else if (!null) {
-        machine_key_set_text(object, &keys[k],
-                             (const char *)sqlite3_column_text(statement->stmt, i));
+        machine_key_set_text(object, &keys[k], statement_text(statement, i));
       }
     }
   }
@@ -307,9 +306,9 @@ static enum status environment_read_facts(struct database *database, int64_t env
   statement_bind_int(&statement, ":environment", environment);
   while (statement_next(&statement, &status, err)) {
     enum fact_state state = FACT_UNAVAILABLE;
-    (void)fact_state_parse((const char *)sqlite3_column_text(statement.stmt, 2), &state);
-    const char *name = (const char *)sqlite3_column_text(statement.stmt, 0);
-    const char *value = (const char *)sqlite3_column_text(statement.stmt, 3);
+    (void)fact_state_parse(statement_text(&statement, 2), &state);
+    const char *name = statement_text(&statement, 0);
+    const char *value = statement_text(&statement, 3);
     const int gpu = sqlite3_column_int(statement.stmt, 1);
     machine_add_fact(machine, name, gpu, state, "%s", value);
     if (strcmp(name, "memory_node") == 0 && gpu >= 0 && gpu < (int)machine->gpu_count &&
@@ -339,8 +338,8 @@ enum status run_machine_read(struct database *database, int64_t run, struct mach
                  {machine->cuda_state, sizeof machine->cuda_state, 4},
                  {machine->source, sizeof machine->source, 5}};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
-      const char *text = (const char *)sqlite3_column_text(statement.stmt, TEXTS[i].column);
-      (void)snprintf(TEXTS[i].text, TEXTS[i].size, "%s", text != NULL ? text : "");
+      (void)snprintf(TEXTS[i].text, TEXTS[i].size, "%s",
+                     statement_text(&statement, TEXTS[i].column));
     }
     environment = sqlite3_column_int64(statement.stmt, 0);
     machine->simulated = sqlite3_column_int(statement.stmt, 3) != 0;

@@ -1,5 +1,8 @@
 #include "runner/record/file.h"
 
+#include "engine/base/input_file.h"
+#include "engine/base/new_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -215,28 +218,26 @@ enum status database_file_examine(const char *path, enum database_access access_
 
 /* ---- copies ---- */
 
-/* flags and mode: of the target; whole: it is on disk when this returns. */
-static enum status database_file_copy_to(const char *from, const char *to, int flags, mode_t mode,
-                                         bool whole, struct error *err) {
-  int source = open(from, O_RDONLY | O_CLOEXEC);
-  if (source < 0) {
-    return error_set_errno(err, errno, "%s cannot be read", from);
-  }
-  enum status status = STATUS_OK;
-  int target = open(to, O_WRONLY | O_CREAT | O_CLOEXEC | flags, mode);
-  if (target < 0) {
-    status = error_set_errno(err, errno, "cannot write a copy to %s", to);
-  }
+static enum status database_file_copy_bytes(int source, int target, const char *to,
+                                            struct error *err) {
   ssize_t copied = 1;
-  while (status == STATUS_OK && copied > 0) {
+  while (copied > 0) {
     copied = sendfile(target, source, NULL, COPY_CHUNK);
-    if (copied < 0) {
-      status = error_set_errno(err, errno, "cannot write a copy to %s", to);
-    }
   }
-  if (status == STATUS_OK && whole && fsync(target) != 0) {
-    status = error_set_errno(err, errno, "cannot write a copy to %s", to);
-  }
+  return copied == 0 ? STATUS_OK : error_set_errno(err, errno, "cannot write a copy to %s", to);
+}
+
+static enum status database_file_open_source(const char *path, int *fd, struct error *err) {
+  return input_file_open(path, false, fd, err) == STATUS_OK ? STATUS_OK
+                                                            : error_prefix(err, "%s: ", path);
+}
+
+static enum status database_file_copy_one(const char *from, const char *to, struct error *err) {
+  int source = -1;
+  RETURN_ON_ERROR(database_file_open_source(from, &source, err));
+  const int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  enum status status = target >= 0 ? database_file_copy_bytes(source, target, to, err)
+                                   : error_set_errno(err, errno, "cannot write a copy to %s", to);
   if (target >= 0 && close(target) != 0 && status == STATUS_OK) {
     status = error_set_errno(err, errno, "cannot write a copy to %s", to);
   }
@@ -248,6 +249,26 @@ static enum status database_file_copy_to(const char *from, const char *to, int f
 static const char *const SUFFIXES[] = {"", "-journal", "-wal", "-shm"};
 enum { SUFFIX_COUNT = sizeof SUFFIXES / sizeof *SUFFIXES };
 
+/* open(), but never waits, and opens no device: what was checked may be another thing by now. */
+static int database_file_open_checked(const char *path, int flags, int mode) {
+  struct stat info;
+  const int fd = open(path, flags | O_NONBLOCK | O_NOCTTY, mode);
+  if (fd < 0 || (fstat(fd, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) ||
+      strcmp(path, "/dev/urandom") == 0) {
+    return fd;
+  }
+  (void)close(fd);
+  errno = EPERM;
+  return -1;
+}
+
+void database_file_guard_opening(void) {
+  sqlite3_vfs *files = sqlite3_vfs_find("unix");
+  if (files != NULL) {
+    (void)files->xSetSystemCall(files, "open", (sqlite3_syscall_ptr)database_file_open_checked);
+  }
+}
+
 enum status database_file_copy(const char *path, const char *copy, struct error *err) {
   enum status status = STATUS_OK;
   for (size_t i = 0; i < SUFFIX_COUNT - 1 && status == STATUS_OK; i++) {
@@ -255,8 +276,8 @@ enum status database_file_copy(const char *path, const char *copy, struct error 
     char to[PATH_MAX];
     (void)snprintf(from, sizeof from, "%s%s", path, SUFFIXES[i]);
     (void)snprintf(to, sizeof to, "%s%s", copy, SUFFIXES[i]);
-    if (access(from, F_OK) == 0) {
-      status = database_file_copy_to(from, to, O_EXCL, 0600, false, err);
+    if (faccessat(AT_FDCWD, from, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+      status = database_file_copy_one(from, to, err);
     }
   }
   return status;
@@ -292,28 +313,20 @@ void database_file_remove_scratch(const char *path) {
   (void)rmdir(name);
 }
 
-enum status database_file_publish(const char *path, const char *folder, const char *name,
+enum status database_file_publish(const char *path, const char *place, bool replaces,
                                   struct error *err) {
-  char temporary[PATH_MAX];
-  char place[PATH_MAX];
-  if (snprintf(temporary, sizeof temporary, "%s/.%s.part", folder, name) >= PATH_MAX ||
-      snprintf(place, sizeof place, "%s/%s", folder, name) >= PATH_MAX) {
-    return error_set(err, STATUS_INVALID, "the path %s/%s is too long", folder, name);
+  int source = -1;
+  struct new_file file;
+  RETURN_ON_ERROR(database_file_open_source(path, &source, err));
+  enum status status = new_file_open(place, &file, err);
+  if (status == STATUS_OK) {
+    status = database_file_copy_bytes(source, file.fd, place, err);
+    if (status == STATUS_OK) {
+      status = new_file_place(&file, replaces, err);
+    } else {
+      new_file_drop(&file);
+    }
   }
-  enum status status = database_file_copy_to(path, temporary, O_TRUNC, 0666, true, err);
-  if (status == STATUS_OK && rename(temporary, place) != 0) {
-    status = error_set_errno(err, errno, "cannot move %s to %s", temporary, place);
-  }
-  if (status != STATUS_OK) {
-    (void)unlink(temporary);
-    return status;
-  }
-  /* The name, too, is to be there after a power cut; a file system may be unable to promise that.
-   */
-  const int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) {
-    (void)fsync(directory);
-    (void)close(directory);
-  }
-  return STATUS_OK;
+  (void)close(source);
+  return status;
 }

@@ -4,6 +4,9 @@
 
 #include "runner/record/database.h"
 
+/* Of the file beside a shard that says why there is none, or no newer one: "NODE-UUID.failed". */
+#define DATABASE_FAILURE_SUFFIX ".failed"
+
 struct database_file {
   bool fresh;                      /* absent or empty: to be made */
   bool write_ahead;                /* the file is in WAL mode */
@@ -25,6 +28,9 @@ struct database_file_header {
 /* STATUS_IO with errno. */
 enum status database_file_read_header(int fd, struct database_file_header *header) CHECK_RESULT;
 
+/* From now on SQLite opens nothing in this process that is no file, and never waits for a FIFO. */
+void database_file_guard_opening(void);
+
 /* Copy a database that nobody writes to, with the journals that a killed writer left beside it. The
  * copy must not exist. */
 enum status database_file_copy(const char *path, const char *copy, struct error *err) CHECK_RESULT;
@@ -35,9 +41,9 @@ void database_file_remove_scratch(const char *path);
 
 /* The name of the network file system that a path is on; NULL = a local one. */
 const char *database_file_network_file_system(const char *path);
-/* Copy a database that nobody writes to into a folder, so that readers find it whole or not at all:
- * to a hidden name, with fsync, then moved to `name`. */
-enum status database_file_publish(const char *path, const char *folder, const char *name,
+/* Copy a database that nobody writes to to that place, as a new file (engine/base/new_file.h).
+ * replaces: as there. */
+enum status database_file_publish(const char *path, const char *place, bool replaces,
                                   struct error *err) CHECK_RESULT;
 
 #endif

@@ -171,13 +171,7 @@ void guard_restore(sqlite3 *handle) {
   (void)sqlite3_set_authorizer(handle, guard_authorize, NULL);
 }
 
-void guard_connection(sqlite3 *handle) {
-  static const char *keep[] = {"json_each", "json_tree", NULL};
-  (void)sqlite3_drop_modules(handle, keep);
-  guard_restore(handle);
-}
-
-void guard_limit(sqlite3 *handle) {
+static void guard_limit(sqlite3 *handle) {
   static const struct {
     int limit, value;
   } LIMITS[] = {{SQLITE_LIMIT_LENGTH, GUARD_LENGTH_MAX},
@@ -195,4 +189,19 @@ void guard_limit(sqlite3 *handle) {
   for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
     (void)sqlite3_limit(handle, LIMITS[i].limit, LIMITS[i].value);
   }
+}
+
+void guard_connection(sqlite3 *handle) {
+  static const char *keep[] = {"json_each", "json_tree", NULL};
+  (void)sqlite3_drop_modules(handle, keep);
+  guard_restore(handle);
+  guard_limit(handle);
+}
+
+void guard_limit_length(sqlite3 *handle, int length) {
+  (void)sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, length);
+}
+
+void guard_allow_attaching(sqlite3 *handle) {
+  (void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1);
 }

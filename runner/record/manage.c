@@ -10,7 +10,7 @@ enum status run_scenario_read(struct database *database, int64_t run, struct are
   struct statement statement;
   enum status status = statement_prepare(database, "manage/scenario_of_run", &statement, err);
   statement_bind_int(&statement, ":run", run);
-  *scenario = (struct run_scenario){0};
+  bool found = false;
   if (statement_next(&statement, &status, err)) {
     *scenario = (struct run_scenario){.name = statement_column_text(&statement, 0, arena),
                                       .text = statement_column_text(&statement, 1, arena),
@@ -19,9 +19,15 @@ enum status run_scenario_read(struct database *database, int64_t run, struct are
                                       .command_line = statement_column_text(&statement, 4, arena),
                                       .started_at = statement_column_text(&statement, 5, arena),
                                       .measured = sqlite3_column_int(statement.stmt, 6) != 0};
+    found = true;
   }
   statement_finalize(&statement);
-  return status;
+  return status == STATUS_OK && !found
+             ? error_set(err, STATUS_CORRUPT,
+                         "%s: run %lld has no scenario; it was changed by "
+                         "other means",
+                         database->path, (long long)run)
+             : status;
 }
 
 enum status run_words_read(struct database *database, struct arena *arena,
@@ -70,9 +76,9 @@ enum status run_to_delete_read(struct database *database, int64_t run, struct ar
   if (statement_next(&statement, &status, err)) {
     const char *recorded = statement_column_text(&statement, 2, arena);
     *found = (struct run_to_delete){.scenario = statement_column_text(&statement, 0, arena),
-                                    .tag = statement_column_text(&statement, 1, arena),
+                                    .tag = statement_column_optional(&statement, 1, arena),
                                     .started_at = statement_column_text(&statement, 3, arena),
-                                    .baselines = statement_column_text(&statement, 4, arena),
+                                    .baselines = statement_column_optional(&statement, 4, arena),
                                     .running = strcmp(recorded, "running") == 0,
                                     .results = sqlite3_column_int64(statement.stmt, 5)};
   }
@@ -91,7 +97,7 @@ enum status running_runs_read(struct database *database, const char *host, struc
     runs->runs = arena_grow(arena, runs->runs, runs->count, &capacity, sizeof *runs->runs);
     struct run_ref *run = &runs->runs[runs->count++];
     run->id = sqlite3_column_int64(statement.stmt, 0);
-    (void)snprintf(run->uuid, sizeof run->uuid, "%s", statement_column_text(&statement, 1, arena));
+    (void)snprintf(run->uuid, sizeof run->uuid, "%s", statement_text(&statement, 1));
   }
   statement_finalize(&statement);
   return status;

@@ -2,8 +2,9 @@
 #ifndef HAUL_RUNNER_RECORD_MANAGE_H
 #define HAUL_RUNNER_RECORD_MANAGE_H
 
-#include "engine/machine/machine.h"
 #include "runner/record/selector.h"
+
+struct machine;
 
 /* What a run was made of; texts belong to the arena. */
 struct run_scenario {

@@ -57,12 +57,12 @@ static void measured_take_case(struct measured *measured, const struct statement
       .name = statement_column_text(statement, 4, &measured->arena),
       .axes = statement_column_text(statement, 5, &measured->arena),
       .path = statement_column_text(statement, 6, &measured->arena),
-      .method = statement_column_text(statement, 7, &measured->arena),
+      .method = statement_column_optional(statement, 7, &measured->arena),
       .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
-      .figure = measured_figure((const char *)sqlite3_column_text(stmt, 9)),
+      .figure = measured_figure(statement_text(statement, 9)),
       .units = (uint64_t)sqlite3_column_int64(stmt, 10),
       .delta = sqlite3_column_double(stmt, 11), /* NULL reads as 0 */
-      .aliases = statement_column_text(statement, 12, &measured->arena),
+      .aliases = statement_column_optional(statement, 12, &measured->arena),
   };
 }
 
@@ -73,8 +73,7 @@ struct flow_list {
 };
 
 static bool measured_word_at(const struct statement *statement, int i, const char *word) {
-  const char *text = (const char *)sqlite3_column_text(statement->stmt, i);
-  return text != NULL && strcmp(text, word) == 0;
+  return strcmp(statement_text(statement, i), word) == 0;
 }
 
 static void measured_take_flow(struct measured *measured, const struct statement *statement,
@@ -180,8 +179,7 @@ static void measured_add_median(struct measured *measured, struct measured_media
 /* A status that a newer version wrote and this one does not know: something failed. */
 static enum case_status measured_status_at(const struct statement *statement, int i) {
   enum case_status status = CASE_FAILED;
-  const char *text = (const char *)sqlite3_column_text(statement->stmt, i);
-  return text != NULL && case_status_parse(text, &status) ? status : CASE_FAILED;
+  return case_status_parse(statement_text(statement, i), &status) ? status : CASE_FAILED;
 }
 
 static enum status measured_load_medians(struct measured *measured, struct database *database,
@@ -204,12 +202,13 @@ static enum status measured_load_medians(struct measured *measured, struct datab
       const enum case_status case_status = measured_status_at(&statement, 2);
       const double ns = sqlite3_column_double(statement.stmt, 3);
       const bool ok = case_status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
-      measured_add_median(
-          measured, (struct measured_median){.run = found->index,
-                                             .bench = (uint32_t)i,
-                                             .process = sqlite3_column_int64(statement.stmt, 1),
-                                             .ns = ok ? ns : NAN,
-                                             .status = case_status});
+      measured_add_median(measured, (struct measured_median){
+                                        .run = found->index,
+                                        .bench = (uint32_t)i,
+                                        .process = sqlite3_column_int64(statement.stmt, 1),
+                                        .ns = ok ? ns : NAN,
+                                        .status = case_status,
+                                        .above_peak = sqlite3_column_int(statement.stmt, 4) != 0});
     }
   }
   statement_finalize(&statement);
@@ -315,9 +314,8 @@ enum status measured_reason(struct measured *measured, struct database *database
   statement_bind_int(&statement, ":run", measured->runs[run].ref.id);
   statement_bind_int(&statement, ":bench_case", measured->cases[bench].id);
   if (statement_next(&statement, &status, err)) {
-    *reason = arena_format(&measured->arena, "%s: %s",
-                           (const char *)sqlite3_column_text(statement.stmt, 0),
-                           (const char *)sqlite3_column_text(statement.stmt, 1));
+    *reason = arena_format(&measured->arena, "%s: %s", statement_text(&statement, 0),
+                           statement_text(&statement, 1));
   }
   statement_finalize(&statement);
   return status;

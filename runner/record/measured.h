@@ -12,6 +12,7 @@
 #include "engine/case/enums.h"
 #include "runner/record/selector.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -110,7 +111,17 @@ struct measured_median {
   enum case_status status;
   double error; /* measured_load_errors(): standard error of ns from its trials, relative; 0 = not
                    known */
+  bool above_peak; /* faster than its peak allows: not to be compared with others */
 };
+
+/* Why such a median is not compared. */
+#define MEASURED_ABOVE_PEAK                                                                        \
+  "above its peak: a cache served the bytes, they did not move, or the peak is wrong"
+
+/* Whether anything may be concluded from the number. */
+static inline bool measured_counts(const struct measured_median *median) {
+  return !isnan(median->ns) && !median->above_peak;
+}
 
 #define CONDITION_LIST(X)                                                                          \
   X(CONDITION_SLOWED, "slowed_by")                                                                 \

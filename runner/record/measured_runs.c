@@ -44,7 +44,7 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
   while (statement_next(&columns, &status, err)) {
     for (int i = 0; i < sqlite3_column_count(columns.stmt); i++) {
       const char *name = arena_strdup(arena, sqlite3_column_name(columns.stmt, i));
-      const char *value = statement_column_text(&columns, i, arena);
+      const char *value = statement_column_optional(&columns, i, arena);
       /* Where the host's name says it already, a node is no fact of its own. */
       if (value != NULL || strcmp(name, "node") != 0) {
         measured_add_fact(arena, environment, &capacity, (struct measured_fact){name, -1, value});
@@ -55,8 +55,11 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
   if (status != STATUS_OK) {
     return status;
   }
-  environment->simulated = strcmp(measured_machine_fact(environment, "simulated"), "0") != 0;
+  environment->simulated = !strings_equal(measured_machine_fact(environment, "simulated"), "0");
   environment->host_name = measured_machine_fact(environment, "host_name");
+  if (environment->host_name == NULL) { /* no database that haul made */
+    environment->host_name = "";
+  }
   environment->node = measured_machine_fact(environment, "node");
   if (environment->node == NULL) {
     environment->node = environment->host_name;
@@ -70,7 +73,7 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
     measured_add_fact(arena, environment, &capacity,
                       (struct measured_fact){statement_column_text(&facts, 0, arena),
                                              sqlite3_column_int(facts.stmt, 1),
-                                             statement_column_text(&facts, 2, arena)});
+                                             statement_column_optional(&facts, 2, arena)});
   }
   statement_finalize(&facts);
   return status;
@@ -87,10 +90,10 @@ static enum status measured_read_gpus(struct arena *arena, struct database *data
                                    sizeof *environment->gpus);
     environment->gpus[environment->gpu_count++] =
         (struct measured_gpu){.number = sqlite3_column_int(statement.stmt, 0),
-                              .uuid = statement_column_text(&statement, 1, arena),
-                              .name = statement_column_text(&statement, 2, arena),
+                              .uuid = statement_column_optional(&statement, 1, arena),
+                              .name = statement_column_optional(&statement, 2, arena),
                               .numa_node = statement_column_number(&statement, 3),
-                              .pci_address = statement_column_text(&statement, 4, arena)};
+                              .pci_address = statement_column_optional(&statement, 4, arena)};
   }
   statement_finalize(&statement);
   return status;
@@ -154,11 +157,10 @@ static void measured_take_run(const struct statement *statement, struct arena *a
                               struct measured_run *run, int64_t *environment) {
   sqlite3_stmt *stmt = statement->stmt;
   run->ref.id = sqlite3_column_int64(stmt, 0);
-  (void)snprintf(run->ref.uuid, sizeof run->ref.uuid, "%s",
-                 (const char *)sqlite3_column_text(stmt, 1));
-  run->tag = statement_column_text(statement, 2, arena);
+  (void)snprintf(run->ref.uuid, sizeof run->ref.uuid, "%s", statement_text(statement, 1));
+  run->tag = statement_column_optional(statement, 2, arena);
   run->scenario = statement_column_text(statement, 3, arena);
-  run->only = statement_column_text(statement, 4, arena);
+  run->only = statement_column_optional(statement, 4, arena);
   run->origin = statement_column_text(statement, 5, arena);
   run->command_line = statement_column_text(statement, 6, arena);
   run->haul_version = statement_column_text(statement, 7, arena);
@@ -167,7 +169,7 @@ static void measured_take_run(const struct statement *statement, struct arena *a
   run->processes = (unsigned)sqlite3_column_int64(stmt, 10);
   run->looks = (unsigned)sqlite3_column_int64(stmt, 11);
   run->look = (unsigned)sqlite3_column_int64(stmt, 12);
-  run->fleet = statement_column_text(statement, 13, arena);
+  run->fleet = statement_column_optional(statement, 13, arena);
 }
 
 /* Runs whose number is first to last, but for those that are there. */

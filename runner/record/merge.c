@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PROGRESS_STEPS = 10000, WRITE_AHEAD_BYTES_MAX = 32 << 20 };
+enum { WRITE_AHEAD_BYTES_MAX = 32 << 20 };
 
 /* An input that was skipped. */
 struct merge_failure {
@@ -28,6 +28,7 @@ struct merge {
   size_t failure_count, failure_capacity;
   const char *schema; /* of the last input whose columns are all there */
   char *copy;         /* the statements that copy an input; the same for all */
+  char *compare;      /* those that compare it with the output */
 };
 
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted) {
@@ -45,18 +46,14 @@ void merge_free(struct merge *merge) {
   }
   if (merge->write_ahead) {
     struct error err = {0};
-    sqlite3_progress_handler(merge->output->handle, 0, NULL, NULL);
+    database_limit_time(merge->output, 0, NULL);
     (void)!database_script(merge->output, "merge/write_back", &err); /* else the next merge does */
   }
   database_close(merge->output);
   arena_fini(&merge->arena);
   free(merge->copy);
+  free(merge->compare);
   free(merge);
-}
-
-static int merge_progress(void *context) {
-  const struct merge *merge = context;
-  return merge->interrupted != NULL && *merge->interrupted != 0;
 }
 
 /* By a statement that gives the mode. A merge that was killed leaves the output in it. */
@@ -80,20 +77,23 @@ static enum status merge_write_ahead(struct merge *merge, int64_t input_bytes, s
                             : STATUS_OK;
 }
 
-static enum status merge_open_output(struct merge *merge, struct error *err) {
-  if (merge->output != NULL) {
-    return STATUS_OK;
-  }
-  enum status status = database_open(merge->path, DATABASE_WRITE, &merge->output, err);
-  status = THEN(status, merge_read_mode(merge, "merge/journal_mode", err));
+enum status merge_take_output(struct merge *merge, struct database *output, struct error *err) {
+  merge->output = output;
+  enum status status = merge_read_mode(merge, "merge/journal_mode", err);
   if (status == STATUS_OK) {
     status = database_script(merge->output, "merge/tables", err);
   }
   status = THEN(status, database_generate(merge->output, "merge/copy", &merge->copy, err));
-  if (status == STATUS_OK) {
-    sqlite3_progress_handler(merge->output->handle, PROGRESS_STEPS, merge_progress, merge);
+  return THEN(status, database_generate(merge->output, "merge/compare", &merge->compare, err));
+}
+
+static enum status merge_open_output(struct merge *merge, struct error *err) {
+  struct database *output = NULL;
+  if (merge->output != NULL) {
+    return STATUS_OK;
   }
-  return status;
+  RETURN_ON_ERROR(database_open(merge->path, DATABASE_WRITE, &output, err));
+  return merge_take_output(merge, output, err);
 }
 
 static enum status merge_attach(struct database *output, const char *uri, struct error *err) {
@@ -133,6 +133,94 @@ static enum status merge_check_conflict(struct database *output, struct error *e
                        "its run %s is there already with another %s: it was resumed in two copies "
                        "of a database; keep one of them",
                        row.texts[0], row.texts[1]);
+  }
+  arena_fini(&row.arena);
+  return status;
+}
+
+/* ---- what keys stand for ---- */
+
+/* The key of a row is that of its columns: `first` to `last`, in that order. */
+static bool merge_key_is(const struct statement *statement, int key, const int *columns,
+                         size_t count) {
+  char made[CONTENT_KEY_MAX];
+  struct content *content = content_new();
+  for (size_t i = 0; i < count; i++) {
+    content_text(content, statement_text(statement, columns[i]));
+  }
+  content_finish(content, made);
+  return strcmp(made, statement_text(statement, key)) == 0;
+}
+
+static enum status merge_check_keys(struct database *output, struct error *err) {
+  static const int OF_CASE[] = {2, 4, 0, 5, 6, 7, 8};
+  static const int OF_SCENARIO[] = {0, 2, 3, 4};
+  static const int BEFORE_1003[] = {0, 2, 3, 5};
+  struct statement statement;
+  enum status status = statement_prepare(output, "merge/new_cases", &statement, err);
+  while (statement_next(&statement, &status, err)) {
+    char case_key[CONTENT_KEY_MAX];
+    content_of_text(statement_text(&statement, 3), case_key);
+    const bool defined = strcmp(case_key, statement_text(&statement, 2)) == 0;
+    if (!defined || !merge_key_is(&statement, 1, OF_CASE, sizeof OF_CASE / sizeof *OF_CASE)) {
+      status = error_set(err, STATUS_INVALID,
+                         "its case %s has a key of other content (%s): it was changed by other "
+                         "means",
+                         statement_text(&statement, 0), defined ? "its names" : "its definition");
+    }
+  }
+  statement_finalize(&statement);
+  RETURN_ON_ERROR(status);
+  status = statement_prepare(output, "merge/new_scenarios", &statement, err);
+  while (statement_next(&statement, &status, err)) {
+    const size_t count = sizeof OF_SCENARIO / sizeof *OF_SCENARIO;
+    if (!merge_key_is(&statement, 1, OF_SCENARIO, count) &&
+        !merge_key_is(&statement, 1, BEFORE_1003, count)) {
+      status =
+          error_set(err, STATUS_INVALID,
+                    "its scenario %s has a key of other content: it was changed by other means",
+                    statement_text(&statement, 0));
+    }
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+/* A statement of merge->compare. */
+static enum status merge_compare_table(struct database *output, sqlite3_stmt *stmt,
+                                       struct error *err) {
+  const struct statement row = {output, stmt, "merge/compare"};
+  const int code = database_step(output, stmt);
+  if (code == SQLITE_ROW) {
+    return error_set(err, STATUS_INVALID,
+                     "its %s is there already under the same key with another %s: one of both was "
+                     "changed by other means",
+                     statement_text(&row, 0), statement_text(&row, 1));
+  }
+  return code == SQLITE_DONE ? STATUS_OK : database_error(output, row.name, err);
+}
+
+/* What the input and the output both have by its key is the same, and what only the input has is
+ * what its key and its definition say. */
+static enum status merge_check_content(struct merge *merge, struct error *err) {
+  struct database *output = merge->output;
+  struct merge_row row = {0};
+  enum status status = STATUS_OK;
+  for (const char *sql = merge->compare; status == STATUS_OK && sql[0] != '\0';) {
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(output->handle, sql, -1, &stmt, &sql) != SQLITE_OK) {
+      return database_error(output, "merge/compare", err);
+    }
+    status = stmt != NULL ? merge_compare_table(output, stmt, err) : STATUS_OK;
+    (void)sqlite3_finalize(stmt);
+  }
+  status = THEN(status, merge_check_keys(output, err));
+  status = THEN(status, merge_first_row(output, "merge/false_case", &row, err));
+  if (status == STATUS_OK && row.texts[0] != NULL) {
+    status = error_set(err, STATUS_INVALID,
+                       "%s of its case %s is not what its definition says: it was changed by other "
+                       "means",
+                       row.texts[1], row.texts[0]);
   }
   arena_fini(&row.arena);
   return status;
@@ -193,6 +281,7 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
   if (status == STATUS_OK) {
     status = merge_check_conflict(output, err);
   }
+  status = THEN(status, merge_check_content(merge, err));
   if (status == STATUS_OK) {
     status = database_run_sql(output, merge->copy, "merge/copy", err);
   }
@@ -212,8 +301,9 @@ static bool merge_of_the_output(const struct database *output) {
   case SQLITE_FULL:
   case SQLITE_READONLY:
   case SQLITE_NOMEM:
-  case SQLITE_INTERRUPT:
     return true;
+  case SQLITE_INTERRUPT:
+    return !output->out_of_time;
   default:
     return false;
   }
@@ -255,22 +345,24 @@ static enum status merge_find_known(struct database *output, const struct merge_
   statement_bind_text(&statement, ":version", file->version);
   *known = statement_next(&statement, &status, err);
   if (*known) {
-    const char *reason = (const char *)sqlite3_column_text(statement.stmt, 0);
+    const char *reason = statement_text(&statement, 0);
     result->runs = sqlite3_column_int64(statement.stmt, 1);
-    status = reason != NULL ? error_set(err, STATUS_INVALID, "%s", reason) : STATUS_OK;
+    status = reason[0] != '\0' ? error_set(err, STATUS_INVALID, "%s", reason) : STATUS_OK;
   }
   statement_finalize(&statement);
   return *known ? THEN(status, merge_remember_fleet(output, file, err)) : status;
 }
 
 static enum status merge_attached(struct merge *merge, const struct merge_file *file,
-                                  struct merge_result *result, bool *fatal, struct error *err) {
+                                  const struct merge_input *input, struct merge_result *result,
+                                  bool *fatal, struct error *err) {
   struct database *output = merge->output;
   enum status status = database_begin(output, err);
   if (status != STATUS_OK) {
     *fatal = true;
     return status;
   }
+  database_limit_time(output, input->database->limit_ns, merge->interrupted);
   status = merge_copy_rows(merge, result, err);
   status = THEN(status, merge_remember(output, file, result->runs, NULL, err));
   if (status != STATUS_OK) {
@@ -302,7 +394,7 @@ static enum status merge_attach_and_copy(struct merge *merge, const struct merge
     return status;
   }
   struct merge_result merged = {0};
-  status = merge_attached(merge, file, &merged, fatal, err);
+  status = merge_attached(merge, file, input, &merged, fatal, err);
   struct error detaching = {0};
   if (database_script(merge->output, "merge/detach", &detaching) != STATUS_OK &&
       status == STATUS_OK) {

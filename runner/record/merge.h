@@ -15,6 +15,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
+#include "runner/record/database.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -33,6 +34,10 @@ struct merge_result {
 /* The output is opened, or made, with the first good input; path is borrowed. interrupted may be
  * NULL; not 0: the input at hand is left out with STATUS_INTERRUPTED. */
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted);
+/* The output, open for writing: so that tests can add tables after it was opened. The merge closes
+ * it. */
+enum status merge_take_output(struct merge *merge, struct database *output,
+                              struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void merge_free(struct merge *merge);
 /* On failure the output is as it was before this input. *fatal: it is the output that cannot be

@@ -1,6 +1,9 @@
 #include "runner/record/merge_input.h"
 
+#include "engine/base/input_file.h"
+#include "runner/record/companion.h"
 #include "runner/record/file.h"
+#include "runner/record/foreign.h"
 #include "runner/record/migrate.h"
 
 #include <dirent.h>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 static const char COPY_NAME[] = "/input.db";
+enum { FAILURE_BYTES_MAX = 700 };
 
 static char *merge_join(const char *a, const char *b) {
   char *text = NULL;
@@ -73,7 +77,7 @@ static enum status merge_look(const char *path, bool *write_ahead, struct error 
     return error_set(err, STATUS_INVALID, "it is not a results database but some other file");
   }
   *write_ahead = header.write_ahead;
-  return STATUS_OK;
+  return companion_check(path, err);
 }
 
 /* A newer schema is refused: merging would silently lose what it added. */
@@ -95,10 +99,7 @@ static enum status merge_judge_version(struct database *database, struct error *
                      database->version / MIGRATE_VERSIONS_PER_MAJOR,
                      database->version % MIGRATE_VERSIONS_PER_MAJOR);
   }
-  status = migrate_refuse_virtual(database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(migrate_refuse_virtual(database, err));
   int latest = migrate_latest_version();
   if (database->version > latest) {
     return error_set(
@@ -109,7 +110,8 @@ static enum status merge_judge_version(struct database *database, struct error *
         database->version % MIGRATE_VERSIONS_PER_MAJOR, latest / MIGRATE_VERSIONS_PER_MAJOR,
         latest % MIGRATE_VERSIONS_PER_MAJOR);
   }
-  return STATUS_OK;
+  RETURN_ON_ERROR(foreign_check_tables(database, err));
+  return migrate_check_schema(database, err);
 }
 
 enum status merge_first_row(struct database *database, const char *name, struct merge_row *first,
@@ -119,7 +121,7 @@ enum status merge_first_row(struct database *database, const char *name, struct 
   enum status status = statement_prepare(database, name, &statement, err);
   const bool row = statement_next(&statement, &status, err);
   for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
-    first->texts[i] = statement_column_text(&statement, i, &first->arena);
+    first->texts[i] = statement_column_optional(&statement, i, &first->arena);
   }
   statement_finalize(&statement);
   return status;
@@ -153,7 +155,8 @@ static enum status merge_judge_content(struct database *database, struct error *
 
 static enum status merge_copy_by_pages(struct database *from, const char *copy, struct error *err) {
   sqlite3 *to = NULL;
-  int code = sqlite3_open_v2(copy, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+  int code =
+      sqlite3_open_v2(copy, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, companion_vfs());
   enum status status = code == SQLITE_OK
                            ? database_copy_pages(from, to, err)
                            : error_set_native(err, STATUS_IO, code, "cannot be copied to %s: %s",
@@ -184,11 +187,7 @@ static enum status merge_use_copy(const char *path, const char *scratch, struct 
   database_close(input->database);
   input->database = NULL;
   /* Plays the journal back. */
-  struct database *migrated = NULL;
-  if (status == STATUS_OK) {
-    status = database_open(copy, DATABASE_WRITE, &migrated, err);
-    database_close(migrated);
-  }
+  status = THEN(status, database_migrate_copy(copy, err));
   if (status == STATUS_OK) {
     status = database_open_untouched(copy, &input->database, err);
   }
@@ -271,9 +270,30 @@ void merge_input_close(struct merge_input *input) {
   *input = (struct merge_input){0};
 }
 
+static bool merge_is_failure(const char *path) {
+  const size_t length = strlen(path);
+  const size_t end = strlen(DATABASE_FAILURE_SUFFIX);
+  return length > end && strcmp(path + length - end, DATABASE_FAILURE_SUFFIX) == 0;
+}
+
+/* What a node left that could not write its shard. */
+static enum status merge_read_failure(const char *path, struct error *err) {
+  char reason[FAILURE_BYTES_MAX + 1];
+  int fd = -1;
+  RETURN_ON_ERROR(input_file_open(path, false, &fd, err));
+  const ssize_t got = read(fd, reason, sizeof reason - 1);
+  (void)close(fd);
+  reason[got > 0 ? got : 0] = '\0';
+  return error_set(err, STATUS_IO, "its node could not write the shard: %s",
+                   reason[0] != '\0' ? reason : "not even the reason, so there was no room");
+}
+
 enum status merge_input_open(const char *path, const char *scratch, struct merge_input *input,
                              struct error *err) {
   struct merge_input opened = {0};
+  if (merge_is_failure(path)) {
+    return merge_read_failure(path, err);
+  }
   char *full = realpath(path, NULL);
   if (full == NULL) {
     return error_set_errno(err, errno, "it cannot be read");
@@ -319,7 +339,7 @@ void merge_input_identify(const char *path, struct merge_file *file) {
   const char *dash = strrchr(name, '-');
   const size_t uuid_length = sizeof file->run_uuid - 1;
   if (dash != NULL && dash > name && strspn(dash + 1, "0123456789abcdef") == uuid_length &&
-      strcmp(dash + 1 + uuid_length, ".db") == 0) {
+      (strcmp(dash + 1 + uuid_length, ".db") == 0 || merge_is_failure(name))) {
     (void)snprintf(file->node, sizeof file->node, "%.*s", (int)(dash - name), name);
     (void)snprintf(file->run_uuid, sizeof file->run_uuid, "%.*s", (int)uuid_length, dash + 1);
   }

@@ -1,5 +1,6 @@
 #include "runner/record/migrate.h"
 
+#include "runner/record/content.h"
 #include "schema/results/results_sql.h"
 
 #include <stdlib.h>
@@ -77,10 +78,127 @@ enum status migrate_refuse_virtual(struct database *database, struct error *err)
     status = error_set(err, STATUS_INVALID,
                        "it has a virtual table (%s), which haul never makes and does not open; "
                        "\"haul merge\" and \"haul query\" need a file without one",
-                       (const char *)sqlite3_column_text(statement.stmt, 0));
+                       statement_text(&statement, 0));
   }
   statement_finalize(&statement);
   return status;
+}
+
+struct schema_text {
+  char migrations[CONTENT_KEY_MAX]; /* up to a version */
+  char views[CONTENT_KEY_MAX];
+};
+
+static struct schema_text migrate_text_of(const struct embedded_file *files, size_t count,
+                                          int version) {
+  static const char *const VIEWS[] = {"views.sql", "views_machine.sql"};
+  struct schema_text text;
+  struct content *migrations = content_new();
+  for (size_t i = 0; i < count; i++) {
+    const int leads_to = migrate_version_of(&files[i]);
+    if (leads_to > 0 && leads_to <= version) {
+      content_text(migrations, (const char *)files[i].data);
+    }
+  }
+  content_finish(migrations, text.migrations);
+  struct content *views = content_new();
+  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
+    char *sql = database_sql(VIEWS[i]);
+    content_text(views, sql);
+    free(sql);
+  }
+  content_finish(views, text.views);
+  return text;
+}
+
+/* format: what is not as the version says: "has no table %s". */
+static enum status migrate_refuse_schema(const struct database *database, struct error *err,
+                                         const char *format, const char *table) {
+  (void)error_set(err, STATUS_INVALID, format, table);
+  return error_prefix(err, "it says that it has schema %d.%d, but ",
+                      database->version / MIGRATE_VERSIONS_PER_MAJOR,
+                      database->version % MIGRATE_VERSIONS_PER_MAJOR);
+}
+#define MIGRATE_REFUSED                                                                            \
+  ": a haul between two releases made it, or other means changed it; use the haul that made it, "  \
+  "or another database"
+
+/* As its own text says. Views are those of the latest version alone: a migration makes them anew.
+ */
+static enum status migrate_check_text(struct database *database, struct error *err) {
+  struct statement statement;
+  const int version = database->version;
+  const struct schema_text text = migrate_text_of(results_sql, results_sql_count, version);
+  bool same = false;
+  enum status status = statement_prepare(database, "database/schema_text", &statement, err);
+  statement_bind_int(&statement, ":version", version);
+  if (statement_next(&statement, &status, err)) {
+    same = strcmp(statement_text(&statement, 0), text.migrations) == 0 &&
+           (version < migrate_latest_version() ||
+            strcmp(statement_text(&statement, 1), text.views) == 0);
+  }
+  statement_finalize(&statement);
+  return status != STATUS_OK || same
+             ? status
+             : migrate_refuse_schema(database, err,
+                                     "its tables or views are not those of that schema%s",
+                                     MIGRATE_REFUSED);
+}
+
+/* Each table of the one has the columns that it has in the other. */
+static enum status migrate_compare_columns(struct database *made, struct database *database,
+                                           struct error *err) {
+  struct statement expected = {0};
+  struct statement found = {0};
+  enum status status = statement_prepare(made, "database/columns", &expected, err);
+  status = THEN(status, statement_prepare(database, "database/columns_of", &found, err));
+  while (statement_next(&expected, &status, err)) {
+    const char *table = statement_text(&expected, 0);
+    statement_bind_text(&found, ":table", table);
+    if (statement_next(&found, &status, err)) {
+      const char *columns = statement_text(&found, 0);
+      if (columns[0] == '\0') {
+        status = migrate_refuse_schema(database, err, "has no table %s" MIGRATE_REFUSED, table);
+      } else if (strcmp(columns, statement_text(&expected, 1)) != 0) {
+        status = migrate_refuse_schema(
+            database, err, "its table %s has other columns than there" MIGRATE_REFUSED, table);
+      }
+    }
+    statement_reset(&found);
+  }
+  statement_finalize(&expected);
+  statement_finalize(&found);
+  return status;
+}
+
+/* A file from before its text was kept: as one of its version that is made now. */
+static enum status migrate_check_columns(struct database *database, struct error *err) {
+  struct database made = {.path = database->path};
+  if (sqlite3_open(":memory:", &made.handle) != SQLITE_OK) {
+    (void)sqlite3_close(made.handle);
+    return error_set(err, STATUS_NO_MEMORY, "out of memory");
+  }
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < results_sql_count && status == STATUS_OK; i++) {
+    const int version = migrate_version_of(&results_sql[i]);
+    if (version > 0 && version <= database->version) {
+      status = database_run_sql(&made, (const char *)results_sql[i].data, results_sql[i].name, err);
+    }
+  }
+  status = THEN(status, migrate_compare_columns(&made, database, err));
+  (void)sqlite3_close(made.handle);
+  return status;
+}
+
+enum status migrate_check_schema(struct database *database, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "database/has_schema_text", &statement, err);
+  const bool has_text = statement_next(&statement, &status, err);
+  statement_finalize(&statement);
+  if (status != STATUS_OK || database->version > migrate_latest_version()) {
+    return status;
+  }
+  return has_text ? migrate_check_text(database, err) : migrate_check_columns(database, err);
 }
 
 static enum status migrate_judge(struct database *database, enum database_access access, int latest,
@@ -119,6 +237,9 @@ static enum status migrate_judge(struct database *database, enum database_access
   if (database->version > latest && access == DATABASE_WRITE) {
     return migrate_refuse_newer(database, latest, "added to, only queried", err);
   }
+  if (migrate_check_schema(database, err) != STATUS_OK) {
+    return error_prefix(err, "%s: ", database->path);
+  }
   return STATUS_OK;
 }
 
@@ -135,8 +256,21 @@ static enum status migrate_check_references(struct database *database, struct er
                        "%s: %lld rows of %s refer to rows that are not there; it was changed by "
                        "other means and is not migrated",
                        database->path, (long long)sqlite3_column_int64(statement.stmt, 1),
-                       (const char *)sqlite3_column_text(statement.stmt, 0));
+                       statement_text(&statement, 0));
   }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status migrate_write_text(struct database *database, const struct embedded_file *files,
+                                      size_t count, struct error *err) {
+  struct statement statement;
+  const struct schema_text text = migrate_text_of(files, count, database->version);
+  enum status status = statement_prepare(database, "database/insert_schema_text", &statement, err);
+  statement_bind_int(&statement, ":version", database->version);
+  statement_bind_text(&statement, ":migrations", text.migrations);
+  statement_bind_text(&statement, ":views", text.views);
+  status = THEN(status, statement_run(&statement, err));
   statement_finalize(&statement);
   return status;
 }
@@ -156,6 +290,7 @@ static enum status migrate_apply_missing(struct database *database,
     status = database_script(database, "views.sql", err);
   }
   status = THEN(status, database_script(database, "views_machine.sql", err));
+  status = THEN(status, migrate_write_text(database, files, count, err));
   if (status == STATUS_OK) {
     status = migrate_check_references(database, err);
   }

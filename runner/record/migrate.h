@@ -23,8 +23,12 @@ enum status migrate_read_version(struct database *database, int *application_id,
 /* STATUS_INVALID: it has a virtual table, which no haul makes and which runs code of its module
  * ("it has ..."). */
 enum status migrate_refuse_virtual(struct database *database, struct error *err) CHECK_RESULT;
-/* The same as migrate_read_version(), and judges it. STATUS_INVALID: another program's database;
- * STATUS_UNSUPPORTED: too new or too old to be used so. */
+/* STATUS_INVALID: it is not of the schema that its version, which this build knows, stands for:
+ * made between two releases, or changed by other means ("it says ..."). From 1.4 on the file has a
+ * hash of the text of its schema; of an earlier one the columns are compared. */
+enum status migrate_check_schema(struct database *database, struct error *err) CHECK_RESULT;
+/* The same as migrate_read_version(), and judges it. STATUS_INVALID: another program's database,
+ * or of no released schema; STATUS_UNSUPPORTED: too new or too old to be used so. */
 enum status migrate_check(struct database *database, enum database_access access,
                           struct error *err) CHECK_RESULT;
 /* Apply what is missing, if anything. On failure the database is as it was. */

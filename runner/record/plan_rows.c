@@ -1,5 +1,6 @@
 /* plan_rows.c - a scenario and its plan, as rows. */
 #include "runner/record/record_state.h"
+#include "schema/scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRESS_STEPS = 10000 };
+/* No name, reason or command that haul records is longer; what a file of others holds is cut in
+ * saved queries, so that nothing is laid out for minutes. */
+enum { PROGRESS_STEPS = 10000, CELL_MAX = 64 << 10 };
 
 struct query {
   struct database *database;
@@ -22,7 +24,9 @@ struct query {
   const struct query_options *options;
   uint64_t deadline_ns;
   bool timed_out, interrupted;
-  bool is_own; /* a saved query, not SQL of a user */
+  bool is_own;     /* a saved query, not SQL of a user */
+  size_t cell_max; /* longer texts are cut; 0 = none are */
+  struct arena cut;
 };
 
 /* Pragmas that only read; an argument names the table, index or view to describe. */
@@ -99,7 +103,9 @@ static int query_progress(void *context) {
   query->interrupted = options->interrupted != NULL && *options->interrupted != 0;
   query->timed_out =
       options->time_limit_ns > 0 && clock_read_ns(CLOCK_MONOTONIC) > query->deadline_ns;
-  return query->interrupted || query->timed_out;
+  /* Whoever writes SQL gives it the time that it needs. */
+  return query->interrupted || query->timed_out ||
+         (query->is_own && database_must_stop(query->database));
 }
 
 enum status query_open(const char *path, struct query **query, struct error *err) {
@@ -113,7 +119,6 @@ enum status query_open(const char *path, struct query **query, struct error *err
     abort();
   }
   opened->database = database;
-  guard_limit(database->handle);
   *query = opened;
   return STATUS_OK;
 }
@@ -204,6 +209,9 @@ static enum status query_error(struct query *query, const char *sql, struct erro
   if (code == SQLITE_INTERRUPT && query->timed_out) {
     return error_set_native(err, STATUS_TIMEOUT, code, "the query took longer than %.3g s",
                             (double)query->options->time_limit_ns / 1e9);
+  }
+  if (query->is_own && (code == SQLITE_TOOBIG || query->database->out_of_time)) {
+    return database_error(query->database, "query", err);
   }
   if (code == SQLITE_INTERRUPT) {
     return error_set_native(err, STATUS_INTERRUPTED, code, "interrupted");
@@ -411,7 +419,19 @@ static enum status query_bind_all(struct query *query, sqlite3_stmt *stmt,
   return status;
 }
 
-static struct cell query_cell_of(sqlite3_stmt *stmt, int column) {
+static struct cell query_text_cell(struct query *query, const char *text, size_t length) {
+  if (text == NULL || query->cell_max == 0 || length <= query->cell_max) {
+    return (struct cell){.kind = CELL_TEXT, .as.text = {text != NULL ? text : "", length}};
+  }
+  size_t end = query->cell_max;
+  while (end > 0 && (text[end] & 0xc0) == 0x80) {
+    end--;
+  }
+  const char *cut = arena_format(&query->cut, "%.*s ... (cut: %zu bytes)", (int)end, text, length);
+  return (struct cell){.kind = CELL_TEXT, .as.text = {cut, strlen(cut)}};
+}
+
+static struct cell query_cell_of(struct query *query, sqlite3_stmt *stmt, int column) {
   switch (sqlite3_column_type(stmt, column)) {
   case SQLITE_INTEGER:
     return cell_integer(sqlite3_column_int64(stmt, column));
@@ -419,8 +439,7 @@ static struct cell query_cell_of(sqlite3_stmt *stmt, int column) {
     return cell_finite(sqlite3_column_double(stmt, column));
   case SQLITE_TEXT: {
     const char *text = (const char *)sqlite3_column_text(stmt, column);
-    size_t length = (size_t)sqlite3_column_bytes(stmt, column);
-    return (struct cell){.kind = CELL_TEXT, .as.text = {text != NULL ? text : "", length}};
+    return query_text_cell(query, text, (size_t)sqlite3_column_bytes(stmt, column));
   }
   case SQLITE_BLOB: {
     const char *bytes = sqlite3_column_blob(stmt, column);
@@ -437,7 +456,7 @@ static enum status query_step_rows(struct query *query, sqlite3_stmt *stmt, cons
                                    struct error *err) {
   int column_count = sqlite3_column_count(stmt);
   for (;;) {
-    int code = sqlite3_step(stmt);
+    const int code = database_step(query->database, stmt);
     if (code == SQLITE_DONE) {
       return STATUS_OK;
     }
@@ -445,9 +464,10 @@ static enum status query_step_rows(struct query *query, sqlite3_stmt *stmt, cons
       return query_error(query, sql, err);
     }
     for (int i = 0; i < column_count; i++) {
-      cells[i] = query_cell_of(stmt, i);
+      cells[i] = query_cell_of(query, stmt, i);
     }
     enum status status = sink_row(sink, cells, err);
+    arena_fini(&query->cut);
     if (status != STATUS_OK) {
       return status;
     }
@@ -493,6 +513,9 @@ static enum status query_run_statement(struct query *query, const char *sql,
   query->deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + query->options->time_limit_ns;
   query->timed_out = query->interrupted = false;
   query->is_own = saved != NULL;
+  /* The text of a scenario is as long as it is. */
+  query->cell_max = saved != NULL && strcmp(saved->name, "run-scenario") != 0 ? CELL_MAX : 0;
+  guard_limit_length(handle, query->is_own ? GUARD_READ_MAX : GUARD_LENGTH_MAX);
   (void)sqlite3_set_authorizer(handle, query_authorize, query);
   enum status status = query_prepare(query, sql, &stmt, err);
   guard_restore(handle); /* run selectors are ours */
@@ -505,7 +528,8 @@ static enum status query_run_statement(struct query *query, const char *sql,
   if (status == STATUS_OK) {
     status = query_give_rows(query, stmt, sql, sink, err);
   }
-  sqlite3_progress_handler(handle, 0, NULL, NULL);
+  database_watch_time(query->database);
+  guard_limit_length(handle, GUARD_READ_MAX);
   (void)sqlite3_finalize(stmt);
   guard_restore(handle);
   return status;

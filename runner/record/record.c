@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "runner/record/record_state.h"
+#include "schema/scenario/scenario.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static enum status record_new(struct database *database, struct record **record,
   enum status status = STATUS_OK;
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
+  database_limit_time(database, 0, NULL); /* a run may take days, and waits for others */
   /* Read once, so that setting the clock during a run does not shift its times. */
   opened->clock_offset_ns =
       (int64_t)clock_read_ns(CLOCK_REALTIME) - (int64_t)clock_read_ns(CLOCK_MONOTONIC_RAW);
@@ -426,7 +428,7 @@ enum status record_count_outcomes(struct record *record, size_t counts[case_stat
   memset(counts, 0, case_status_name_count * sizeof *counts);
   while (statement_next(statement, &status, err)) {
     enum case_status outcome;
-    const char *text = (const char *)sqlite3_column_text(statement->stmt, 0);
+    const char *text = statement_text(statement, 0);
     if (text != NULL && case_status_parse(text, &outcome)) {
       counts[outcome] = (size_t)sqlite3_column_int64(statement->stmt, 1);
     }

@@ -61,6 +61,8 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
 const char *record_run_uuid(const struct record *record);
 /* The database was deleted or replaced while it was open: what was recorded is gone with it. */
 bool record_is_gone(const struct record *record);
+/* Another process records the same run, and was first with a case. */
+bool record_is_contested(const struct record *record);
 /* Before the first case of each process; again when another worker goes on with it. */
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) CHECK_RESULT;
@@ -74,6 +76,8 @@ enum status record_case(struct record *record, const struct plan *plan,
                         const struct case_report *report, struct error *err) CHECK_RESULT;
 /* Before something that takes busy_ns: write the cases that would wait too long. */
 enum status record_settle(struct record *record, uint64_t busy_ns, struct error *err) CHECK_RESULT;
+/* Whether a case waits to be written. */
+bool record_has_pending(const struct record *record);
 enum status record_process_ended(struct record *record, uint32_t process,
                                  struct error *err) CHECK_RESULT;
 /* Kept, and written with the next case or at the end of the process or run. */

@@ -76,6 +76,7 @@ struct record {
   size_t sample_count, sample_capacity;
   struct pending_case *pending; /* in the order in which they ended */
   size_t pending_count, pending_capacity;
+  bool contested;            /* another process records the same run */
   uint64_t pending_since_ns; /* when the first of them ended */
   double *scratch;           /* for summaries */
   size_t scratch_capacity;

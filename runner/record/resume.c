@@ -1,4 +1,5 @@
 /* resume.c - continues an interrupted run. */
+#include "engine/machine/machine.h"
 #include "runner/record/record_state.h"
 #include "runner/record/selector.h"
 
@@ -34,8 +35,8 @@ enum status record_resume_find(struct record *record, const char *selector, stru
                                : status;
   }
   sqlite3_stmt *stmt = statement->stmt;
-  const char *run_status = (const char *)sqlite3_column_text(stmt, 1);
-  const char *origin = (const char *)sqlite3_column_text(stmt, 2);
+  const char *run_status = statement_text(statement, 1);
+  const char *origin = statement_text(statement, 2);
   if (strcmp(origin, "measured") != 0) {
     status =
         error_set(err, STATUS_INVALID, "run %s was imported: there is nothing to resume", ref.uuid);
@@ -46,7 +47,7 @@ enum status record_resume_find(struct record *record, const char *selector, stru
     run->uuid = statement_column_text(statement, 0, &run->arena);
     run->scenario_path = statement_column_text(statement, 3, &run->arena);
     run->scenario_text = statement_column_text(statement, 4, &run->arena);
-    run->only = statement_column_text(statement, 5, &run->arena);
+    run->only = statement_column_optional(statement, 5, &run->arena);
     run->processes = (uint32_t)sqlite3_column_int64(stmt, 6);
   }
   const bool has_keys = sqlite3_column_int(stmt, 7) != 0;
@@ -88,8 +89,8 @@ static enum status record_compare_environment(struct record *record, const struc
   enum status status = STATUS_OK;
   while (statement_next(statement, &status, err)) {
     char now[FACT_VALUE_MAX];
-    const char *name = (const char *)sqlite3_column_text(statement->stmt, 0);
-    const char *then = (const char *)sqlite3_column_text(statement->stmt, 1);
+    const char *name = statement_text(statement, 0);
+    const char *then = statement_text(statement, 1);
     record_current_value(machine, name, now, sizeof now);
     if (strcmp(then, now) != 0) {
       status = error_set(err, STATUS_INVALID,

@@ -28,15 +28,13 @@ static enum status selector_list_rows(struct statement *statement, bool runs, st
     }
     strbuf_append(list, *count > 0 ? ", " : "");
     if (!runs) {
-      strbuf_append(list, (const char *)sqlite3_column_text(stmt, 0));
+      strbuf_append(list, statement_text(statement, 0));
       continue;
     }
-    const char *tag = (const char *)sqlite3_column_text(stmt, 4);
+    const char *tag = statement_text(statement, 4);
     strbuf_printf(list, "%lld = %.*s (%s, %s%s%s)", (long long)sqlite3_column_int64(stmt, 0),
-                  UUID_DIGITS_SHOWN, (const char *)sqlite3_column_text(stmt, 1),
-                  (const char *)sqlite3_column_text(stmt, 3),
-                  (const char *)sqlite3_column_text(stmt, 2), tag != NULL ? ", tag " : "",
-                  tag != NULL ? tag : "");
+                  UUID_DIGITS_SHOWN, statement_text(statement, 1), statement_text(statement, 3),
+                  statement_text(statement, 2), tag[0] != '\0' ? ", tag " : "", tag);
   }
   return status;
 }
@@ -78,8 +76,7 @@ static enum status selector_add_runs(struct database *database, const char *name
   size_t capacity = list->count;
   for (*count = 0; statement_next(&statement, &status, err); ++*count) {
     struct run_ref run = {.id = sqlite3_column_int64(statement.stmt, 0)};
-    (void)snprintf(run.uuid, sizeof run.uuid, "%s",
-                   (const char *)sqlite3_column_text(statement.stmt, 1));
+    (void)snprintf(run.uuid, sizeof run.uuid, "%s", statement_text(&statement, 1));
     bool known = false;
     for (size_t i = 0; i < list->count && !known; i++) {
       known = list->runs[i].id == run.id;

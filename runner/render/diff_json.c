@@ -237,6 +237,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   diff_json_total(json, "b", show->names[SIDE_B], &comparison->totals[SIDE_B]);
   json_out_boolean(json, "simulated", comparison->simulated);
   json_out_boolean(json, "other_hardware", comparison->other_machine);
+  json_out_boolean(json, "driver_compiled", comparison->driver_compiled);
   json_out_text(json, "confounded", comparison->confounded);
   json_out_text(json, "judged", comparison->judged);
   json_out_integer(json, "looks", comparison->looks > 1 ? comparison->looks : 1);

@@ -103,6 +103,10 @@ static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
       comparison->other_machine ? "Other hardware: cases are compared between different GPUs or "
                                   "hosts; a change may be theirs"
                                 : "",
+      comparison->driver_compiled
+          ? "Each driver compiled the kernels: a change of a case that runs one may come from its "
+            "compiler. Build haul with the CUDA Toolkit to compare the same machine code"
+          : "",
       comparison->judged != NULL ? comparison->judged : "",
       comparison->confounded != NULL ? comparison->confounded : "",
       comparison->looks > 1

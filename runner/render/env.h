@@ -2,8 +2,9 @@
 #ifndef HAUL_RUNNER_RENDER_ENV_H
 #define HAUL_RUNNER_RENDER_ENV_H
 
-#include "engine/machine/machine.h"
 #include "runner/table/table.h"
+
+struct machine;
 
 /* table: GPUs with their links and peaks, a matrix of these links, NUMA nodes, facts; facts
  * that all GPUs share stand once. json: one object, keys and units as in schema/machine/README.md,

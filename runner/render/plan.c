@@ -5,6 +5,7 @@
 #include "runner/plan/kind.h"
 #include "runner/table/output.h"
 #include "runner/table/text.h"
+#include "schema/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -13,6 +13,8 @@
 #include "runner/plan/plan.h"
 #include "runner/table/table.h"
 
+#include <stdio.h>
+
 /* details: with settings and loads of each block, and the checks, in the form for people. */
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) CHECK_RESULT;

@@ -2,6 +2,7 @@
 #include "engine/base/units.h"
 #include "runner/plan/name.h"
 #include "runner/render/plan.h"
+#include "schema/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <string.h>

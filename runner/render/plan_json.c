@@ -1,6 +1,9 @@
 /* plan_json.c - a plan as one JSON object. */
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/render/plan.h"
 #include "runner/table/json.h"
+#include "schema/scenario/scenario.h"
 
 #include <jansson.h>
 #include <stdlib.h>

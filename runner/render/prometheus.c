@@ -59,29 +59,44 @@ struct writing {
   struct family families[FAMILIES];
 };
 
+static size_t prometheus_character_size(const char *text) {
+  size_t size = 1;
+  while ((text[size] & 0xc0) == 0x80) {
+    size++;
+  }
+  return size;
+}
+
 static void prometheus_append_label(struct strbuf *text, const char *name, const char *value) {
   if (value == NULL) {
     return; /* an absent label is an empty one */
   }
   struct strbuf repaired;
+  struct strbuf shown;
   strbuf_init(&repaired, LABELS_MAX);
+  strbuf_init(&shown, LABELS_MAX);
   text_repair(&repaired, value, strlen(value));
   strbuf_append(text, text->length > 1 ? "," : "");
   strbuf_append(text, name);
   strbuf_append(text, "=\"");
-  for (const char *c = repaired.text; *c != '\0'; c++) {
+  for (const char *c = repaired.text; *c != '\0';) {
+    const size_t size = prometheus_character_size(c);
+    strbuf_clear(&shown);
+    text_escape(&shown, c, size, ESCAPE_TERMINAL);
     if (*c == '\n') {
       strbuf_append(text, "\\n");
     } else if (*c == '"' || *c == '\\') {
       strbuf_printf(text, "\\%c", *c);
-    } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+    } else if (shown.text[0] == '\\') {
       strbuf_append_char(text,
                          ' '); /* the format has no escape for it, and it may reach a terminal */
     } else {
-      strbuf_append_char(text, *c);
+      strbuf_append_n(text, c, size);
     }
+    c += size;
   }
   strbuf_append_char(text, '"');
+  strbuf_fini(&shown);
   strbuf_fini(&repaired);
 }
 

@@ -1,5 +1,6 @@
 #include "runner/run/batch.h"
 
+#include "engine/base/input_file.h"
 #include "engine/base/strings.h"
 #include "scenarios/scenarios.h"
 #include "schema/scenario/nearest.h"
@@ -92,7 +93,8 @@ enum status batch_find_files(const char *path, const char *suffix, const char *w
 /* Whether a line of the file begins a block, rightly ("[[stream]]") or not ("[stream]"). What
  * cannot be read is taken for a scenario: reading it says why. */
 static bool input_has_block(const char *path) {
-  FILE *file = fopen(path, "re");
+  int fd = -1;
+  FILE *file = input_file_open(path, false, &fd, NULL) == STATUS_OK ? fdopen(fd, "r") : NULL;
   char *line = NULL;
   size_t capacity = 0;
   bool found = file == NULL;

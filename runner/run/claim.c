@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/engine.h"
+#include "engine/machine/machine.h"
 #include "runner/run/lock.h"
 
 #include <errno.h>
@@ -161,21 +162,10 @@ static void claim_describe_holder(size_t item, const struct lock_user *other,
 
 static void claim_show_wait(const struct common_options *common, const char *text,
                             uint64_t waited_ns) {
-  const int width = (int)terminal_width(stderr) - 1;
   char line[CASE_REASON_MAX + 64];
   (void)snprintf(line, sizeof line, "waiting for %llu s: %s",
                  (unsigned long long)(waited_ns / UINT64_C(1000000000)), text);
-  if (width > 0 && !common->quiet) {
-    (void)fprintf(stderr, "\r%.*s\033[K", width, line);
-    (void)fflush(stderr);
-  }
-}
-
-static void claim_clear_wait(const struct common_options *common) {
-  if (terminal_width(stderr) > 0 && !common->quiet) {
-    (void)fputs("\r\033[K", stderr);
-    (void)fflush(stderr);
-  }
+  (void)say_progress(common, line);
 }
 
 static int claim_wait(const struct claim_request *request, struct claim *claim, bool *waited) {
@@ -192,7 +182,7 @@ static int claim_wait(const struct claim_request *request, struct claim *claim, 
     char limit[UNITS_TEXT_MAX];
     units_format_duration_short(request->wait_ns, limit);
     if (waited_ns >= request->wait_ns) {
-      claim_clear_wait(common);
+      (void)say_progress(common, "");
       say_error(common,
                 "%s: %s%s%snothing was measured; --wait DURATION waits longer, --share measures at "
                 "once and marks the cases",
@@ -209,13 +199,13 @@ static int claim_wait(const struct claim_request *request, struct claim *claim, 
     claim_show_wait(common, text, waited_ns);
     (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     if (*request->interrupted != 0) {
-      claim_clear_wait(common);
+      (void)say_progress(common, "");
       say_warning(common, "interrupted while waiting: nothing was measured");
       code = EXIT_INTERRUPTED;
     }
   }
   if (*waited) {
-    claim_clear_wait(common);
+    (void)say_progress(common, "");
   }
   return code;
 }
@@ -331,8 +321,10 @@ enum status claim_run(const struct claim_request *request, const char *run, stru
   struct lock_user self;
   struct lock_user other = {0};
   *owner = NULL;
-  /* A copy of the database holds another run of that name. */
-  (void)stat(request->database, &file);
+  /* A copy of the database holds another run of that name; a shard is copied to and fro. */
+  if (!request->sole) {
+    (void)stat(request->database, &file);
+  }
   (void)snprintf(name, sizeof name, "run-%s-%llx-%llx", run, (unsigned long long)file.st_dev,
                  (unsigned long long)file.st_ino);
   enum status status = lock_find_folder(request->folder, folder, &why);

@@ -9,6 +9,7 @@
 #ifndef HAUL_RUNNER_RUN_CLAIM_H
 #define HAUL_RUNNER_RUN_CLAIM_H
 
+#include "engine/machine/limits.h"
 #include "runner/console/console.h"
 #include "runner/plan/plan.h"
 
@@ -32,6 +33,7 @@ struct claim_request {
   const char *database; /* path */
   uint64_t wait_ns;
   bool share;
+  bool sole; /* a run has one owner, whatever copy of its database it has */
   const volatile sig_atomic_t *interrupted;
 };
 

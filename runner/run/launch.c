@@ -1,5 +1,7 @@
 #include "runner/run/launch.h"
 
+#include "engine/base/input_file.h"
+#include "engine/machine/machine.h"
 #include "runner/record/node_list.h"
 
 #include <errno.h>
@@ -71,9 +73,13 @@ static const char *launch_fleet_name(const struct launch_options *options, struc
 /* Names in a file, with comments from # to the end of the line. */
 static enum status launch_read_file(const char *path, struct arena *arena, const char **text,
                                     struct error *err) {
-  FILE *file = fopen(path, "re");
+  int fd = -1;
+  if (input_file_open(path, true, &fd, err) != STATUS_OK) {
+    return error_prefix(err, "cannot read the list of nodes %s: ", path);
+  }
+  FILE *file = fdopen(fd, "r");
   if (file == NULL) {
-    return error_set_errno(err, errno, "cannot read the list of nodes %s", path);
+    abort(); /* for want of memory */
   }
   char *bytes = arena_alloc(arena, FILE_BYTES_MAX + 1);
   const size_t length = fread(bytes, 1, FILE_BYTES_MAX + 1, file);

@@ -4,8 +4,9 @@
 #define HAUL_RUNNER_RUN_LAUNCH_H
 
 #include "engine/base/arena.h"
-#include "engine/machine/machine.h"
 #include "runner/record/record.h"
+
+struct machine;
 
 /* As given, NULL = not given. */
 struct launch_options {

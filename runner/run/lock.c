@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,9 @@ static const off_t slot_bytes = (off_t)1 << 41;
 
 struct lock {
   int fd;
-  int slot; /* -1 = not taken, or all slots are */
-  char path[LOCK_PATH_MAX];
+  int folder; /* descriptor: its name may lead elsewhere later, where it is another user's */
+  int slot;   /* -1 = not taken, or all slots are */
+  char name[NAME_MAX + 1];
   struct lock_user user;
 };
 
@@ -92,14 +94,14 @@ static off_t lock_find(int fd, off_t at, off_t count) {
 /* ---- the file ---- */
 
 /* Not O_CREAT on what is there: the kernel refuses that in a folder of everybody's. */
-static int lock_open_file(const char *path) {
+static int lock_open_file(int folder, const char *name) {
   const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   for (int i = 0; i < TRIES_MAX; i++) {
-    int fd = open(path, flags);
+    int fd = openat(folder, name, flags);
     if (fd >= 0 || errno != ENOENT) {
       return fd;
     }
-    fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+    fd = openat(folder, name, flags | O_CREAT | O_EXCL, 0666);
     if (fd >= 0) {
       (void)fchmod(fd, 0666); /* whatever the umask */
       return fd;
@@ -111,27 +113,31 @@ static int lock_open_file(const char *path) {
   return -1;
 }
 
-enum status lock_open(const char *folder, const char *name, struct lock **lock, struct error *err) {
+/* Another name of the file would be one of another user's files, which locks must not change. */
+static bool lock_is_own_file(int fd) {
+  struct stat file;
+  return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink <= 1;
+}
+
+/* Takes over the descriptor of the folder. */
+static enum status lock_open_in(int folder, const char *name, struct lock **lock,
+                                struct error *err) {
   struct lock *opened = calloc(1, sizeof *opened);
   if (opened == NULL) {
     abort();
   }
   opened->slot = -1;
+  opened->folder = folder;
+  (void)snprintf(opened->name, sizeof opened->name, "%s", name);
+  opened->fd = lock_open_file(folder, opened->name);
   enum status status = STATUS_OK;
-  if ((size_t)snprintf(opened->path, sizeof opened->path, "%s/%s", folder, name) >=
-      sizeof opened->path) {
-    opened->fd = -1;
-    status = error_set(err, STATUS_INVALID, "the path of the folder for locks is too long");
-  } else {
-    opened->fd = lock_open_file(opened->path);
-    struct stat file;
-    if (opened->fd < 0) {
-      status = error_set_errno(err, errno, "cannot open %s", opened->path);
-    } else if (fstat(opened->fd, &file) != 0 || !S_ISREG(file.st_mode)) {
-      status = error_set(err, STATUS_UNSUPPORTED, "%s is not a file", opened->path);
-    } else if (!lock_byte(opened->fd, F_RDLCK, slot_bytes + SLOT_COUNT)) {
-      status = error_set_errno(err, errno, "cannot lock %s", opened->path);
-    }
+  if (opened->fd < 0) {
+    status = error_set_errno(err, errno, "cannot open the lock %s", name);
+  } else if (!lock_is_own_file(opened->fd)) {
+    status = error_set(err, STATUS_UNSUPPORTED,
+                       "the lock %s is not a file, or a file with other names", name);
+  } else if (!lock_byte(opened->fd, F_RDLCK, slot_bytes + SLOT_COUNT)) {
+    status = error_set_errno(err, errno, "cannot lock %s", name);
   }
   if (status != STATUS_OK) {
     lock_close(opened, false);
@@ -139,6 +145,15 @@ enum status lock_open(const char *folder, const char *name, struct lock **lock, 
   }
   *lock = opened;
   return STATUS_OK;
+}
+
+enum status lock_open(const char *folder, const char *name, struct lock **lock, struct error *err) {
+  const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    return error_set_errno(err, errno, "cannot open the folder for locks, %s", folder);
+  }
+  const enum status status = lock_open_in(fd, name, lock, err);
+  return status == STATUS_OK ? STATUS_OK : error_prefix(err, "%s: ", folder);
 }
 
 /* ---- what users say of themselves ---- */
@@ -266,8 +281,8 @@ bool lock_take(struct lock *lock, const struct lock_user *user, struct lock_user
       }
       return true;
     }
-    const int fd = lock_open_file(lock->path);
-    if (fd < 0) {
+    const int fd = lock_open_file(lock->folder, lock->name);
+    if (fd < 0 || !lock_is_own_file(fd)) {
       return true; /* nobody else gets further */
     }
     (void)close(lock->fd);
@@ -281,12 +296,8 @@ void lock_name_run(struct lock *lock, const char *run) {
   lock_write_slot(lock);
 }
 
-static bool lock_file_is_used(const char *folder, const char *name) {
-  char path[LOCK_PATH_MAX];
-  if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) {
-    return true;
-  }
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+static bool lock_file_is_used(int folder, const char *name) {
+  const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) {
     return errno != ENOENT;
   }
@@ -301,7 +312,7 @@ bool lock_is_used(const char *folder, const char *prefix) {
   bool used = entries == NULL;
   while (!used && (entry = readdir(entries)) != NULL) {
     used = strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-           lock_file_is_used(folder, entry->d_name);
+           lock_file_is_used(dirfd(entries), entry->d_name);
   }
   if (entries != NULL) {
     (void)closedir(entries);
@@ -316,7 +327,8 @@ void lock_sweep(const char *folder, const char *prefix) {
   while (entries != NULL && (entry = readdir(entries)) != NULL) {
     struct lock *lock = NULL;
     if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-        lock_open(folder, entry->d_name, &lock, NULL) == STATUS_OK) {
+        lock_open_in(fcntl(dirfd(entries), F_DUPFD_CLOEXEC, 0), entry->d_name, &lock, NULL) ==
+            STATUS_OK) {
       lock_close(lock, lock_byte(lock->fd, F_WRLCK, use_byte));
     }
   }
@@ -337,9 +349,12 @@ void lock_close(struct lock *lock, bool remove) {
       (void)!pwrite(lock->fd, blank, sizeof blank, (off_t)lock->slot * SLOT_BYTES);
     }
     if (remove) {
-      (void)unlink(lock->path);
+      (void)unlinkat(lock->folder, lock->name, 0);
     }
     (void)close(lock->fd);
+  }
+  if (lock->folder >= 0) {
+    (void)close(lock->folder);
   }
   free(lock);
 }

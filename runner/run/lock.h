@@ -7,6 +7,9 @@
  * by those who measure beside them (--share); and a slot for each, locked as long as what it says
  * of its user is true. The text in a file is for people and for messages: nothing is decided by it.
  *
+ * In a folder that others may write to, no link is followed, and a file that has a second name is
+ * not written to: it may be another user's.
+ *
  * Whoever has another folder (a container with a /run of its own) is not seen. */
 #ifndef HAUL_RUNNER_RUN_LOCK_H
 #define HAUL_RUNNER_RUN_LOCK_H

@@ -3,8 +3,12 @@
 #ifndef HAUL_RUNNER_RUN_PREFLIGHT_H
 #define HAUL_RUNNER_RUN_PREFLIGHT_H
 
+#include "engine/case/case.h"
 #include "runner/console/console.h"
 #include "schema/scenario/scenario.h"
+
+struct machine;
+struct telemetry_extent;
 
 struct preflight {
   struct check_result *results; /* owned */

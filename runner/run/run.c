@@ -1,6 +1,7 @@
 #include "runner/run/run.h"
 
 #include "engine/base/clock.h"
+#include "engine/machine/machine.h"
 #include "runner/run/preflight.h"
 #include "runner/run/show.h"
 #include "runner/run/slowed.h"
@@ -46,10 +47,19 @@ static bool run_already_done(void *context, uint32_t process, size_t case_index)
   return record_has_case(state->record, process, state->plan->cases[case_index].bench.key);
 }
 
+/* What is said of a case is true from its commit on. */
+static void run_say_written(struct run_state *state) {
+  if (!record_has_pending(state->record)) {
+    status_line_written(&state->line);
+  }
+}
+
 static enum status run_take_process_started(void *context, uint32_t process, pid_t pid,
                                             struct error *err) {
-  const struct run_state *state = context;
-  return record_process_started(state->record, process, pid, err);
+  struct run_state *state = context;
+  RETURN_ON_ERROR(record_process_started(state->record, process, pid, err));
+  run_say_written(state);
+  return STATUS_OK;
 }
 
 /* Somebody who reads or copies the database must not cost results: wait. */
@@ -70,11 +80,12 @@ static bool run_wait_for_database(void *context, uint64_t waited_ms) {
 
 /* What waits to be written must not wait for a long case. */
 static enum status run_take_case_start(void *context, size_t case_index, struct error *err) {
-  const struct run_state *state = context;
+  struct run_state *state = context;
   struct shard *shard = state->request->shard;
   const bool due = shard_is_due(shard);
   RETURN_ON_ERROR(record_settle(
       state->record, due ? UINT64_MAX : state->plan->cases[case_index].estimate_ns, err));
+  run_say_written(state);
   if (due) {
     shard_publish(shard);
   }
@@ -144,12 +155,14 @@ static enum status run_take_case(void *context, const struct case_report *report
   state->done++;
   run_note_wrong(state, report);
   status_line_case(&state->line, bench_case, &marked, state->done, state->total);
+  run_say_written(state);
   return STATUS_OK;
 }
 
 static enum status run_take_process_ended(void *context, uint32_t process, struct error *err) {
-  const struct run_state *state = context;
+  struct run_state *state = context;
   RETURN_ON_ERROR(record_process_ended(state->record, process, err));
+  run_say_written(state);
   if (state->request->shard != NULL) {
     shard_publish_process(state->request->shard);
   }
@@ -274,6 +287,32 @@ static int run_show_ended(const struct run_state *state, const char *uuid) {
   return run_show(&shown);
 }
 
+/* Write how measuring ended, with that status and error; *ended: how that went, and end_err why.
+ * Returns the status of both. */
+static enum status run_record_end(struct run_state *state, enum status status, enum status *ended,
+                                  struct error *err, struct error *end_err) {
+  *ended = STATUS_OK;
+  if (status == STATUS_OK) {
+    status = *ended = record_end_run(
+        state->record, "done", state->plan->for_gpus ? state->request->gpus_missing : NULL, err);
+    status = THEN(status, record_count_outcomes(state->record, state->counts, err));
+  } else if (!record_is_contested(state->record)) { /* else another ends the run */
+    /* The database may be what fails: the first error is the one that counts. */
+    struct error unused;
+    const bool interrupted = status == STATUS_INTERRUPTED;
+    const bool asked = *state->request->interrupted != 0; /* else the time for measuring is up */
+    *ended = record_end_run(state->record, interrupted ? "interrupted" : "failed",
+                            interrupted && asked ? NULL : err->message, end_err);
+    (void)!record_count_outcomes(state->record, state->counts, &unused);
+  }
+  /* After another error nobody knows which of the last cases were written. */
+  if (*ended == STATUS_OK && (status == STATUS_OK || status == STATUS_INTERRUPTED)) {
+    run_say_written(state);
+  }
+  status_line_fini(&state->line);
+  return status;
+}
+
 /* Measure what is open in the record, write how it ended, and show it. */
 static int run_measure_and_show(struct run_state *state) {
   struct error err = {0};
@@ -295,26 +334,20 @@ static int run_measure_and_show(struct run_state *state) {
   enum status status = record_find_run(state->record, uuid, &state->number, &err);
   status = THEN(status, run_measure(state, &err));
   status = THEN(status, run_record_late_checks(state, &err));
-  if (status == STATUS_OK) {
-    status = ended = record_end_run(
-        state->record, "done", state->plan->for_gpus ? state->request->gpus_missing : NULL, &err);
-    status = THEN(status, record_count_outcomes(state->record, state->counts, &err));
-  } else {
-    /* The database may be what fails: the first error is the one that counts. */
-    struct error unused;
-    const bool interrupted = status == STATUS_INTERRUPTED;
-    const bool asked = *state->request->interrupted != 0; /* else the time for measuring is up */
-    ended = record_end_run(state->record, interrupted ? "interrupted" : "failed",
-                           interrupted && asked ? NULL : err.message, &end_err);
-    (void)!record_count_outcomes(state->record, state->counts, &unused);
-  }
-  const char *resume = arena_format(&state->arena, "haul run --resume run:%.13s%s", uuid,
-                                    console_db_option(common, &state->arena));
+  status = run_record_end(state, status, &ended, &err, &end_err);
+  struct shard *shard = state->request->shard;
+  const char *resume = shard != NULL ? shard_resume_command(shard, uuid, &state->arena)
+                                     : arena_format(&state->arena, "haul run --resume run:%.13s%s",
+                                                    uuid, console_db_option(common, &state->arena));
   const bool gone = record_is_gone(state->record);
+  const bool contested = record_is_contested(state->record);
   record_close(state->record);
   state->record = NULL;
-  if (state->request->shard != NULL) {
-    shard_publish(state->request->shard);
+  if (shard != NULL) {
+    shard_publish(shard);
+  }
+  if (shard != NULL && ended != STATUS_OK) {
+    shard_tell_failure(shard, status == STATUS_OK ? err.message : end_err.message);
   }
 
   int code = run_exit_code(state);
@@ -328,25 +361,21 @@ static int run_measure_and_show(struct run_state *state) {
   } else if (status == STATUS_INTERRUPTED && ended != STATUS_OK && !gone) {
     (void)fail(common, &end_err);
     say_warning(common, "interrupted, and the end of the run was not recorded; " RUN_KEPT_BEFORE,
-                state->request->database, resume);
+                shard != NULL ? shard_path(shard) : state->request->database, resume);
     code = EXIT_INTERRUPTED;
-  } else if (status == STATUS_INTERRUPTED && (gone || state->request->shard != NULL)) {
-    say_warning(common, "interrupted; the %s run:%.13s",
-                gone ? "database was deleted meanwhile, with"
-                     : "results so far are kept in the shard of",
-                uuid);
+  } else if (status == STATUS_INTERRUPTED && gone) {
+    say_warning(common, "interrupted; the database was deleted meanwhile, with run:%.13s", uuid);
     code = EXIT_INTERRUPTED;
   } else if (status == STATUS_INTERRUPTED) {
     say_warning(common, "interrupted; the results so far are kept, and %s continues", resume);
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
-    if (!gone && state->request->shard == NULL &&
-        err.status != STATUS_DATABASE) { /* the record said so itself */
+    if (!gone && err.status != STATUS_DATABASE && !contested) { /* the record said so itself */
       say_note(common,
                ended == STATUS_OK ? "the results so far are kept in %s, and %s continues"
                                   : "the end of the run was not recorded; " RUN_KEPT_BEFORE,
-               state->request->database, resume);
+               shard != NULL ? shard_path(shard) : state->request->database, resume);
     }
     return EXIT_NOT_MEASURED;
   }
@@ -407,6 +436,7 @@ int run_plan(const struct run_request *request, struct plan *plan) {
   int code;
   if (run_begin(&state, &preflight, &err) != STATUS_OK) {
     code = fail(request->common, &err);
+    shard_tell_failure(request->shard, err.message);
   } else if (preflight.abort_reason[0] != '\0') {
     (void)!record_end_run(state.record, "failed", preflight.abort_reason, &err);
     if (request->shard != NULL) {
@@ -437,6 +467,7 @@ void run_refused(const struct run_request *request, const struct plan *plan, con
     shard_publish(request->shard);
   } else {
     (void)fail(request->common, &err);
+    shard_tell_failure(request->shard, err.message);
   }
 }
 

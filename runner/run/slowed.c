@@ -1,6 +1,7 @@
 #include "runner/run/slowed.h"
 
 #include "engine/base/clock.h"
+#include "engine/machine/machine.h"
 
 #include <string.h>
 

@@ -96,21 +96,16 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   } else if (progress->pause_left_ns > 0) {
     status_line_describe_pause(progress, what, sizeof what);
   }
-  int length = snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s%s", progress->done, progress->total,
-                        left, left[0] != '\0' ? "  " : "", rate, rate[0] != '\0' ? "  " : "",
-                        progress->bench != NULL ? progress->bench->name : what);
-  /* The last column is left free: some terminals wrap when it is written. */
-  int width = (int)terminal_width(stderr) - 1;
-  fprintf(stderr, "\r%.*s\033[K", length < width ? length : width, text);
-  (void)fflush(stderr);
-  line->shown = true;
+  (void)snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s%s", progress->done, progress->total, left,
+                 left[0] != '\0' ? "  " : "", rate, rate[0] != '\0' ? "  " : "",
+                 progress->bench != NULL ? progress->bench->name : what);
+  line->shown = say_progress(line->common, text);
 }
 
 void status_line_clear(struct status_line *line) {
   if (line->shown) {
-    fputs("\r\033[K", stderr);
-    (void)fflush(stderr);
     line->shown = false;
+    (void)say_progress(line->common, "");
   }
 }
 
@@ -130,29 +125,74 @@ void status_line_interrupted(struct status_line *line, const struct progress *pr
       late ? "" : left, most);
 }
 
+struct status_line_said {
+  char *text;
+  bool warning;
+};
+
+/* Takes over its text. */
+static void status_line_keep(struct status_line *line, const struct status_line_said *said) {
+  if (line->waiting_count == line->waiting_capacity) {
+    line->waiting_capacity = 2 * line->waiting_capacity + 16;
+    line->waiting = reallocarray(line->waiting, line->waiting_capacity, sizeof *line->waiting);
+    if (line->waiting == NULL) {
+      abort();
+    }
+  }
+  line->waiting[line->waiting_count++] = *said;
+}
+
 void status_line_case(struct status_line *line, const struct bench_case *bench_case,
                       const struct case_report *report, size_t done, size_t total) {
   const struct case_outcome *outcome = report->outcome;
+  const bool ok = outcome->status == CASE_OK;
   uint32_t count = 0;
   if (line->terminal || line->common->verbose) {
     count = status_line_describe_rate(bench_case, report->trials, report->trial_count, line->last,
                                       sizeof line->last);
   }
-  if (outcome->status == CASE_OK && !line->common->verbose) {
-    return;
-  }
-  status_line_clear(line);
-  if (outcome->status != CASE_OK) {
-    say_warning(line->common, "case %s: %s: %s", bench_case->name,
-                case_status_text(outcome->status), outcome->reason);
+  if (ok && !line->common->verbose) {
     return;
   }
   char rate[STATUS_LINE_RATE_MAX + 32] = "";
   if (line->last[0] != '\0') {
     (void)snprintf(rate, sizeof rate, ", %s, %u trials", line->last, count);
   }
-  say_note(line->common, "[%zu/%zu] %s: ok%s%s%s%s%s", done, total, bench_case->name, rate,
-           outcome->note[0] != '\0' ? "; " : "", outcome->note,
-           report->slowed_by != NULL ? "; " : "",
-           report->slowed_by != NULL ? report->slowed_by : "");
+  char *text = NULL;
+  const int length = ok ? asprintf(&text, "[%zu/%zu] %s: ok%s%s%s%s%s", done, total,
+                                   bench_case->name, rate, outcome->note[0] != '\0' ? "; " : "",
+                                   outcome->note, report->slowed_by != NULL ? "; " : "",
+                                   report->slowed_by != NULL ? report->slowed_by : "")
+                        : asprintf(&text, "case %s: %s: %s", bench_case->name,
+                                   case_status_text(outcome->status), outcome->reason);
+  if (length < 0) {
+    abort();
+  }
+  const struct status_line_said said = {text, !ok};
+  status_line_keep(line, &said);
+}
+
+void status_line_written(struct status_line *line) {
+  if (line->waiting_count > 0) {
+    status_line_clear(line);
+  }
+  for (size_t i = 0; i < line->waiting_count; i++) {
+    const struct status_line_said *said = &line->waiting[i];
+    if (said->warning) {
+      say_warning(line->common, "%s", said->text);
+    } else {
+      say_note(line->common, "%s", said->text);
+    }
+    free(said->text);
+  }
+  line->waiting_count = 0;
+}
+
+void status_line_fini(struct status_line *line) {
+  for (size_t i = 0; i < line->waiting_count; i++) {
+    free(line->waiting[i].text);
+  }
+  free(line->waiting);
+  line->waiting = NULL;
+  line->waiting_count = line->waiting_capacity = 0;
 }

@@ -2,9 +2,10 @@
  * why their number is not as precise as was asked for, and whether more of them would make it so.
  *
  *   white      nothing is found: the interval of the median becomes narrower with the root of the
- * number dips       at most a third of the trials are slower than the rest, which agree two_modes
- * two levels, a fifth of the trials or more at either, changing often drift      trials agree
- * better with their neighbours than with others: the level moves
+ *              number
+ *   dips       at most a third of the trials are slower than the rest, which agree
+ *   two_modes  two levels, a fifth of the trials or more at either, changing often
+ *   drift      trials agree better with their neighbours than with others: the level moves
  *
  * Dips are what is above the median by so many spreads of the lower half (1.4826 times the median
  * distance) that of normal values two are there once in 200 samples; the limit is fitted to

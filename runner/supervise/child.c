@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,6 +35,7 @@ static int child_detach(int keep_fd, pid_t parent) {
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  null = null >= 0 ? null : memfd_create("null", MFD_CLOEXEC); /* there is no /dev */
   /* dup2() clears close-on-exec, which the last one needs again. */
   if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
       dup2(keep_fd, CHILD_FD) < 0 || fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC) < 0) {

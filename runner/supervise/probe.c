@@ -2,6 +2,7 @@
 
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "runner/supervise/child.h"
 
 #include <errno.h>

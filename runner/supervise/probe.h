@@ -3,10 +3,13 @@
 #ifndef HAUL_RUNNER_SUPERVISE_PROBE_H
 #define HAUL_RUNNER_SUPERVISE_PROBE_H
 
+#include "engine/base/error.h"
 #include "engine/base/strbuf.h"
-#include "engine/machine/machine.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+
+struct machine;
 
 typedef enum status probe_look(struct machine *machine, struct error *err);
 

@@ -40,9 +40,14 @@ static void append_json_text(struct strbuf *text, const char *bytes, size_t leng
     return;
   }
   struct strbuf repaired;
+  struct strbuf value;
   strbuf_init(&repaired, RECORD_MAX);
+  strbuf_init(&value, RECORD_MAX);
   text_repair(&repaired, bytes, length);
-  append_json(text, json_stringn_nocheck(repaired.text, repaired.length), 0);
+  append_json(&value, json_stringn_nocheck(repaired.text, repaired.length), 0);
+  /* The library leaves DEL, C1 and marks of direction as they are; a terminal would obey them. */
+  text_escape(text, value.text, value.length, ESCAPE_TERMINAL);
+  strbuf_fini(&value);
   strbuf_fini(&repaired);
 }
 

@@ -159,14 +159,18 @@ const char *result_set_text_at(const struct result_set *set, size_t row, size_t 
                                    : result_set_written(set, cell);
 }
 
-const char *result_set_text(const struct result_set *set, size_t row, const char *column) {
+const char *result_set_optional(const struct result_set *set, size_t row, const char *column) {
   const size_t i = result_set_find(set, column);
   return i < set->column_count && row < set->row_count ? result_set_text_at(set, row, i) : NULL;
 }
 
+const char *result_set_text(const struct result_set *set, size_t row, const char *column) {
+  const char *text = result_set_optional(set, row, column);
+  return text != NULL ? text : "";
+}
+
 long long result_set_integer(const struct result_set *set, size_t row, const char *column) {
-  const char *text = result_set_text(set, row, column);
-  return text != NULL ? strtoll(text, NULL, 10) : 0;
+  return strtoll(result_set_text(set, row, column), NULL, 10);
 }
 
 double result_set_number_at(const struct result_set *set, size_t row, size_t column) {
@@ -197,8 +201,8 @@ void *result_set_bind(const struct result_set *set, const struct result_field *f
       if (fields[f].number) {
         const double number = known ? result_set_number_at(set, row, column) : NAN;
         memcpy(member, &number, sizeof number);
-      } else if (known) {
-        const char *text = result_set_written(set, result_set_cell(set, row, column));
+      } else if (known || fields[f].required) {
+        const char *text = known ? result_set_written(set, result_set_cell(set, row, column)) : "";
         memcpy(member, &text, sizeof text);
       }
     }

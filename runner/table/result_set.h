@@ -57,8 +57,10 @@ bool result_set_is_right(const struct result_set *set, size_t column);
 /* A cell as people read it (text_cell()), but for control characters, which stay; NULL where the
  * cell is NULL. */
 const char *result_set_text_at(const struct result_set *set, size_t row, size_t column);
-/* By the column's name; NULL where there is no such row or column. */
+/* By the column's name. Never NULL: "" where the cell is, or there is no such row or column. */
 const char *result_set_text(const struct result_set *set, size_t row, const char *column);
+/* The same for columns that may be NULL, which then is NULL. */
+const char *result_set_optional(const struct result_set *set, size_t row, const char *column);
 /* The same as a whole number; 0 where it is none. */
 long long result_set_integer(const struct result_set *set, size_t row, const char *column);
 /* NAN where the cell is no number. */
@@ -76,6 +78,7 @@ struct result_field {
   const char *column;
   size_t offset;
   bool number;
+  bool required; /* of a text: "" where there is none */
 };
 /* The rows as an array of structs, in the set's arena. */
 void *result_set_bind(const struct result_set *set, const struct result_field *fields,

@@ -1,5 +1,6 @@
 #include "runner/table/table.h"
 
+#include "runner/table/text.h"
 #include "runner/table/writer.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 ENUM_NAMES_DEFINE(output_format, OUTPUT_FORMAT_LIST)
 
@@ -113,7 +115,28 @@ enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_g
 
 /* ---- tables ---- */
 
+/* Lines stay lines. */
+static void table_escape_record(struct table *table) {
+  struct strbuf *shown = &table->scratch;
+  strbuf_clear(shown);
+  const char *text = table->record.text;
+  const char *const end = text + table->record.length;
+  while (text < end) {
+    const char *line_end = memchr(text, '\n', (size_t)(end - text));
+    const char *stop = line_end != NULL ? line_end : end;
+    const bool carriage = line_end != NULL && stop > text && stop[-1] == '\r';
+    text_escape(shown, text, (size_t)(stop - text) - carriage, ESCAPE_TERMINAL);
+    strbuf_append(shown, carriage ? "\r\n" : line_end != NULL ? "\n" : "");
+    text = stop + (line_end != NULL);
+  }
+  strbuf_clear(&table->record);
+  strbuf_append_n(&table->record, shown->text, shown->length);
+}
+
 enum status table_write_record(struct table *table, struct error *err) {
+  if (table->escapes) {
+    table_escape_record(table);
+  }
   if (table->record.truncated) {
     return error_set(err, STATUS_UNSUPPORTED, "a row is longer than %d MiB", RECORD_MAX >> 20);
   }
@@ -199,6 +222,8 @@ struct table *table_new(const struct table_options *options) {
   }
   table->options = *options;
   table->writer = formats[options->format].writer;
+  const bool csv = options->format == OUTPUT_CSV || options->format == OUTPUT_CSV_SAFE;
+  table->escapes = csv && options->stream != NULL && isatty(fileno(options->stream)) == 1;
   table->sink = (struct row_sink){table, table_begin, table_row, table_end, table_has_enough};
   strbuf_init(&table->record, RECORD_MAX);
   strbuf_init(&table->scratch, RECORD_MAX);

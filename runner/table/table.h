@@ -9,9 +9,12 @@
  *          options.width, columns without a value are left out, then texts are wrapped, then each
  *          row is expanded to one line per value
  *   md     a Markdown table, numbers as in table
- *   csv    RFC 4180, a heading line, LF written as CRLF record ends
- *   csv-safe  the same, for spreadsheets: a text that begins with = + - @ has an apostrophe before
- * it json   one array of objects, written as the rows come jsonl  one object per line
+ *   csv    RFC 4180, a heading line, LF written as CRLF record ends; on a terminal alone, control
+ *          characters are escaped as in a table
+ *   csv-safe  the same, for spreadsheets: a text that begins with = + - @ has an apostrophe
+ *          before it
+ *   json   one array of objects, written as the rows come
+ *   jsonl  one object per line
  *
  * csv, json and jsonl carry every number in full (the shortest text that reads back the same) and
  * NULL as an empty field or null. md, csv, json and jsonl keep no rows; a table keeps at most

@@ -90,8 +90,9 @@ static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code) 
 
 /* Characters that would move the cursor or reverse the direction of text on a terminal. */
 static bool is_control(uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || (code >= 0x200e && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x61c ||
+         (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
 }
 
 static void append_markdown(struct strbuf *buffer, char c) {
@@ -188,6 +189,17 @@ static size_t text_width_n(const char *text, size_t length) {
 
 size_t text_width(const char *text) {
   return text_width_n(text, strlen(text));
+}
+
+size_t text_fit(const char *text, size_t width) {
+  size_t at = 0;
+  for (size_t columns = 0; text[at] != '\0'; at++) {
+    columns += (text[at] & 0xc0) != 0x80;
+    if (columns > width) {
+      break;
+    }
+  }
+  return at;
 }
 
 /* Bytes of the first part of a word that is not wider than that. */

@@ -30,6 +30,8 @@ void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style
 void text_cell_exact(struct strbuf *buffer, const struct cell *cell);
 /* Columns on a terminal: characters of valid UTF-8. */
 size_t text_width(const char *text);
+/* How many bytes of it are at most that wide. */
+size_t text_fit(const char *text, size_t width);
 /* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
  * `indent` columns in, where the first one begins as well. A longer word is left whole, so that it
  * can be copied; cut: it is broken at a joint of a path or name, else anywhere. A number and its

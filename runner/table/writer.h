@@ -14,6 +14,7 @@ struct table {
   size_t column_count;
   uint64_t row_count; /* of this result */
   bool reader_gone;
+  bool escapes;          /* a format that is written as it is goes to a terminal */
   bool concatenates;     /* see table_concatenate() */
   enum status status;    /* of table_open() and table_add() */
   struct strbuf record;  /* the text of one record, reused */

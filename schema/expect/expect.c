@@ -1,6 +1,7 @@
 #include "schema/expect/expect.h"
 
 #include "engine/base/embed.h"
+#include "engine/machine/machine.h"
 #include "schema/scenario/entry.h"
 #include "schema/scenario/loader.h"
 
@@ -343,7 +344,7 @@ enum status expect_load(const char *path, struct expect_file **file,
   struct expect_file *made = expect_new();
   struct source source = {.has_lines = true};
   struct error err = {0};
-  enum status status = source_read(&made->arena, path, &source, &err);
+  enum status status = source_read(&made->arena, path, true, &source, &err);
   made->path = arena_strdup(&made->arena, path);
   if (status != STATUS_OK) {
     source.path = made->path;

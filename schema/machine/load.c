@@ -1,5 +1,6 @@
 #include "schema/machine/machine_file.h"
 
+#include "engine/base/input_file.h"
 #include "schema/toml/toml.h"
 
 #include <errno.h>
@@ -396,12 +397,6 @@ enum status machine_file_parse(const char *text, size_t length, const char *path
 
 static enum status machine_read_stream(FILE *stream, const char *path, char *text, size_t *length,
                                        struct error *err) {
-  struct stat state;
-  if (fstat(fileno(stream), &state) == 0 && S_ISDIR(state.st_mode)) {
-    return error_set(err, STATUS_INVALID,
-                     "%s is a directory, not a machine file; haul env --save FILE writes one",
-                     path);
-  }
   *length = fread(text, 1, MACHINE_FILE_MAX + 1, stream);
   if (ferror(stream)) {
     return error_set_errno(err, errno, "%s", path);
@@ -414,9 +409,14 @@ static enum status machine_read_stream(FILE *stream, const char *path, char *tex
 }
 
 enum status machine_file_load(const char *path, struct machine *machine, struct error *err) {
-  FILE *stream = fopen(path, "rbe");
+  int fd = -1;
+  if (input_file_open(path, true, &fd, err) != STATUS_OK) {
+    return error_prefix(err,
+                        "cannot read the machine file %s, which haul env --save writes: ", path);
+  }
+  FILE *stream = fdopen(fd, "r");
   if (stream == NULL) {
-    return error_set_errno(err, errno, "cannot read the machine file %s", path);
+    abort(); /* for want of memory */
   }
   char *text = malloc(MACHINE_FILE_MAX + 1);
   size_t length = 0;

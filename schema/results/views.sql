@@ -3,6 +3,9 @@
 -- file takes a migration with a new minor version, after which the views are made anew.
 --
 -- Bytes per ns are GB/s (10^9 bytes).
+--
+-- above_peak: more than 1 % above the peak. That number is not of bytes that moved through what peak_gbps is of, or the peak
+-- is wrong: nothing compares it. (compare/medians in statements/compare.sql has the same rule.)
 
 -- A machine with its software, and what it is called: node is the launcher's name for it, else its host name.
 CREATE VIEW v_machine AS
@@ -123,7 +126,7 @@ SELECT
   h.hops AS hops,
   h.space AS space,
   h.hop_order AS hop_order,
-  h.cache AS cache,
+  coalesce(h.cache, st.cache) AS cache,
   coalesce(st.number_type, ar.number_type) AS number_type,
   ar.measure AS measure,
   ar.ilp AS ilp,
@@ -240,7 +243,8 @@ SELECT
   f.submit AS submit,
   c.median_submit_ns AS submit_ns,
   c.median_gpu_ns AS gpu_ns,
-  nullif(b.payload_bytes, 0) / c.median_gpu_ns AS gpu_gbps
+  nullif(b.payload_bytes, 0) / c.median_gpu_ns AS gpu_gbps,
+  100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) > 101 AS above_peak
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
@@ -333,7 +337,8 @@ SELECT
   c.pieces AS pieces,
   c.piece_bytes AS piece_bytes,
   c.piece_places AS piece_places,
-  c.submit AS submit
+  c.submit AS submit,
+  100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps > 101 AS above_peak
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -537,7 +542,8 @@ SELECT
   gpu_pci_address,
   source_uuid,
   target_uuid,
-  node
+  node,
+  above_peak
 FROM v_run_case
 WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
 
@@ -619,7 +625,8 @@ SELECT
   c.gpu_pci_address AS gpu_pci_address,
   c.peak_gbps AS peak_gbps,
   100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps AS percent_of_peak,
-  v.node AS node
+  v.node AS node,
+  100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps > 101 AS above_peak
 FROM version v
 JOIN v_case c ON c.case_run = v.case_run;
 

@@ -235,6 +235,10 @@ WITH
           printf('%s with %d of %d results',
             CASE k.status WHEN 'running' THEN 'its last shard is of a run that had not ended,' ELSE 'interrupted' END,
             k.results - k.skipped, (k.cases - k.skipped) * k.processes)
+          -- Why there is no newer shard, as its node left it.
+          || ifnull((
+            SELECT '; ' || m.reason FROM merged_input m JOIN run r ON r.uuid = m.run_uuid
+            WHERE r.id = k.run AND m.reason IS NOT NULL ORDER BY m.path LIMIT 1), '')
         WHEN k.results = k.skipped THEN 'nothing was measured: ' || (
           SELECT c.reason FROM case_run c WHERE c.run = k.run AND c.status = 'skipped'
           GROUP BY c.reason ORDER BY count(*) DESC LIMIT 1)

@@ -7,6 +7,7 @@
 #define HAUL_SCHEMA_SCENARIO_BLOCK_H
 
 #include "schema/scenario/entry.h"
+#include "schema/scenario/setting.h"
 
 struct axis {
   const struct entry *entry;

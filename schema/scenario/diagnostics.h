@@ -16,6 +16,7 @@ struct source {
   size_t length;
   unsigned order;
   bool has_lines; /* false: an override, or a file that could not be read: no line is shown */
+  bool recorded;  /* out of a database, which somebody else may have made: it opens no file */
 };
 
 /* Copies its arguments. expected and suggestion may be NULL. The same message about the same place

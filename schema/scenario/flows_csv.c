@@ -300,8 +300,7 @@ void loader_read_csv(struct loader *loader, struct block *block) {
   struct source *source = arena_alloc(reader->arena, sizeof *source);
   const char *name = entry->values.items[0].text;
   struct error err = {0};
-  if (source_read_include(reader->arena, here->has_lines ? here->path : "", name, source, &err) !=
-      STATUS_OK) {
+  if (source_read_include(reader->arena, here, name, source, &err) != STATUS_OK) {
     diagnostics_add(reader->diagnostics, here, entry->node->span,
                     "the path of a CSV file, beside this one", NULL, "from_csv \"%s\": %s", name,
                     err.message);

@@ -1,5 +1,6 @@
 #include "schema/scenario/loader.h"
 
+#include "engine/base/input_file.h"
 #include "scenarios/scenarios.h"
 
 #include <errno.h>
@@ -49,24 +50,14 @@ static enum status source_read_all(struct arena *arena, int file, struct source 
   return STATUS_OK;
 }
 
-enum status source_read(struct arena *arena, const char *path, struct source *source,
+enum status source_read(struct arena *arena, const char *path, bool piped, struct source *source,
                         struct error *err) {
+  int file = -1;
   source->path = arena_strdup(arena, path);
   source->text = "";
   source->length = 0;
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (file < 0) {
-    return error_set_errno(err, errno, "cannot open the file");
-  }
-  struct stat info;
-  enum status status = STATUS_OK;
-  if (fstat(file, &info) != 0) {
-    status = error_set_errno(err, errno, "cannot read the attributes of the file");
-  } else if (S_ISDIR(info.st_mode)) {
-    status = error_set(err, STATUS_INVALID, "this is a directory, not a file");
-  } else {
-    status = source_read_all(arena, file, source, err);
-  }
+  RETURN_ON_ERROR(input_file_open(path, piped, &file, err));
+  const enum status status = source_read_all(arena, file, source, err);
   (void)close(file);
   return status;
 }
@@ -110,20 +101,25 @@ static bool source_read_shipped(struct arena *arena, const char *path, struct so
   source->path = arena_format(arena, "%s%s", SCENARIOS_PREFIX, file->name);
   source->text = (const char *)file->data;
   source->length = (size_t)(file->end - file->data);
+  source->has_lines = true;
   return true;
 }
 
-enum status source_read_include(struct arena *arena, const char *includer, const char *name,
-                                struct source *source, struct error *err) {
-  const char *path = source_beside(arena, includer, name);
-  if (source_is_shipped(includer)) {
+enum status source_read_include(struct arena *arena, const struct source *includer,
+                                const char *name, struct source *source, struct error *err) {
+  if (includer->recorded) {
+    return error_set(err, STATUS_DENIED, "a scenario out of a database opens no file");
+  }
+  const char *beside = includer->has_lines ? includer->path : "";
+  const char *path = source_beside(arena, beside, name);
+  if (source_is_shipped(beside)) {
     if (source_read_shipped(arena, path + strlen(SCENARIOS_PREFIX), source) ||
         source_read_shipped(arena, name, source)) {
       return STATUS_OK;
     }
     return error_set(err, STATUS_NOT_FOUND, "no shipped scenario has this name");
   }
-  const enum status status = source_read(arena, path, source, err);
+  const enum status status = source_read(arena, path, false, source, err);
   if (status == STATUS_NOT_FOUND && source_read_shipped(arena, name, source)) {
     return STATUS_OK;
   }
@@ -177,7 +173,7 @@ static void loader_read_include(struct loader *loader, const struct toml_node *n
     loader_complain(loader, node->span, "fewer files", "too many includes");
     return;
   }
-  if (source_read_include(reader->arena, includer->path, node->text, included, &err) != STATUS_OK) {
+  if (source_read_include(reader->arena, includer, node->text, included, &err) != STATUS_OK) {
     diagnostics_add(reader->diagnostics, reader->source, node->span,
                     "the path of a file beside this one, or the name of a shipped scenario", NULL,
                     "include \"%s\": %s", node->text, err.message);

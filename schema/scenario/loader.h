@@ -36,14 +36,15 @@ struct chain {
   unsigned depth;
 };
 
-/* Read a whole file into path, text and length. STATUS_INVALID: a directory, or more than
- * SCENARIO_FILE_MAX bytes; otherwise the status of the failed system call. */
-enum status source_read(struct arena *arena, const char *path, struct source *source,
+/* Read a whole file into path, text and length. piped: as of input_file_open(). STATUS_INVALID: no
+ * file, or more than SCENARIO_FILE_MAX bytes; otherwise the status of the failed system call. */
+enum status source_read(struct arena *arena, const char *path, bool piped, struct source *source,
                         struct error *err) CHECK_RESULT;
 /* Read the file that `includer` includes as `name`: looked up beside the includer, then among the
- * shipped scenarios. */
-enum status source_read_include(struct arena *arena, const char *includer, const char *name,
-                                struct source *source, struct error *err) CHECK_RESULT;
+ * shipped scenarios. A recorded includer reads none: STATUS_DENIED. */
+enum status source_read_include(struct arena *arena, const struct source *includer,
+                                const char *name, struct source *source,
+                                struct error *err) CHECK_RESULT;
 /* A text that is equal for two paths to the same file. */
 const char *source_identity(struct arena *arena, const char *path);
 

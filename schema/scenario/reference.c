@@ -1,5 +1,6 @@
 #include "schema/scenario/reference.h"
 
+#include "engine/case/transfer.h"
 #include "schema/scenario/field.h"
 
 #include <string.h>

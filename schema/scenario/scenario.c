@@ -438,7 +438,9 @@ static struct scenario *scenario_finish(struct loader *loader) {
 static enum status scenario_read(struct loader *loader, const struct source *source,
                                  const struct scenario_override *overrides, size_t override_count,
                                  struct scenario **scenario) {
-  const struct chain chain = {NULL, source_identity(loader->reader.arena, source->path), 0};
+  const char *identity =
+      source->recorded ? source->path : source_identity(loader->reader.arena, source->path);
+  const struct chain chain = {NULL, identity, 0};
   loader->storage->scenario.path = source->path;
   loader->storage->scenario.text = source->text;
   loader->reader.source = source;
@@ -473,7 +475,7 @@ enum status scenario_load(const char *path, const struct scenario_override *over
   scenario_start(&loader, diagnostics);
   struct source *source = arena_alloc(loader.reader.arena, sizeof *source);
   struct error err = {0};
-  if (source_read(loader.reader.arena, path, source, &err) != STATUS_OK) {
+  if (source_read(loader.reader.arena, path, true, source, &err) != STATUS_OK) {
     diagnostics_add(diagnostics, source, (struct toml_span){0}, NULL, NULL, "%s", err.message);
     (void)scenario_finish(&loader);
     return STATUS_INVALID;
@@ -482,9 +484,10 @@ enum status scenario_load(const char *path, const struct scenario_override *over
   return scenario_read(&loader, source, overrides, override_count, scenario);
 }
 
-enum status scenario_parse(const char *text, size_t length, const char *path,
-                           const struct scenario_override *overrides, size_t override_count,
-                           struct scenario **scenario, struct diagnostics *diagnostics) {
+static enum status scenario_parse_text(const char *text, size_t length, const char *path,
+                                       bool recorded, const struct scenario_override *overrides,
+                                       size_t override_count, struct scenario **scenario,
+                                       struct diagnostics *diagnostics) {
   struct loader loader;
   scenario_start(&loader, diagnostics);
   struct arena *arena = loader.reader.arena;
@@ -493,5 +496,21 @@ enum status scenario_parse(const char *text, size_t length, const char *path,
   source->text = arena_strndup(arena, text, length);
   source->length = length;
   source->has_lines = true;
+  source->recorded = recorded;
   return scenario_read(&loader, source, overrides, override_count, scenario);
+}
+
+enum status scenario_parse(const char *text, size_t length, const char *path,
+                           const struct scenario_override *overrides, size_t override_count,
+                           struct scenario **scenario, struct diagnostics *diagnostics) {
+  return scenario_parse_text(text, length, path, false, overrides, override_count, scenario,
+                             diagnostics);
+}
+
+enum status scenario_parse_recorded(const char *text, const char *path,
+                                    const struct scenario_override *overrides,
+                                    size_t override_count, struct scenario **scenario,
+                                    struct diagnostics *diagnostics) {
+  return scenario_parse_text(text, strlen(text), path, true, overrides, override_count, scenario,
+                             diagnostics);
 }

@@ -10,107 +10,23 @@
  *   ("load.NAME.size", or the number from 1 instead of a name). Axes in lockstep vary with the last
  *   of them.
  * - A load or flow inherits absent keys from its block, except the two ends and, if they do not
- * apply to its ends, initiator and peer.
+ *   apply to its ends, initiator and peer.
  * - A load without ends mirrors the measured flows: one flow of load for each of them.
  * - A flow keeps only the keys of its method: threads for cpu, kernel for sm, unified for um. A
- * shape defines the size: width x height x depth. */
+ *   shape defines the size: width x height x depth. */
 #ifndef HAUL_SCHEMA_SCENARIO_SCENARIO_H
 #define HAUL_SCHEMA_SCENARIO_SCENARIO_H
 
 #include "engine/base/error.h"
-#include "engine/case/case.h"
+#include "engine/case/enums.h"
 #include "engine/machine/check.h"
 
 #include <stdio.h>
 
 enum { SCENARIO_FILE_MAX = 4 << 20, SCENARIO_SETTINGS_MAX = 1 << 20, SCENARIO_NAME_MAX = 128 };
 
-enum selector_kind {
-  SELECTOR_NONE,   /* the key is absent */
-  SELECTOR_ALL,    /* "*" */
-  SELECTOR_LIST,   /* indices and UUIDs */
-  SELECTOR_LOCAL,  /* numa only: the node nearest to the GPU at the other end */
-  SELECTOR_REMOTE, /* numa only: every other node with processors */
-};
-
-struct selector {
-  enum selector_kind kind;
-  const int32_t *indices; /* ascending, without duplicates */
-  size_t count;
-  const char *const *uuids; /* of GPUs, each whole or its beginning */
-  size_t uuid_count;
-};
-
-struct endpoint_setting {
-  enum place place;
-  struct selector selector;
-  enum memory_kind memory;
-};
-
-/* A [[transfer]], [[transfer.load]] or [[transfer.flow]] at one point of the product. */
-struct flow_setting {
-  const char *name; /* of a load or flow, may be NULL */
-  /* A load without ends: one flow for each measured one, between the same places, that way. What is
-   * given here is the load's own; the rest is as in the flow that it mirrors. */
-  bool mirrors;
-  enum direction mirror_direction; /* forward or reverse */
-  bool method_given;               /* method, threads, kernel and unified */
-  bool size_given;                 /* size and shape */
-  bool initiator_given; /* false: the method's usual side (gpu over numa, else the source) */
-  bool peer;            /* false: staged through the host */
-  struct endpoint_setting from;
-  struct endpoint_setting to;
-  struct flow_cpu cpu; /* as written: the node of "local" and "remote" is the plan's to find */
-  struct flow base;    /* the rest; role, source, target and staged are the plan's to fill in */
-};
-
-struct transfer_setting {
-  struct flow_setting flow;
-  enum direction direction;
-  bool pairs_given;
-  enum pairs pairs;
-  uint32_t samples; /* of PAIRS_SAMPLE: how often every place is a source, and a target */
-  enum concurrent concurrent;
-  enum case_order stream_order; /* of the copies of flows that share a stream */
-  const struct flow_setting *loads;
-  size_t load_count;
-  const struct flow_setting *flows; /* spelled out: then flow.from and flow.to are not used */
-  size_t flow_count;
-};
-
-/* How many blocks a kernel has. */
-enum grid_kind {
-  GRID_AUTO,   /* what is best there */
-  GRID_BLOCKS, /* `count` */
-  GRID_PER_SM, /* `count` for every SM of the GPU */
-  GRID_FULL,   /* one element per thread: as many as cover the arrays once */
-};
-struct grid_setting {
-  enum grid_kind kind;
-  uint32_t count;
-};
-
-/* The value of an axis in one setting, for names: {"size", "64KiB"}. */
-struct axis_value {
-  const char *key; /* dotted: "from.memory" */
-  const char *text;
-};
-
-/* A block at one point of the product. */
-struct setting {
-  struct measure measure;
-  enum case_kind kind;
-  struct transfer_setting transfer; /* of a transfer */
-  /* Of the other kinds: what is measured, but for what the plan finds on a machine, and where. */
-  union work work;
-  struct endpoint_setting at; /* the places that work: GPUs, or a stream's nodes */
-  struct endpoint_setting of; /* whose memory, where it is not theirs: of a chase, of allocations */
-  struct grid_setting grid;   /* of a stream on a GPU; of arithmetic, never auto or full */
-  const struct axis_value *axis_values; /* in the order of the axes in the file */
-  size_t axis_value_count;
-};
-
-struct block; /* opaque: axes */
+struct setting; /* setting.h */
+struct block;   /* opaque: axes */
 
 /* What is said of the results of a run. */
 #define RUN_VERDICT_LIST(X)                                                                        \
@@ -189,6 +105,12 @@ enum status scenario_parse(const char *text, size_t length, const char *path,
                            const struct scenario_override *overrides, size_t override_count,
                            struct scenario **scenario,
                            struct diagnostics *diagnostics) CHECK_RESULT;
+/* The same for a text out of a database, which stands alone: one that includes something, or has
+ * from_csv, is refused before a file is opened. */
+enum status scenario_parse_recorded(const char *text, const char *path,
+                                    const struct scenario_override *overrides,
+                                    size_t override_count, struct scenario **scenario,
+                                    struct diagnostics *diagnostics) CHECK_RESULT;
 void scenario_free(struct scenario *scenario);
 
 const char *block_name(const struct block *block);

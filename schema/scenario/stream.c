@@ -13,6 +13,10 @@ static bool stream_is_in_sequence(const void *work) {
   return stream_is_on_gpu(work) && ((const union work *)work)->stream.order == STREAM_SEQUENCE;
 }
 
+static bool stream_is_past_l1(const void *work) {
+  return stream_is_on_gpu(work) && ((const union work *)work)->stream.cache == CACHE_L2;
+}
+
 static const struct field stream_fields[] = {
     KIND_KEY(STREAM, "op", "op", WORDS(stream_op_names), SETTING(work.stream.op), .required = true,
              HELP("Operation per element: copy out = a, mul out = s a, add out = a + b, triad out "
@@ -32,7 +36,11 @@ static const struct field stream_fields[] = {
     KIND_KEY(STREAM, "passes", "passes", COUNT(1, COUNT_LIMIT), SETTING(work.stream.passes),
              .default_text = "1",
              HELP("Passes over the arrays per iteration, inside one kernel: for arrays that stay "
-                  "in a cache")),
+                  "in a cache. All blocks are on the SMs at once then, and each pass goes over "
+                  "all of the arrays; larger grids are refused")),
+    KIND_KEY(STREAM, "per_sm", NULL, .type = FIELD_FLAG, SETTING(per_sm), .default_text = "false",
+             HELP("Whether size is that of each SM's share: an array has as many times the bytes "
+                  "as the GPU has SMs")),
     KIND_KEY(STREAM, "threads", "threads", COUNT(1, 4096), SETTING(work.stream.threads),
              .zero_word = "all", .default_text = "all", .applies = stream_is_on_node,
              HELP("Threads per node; \"all\" is one per processor")),
@@ -60,12 +68,20 @@ static const struct field stream_fields[] = {
         HELP("Whether repeats of an operation follow each other, or each follows the other "
              "three of copy, mul, add and triad over the same three arrays (f64), so that they "
              "evict what it left in the caches; a trial then has one repeat")),
+    KIND_KEY(
+        STREAM, "cache", "cache", WORDS(cache_level_names), SETTING(work.stream.cache),
+        .default_text = "l1", .applies = stream_is_past_l1,
+        HELP("The nearest cache that loads may hit, of copy and read: with l2 they pass the L1 "
+             "cache; write stores past it anyhow")),
 };
 
 static void stream_finish(const struct block *block, struct setting *setting) {
   kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
   if (slot_entry(block, 0, "at.memory") == NULL) {
     setting->at.memory = setting->at.place == PLACE_GPU ? MEMORY_DEVICE : MEMORY_PAGEABLE;
+  }
+  if (setting->work.stream.op == STREAM_WRITE) { /* loads nothing */
+    setting->work.stream.cache = CACHE_L1;
   }
 }
 
@@ -96,8 +112,8 @@ static void check_type(struct subject *subject) {
 }
 
 static void stream_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_gpu[] = {"block", "grid", "vector_bytes", "unroll", "clock",
-                                       "order", NULL};
+  static const char *const of_gpu[] = {"per_sm", "block", "grid", "vector_bytes", "unroll", "clock",
+                                       "order",  "cache", NULL};
   static const char *const of_node[] = {"threads", NULL};
   struct subject subject = {reader, block, 0, 0};
   const struct entry *gpu = subject_find(&subject, "at.gpu");
@@ -144,6 +160,15 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
     return subject_refuse(&subject, type, entry_word_span(type, stream->type), "\"f64\"",
                           "type: only numbers of f64 stay exact through the sequence");
   }
+  const struct entry *cache = subject_find(&subject, "cache");
+  if (cache != NULL && stream->cache == CACHE_L2 &&
+      ((stream->op != STREAM_COPY && stream->op != STREAM_READ) ||
+       stream->order == STREAM_SEQUENCE)) {
+    return subject_refuse(&subject, cache, entry_word_span(cache, CACHE_L2),
+                          "\"l1\", or op \"copy\", \"read\" or \"write\" with order \"alone\"",
+                          "cache: %s%s has no loads past the L1 cache", stream_op_text(stream->op),
+                          stream->order == STREAM_SEQUENCE ? " in sequence" : "");
+  }
   if (size != NULL && stream->size_bytes % element_bytes != 0) {
     return subject_refuse(&subject, size, size->node->span, "a whole number of elements",
                           "size: %llu bytes are not a whole number of %s of %u bytes",
@@ -162,17 +187,18 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
   return true;
 }
 
-static const char *const stream_checked[] = {"size",  "type", "vector_bytes", "unroll", "op",
-                                             "order", NULL};
+static const char *const stream_checked[] = {"size", "type",  "vector_bytes", "unroll",
+                                             "op",   "order", "cache",        NULL};
 
 const struct scenario_kind scenario_kind_stream = {
-    .section =
-        {SECTION_ROOT, "stream", true, "[[stream]]",
-         "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
-         "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
-         "as in STREAM, each array once: two arrays for copy, mul and dot, three "
-         "for add and triad, one for read and write. `threads` is for nodes only; "
-         "`block`, `grid`, `vector_bytes`, `unroll`, `clock` and `order` are for GPUs only."},
+    .section = {SECTION_ROOT, "stream", true, "[[stream]]",
+                "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
+                "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
+                "as in STREAM, each array once: two arrays for copy, mul and dot, three "
+                "for add and triad, one for read and write. `threads` is for nodes only; "
+                "`per_sm`, `block`, `grid`, `vector_bytes`, `unroll`, `clock`, `order` and `cache` "
+                "are for "
+                "GPUs only."},
     .fields = stream_fields,
     .field_count = sizeof stream_fields / sizeof *stream_fields,
     .finish = stream_finish,

@@ -8,6 +8,7 @@
 #include "engine/base/arena.h"
 #include "schema/scenario/diagnostics.h"
 #include "schema/scenario/field.h"
+#include "schema/scenario/setting.h"
 
 struct reader {
   struct arena *arena;

@@ -2,9 +2,11 @@
  * behind the defaults of engine/workload/stream.h. Every case is verified. Run by hand:
  * - bench_gpu_kernels stream [MIB [GPU]]: GB/s of each operation by access, unroll, block, grid
  * - bench_gpu_kernels chase [GPU]: cycles per hop of shared memory, and of the GPU's own by
- * footprint
+ *   footprint
  * - bench_gpu_kernels arithmetic [GPU]: cycles per instruction, operations per clock and SM */
+#include "engine/case/work.h"
 #include "engine/engine.h"
+#include "engine/machine/machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 enum { TRIALS_MAX = 256, MIB = 1 << 20 };
 
 struct bench {
+  union work work; /* of the case that runs */
   struct machine *machine;
   struct engine *engine;
   int32_t gpu;
@@ -86,7 +89,7 @@ static struct medians run(struct bench *bench, const struct bench_case *bench_ca
 static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
   const uint32_t blocks[] = {128, 256, 512, 1024};
   const uint32_t per_sm[] = {0, 1, 2, 4, 8, 16}; /* of 2048 threads; 0: a full grid */
-  struct stream *stream = &bench_case->work.stream;
+  struct stream *stream = &bench->work.stream;
   const uint64_t bytes = stream_op_arrays(stream->op) * stream->size_bytes;
   for (stream->vector_bytes = stream->type == NUMBER_F64 ? 8 : 4; stream->vector_bytes <= 16;
        stream->vector_bytes *= 2) {
@@ -113,10 +116,11 @@ static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
 static void bench_stream(struct bench *bench, uint64_t mib) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = new_case(CASE_STREAM);
-    bench_case.work.stream = (struct stream){.op = (enum stream_op)op,
-                                             .type = NUMBER_F64,
-                                             .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
-                                             .size_bytes = mib * MIB};
+    bench_case.work = &bench->work;
+    bench->work.stream = (struct stream){.op = (enum stream_op)op,
+                                         .type = NUMBER_F64,
+                                         .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
+                                         .size_bytes = mib * MIB};
     const struct medians usual = run(bench, &bench_case);
     if (usual.ok) {
       (void)printf("%8.1f GB/s  %-5s f64  defaults\n",
@@ -127,27 +131,28 @@ static void bench_stream(struct bench *bench, uint64_t mib) {
   }
 }
 
-static struct bench_case chase_case(const struct bench *bench, enum chase_space space) {
+static struct bench_case chase_case(struct bench *bench, enum chase_space space) {
   struct bench_case bench_case = new_case(CASE_CHASE);
-  bench_case.work.chase = (struct chase){.space = space,
-                                         .gpu = bench->gpu,
-                                         .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
-                                         .footprint_bytes = 64 << 10,
-                                         .order = CHASE_STRIDED,
-                                         .hops = 4096};
+  bench_case.work = &bench->work;
+  bench->work.chase = (struct chase){.space = space,
+                                     .gpu = bench->gpu,
+                                     .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
+                                     .footprint_bytes = 64 << 10,
+                                     .order = CHASE_STRIDED,
+                                     .hops = 4096};
   return bench_case;
 }
 
 static void bench_chase(struct bench *bench) {
   struct bench_case shared = chase_case(bench, CHASE_SHARED);
   (void)printf("shared, cycles per hop; rows: threads, columns: stride of 1 to 32 words\n");
-  for (shared.work.chase.threads = 1; shared.work.chase.threads <= 1024;
-       shared.work.chase.threads *= 2) {
-    (void)printf("%4u", shared.work.chase.threads);
-    for (shared.work.chase.stride_bytes = 4; shared.work.chase.stride_bytes <= 128;
-         shared.work.chase.stride_bytes *= 2) {
-      if (shared.work.chase.threads * shared.work.chase.stride_bytes <=
-          shared.work.chase.footprint_bytes) {
+  for (bench->work.chase.threads = 1; bench->work.chase.threads <= 1024;
+       bench->work.chase.threads *= 2) {
+    (void)printf("%4u", bench->work.chase.threads);
+    for (bench->work.chase.stride_bytes = 4; bench->work.chase.stride_bytes <= 128;
+         bench->work.chase.stride_bytes *= 2) {
+      if (bench->work.chase.threads * bench->work.chase.stride_bytes <=
+          bench->work.chase.footprint_bytes) {
         (void)printf(" %8.2f", run(bench, &shared).cycles / 4096);
       }
     }
@@ -157,11 +162,11 @@ static void bench_chase(struct bench *bench) {
       "own memory, 128 bytes apart in random order, cycles per hop: through L1, past it\n");
   for (uint64_t kib = 16; kib <= 512 << 10; kib += kib < 192 || kib >= 256 ? kib / 2 : 8) {
     struct bench_case global = chase_case(bench, CHASE_GLOBAL);
-    global.work.chase.order = CHASE_RANDOM;
-    global.work.chase.stride_bytes = 128;
-    global.work.chase.footprint_bytes = kib << 10;
+    bench->work.chase.order = CHASE_RANDOM;
+    bench->work.chase.stride_bytes = 128;
+    bench->work.chase.footprint_bytes = kib << 10;
     const double through = run(bench, &global).cycles / 4096;
-    global.work.chase.cache = CACHE_L2;
+    bench->work.chase.cache = CACHE_L2;
     (void)printf("%8" PRIu64 " KiB %8.2f %8.2f\n", kib, through, run(bench, &global).cycles / 4096);
   }
 }
@@ -172,14 +177,15 @@ static void bench_arithmetic(struct bench *bench) {
     for (int type = op == ARITHMETIC_ADD3 ? NUMBER_I32 : 0; type < (int)number_type_name_count;
          type++) {
       struct bench_case bench_case = new_case(CASE_ARITHMETIC);
-      bench_case.work.arithmetic = (struct arithmetic){.op = (enum arithmetic_op)op,
-                                                       .type = (enum number_type)type,
-                                                       .gpu = bench->gpu,
-                                                       .ilp = 1,
-                                                       .block = 1,
-                                                       .grid = 1,
-                                                       .instructions = 8192};
-      struct arithmetic *arithmetic = &bench_case.work.arithmetic;
+      bench_case.work = &bench->work;
+      bench->work.arithmetic = (struct arithmetic){.op = (enum arithmetic_op)op,
+                                                   .type = (enum number_type)type,
+                                                   .gpu = bench->gpu,
+                                                   .ilp = 1,
+                                                   .block = 1,
+                                                   .grid = 1,
+                                                   .instructions = 8192};
+      struct arithmetic *arithmetic = &bench->work.arithmetic;
       (void)printf("%s %s  %6.3f cycles;  operations per clock and SM, ilp 1 to 8:",
                    arithmetic_op_text(arithmetic->op), number_type_text(arithmetic->type),
                    run(bench, &bench_case).cycles / arithmetic->instructions);

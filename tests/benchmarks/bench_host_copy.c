@@ -4,6 +4,7 @@
 #include "engine/host/cache.h"
 #include "engine/host/copy.h"
 #include "engine/host/thread_team.h"
+#include "engine/machine/machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>

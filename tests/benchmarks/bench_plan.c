@@ -1,7 +1,9 @@
 /* A plan of 100,000 cases: expansion, naming, hashing, uniqueness, skipped cases, bounds,
  * estimates. It should take at most 1 s in a release build on one core. */
+#include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "runner/render/plan.h"
+#include "schema/scenario/scenario.h"
 #include "tests/benchmarks/bench.h"
 
 #include <stdio.h>

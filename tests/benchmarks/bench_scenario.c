@@ -4,6 +4,8 @@
 #include "schema/scenario/scenario.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/case/transfer.h"
+#include "schema/scenario/setting.h"
 #include "tests/benchmarks/bench.h"
 
 #include <stdio.h>

@@ -18,7 +18,7 @@ run_ok help run
 expect_out '^Usage: haul run '
 run_ok --version
 expect_out '^haul [0-9]+\.[0-9]+\.[0-9]+$'
-expect_out '^(CUDA Toolkit [0-9]+\.[0-9]+|without CUDA)$'
+expect_out '^kernels: PTX(; machine code for [0-9 ]+ by nvcc [0-9.]+)?$'
 expect_out '^SQLite 3\.'
 run
 expect_code 2
@@ -134,14 +134,14 @@ if command -v zsh >/dev/null; then
   cp "$scratch/out" "$scratch/_haul"
   # An interactive zsh in a terminal of its own: ^X writes the line down.
   cat >"$scratch/press_tab.zsh" <<'END'
-zmodload zsh/zpty
+zmodload zsh/zpty zsh/zselect
 zpty shell zsh -f -i
 zpty -w shell "PROMPT= fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -d $1/zcompdump
 show() { print -r -- \$BUFFER >$1/line.new; mv $1/line.new $1/line; exit }
 zle -N show; bindkey '^X' show; bindkey '^I' complete-word; : >$1/ready"
-for ((i = 0; i < 600; i++)); do [[ -e $1/ready ]] && break; sleep 0.05; done
+for ((i = 0; i < 600; i++)); do [[ -e $1/ready ]] && break; zselect -t 5; done
 zpty -w -n shell "$2"$'\t\x18'
-for ((i = 0; i < 600; i++)); do [[ -e $1/line ]] && break; zpty -r -t shell unused; sleep 0.05; done
+for ((i = 0; i < 600; i++)); do [[ -e $1/line ]] && break; zpty -r -t shell unused; zselect -t 5; done
 cat $1/line
 END
   zsh_makes_of() { # LINE

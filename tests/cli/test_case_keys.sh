@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # The case_key of every case of every shipped scenario on every recorded machine is what it was: a
 # history stays one history. tests/data/case_keys.txt holds a digest of names, paths and keys for
 # each scenario and machine. A change that measures differently raises a method version, which
@@ -6,18 +7,21 @@
 . "$(dirname -- "$0")/common.sh"
 golden=$source_folder/tests/data/case_keys.txt
 
-# MACHINE SCENARIO CASES DIGEST, a line for each plan.
+# MACHINE SCENARIO CASES DIGEST, a line for each plan: all scenarios are planned at once.
 digests() {
-  local machine scenario scenarios
-  scenarios=$("$haul" list scenarios --format jsonl | sed 's/.*"name":"\([^"]*\)".*/\1/')
+  local machine
+  mapfile -t scenarios < <("$haul" list scenarios --format jsonl | sed 's/.*"name":"\([^"]*\)".*/\1/')
+  scenarios+=(tests/fuzz/scenario/everything.toml)
+  mkdir keys
   for machine in "$source_folder"/tests/machines/*.toml; do
-    for scenario in $scenarios "$source_folder/tests/fuzz/scenario/everything.toml"; do
-      "$haul" plan "$scenario" --machine "$machine" --json 2>"$scratch/err" |
-        sed -n 's/^{"name":\("[^"]*"\),.*"path":\("[^"]*"\),.*"case_key":\("[0-9a-f]\{32\}"\).*/\1 \2 \3/p' \
-          >"$scratch/keys"
-      printf '%s %s %s %s\n' "$(basename "$machine" .toml)" "${scenario#"$source_folder/"}" \
-        "$(wc -l <"$scratch/keys")" "$(sha256sum <"$scratch/keys" | cut -c 1-16)"
-    done
+    rm -f keys/*
+    (cd -- "$source_folder" && exec "$haul" plan "${scenarios[@]}" --machine "$machine" --json) 2>"$scratch/err" |
+      sed -n 's/^{"scenario":.*/scenario/p
+        s/^{"name":\("[^"]*"\),.*"path":\("[^"]*"\),.*"case_key":\("[0-9a-f]\{32\}"\).*/\1 \2 \3/p' |
+      awk '$0 == "scenario" { file = sprintf("keys/%04d", count++); printf "" >file; next } { print >file }'
+    equal "${#scenarios[@]}" "$(find keys -type f | wc -l)" "scenarios planned for $machine" >&2
+    paste -d ' ' <(printf '%s\n' "${scenarios[@]}") <(wc -l keys/* | awk '$2 != "total" { print $1 }') \
+      <(sha256sum keys/* | cut -c 1-16) | sed "s|^|$(basename "$machine" .toml) |"
   done
 }
 

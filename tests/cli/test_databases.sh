@@ -68,12 +68,10 @@ if command -v sqlite3 >/dev/null; then
   begin 'a database that is not what its version says'
   run_ok run "$small" --db altered.db
   sqlite3 altered.db 'alter table run rename column repeats to repeated; drop view v_flow'
-  for what in 'check --expect:column repeats' 'query --saved run-flows:table v_flow'; do
-    # shellcheck disable=SC2086
-    run_error 2 "altered\.db: it has no ${what#*:}, which its version .*: it was not made by a released haul" \
-      ${what%%:*} --db altered.db
-  done
-  run_error 2 'no such table: v_flow' query 'select * from v_flow' --db altered.db
+  run_error 2 'altered\.db: it has no column repeats, which its version .*: it was not made by a released haul' \
+    check --expect --db altered.db
+  run_error 2 'altered\.db: it has no column repeats' query --saved run-flows --db altered.db
+  expect_err 'altered\.db holds more than haul.s schema \(.*table run \(changed\), view v_flow \(missing\)'
 
   begin 'a damaged database'
   cp r.db damaged.db
@@ -90,7 +88,7 @@ cat >many.toml <<'TOML'
 schema_version = 1
 name = "many"
 [measure]
-trials = { min = 2000, max = 2000 }
+trials = { min = 400, max = 400 }
 iterations = 1
 [[transfer]]
 name = "host"
@@ -100,8 +98,8 @@ to = { numa = 0, memory = "pageable" }
 pairs = "same"
 size = { from = "4KiB", to = "96KiB", step = "4KiB" }
 TOML
-printf 'haul run many.toml --db full.db, under a limit of 1 MiB a file' >"$scratch/command"
-(ulimit -f 1024; exec "$haul" run many.toml --db full.db) >"$scratch/out" 2>"$scratch/err" </dev/null
+printf 'haul run many.toml --db full.db, under a limit of 400 KiB a file' >"$scratch/command"
+(ulimit -f 400; exec "$haul" run many.toml --db full.db) >"$scratch/out" 2>"$scratch/err" </dev/null
 code=$?
 expect_one_error 3 'full\.db'
 expect_err 'the results so far are kept in full\.db, and haul run --resume run:[0-9a-f]+ --db full\.db continues'

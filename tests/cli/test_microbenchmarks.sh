@@ -69,7 +69,7 @@ reproduce shared-memory-latency 'shared-memory-latency=17 shared-memory-conflict
   --set chase.hops=8 --set 'l2.threads=[1, 32, 1024]'
 # The fake driver's banks: 23 cycles, and 2 more for each further thread.
 equal 'gpu0,32-way,85,62,2' "$(tail -n 1 out | tr -d '\r')" 'the last row of shared-memory-conflicts'
-reproduce shared-cache-scaling shared-cache-scaling=252 --set stream.passes=1 \
+reproduce shared-cache-scaling shared-cache-scaling=360 --set stream.passes=1 \
   --set stream.size=8KiB --set l1.size=4KiB
 expect_out '^gpu0,l1,4096,256,48,'
 reproduce arithmetic-latency 'arithmetic-throughput=6 arithmetic-latency=4' \
@@ -162,7 +162,7 @@ begin 'models of GPUs on one axis and side by side'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/l40sx4-pcie.toml run_ok run shared-cache-scaling "${small[@]}" \
   --only l2 --set l2.at.gpu=0-1 --set l2.size=8KiB --set l2.grid='[1, 2]' --set l2.block=256
 run_ok query --saved shared-cache-gpus --db results.db --format csv
-equal 120 "$(grep -Ec ',gpu[01],l[12],256,' out)" 'points of three GPUs'
+equal 188 "$(grep -Ec ',gpu[01],l[12],256,' out)" 'points of three GPUs'
 expect_out '^NVIDIA L40S,.*,gpu1,l2,256,2,0.01,'
 run_ok query --saved shared-cache-gpus --db results.db --plot
 expect_out '^  a  .*GH200'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The .deb that cpack makes: what it holds and needs, and what lintian says. It is installed, used and removed in
-# clean systems by packaging/chroot.sh, which needs root and a mirror.
+# clean systems by packaging/try_package.sh, which needs root and a mirror.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
 cache() { sed -n "s/^$1:[A-Z]*=//p" "$build_folder/CMakeCache.txt"; }

@@ -28,7 +28,7 @@ for node in n01 n02; do
 done
 equal 2 "$(find shards -name 'n0?-*.db' | wc -l)" 'shards'
 equal 2 "$(find shards -mindepth 1 | wc -l)" 'files in the folder'
-equal '' "$(ls -A "$local_disk")" 'what is left on the local disk'
+equal '' "$(find "$local_disk" -mindepth 2)" 'what is left on the local disk'
 missing "$scratch/data"
 
 begin 'who is missing is a row'
@@ -62,7 +62,7 @@ expect_states others.db 'a1:ok a2:missing a3:missing'
 expect_value monday others.db 'select distinct fleet from v_node'
 run_error 2 "a range goes backwards in the list of nodes at 'b\[3-1\]'" \
   run "$small" --shard others --expected-nodes 'a1,b[3-1]'
-run_error 2 'cannot read the list of nodes ./name.txt: No such file' \
+run_error 2 'cannot read the list of nodes ./name.txt: .*No such file' \
   run "$small" --shard others --expected-nodes ./name.txt
 run_fails 2 'need --shard' run "$small" --expected-nodes a1
 run_fails 2 'cannot be combined' run "$small" --shard others --db x.db
@@ -142,6 +142,87 @@ run_ok run "$small" --shard dying --node-name d1 --expected-nodes 'd[1-2]' --tag
 run_ok merge dying.db dying
 expect_states dying.db 'd1:ok d2:missing'
 
+begin 'what a killed run had measured is neither lost nor left behind'
+"$haul" run long.toml -v --shard killed --node-name k1 --expected-nodes 'k[1-2]' --tag t >"$scratch/null" 2>"$scratch/said" &
+runner=$!
+# shellcheck disable=SC2016
+await eval '[ "$(grep -c ": ok" "$scratch/said")" -gt 5 ]'
+{ kill -KILL $runner && wait $runner; } 2>"$scratch/null"
+said=$(grep -c ': ok' "$scratch/said")
+run_ok run "$small" --shard killed --node-name k2 --expected-nodes 'k[1-2]' --tag t
+expect_err 'moved the results that a killed run left in .*haul-shards-[0-9]+/.* to .*/killed/k1-'
+shard=$(find killed -name 'k1-*.db')
+equal '' "$(find "$local_disk" -mindepth 2)" 'what is left on the local disk'
+equal 1 "$(sqlite3 "$shard" "select count(*) >= $said from case_run")" "whether the shard has the $said results that were said to be ok"
+
+begin 'a run in shards is resumed'
+sed 's/= 1000/= 40/' long.toml >forty.toml
+"$haul" run forty.toml --shard again --node-name a1 --tag t >"$scratch/null" 2>&1 &
+runner=$!
+# shellcheck disable=SC2016
+await eval '[ -n "$(find again -name "a1-*.db" 2>"$scratch/null")" ]'
+{ kill -KILL $runner && wait $runner; } 2>"$scratch/null"
+run_ok run --resume latest --shard again --node-name a1
+equal 1 "$(find again -name '*.db' | wc -l)" 'shards'
+equal '' "$(find "$local_disk" -mindepth 2)" 'what is left on the local disk'
+shard=$(find again -name '*.db')
+expect_value '40 40 done' "$shard" \
+  "select count(*) || ' ' || count(distinct process) || ' ' || (select status from run) from case_run"
+uuid=${shard##*-}
+run_error 2 'complete' run --resume "run:${uuid:0:13}" --shard again --node-name a1
+run_error 2 'no run to resume: again has no shard other-' run --resume latest --shard again --node-name other
+run_error 2 'takes latest or run:UUID' run --resume tag:t --shard again --node-name a1
+
+begin 'an interrupted run says how it is resumed, and a run that is measured is not'
+"$haul" run long.toml --shard again --node-name a2 --tag t >"$scratch/out" 2>"$scratch/err" &
+runner=$!
+# shellcheck disable=SC2016
+await eval '[ -n "$(find again -name "a2-*.db")" ]'
+run run --resume latest --shard again --node-name a2
+expect_one_error 3 'is being measured by haul, pid'
+kill -INT $runner
+kill -TERM $runner
+wait $runner
+shard=$(find again -name 'a2-*.db')
+expect_value interrupted "$shard" 'select status from run'
+
+begin 'a shard that cannot be written says why, and v_node does'
+if unshare -m true 2>"$scratch/null"; then
+  # Room for one shard, but not for the next beside it.
+  cat >room.sh <<END
+    mount -t tmpfs -o size=400k none full || exit 77
+    "$haul" run long.toml --set measure.processes=200 --shard full --shard-every 10ms --node-name f1 \
+      --expected-nodes 'f[1-3]' --tag t 2>err >"$scratch/null"
+    echo \$? >code
+    mkdir none
+    mount -t tmpfs -o size=8k none none
+    TMPDIR=$scratch/none "$haul" run "$small" --shard full --node-name f2 --expected-nodes 'f[1-3]' --tag t 2>err2 >"$scratch/null"
+    echo \$? >code2
+    cp -r full kept
+END
+  mkdir full
+  unshare -m bash room.sh
+  if [ -e code2 ]; then
+    code=$(cat code)
+    expect_code 3
+    expect_err 'cannot write .*No space left on device; the run goes on'
+    code=$(cat code2)
+    expect_code 3
+    run_fails 3 'its node could not write the shard' merge full.db kept
+    expect_value partial full.db "select state from v_node where node = 'f1'"
+    expect_value 1 full.db "select reason like '%with % of 200 results%No space left on device%' from v_node where node = 'f1'"
+    expect_value missing full.db "select state from v_node where node = 'f2'"
+    expect_value 1 full.db "select reason like 'its shard was skipped: %could not write the shard%full%' from v_node where node = 'f2'"
+    # The next run moves what was kept, and takes the word back.
+    run_ok run "$small" --shard elsewhere --node-name f1
+    missing "$local_disk"/haul-shards-*/*/results.db
+  else
+    echo 'skipped in part: no file system can be mounted'
+  fi
+else
+  echo 'skipped in part: no file system can be mounted'
+fi
+
 begin 'a later shard of the same run completes it'
 cp -r dying early
 "$haul" run long.toml --set measure.processes=5 --shard late --node-name d3 --tag t >"$scratch/null" 2>&1
@@ -201,8 +282,8 @@ else
   code=$?
 fi
 expect_code 3
-expect_err 'warning: cannot write a copy to locked/.*; the run goes on'
-expect_err "error: the results are not in locked but in $local_disk/haul-[A-Za-z0-9]+/l1-[0-9a-f]{32}\.db"
+expect_err 'warning: cannot write locked/.*; the run goes on'
+expect_err "error: the results are not in locked but in $local_disk/haul-shards-[0-9]+/[A-Za-z0-9]+/l1-[0-9a-f]{32}\.db"
 kept=$(find "$local_disk" -name 'l1-*.db')
 run_ok merge kept.db "$kept"
 expect_value '20 done' kept.db "select (select count(*) from case_run) || ' ' || status from run"

@@ -109,7 +109,7 @@ CUfunction find_kernel(const struct cuda_driver *driver, const char *name) {
 
 void find_function(const struct cuda_driver *driver, const char *name, int version,
                    void *function) {
-  PFN_cuGetProcAddress_v12000 get_address;
+  cuGetProcAddress_v2_function get_address;
   CUdriverProcAddressQueryResult found;
   void *address = dlsym(driver->library, "cuGetProcAddress_v2");
   CHECK(address != NULL);

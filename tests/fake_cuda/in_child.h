@@ -4,8 +4,8 @@
 #ifndef HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
 #define HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
 
-#include "engine/cuda/driver.h"
 #include "tests/cmocka.h"
+#include "tests/fake_cuda/own_functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ CUevent new_event(const struct cuda_driver *driver);
 CUfunction find_kernel(const struct cuda_driver *driver, const char *name);
 /* A function that engine/cuda/driver.h does not list: FIND(driver, cuX, 3020) declares cuX_. */
 #define FIND(driver, name, version)                                                                \
-  PFN_##name##_v##version name##_;                                                                 \
+  name##_function name##_;                                                                         \
   find_function(driver, #name, version, &name##_)
 void find_function(const struct cuda_driver *driver, const char *name, int version, void *function);
 /* Launch a gate that waits for *flag to become 1. */

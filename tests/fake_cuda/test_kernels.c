@@ -1,9 +1,11 @@
 /* The kernels' C references, through launches. */
 #include "tests/fake_cuda/in_child.h"
 
+#include "engine/base/random.h"
 #include "kernels/kernels.h"
 #include "kernels/pattern.h"
 
+#include <signal.h>
 #include <string.h>
 
 #define CASE(test) IN_CHILD(test, "h100x8-nvlink.toml", NULL)
@@ -65,6 +67,96 @@ static void patterns_are_compared(const struct cuda_driver *driver) {
   CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
   result = compare(driver, stream, device);
   CHECK(result.first_offset == 0 && result.bad_bytes == SIZE);
+}
+
+/* A part of one of the buffers, for the next operation. */
+struct range {
+  uint32_t buffer;
+  size_t start, size_bytes;
+};
+
+enum { BUFFER_BYTES = 3 << 20, BUFFERS = 4, OPERATIONS = 300 };
+
+/* Of any size: sizes are as often small as large. */
+static struct range random_range(uint64_t *state) {
+  const size_t most = (size_t)1 << random_next(state) % 22;
+  struct range range = {.buffer = (uint32_t)(random_next(state) % BUFFERS),
+                        .size_bytes = 1 + random_next(state) % most};
+  range.start = random_next(state) % (BUFFER_BYTES - range.size_bytes + 1);
+  if (random_next(state) % 4 == 0) {
+    range.start = 0;
+    range.size_bytes = BUFFER_BYTES;
+  }
+  return range;
+}
+
+/* The driver writes down what somebody looks at; nobody may notice, whatever was done before. */
+static void bytes_are_as_if_written(const struct cuda_driver *driver) {
+  (void)signal(SIGSEGV, SIG_DFL);
+  (void)use_gpu(driver, 0);
+  CUstream stream = new_stream(driver);
+  const CUdeviceptr address[BUFFERS] = {new_memory(driver, BUFFER_BYTES),
+                                        new_memory(driver, BUFFER_BYTES),
+                                        (CUdeviceptr)(uintptr_t)new_pinned(driver, BUFFER_BYTES),
+                                        (CUdeviceptr)(uintptr_t)new_pinned(driver, BUFFER_BYTES)};
+  unsigned char *look = new_pinned(driver, BUFFER_BYTES);
+  unsigned char *model[BUFFERS];
+  for (int i = 0; i < BUFFERS; i++) {
+    model[i] = calloc(1, BUFFER_BYTES);
+    CHECK(model[i] != NULL);
+    CHECK_OK(driver->cuMemsetD8Async(address[i], 0, BUFFER_BYTES, stream));
+  }
+  uint64_t state = SEED;
+  for (int i = 0; i < OPERATIONS; i++) {
+    const struct range to = random_range(&state);
+    struct range from = random_range(&state);
+    unsigned char *bytes = model[to.buffer] + to.start;
+    const uint64_t what = random_next(&state) % 8;
+    if (what < 3) {
+      struct pattern_fill_arguments fill = {address[to.buffer] + to.start, to.size_bytes,
+                                            (uint64_t)i, what == 0, 0};
+      CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
+      for (size_t k = 0; k < to.size_bytes; k++) {
+        bytes[k] = (unsigned char)(pattern_byte((uint64_t)i, k) ^ (what == 0 ? 0xff : 0));
+      }
+    } else if (what < 6) {
+      from.start =
+          from.start < BUFFER_BYTES - to.size_bytes ? from.start : BUFFER_BYTES - to.size_bytes;
+      CHECK_OK(driver->cuMemcpyAsync(address[to.buffer] + to.start,
+                                     address[from.buffer] + from.start, to.size_bytes, stream));
+      memmove(bytes, model[from.buffer] + from.start, to.size_bytes);
+    } else if (what == 6) {
+      CHECK_OK(driver->cuMemsetD8Async(address[to.buffer] + to.start, 7, to.size_bytes, stream));
+      memset(bytes, 7, to.size_bytes);
+    } else {
+      CHECK_OK(driver->cuStreamSynchronize(stream));
+      if (to.buffer >= BUFFERS / 2) { /* the host itself */
+        unsigned char *host = (unsigned char *)(uintptr_t)address[to.buffer];
+        CHECK(memcmp(host, model[to.buffer], BUFFER_BYTES) == 0);
+        host[to.start] = 99;
+        bytes[0] = 99;
+      } else {
+        CHECK_OK(driver->cuMemcpyDtoHAsync(look, address[to.buffer], BUFFER_BYTES, stream));
+        CHECK_OK(driver->cuStreamSynchronize(stream));
+        CHECK(memcmp(look, model[to.buffer], BUFFER_BYTES) == 0);
+      }
+    }
+  }
+  for (int i = 0; i < BUFFERS; i++) {
+    free(model[i]);
+  }
+}
+
+/* Page-locked memory that a kernel has filled is the host's to read, and other faults stay theirs.
+ */
+static void other_faults_stay(const struct cuda_driver *driver) {
+  (void)signal(SIGSEGV, SIG_DFL);
+  USE_GPU_0(driver, BUFFER_BYTES);
+  struct pattern_fill_arguments fill = {(uint64_t)(uintptr_t)host, BUFFER_BYTES, SEED, 0, 0};
+  CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
+  CHECK_OK(driver->cuStreamSynchronize(stream));
+  CHECK(host[12345] == pattern_byte(SEED, 12345));
+  _Exit(*(volatile unsigned char *)(uintptr_t)device);
 }
 
 /* A kernel that touches another GPU's memory needs peer access; without it the context is lost, and
@@ -231,6 +323,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(every_kernel_is_there),
       CASE(patterns_are_compared),
+      CASE(bytes_are_as_if_written),
+      IN_CHILD_KILLED(other_faults_stay, "h100x8-nvlink.toml", NULL, SIGSEGV),
       CASE(peers_must_be_enabled),
       CASE(pageable_memory_is_out_of_reach),
       IN_CHILD(pageable_memory_is_in_reach, "gh200.toml", NULL),

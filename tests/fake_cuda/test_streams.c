@@ -235,7 +235,7 @@ static void threads_share_the_driver(const struct cuda_driver *driver) {
   }
 }
 
-static void CUDA_CB add_one(void *data) {
+static void add_one(void *data) {
   (*(int *)data)++;
 }
 

@@ -2,7 +2,10 @@
  * rejected with an error that can be printed. The entry point is libFuzzer's; fuzz_main.c runs it
  * without libFuzzer over a corpus and its mutations. The bytes behind a line "--set" are an
  * override. */
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "schema/scenario/scenario.h"
+#include "schema/scenario/setting.h"
 
 #include <stdint.h>
 #include <stdio.h>

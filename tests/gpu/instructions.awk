@@ -59,6 +59,9 @@ function finish_stream(    parts, unroll) {
     expect_wide(wide_loads, inputs[parts[3]] * unroll, "loads")
     expect_wide(wide_stores, parts[3] ~ /^(read|dot)$/ ? 0 : unroll + 0, "stores")
   }
+  # ld.global.cg, in machine code a load from the point where all SMs see the same.
+  if (name ~ /_l2_/ ? past_l1 < unroll : past_l1 > 0)
+    wrong(past_l1 + 0 " loads past the L1 cache")
   streams++
 }
 
@@ -92,7 +95,7 @@ function finish() {
 function begin(new_name,    parts) {
   finish()
   name = new_name
-  count = wide_loads = wide_stores = bulk_copies = loads = inside = 0
+  count = wide_loads = wide_stores = past_l1 = bulk_copies = loads = inside = 0
   kind = ""
   if (name ~ /^haul_arithmetic_/) {
     split(name, parts, "_")
@@ -109,7 +112,8 @@ form == "ptx" && /end inline asm/ { inside = 0 }
 # Not one that leaves a sum on the way.
 form == "ptx" && inside && kind != "" && $1 == ptx[kind] && $2 ~ /^%/ { count++ }
 form == "ptx" && inside && /^[ \t]*(ld|cp[.]async[.]bulk[.]shared)/ { loads++ }
-form == "ptx" && /ld[.]global[.](v4[.][ufb]32|v2[.][ufb]64)/ { wide_loads++ }
+form == "ptx" && /ld[.]global[.](cg[.])?(v4[.][ufb]32|v2[.][ufb]64)/ { wide_loads++ }
+form == "ptx" && /ld[.]global[.]cg[.]/ { past_l1++ }
 form == "ptx" && /st[.]global[.](v4[.][ufb]32|v2[.][ufb]64)/ { wide_stores++ }
 
 form == "sass" && /^[ \t]*arch = / { architecture = $3 }
@@ -127,13 +131,15 @@ form == "sass" && /^[ \t]*\/\*[0-9a-f]+\*\// {
     bulk_copies++
   if (mnemonic ~ /^LDG[.].*128/)
     wide_loads++
+  if (mnemonic ~ /^LDG[.].*STRONG[.]GPU/)
+    past_l1++
   if (mnemonic ~ /^STG[.].*128/)
     wide_stores++
 }
 
 END {
   finish()
-  if (kernels < 52 || streams < 58 || chases < 7 || (substr(architecture, 4) + 0 >= 90 && bulks < 2))
+  if (kernels < 52 || streams < 70 || chases < 7 || (substr(architecture, 4) + 0 >= 90 && bulks < 2))
     wrong("only " kernels + 0 " kernels of arithmetic, " streams + 0 " of streams, " chases + 0 \
       " of chases and " bulks + 0 " of bulk copies were found")
   if (!failed)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# instructions.sh FORM NVCC-OR-CUOBJDUMP ROOT [FATBIN] - what the compilers made of the kernels that
-# measure instructions. ptx: compiles ROOT/kernels/ with that nvcc; sass: reads the machine code in
-# FATBIN with that cuobjdump. Ends with 77 where the tool is not there.
+# instructions.sh FORM NVCC-OR-CUOBJDUMP ROOT [FOLDER] - what the compilers made of the kernels that
+# measure instructions. ptx: compiles ROOT/kernels/ with that nvcc; sass: reads the machine code of the
+# fatbins in FOLDER with that cuobjdump. Ends with 77 where the tool is not there.
 set -eu
 form=$1
 tool=$2
@@ -21,6 +21,10 @@ case $form in
     "$tool" -ptx -std=c++17 -O3 -allow-unsupported-compiler "-I$root" -o "$folder/listing" \
       "$folder/unit.cu"
     ;;
-  sass) "$tool" -sass "$4" >"$folder/listing" ;;
+  sass)
+    for file in chase stream arithmetic; do
+      "$tool" -sass "$4/$file.fatbin"
+    done >"$folder/listing"
+    ;;
 esac
 awk -v form="$form" -v body="$body" -f "$root/tests/gpu/instructions.awk" "$folder/listing"

@@ -50,6 +50,17 @@ check chase haul_chase_l2_u32 'ld\.global\.cg\.u32'
 check chase haul_chase_shared 'ld\.shared\.u32'
 check chase haul_chase_bulk 'cp\.async\.bulk\.shared::cluster\.global' 'mbarrier\.try_wait' 'ld\.volatile\.shared\.u64'
 check stream haul_stream_read_16_u4 "$load\.v4\.[ub]32"
+# Past the L1 cache: every load of data, and only of those kernels.
+for op in copy read; do
+  for access in '4_u1 u32' '4_u4 u32' '8_u1 v2\.u32' '8_u4 v2\.u32' '16_u1 v4\.u32' '16_u4 v4\.u32'; do
+    check stream "haul_stream_${op}_l2_${access% *}" "ld\.global\.cg\.${access#* }"
+    check stream "haul_stream_${op}_${access% *}" "$load"
+    if grep -q 'ld\.global\.cg' "$work/body"; then
+      echo "haul_stream_${op}_${access% *} passes the L1 cache" >&2
+      failures=$((failures + 1))
+    fi
+  done
+done
 check stream haul_stream_write_16_u1 "$store\.v4\.[ub]32"
 check pattern haul_pattern_compare "$load"
 

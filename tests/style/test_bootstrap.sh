@@ -24,6 +24,7 @@ fresh() {
   stand_in cmake 'echo "cmake version 3.28.3"'
   stand_in ninja 'exit 0'
   stand_in pkg-config 'exit 0'
+  stand_in xz 'exit 0'
   stand_in sqlite3 'exit 0'
   stand_in zsh 'exit 0'
   stand_in python3 'exit 0'
@@ -77,6 +78,8 @@ bootstrap build -j 0
 expect 2 'a number from 1 up'
 bootstrap build --preset
 expect 2 'needs a value'
+bootstrap build --all
+expect 2 '--all is an option of test'
 bootstrap build extra
 expect 2 "no argument 'extra'"
 bootstrap setup everything

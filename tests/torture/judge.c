@@ -49,6 +49,12 @@ bool database_run_is(const char *path, const char *status) {
          strcmp(text, status) == 0;
 }
 
+unsigned database_count_results(const char *path) {
+  char text[DETAIL_SIZE] = "";
+  (void)judge_rows(path, "SELECT count(*) FROM case_run", take_text, text);
+  return (unsigned)strtoul(text, NULL, 10);
+}
+
 struct judged {
   struct trial *trial;
   uint32_t sick_gpus;

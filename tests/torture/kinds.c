@@ -32,10 +32,14 @@ static void trial_write(const struct trial *trial, const char *name, const char 
   }
 }
 
-static bool trial_copy_clean(const struct trial *trial) {
+bool trial_copy_clean(const struct trial *trial) {
+  return trial_copy_clean_to(trial, trial->database);
+}
+
+bool trial_copy_clean_to(const struct trial *trial, const char *path) {
   char buffer[65536];
   int from = open(trial->settings->clean, O_RDONLY | O_CLOEXEC);
-  int to = open(trial->database, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   ssize_t got = from >= 0 && to >= 0 ? 1 : -1;
   while (got > 0 && (got = read(from, buffer, sizeof buffer)) > 0) {
     got = write(to, buffer, (size_t)got);

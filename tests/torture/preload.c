@@ -2,6 +2,7 @@
  * set. In the first process that loads it alone, not in the children of that one.
  *   TORTURE_IO=N:ERRNO:COUNT   the Nth call on a file whose path holds TORTURE_PATH fails, and the
  *                              COUNT - 1 after it; 0: all after it
+ *   TORTURE_NAMED=1            no file system knows files without a name
  *   TORTURE_CLOCK=N:SECONDS    from the Nth reading of CLOCK_REALTIME on it is SECONDS later */
 #include <dlfcn.h>
 #include <errno.h>
@@ -108,6 +109,19 @@ int unlink(const char *path) {
   }
 OPEN(open)
 OPEN(open64)
+
+int openat(int folder, const char *path, int flags, ...) {
+  NEXT(openat, int, int, const char *, int, ...)
+  va_list list;
+  va_start(list, flags);
+  const mode_t mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(list, mode_t) : 0;
+  va_end(list);
+  if ((flags & __O_TMPFILE) == __O_TMPFILE && getenv("TORTURE_NAMED") != NULL) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  return next(folder, path, flags, mode);
+}
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
   NEXT(clock_gettime, int, clockid_t, struct timespec *)

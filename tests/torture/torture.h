@@ -22,7 +22,10 @@
   X(clock, 1)   /* the clock set back and forth */                                                 \
   X(signal, 2)  /* signals to the parent */                                                        \
   X(stop, 1)    /* processes stopped and continued */                                              \
-  X(many, 1)    /* two to eight runs at once */
+  X(many, 1)    /* two to eight runs at once */                                                    \
+  X(shard, 3)   /* runs in shards killed, in a folder with links and FIFOs of others */            \
+  X(parts, 3)   /* journals, links and FIFOs beside databases, and outputs over them */            \
+  X(screen, 2)  /* hostile texts and names on a terminal */
 
 enum trial_kind {
 #define TRIAL_KIND_ID_(name, weight) TRIAL_##name,
@@ -39,6 +42,9 @@ enum trial_kind {
   X(wrong)    /* numbers called ok that are not those of an undisturbed run */                     \
   X(spread)   /* cases that failed though nothing of what they use was disturbed */                \
   X(broken)   /* haul crashed, or its database or its output is unreadable */                      \
+  X(spoilt)   /* files of another user that were changed or removed */                             \
+  X(left)     /* files that nobody finds again */                                                  \
+  X(escaped)  /* control characters on a terminal */                                               \
   X(stuck)    /* haul did not end in time */
 
 enum count {
@@ -86,6 +92,14 @@ void pause_ms(unsigned ms);
 
 /* Does what the kind says; kinds.c. */
 void trial_run(struct trial *trial);
+/* The database of the undisturbed run as that file, or as the trial's; false: it cannot be copied.
+ */
+bool trial_copy_clean_to(const struct trial *trial, const char *path);
+bool trial_copy_clean(const struct trial *trial);
+/* kinds_files.c */
+void trial_shard(struct trial *trial);
+void trial_parts(struct trial *trial);
+void trial_screen(struct trial *trial);
 
 /* ---- haul.c ---- */
 
@@ -125,6 +139,8 @@ size_t children_of(pid_t parent, pid_t *children, size_t most);
 void database_execute(const char *path, const char *sql);
 /* Whether the run that started last has that status; false: there is none. */
 bool database_run_is(const char *path, const char *status);
+/* How many results of cases it has. */
+unsigned database_count_results(const char *path);
 /* Judge the trial's database: it is sound, and every run that is done has each planned case once
  * for each process, with a reason where it is not ok, and the number of the clean database where it
  * is. healthy: cases that use none of these GPUs (bit i: GPU i) must be ok; UINT32_MAX: none must

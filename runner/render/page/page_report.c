@@ -1,5 +1,6 @@
 #include "runner/render/page/page_report.h"
 
+#include "engine/machine/machine.h"
 #include "runner/record/manage.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
@@ -76,7 +77,7 @@ static enum status report_write_figures(const struct report *report, size_t i,
   for (size_t k = 0; k < saved_query_count() && status == STATUS_OK; k++) {
     struct saved_query saved;
     saved_query_at(k, &arena, &saved);
-    if (saved.plot_count > 0 && saved_query_is_of(&saved, scenario != NULL ? scenario : "") &&
+    if (saved.plot_count > 0 && saved_query_is_of(&saved, scenario) &&
         saved_query_parameter(&saved, ":run") != NULL) {
       struct curves *curves = curves_new_drawn_by(page_results_figure, results);
       curves_draw_as(curves, &saved);
@@ -240,7 +241,7 @@ static void report_find_entries(struct report *report) {
   }
   for (size_t i = 0; i < request->run_count; i++) {
     const struct page_run *run = &report->runs[i];
-    const char *tag = result_set_text(&run->parts[RUN_PART_SUMMARY], 0, "tag");
+    const char *tag = result_set_optional(&run->parts[RUN_PART_SUMMARY], 0, "tag");
     report_add_entry(report, run->id, page_run_title(&report->runs[i]),
                      arena_format(&report->arena, "run %s%s%s", run->number,
                                   tag != NULL ? ", " : "", tag != NULL ? tag : ""));
@@ -261,7 +262,7 @@ static const char *report_lead(const struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
   if (request->compared == NULL && request->run_count == 1) {
-    text = result_set_text(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
+    text = result_set_optional(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
   }
   return text != NULL ? text : "How data moves inside GPU machines, as haul measured it.";
 }

@@ -10,8 +10,7 @@
 ENUM_NAMES_DEFINE(run_part, RUN_PART_LIST)
 
 static const char *page_run_say(const struct page_run *run, const char *column) {
-  const char *text = result_set_text(&run->parts[RUN_PART_SUMMARY], 0, column);
-  return text != NULL ? text : "";
+  return result_set_text(&run->parts[RUN_PART_SUMMARY], 0, column);
 }
 
 static long long page_run_count_of(const struct page_run *run, const char *column) {
@@ -71,8 +70,8 @@ static void page_run_put_box(FILE *page, const char *title, const char *text) {
 static void page_run_put_throttling(FILE *page, const struct result_set *gpus) {
   const char *text = "";
   for (size_t i = 0; i < gpus->row_count; i++) {
-    const char *share = result_set_text(gpus, i, "slowed_pct");
-    const char *by = result_set_text(gpus, i, "slowed_by");
+    const char *share = result_set_optional(gpus, i, "slowed_pct");
+    const char *by = result_set_optional(gpus, i, "slowed_by");
     if (share != NULL && by != NULL) {
       text = arena_format(gpus->arena, "%s%s%s in %s %% of the samples (%s)", text,
                           text[0] != '\0' ? "; " : "Clocks were kept down: ",
@@ -177,8 +176,7 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
 /* ---- checks ---- */
 
 static bool page_run_is_passed(const struct result_set *checks, size_t i) {
-  const char *status = result_set_text(checks, i, "status");
-  return status != NULL && strcmp(status, "passed") == 0;
+  return strcmp(result_set_text(checks, i, "status"), "passed") == 0;
 }
 
 static void page_run_put_not_passed(FILE *page, const struct result_set *checks) {
@@ -188,14 +186,14 @@ static void page_run_put_not_passed(FILE *page, const struct result_set *checks)
                               "<th scope=\"col\">found</th>" HTML_TABLE_ROWS,
              "Checks that did not pass");
   for (size_t i = 0; i < checks->row_count; i++) {
-    const char *gpu = result_set_text(checks, i, "gpu");
+    const char *gpu = result_set_optional(checks, i, "gpu");
     const char *status = result_set_text(checks, i, "status");
     if (!page_run_is_passed(checks, i)) {
       html_print(page,
                  "<tr><th scope=\"row\">%s</th><td>%s%s</td><td><span class=\"badge %s\">%s</span> "
                  "</td><td>%s</td><td>%s</td></tr>\n",
                  result_set_text(checks, i, "check"), gpu != NULL ? "gpu" : "machine", gpu,
-                 status != NULL && strcmp(status, "failed") == 0 ? "warn" : "plain", status,
+                 strcmp(status, "failed") == 0 ? "warn" : "plain", status,
                  result_set_text(checks, i, "want"), result_set_text(checks, i, "found"));
     }
   }
@@ -237,7 +235,7 @@ static void page_run_put_checks(FILE *page, const struct page_run *run) {
 static void page_run_put_wrong(FILE *page, const struct page_run *run) {
   const struct result_set *reasons = &run->parts[RUN_PART_NOT_MEASURED];
   const long long wrong = page_run_count_of(run, "wrong");
-  const char *reason = result_set_text(reasons, 0, "reason");
+  const char *reason = result_set_optional(reasons, 0, "reason");
   if (wrong > 0) {
     html_print(page, "<li class=\"bad\"><b>Went wrong:</b> %zu %s: %s", (size_t)wrong,
                wrong == 1 ? "case" : "cases", result_set_text(reasons, 0, "example"));
@@ -253,7 +251,7 @@ static void page_run_put_check_answer(FILE *page, const struct result_set *check
   for (size_t i = 0; i < checks->row_count; i++) {
     const char *status = result_set_text(checks, i, "status");
     passed += page_run_is_passed(checks, i);
-    failed += status != NULL && strcmp(status, "failed") == 0;
+    failed += strcmp(status, "failed") == 0;
   }
   const size_t unknown = checks->row_count - passed - failed;
   if (checks->row_count > 0) {
@@ -334,8 +332,8 @@ static void page_run_put_file(FILE *page, const char *text) {
 static void page_run_put_scenario(FILE *page, const struct page_run *run) {
   const struct result_set *scenario = &run->parts[RUN_PART_SCENARIO];
   const char *text = result_set_text(scenario, 0, "text");
-  const char *resolved = result_set_text(scenario, 0, "resolved");
-  if (text != NULL && text[0] != '\0') {
+  const char *resolved = result_set_optional(scenario, 0, "resolved");
+  if (text[0] != '\0') {
     (void)fputs("<details><summary>The scenario</summary>\n", page);
     page_run_put_file(page, text);
     if (resolved != NULL && strcmp(resolved, text) != 0) {

@@ -8,10 +8,10 @@
  *              first column of numbers after x that has a value; without such columns every column
  *              of numbers after x is a curve
  *   low, high  columns of these names, or Y_low and Y_high, are the error bars of the first y, or
- * of
- *              Y
+ *              of Y
  *   peak       a column that is called peak or ends in _peak or begins with peak_ is drawn as a
- * line plot       a column of that name: one plot for each of its values, in the order they come
+ *              line
+ *   plot       a column of that name: one plot for each of its values, in the order they come
  *   axis       a column of that name: what x is, where its own name does not say it
  *
  * Units follow from names: ..._bytes are sizes, gbps is GB/s, ..._ns is ns, ..._pct is %. Rows

@@ -3,6 +3,7 @@
 #include "engine/base/embed.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "runner/table/html.h"
 #include "runner/table/text.h"
 

@@ -7,8 +7,9 @@
 #ifndef HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_H
 #define HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_H
 
-#include "engine/machine/machine.h"
 #include "runner/table/result_set.h"
+
+struct machine;
 
 /* A run and its rates: "run 3: quick on node7, 2026-11-20 14:03". */
 struct machine_measured {

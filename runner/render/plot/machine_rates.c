@@ -1,4 +1,5 @@
 /* What a run measured, in the drawing of its machine. */
+#include "engine/machine/machine.h"
 #include "runner/render/plot/machine_internal.h"
 #include "runner/render/result/matrix.h"
 #include "runner/table/html.h"
@@ -9,15 +10,15 @@
 #include <string.h>
 
 static const struct result_field RATE_FIELDS[] = {
-#define RATE_FIELD_(column, member, number)                                                        \
-  { column, offsetof(struct machine_rate, member), number }
-    RATE_FIELD_("source", source, false),
-    RATE_FIELD_("target", target, false),
-    RATE_FIELD_("case", name, false),
-    RATE_FIELD_("cases", cases, false),
-    RATE_FIELD_("gbps", gbps, true),
-    RATE_FIELD_("peak_gbps", peak_gbps, true),
-    RATE_FIELD_("percent_of_peak", percent_of_peak, true),
+#define RATE_FIELD_(column, member, number, required)                                              \
+  { column, offsetof(struct machine_rate, member), number, required }
+    RATE_FIELD_("source", source, false, true),
+    RATE_FIELD_("target", target, false, true),
+    RATE_FIELD_("case", name, false, true),
+    RATE_FIELD_("cases", cases, false, true),
+    RATE_FIELD_("gbps", gbps, true, false),
+    RATE_FIELD_("peak_gbps", peak_gbps, true, false),
+    RATE_FIELD_("percent_of_peak", percent_of_peak, true, false),
 #undef RATE_FIELD_
 };
 

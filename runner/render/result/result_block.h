@@ -9,12 +9,12 @@
 
 /* The columns of run-result and run-flows that are used, and the members of a row that keep them:
  * TEXT(column, member), NUMBER(column, member). */
-#define RUN_ROW_LIST(TEXT, NUMBER)                                                                 \
-  TEXT("case", name)                                                                               \
-  TEXT("block", block)                                                                             \
-  TEXT("path", path)                                                                               \
+#define RUN_ROW_LIST(NAME, TEXT, NUMBER)                                                           \
+  NAME("case", name)                                                                               \
+  NAME("block", block)                                                                             \
+  NAME("path", path)                                                                               \
   TEXT("axes", axes)                                                                               \
-  TEXT("kind", kind)                                                                               \
+  NAME("kind", kind)                                                                               \
   TEXT("method", method) /* "sm (bulk)" where the scenario names the kernel */                     \
   TEXT("kernel_variant", kernel_variant)                                                           \
   TEXT("operation", operation)                                                                     \
@@ -40,7 +40,7 @@
   NUMBER("low_ns", low_ns)                                                                         \
   NUMBER("high_ns", high_ns)                                                                       \
   NUMBER("processes", processes)                                                                   \
-  TEXT("status", status)                                                                           \
+  NAME("status", status)                                                                           \
   TEXT("reason", reason)                                                                           \
   TEXT("note", note)                                                                               \
   NUMBER("load_gbps", load_gbps) /* of a load flow beside it, the mean of several */               \
@@ -50,7 +50,8 @@
   TEXT("noise", noise) /* of trials that ended before "precision" */                               \
   NUMBER("noise_percent", noise_percent)                                                           \
   NUMBER("noise_ns", noise_ns)                                                                     \
-  TEXT("same_as", same_as) /* the case that was measured in its place; NULL: itself */             \
+  NUMBER("above_peak", above_peak) /* 1: nothing compares the number */                            \
+  TEXT("same_as", same_as)         /* the case that was measured in its place; NULL: itself */     \
   TEXT("same_block", same_block)                                                                   \
   TEXT("same_axes", same_axes)                                                                     \
   TEXT("expected",                                                                                 \
@@ -70,7 +71,7 @@ struct result_axis {
 struct run_row {
 #define RUN_ROW_TEXT(column, member)   const char *member;
 #define RUN_ROW_NUMBER(column, member) double member;
-  RUN_ROW_LIST(RUN_ROW_TEXT, RUN_ROW_NUMBER)
+  RUN_ROW_LIST(RUN_ROW_TEXT, RUN_ROW_TEXT, RUN_ROW_NUMBER)
   const struct result_axis *swept; /* its axes, in the order of the scenario */
   size_t swept_count;
   const char *same; /* whose result it has, for people: "same as block up: measured once for both";

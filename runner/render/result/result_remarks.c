@@ -171,6 +171,17 @@ static const char *remarks_slowed(const struct result_remarks *remarks, const st
              : NULL;
 }
 
+/* NULL = its rate is one that the hardware allows, as far as is known. */
+static const char *remarks_above_peak(const struct result_remarks *remarks,
+                                      const struct run_row *row) {
+  return row->above_peak > 0 && row->reason == NULL && isfinite(row->percent_of_peak)
+             ? arena_format(remarks->arena,
+                            "above_peak: %.1f %% of the peak. A cache served the bytes, they did "
+                            "not move, or the peak is wrong. Nothing compares this number.",
+                            row->percent_of_peak)
+             : NULL;
+}
+
 /* How a case compares with what its machine reaches. That one is a little outside and as usual
  * matters where the reader sees the range. */
 static const char *remarks_expected(const struct result_remarks *remarks,
@@ -318,6 +329,7 @@ enum { TEXTS_MAX = 16 };
 static size_t remarks_texts(const struct result_remarks *remarks, const struct run_row *row,
                             const char *texts[TEXTS_MAX]) {
   const char *const whole[] = {row->reason,
+                               remarks_above_peak(remarks, row),
                                remarks_load_of(remarks, row),
                                remarks_slowed(remarks, row),
                                remarks_expected(remarks, row),

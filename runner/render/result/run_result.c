@@ -9,9 +9,10 @@
 /* ---- rows ---- */
 
 static const struct result_field run_row_fields[] = {
-#define TEXT(column, member)   {column, offsetof(struct run_row, member), false},
-#define NUMBER(column, member) {column, offsetof(struct run_row, member), true},
-    RUN_ROW_LIST(TEXT, NUMBER)};
+#define NAME(column, member)   {column, offsetof(struct run_row, member), false, true},
+#define TEXT(column, member)   {column, offsetof(struct run_row, member), false, false},
+#define NUMBER(column, member) {column, offsetof(struct run_row, member), true, false},
+    RUN_ROW_LIST(NAME, TEXT, NUMBER)};
 
 /* "from.memory=pinned size=64KiB" as keys and values. */
 static const struct result_axis *run_row_axes(struct arena *arena, const char *text,

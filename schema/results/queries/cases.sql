@@ -1,6 +1,7 @@
 -- Every case of a run, one row per process.
 --
--- The median and percentiles of each process, with the clock and power of the GPU during the case.
+-- The median and percentiles of each process, with the clock and power of the GPU during the case. The remark above_peak
+-- is of a rate more than 1 % above its peak: a cache served the bytes, they did not move, or the peak is wrong.
 --
 -- narrow: verified,cv,power_w,gbps_p5,gbps_p95,sm_clock_mhz,median_ns,trials,peak_pct,status,process,remark
 --
@@ -21,7 +22,7 @@ SELECT
   c.verified AS verified,
   c.sm_clock_mhz AS sm_clock_mhz,
   c.power_w AS power_w,
-  coalesce(c.reason, c.note) AS remark
+  coalesce(c.reason, CASE WHEN c.above_peak THEN 'above_peak' END, c.note) AS remark
 FROM v_case c
 WHERE c.run = :run AND c.case_name GLOB :name
 ORDER BY c.position, c.process;

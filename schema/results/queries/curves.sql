@@ -20,9 +20,10 @@ WITH RECURSIVE
     WHERE p.run = :run AND c.status = 'ok' AND p.block GLOB :block),
   -- The axes of a case, one per row; the size by its own column, whichever key it came from.
   word (position, word, rest) AS (
-    SELECT position, NULL, axes || ' ' FROM result WHERE axes <> ''
+    SELECT position, NULL, axes FROM result WHERE axes <> ''
     UNION ALL
-    SELECT position, substr(rest, 1, instr(rest, ' ') - 1), substr(rest, instr(rest, ' ') + 1)
+    -- The last word ends where the text does, also where that is cut by a NUL: each step leaves less.
+    SELECT position, substr(rest, 1, instr(rest || ' ', ' ') - 1), substr(rest, instr(rest || ' ', ' ') + 1)
     FROM word WHERE rest <> ''),
   axis (position, name, value, text) AS (
     SELECT position, 'size_bytes', size_bytes, NULL FROM result WHERE size_bytes IS NOT NULL

@@ -20,7 +20,7 @@ WITH
       CASE l.scenario
         WHEN 'stream' THEN c.operation || ', ' || CASE c.block WHEN 'threads' THEN '2^26 elements' ELSE '1024 threads' END
         WHEN 'grid-sweep' THEN c.operation
-        ELSE CASE c.block WHEN 'l1' THEN 'L1, ' ELSE 'L2, ' END || c.block_threads || ' threads'
+        ELSE CASE c.cache WHEN 'l2' THEN 'L2, ' ELSE 'L1, ' || (c.size_bytes / 1024) || ' KiB, ' END || c.block_threads || ' threads'
       END AS curve,
       CASE WHEN l.scenario <> 'stream' THEN 'blocks' ELSE c.block END AS of,
       CASE WHEN l.scenario <> 'stream' THEN CAST(c.grid_blocks AS INTEGER)

@@ -52,7 +52,7 @@ WITH
     UNION ALL
     SELECT 6, device, max(CASE WHEN CAST(grid_blocks AS INTEGER) = 40 THEN gbps END),
       max(CASE WHEN CAST(grid_blocks AS INTEGER) = 35 THEN gbps END)
-    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND block_threads = 256 GROUP BY device
+    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND cache = 'l2' AND block_threads = 256 GROUP BY device
     UNION ALL
     SELECT 7, device, max(CASE WHEN number_type = 'f16' THEN cycles_per_op END),
       max(CASE WHEN number_type = 'f32' THEN cycles_per_op END)
@@ -95,11 +95,11 @@ WITH
     FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l1' GROUP BY device
     UNION ALL
     SELECT 17, device, max(CASE WHEN block_threads = 512 THEN gbps END), max(CASE WHEN block_threads = 128 THEN gbps END)
-    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND CAST(grid_blocks AS INTEGER) = 30 GROUP BY device
+    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND cache = 'l2' AND CAST(grid_blocks AS INTEGER) = 30 GROUP BY device
     UNION ALL
     -- Of the points of a curve the one at which the GPUs differ most.
     SELECT 18, min(device), max(gbps), min(gbps)
-    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND block_threads = 256
+    FROM result WHERE scenario = 'shared-cache-scaling' AND block = 'l2' AND cache = 'l2' AND block_threads = 256
     GROUP BY grid_blocks HAVING count(DISTINCT device) > 1
     UNION ALL
     -- Neighbours of a sweep below the knee, of all operations those that differ least.

@@ -4,7 +4,7 @@
 -- the mean over its GPUs; NULL: not measured. Cycles are those of a dependent load or instruction, one thread alone:
 -- from shared memory, the L1 and L2 caches and memory (512 MiB), conflict_cycles those of each further thread at a bank
 -- of shared memory; fma and add3 the chains of arithmetic-latency. copy and triad are the best kernels of stream, l2 the
--- best copy inside the L2 cache. `haul diff --any-hardware` compares two models case by case.
+-- best copy inside the L2 cache, by loads that pass the L1. `haul diff --any-hardware` compares two models case by case.
 --
 -- of: memory-hierarchy,stream,shared-cache-scaling,shared-memory-latency,arithmetic-latency
 --
@@ -46,7 +46,7 @@ WITH
         AS triad_gbps,
       max(CASE WHEN r.scenario = 'stream' AND r.block = 'best' AND r.operation = 'triad' THEN r.percent_of_peak END)
         AS peak_pct,
-      max(CASE WHEN r.scenario = 'shared-cache-scaling' AND r.block IN ('l2', 'l2_wide') THEN r.gbps END) AS l2_gbps
+      max(CASE WHEN r.scenario = 'shared-cache-scaling' AND r.cache = 'l2' THEN r.gbps END) AS l2_gbps
     FROM result r
     GROUP BY r.model, r.simulated, r.device)
 SELECT

@@ -10,10 +10,11 @@
 -- or max_time ("time"); noise then says what their noise is like, as in v_case. partial is 1 in each row of a run
 -- that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was
 -- not measured, whereas one that is impossible has status "skipped". size_bytes is NULL where flows differ in it.
+-- above_peak is 1 where the rate is more than 1 % above its peak: such a number is not compared with anything.
 -- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
 -- engine.
 --
--- narrow: kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
+-- narrow: above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
 -- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
@@ -88,6 +89,7 @@ SELECT
   c.noise AS noise,
   c.noise_percent AS noise_percent,
   c.noise_ns AS noise_ns,
+  c.above_peak AS above_peak,
   (SELECT nullif(f.kernel_variant, 'auto') FROM flow f
    WHERE f.bench_case = c.bench_case AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)
     AS kernel_variant

@@ -3,7 +3,7 @@
 -- One row per case, in the order of the scenario: the median over the processes of the run, in GB/s (10^9 bytes per
 -- second), or in ns per access, instruction or call. low and high are the 95 % interval of the median if there
 -- was one process, and the slowest and the fastest process if there were several. peak_pct is the percentage
--- of the theoretical peak. "= NAME" is the remark on a setting that comes to another case, whose result it has.
+--  of the theoretical peak; the remark above_peak: a cache served the bytes, they did not move, or the peak is wrong. "= NAME" is the remark on a setting that comes to another case, whose result it has.
 --
 -- narrow: high,low,ns,remark,peak_pct,status
 --
@@ -17,7 +17,7 @@ SELECT
   c.percent_of_peak AS peak_pct,
   CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_op, c.median_ns) END AS ns,
   c.status AS status,
-  coalesce('= ' || p.same_as, c.reason, c.note) AS remark
+  coalesce('= ' || p.same_as, c.reason, CASE WHEN c.above_peak THEN 'above_peak' END, c.note) AS remark
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND c.status <> 'skipped' AND p.block GLOB :block
 ORDER BY p.listed, p.position;

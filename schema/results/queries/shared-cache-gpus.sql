@@ -6,9 +6,9 @@
 --
 -- of: shared-cache-scaling
 --
--- plot: x=blocks y=gbps curve=model,node,gpu by=cache,threads scale=linear
+-- plot: x=blocks y=gbps curve=model,node,gpu by=cache,size_bytes,threads scale=linear
 --
--- narrow: node,blocks_per_sm,share_pct
+-- narrow: size_bytes,node,blocks_per_sm,share_pct
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag
 -- :threads (integer, default 256) per block
@@ -21,14 +21,15 @@ SELECT
   d.gpu_name AS model,
   c.node AS node,
   'gpu' || d.gpu AS gpu,
-  CASE c.block WHEN 'l1' THEN 'l1' ELSE 'l2' END AS cache,
+  coalesce(c.cache, 'l1') AS cache,
   c.block_threads AS threads,
   c.grid_blocks AS blocks,
   round(1.0 * c.grid_blocks / d.sm_count, 2) AS blocks_per_sm,
   c.gbps AS gbps,
-  100 * c.gbps / max(c.gbps) OVER (PARTITION BY c.run, d.gpu, c.block = 'l1') AS share_pct
+  100 * c.gbps / max(c.gbps) OVER (PARTITION BY c.run, d.gpu, c.cache, c.size_bytes) AS share_pct,
+  c.size_bytes AS size_bytes
 FROM latest l
 JOIN v_run_case c ON c.run = l.run
 JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index
 WHERE l.age = 1 AND c.status = 'ok' AND c.kind = 'stream' AND c.block_threads = :threads
-ORDER BY d.gpu_name, c.node, d.gpu, cache DESC, c.grid_blocks;
+ORDER BY d.gpu_name, c.node, d.gpu, cache DESC, c.size_bytes, c.grid_blocks;

@@ -98,7 +98,7 @@ FROM json_each(:definition) d WHERE d.key = 'chase';
 -- name: insert_stream
 INSERT INTO stream (
   bench_case, op, number_type, memory_place, memory_index, memory, size_bytes, passes, threads, gpu,
-  block, grid, vector_bytes, unroll, clock, repeat_order)
+  block, grid, vector_bytes, unroll, clock, repeat_order, cache)
 SELECT
   :bench_case,
   json_extract(d.value, '$.op'),
@@ -116,7 +116,8 @@ SELECT
   nullif(json_extract(d.value, '$.vector_bytes'), 0),
   nullif(json_extract(d.value, '$.unroll'), 0),
   json_extract(d.value, '$.clock'),
-  json_extract(d.value, '$.order')
+  json_extract(d.value, '$.order'),
+  json_extract(d.value, '$.cache')
 FROM json_each(:definition) d WHERE d.key = 'stream';
 
 -- name: insert_arithmetic

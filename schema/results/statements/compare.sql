@@ -119,11 +119,14 @@ FROM (
 ORDER BY ordinal;
 
 -- name: medians
--- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone.
-SELECT run, process, status, median_ns
-FROM case_run INDEXED BY case_run_by_bench_case
-WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs))
-ORDER BY run, process;
+-- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone; above: the median is
+-- above the peak that the run's plan has (above_peak in views.sql).
+SELECT c.run, c.process, c.status, c.median_ns,
+  100.0 * (p.traffic_bytes / c.median_ns) / (p.peak_bytes_per_second / 1e9) > 101 AS above
+FROM case_run c INDEXED BY case_run_by_bench_case
+LEFT JOIN plan_case p ON p.run = c.run AND p.bench_case = c.bench_case
+WHERE c.bench_case = :bench_case AND c.run IN (SELECT value FROM json_each(:runs))
+ORDER BY c.run, c.process;
 
 -- name: errors
 -- The standard error of each of these medians from its trials, relative: that of its 95 % interval; where the

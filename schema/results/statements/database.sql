@@ -38,6 +38,24 @@ WHERE t.type IN ('table', 'view') AND instr(lower(:sql), lower(t.name)) > 0 ORDE
 -- name: virtual_table
 SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LIMIT 1;
 
+-- name: has_schema_text
+SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_text';
+
+-- name: schema_text
+SELECT migrations, views FROM schema_text WHERE version = :version;
+
+-- name: insert_schema_text
+INSERT INTO schema_text (version, migrations, views) VALUES (:version, :migrations, :views);
+
+-- name: columns
+-- Of each table.
+SELECT t.name, (SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_table_info(t.name) ORDER BY name))
+FROM sqlite_master t WHERE t.type = 'table' ORDER BY t.name;
+
+-- name: columns_of
+-- Of one, in the same order; NULL: there is no such table.
+SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_table_info(:table) ORDER BY name);
+
 -- name: migration_start
 -- A migration may rebuild tables; references are checked at its end. No effect inside a transaction.
 PRAGMA foreign_keys = OFF;
@@ -47,7 +65,7 @@ PRAGMA foreign_keys = ON;
 
 -- name: drop_views
 -- Gives the statements that drop haul's views; views of users have other names.
-SELECT 'DROP VIEW "' || name || '"' FROM sqlite_master WHERE type = 'view' AND name GLOB 'v_*';
+SELECT printf('DROP VIEW "%w"', name) FROM sqlite_master WHERE type = 'view' AND name GLOB 'v_*';
 
 -- name: broken_references
 SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1;

@@ -160,6 +160,99 @@ WHERE x.name = 'run' AND x.known = 1
   AND (m.status, m.n, m.median_ns, m.started_at_ns) IS NOT (c.status, c.n, c.median_ns, c.started_at_ns)
 LIMIT 1;
 
+-- name: compare
+-- Gives one SELECT per table of what is known by a key, and per table of its parts: a row for a thing that both files
+-- have under one key with other content, and the column. NULL is what a file of an older schema has, and differs
+-- from nothing.
+WITH
+  known (name) AS (VALUES ('environment'), ('scenario'), ('fleet'), ('bench_case')),
+  part (name, "column", parent) AS (
+    SELECT k.name, 'id', k.name FROM known k
+    UNION ALL
+    SELECT t.name, c.name, f."table"
+    FROM main.sqlite_master t
+    JOIN pragma_table_info(t.name, 'main') c ON c.pk = 1
+    JOIN pragma_foreign_key_list(t.name, 'main') f ON f."from" = c.name AND f."to" = 'id'
+    WHERE t.type = 'table' AND f."table" IN (SELECT name FROM known) AND t.name <> 'fleet_node'),
+  list (name, same, other, words) AS (
+    SELECT p.name,
+      group_concat(CASE WHEN c.pk > 1 THEN printf(' AND b."%w" IS a."%w"', c.name, c.name) END, ''),
+      group_concat(CASE WHEN c.name <> p."column" THEN printf(' OR a."%w" <> b."%w"', c.name, c.name) END, ''),
+      group_concat(CASE WHEN c.name <> p."column" THEN printf(' WHEN a."%w" <> b."%w" THEN %Q', c.name, c.name, c.name) END, '')
+    FROM part p JOIN pragma_table_info(p.name, 'main') c GROUP BY p.name)
+SELECT printf(
+  'SELECT (SELECT %s FROM main."%w" WHERE id = x.output), %Q || CASE%s ELSE '' (rows)'' END '
+    || 'FROM temp.merge_id x JOIN input."%w" a ON a."%w" = x.input '
+    || 'LEFT JOIN main."%w" b ON b."%w" = x.output%s '
+    || 'WHERE x.name = %Q AND x.known = 1 AND (b."%w" IS NULL%s) LIMIT 1',
+  CASE p.parent WHEN 'environment' THEN 'host_name' ELSE 'name' END, p.parent, p.name || '.',
+  l.words, p.name, p."column", p.name, p."column", ifnull(l.same, ''), p.parent, p."column", l.other)
+FROM part p JOIN list l ON l.name = p.name
+ORDER BY p.name;
+
+-- name: new_cases
+-- What the keys of new cases are made of.
+SELECT i.name, i.key, i.case_key, i.definition, i.block, i.axes, i.path,
+  CASE i.host_written WHEN 1 THEN 'written' ELSE i.host_cache END, i.device_cache
+FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
+WHERE x.name = 'bench_case' AND x.known = 0;
+
+-- name: new_scenarios
+-- With the text as it was before migration 1003, which left the keys.
+SELECT i.name, i.key, i.description, i.text, i.resolved,
+  replace(replace(replace(i.resolved, 'host_cache = "as_is"', 'host_cache = "warm"'),
+    'host_cache = ["as_is"', 'host_cache = ["warm"'), 'host_cache = ["flushed", "as_is"', 'host_cache = ["flushed", "warm"')
+FROM temp.merge_id x JOIN input.scenario i ON i.id = x.input
+WHERE x.name = 'scenario' AND x.known = 0;
+
+-- name: false_case
+-- A new case of which a column, or a row of its kind, is not what its definition says.
+WITH
+  c AS (
+    SELECT i.*, iif(json_valid(i.definition), i.definition, '{}') AS d
+    FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
+    WHERE x.name = 'bench_case' AND x.known = 0),
+  w AS (SELECT * FROM c WHERE json_extract(d, '$.unresolved') IS NULL),
+  said AS (
+    SELECT w.id, w.name, w.kind IS NOT json_extract(d, '$.kind') AS kind,
+      w.payload_bytes IS NOT CASE w.kind
+        WHEN 'stream' THEN json_extract(d, '$.stream.size_bytes') * json_extract(d, '$.stream.passes')
+          * CASE WHEN json_extract(d, '$.stream.op') IN ('read', 'write') THEN 1
+                 WHEN json_extract(d, '$.stream.op') IN ('add', 'triad') THEN 3 ELSE 2 END
+        ELSE (SELECT ifnull(sum(json_extract(f.value, '$.size_bytes') * ifnull(json_extract(f.value, '$.copies'), 1)), 0)
+              FROM json_each(d, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured')
+      END AS payload,
+      w.operations IS NOT CASE w.kind
+        WHEN 'chase' THEN json_extract(d, '$.chase.hops')
+        WHEN 'arithmetic' THEN json_extract(d, '$.arithmetic.instructions') ELSE 0 END AS operations,
+      (SELECT count(*) FROM input.flow f WHERE f.bench_case = w.id) IS NOT ifnull(json_array_length(d, '$.flows'), 0)
+        OR EXISTS (
+          SELECT 1 FROM input.flow f LEFT JOIN json_each(d, '$.flows') j ON j.key = f.ordinal
+          WHERE f.bench_case = w.id
+            AND (f.size_bytes, f.role, f.method, f.source_place, f.source_index, f.source_memory,
+                 f.target_place, f.target_index, f.target_memory, f.initiator, f.staged, f.copies) IS NOT
+                (json_extract(j.value, '$.size_bytes'), json_extract(j.value, '$.role'),
+                 json_extract(j.value, '$.method'), json_extract(j.value, '$.source.place'),
+                 json_extract(j.value, '$.source.index'), json_extract(j.value, '$.source.memory'),
+                 json_extract(j.value, '$.target.place'), json_extract(j.value, '$.target.index'),
+                 json_extract(j.value, '$.target.memory'), json_extract(j.value, '$.initiator'),
+                 json_extract(j.value, '$.staged'), json_extract(j.value, '$.copies'))) AS flows,
+      EXISTS (SELECT 1 FROM input.stream s WHERE s.bench_case = w.id
+              AND (s.op, s.size_bytes, s.passes) IS NOT (json_extract(d, '$.stream.op'),
+                json_extract(d, '$.stream.size_bytes'), json_extract(d, '$.stream.passes')))
+        OR EXISTS (SELECT 1 FROM input.chase s WHERE s.bench_case = w.id
+              AND (s.footprint_bytes, s.hops, s.gpu) IS NOT (json_extract(d, '$.chase.footprint_bytes'),
+                json_extract(d, '$.chase.hops'), json_extract(d, '$.chase.gpu')))
+        OR EXISTS (SELECT 1 FROM input.arithmetic s WHERE s.bench_case = w.id
+              AND (s.op, s.instructions, s.gpu) IS NOT (json_extract(d, '$.arithmetic.op'),
+                json_extract(d, '$.arithmetic.instructions'), json_extract(d, '$.arithmetic.gpu')))
+        OR EXISTS (SELECT 1 FROM input.overhead s WHERE s.bench_case = w.id
+              AND s.operation IS NOT json_extract(d, '$.overhead.operation')) AS work
+    FROM w)
+SELECT name, CASE WHEN kind THEN 'kind' WHEN payload THEN 'payload_bytes' WHEN operations THEN 'operations'
+  WHEN flows THEN 'flow' ELSE 'work' END
+FROM said WHERE kind OR payload OR operations OR flows OR work LIMIT 1;
+
 -- name: copy
 -- Gives one INSERT per table, parents before tables that refer to them. Of a table with an id it copies the new
 -- rows, with their new ids. Of any other table it copies the rows that belong, by the first column of their key,
@@ -169,7 +262,7 @@ WITH RECURSIVE
   copied (name) AS (
     SELECT name FROM main.sqlite_master
     WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
-      AND name NOT IN ('baseline', 'fleet_node', 'merged_input')),
+      AND name NOT IN ('baseline', 'fleet_node', 'merged_input', 'schema_text')),
   reference (name, "column", parent, is_id) AS (
     SELECT t.name, f."from", f."table", f."to" = 'id'
     FROM copied t, pragma_foreign_key_list(t.name, 'main') f),

@@ -1,5 +1,6 @@
 #include "engine/host/numa.h"
 
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 #include "engine/base/clock.h"
 #include "engine/host/thread_team.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <pthread.h>

@@ -1,6 +1,8 @@
 /* Every kind of check against machines in known states. */
 #include "engine/machine/check.h"
 
+#include "engine/machine/machine.h"
+#include "engine/machine/telemetry.h"
 #include "tests/cmocka.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Extents of samples and the words for throttling. */
 #include "engine/machine/telemetry.h"
 
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <stdlib.h>

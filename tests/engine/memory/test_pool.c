@@ -1,5 +1,6 @@
 #include "engine/memory/memory.h"
 
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <stdlib.h>

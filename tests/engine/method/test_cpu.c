@@ -1,3 +1,5 @@
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "kernels/pattern.h"
 #include "tests/cmocka.h"

@@ -2,6 +2,8 @@
  * before the caller lets all go, and nobody after an error. */
 #include "engine/trial/enqueuers.h"
 
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <pthread.h>

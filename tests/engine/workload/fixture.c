@@ -1,5 +1,7 @@
 #include "tests/engine/workload/fixture.h"
 
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "tests/cmocka.h"
 

@@ -3,6 +3,7 @@
 #ifndef HAUL_TESTS_ENGINE_WORKLOAD_FIXTURE_H
 #define HAUL_TESTS_ENGINE_WORKLOAD_FIXTURE_H
 
+#include "engine/case/transfer.h"
 #include "engine/engine.h"
 
 enum { FIXTURE_TRIALS_MAX = 256 };

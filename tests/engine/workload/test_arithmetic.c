@@ -1,21 +1,26 @@
 /* [[arithmetic]]: every kernel gives what the host's own arithmetic gives. */
+#include "engine/case/work.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
 
+/* What a case measures; of one at a time. */
+static union work work;
+
 static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type type) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
-  bench_case.work.arithmetic = (struct arithmetic){.op = op,
-                                                   .type = type,
-                                                   .measure = ARITHMETIC_LATENCY,
-                                                   .gpu = 1,
-                                                   .ilp = 1,
-                                                   .block = 1,
-                                                   .grid = 1,
-                                                   .instructions = 4096};
-  bench_case.operations = bench_case.work.arithmetic.instructions;
+  bench_case.work = &work;
+  work.arithmetic = (struct arithmetic){.op = op,
+                                        .type = type,
+                                        .measure = ARITHMETIC_LATENCY,
+                                        .gpu = 1,
+                                        .ilp = 1,
+                                        .block = 1,
+                                        .grid = 1,
+                                        .instructions = 4096};
+  bench_case.operations = work.arithmetic.instructions;
   return bench_case;
 }
 
@@ -26,18 +31,32 @@ static void every_operation_and_type(void **state) {
       struct bench_case bench_case =
           arithmetic_case((enum arithmetic_op)op, (enum number_type)type);
       for (uint32_t ilp = 1; ilp <= 8; ilp *= 2) {
-        bench_case.work.arithmetic.ilp = ilp;
+        work.arithmetic.ilp = ilp;
         fixture_run_ok(*state, &bench_case);
         const struct fixture *fixture = *state;
         assert_true(fixture->outcome.verified);
         assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
         assert_true(fixture->trials[0].cycles > 0);
-        bench_case.work.arithmetic.measure = ARITHMETIC_THROUGHPUT;
-        bench_case.work.arithmetic.block = 96;
-        bench_case.work.arithmetic.grid = 200;
+        work.arithmetic.measure = ARITHMETIC_THROUGHPUT;
+        work.arithmetic.block = 96;
+        work.arithmetic.grid = 200;
       }
     }
   }
+}
+
+/* Every thread leaves a word, on the GPU and for verification on the host. */
+static void results_are_a_part_of_the_memory(void **state) {
+  const struct fixture *fixture = *state;
+  const struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
+  uint64_t host_bytes = 0;
+  uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
+  work.arithmetic.block = 96;
+  work.arithmetic.grid = 200;
+  engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+  assert_int_equal(host_bytes, 96 * 200 * 8);
+  assert_int_equal(gpu_bytes[1], 96 * 200 * 8);
+  assert_int_equal(gpu_bytes[0], 0);
 }
 
 static void refuses(struct fixture *fixture, struct bench_case bench_case, const char *why) {
@@ -50,25 +69,25 @@ static void refuses(struct fixture *fixture, struct bench_case bench_case, const
 
 static void unsupported_arithmetic_gives_its_reason(void **state) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
-  bench_case.work.arithmetic.ilp = 3;
+  work.arithmetic.ilp = 3;
   refuses(*state, bench_case, "1, 2, 4 or 8");
-  bench_case.work.arithmetic.ilp = 2;
+  work.arithmetic.ilp = 2;
   refuses(*state, bench_case, "one chain by one warp");
-  bench_case.work.arithmetic.ilp = 1;
-  bench_case.work.arithmetic.instructions = 4095;
+  work.arithmetic.ilp = 1;
+  work.arithmetic.instructions = 4095;
   refuses(*state, bench_case, "a multiple of 512");
-  bench_case.work.arithmetic.instructions = 512;
-  bench_case.work.arithmetic.block = 0;
+  work.arithmetic.instructions = 512;
+  work.arithmetic.block = 0;
   refuses(*state, bench_case, "at least one");
-  bench_case.work.arithmetic.block = 1;
-  bench_case.work.arithmetic.gpu = 4;
+  work.arithmetic.block = 1;
+  work.arithmetic.gpu = 4;
   refuses(*state, bench_case, "no GPU 4");
 }
 
 /* No trial is longer than the chains keep to normal numbers. */
 static void iterations_end_at_the_most_instructions(void **state) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_MUL, NUMBER_F16);
-  bench_case.work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
+  work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
   fixture_run_ok(*state, &bench_case);
   assert_int_equal(((struct fixture *)*state)->outcome.iterations, 2);
@@ -76,6 +95,7 @@ static void iterations_end_at_the_most_instructions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_are_a_part_of_the_memory),
       cmocka_unit_test(every_operation_and_type),
       cmocka_unit_test(unsupported_arithmetic_gives_its_reason),
       cmocka_unit_test(iterations_end_at_the_most_instructions),

@@ -2,6 +2,8 @@
  * and trials that do not count. */
 #include "engine/workload/workload.h"
 
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <stdlib.h>

@@ -1,19 +1,25 @@
 /* [[chase]] through every space, in both orders, by one thread and many, and beside loads. */
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
 
+/* What a case measures; of one at a time. */
+static union work work;
+
 static struct bench_case chase_case(enum chase_space space, struct endpoint memory) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
-  bench_case.work.chase = (struct chase){.space = space,
-                                         .memory = memory,
-                                         .footprint_bytes = 64 << 10,
-                                         .stride_bytes = 128,
-                                         .order = CHASE_RANDOM,
-                                         .hops = 100};
-  bench_case.operations = bench_case.work.chase.hops;
+  bench_case.work = &work;
+  work.chase = (struct chase){.space = space,
+                              .memory = memory,
+                              .footprint_bytes = 64 << 10,
+                              .stride_bytes = 128,
+                              .order = CHASE_RANDOM,
+                              .hops = 100};
+  bench_case.operations = work.chase.hops;
   return bench_case;
 }
 
@@ -27,25 +33,27 @@ static double cycles_of(struct fixture *fixture, const struct bench_case *bench_
   assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
   const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
   assert_true(trial->cycles > 0);
-  return (double)trial->cycles / ((double)trial->iterations * (double)bench_case->work.chase.hops);
+  return (double)trial->cycles / ((double)trial->iterations * (double)work.chase.hops);
 }
 
 static void every_space_and_order(void **state) {
-  const struct bench_case spaces[] = {chase_case(CHASE_HOST, host), chase_case(CHASE_PEER, peer),
-                                      chase_case(CHASE_GLOBAL, own), chase_case(CHASE_SHARED, own)};
+  const struct {
+    enum chase_space space;
+    struct endpoint memory;
+  } spaces[] = {{CHASE_HOST, host}, {CHASE_PEER, peer}, {CHASE_GLOBAL, own}, {CHASE_SHARED, own}};
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
-    struct bench_case bench_case = spaces[i];
+    struct bench_case bench_case = chase_case(spaces[i].space, spaces[i].memory);
     for (int order = 0; order < (int)chase_order_name_count; order++) {
-      bench_case.work.chase.access = CHASE_BY_LOAD;
-      bench_case.work.chase.order = (enum chase_order)order;
-      bench_case.work.chase.threads = 0;
-      bench_case.work.chase.blocks = 0;
+      work.chase.access = CHASE_BY_LOAD;
+      work.chase.order = (enum chase_order)order;
+      work.chase.threads = 0;
+      work.chase.blocks = 0;
       (void)cycles_of(*state, &bench_case);
-      bench_case.work.chase.threads = 96;
-      bench_case.work.chase.blocks = 3;
+      work.chase.threads = 96;
+      work.chase.blocks = 3;
       (void)cycles_of(*state, &bench_case);
-      if (spaces[i].work.chase.space != CHASE_SHARED) {
-        bench_case.work.chase.access = CHASE_BY_BULK;
+      if (spaces[i].space != CHASE_SHARED) {
+        work.chase.access = CHASE_BY_BULK;
         (void)cycles_of(*state, &bench_case);
       }
     }
@@ -55,21 +63,21 @@ static void every_space_and_order(void **state) {
 /* Elements of the GPU's memory are written in parts: several, the last one short; one each. */
 static void a_footprint_of_several_parts(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
-  bench_case.work.chase.footprint_bytes = (40 << 20) + 4096;
-  bench_case.work.chase.stride_bytes = 1 << 20;
+  work.chase.footprint_bytes = (40 << 20) + 4096;
+  work.chase.stride_bytes = 1 << 20;
   (void)cycles_of(*state, &bench_case);
-  bench_case.work.chase.footprint_bytes = 96 << 20;
-  bench_case.work.chase.stride_bytes = 24 << 20;
+  work.chase.footprint_bytes = 96 << 20;
+  work.chase.stride_bytes = 24 << 20;
   (void)cycles_of(*state, &bench_case);
 }
 
 static void cache_of_the_chase_follows_the_footprint(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   const double first = cycles_of(*state, &bench_case);
-  bench_case.work.chase.cache = CACHE_L2;
+  work.chase.cache = CACHE_L2;
   const double second = cycles_of(*state, &bench_case);
-  bench_case.work.chase.cache = CACHE_L1;
-  bench_case.work.chase.footprint_bytes = 4 << 20;
+  work.chase.cache = CACHE_L1;
+  work.chase.footprint_bytes = 4 << 20;
   const double beyond = cycles_of(*state, &bench_case);
   assert_true(first < second);
   assert_true(beyond > 0.9 * second && beyond < 1.1 * second);
@@ -79,7 +87,7 @@ static void cache_of_the_chase_follows_the_footprint(void **state) {
  * of warps on the SM is busy all the time. */
 static void conflicts_of_banks_add_up(void **state) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
-  struct chase *chase = &bench_case.work.chase;
+  struct chase *chase = &work.chase;
   chase->order = CHASE_STRIDED;
   chase->threads = 32;
   chase->stride_bytes = 4;
@@ -103,7 +111,7 @@ static void conflicts_of_banks_add_up(void **state) {
 /* Figure 2: the same strides through 2 MiB, with elements of 4 bytes. */
 static void words_are_chased_through_the_caches(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
-  struct chase *chase = &bench_case.work.chase;
+  struct chase *chase = &work.chase;
   chase->order = CHASE_STRIDED;
   chase->element_bytes = 4;
   chase->footprint_bytes = 2 << 20;
@@ -125,11 +133,11 @@ static void words_are_chased_through_the_caches(void **state) {
 /* Table I of seed 003 has no number for 1024 threads 32 words apart in 64 KiB. */
 static void threads_beyond_the_footprint_are_unsupported(void **state) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
-  bench_case.work.chase.order = CHASE_STRIDED;
+  work.chase.order = CHASE_STRIDED;
   for (uint32_t threads = 1; threads <= 1024; threads *= 2) {
     for (uint64_t stride = 4; stride <= 128; stride *= 2) {
-      bench_case.work.chase.threads = threads;
-      bench_case.work.chase.stride_bytes = stride;
+      work.chase.threads = threads;
+      work.chase.stride_bytes = stride;
       if (threads * stride <= 64 << 10) {
         (void)cycles_of(*state, &bench_case);
       } else {
@@ -209,23 +217,23 @@ static void unsupported_chase_gives_its_reason(void **state) {
   refuses(*state, chase_case(CHASE_SHARED, host), "own (device) memory");
   refuses(*state, chase_case(CHASE_PEER, own), "another GPU");
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
-  bench_case.work.chase.footprint_bytes = 228 << 10;
+  work.chase.footprint_bytes = 228 << 10;
   refuses(*state, bench_case, "bytes of shared memory to spare");
   bench_case = chase_case(CHASE_GLOBAL, own);
-  bench_case.work.chase.stride_bytes = 4;
+  work.chase.stride_bytes = 4;
   refuses(*state, bench_case, "multiple of 8");
-  bench_case.work.chase.element_bytes = 4;
-  bench_case.work.chase.footprint_bytes = 4 << 20;
+  work.chase.element_bytes = 4;
+  work.chase.footprint_bytes = 4 << 20;
   refuses(*state, bench_case, "at most 2 MiB");
-  bench_case.work.chase.element_bytes = 8;
-  bench_case.work.chase.stride_bytes = 8;
-  bench_case.work.chase.threads = 1025;
+  work.chase.element_bytes = 8;
+  work.chase.stride_bytes = 8;
+  work.chase.threads = 1025;
   refuses(*state, bench_case, "at most 1024");
   bench_case = chase_case(CHASE_SHARED, own);
-  bench_case.work.chase.access = CHASE_BY_BULK;
+  work.chase.access = CHASE_BY_BULK;
   refuses(*state, bench_case, "brings bytes into shared memory");
-  bench_case.work.chase.space = CHASE_GLOBAL;
-  bench_case.work.chase.stride_bytes = 24;
+  work.chase.space = CHASE_GLOBAL;
+  work.chase.stride_bytes = 24;
   refuses(*state, bench_case, "multiple of 16");
   struct flow load = copy_beside((struct endpoint){PLACE_NUMA, 0, MEMORY_MANAGED}, own, 1 << 20);
   bench_case = chase_case(CHASE_GLOBAL, own);

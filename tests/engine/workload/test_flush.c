@@ -1,6 +1,7 @@
 /* host_cache: what is done to the caches before each trial is proven, and every byte arrives. */
 #include "tests/engine/workload/fixture.h"
 
+#include "engine/case/transfer.h"
 #include "engine/host/cache.h"
 #include "engine/host/numa.h"
 #include "tests/cmocka.h"

@@ -1,6 +1,7 @@
 /* Flows that a gate holds, and the same without it. */
 #include "engine/trial/event_trial.h"
 
+#include "engine/case/transfer.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 

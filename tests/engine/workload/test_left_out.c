@@ -1,12 +1,17 @@
 /* A kernel that does nothing is never a number: streams, chases and arithmetic whose kernels are
  * dropped on GPU 3, and measured on GPU 2. Nor are pages of which the driver does not say where
  * they are. */
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
 
 enum { WORKING = 2, LEFT_OUT = 3 };
+
+/* What a case measures; of one at a time. */
+static union work work;
 
 static void is_found(struct fixture *fixture, const struct bench_case *bench_case,
                      enum case_status status, const char *why) {
@@ -22,12 +27,13 @@ static void streams_are_corrupt(void **state) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = fixture_transfer(NULL, 0);
     bench_case.kind = CASE_STREAM;
-    bench_case.work.stream = (struct stream){.op = (enum stream_op)op,
-                                             .type = NUMBER_F32,
-                                             .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
-                                             .size_bytes = 40000};
+    bench_case.work = &work;
+    work.stream = (struct stream){.op = (enum stream_op)op,
+                                  .type = NUMBER_F32,
+                                  .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                                  .size_bytes = 40000};
     fixture_run_ok(*state, &bench_case);
-    bench_case.work.stream.memory.index = LEFT_OUT;
+    work.stream.memory.index = LEFT_OUT;
     is_found(*state, &bench_case, CASE_CORRUPT,
              op == STREAM_DOT    ? "the dot product is"
              : op == STREAM_READ ? "the words that were read add up to"
@@ -38,15 +44,16 @@ static void streams_are_corrupt(void **state) {
 static void chases_are_corrupt(void **state) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
-  bench_case.work.chase = (struct chase){.space = CHASE_GLOBAL,
-                                         .gpu = WORKING,
-                                         .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
-                                         .footprint_bytes = 64 << 10,
-                                         .stride_bytes = 128,
-                                         .hops = 100};
+  bench_case.work = &work;
+  work.chase = (struct chase){.space = CHASE_GLOBAL,
+                              .gpu = WORKING,
+                              .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                              .footprint_bytes = 64 << 10,
+                              .stride_bytes = 128,
+                              .hops = 100};
   fixture_run_ok(*state, &bench_case);
-  bench_case.work.chase.gpu = LEFT_OUT;
-  bench_case.work.chase.memory.index = LEFT_OUT;
+  work.chase.gpu = LEFT_OUT;
+  work.chase.memory.index = LEFT_OUT;
   is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
@@ -54,34 +61,54 @@ static void chases_are_corrupt(void **state) {
 static void whole_rounds_are_corrupt(void **state) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
-  bench_case.work.chase = (struct chase){.space = CHASE_GLOBAL,
-                                         .gpu = WORKING,
-                                         .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
-                                         .footprint_bytes = 128 << 10,
-                                         .stride_bytes = 256,
-                                         .order = CHASE_RANDOM,
-                                         .cache = CACHE_L1,
-                                         .hops = 512};
+  bench_case.work = &work;
+  work.chase = (struct chase){.space = CHASE_GLOBAL,
+                              .gpu = WORKING,
+                              .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
+                              .footprint_bytes = 128 << 10,
+                              .stride_bytes = 256,
+                              .order = CHASE_RANDOM,
+                              .cache = CACHE_L1,
+                              .hops = 512};
   bench_case.measure.iterations = 1;
   fixture_run_ok(*state, &bench_case);
-  bench_case.work.chase.gpu = LEFT_OUT;
-  bench_case.work.chase.memory.index = LEFT_OUT;
+  work.chase.gpu = LEFT_OUT;
+  work.chase.memory.index = LEFT_OUT;
   is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
 static void arithmetic_has_no_times(void **state) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
-  bench_case.work.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
-                                                   .type = NUMBER_F32,
-                                                   .gpu = WORKING,
-                                                   .ilp = 1,
-                                                   .block = 1,
-                                                   .grid = 1,
-                                                   .instructions = 512};
+  bench_case.work = &work;
+  work.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
+                                        .type = NUMBER_F32,
+                                        .gpu = WORKING,
+                                        .ilp = 1,
+                                        .block = 1,
+                                        .grid = 1,
+                                        .instructions = 512};
   fixture_run_ok(*state, &bench_case);
-  bench_case.work.arithmetic.gpu = LEFT_OUT;
+  work.arithmetic.gpu = LEFT_OUT;
   is_found(*state, &bench_case, CASE_FAILED, "no SM noted");
+}
+
+/* Thread 87 of 96: a byte of its result arrives inverted. */
+static void a_wrong_result_of_arithmetic_is_corrupt(void **state) {
+  struct bench_case bench_case = fixture_transfer(NULL, 0);
+  bench_case.kind = CASE_ARITHMETIC;
+  bench_case.work = &work;
+  work.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
+                                        .type = NUMBER_F32,
+                                        .measure = ARITHMETIC_THROUGHPUT,
+                                        .gpu = 0,
+                                        .ilp = 1,
+                                        .block = 32,
+                                        .grid = 3,
+                                        .instructions = 512};
+  fixture_run_ok(*state, &bench_case);
+  work.arithmetic.gpu = 1;
+  is_found(*state, &bench_case, CASE_CORRUPT, " instructions thread 87 is at 0x");
 }
 
 static void pages_of_unknown_place_are_not_moved(void **state) {
@@ -103,6 +130,7 @@ int main(void) {
       cmocka_unit_test(chases_are_corrupt),
       cmocka_unit_test(whole_rounds_are_corrupt),
       cmocka_unit_test(arithmetic_has_no_times),
+      cmocka_unit_test(a_wrong_result_of_arithmetic_is_corrupt),
       cmocka_unit_test(pages_of_unknown_place_are_not_moved),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

@@ -1,15 +1,21 @@
 /* Case kind overhead: every operation runs, within its limits, and what it makes is undone. */
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <string.h>
+
+/* What a case measures; of one at a time. */
+static union work work;
 
 static struct bench_case overhead(enum overhead_operation operation, enum memory_kind memory,
                                   uint64_t size_bytes) {
   const bool at_gpu = memory == MEMORY_DEVICE || memory == MEMORY_MANAGED;
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_OVERHEAD;
-  bench_case.work.overhead =
+  bench_case.work = &work;
+  work.overhead =
       (struct overhead){.operation = operation,
                         .gpu = 0,
                         .memory = at_gpu ? fixture_gpu(0, memory) : fixture_node(0, memory),
@@ -54,7 +60,7 @@ static void allocations_are_limited(void **state) {
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
   fixture_run_ok(fixture, &bench_case);
   assert_int_equal(fixture->outcome.iterations, 64);
-  bench_case.work.overhead.size_bytes = UINT64_C(300) << 20;
+  work.overhead.size_bytes = UINT64_C(300) << 20;
   fixture_run_ok(fixture, &bench_case);
   assert_int_equal(fixture->outcome.iterations, 3);
   uint64_t host_bytes = 0;
@@ -75,15 +81,15 @@ static void refuses(struct fixture *fixture, const struct bench_case *bench_case
 static void unsupported_overhead_gives_its_reason(void **state) {
   const struct fixture *fixture = *state;
   struct bench_case bench_case = overhead(OVERHEAD_KERNEL_LAUNCH, MEMORY_DEVICE, 0);
-  bench_case.work.overhead.gpu = 99;
+  work.overhead.gpu = 99;
   refuses(*state, &bench_case, "no such GPU");
   bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 0);
   refuses(*state, &bench_case, "at least one byte");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
-  bench_case.work.overhead.memory.place = PLACE_GPU;
+  work.overhead.memory.place = PLACE_GPU;
   refuses(*state, &bench_case, "cannot be at a GPU");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
-  bench_case.work.overhead.memory.index = 17;
+  work.overhead.memory.index = 17;
   refuses(*state, &bench_case, "no NUMA node 17");
   bench_case =
       overhead(OVERHEAD_ALLOCATE, MEMORY_MANAGED, fixture->machine->gpus[0].free_memory_bytes / 2);

@@ -1,5 +1,7 @@
 /* Scattered copies: every piece goes where it must and nothing else is written; one wrong byte is
  * found and named; the time per piece has the shape that was seen on real GPUs. */
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "engine/workload/pieces.h"
 #include "tests/cmocka.h"

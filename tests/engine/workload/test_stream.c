@@ -1,5 +1,9 @@
 /* [[stream]] on GPUs and host threads: every operation, type and shape is verified; what cannot be
  * is refused. */
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
+#include "engine/workload/stream.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
@@ -8,12 +12,15 @@
 /* Not a multiple of any access, tile or page. */
 enum { SIZE_BYTES = 1000 * 8 + 8 };
 
+/* What a case measures; of one at a time. */
+static union work work;
+
 static struct bench_case stream_case(struct endpoint memory, enum stream_op op,
                                      enum number_type type) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_STREAM;
-  bench_case.work.stream =
-      (struct stream){.op = op, .type = type, .memory = memory, .size_bytes = SIZE_BYTES};
+  bench_case.work = &work;
+  work.stream = (struct stream){.op = op, .type = type, .memory = memory, .size_bytes = SIZE_BYTES};
   return bench_case;
 }
 
@@ -30,9 +37,9 @@ static void every_operation_on_a_gpu(void **state) {
       const enum number_type type = i % 2 == 0 ? NUMBER_F32 : NUMBER_F64;
       struct bench_case bench_case =
           stream_case(fixture_gpu(1, MEMORY_DEVICE), (enum stream_op)op, type);
-      bench_case.work.stream.unroll = unrolls[i / 2 % 3];
-      bench_case.work.stream.vector_bytes = vectors[i / 6];
-      if (type == NUMBER_F64 && bench_case.work.stream.vector_bytes == 4) {
+      work.stream.unroll = unrolls[i / 2 % 3];
+      work.stream.vector_bytes = vectors[i / 6];
+      if (type == NUMBER_F64 && work.stream.vector_bytes == 4) {
         continue;
       }
       run_verified(*state, &bench_case);
@@ -51,9 +58,9 @@ static void every_operation_on_the_host(void **state) {
       struct bench_case bench_case =
           stream_case(fixture_node(0, MEMORY_PAGEABLE), (enum stream_op)op,
                       i % 2 == 0 ? NUMBER_F32 : NUMBER_F64);
-      bench_case.work.stream.size_bytes = sizes[i / 2];
-      bench_case.work.stream.threads = i % 2 == 0 ? 0 : 1;
-      bench_case.work.stream.passes = (uint32_t)(i % 3);
+      work.stream.size_bytes = sizes[i / 2];
+      work.stream.threads = i % 2 == 0 ? 0 : 1;
+      work.stream.passes = (uint32_t)(i % 3);
       run_verified(*state, &bench_case);
       assert_int_equal(((struct fixture *)*state)->outcome.clock, CLOCK_HOST);
     }
@@ -68,12 +75,70 @@ static void one_thread_and_many_blocks(void **state) {
     for (int op = 0; op < (int)stream_op_name_count; op++) {
       struct bench_case bench_case =
           stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
-      bench_case.work.stream.block = shapes[i].block;
-      bench_case.work.stream.grid = shapes[i].grid;
-      bench_case.work.stream.passes = 3;
+      work.stream.block = shapes[i].block;
+      work.stream.grid = shapes[i].grid;
+      work.stream.passes = shapes[i].grid <= 2 ? 3 : 1;
       run_verified(*state, &bench_case);
     }
   }
+}
+
+/* Blocks that wait for others to end would make all passes over parts of the arrays. */
+static void passes_need_all_blocks_at_once(void **state) {
+  const struct fixture *fixture = *state;
+  const uint32_t sms = fixture->machine->gpus[0].sm_count;
+  const struct {
+    uint32_t block, grid;
+    bool fits;
+  } cases[] = {{256, 8 * sms, true}, {256, 8 * sms + 1, false}, {1024, 2 * sms, true},
+               {33, 32 * sms, true}, {33, 32 * sms + 1, false}, {0, 0, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char reason[CASE_REASON_MAX];
+    struct bench_case bench_case =
+        stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_COPY, NUMBER_F64);
+    work.stream.block = cases[i].block;
+    work.stream.grid = cases[i].grid;
+    assert_null(engine_case_unsupported_reason(&bench_case, fixture->machine, reason));
+    work.stream.passes = 2;
+    const char *found = engine_case_unsupported_reason(&bench_case, fixture->machine, reason);
+    assert_int_equal(found == NULL, cases[i].fits);
+  }
+  struct bench_case bench_case =
+      stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_COPY, NUMBER_F64);
+  char reason[CASE_REASON_MAX];
+  work.stream.size_bytes = UINT64_C(1) << 30;
+  work.stream.passes = 16;
+  work.stream.grid = STREAM_GRID_FULL;
+  assert_non_null(
+      strstr(engine_case_unsupported_reason(&bench_case, fixture->machine, reason), "passes = 1"));
+  struct stream_shape shape;
+  work.stream.grid = 0;
+  assert_true(stream_shape_of(&work.stream, &fixture->machine->gpus[0], &shape));
+  assert_int_equal(shape.grid * shape.block, 1024 * sms);
+}
+
+/* The time of a kernel with several passes that notes cycles is its own: no launch is in it. */
+static void loads_past_the_l1_cache(void **state) {
+  const enum stream_op ops[] = {STREAM_COPY, STREAM_READ};
+  const uint32_t vectors[] = {0, 4, 8, 16};
+  for (size_t i = 0; i < 16; i++) {
+    struct bench_case bench_case =
+        stream_case(fixture_gpu(0, MEMORY_DEVICE), ops[i % 2], NUMBER_F32);
+    work.stream.cache = CACHE_L2;
+    work.stream.vector_bytes = vectors[i / 2 % 4];
+    work.stream.passes = i < 8 ? 1 : 5;
+    work.stream.clock = STREAM_CLOCK_CYCLES;
+    run_verified(*state, &bench_case);
+    const struct fixture *fixture = *state;
+    assert_int_equal(fixture->outcome.clock, i < 8 ? CLOCK_EVENT : CLOCK_KERNEL);
+    assert_true(fixture->trials[0].cycles > 0);
+  }
+  char reason[CASE_REASON_MAX];
+  const struct fixture *fixture = *state;
+  struct bench_case bench_case =
+      stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F64);
+  work.stream.cache = CACHE_L2;
+  assert_non_null(engine_case_unsupported_reason(&bench_case, fixture->machine, reason));
 }
 
 /* The operation that is timed is the last of four over the same arrays, which end as they should in
@@ -84,7 +149,7 @@ static void operations_in_sequence(void **state) {
     struct bench_case bench_case =
         stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
     bench_case.measure.verify = VERIFY_EVERY;
-    bench_case.work.stream.order = STREAM_SEQUENCE;
+    work.stream.order = STREAM_SEQUENCE;
     run_verified(*state, &bench_case);
     const struct fixture *fixture = *state;
     for (uint32_t i = 0; i < fixture->trial_count; i++) {
@@ -97,11 +162,11 @@ static void operations_in_sequence(void **state) {
   }
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_COPY, NUMBER_F64);
-  bench_case.work.stream.size_bytes = l2_bytes / 5 * 2 / 8 * 8; /* two fit, three do not */
+  work.stream.size_bytes = l2_bytes / 5 * 2 / 8 * 8; /* two fit, three do not */
   const struct fixture *fixture = *state;
   double ns[2];
   for (int order = 0; order < 2; order++) {
-    bench_case.work.stream.order = (enum stream_order)order;
+    work.stream.order = (enum stream_order)order;
     run_verified(*state, &bench_case);
     const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
     ns[order] = (double)trial->elapsed_ns / trial->iterations;
@@ -127,8 +192,8 @@ static void loads_run_beside_it(void **state) {
                                     fixture_node(0, MEMORY_PAGEABLE)};
   for (size_t i = 0; i < 2 * 3; i++) {
     struct bench_case bench_case = stream_case(places[i / 3], STREAM_TRIAD, NUMBER_F64);
-    bench_case.work.stream.size_bytes = 1 << 20;
-    bench_case.work.stream.threads = i < 3 ? 0 : 1;
+    work.stream.size_bytes = 1 << 20;
+    work.stream.threads = i < 3 ? 0 : 1;
     bench_case.flows = &loads[i % 3 == 1];
     bench_case.flow_count = i % 3 == 2 ? 2 : 1;
     run_verified(*state, &bench_case);
@@ -143,7 +208,7 @@ static void loads_run_beside_it(void **state) {
 static void cycles_are_counted(void **state) {
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F32);
-  bench_case.work.stream.clock = STREAM_CLOCK_CYCLES;
+  work.stream.clock = STREAM_CLOCK_CYCLES;
   bench_case.measure.min_trial_ns = 1000000;
   run_verified(*state, &bench_case);
   const struct fixture *fixture = *state;
@@ -192,27 +257,27 @@ static void unsupported_stream_gives_its_reason(void **state) {
   struct bench_case bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F16);
   refuses(*state, &bench_case, "f32 or f64");
   bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F64);
-  bench_case.work.stream.size_bytes = 12;
+  work.stream.size_bytes = 12;
   refuses(*state, &bench_case, "whole f64");
   bench_case = stream_case(gpu, STREAM_MUL, NUMBER_F64);
-  bench_case.work.stream.vector_bytes = 4;
+  work.stream.vector_bytes = 4;
   refuses(*state, &bench_case, "less than one f64");
-  bench_case.work.stream.vector_bytes = 32;
+  work.stream.vector_bytes = 32;
   refuses(*state, &bench_case, "no kernel");
-  bench_case.work.stream.vector_bytes = 16;
-  bench_case.work.stream.unroll = 3;
+  work.stream.vector_bytes = 16;
+  work.stream.unroll = 3;
   refuses(*state, &bench_case, "no kernel");
-  bench_case.work.stream.unroll = 1;
-  bench_case.work.stream.block = 1025;
+  work.stream.unroll = 1;
+  work.stream.block = 1025;
   refuses(*state, &bench_case, "1024");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F64);
-  bench_case.work.stream.order = STREAM_SEQUENCE;
+  work.stream.order = STREAM_SEQUENCE;
   refuses(*state, &bench_case, "copy, mul, add and triad of f64");
   bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F32);
-  bench_case.work.stream.order = STREAM_SEQUENCE;
+  work.stream.order = STREAM_SEQUENCE;
   refuses(*state, &bench_case, "copy, mul, add and triad of f64");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F32);
-  bench_case.work.stream.grid = 1 << 23;
+  work.stream.grid = 1 << 23;
   refuses(*state, &bench_case, "sum of its own");
   bench_case = stream_case(fixture_gpu(99, MEMORY_DEVICE), STREAM_DOT, NUMBER_F32);
   refuses(*state, &bench_case, "no GPU 99");
@@ -223,10 +288,10 @@ static void unsupported_stream_gives_its_reason(void **state) {
   bench_case = stream_case(fixture_node(77, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
   refuses(*state, &bench_case, "no NUMA node 77");
   bench_case = stream_case(fixture_node(0, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
-  bench_case.work.stream.threads = 100000;
+  work.stream.threads = 100000;
   refuses(*state, &bench_case, "100000 threads");
-  bench_case.work.stream.threads = 0;
-  bench_case.work.stream.grid = 1;
+  work.stream.threads = 0;
+  work.stream.grid = 1;
   refuses(*state, &bench_case, "a GPU's");
 }
 
@@ -235,6 +300,8 @@ int main(void) {
       cmocka_unit_test(every_operation_on_a_gpu),
       cmocka_unit_test(every_operation_on_the_host),
       cmocka_unit_test(one_thread_and_many_blocks),
+      cmocka_unit_test(passes_need_all_blocks_at_once),
+      cmocka_unit_test(loads_past_the_l1_cache),
       cmocka_unit_test(operations_in_sequence),
       cmocka_unit_test(loads_run_beside_it),
       cmocka_unit_test(cycles_are_counted),

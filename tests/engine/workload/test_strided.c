@@ -1,4 +1,5 @@
 /* Strided copies: odd shapes arrive whole, and nothing is written between the rows. */
+#include "engine/case/transfer.h"
 #include "engine/method/method.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"

@@ -1,4 +1,6 @@
 /* Method um: both modes in all directions, both ways at once, and what is refused. */
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "engine/method/um_pages.h"
 #include "kernels/pattern.h"
 #include "tests/cmocka.h"

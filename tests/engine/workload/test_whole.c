@@ -1,5 +1,7 @@
 /* What is counted has moved, and its time is in the window: flows that are dropped, and flows that
  * end late. */
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 

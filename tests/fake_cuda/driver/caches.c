@@ -5,6 +5,7 @@
  * of the L2, or words in the fullest bank of shared memory. What a cache holds: an L1, which every
  * launch finds empty, the lines that the leading thread has touched, and a cache that is too small
  * as large a share of the loads as it is of the footprint (random replacement). */
+#include "tests/fake_cuda/driver/contents.h"
 #include "tests/fake_cuda/driver/kernels.h"
 
 #include "tests/fake_cuda/driver/stream.h"
@@ -106,6 +107,8 @@ static bool chain_find(const struct kernel_launch *launch, const struct chase_ar
       place.allocation == NULL) {
     return false;
   }
+  contents_need(shared ? place.data : place.allocation->data,
+                shared ? chase->table_bytes : place.allocation->size_bytes);
   chain->data = shared ? place.data : place.allocation->data;
   chain->base = shared ? 0 : place.allocation->base;
   chain->size_bytes = shared ? chase->table_bytes : place.allocation->size_bytes;
@@ -242,7 +245,11 @@ static uint64_t *chase_positions(const struct kernel_launch *launch,
                                  const struct chase_arguments *chase) {
   struct memory_place place;
   const uint64_t bytes = (uint64_t)launch->grid * launch->block * sizeof(uint64_t);
-  return memory_locate(chase->positions, bytes, &place) ? (uint64_t *)(void *)place.data : NULL;
+  if (!memory_locate(chase->positions, bytes, &place)) {
+    return NULL;
+  }
+  contents_need(place.data, bytes);
+  return (uint64_t *)(void *)place.data;
 }
 
 void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {

@@ -210,7 +210,7 @@ static const struct {
   int version;
   void (*function)(void);
 } functions[] = {
-#define FAKE_ROW_(name, version, symbol) {#name, version, (void (*)(void))drv_##symbol},
+#define FAKE_ROW_(name, version, symbol, type) {#name, version, (void (*)(void))drv_##symbol},
     FAKE_FUNCTION_LIST(FAKE_ROW_)
 #undef FAKE_ROW_
 };
@@ -248,7 +248,7 @@ static CUdriverProcAddressQueryResult find(const char *name, int version, void *
   return named ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 }
 
-CUresult drv_cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
+CUresult drv_cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags,
                                  CUdriverProcAddressQueryResult *status) {
   (void)flags;
   if (symbol == NULL || pfn == NULL) {
@@ -263,7 +263,7 @@ CUresult drv_cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cu
   return answer == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult drv_cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags) {
+CUresult drv_cuGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags) {
   return drv_cuGetProcAddress_v2(symbol, pfn, version, flags, NULL);
 }
 

@@ -43,13 +43,14 @@ static struct transfer transfer_between(const struct memory_place *from,
                                         const struct memory_place *to, uint64_t bytes) {
   bool across = from->place >= 0 && to->place >= 0 && from->place != to->place;
   bool pageable = from->allocation == NULL || to->allocation == NULL;
+  const bool staged = across && !peers(from->place, to->place);
   return (struct transfer){.from = from->place,
                            .to = to->place,
                            .bytes = bytes,
                            .pageable = pageable,
-                           .remote = (from->place >= 0 || to->place >= 0) &&
+                           .remote = (pageable || staged) && (from->place >= 0 || to->place >= 0) &&
                                      caller_is_remote(from->place >= 0 ? from->place : to->place),
-                           .staged = across && !peers(from->place, to->place)};
+                           .staged = staged};
 }
 
 /* Queue it. With pageable memory the caller waits for the end, as the real driver may. */
@@ -151,7 +152,6 @@ CUresult drv_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr
   return copy_linear("cuMemcpyPeerAsync", to, from, size_bytes, stream);
 }
 
-#if CUDA_VERSION >= 12080
 /* Seen on an H200 under driver 580: what a copy of a batch takes beside its bytes, and small ones
  * to a GPU, which go another way (loops of single calls take operation_ns each). */
 #define BATCH_COPY_NS            390.0
@@ -243,7 +243,6 @@ CUresult drv_cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *size
   }
   return result;
 }
-#endif
 
 /* The start of a region of a pitched memory. */
 static struct side side_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t x,

@@ -384,11 +384,9 @@ CUresult drv_cuFuncSetAttribute(CUfunction function, CUfunction_attribute which,
   return result == CUDA_SUCCESS && value < 0 ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-#if CUDA_VERSION >= 12040
 CUresult drv_cuFuncLoad(CUfunction function) {
   return begin_function("cuFuncLoad", function);
 }
-#endif
 
 CUresult drv_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
                                                          int block, size_t shared_bytes) {

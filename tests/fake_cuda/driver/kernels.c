@@ -1,11 +1,12 @@
 #include "tests/fake_cuda/driver/kernels.h"
 
 #include "kernels/pattern.h"
+#include "tests/fake_cuda/driver/contents.h"
 #include "tests/fake_cuda/driver/stream.h"
 
 #include <string.h>
 
-void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes) {
+void *kernel_place(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes) {
   struct memory_place place;
   bool inside = memory_locate(address, size_bytes, &place);
   int32_t gpu = launch->context->gpu;
@@ -24,6 +25,14 @@ void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t siz
     return NULL;
   }
   return place.data;
+}
+
+void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes) {
+  void *bytes = kernel_place(launch, address, size_bytes);
+  if (bytes != NULL) {
+    contents_need(bytes, size_bytes);
+  }
+  return bytes;
 }
 
 static void gate_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
@@ -62,18 +71,9 @@ static void fill_accesses(const struct kernel_launch *launch, struct kernel_acce
 
 static void fill_run(struct kernel_launch *launch) {
   ARGUMENTS(pattern_fill_arguments, fill, launch);
-  unsigned char *bytes = kernel_memory(launch, fill.address, fill.size_bytes);
-  if (bytes == NULL) {
-    return;
-  }
-  uint64_t invert = fill.complement ? UINT64_MAX : 0;
-  uint64_t offset = 0;
-  for (; offset + 8 <= fill.size_bytes; offset += 8) {
-    uint64_t word = pattern_word(fill.seed, offset / 8) ^ invert;
-    memcpy(bytes + offset, &word, sizeof word);
-  }
-  for (; offset < fill.size_bytes; offset++) {
-    bytes[offset] = (unsigned char)(pattern_byte(fill.seed, offset) ^ (unsigned char)invert);
+  unsigned char *bytes = kernel_place(launch, fill.address, fill.size_bytes);
+  if (bytes != NULL) {
+    contents_fill(bytes, fill.size_bytes, fill.seed, fill.complement != 0);
   }
 }
 
@@ -99,11 +99,12 @@ static void compare_range(const unsigned char *bytes, uint64_t seed, uint64_t fr
 
 static void compare_run(struct kernel_launch *launch) {
   ARGUMENTS(pattern_compare_arguments, compare, launch);
-  const unsigned char *bytes = kernel_memory(launch, compare.address, compare.size_bytes);
+  const unsigned char *bytes = kernel_place(launch, compare.address, compare.size_bytes);
   struct pattern_compare_result *result = kernel_memory(launch, compare.result, sizeof *result);
-  if (bytes == NULL || result == NULL) {
+  if (bytes == NULL || result == NULL || contents_known(bytes, compare.size_bytes, compare.seed)) {
     return;
   }
+  contents_need(bytes, compare.size_bytes);
   uint64_t offset = 0;
   for (; offset + 8 <= compare.size_bytes; offset += 8) {
     uint64_t word;
@@ -126,10 +127,10 @@ static void copy_accesses(const struct kernel_launch *launch, struct kernel_acce
 
 static void copy_run(struct kernel_launch *launch) {
   ARGUMENTS(copy_arguments, copy, launch);
-  const unsigned char *source = kernel_memory(launch, copy.source, copy.size_bytes);
-  unsigned char *target = kernel_memory(launch, copy.target, copy.size_bytes);
+  const unsigned char *source = kernel_place(launch, copy.source, copy.size_bytes);
+  unsigned char *target = kernel_place(launch, copy.target, copy.size_bytes);
   if (source != NULL && target != NULL) {
-    copy_bytes(target, source, copy.size_bytes);
+    contents_copy(target, source, copy.size_bytes);
   }
 }
 
@@ -150,10 +151,10 @@ static void copy_pair_run(struct kernel_launch *launch) {
   ARGUMENTS(copy_pair_arguments, pair, launch);
   for (int i = 0; i < 2; i++) {
     const struct copy_arguments *copy = &pair.copies[i];
-    const unsigned char *source = kernel_memory(launch, copy->source, copy->size_bytes);
-    unsigned char *target = kernel_memory(launch, copy->target, copy->size_bytes);
+    const unsigned char *source = kernel_place(launch, copy->source, copy->size_bytes);
+    unsigned char *target = kernel_place(launch, copy->target, copy->size_bytes);
     if (source != NULL && target != NULL) {
-      copy_bytes(target, source, copy->size_bytes);
+      contents_copy(target, source, copy->size_bytes);
     }
   }
 }

@@ -74,9 +74,11 @@ static inline bool kernel_is_chase(enum kernel kernel) {
 
 /* By name, or NULL. */
 const struct fake_kernel *kernel_find(const char *name);
-/* Where the bytes at a device address really are. NULL, and launch->illegal set: this GPU may not
- * touch them. */
+/* Where the bytes at a device address really are, to be read and written. NULL, and launch->illegal
+ * set: this GPU may not touch them. */
 void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes);
+/* The same, for contents.h to read and write. */
+void *kernel_place(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes);
 
 /* micro_kernels.c, caches.c: references of the kernels that measure caches, arrays and
  * instructions.

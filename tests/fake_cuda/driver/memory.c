@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 static const size_t GPU_PAGE_BYTES = (size_t)2 << 20;
+/* Zeroing a huge page takes as long as some thirty faults of small ones. */
+static const size_t HUGE_FROM_BYTES = (size_t)256 << 10;
 
 /* Sorted by base. */
 static struct {
@@ -107,6 +109,9 @@ static bool map(struct allocation *allocation) {
   if (device && mprotect(allocation->data, bytes, PROT_READ | PROT_WRITE) != 0) {
     (void)munmap(address, mapped);
     return false;
+  }
+  if (allocation->size_bytes >= HUGE_FROM_BYTES) {
+    (void)madvise(allocation->data, bytes, MADV_HUGEPAGE);
   }
   if (allocation->kind == ALLOCATION_PINNED) {
     /* Pages come from the NUMA node that the calling thread prefers now. */
@@ -233,6 +238,19 @@ bool memory_locate(uint64_t address, uint64_t size_bytes, struct memory_place *p
   }
   (void)pthread_mutex_unlock(&table.lock);
   return inside;
+}
+
+struct allocation *memory_lock_owner(const void *data) {
+  (void)pthread_mutex_lock(&table.lock);
+  size_t after = position_after((uint64_t)(uintptr_t)data);
+  struct allocation *before = after == 0 ? NULL : table.items[after - 1];
+  const unsigned char *byte = data;
+  return before != NULL && byte >= before->data && byte < before->data + before->size_bytes ? before
+                                                                                            : NULL;
+}
+
+void memory_unlock(void) {
+  (void)pthread_mutex_unlock(&table.lock);
 }
 
 void memory_set_location(struct allocation *allocation, int32_t place) {

@@ -19,6 +19,16 @@ enum allocation_kind {
   ALLOCATION_MANAGED,
 };
 
+/* A range of an allocation that holds a pattern which nobody has written down (contents.h). */
+struct promise {
+  uint64_t start, end;  /* offsets in the allocation */
+  uint64_t seed;        /* of kernels/pattern.h */
+  uint64_t phase;       /* offset in the pattern of the byte at start */
+  unsigned char invert; /* every byte is xored with it */
+};
+
+enum { PROMISES_MAX = 16 };
+
 struct allocation {
   uint64_t base;
   size_t size_bytes;
@@ -33,6 +43,10 @@ struct allocation {
   int32_t last_prefetch; /* PLACE_ANY = never */
   bool read_mostly;
   uint64_t accessed_by; /* bit per GPU */
+  /* Kept by contents.c, with the table locked. */
+  struct promise promises[PROMISES_MAX]; /* apart from each other */
+  uint32_t promise_count;
+  bool hidden; /* from the host: what it touches must be written down first */
 };
 
 /* What an address is: data is NULL where nothing is known of it (pageable host memory). */
@@ -57,6 +71,9 @@ struct allocation *memory_at(uint64_t base);
 struct allocation *memory_containing(uint64_t address);
 /* false: the range leaves the allocation it starts in. */
 bool memory_locate(uint64_t address, uint64_t size_bytes, struct memory_place *place);
+/* Lock the table; the allocation whose bytes the driver keeps there, NULL = none of ours. */
+struct allocation *memory_lock_owner(const void *data);
+void memory_unlock(void);
 /* The pages of managed memory are now there (GPU or PLACE_HOST). */
 void memory_set_location(struct allocation *allocation, int32_t place);
 /* Release everything that belongs to that GPU's context. */

@@ -313,7 +313,6 @@ CUresult drv_cuMemRangeGetAttribute(void *data, size_t data_bytes, CUmem_range_a
   }
 }
 
-#if CUDA_VERSION >= 12020
 /* The older functions know GPUs and the host as a whole; so does this driver. */
 static bool device_of_location(CUmemLocation location, CUdevice *device) {
   switch ((int)location.type) {
@@ -350,4 +349,3 @@ CUresult drv_cuMemAdvise_v2(CUdeviceptr pointer, size_t size_bytes, CUmem_advise
   }
   return drv_cuMemAdvise(pointer, size_bytes, advice, device);
 }
-#endif

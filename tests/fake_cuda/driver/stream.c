@@ -1,6 +1,7 @@
 #include "tests/fake_cuda/driver/simulator.h"
 
 #include "engine/base/clock.h"
+#include "tests/fake_cuda/driver/contents.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -271,9 +272,21 @@ void context_poison(struct context *context, CUresult code) {
 
 /* ---- what operations do to memory, and how long kernels take ---- */
 
+static size_t region_extent(const struct copy_region *copy, size_t pitch, size_t plane) {
+  return (copy->depth - 1) * plane + (copy->height - 1) * pitch + copy->width;
+}
+
 static void copy_rows(const struct copy_region *copy) {
   for (size_t i = 0; i < copy->part_count; i++) {
-    copy_bytes(copy->parts[i].to, copy->parts[i].from, copy->parts[i].size_bytes);
+    contents_copy(copy->parts[i].to, copy->parts[i].from, copy->parts[i].size_bytes);
+  }
+  if (copy->height == 1 && copy->depth == 1) {
+    contents_copy(copy->to, copy->from, copy->width);
+    return;
+  }
+  if (copy->part_count == 0) {
+    contents_need(copy->from, region_extent(copy, copy->from_pitch, copy->from_plane));
+    contents_need(copy->to, region_extent(copy, copy->to_pitch, copy->to_plane));
   }
   for (size_t plane = 0; plane < copy->depth; plane++) {
     for (size_t row = 0; row < copy->height; row++) {
@@ -283,6 +296,11 @@ static void copy_rows(const struct copy_region *copy) {
   }
 }
 
+static void invert_byte(unsigned char *byte) {
+  contents_need(byte, 1);
+  *byte = (unsigned char)~*byte;
+}
+
 /* offset < bytes of the copy */
 static void flip_byte(const struct copy_region *copy, uint64_t offset) {
   if (copy->part_count > 0) {
@@ -290,13 +308,12 @@ static void flip_byte(const struct copy_region *copy, uint64_t offset) {
     for (; offset >= copy->parts[part].size_bytes; part++) {
       offset -= copy->parts[part].size_bytes;
     }
-    copy->parts[part].to[offset] = (unsigned char)~copy->parts[part].to[offset];
+    invert_byte(&copy->parts[part].to[offset]);
     return;
   }
   size_t row = offset / copy->width;
-  unsigned char *byte = copy->to + row / copy->height * copy->to_plane +
-                        row % copy->height * copy->to_pitch + offset % copy->width;
-  *byte = (unsigned char)~*byte;
+  invert_byte(copy->to + row / copy->height * copy->to_plane + row % copy->height * copy->to_pitch +
+              offset % copy->width);
 }
 
 static void carry_out_copy(const struct operation *operation) {
@@ -309,6 +326,7 @@ static void carry_out_copy(const struct operation *operation) {
 }
 
 static void carry_out_set(const struct operation *operation) {
+  contents_need(operation->set.to, operation->set.count * operation->set.unit_bytes);
   if (operation->set.unit_bytes == 1) {
     memset(operation->set.to, (int)operation->set.value, operation->set.count);
     return;
@@ -390,7 +408,7 @@ bool kernel_work(struct kernel_launch *launch, struct work *work) {
     struct memory_place place = {0};
     (void)memory_locate(access->address, access->size_bytes, &place);
     if (access->size_bytes > 0 &&
-        kernel_memory(launch, access->address, access->size_bytes) == NULL) {
+        kernel_place(launch, access->address, access->size_bytes) == NULL) {
       return false;
     }
     work->bytes += (double)access->moved_bytes;

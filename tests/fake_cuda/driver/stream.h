@@ -16,7 +16,7 @@
 #include "tests/fake_cuda/driver/memory.h"
 #include "tests/fake_cuda/machine/links.h"
 
-#include <cuda.h>
+#include "tests/fake_cuda/own_functions.h"
 #include <pthread.h>
 
 struct stream;

@@ -208,11 +208,9 @@ CUresult drv_cuEventElapsedTime(float *milliseconds, CUevent start_handle, CUeve
   return result;
 }
 
-#if CUDA_VERSION >= 12080
 CUresult drv_cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
   return drv_cuEventElapsedTime(milliseconds, start, end);
 }
-#endif
 
 CUresult drv_cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
   struct call call;

@@ -187,8 +187,8 @@ static void shapes_of_sides_are_known(void **state) {
  *                    delta
  *   95 % interval    d +- 3.18245 x 0.0016330 = d +- 0.0051969; of the rate, whose logarithm falls
  *                    by it, exp(-0.0151472) - 1 = -1.50331 % to exp(-0.0047534) - 1 = -0.47421 %
- *   more processes   the change is no larger than the margin, and no smaller: the power stays at 5
- * % with any number, so it is not INSUFFICIENT */
+ *   more processes   the change is no larger than the margin, and no smaller: the power stays at
+ *                    5 % with any number, so it is not INSUFFICIENT */
 static void unclear_by_hand(void **state) {
   (void)state;
   static const double STEPS[] = {-0.002, 0.002, -0.002, 0.002};
@@ -270,6 +270,42 @@ static void what_matters_is_said_by_the_option_then_the_scenario(void **state) {
 }
 
 /* The rows that are left are those of the whole comparison, number by number. */
+/* Results that the same thing slowed are one condition, whatever share of the time it took. One
+ * side comes before both, and many results before few. */
+static void conditions_are_counted_without_their_shares(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  add_case(m, "a", 0, 50, 50);
+  struct measured_condition conditions[] = {
+      {0, CONDITION_SLOWED, "gpu1 throttled by heat for 70 % of the time", -1, 2},
+      {0, CONDITION_SLOWED, "gpu1 throttled by heat for 5 % of the time", -1, 1},
+      {1, CONDITION_SLOWED, "gpu1 throttled by heat for 100 % of the time (1,200 MHz)", -1, 4},
+      {1, CONDITION_SLOWED,
+       "gpu1 throttled by power for 9 % of the time, by heat for 8 % of the time", -1, 1},
+      {1, CONDITION_SLOWED, "gpu1 throttled by heat for 20 % of the time", -1, 3},
+      {1, CONDITION_SLOWED, "idle for a % of the time", -1, 9},
+  };
+  m->conditions = conditions;
+  m->condition_count = sizeof conditions / sizeof *conditions;
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  static const struct comparison_condition EXPECTED[] = {
+      {.text = "idle for a % of the time", .runs = {0, 1}, .results = {0, 9}},
+      {.text = "gpu1 throttled by heat (1,200 MHz)", .runs = {0, 1}, .results = {0, 4}},
+      {.text = "gpu1 throttled by power, by heat", .runs = {0, 1}, .results = {0, 1}},
+      {.text = "gpu1 throttled by heat", .runs = {1, 1}, .results = {3, 3}},
+  };
+  assert_int_equal(comparison->condition_count, sizeof EXPECTED / sizeof *EXPECTED);
+  for (size_t i = 0; i < comparison->condition_count; i++) {
+    const struct comparison_condition *found = &comparison->conditions[i];
+    assert_string_equal(found->text, EXPECTED[i].text);
+    assert_memory_equal(found->runs, EXPECTED[i].runs, sizeof found->runs);
+    assert_memory_equal(found->results, EXPECTED[i].results, sizeof found->results);
+  }
+  m->conditions = NULL;
+  m->condition_count = 0;
+  done(m, comparison);
+}
+
 static void only_filters_what_all_cases_were_judged_for(void **state) {
   (void)state;
   static const char *const KEYS[] = {"a", "b", "c", "d", "e", "f"};
@@ -568,6 +604,7 @@ int main(void) {
       cmocka_unit_test(unclear_by_hand),
       cmocka_unit_test(more_ns_are_worse),
       cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),
+      cmocka_unit_test(conditions_are_counted_without_their_shares),
       cmocka_unit_test(only_filters_what_all_cases_were_judged_for),
       cmocka_unit_test(simulated_and_real_are_not_mixed),
       cmocka_unit_test(a_side_without_runs_is_an_error),

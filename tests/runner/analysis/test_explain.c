@@ -2,6 +2,7 @@
  * it, and no other does. With --write: writes the rules into docs/EXPLAIN.md anew. */
 #include "runner/analysis/explain.h"
 
+#include "engine/machine/machine.h"
 #include "runner/record/record.h"
 #include "runner/table/text.h"
 #include "tests/cmocka.h"

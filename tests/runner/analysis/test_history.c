@@ -131,6 +131,94 @@ static void the_latest_run_needs_earlier_ones(void **state) {
   }
 }
 
+/* The first four facts that differ; of the GPUs, those of the same one. boot_id says nothing. */
+static void facts_that_changed_with_a_level_are_named(void **state) {
+  (void)state;
+  static const struct {
+    size_t changed;
+    const char *what;
+  } CASES[] = {
+      {0, NULL}, {1, "f0"}, {2, "f0, f1"}, {4, "f0, f1, f2, f3"}, {6, "f0, f1, f2, f3, ..."}};
+  enum { FACTS = 8, RUNS = 8 };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    struct measured *m = measured_new();
+    struct measured_fact facts[2][FACTS];
+    const size_t environments[] = {made_environment(m, "node", "580.1", false),
+                                   made_environment(m, "node", "580.1", false)};
+    for (size_t side = 0; side < 2; side++) {
+      for (size_t f = 0; f < FACTS - 2; f++) {
+        facts[side][f] = (struct measured_fact){arena_format(&m->arena, "f%zu", f), 0,
+                                                side == 1 && f < CASES[i].changed ? "new" : "old"};
+      }
+      facts[side][FACTS - 2] = (struct measured_fact){"f0", 1, "that of another GPU"};
+      facts[side][FACTS - 1] = (struct measured_fact){"boot_id", -1, side == 0 ? "1" : "2"};
+      m->environments[environments[side]].facts = facts[side];
+      m->environments[environments[side]].fact_count = FACTS;
+    }
+    const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
+    for (size_t run = 0; run < RUNS; run++) {
+      made_run(m, environments[run == RUNS - 1]);
+      made_medians(m, bench, run, run == RUNS - 1 ? 40 : 50, PROCESSES);
+    }
+    struct history *history = history_new(m);
+    assert_int_equal(history->series_count, 1);
+    const struct history_point *last = &history->series[0].points[RUNS - 1];
+    assert_int_equal(last->mark, HISTORY_LATEST);
+    if (CASES[i].what == NULL) {
+      assert_null(last->what);
+    } else {
+      assert_string_equal(last->what, CASES[i].what);
+    }
+    history_free(history);
+    measured_free(m);
+  }
+}
+
+/* The latest run changed by a tenth less than what history says it can tell, and by a tenth more.
+ */
+static void the_least_change_is_what_is_marked(void **state) {
+  (void)state;
+  static const double LEVELS[] = {0, 0.004, -0.003, 0.002, -0.005, 0.001, 0.003, 0};
+  enum { RUNS = sizeof LEVELS / sizeof *LEVELS };
+  double least = 0;
+  for (int i = 0; i < 3; i++) {
+    const double change = i == 0 ? 0 : i == 1 ? 0.9 * least : 1.1 * least;
+    struct measured *m = measured_new();
+    const size_t environment = made_environment(m, "node", "580.1", false);
+    const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
+    for (size_t run = 0; run < RUNS; run++) {
+      made_run(m, environment);
+      made_medians(m, bench, run, 50 * exp(LEVELS[run]) * (run == RUNS - 1 ? 1 + change : 1),
+                   PROCESSES);
+    }
+    struct history *history = history_new(m);
+    const struct history_series *series = &history->series[0];
+    least = series->least_change;
+    assert_int_equal(series->points[RUNS - 1].mark, i == 2 ? HISTORY_LATEST : HISTORY_NO_MARK);
+    history_free(history);
+    measured_free(m);
+  }
+  assert_true(least > 0.005 && least < 0.05);
+}
+
+static void a_driver_after_the_first_run_has_its_change(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  const size_t a = made_environment(m, "node", "580.1", false);
+  const size_t b = made_environment(m, "node", "590.1", false);
+  const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
+  for (size_t run = 0; run < 2; run++) {
+    made_run(m, run == 0 ? a : b);
+    made_medians(m, bench, run, run == 0 ? 50 : 45, PROCESSES);
+  }
+  struct history *history = history_new(m);
+  const struct history_point *point = &history->series[0].points[1];
+  assert_int_equal(point->mark, HISTORY_DRIVER);
+  assert_true(fabs(point->change - -0.1) < 0.002);
+  history_free(history);
+  measured_free(m);
+}
+
 static void history_of_nothing_is_empty(void **state) {
   (void)state;
   struct measured *m = measured_new();
@@ -173,6 +261,9 @@ int main(void) {
       cmocka_unit_test(runs_that_differ_are_no_change),
       cmocka_unit_test(a_step_of_the_latest_runs_is_marked),
       cmocka_unit_test(the_latest_run_needs_earlier_ones),
+      cmocka_unit_test(facts_that_changed_with_a_level_are_named),
+      cmocka_unit_test(the_least_change_is_what_is_marked),
+      cmocka_unit_test(a_driver_after_the_first_run_has_its_change),
       cmocka_unit_test(history_of_nothing_is_empty),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,30 @@ static double gpu_3_far_everywhere(size_t host, int gpu) {
   return gpu_3_far(0, gpu);
 }
 
+/* "gpu10" before it is another GPU, and behind it. */
+static void evidence_names_one_of_twelve_gpus(void **state) {
+  (void)state;
+  enum { GPUS = 12 };
+  struct measured *m = measured_new();
+  made_run(m, made_machine(m, "n0", "580.1", false, GPUS));
+  for (int i = 0; i < GPUS * SIZES; i++) {
+    const size_t bench = made_case(m, arena_format(&m->arena, "%c", '0' + i), "down", i % GPUS,
+                                   UINT64_C(1) << (20 + i / GPUS));
+    made_medians(m, bench, 0, i % GPUS == 1 ? 45 : 50, 3);
+  }
+  struct measured_condition conditions[] = {
+      {.kind = CONDITION_SLOWED, .text = "gpu10 in use; gpu1 below its clock"},
+      {.kind = CONDITION_SLOWED, .text = "gpu10, gpu11 hot"},
+  };
+  m->conditions = conditions;
+  m->condition_count = sizeof conditions / sizeof *conditions;
+  struct outliers *outliers = found(m);
+  assert_int_equal(outliers->part_count, 1);
+  assert_string_equal(outliers->parts[0].name, "gpu1's host link");
+  assert_string_equal(outliers->parts[0].evidence, conditions[0].text);
+  done(m, outliers);
+}
+
 static void equal_gpus_report_nothing(void **state) {
   (void)state;
   struct measured *m = cluster(1, all_equal);
@@ -650,6 +674,7 @@ static void simulated_and_real_are_not_mixed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_gpus_report_nothing),
+      cmocka_unit_test(evidence_names_one_of_twelve_gpus),
       cmocka_unit_test(a_fleet_knows_what_is_usual_of_a_place),
       cmocka_unit_test(a_slow_link_is_named_once),
       cmocka_unit_test(a_slow_host_explains_its_links),

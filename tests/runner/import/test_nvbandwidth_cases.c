@@ -1,7 +1,10 @@
 /* nvbandwidth's values come to the cases that measure the same, and to no others. */
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "runner/import/nvbandwidth_cases.h"
 #include "scenarios/scenarios.h"
 #include "schema/machine/machine_file.h"
+#include "schema/scenario/scenario.h"
 #include "tests/cmocka.h"
 
 #include <math.h>
@@ -304,7 +307,7 @@ static void newer_tests_have_cases_of_their_own(void **state) {
     const bool bulk = strstr(bench->block, "_tma") != NULL;
     sum += rate;
     if (bench->kind == CASE_STREAM) {
-      const struct stream *stream = &bench->work.stream;
+      const struct stream *stream = &bench->work->stream;
       assert_rate(rate, (stream->op == STREAM_READ ? 4601 : 4401) + stream->memory.index);
     } else {
       assert_int_equal(bench->flows[0].kernel.variant, bulk ? KERNEL_BULK : KERNEL_AUTO);

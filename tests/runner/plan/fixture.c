@@ -1,6 +1,8 @@
 #include "tests/runner/plan/fixture.h"
 
+#include "engine/case/transfer.h"
 #include "schema/machine/machine_file.h"
+#include "schema/scenario/setting.h"
 #include "tests/cmocka.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* The least window of a case: rates worked out by hand from the machines' numbers. */
+#include "engine/case/transfer.h"
 #include "runner/plan/bound.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
@@ -76,6 +77,35 @@ static void a_local_copy_reads_and_writes(void **state) {
   /* Two memories at once: twice the bytes in the same time. */
   expect(machine_8xh100(), (struct flow[]){gpu_gpu(2, 2), gpu_gpu(3, 3)}, 2, LIMIT_DRAM, 2 * SIZE,
          4 * SIZE, 2 * DRAM);
+}
+
+/* Up to twice the 50 MiB of the L2 cache, all copies inside the GPU together. */
+static void a_local_copy_that_a_cache_may_serve_has_no_peak(void **state) {
+  (void)state;
+  struct machine *machine = machine_8xh100();
+  const uint64_t l2_bytes = machine->gpus[2].l2_bytes;
+  free(machine);
+  struct flow small = gpu_gpu(2, 2);
+  small.size_bytes = l2_bytes;
+  expect(machine_8xh100(), &small, 1, LIMIT_UNKNOWN, l2_bytes, l2_bytes, 0);
+  small.size_bytes++;
+  expect(machine_8xh100(), &small, 1, LIMIT_DRAM, l2_bytes + 1, 2 * (l2_bytes + 1), DRAM);
+  expect(machine_8xh100(), (struct flow[]){small, small}, 2, LIMIT_DRAM, 2 * (l2_bytes + 1),
+         4 * (l2_bytes + 1), DRAM);
+  small.size_bytes = l2_bytes / 4;
+  expect(machine_8xh100(), (struct flow[]){small, gpu_gpu(2, 2)}, 2, LIMIT_DRAM,
+         SIZE + l2_bytes / 4, 2 * (SIZE + l2_bytes / 4), DRAM);
+  /* Links have no cache before them. */
+  small = host_gpu(0, 0);
+  small.size_bytes = 4096;
+  expect(machine_8xh100(), &small, 1, LIMIT_PCIE, 4096, 4096, PCIE5);
+}
+
+static void one_per_cent_above_the_peak_is_exceeded(void **state) {
+  (void)state;
+  assert_false(bound_is_exceeded(1010, UINT64_C(1000000000), 1000));
+  assert_true(bound_is_exceeded(1011, UINT64_C(1000000000), 1000));
+  assert_false(bound_is_exceeded(1011, 0, 1));
 }
 
 static void both_directions_have_twice_the_peak(void **state) {
@@ -189,6 +219,8 @@ int main(void) {
       cmocka_unit_test(one_flow_has_the_peak_of_its_link),
       cmocka_unit_test(a_node_that_is_gpu_memory_has_the_peaks_of_that_gpu),
       cmocka_unit_test(a_local_copy_reads_and_writes),
+      cmocka_unit_test(a_local_copy_that_a_cache_may_serve_has_no_peak),
+      cmocka_unit_test(one_per_cent_above_the_peak_is_exceeded),
       cmocka_unit_test(both_directions_have_twice_the_peak),
       cmocka_unit_test(many_links_add_up_and_one_port_does_not),
       cmocka_unit_test(unequal_flows_wait_for_the_slowest),

@@ -1,5 +1,8 @@
 /* One setting x machine -> cases: selectors, pairs, direction, initiator, concurrent, loads. */
+#include "engine/case/chase.h"
+#include "engine/case/transfer.h"
 #include "runner/plan/plan.h"
+#include "schema/scenario/setting.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 
@@ -471,6 +474,11 @@ static void ring_and_bisection(void **state) {
   made = make(machine_8xh100(), setting);
   expect_flows(&made, (const int32_t[2][2]){{1, 3}, {3, 1}}, 2); /* the odd one is left out */
   unmake(&made);
+  setting = setting_of(gpu_end(SELECT(0, 5)), gpu_end(SELECT(2, 5))); /* places of either end */
+  setting.transfer.concurrent = CONCURRENT_RING;
+  made = make(machine_8xh100(), setting);
+  expect_flows(&made, (const int32_t[3][2]){{0, 2}, {2, 5}, {5, 0}}, 3);
+  unmake(&made);
   made = make_concurrent(machine_gh200(), CONCURRENT_RING, DIRECTION_FORWARD);
   expect_skip(&made, 0, "gpu.all-gpu.all", "concurrent = \"ring\" needs two places, there is 1");
   unmake(&made);
@@ -508,6 +516,33 @@ static void loads_run_beside_every_case(void **state) {
   expect_skip(&made, 0, "gpu0-gpu1", "load: GPU 9: this machine has 8, 0-7");
   /* Without its load it is no case at all, also not the one that has none. */
   assert_non_null(strstr(at(&made, 0)->bench.definition, "unresolved"));
+  unmake(&made);
+}
+
+/* A case has room for so many flows: what does not fit is skipped with its reason. */
+static void too_many_loads_are_skipped(void **state) {
+  (void)state;
+  enum { LOADS = CASE_FLOWS_MAX / 8 };
+  struct setting setting = all_to_all();
+  struct flow_setting loads[LOADS];
+  for (size_t i = 0; i < LOADS; i++) {
+    loads[i] = setting.transfer.flow;
+    loads[i].from = i == LOADS - 1 ? gpu_end(SELECT_ALL) : numa_end(SELECT_LOCAL, MEMORY_PINNED);
+  }
+  setting.transfer.loads = loads;
+  setting.transfer.load_count = LOADS;
+  struct made made = make(machine_8xh100(), setting); /* 1016, and then 56 */
+  expect_skip(&made, 0, "gpu0-gpu1", "more than 1024 flows of load at once");
+  unmake(&made);
+  loads[LOADS - 1].from = numa_end(SELECT_LOCAL, MEMORY_PINNED);
+  made = make(machine_8xh100(), setting); /* 1024, and one that is measured */
+  assert_string_equal(at(&made, 0)->skip_reason,
+                      "1025 flows at once, at most 1024 can be measured");
+  unmake(&made);
+  loads[0].to = gpu_end(SELECT(0));
+  made = make(machine_8xh100(), setting);
+  assert_null(at(&made, 0)->skip_reason);
+  assert_int_equal(at(&made, 0)->bench.flow_count, CASE_FLOWS_MAX - 7 + 1);
   unmake(&made);
 }
 
@@ -608,6 +643,7 @@ int main(void) {
       cmocka_unit_test(ring_and_bisection),
       cmocka_unit_test(gpus_of_a_node_run_together_per_source),
       cmocka_unit_test(loads_run_beside_every_case),
+      cmocka_unit_test(too_many_loads_are_skipped),
       cmocka_unit_test(loads_take_the_way_of_a_chase),
       cmocka_unit_test(spelled_flows_are_one_case),
       cmocka_unit_test(a_shape_sets_the_size),

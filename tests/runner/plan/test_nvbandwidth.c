@@ -1,5 +1,8 @@
 /* scenarios/nvbandwidth.toml on 8 GPUs: every test is there, with the cases, flows and initiators
  * that its name says. */
+#include "engine/case/chase.h"
+#include "engine/case/stream.h"
+#include "engine/case/transfer.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 
@@ -153,7 +156,7 @@ static void local_streams(void **state) {
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct bench_case *bench = &f.plan->cases[i].bench;
     if (bench->kind == CASE_STREAM) {
-      const struct stream *stream = &bench->work.stream;
+      const struct stream *stream = &bench->work->stream;
       assert_string_equal(bench->block, stream->op == STREAM_READ ? "device_local_read_sm"
                                                                   : "device_local_write_sm");
       assert_int_equal(bench->payload_bytes, stream->size_bytes);
@@ -176,7 +179,7 @@ static void latencies(void **state) {
     if (bench->kind != CASE_CHASE) {
       continue;
     }
-    const struct chase *chase = &bench->work.chase;
+    const struct chase *chase = &bench->work->chase;
     assert_int_equal(chase->footprint_bytes, chase->space == CHASE_HOST ? 64 << 20 : 2 << 20);
     assert_int_equal(chase->stride_bytes, 128);
     assert_int_equal(chase->order, CHASE_RANDOM);

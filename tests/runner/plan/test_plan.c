@@ -1,6 +1,8 @@
 /* Names, keys, uniqueness, --only, order, refusals, estimates: what a plan makes of its cases. */
+#include "engine/case/transfer.h"
 #include "runner/plan/definition.h"
 #include "runner/plan/plan.h"
+#include "schema/scenario/setting.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 

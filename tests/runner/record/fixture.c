@@ -1,5 +1,7 @@
 #include "tests/runner/record/fixture.h"
 
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/plan/definition.h"
 #include "runner/record/database.h"
 
@@ -117,6 +119,13 @@ void fixture_define(struct fixture *fixture) {
   }
 }
 
+void fixture_set_keys(struct fixture *fixture) {
+  for (size_t i = 0; i < FIXTURE_CASES; i++) {
+    definition_key(fixture->definitions[i], strlen(fixture->definitions[i]), fixture->keys[i]);
+    fixture->cases[i].bench.key = fixture->keys[i];
+  }
+}
+
 struct fixture *fixture_new(void) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
   must(fixture != NULL, "memory");
@@ -135,18 +144,20 @@ struct fixture *fixture_new(void) {
   set_case(fixture, 4, "latency", "numa0-gpu0", NULL, 0);
   fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 0 has no managed memory";
   fixture->cases[4].bench.kind = CASE_CHASE;
-  fixture->cases[4].bench.work.chase = (struct chase){.space = CHASE_HOST,
-                                                      .gpu = 0,
-                                                      .memory = {PLACE_NUMA, 0, MEMORY_PINNED},
-                                                      .footprint_bytes = 1 << 20,
-                                                      .stride_bytes = 64,
-                                                      .threads = 1,
-                                                      .blocks = 1,
-                                                      .hops = 1000};
+  fixture->cases[4].bench.operations = 1000;
+  fixture->cases[4].bench.work = &fixture->works[4];
+  fixture->works[4].chase = (struct chase){.space = CHASE_HOST,
+                                           .gpu = 0,
+                                           .memory = {PLACE_NUMA, 0, MEMORY_PINNED},
+                                           .footprint_bytes = 1 << 20,
+                                           .stride_bytes = 64,
+                                           .threads = 1,
+                                           .blocks = 1,
+                                           .hops = 1000};
   set_case(fixture, 5, "launch", "gpu1", NULL, 0);
   fixture->cases[5].bench.kind = CASE_OVERHEAD;
-  fixture->cases[5].bench.work.overhead =
-      (struct overhead){.operation = OVERHEAD_KERNEL_LAUNCH, .gpu = 1};
+  fixture->cases[5].bench.work = &fixture->works[5];
+  fixture->works[5].overhead = (struct overhead){.operation = OVERHEAD_KERNEL_LAUNCH, .gpu = 1};
   fixture_define(fixture);
   fixture->scenario = (struct scenario){.path = "test.toml",
                                         .name = "test",

@@ -5,7 +5,9 @@
 #ifndef HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
 #define HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
 
+#include "engine/case/work.h"
 #include "runner/record/record.h"
+#include "schema/scenario/scenario.h"
 
 enum { FIXTURE_CASES = 6, FIXTURE_SKIPPED = 2, FIXTURE_TRIALS_MAX = 4096 };
 
@@ -15,7 +17,9 @@ struct fixture {
   struct machine *machine;
   struct scenario scenario;
   struct plan_case cases[FIXTURE_CASES];
+  union work works[FIXTURE_CASES]; /* of cases of other kinds than transfer */
   char definitions[FIXTURE_CASES][2048];
+  char keys[FIXTURE_CASES][CASE_KEY_MAX];
   struct plan plan;
   struct run_info info;
   /* The last report that fixture_report() made. */
@@ -30,6 +34,8 @@ struct fixture *fixture_new(void);
 /* Gives every case the definition of what it measures; the keys stay. To be called after a change.
  */
 void fixture_define(struct fixture *fixture);
+/* Gives every case the key of its definition, as plans do. */
+void fixture_set_keys(struct fixture *fixture);
 /* Removes the folder with what is in it. */
 void fixture_free(struct fixture *fixture);
 /* Opens the database and begins a run of the plan, without checks. */

@@ -1,6 +1,7 @@
 #include "runner/record/database.h"
 
 #include "runner/record/migrate.h"
+#include "schema/results/results_sql.h"
 #include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
@@ -180,6 +181,74 @@ static void schema_before_first_release_is_refused(void **state) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED,
                  "before 0.2.0 (schema 1.1), whose schema was never released; read it with");
   assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, "name another database");
+}
+
+/* Made by a haul between two releases: the version is one that this haul knows, the tables are not
+ * those of it. */
+static void schema_of_no_release_is_refused(void **state) {
+  static const struct {
+    const char *recorded; /* NULL: a new database */
+    const char *change;
+    const char *message;
+  } FILES[] = {
+      {"results-1003.sql", "drop table fleet_node",
+       "results.db: it says that it has schema 1.3, but has no table fleet_node: a haul between "
+       "two "
+       "releases made it, or other means changed it; use the haul that made it"},
+      {"results-1003.sql", "alter table stream rename column repeat_order to repeats",
+       "has schema 1.3, but its table stream has other columns"},
+      {"results-1002.sql", "alter table run add column mood text",
+       "has schema 1.2, but its table run has other columns"},
+      {NULL, "update schema_text set migrations = 'other'",
+       "but its tables or views are not those of that schema: a haul between two releases"},
+      {NULL, "update schema_text set views = 'other'", "not those of that schema"},
+      {NULL, "delete from schema_text", "not those of that schema"},
+      {NULL, "drop table schema_text", "but has no table schema_text"},
+  };
+  struct fixture *fixture = *state;
+  for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+    (void)remove(fixture->path);
+    if (FILES[i].recorded != NULL) {
+      fixture_load(fixture, FILES[i].recorded);
+    } else {
+      assert_opens(fixture->path, DATABASE_WRITE);
+    }
+    assert_opens(fixture->path, DATABASE_READ);
+    fixture_execute(fixture->path, FILES[i].change);
+    assert_refused(fixture->path, DATABASE_READ, STATUS_INVALID, FILES[i].message);
+    assert_refused(fixture->path, DATABASE_WRITE, STATUS_INVALID, FILES[i].message);
+  }
+}
+
+/* Else the second of them is never run. */
+static void migrations_lead_to_different_versions(void **state) {
+  (void)state;
+  static const char FOLDER[] = "migrations/";
+  long before = 0;
+  for (size_t i = 0; i < results_sql_count; i++) {
+    if (strncmp(results_sql[i].name, FOLDER, strlen(FOLDER)) == 0) {
+      const long version = strtol(results_sql[i].name + strlen(FOLDER), NULL, 10);
+      assert_true(version > before);
+      before = version;
+    }
+  }
+  assert_int_equal(before, migrate_latest_version());
+}
+
+/* Tables and views of somebody else are told, and such a file is not written. */
+static void tables_of_others_are_read_and_not_written(void **state) {
+  struct fixture *fixture = *state;
+  struct database *database = NULL;
+  struct error err = {0};
+  fixture_load(fixture, "results-1003.sql");
+  fixture_execute(fixture->path,
+                  "create table mine (x); create view mine_too as select x from mine");
+  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_string_equal(database->foreign, "table mine, view mine_too");
+  database_close(database);
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_INVALID);
+  assert_non_null(strstr(err.message, "its schema is not haul's (table mine, view mine_too)"));
+  fixture_execute(fixture->path, "insert into mine select x from mine_too");
 }
 
 /* A file with SQL that a later haul may have. */
@@ -407,6 +476,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(missing_database_is_not_found, set_up, tear_down),
       cmocka_unit_test_setup_teardown(damaged_database_is_reported, set_up, tear_down),
       cmocka_unit_test_setup_teardown(newer_schema_is_read_or_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(schema_of_no_release_is_refused, set_up, tear_down),
+      cmocka_unit_test(migrations_lead_to_different_versions),
+      cmocka_unit_test_setup_teardown(tables_of_others_are_read_and_not_written, set_up, tear_down),
       cmocka_unit_test_setup_teardown(schema_before_first_release_is_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(migrations_are_applied_all_or_none, set_up, tear_down),
       cmocka_unit_test_setup_teardown(write_ahead_mode_is_kept, set_up, tear_down),

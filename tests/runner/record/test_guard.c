@@ -1,7 +1,10 @@
 /* What SQL of users can reach: every function and module of the linked SQLite is tried. */
 #include "runner/record/guard.h"
 
+#include "runner/record/companion.h"
+#include "runner/record/foreign.h"
 #include "runner/record/merge.h"
+#include "runner/record/migrate.h"
 #include "runner/record/query.h"
 #include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
@@ -174,8 +177,71 @@ static void views_of_the_file_call_no_other_function(void **state) {
   fixture_execute(opened->fixture->path, "DROP VIEW bad");
 }
 
+/* schemas/NNNN.txt: what a file is compared with. */
+static void listed_schema_is_what_migrations_make(void **state) {
+  struct database *database = NULL;
+  struct error err = {0};
+  char name[32];
+  (void)snprintf(name, sizeof name, "schemas/%d.txt", migrate_latest_version());
+  char *listed = database_sql(name);
+  char *made = NULL;
+  size_t size = 0;
+  (void)state;
+  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
+  FILE *stream = open_memstream(&made, &size);
+  assert_non_null(stream);
+  assert_int_equal(foreign_print(database, stream, &err), STATUS_OK);
+  (void)fclose(stream);
+  database_close(database);
+  if (strcmp(made, listed) != 0) {
+    const char *place = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/haul-schema.txt", place);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fputs(made, file);
+    (void)fclose(file);
+    fail_msg("the schema is another one: cp %s schema/results/%s", path, name);
+  }
+  free(listed);
+  free(made);
+}
+
+/* A file that takes its time is read no longer than that. */
+static void reading_is_limited_in_time(void **state) {
+  struct opened *opened = *state;
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open(opened->fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_true(database->limit_ns >= UINT64_C(60000000000));
+  database_limit_time(database, 1000000, NULL);
+  assert_int_equal(database_run_sql(database,
+                                    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "
+                                    "n) SELECT count(*) FROM n",
+                                    "endless", &err),
+                   STATUS_INVALID);
+  assert_non_null(strstr(err.message, "reading takes longer than"));
+  database_close(database);
+}
+
+/* A journal, planted after the file was judged, that names another file. */
+static void no_super_journal_is_opened(void **state) {
+  struct opened *opened = *state;
+  sqlite3_vfs *vfs = sqlite3_vfs_find(companion_vfs());
+  sqlite3_file *file = calloc(1, (size_t)vfs->szOsFile);
+  int flags = 0;
+  assert_non_null(file);
+  assert_int_equal(vfs->xOpen(vfs, opened->fixture->path, file,
+                              SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL, &flags),
+                   SQLITE_CANTOPEN);
+  free(file);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(listed_schema_is_what_migrations_make),
+      cmocka_unit_test(reading_is_limited_in_time),
+      cmocka_unit_test(no_super_journal_is_opened),
       cmocka_unit_test(every_function_is_safe_or_refused),
       cmocka_unit_test(every_module_is_gone_but_those_of_json),
       cmocka_unit_test(sizes_are_bounded),

@@ -1,5 +1,6 @@
 /* What comparing reads of a database, and the names of several runs. */
 #include "engine/base/strbuf.h"
+#include "engine/machine/machine.h"
 #include "runner/record/measured.h"
 #include "runner/record/selector.h"
 #include "tests/cmocka.h"
@@ -85,7 +86,7 @@ static void medians_equal_those_of_case_run(void **state) {
 }
 
 /* From the interval of its trials; of noise that more trials do not average out, from their spread.
- */
+ * The first and the last process of run 1 have none. */
 static void medians_know_their_error(void **state) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
@@ -94,6 +95,8 @@ static void medians_know_their_error(void **state) {
       opened->fixture->path,
       "update case_run set median_ns = 1000, median_low_ns = 990, median_high_ns = 1010, "
       "p5_ns = 900, p95_ns = 1100, noise = iif(run = 1, 'white', 'dips') where status = 'ok'");
+  fixture_execute(opened->fixture->path, "update case_run set status = 'failed', reason = 'x' "
+                                         "where status = 'ok' and process in (1, 3)");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
   assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
   assert_int_equal(measured_load_errors(m, opened->database, &err), STATUS_OK);
@@ -283,6 +286,20 @@ static void delta_of_the_last_run_counts(void **state) {
   assert_int_equal(said, 2);
 }
 
+/* GPUs of one machine may differ: each value once. */
+static void a_fact_of_gpus_has_every_value(void **state) {
+  struct opened *opened = *state;
+  machine_add_fact(opened->fixture->machine, "vbios", 0, FACT_OK, "96.00.1");
+  machine_add_fact(opened->fixture->machine, "vbios", 1, FACT_OK, "96.00.2");
+  fixture_record_run(opened->fixture, 1);
+  fixture_set_fact(opened->fixture, "vbios", "96.00.2"); /* of GPU 0 */
+  fixture_record_run(opened->fixture, 1);
+  add_runs(opened, (const int64_t[]){1, 4, 5}, 3);
+  assert_null(measured_run_fact(opened->measured, 0, "vbios"));
+  assert_string_equal(measured_run_fact(opened->measured, 1, "vbios"), "96.00.1, 96.00.2");
+  assert_string_equal(measured_run_fact(opened->measured, 2, "vbios"), "96.00.2");
+}
+
 static void comparing_reads_the_index_alone(void **state) {
   struct opened *opened = *state;
   struct strbuf plan;
@@ -315,6 +332,7 @@ int main(void) {
       TEST(names_select_all_their_runs),
       TEST(baselines_keep_their_runs),
       TEST(delta_of_the_last_run_counts),
+      TEST(a_fact_of_gpus_has_every_value),
       TEST(comparing_reads_the_index_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 enum { INPUTS = 3 };
 
 /* What merging writes on its own account. */
-#define LOCAL_TABLES "('fleet_node', 'merged_input')"
+#define LOCAL_TABLES "('fleet_node', 'merged_input', 'schema_text')"
 
 /* One query for each table, which gives its rows in an order that does not depend on ids: every
  * column but the id, with the content of the row that a reference means in place of its id.
@@ -53,6 +53,7 @@ static int set_up(void **state) {
   assert_non_null(merging);
   for (int i = 0; i < INPUTS; i++) {
     merging->fixtures[i] = fixture_new();
+    fixture_set_keys(merging->fixtures[i]);
   }
   (void)snprintf(merging->output, sizeof merging->output, "%s/out.db",
                  merging->fixtures[0]->folder);
@@ -202,6 +203,26 @@ static void any_order_gives_the_same_content(void **state) {
   /* One alone is what it was. */
   merge_well(merging->output, merging->fixtures[1]->path);
   assert_same_content(merging->output, merging->fixtures[1]->path);
+}
+
+/* A name means its file, whatever the characters of SQLite's URIs in it mean. */
+static void names_like_uris_are_merged(void **state) {
+  struct merging *merging = *state;
+  fixture_record_run(merging->fixtures[1], 2);
+  size_t size = 0;
+  char *bytes = bytes_of(merging->fixtures[1]->path, &size);
+  static const char *const NAMES[] = {"a?mode=memory.db", "b#c.db", "%41.db", "100% of it?.db"};
+  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+    char input[160];
+    char output[160];
+    (void)snprintf(input, sizeof input, "%.100s/%s", merging->fixtures[0]->folder, NAMES[i]);
+    (void)snprintf(output, sizeof output, "%.100s/of-a-name%zu.db", merging->fixtures[0]->folder,
+                   i);
+    write_bytes(input, bytes, size);
+    assert_int_equal(merge_untouched(output, input).added, 1);
+    assert_same_content(output, input);
+  }
+  free(bytes);
 }
 
 static void merging_again_changes_nothing(void **state) {
@@ -530,18 +551,28 @@ static void added_columns_and_tables_are_merged(void **state) {
       "REFERENCES bench_case (id), PRIMARY KEY (run, number)) WITHOUT ROWID;";
   static const char ROWS[] =
       "UPDATE trial SET later = elapsed_ns; UPDATE run SET later = 'so ' || uuid;"
-      "INSERT INTO gadget SELECT id, 7 * id FROM bench_case;"
+      "INSERT INTO gadget SELECT id, length(name) FROM bench_case;"
       "INSERT INTO part SELECT run, position, bench_case FROM plan_case;";
   struct merging *merging = *state;
   struct fixture *first = merging->fixtures[1];
   struct fixture *second = merging->fixtures[2];
   fixture_load(first, "results-1002.sql");
+  fixture_record_run(first, 1); /* migrates it */
   fixture_record_run(second, 2);
+  struct database *output = NULL;
+  struct error err = {0};
+  struct merge_result result = {0};
+  bool fatal = false;
+  assert_ok(database_open(second->path, DATABASE_WRITE, &output, &err), &err);
   fixture_execute(first->path, ADDED);
   fixture_execute(first->path, ROWS);
   fixture_execute(second->path, ADDED);
   fixture_execute(second->path, ROWS);
-  assert_int_equal(merge_well(second->path, first->path).added, 2);
+  struct merge *merge = merge_new(second->path, NULL);
+  assert_ok(merge_take_output(merge, output, &err), &err);
+  assert_ok(merge_add(merge, first->path, &result, &fatal, &err), &err);
+  merge_free(merge);
+  assert_int_equal(result.added, 3);
   char *later = fixture_query(second, "SELECT count(*) FROM trial WHERE later = elapsed_ns");
   char *trials = fixture_query(second, "SELECT count(*) FROM trial");
   assert_string_equal(later, trials);
@@ -579,6 +610,7 @@ static void interrupt_skips_the_input(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(any_order_gives_the_same_content, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(names_like_uris_are_merged, set_up, tear_down),
       cmocka_unit_test_setup_teardown(merging_again_changes_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(output_as_input_is_skipped, set_up, tear_down),
       cmocka_unit_test_setup_teardown(resumed_run_is_completed, set_up, tear_down),

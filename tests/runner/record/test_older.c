@@ -1,4 +1,5 @@
 /* Databases that earlier versions made, tests/data/results-*.sql, opened for reading. */
+#include "runner/record/measured.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
@@ -7,6 +8,7 @@
 #include "tests/runner/record/fixture.h"
 
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,9 +191,62 @@ static void warm_caches_of_before_are_as_they_were(void **state) {
   free(resolved);
 }
 
+static void expect_count(const struct fixture *fixture, const char *name, const char *sql,
+                         const char *expected) {
+  char *count = fixture_query(fixture, sql);
+  if (strcmp(count, expected) != 0) {
+    fail_msg("%s: %s: %s, not %s", name, sql, count, expected);
+  }
+  free(count);
+}
+
+/* Each rate that is more than 1 % above its peak is marked in each view, and no other one; and what
+ * comparisons read of it is marked too. */
+static void look_at_peaks(struct fixture *fixture, const char *name) {
+  static const char *const VIEWS[] = {"v_case", "v_run_case", "v_pair", "v_driver"};
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
+    char sql[256];
+    (void)snprintf(sql, sizeof sql,
+                   "select count(*) from %s where (percent_of_peak > 101) is not above_peak",
+                   VIEWS[i]);
+    expect_count(fixture, name, sql, "0");
+  }
+  char above[16];
+  struct measured *measured = measured_new();
+  assert_int_equal(measured_add_all_runs(measured, database, &err), STATUS_OK);
+  assert_int_equal(measured_load(measured, database, NULL, &err), STATUS_OK);
+  size_t count = 0;
+  for (size_t i = 0; i < measured->median_count; i++) {
+    count += measured->medians[i].above_peak;
+    assert_true(!measured->medians[i].above_peak || !measured_counts(&measured->medians[i]));
+  }
+  (void)snprintf(above, sizeof above, "%zu", count);
+  expect_count(fixture, name, "select count(*) from v_case where above_peak", above);
+  measured_free(measured);
+  database_close(database);
+}
+
+static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *name) {
+  look_at_peaks(fixture, name);
+  fixture_execute(fixture->path, "update plan_case set peak_bytes_per_second = 1 + "
+                                 "peak_bytes_per_second / 10 where bench_case % 2 = 0");
+  char *above = fixture_query(fixture, "select count(*) > 0 from v_case where above_peak");
+  assert_string_equal(above, "1");
+  free(above);
+  look_at_peaks(fixture, name);
+}
+
+static void no_rate_above_its_peak_is_unmarked(void **state) {
+  for_each_recorded(*state, look_at_peaks_and_wrong_ones);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(everything_reads_every_recorded_database, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(no_rate_above_its_peak_is_unmarked, set_up, tear_down),
       cmocka_unit_test_setup_teardown(copy_is_noted_and_not_written, set_up, tear_down),
       cmocka_unit_test_setup_teardown(write_ahead_mode_is_read, set_up, tear_down),
       cmocka_unit_test_setup_teardown(warm_caches_of_before_are_as_they_were, set_up, tear_down),

@@ -282,6 +282,7 @@ static void assert_columns(const char *csv, const char *list, const char *query)
 /* What a query says of its plots is true of its columns; what is a curve is drawn. */
 static void plots_of_saved_queries_have_their_columns(void **state) {
   static const char *const DRAWN[] = {"arithmetic-throughput",
+                                      "cache-bandwidth",
                                       "comm-scope-figure",
                                       "curves",
                                       "fingerprint",
@@ -346,6 +347,13 @@ static void saved_queries_take_parameters(void **state) {
   assert_int_equal(query_run_saved(opened->query, "runs", &bad, 1, NULL, &sink, &err),
                    STATUS_USAGE);
   assert_non_null(strstr(err.message, "must be a whole number"));
+  static const char *const NUMBERS[] = {"much", "0.9x", ""};
+  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+    const struct query_parameter share = {"share", NUMBERS[i]};
+    assert_int_equal(query_run_saved(opened->query, "knee", &share, 1, NULL, &sink, &err),
+                     STATUS_USAGE);
+    assert_non_null(strstr(err.message, "must be a number"));
+  }
   assert_int_equal(query_run_saved(opened->query, "nope", NULL, 0, NULL, &sink, &err),
                    STATUS_NOT_FOUND);
   assert_non_null(strstr(err.message, "run-table"));

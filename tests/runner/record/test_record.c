@@ -2,7 +2,9 @@
 
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
+#include "engine/machine/machine.h"
 #include "runner/record/database.h"
+#include "runner/record/manage.h"
 #include "tests/cmocka.h"
 
 #include <signal.h>
@@ -139,6 +141,67 @@ static void unknown_start_is_not_a_number(void **state) {
                "-1");
   assert_query(fixture, "select group_concat(distinct start_ns) from flow_trial where flow = 0",
                "7");
+}
+
+static void noise_is_recorded_where_there_is_any(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct error err = {0};
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
+  assert_ok(record_process_started(record, 0, 100, &err), &err);
+  struct case_report report = *fixture_report(fixture, 0, 0, 10);
+  assert_ok(record_case(record, &fixture->plan, &report, &err), &err);
+  report = *fixture_report(fixture, 0, 1, 10);
+  report.noise = "dips";
+  report.noise_size = 0.25;
+  report.noise_ns = 4000;
+  assert_ok(record_case(record, &fixture->plan, &report, &err), &err);
+  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
+  record_close(record);
+  assert_query(
+      fixture,
+      "select group_concat(ifnull(noise, 'none') || ' ' || ifnull(noise_size, '-') || ' ' "
+      "|| ifnull(noise_ns, '-')) from (select * from case_run where status = 'ok' order by id)",
+      "none - -,dips 0.25 4000.0");
+}
+
+/* haul env RUN and the page of a run draw it. */
+static void the_machine_of_a_run_is_read_back(void **state) {
+  struct fixture *fixture = *state;
+  struct machine *machine = fixture->machine;
+  machine->links[0][1] = (struct gpu_link){false, 12, UINT64_C(318000000000)};
+  machine->node_distance[1][0] = 31;
+  machine_add_fact(machine, "memory_node", 1, FACT_OK, "3");
+  fixture_record_run(fixture, 1);
+  struct database *database = NULL;
+  struct error err = {0};
+  struct machine *read = calloc(1, sizeof *read);
+  assert_non_null(read);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(run_machine_read(database, 1, read, &err), &err);
+  assert_string_equal(read->host_name, machine->host_name);
+  assert_int_equal(read->gpu_count, 2);
+  assert_int_equal(read->node_count, 2);
+  for (uint32_t i = 0; i < 2; i++) {
+    const struct gpu *gpu = &read->gpus[i];
+    assert_string_equal(gpu->uuid, machine->gpus[i].uuid);
+    assert_string_equal(gpu->pci_address, machine->gpus[i].pci_address);
+    assert_true(gpu->memory_bytes == machine->gpus[i].memory_bytes);
+    assert_int_equal(gpu->memory_node, i == 0 ? -1 : 3);
+    assert_int_equal(read->nodes[i].number, i);
+    assert_int_equal(read->nodes[i].cpu_count, 32);
+    for (uint32_t j = 0; j < 2; j++) {
+      assert_int_equal(read->node_distance[i][j], machine->node_distance[i][j]);
+      if (i != j) {
+        assert_int_equal(read->links[i][j].peer_access, machine->links[i][j].peer_access);
+        assert_int_equal(read->links[i][j].nvlink_count, machine->links[i][j].nvlink_count);
+        assert_true(read->links[i][j].bytes_per_second == machine->links[i][j].bytes_per_second);
+      }
+    }
+  }
+  assert_int_equal(read->fact_count, machine->fact_count);
+  database_close(database);
+  free(read);
 }
 
 static void telemetry_is_joined_to_the_case(void **state) {
@@ -424,14 +487,15 @@ static void make_microbenchmarks(struct fixture *fixture) {
                                 .traffic_bytes = 3 << 20,
                                 .limit = LIMIT_DRAM,
                                 .peak_bytes_per_second = UINT64_C(4814000000000),
-                                .work.stream = {.op = STREAM_TRIAD,
-                                                .type = NUMBER_F32,
-                                                .memory = {PLACE_GPU, 1, MEMORY_DEVICE},
-                                                .size_bytes = 1 << 20,
-                                                .passes = 1,
-                                                .block = 256,
-                                                .grid = STREAM_GRID_FULL,
-                                                .clock = STREAM_CLOCK_CYCLES}};
+                                .work = &fixture->works[0]};
+  fixture->works[0].stream = (struct stream){.op = STREAM_TRIAD,
+                                             .type = NUMBER_F32,
+                                             .memory = {PLACE_GPU, 1, MEMORY_DEVICE},
+                                             .size_bytes = 1 << 20,
+                                             .passes = 1,
+                                             .block = 256,
+                                             .grid = STREAM_GRID_FULL,
+                                             .clock = STREAM_CLOCK_CYCLES};
   struct bench_case *arithmetic = &fixture->cases[3].bench;
   *arithmetic = (struct bench_case){.kind = CASE_ARITHMETIC,
                                     .key = arithmetic->key,
@@ -440,18 +504,19 @@ static void make_microbenchmarks(struct fixture *fixture) {
                                     .path = "gpu1",
                                     .operations = 512,
                                     .operations_per_sm = 262144,
-                                    .work.arithmetic = {.op = ARITHMETIC_FMA,
-                                                        .type = NUMBER_F32,
-                                                        .measure = ARITHMETIC_THROUGHPUT,
-                                                        .gpu = 1,
-                                                        .ilp = 4,
-                                                        .block = 512,
-                                                        .grid = 132,
-                                                        .instructions = 512}};
+                                    .work = &fixture->works[3]};
+  fixture->works[3].arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
+                                                     .type = NUMBER_F32,
+                                                     .measure = ARITHMETIC_THROUGHPUT,
+                                                     .gpu = 1,
+                                                     .ilp = 4,
+                                                     .block = 512,
+                                                     .grid = 132,
+                                                     .instructions = 512};
   struct bench_case *chase = &fixture->cases[4].bench;
-  chase->work.chase.space = CHASE_SHARED;
-  chase->work.chase.memory = (struct endpoint){PLACE_GPU, 0, MEMORY_DEVICE};
-  chase->work.chase.threads = 32;
+  fixture->works[4].chase.space = CHASE_SHARED;
+  fixture->works[4].chase.memory = (struct endpoint){PLACE_GPU, 0, MEMORY_DEVICE};
+  fixture->works[4].chase.threads = 32;
   chase->operations = 1000;
   fixture_define(fixture);
 }
@@ -528,6 +593,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(run_is_recorded_completely, set_up, tear_down),
       cmocka_unit_test_setup_teardown(summaries_follow_from_the_trials, set_up, tear_down),
       cmocka_unit_test_setup_teardown(flows_have_separate_times, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(noise_is_recorded_where_there_is_any, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_machine_of_a_run_is_read_back, set_up, tear_down),
       cmocka_unit_test_setup_teardown(telemetry_is_joined_to_the_case, set_up, tear_down),
       cmocka_unit_test_setup_teardown(unknown_start_is_not_a_number, set_up, tear_down),
       cmocka_unit_test_setup_teardown(equal_content_is_stored_once, set_up, tear_down),

@@ -1,6 +1,8 @@
 /* What `haul plan` prints, of a plan made by hand. */
+#include "engine/case/transfer.h"
 #include "runner/plan/plan.h"
 #include "runner/render/plan.h"
+#include "schema/scenario/setting.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 

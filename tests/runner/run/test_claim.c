@@ -1,6 +1,9 @@
 /* Which GPUs a case uses, and whether it needs the host. */
 #include "runner/run/claim.h"
 
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 static struct machine machine;
@@ -44,17 +47,21 @@ static void transfers(void **state) {
 
 static void other_kinds(void **state) {
   (void)state;
-  struct bench_case bench = {.kind = CASE_CHASE, .work.chase = {.gpu = 1, .memory = GPU(1)}};
+  union work work = {.chase = {.gpu = 1, .memory = GPU(1)}};
+  struct bench_case bench = {.kind = CASE_CHASE, .work = &work};
   expect(&bench, 2, 0, false);
-  bench.work.chase.memory = (struct endpoint)NODE;
+  work.chase.memory = (struct endpoint)NODE;
   expect(&bench, 2, 2, true);
-  bench = (struct bench_case){.kind = CASE_STREAM, .work.stream = {.memory = GPU(2)}};
+  bench.kind = CASE_STREAM;
+  work = (union work){.stream = {.memory = GPU(2)}};
   expect(&bench, 4, 0, false);
-  bench.work.stream.memory = (struct endpoint)NODE;
+  work.stream.memory = (struct endpoint)NODE;
   expect(&bench, 0, 0, true);
-  bench = (struct bench_case){.kind = CASE_ARITHMETIC, .work.arithmetic = {.gpu = 2}};
+  bench.kind = CASE_ARITHMETIC;
+  work = (union work){.arithmetic = {.gpu = 2}};
   expect(&bench, 4, 0, false);
-  bench = (struct bench_case){.kind = CASE_OVERHEAD, .work.overhead = {.gpu = -1}};
+  bench.kind = CASE_OVERHEAD;
+  work = (union work){.overhead = {.gpu = -1}};
   expect(&bench, 0, 0, true);
 }
 

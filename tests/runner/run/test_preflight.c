@@ -1,6 +1,8 @@
 /* The checks of a scenario after the run: what changed meanwhile. */
 #include "runner/run/preflight.h"
 
+#include "engine/machine/machine.h"
+#include "engine/machine/telemetry.h"
 #include "tests/cmocka.h"
 
 #include <stdlib.h>

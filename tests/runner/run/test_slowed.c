@@ -2,6 +2,9 @@
 #include "runner/run/slowed.h"
 
 #include "engine/base/clock.h"
+#include "engine/case/transfer.h"
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <stdlib.h>
@@ -138,7 +141,8 @@ static void a_link_below_its_best_counts_where_it_is_loaded(void **state) {
 /* In a container whose NVML lists nobody. */
 static void work_on_an_idle_gpu_is_another_programs(void **state) {
   (void)state;
-  static const struct bench_case on_gpu_0 = {.kind = CASE_ARITHMETIC};
+  static const union work work = {.arithmetic = {.gpu = 0}};
+  static const struct bench_case on_gpu_0 = {.kind = CASE_ARITHMETIC, .work = &work};
   char text[CASE_REASON_MAX];
   struct telemetry_sample sample = sample_of(1);
   sample.utilization_percent = 98;

@@ -57,10 +57,51 @@ static void quiet_and_verbose_runs_get_none(void **state) {
   }
 }
 
+/* What calling it says on stderr. */
+static const char *said_by(void (*call)(struct status_line *line), struct status_line *line) {
+  static char text[512];
+  FILE *file = tmpfile();
+  assert_non_null(file);
+  (void)fflush(stderr);
+  const int stderr_fd = dup(STDERR_FILENO);
+  assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+  call(line);
+  (void)fflush(stderr);
+  assert_int_equal(dup2(stderr_fd, STDERR_FILENO), STDERR_FILENO);
+  close(stderr_fd);
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  return text;
+}
+
+static void end_two_cases(struct status_line *line) {
+  const struct bench_case bench_case = {.name = "copy"};
+  const struct case_outcome ok = {.status = CASE_OK};
+  const struct case_outcome failed = {.status = CASE_FAILED, .reason = "why"};
+  status_line_case(line, &bench_case, &(struct case_report){.outcome = &ok}, 1, 2);
+  status_line_case(line, &bench_case, &(struct case_report){.outcome = &failed}, 2, 2);
+}
+
+static void cases_are_said_once_they_are_recorded(void **state) {
+  (void)state;
+  const struct common_options verbose = {.verbose = true};
+  struct status_line line = {.common = &verbose};
+  assert_string_equal(said_by(end_two_cases, &line), "");
+  assert_string_equal(said_by(status_line_written, &line),
+                      "haul: [1/2] copy: ok\nhaul: warning: case copy: failed: why\n");
+  assert_string_equal(said_by(status_line_written, &line), "");
+  /* Those that were not recorded are not said. */
+  assert_string_equal(said_by(end_two_cases, &line), "");
+  status_line_fini(&line);
+  assert_string_equal(said_by(status_line_written, &line), "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_log_gets_a_line_a_minute),
       cmocka_unit_test(quiet_and_verbose_runs_get_none),
+      cmocka_unit_test(cases_are_said_once_they_are_recorded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

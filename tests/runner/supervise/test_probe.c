@@ -1,3 +1,4 @@
+#include "engine/machine/machine.h"
 #include "runner/supervise/probe.h"
 #include "runner/supervise/supervise.h"
 #include "tests/cmocka.h"

@@ -219,6 +219,14 @@ static void test_files_that_cannot_be_read(void **state) {
   assert_int_equal(machine_file_load("/proc", machine, &err), STATUS_INVALID);
   assert_non_null(strstr(err.message, "is a directory"));
   assert_int_equal(machine_file_load("/dev/zero", machine, &err), STATUS_INVALID);
+  assert_non_null(strstr(err.message, "not a file"));
+  char path[] = "/tmp/haul-machine-XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_int_equal(ftruncate(file, INT32_MAX), 0);
+  enum status status = machine_file_load(path, machine, &err);
+  assert_int_equal(close(file) + unlink(path), 0);
+  assert_int_equal(status, STATUS_INVALID);
   assert_non_null(strstr(err.message, "larger than a machine file"));
   free(machine);
 }

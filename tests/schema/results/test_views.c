@@ -1,5 +1,6 @@
 /* The views against their documentation, in the stock shell, and in databases of released schemas.
  */
+#include "engine/machine/machine.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
 #include "runner/table/result_set.h"

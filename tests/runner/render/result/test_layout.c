@@ -4,6 +4,7 @@
  *
  * test_runner_render_layout [FIRST COUNT]: seeds to try. */
 #include "engine/base/units.h"
+#include "engine/case/transfer.h"
 #include "runner/record/query.h"
 #include "runner/record/record.h"
 #include "runner/render/page/page.h"
@@ -246,8 +247,8 @@ static bool is_end(struct arena *arena, const char *label, const struct endpoint
 static bool ends_of(const struct bench_case *bench, struct endpoint *source,
                     struct endpoint *target) {
   if (bench->kind == CASE_CHASE) {
-    *source = bench->work.chase.memory;
-    *target = (struct endpoint){PLACE_GPU, bench->work.chase.gpu, MEMORY_DEVICE};
+    *source = bench->work->chase.memory;
+    *target = (struct endpoint){PLACE_GPU, bench->work->chase.gpu, MEMORY_DEVICE};
     return true;
   }
   if (bench->kind == CASE_TRANSFER) {

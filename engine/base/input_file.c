@@ -1,0 +1,70 @@
+#include "engine/base/input_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { NULL_MAJOR = 1, NULL_MINOR = 3, BEGIN_MAX = 256 };
+
+const char *input_file_kind(mode_t mode) {
+  return S_ISDIR(mode)    ? "a directory"
+         : S_ISFIFO(mode) ? "a FIFO"
+         : S_ISSOCK(mode) ? "a socket"
+         : S_ISLNK(mode)  ? "a link"
+                          : "a device";
+}
+
+/* A descriptor of this process under one of its names. */
+static bool input_file_is_held(const char *path) {
+  static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/"};
+  for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
+    const size_t length = strlen(FOLDERS[i]);
+    if (strncmp(path, FOLDERS[i], length) == 0 && strchr(path + length, '/') == NULL) {
+      return true;
+    }
+  }
+  return strcmp(path, "/dev/stdin") == 0;
+}
+
+static bool input_file_is_null(const struct stat *info) {
+  return S_ISCHR(info->st_mode) && info->st_rdev == makedev(NULL_MAJOR, NULL_MINOR);
+}
+
+enum status input_file_open(const char *path, bool piped, int *fd, struct error *err) {
+  struct stat info;
+  const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (opened < 0) {
+    /* So end sockets, and devices without a driver. */
+    return errno == ENXIO ? error_set(err, STATUS_INVALID, "this is no file that can be read")
+                          : error_set_errno(err, errno, "cannot open the file");
+  }
+  enum status status = STATUS_OK;
+  if (fstat(opened, &info) != 0) {
+    status = error_set_errno(err, errno, "cannot read the attributes of the file");
+  } else if (!S_ISREG(info.st_mode) && !input_file_is_null(&info) &&
+             !(piped && S_ISFIFO(info.st_mode) && input_file_is_held(path))) {
+    status =
+        error_set(err, STATUS_INVALID, "this is %s, not a file", input_file_kind(info.st_mode));
+  } else if (fcntl(opened, F_SETFL, 0) != 0) { /* reading a pipe waits for its writer */
+    status = error_set_errno(err, errno, "cannot read the file");
+  }
+  if (status != STATUS_OK) {
+    (void)close(opened);
+    return status;
+  }
+  *fd = opened;
+  return STATUS_OK;
+}
+
+bool input_file_begins(const char *path, const void *bytes, size_t size) {
+  char found[BEGIN_MAX];
+  int fd = -1;
+  if (size > sizeof found || input_file_open(path, false, &fd, NULL) != STATUS_OK) {
+    return false;
+  }
+  const ssize_t got = pread(fd, found, size, 0);
+  (void)close(fd);
+  return got == (ssize_t)size && memcmp(found, bytes, size) == 0;
+}

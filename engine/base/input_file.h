@@ -1,0 +1,23 @@
+/* input_file.h - a file to read, which another user may have put there.
+ *
+ * Opening never waits: a FIFO or device under the name of a file is refused. */
+#ifndef HAUL_ENGINE_BASE_INPUT_FILE_H
+#define HAUL_ENGINE_BASE_INPUT_FILE_H
+
+#include "engine/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* Opens a regular file, or /dev/null, for reading; *fd is the caller's to close. piped: the user
+ * named it, so that it may be a pipe that this process holds already (/dev/fd/63, which a shell
+ * makes of
+ * <(COMMAND); /dev/stdin). Errors do not name the path: "this is a FIFO, not a file". */
+enum status input_file_open(const char *path, bool piped, int *fd, struct error *err) CHECK_RESULT;
+/* "a FIFO", "a directory": what it is instead of a regular file. */
+const char *input_file_kind(mode_t mode);
+/* Whether a file at that path begins with these bytes; false where it cannot be read. */
+bool input_file_begins(const char *path, const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,51 @@
+/* chase.h - dependent loads by threads of a GPU: case kind chase. */
+#ifndef HAUL_ENGINE_CASE_CHASE_H
+#define HAUL_ENGINE_CASE_CHASE_H
+
+#include "engine/case/case.h"
+
+/* Where a GPU's dependent loads go. */
+#define CHASE_SPACE_LIST(X)                                                                        \
+  X(CHASE_HOST, "host")     /* page-locked host memory */                                          \
+  X(CHASE_PEER, "peer")     /* another GPU's memory */                                             \
+  X(CHASE_GLOBAL, "global") /* the GPU's own memory, through its caches */                         \
+  X(CHASE_SHARED, "shared") /* shared memory of a block */
+ENUM_NAMES_DECLARE(chase_space, CHASE_SPACE_LIST)
+
+/* What brings an element of a chase to the thread that follows it. */
+#define CHASE_ACCESS_LIST(X)                                                                       \
+  X(CHASE_BY_LOAD, "load") /* a load instruction */                                                \
+  X(CHASE_BY_BULK, "bulk") /* the bulk copy engine, compute capability 9.0 on */
+ENUM_NAMES_DECLARE(chase_access, CHASE_ACCESS_LIST)
+
+#define CHASE_ORDER_LIST(X)                                                                        \
+  X(CHASE_RANDOM, "random") /* one cycle through all elements, seeded */                           \
+  X(CHASE_STRIDED, "strided")
+ENUM_NAMES_DECLARE(chase_order, CHASE_ORDER_LIST)
+
+/* Part of a chase's case_key: raised whenever a chase measures differently. */
+enum { CHASE_METHOD_VERSION = 3 };
+
+/* Memory of a GPU is mapped in pages of 2 MiB: within one, only lower halves of addresses differ.
+ */
+#define CHASE_WORDS_FOOTPRINT_MAX (UINT64_C(2) << 20)
+
+/* Thread t starts at element t of a strided
+ * chain (so that a warp's accesses are a stride apart), and of a random one as far from the other
+ * threads as the chain allows. Several threads: the slowest counts. */
+struct chase {
+  enum chase_space space;
+  int32_t gpu;            /* whose threads load */
+  struct endpoint memory; /* where the elements are; global and shared: that GPU's, device */
+  uint64_t footprint_bytes;
+  uint64_t stride_bytes; /* between elements, a multiple of 8; shared: of 4; by bulk: of 16 */
+  enum chase_order order;
+  enum cache_level cache;   /* global only; by bulk: L2 */
+  uint32_t threads;         /* per block; 0 = one */
+  uint32_t blocks;          /* 0 = one */
+  uint64_t hops;            /* loads of each thread in one iteration; 0: the case has no chase */
+  enum chase_access access; /* shared: by load */
+  uint32_t element_bytes;   /* global by load only: 8, an address, or 4, its lower half; 0 = 8 */
+};
+
+#endif

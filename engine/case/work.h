@@ -1,0 +1,17 @@
+/* work.h - what a case of any kind but transfer measures: the member of that kind. */
+#ifndef HAUL_ENGINE_CASE_WORK_H
+#define HAUL_ENGINE_CASE_WORK_H
+
+#include "engine/case/arithmetic.h"
+#include "engine/case/chase.h"
+#include "engine/case/overhead.h"
+#include "engine/case/stream.h"
+
+union work {
+  struct chase chase;
+  struct stream stream;
+  struct arithmetic arithmetic;
+  struct overhead overhead;
+};
+
+#endif

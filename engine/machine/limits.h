@@ -1,0 +1,14 @@
+/* limits.h - how much struct machine (machine.h) holds, for headers that need no more of it. */
+#ifndef HAUL_ENGINE_MACHINE_LIMITS_H
+#define HAUL_ENGINE_MACHINE_LIMITS_H
+
+enum {
+  MACHINE_GPUS_MAX = 32,
+  MACHINE_NODES_MAX = 64,
+  MACHINE_FACTS_MAX = 640,
+  MACHINE_TEXT_MAX = 96,
+  FACT_NAME_MAX = 40,
+  FACT_VALUE_MAX = 512,
+};
+
+#endif

@@ -1,0 +1,234 @@
+#include "runner/record/foreign.h"
+
+#include "engine/base/strbuf.h"
+#include "runner/record/migrate.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAMES_SHOWN = 3, NAMES_MAX = 300, TEXT_MAX = 8 << 20 };
+
+struct object {
+  const char *type, *name;
+  const char *text; /* with one space for blanks and comments */
+};
+
+struct objects {
+  struct arena arena;
+  struct object *items;
+  size_t count, capacity;
+};
+
+/* The end of a token that blanks are a part of: a quoted name or text, or a comment. */
+static const char *foreign_skip(const char *at) {
+  const char *end = NULL;
+  if (*at == '\'' || *at == '"' || *at == '`') {
+    end = strchr(at + 1, *at);
+  } else if (*at == '[') {
+    end = strchr(at, ']');
+  } else if (strncmp(at, "--", 2) == 0) {
+    end = strchr(at, '\n');
+  } else if (strncmp(at, "/*", 2) == 0) {
+    end = strstr(at + 2, "*/");
+    end = end != NULL ? end + 1 : NULL;
+  } else {
+    return at + 1;
+  }
+  return end != NULL ? end + 1 : at + strlen(at);
+}
+
+/* Versions of SQLite, and of haul's comments, differ in blanks. */
+static const char *foreign_plain(const char *sql, struct arena *arena) {
+  struct strbuf text;
+  strbuf_init(&text, TEXT_MAX);
+  bool blank = false;
+  for (const char *at = sql; *at != '\0';) {
+    const char *end = foreign_skip(at);
+    const bool comment = strncmp(at, "--", 2) == 0 || strncmp(at, "/*", 2) == 0;
+    if (comment || isspace((unsigned char)*at)) {
+      blank = true;
+    } else {
+      strbuf_append(&text, blank ? " " : "");
+      strbuf_append_n(&text, at, (size_t)(end - at));
+      blank = false;
+    }
+    at = end;
+  }
+  const char *plain = arena_strdup(arena, text.text);
+  strbuf_fini(&text);
+  return plain;
+}
+
+static enum status foreign_read(struct database *database, struct objects *objects,
+                                struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "foreign/objects", &statement, err);
+  while (statement_next(&statement, &status, err)) {
+    objects->items = arena_grow(&objects->arena, objects->items, objects->count, &objects->capacity,
+                                sizeof *objects->items);
+    objects->items[objects->count++] = (struct object){
+        .type = statement_column_text(&statement, 0, &objects->arena),
+        .name = statement_column_text(&statement, 1, &objects->arena),
+        .text =
+            foreign_plain(statement_column_text(&statement, 2, &objects->arena), &objects->arena),
+    };
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+/* Lines of "type name text", sorted as objects are. */
+static void foreign_read_expected(int version, struct objects *objects) {
+  char name[32];
+  (void)snprintf(name, sizeof name, "schemas/%d.txt", version);
+  char *lines = database_sql(name);
+  char *rest = lines;
+  for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
+    const size_t type = strcspn(line, " ");
+    const size_t word = strcspn(line + type + 1, " ");
+    objects->items = arena_grow(&objects->arena, objects->items, objects->count, &objects->capacity,
+                                sizeof *objects->items);
+    objects->items[objects->count++] =
+        (struct object){.type = arena_strndup(&objects->arena, line, type),
+                        .name = arena_strndup(&objects->arena, line + type + 1, word),
+                        .text = arena_strdup(&objects->arena, line + type + word + 2)};
+  }
+  free(lines);
+}
+
+enum status foreign_print(struct database *database, FILE *stream, struct error *err) {
+  struct objects objects = {0};
+  const enum status status = foreign_read(database, &objects, err);
+  for (size_t i = 0; i < objects.count; i++) {
+    const struct object *object = &objects.items[i];
+    (void)fprintf(stream, "%s %s %s\n", object->type, object->name, object->text);
+  }
+  arena_fini(&objects.arena);
+  return status;
+}
+
+/* ---- what differs ---- */
+
+static bool foreign_is_view(const struct object *object) {
+  return strcmp(object->type, "view") == 0;
+}
+
+static int foreign_compare_names(const struct object *a, const struct object *b) {
+  const int order = strcmp(a->type, b->type);
+  return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+/* Migrating makes them anew. */
+static bool foreign_is_passing(const struct object *object, int version) {
+  return version < migrate_latest_version() && foreign_is_view(object) &&
+         strncmp(object->name, "v_", 2) == 0;
+}
+
+/* What differs, as "trigger t, view v_run (changed), table x (missing)"; "" = nothing. */
+static void foreign_list(const struct objects *found, const struct objects *expected, int version,
+                         struct strbuf *list) {
+  size_t shown = 0;
+  for (size_t i = 0, j = 0; i < found->count || j < expected->count;) {
+    const struct object *here = i < found->count ? &found->items[i] : NULL;
+    const struct object *wanted = j < expected->count ? &expected->items[j] : NULL;
+    const int order = here == NULL ? 1 : wanted == NULL ? -1 : foreign_compare_names(here, wanted);
+    const struct object *named = order <= 0 ? here : wanted;
+    const bool same = order == 0 && strcmp(here->text, wanted->text) == 0;
+    i += order <= 0;
+    j += order >= 0;
+    if (same || foreign_is_passing(named, version)) {
+      continue;
+    }
+    if (shown++ < NAMES_SHOWN) {
+      strbuf_printf(list, "%s%s %.60s%s", shown > 1 ? ", " : "", named->type, named->name,
+                    order == 0  ? " (changed)"
+                    : order > 0 ? " (missing)"
+                                : "");
+    }
+  }
+  if (shown > NAMES_SHOWN) {
+    strbuf_printf(list, " and %zu more", shown - NAMES_SHOWN);
+  }
+}
+
+/* ---- what is done about it ---- */
+
+enum status foreign_check_tables(struct database *database, struct error *err) {
+  const int latest = migrate_latest_version();
+  struct statement statement;
+  struct objects expected = {0};
+  foreign_read_expected(database->version < latest ? database->version : latest, &expected);
+  enum status status = statement_prepare(database, "foreign/no_plain_table", &statement, err);
+  for (size_t i = 0; i < expected.count && status == STATUS_OK; i++) {
+    const struct object *object = &expected.items[i];
+    statement_bind_text(&statement, ":name", object->name);
+    if (strcmp(object->type, "table") == 0 && statement_next(&statement, &status, err)) {
+      status = error_set(err, STATUS_INVALID,
+                         "its %s is not a table whose columns are stored: it was changed by other "
+                         "means",
+                         object->name);
+      statement_reset(&statement);
+    }
+  }
+  statement_finalize(&statement);
+  arena_fini(&expected.arena);
+  return status;
+}
+
+static enum status foreign_use_own_views(struct database *database, struct error *err) {
+  static const char *const FILES[] = {"views.sql", "views_machine.sql"};
+  static const char HEAD[] = "\nCREATE "; /* nothing but views */
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < sizeof FILES / sizeof *FILES && status == STATUS_OK; i++) {
+    struct strbuf script;
+    strbuf_init(&script, TEXT_MAX);
+    char *sql = database_sql(FILES[i]);
+    const char *from = sql;
+    for (const char *at = strstr(from, HEAD); at != NULL; at = strstr(from, HEAD)) {
+      strbuf_append_n(&script, from, (size_t)(at - from) + strlen(HEAD));
+      strbuf_append(&script, "TEMP ");
+      from = at + strlen(HEAD);
+    }
+    strbuf_append(&script, from);
+    status = database_run_sql(database, script.text, FILES[i], err);
+    free(sql);
+    strbuf_fini(&script);
+  }
+  (void)sqlite3_db_config(database->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+  return status;
+}
+
+enum status foreign_check(struct database *database, enum database_access access,
+                          struct error *err) {
+  struct objects found = {0};
+  struct strbuf list;
+  strbuf_init(&list, NAMES_MAX);
+  /* What a newer version has besides is not known here. */
+  const bool newer = database->version > migrate_latest_version();
+  enum status status = foreign_read(database, &found, err);
+  if (status == STATUS_OK && !newer) {
+    struct objects expected = {0};
+    foreign_read_expected(database->version, &expected);
+    foreign_list(&found, &expected, database->version, &list);
+    arena_fini(&expected.arena);
+  }
+  arena_fini(&found.arena);
+  const bool foreign = list.text[0] != '\0';
+  if (status == STATUS_OK && foreign && access == DATABASE_WRITE) {
+    status = error_set(err, STATUS_INVALID,
+                       "%s is not written: its schema is not haul's (%s). Drop what others added, "
+                       "or copy the results with \"haul merge NEW.db FILE\"",
+                       database->path, list.text);
+  } else if (status == STATUS_OK && (foreign || newer)) {
+    status = foreign_check_tables(database, err);
+    status = status == STATUS_OK ? foreign_use_own_views(database, err)
+                                 : error_prefix(err, "%s: ", database->path);
+  }
+  if (status == STATUS_OK && foreign) {
+    database->foreign = strdup(list.text);
+  }
+  strbuf_fini(&list);
+  return status;
+}

@@ -1,0 +1,27 @@
+/* foreign.h - objects of a file that are not haul's schema: triggers, views, tables and indexes of
+ * others, and haul's own under other text.
+ *
+ * The text of all objects is compared with schema/results/schemas/NNNN.txt, what the migrations of
+ * the file's version make. A file
+ * that differs is not written. It is read, and the user is told: without its views (haul's own take
+ * their place for as long as it is open), and only where every table of haul's is one whose columns
+ * are stored. Triggers run nowhere (database.h). */
+#ifndef HAUL_RUNNER_RECORD_FOREIGN_H
+#define HAUL_RUNNER_RECORD_FOREIGN_H
+
+#include "runner/record/database.h"
+
+#include <stdio.h>
+
+/* For a database whose version was judged (migrate.h). Fills database->foreign. STATUS_INVALID: it
+ * cannot be used so. */
+enum status foreign_check(struct database *database, enum database_access access,
+                          struct error *err) CHECK_RESULT;
+/* STATUS_INVALID: a table of haul's is a view, or has columns that are computed. The error does not
+ * name the file. */
+enum status foreign_check_tables(struct database *database, struct error *err) CHECK_RESULT;
+
+/* Its objects as schema/results/schemas/NNNN.txt has them, one per line: for the test of those. */
+enum status foreign_print(struct database *database, FILE *stream, struct error *err) CHECK_RESULT;
+
+#endif

@@ -1,0 +1,15 @@
+-- What is in a file that haul did not make.
+
+-- name: objects
+-- Without what SQLite makes by itself: the indexes of constraints, and statistics of ANALYZE.
+SELECT type, name, sql FROM main.sqlite_master
+WHERE NOT (type = 'index' AND sql IS NULL AND name GLOB 'sqlite_autoindex_*')
+  AND NOT (type = 'table' AND sql IN ('CREATE TABLE sqlite_stat1(tbl,idx,stat)',
+                                      'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'))
+ORDER BY type, name;
+
+-- name: no_plain_table
+-- A row: it is a view, or has columns that are computed.
+SELECT 1 FROM pragma_table_list(:name) t
+WHERE t.schema = 'main'
+  AND (t.type <> 'table' OR EXISTS (SELECT 1 FROM pragma_table_xinfo(:name, 'main') c WHERE c.hidden <> 0));

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# A kill between a result and its commit, other locks, little stack, no /dev.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+begin 'a case is said to be ok once it is recorded'
+cat >short.toml <<'END'
+schema_version = 1
+name = "short"
+[measure]
+processes = 1
+max_time = "1ms"
+trials = { min = 2, max = 2 }
+[[transfer]]
+name = "host"
+method = "cpu"
+from = { numa = 0, memory = "pageable" }
+to = { numa = 0, memory = "pageable" }
+size = { from = "64B", to = "64KiB", step = "64B" }
+END
+for attempt in 1 2 3; do
+  mkfifo said
+  "$haul" run short.toml -v --db "said$attempt.db" >"$scratch/null" 2>said &
+  runner=$!
+  while read -r line; do
+    case $line in *': ok'*) break ;; esac
+  done <said
+  { kill -KILL $runner; wait $runner; } 2>"$scratch/null"
+  rm said
+  expect_value 1 "said$attempt.db" 'select count(*) > 0 from case_run'
+done
+
+begin 'two processes that resume one run with different locks'
+sed 's/^processes = 1$/processes = 100/; s/to = "64KiB", step = "64B"/to = "64B", step = "64B"/' short.toml >long_short.toml
+"$haul" run long_short.toml --db twice.db >"$scratch/null" 2>&1 &
+runner=$!
+# shellcheck disable=SC2016
+await eval '[ "$(sqlite3 twice.db "select count(*) > 3 from case_run" 2>"$scratch/null")" = 1 ]'
+{ kill -KILL $runner; wait $runner; } 2>"$scratch/null"
+for locks in one two; do
+  mkdir "locks_$locks"
+  { HAUL_LOCKS=$scratch/locks_$locks "$haul" run --resume latest --db twice.db >"$scratch/null" 2>"err_$locks"
+    echo $? >"code_$locks"; } &
+done
+wait
+if [ "$(cat code_one code_two | sort | tr '\n' ' ')" = '0 0 ' ]; then
+  good # one began when the other had ended
+else
+  equal '0 3 ' "$(cat code_one code_two | sort | tr '\n' ' ')" 'exit codes'
+  cat err_one err_two >err
+  expect_err 'another haul measures this run at the same time, with other locks|is complete'
+  reject_err 'UNIQUE'
+fi
+expect_value '100 100 done' twice.db \
+  "select count(*) || ' ' || count(distinct process) || ' ' || (select status from run) from case_run"
+
+begin 'a small stack'
+( ulimit -s 64 && exec "$haul" run short.toml --db stack.db ) >out 2>err </dev/null
+code=$?
+expect_one_error 3 'the stack is limited to 64 KiB, and haul needs 1024 KiB: raise the limit with ulimit -s'
+( ulimit -Ss 64 && exec "$haul" run short.toml --db stack.db ) >out 2>err </dev/null
+code=$?
+expect_code 0
+
+begin 'no /dev'
+if unshare -m mount -t tmpfs none /dev 2>"$scratch/null"; then
+  place=$(mktemp -d -p /tmp) # TMPDIR may be below /dev
+  cp short.toml "$place/"
+  # shellcheck disable=SC2016
+  HAUL_LOCKS=$place TMPDIR=$place unshare -m bash -c 'mount -t tmpfs none /dev && cd "$2" &&
+    exec "$1" run short.toml --db dev.db' - "$haul" "$place" >out 2>err <&-
+  code=$?
+  rm -rf -- "$place"
+  expect_code 0
+  reject_err 'error'
+else
+  echo 'skipped in part: no file system can be mounted'
+fi
+
+finish

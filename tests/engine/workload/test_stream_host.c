@@ -1,0 +1,54 @@
+/* A stream by host threads: what is found of arrays that are not as they ought to be. */
+#include "engine/workload/stream.h"
+#include "tests/cmocka.h"
+#include "tests/engine/workload/fixture.h"
+
+#include <stdlib.h>
+
+enum { ELEMENTS = 5000 };
+
+static void wrong_elements_are_counted(void **state) {
+  const struct fixture *fixture = *state;
+  const struct memory_context context = {.machine = fixture->machine};
+  static const struct {
+    enum number_type type;
+    uint32_t bytes;
+  } TYPES[] = {{NUMBER_F32, 4}, {NUMBER_F64, 8}};
+  for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; t++) {
+    const uint32_t bytes = TYPES[t].bytes;
+    const struct stream stream = {.op = STREAM_COPY,
+                                  .type = TYPES[t].type,
+                                  .memory = fixture_node(0, MEMORY_PAGEABLE),
+                                  .size_bytes = (uint64_t)ELEMENTS * bytes,
+                                  .threads = 2};
+    unsigned char *memory = aligned_alloc(4096, (size_t)ELEMENTS * bytes / 4096 * 4096 + 4096);
+    assert_non_null(memory);
+    const struct buffer array = {.host = memory, .size_bytes = stream.size_bytes};
+    const struct stream_arrays arrays = {.out = &array, .a = &array};
+    const struct stream_values values = {.seed_a = 7, .factor_a = 1, .element_bytes = bytes};
+    struct pattern_compare_result found;
+    struct error err = {0};
+    void *host = NULL;
+    assert_int_equal(stream_host.create(&context, &stream, &arrays, &host, &err), STATUS_OK);
+    assert_int_equal(stream_host.fill(host, &array, &values, &err), STATUS_OK);
+    assert_int_equal(stream_host.compare(host, &array, &values, &found, &err), STATUS_OK);
+    assert_int_equal(found.bad_bytes, 0);
+    assert_true(found.first_offset == UINT64_MAX);
+    /* Of either thread; of an element with two wrong bytes, the element. */
+    static const size_t WRONG[] = {ELEMENTS - 1, 4000, 1234, 17};
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+      memory[WRONG[i] * bytes] ^= 1;
+      memory[WRONG[i] * bytes + bytes - 1] ^= 1;
+      assert_int_equal(stream_host.compare(host, &array, &values, &found, &err), STATUS_OK);
+      assert_int_equal(found.bad_bytes, i + 1);
+      assert_int_equal(found.first_offset, WRONG[i]);
+    }
+    stream_host.destroy(host);
+    free(memory);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_elements_are_counted)};
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
