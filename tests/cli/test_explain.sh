@@ -92,8 +92,13 @@ to = 1
 milliseconds = 500
 EOF
 
+# As many cases, long enough to be sampled.
+for gpu in 0 1 2 3; do
+  printf '%s\n' '[[fake.fault]]' 'kind = "block"' 'call = "cuMemcpy*"' 'from = "host"' "to = $gpu" 'milliseconds = 200'
+done >slow.toml
+
 begin 'a quiet run'
-run_ok run link.toml --db runs.db
+HAUL_FAKE_FAULTS=slow.toml run_ok run link.toml --db runs.db
 run_ok explain --db runs.db --format csv
 reject_out '^(pcie_link|gpu_in_use|nvlinks|peer_access|power_limit|fabric|throttled_heat),finding,found'
 expect_out '^pcie_link,finding,not found,3,'

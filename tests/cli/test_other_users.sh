@@ -20,7 +20,8 @@ run_on_terminal() {
   local words
   printf 'haul %s' "$*" >"$scratch/command"
   words=$(printf ' %q' "$@")
-  script -qec "'$haul'$words" /dev/null <<<'' >"$scratch/out" 2>"$scratch/err"
+  # What %q writes is bash's.
+  SHELL=$BASH script -qec "'$haul'$words" /dev/null </dev/null >"$scratch/out" 2>"$scratch/err"
   code=$?
 }
 # A title that is set, C1, or a mark that turns the direction of text.

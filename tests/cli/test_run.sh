@@ -31,7 +31,7 @@ equal 3 "$(tr -d '\r' <"$scratch/out" | sed -n 2p)" 'cases whose numbers follow 
 
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   begin 'the line on a terminal says what is left in whole seconds, or nothing'
-  script -qec "'$haul' run '$small' --db terminal.db" /dev/null <<<'' >out 2>err
+  script -qec "'$haul' run '$small' --db terminal.db" /dev/null </dev/null >out 2>err
   code=$?
   expect_code 0
   expect_out '\[2/3\] [^[]*[0-9.]+ GB/s  host/'
