@@ -8,7 +8,8 @@ here=$(cd -P -- "$(dirname -- "$0")/../.." && pwd)
 mkdir -p "$1"
 folder=$(cd -P -- "$1" && pwd)
 shift
-variants=${*:-sound lost doubled silent wrong orphaned spoilt removed left unsaid escaped}
+variants=${*:-sound lost doubled silent wrong orphaned spoilt removed left unsaid escaped believed null fired trespass
+  unlimited jumped impatient}
 [ -d "$folder/.git" ] || git clone -q "$here" "$folder"
 cd -- "$folder"
 [ -e build-release/CMakeCache.txt ] || cmake --preset release -DBUILD_TESTING=ON >build.log
@@ -70,6 +71,35 @@ break_it() { # VARIANT
     escaped)
       kind=screen what='CSV on a terminal is not escaped'
       change runner/table/table.c 's/if (table->escapes)/if (false)/'
+      ;;
+    believed)
+      kind=merge count=wrong what='a merge believes what shards say of the cases of others'
+      change runner/record/merge.c 's/status = THEN(status, merge_check_content(merge, err));//'
+      ;;
+    null)
+      kind=schema count=broken what='NULL in a column is a null pointer'
+      change runner/record/database.c 's/return text != NULL ? text : "";/return text;/'
+      ;;
+    fired)
+      kind=schema count=wrong what='triggers run, and a database with any is written'
+      change runner/record/database.c 's/ENABLE_TRIGGER, 0/ENABLE_TRIGGER, 1/'
+      change runner/record/foreign.c 's/foreign && access == DATABASE_WRITE/false/'
+      ;;
+    trespass)
+      break_it spoilt
+      kind=users count=spoilt
+      ;;
+    unlimited)
+      kind=limit count=spread what='the limits of control groups are not read'
+      change engine/machine/memory_limit.c 's/least = left < least ? left : least;/(void)left;/'
+      ;;
+    jumped)
+      kind=clock count=spread what='the watchdog uses the clock that is set'
+      change runner/supervise/child.c 's/return clock_read_ns(CLOCK_MONOTONIC);/return clock_read_ns(CLOCK_REALTIME);/'
+      ;;
+    impatient)
+      kind=stop count=spread what='a worker that is silent for 0.2 s is taken for one that hangs'
+      change runner/supervise/supervise.h 's/UINT64_C(30000000000)/UINT64_C(200000000)/'
       ;;
     *) echo "broken.sh: no variant $1" >&2; exit 2 ;;
   esac

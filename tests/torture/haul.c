@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,6 +42,21 @@ static void haul_redirect(const struct trial *trial, unsigned number, const char
   (void)close(fd);
 }
 
+/* Into a control group, or as another user. */
+static void haul_become(const struct trial *trial) {
+  if (trial->group != NULL) {
+    const int fd = open(trial->group, O_WRONLY | O_CLOEXEC);
+    if (write(fd, "0", 1) != 1) {
+      _exit(127);
+    }
+  }
+  if (trial->user != 0 &&
+      (setgroups(0, NULL) != 0 || setresgid(trial->user, trial->user, trial->user) != 0 ||
+       setresuid(trial->user, trial->user, trial->user) != 0)) {
+    _exit(127);
+  }
+}
+
 void haul_start(struct trial *trial, struct haul *haul, const struct environment *environment,
                 const char *const *arguments) {
   const struct settings *settings = trial->settings;
@@ -71,6 +87,7 @@ void haul_start(struct trial *trial, struct haul *haul, const struct environment
     haul_redirect(trial, haul->number, "err", STDERR_FILENO);
     char *texts[ARGUMENTS_MAX + 2];
     memcpy(texts, values, sizeof texts);
+    haul_become(trial);
     (void)execve(settings->haul, texts, entries);
     _exit(127);
   }
@@ -137,6 +154,11 @@ static void haul_count_orphans(struct trial *trial) {
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
     count = children_of(getpid(), left, 16);
+    for (size_t i = 0; i < count; i++) {
+      if (left[i] == trial->helper) {
+        left[i] = left[--count];
+      }
+    }
     if (count > 0) {
       pause_ms(10);
     }

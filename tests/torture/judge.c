@@ -49,6 +49,23 @@ bool database_run_is(const char *path, const char *status) {
          strcmp(text, status) == 0;
 }
 
+static void take_sum(void *context, sqlite3_stmt *row) {
+  uint64_t *sum = context;
+  const unsigned char *text = sqlite3_column_text(row, 0);
+  for (const unsigned char *at = text; at != NULL && *at != '\0'; at++) {
+    *sum = (*sum ^ *at) * UINT64_C(0x100000001b3); /* FNV-1a */
+  }
+}
+
+uint64_t database_sum_numbers(const char *path) {
+  uint64_t sum = UINT64_C(0xcbf29ce484222325);
+  (void)judge_rows(path,
+                   "SELECT quote(id) || quote(median_ns) || quote(n) FROM case_run"
+                   " WHERE run = (SELECT min(id) FROM run) ORDER BY id",
+                   take_sum, &sum);
+  return sum;
+}
+
 unsigned database_count_results(const char *path) {
   char text[DETAIL_SIZE] = "";
   (void)judge_rows(path, "SELECT count(*) FROM case_run", take_text, text);
@@ -156,11 +173,18 @@ static void judge_results(struct trial *trial, const char *path, struct judged *
   (void)sqlite3_close(database);
 }
 
-void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus) {
-  struct judged judged = {trial, sick_gpus};
+bool judge_sound(struct trial *trial, const char *path) {
   char text[DETAIL_SIZE] = "";
   if (!judge_rows(path, "PRAGMA integrity_check", take_text, text) || strcmp(text, "ok") != 0) {
     trial_count(trial, COUNT_broken, 1, "integrity_check of %s: %.200s", path, text);
+    return false;
+  }
+  return true;
+}
+
+void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus) {
+  struct judged judged = {trial, sick_gpus};
+  if (!judge_sound(trial, path)) {
     return;
   }
   if (!judge_rows(path, COUNTS_SQL, take_count, &judged) ||
@@ -190,6 +214,24 @@ void judge_corrupt(struct trial *trial, const char *path, unsigned gpu) {
                  gpu);
   if (!judge_rows(path, sql, take_corrupt, &judged)) {
     trial_count(trial, COUNT_broken, 1, "%s has no flows that can be read", path);
+  }
+}
+
+static void take_ended(void *context, sqlite3_stmt *row) {
+  const struct judged *judged = context;
+  trial_count(judged->trial, COUNT_spread, 1, "%s: %s", sqlite3_column_text(row, 0),
+              sqlite3_column_text(row, 1));
+}
+
+void judge_none(struct trial *trial, const char *path, const char *status) {
+  struct judged judged = {trial, 0};
+  char sql[256];
+  (void)snprintf(sql, sizeof sql,
+                 "SELECT b.name, c.reason FROM case_run c JOIN bench_case b ON b.id = c.bench_case"
+                 " WHERE c.status = '%s'",
+                 status);
+  if (!judge_rows(path, sql, take_ended, &judged)) {
+    trial_count(trial, COUNT_broken, 1, "%s has no results that can be read", path);
   }
 }
 

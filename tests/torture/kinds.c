@@ -272,6 +272,10 @@ static void read_with(struct trial *trial, unsigned verb, const char *format) {
   haul_fini(&haul);
 }
 
+void trial_read_with(struct trial *trial, unsigned which) {
+  read_with(trial, which, formats[trial_below(trial, COUNT_OF(formats))]);
+}
+
 static void trial_damage(struct trial *trial) {
   struct stat info;
   if (!trial_copy_clean(trial) || stat(trial->database, &info) != 0) {
@@ -304,7 +308,7 @@ static void trial_damage(struct trial *trial) {
   }
   (void)close(fd);
   for (unsigned reads = 0; reads < 4; reads++) {
-    read_with(trial, trial_below(trial, 1000), formats[trial_below(trial, COUNT_OF(formats))]);
+    trial_read_with(trial, trial_below(trial, 1000));
   }
 }
 
@@ -381,7 +385,7 @@ static void trial_strings(struct trial *trial) {
     database_execute(trial->database, sql);
   }
   for (unsigned reads = 0; reads < 5; reads++) {
-    read_with(trial, trial_below(trial, 17), formats[trial_below(trial, COUNT_OF(formats))]);
+    trial_read_with(trial, trial_below(trial, 17));
   }
 }
 
@@ -392,8 +396,10 @@ static void trial_clock(struct trial *trial) {
   struct environment environment = {0};
   struct haul haul;
   environment_add(&environment, "LD_PRELOAD=%s", trial->settings->preload);
-  environment_add(&environment, "TORTURE_CLOCK=%u:%d", 1 + trial_below(trial, 12),
-                  seconds[trial_below(trial, COUNT_OF(seconds))]);
+  const unsigned first = 1 + trial_below(trial, 12);
+  const int jump = seconds[trial_below(trial, COUNT_OF(seconds))];
+  /* Once, or back and forth for as long as the run takes. */
+  environment_add(&environment, "TORTURE_CLOCK=%u:%d:%u", first, jump, trial_below(trial, 2) * 5);
   haul_run(trial, &haul, &environment, LIMIT_S, arguments_of(trial, false));
   if (haul.code != 0) {
     trial_count(trial, COUNT_spread, 1, "exit code %d: %.200s", haul.code, haul.err);
@@ -433,10 +439,13 @@ static void trial_stop(struct trial *trial) {
     const size_t count = 1 + children_of(haul.pid, stopped + 1, COUNT_OF(stopped) - 1);
     const unsigned whom = trial_below(trial, (unsigned)count + 1);
     const pid_t pid = whom == count ? -haul.pid : stopped[whom];
+    const pid_t other = stopped[trial_below(trial, (unsigned)count)];
     (void)kill(pid, SIGSTOP);
+    (void)kill(other, SIGSTOP);
     pause_ms(trial_below(trial, 800));
     (void)kill(pid, SIGCONT);
     pause_ms(trial_below(trial, 200));
+    (void)kill(other, SIGCONT);
   }
   haul_finish(trial, &haul, LIMIT_S);
   if (haul.code != 0) {
@@ -467,6 +476,61 @@ static void trial_many(struct trial *trial) {
     haul_fini(&hauls[i]);
   }
   judge_database(trial, trial->database, 0);
+}
+
+/* ---- little memory ---- */
+
+/* Host memory in sizes that rise beyond what the group has. */
+static const char rising[] = "schema_version = 1\n"
+                             "name = \"rising\"\n"
+                             "[measure]\n"
+                             "trials = { min = 2, max = 2 }\n"
+                             "max_time = \"5ms\"\nmin_trial = \"1ms\"\nprocesses = 2\n"
+                             "[[transfer]]\nname = \"host\"\nmethod = \"cpu\"\npairs = \"same\"\n"
+                             "from = { numa = 0, memory = \"pageable\" }\n"
+                             "to = { numa = 0, memory = \"pageable\" }\n"
+                             "size = { from = \"8MiB\", to = \"128MiB\", step = \"8MiB\" }\n";
+
+static bool write_word(const char *folder, const char *name, const char *word) {
+  char path[PATH_SIZE];
+  (void)snprintf(path, sizeof path, "%.400s/%s", folder, name);
+  FILE *file = fopen(path, "we");
+  return file != NULL && fputs(word, file) >= 0 && fclose(file) == 0;
+}
+
+static void trial_limit(struct trial *trial) {
+  const bool unified = access("/sys/fs/cgroup/cgroup.procs", F_OK) == 0;
+  char group[PATH_SIZE];
+  char processes[PATH_SIZE + 16];
+  char bytes[32];
+  char scenario[PATH_SIZE];
+  struct haul haul;
+  (void)snprintf(group, sizeof group, "/sys/fs/cgroup/%storture-%d-%llu", unified ? "" : "memory/",
+                 (int)getpid(), (unsigned long long)trial->number);
+  (void)snprintf(processes, sizeof processes, "%s/cgroup.procs", group);
+  (void)snprintf(bytes, sizeof bytes, "%u", (96 + trial_below(trial, 160)) << 20);
+  if (mkdir(group, 0755) != 0 ||
+      !write_word(group, unified ? "memory.max" : "memory.limit_in_bytes", bytes)) {
+    trial->skipped = "no control group of memory can be made here";
+    (void)rmdir(group);
+    return;
+  }
+  trial_write(trial, "rising.toml", rising);
+  trial_path(trial, "rising.toml", scenario);
+  trial->group = processes;
+  haul_run(trial, &haul, NULL, LIMIT_S, ARGUMENTS("run", scenario, "-v", "--db", trial->database));
+  trial->group = NULL;
+  if (haul.code != 0 && haul.code != 3) {
+    trial_count(trial, COUNT_spread, 1, "exit code %d with %s bytes: %.200s", haul.code, bytes,
+                haul.err);
+  }
+  judge_code(trial, &haul, trial->database);
+  judge_database(trial, trial->database, UINT32_MAX);
+  judge_none(trial, trial->database, "crashed");
+  haul_fini(&haul);
+  for (unsigned tries = 0; rmdir(group) != 0 && tries < 100; tries++) {
+    pause_ms(20);
+  }
 }
 
 void trial_run(struct trial *trial) {

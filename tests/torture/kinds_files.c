@@ -5,17 +5,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 240, LIMIT_READ_S = 60, NOBODY = 65534, SCREEN_SIZE = 1 << 20 };
+enum { LIMIT_S = 240, LIMIT_READ_S = 60, NOBODY = 65534, SOMEBODY = 65533, SCREEN_SIZE = 1 << 20 };
 static const char PRECIOUS[] = "precious\n";
 
 #define ARGUMENTS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -277,6 +279,150 @@ void trial_parts(struct trial *trial) {
     }
     judge_database(trial, copy, UINT32_MAX);
   }
+}
+
+/* ---- two users ---- */
+
+static bool become(unsigned user) {
+  return setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0 &&
+         setresuid(user, user, user) == 0;
+}
+
+/* Something of this user under that name, in place of what was there where that may be. */
+static void meddle(struct trial *trial, const char *path) {
+  char victim[PATH_SIZE];
+  char aside[4 * PATH_SIZE];
+  victim_path(trial, victim);
+  (void)snprintf(aside, sizeof aside, "%s~", path);
+  switch (trial_below(trial, 8)) {
+  case 0:
+    (void)!link(victim, path);
+    break;
+  case 1:
+    (void)mkfifo(path, 0666);
+    break;
+  case 2:
+    (void)mkdir(path, 0777);
+    break;
+  case 3:
+    write_journal(trial, path);
+    break;
+  case 4: /* a folder that becomes a link */
+    (void)rename(path, aside);
+    (void)!symlink(trial->folder, path);
+    break;
+  case 5:
+    (void)unlink(path);
+    (void)rmdir(path);
+    break;
+  case 6: {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+    (void)!write(fd, "pid=1 use=exclusive\n", 20);
+    (void)!ftruncate(fd, trial_below(trial, 2) == 0 ? 20 : (off_t)1 << 40);
+    (void)close(fd);
+    break;
+  }
+  default:
+    (void)!symlink(victim, path);
+    break;
+  }
+}
+
+/* Another user, who puts things into the folders that all may write to, until the end. */
+static void meddle_all(struct trial *trial, const char *const *folders) {
+  static const char *const guesses[] = {".%s.part", "%s.part", "%s.failed", "%s-journal",
+                                        "%s-wal",   "%s-shm",  ".%s",       "%s.tmp",
+                                        "%s~",      "%s",      "%s.lock",   "%s-merge-000000"};
+  static const char *const names[] = {"haul-shards-65534", "r.db",  "r.db-journal", "out.csv",
+                                      "page.html",         "host",  "gpu0",         "m.db",
+                                      "m.db-journal",      "taken", "run",          "haul"};
+  for (;;) {
+    const char *folder = folders[trial_below(trial, 3)];
+    char path[3 * PATH_SIZE];
+    char name[PATH_SIZE] = "";
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    for (unsigned skip = trial_below(trial, 6);
+         entries != NULL && (entry = readdir(entries)) != NULL && skip > 0; skip--) {
+      (void)snprintf(name, sizeof name, "%.250s", entry->d_name);
+    }
+    if (entries != NULL) {
+      (void)closedir(entries);
+    }
+    size_t used = (size_t)snprintf(path, sizeof path, "%s/", folder);
+    if (name[0] == '.' || name[0] == '\0' || trial_below(trial, 2) == 0) {
+      (void)snprintf(name, sizeof name, "%s", names[trial_below(trial, 12)]);
+    }
+    const char *guess = guesses[trial_below(trial, 12)];
+    const char *at = strstr(guess, "%s");
+    (void)snprintf(path + used, sizeof path - used, "%.*s%s%s", (int)(at - guess), guess, name,
+                   at + 2);
+    meddle(trial, path);
+    pause_ms(trial_below(trial, 4));
+  }
+}
+
+/* haul runs as one user, and its files of no concern to others stay as they are, whatever another
+ * user does in folders that both may write to. */
+void trial_users(struct trial *trial) {
+  char folders[3][PATH_SIZE];
+  char scenario[PATH_SIZE];
+  char paths[4][2 * PATH_SIZE];
+  struct environment environment = {0};
+  struct haul haul;
+  if (geteuid() != 0) {
+    trial->skipped = "only root can start haul as another user";
+    return;
+  }
+  for (unsigned i = 0; i < 3; i++) {
+    static const char *const names[] = {"shared", "tmp", "locks"};
+    (void)snprintf(folders[i], sizeof folders[i], "%.400s/%s", trial->folder, names[i]);
+    (void)mkdir(folders[i], 0777);
+    (void)chmod(folders[i], 01777);
+  }
+  char victim[PATH_SIZE];
+  victim_make(trial);
+  victim_path(trial, victim);
+  (void)!chown(victim, NOBODY, NOBODY);
+  (void)!chown(trial->folder, NOBODY, NOBODY);
+  (void)snprintf(scenario, sizeof scenario, "%s.toml", trial->settings->clean);
+  static const char *const files[] = {"r.db", "out.csv", "page.html", "m.db"};
+  for (unsigned i = 0; i < 4; i++) {
+    (void)snprintf(paths[i], sizeof paths[i], "%s/%s", folders[0], files[i]);
+  }
+  environment_add(&environment, "TMPDIR=%s", folders[1]);
+  environment_add(&environment, "HAUL_LOCKS=%s", folders[2]);
+  trial->helper = fork();
+  if (trial->helper == 0) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (become(SOMEBODY)) {
+      meddle_all(trial, (const char *const[]){folders[0], folders[1], folders[2]});
+    }
+    _exit(0);
+  }
+  trial->user = NOBODY;
+  const char *const *verbs[] = {
+      ARGUMENTS("run", scenario, "-v", "--shard", folders[0], "--node-name", "n1", "--shard-every",
+                "20ms", "--set", "measure.processes=1", "--wait", "2s"),
+      ARGUMENTS("run", scenario, "--db", paths[0], "--set", "measure.processes=1", "--wait", "2s"),
+      ARGUMENTS("export", "csv", "-o", paths[1], "--db", paths[0]),
+      ARGUMENTS("report", paths[2], "--db", paths[0]),
+      ARGUMENTS("merge", paths[3], folders[0]),
+      ARGUMENTS("tag", "latest", "t", "--db", paths[0]),
+      ARGUMENTS("env", "--save", paths[1]),
+      ARGUMENTS("list", "runs", "--db", paths[0]),
+  };
+  for (unsigned uses = 0; uses < 5; uses++) {
+    const unsigned verb =
+        uses < 2 ? uses : trial_below(trial, (unsigned)(sizeof verbs / sizeof *verbs));
+    haul_run(trial, &haul, &environment, LIMIT_S, verbs[verb]);
+    haul_fini(&haul);
+    victim_judge(trial, verbs[verb][0]);
+  }
+  trial->user = 0;
+  (void)kill(trial->helper, SIGKILL);
+  (void)waitpid(trial->helper, NULL, 0);
+  trial->helper = 0;
 }
 
 /* ---- a terminal ---- */

@@ -1,9 +1,10 @@
-/* preload.so - between haul and the C library: calls on the database that fail, and a clock that is
- * set. In the first process that loads it alone, not in the children of that one.
+/* preload.so - between haul and the C library: calls on the database that fail, in the first
+ * process that loads it alone, not in the children of that one; and a clock that is set.
  *   TORTURE_IO=N:ERRNO:COUNT   the Nth call on a file whose path holds TORTURE_PATH fails, and the
  *                              COUNT - 1 after it; 0: all after it
  *   TORTURE_NAMED=1            no file system knows files without a name
- *   TORTURE_CLOCK=N:SECONDS    from the Nth reading of CLOCK_REALTIME on it is SECONDS later */
+ *   TORTURE_CLOCK=N:SECONDS:M  from the Nth reading of CLOCK_REALTIME on it is SECONDS later, in
+ *                              children too; M not 0: for M readings, then not for M, and so on */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 static long io_first, io_code, io_count, io_seen;
-static long clock_first, clock_seconds, clock_seen;
+static long clock_first, clock_seconds, clock_turns, clock_seen;
 static const char *io_path;
 static pid_t process;
 
@@ -30,7 +31,7 @@ __attribute__((constructor)) static void preload_read(void) {
     (void)sscanf(io, "%ld:%ld:%ld", &io_first, &io_code, &io_count);
   }
   if (clock != NULL) {
-    (void)sscanf(clock, "%ld:%ld", &clock_first, &clock_seconds);
+    (void)sscanf(clock, "%ld:%ld:%ld", &clock_first, &clock_seconds, &clock_turns);
   }
 }
 
@@ -126,8 +127,8 @@ int openat(int folder, const char *path, int flags, ...) {
 int clock_gettime(clockid_t clock, struct timespec *time) {
   NEXT(clock_gettime, int, clockid_t, struct timespec *)
   const int result = next(clock, time);
-  if (result == 0 && clock == CLOCK_REALTIME && clock_first > 0 && getpid() == process &&
-      ++clock_seen >= clock_first) {
+  if (result == 0 && clock == CLOCK_REALTIME && clock_first > 0 && ++clock_seen >= clock_first &&
+      (clock_turns == 0 || (clock_seen - clock_first) / clock_turns % 2 == 0)) {
     time->tv_sec += clock_seconds;
   }
   return result;

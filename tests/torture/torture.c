@@ -31,6 +31,7 @@ struct totals {
   atomic_ulong next;
   atomic_ulong trials[TRIAL_KINDS], runs[TRIAL_KINDS], cases[TRIAL_KINDS];
   atomic_ulong counts[TRIAL_KINDS][COUNTS];
+  atomic_ulong skipped[TRIAL_KINDS];
 };
 
 struct plan {
@@ -140,6 +141,9 @@ static void do_trial(const struct plan *plan, struct totals *totals, uint64_t nu
   for (int i = 0; i < COUNTS; i++) {
     atomic_fetch_add(&totals->counts[trial.kind][i], trial.counts[i]);
   }
+  if (trial.skipped != NULL && atomic_fetch_add(&totals->skipped[trial.kind], 1) == 0) {
+    (void)printf("%s is skipped: %s\n", trial_kind_names[trial.kind], trial.skipped);
+  }
   if (trial.detail[0] == '\0') {
     remove_folder(trial.folder);
     return;
@@ -229,17 +233,31 @@ static unsigned long print_table(const struct totals *totals, const struct plan 
     }
     (void)printf("\n");
   }
+  for (int kind = 0; kind < TRIAL_KINDS; kind++) {
+    if (totals->skipped[kind] > 0) {
+      (void)printf("%s: %lu trials skipped\n", trial_kind_names[kind],
+                   (unsigned long)totals->skipped[kind]);
+    }
+  }
   (void)printf("seed %llu, %u jobs, %.1f min\n", (unsigned long long)plan->settings.seed,
                plan->jobs, seconds / 60);
   return bad;
 }
 
 static bool read_options(struct plan *plan, int argc, char **argv) {
-  static const struct option options[] = {
-      {"haul", 1, NULL, 'h'},    {"fake", 1, NULL, 'f'},   {"machine", 1, NULL, 'm'},
-      {"preload", 1, NULL, 'p'}, {"folder", 1, NULL, 'd'}, {"seed", 1, NULL, 's'},
-      {"minutes", 1, NULL, 't'}, {"trials", 1, NULL, 'n'}, {"jobs", 1, NULL, 'j'},
-      {"kind", 1, NULL, 'k'},    {"trial", 1, NULL, 'i'},  {0}};
+  static const struct option options[] = {{"haul", 1, NULL, 'h'},
+                                          {"fake", 1, NULL, 'f'},
+                                          {"machine", 1, NULL, 'm'},
+                                          {"preload", 1, NULL, 'p'},
+                                          {"folder", 1, NULL, 'd'},
+                                          {"seed", 1, NULL, 's'},
+                                          {"minutes", 1, NULL, 't'},
+                                          {"trials", 1, NULL, 'n'},
+                                          {"jobs", 1, NULL, 'j'},
+                                          {"kind", 1, NULL, 'k'},
+                                          {"trial", 1, NULL, 'i'},
+                                          {"shards", 1, NULL, 'c'},
+                                          {0}};
   for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
     switch (option) {
     case 'h':
@@ -277,6 +295,9 @@ static bool read_options(struct plan *plan, int argc, char **argv) {
         return false;
       }
       break;
+    case 'c':
+      plan->settings.shards = (unsigned)strtoul(optarg, NULL, 10);
+      break;
     case 'i':
       plan->first = strtol(optarg, NULL, 10);
       plan->trials = 1;
@@ -296,7 +317,7 @@ int main(int argc, char **argv) {
   if (!read_options(&plan, argc, argv)) {
     (void)fprintf(stderr, "usage: torture --haul PATH --fake FOLDER --machine FILE --preload PATH\n"
                           "  [--minutes N] [--jobs N] [--seed N] [--trials N] [--folder PATH]\n"
-                          "  [--kind KIND] [--trial N]\n");
+                          "  [--kind KIND] [--trial N] [--shards N]\n");
     return 2;
   }
   if (plan.settings.folder != NULL ? mkdir(plan.settings.folder, 0755) != 0 && errno != EEXIST

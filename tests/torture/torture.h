@@ -25,7 +25,11 @@
   X(many, 1)    /* two to eight runs at once */                                                    \
   X(shard, 3)   /* runs in shards killed, in a folder with links and FIFOs of others */            \
   X(parts, 3)   /* journals, links and FIFOs beside databases, and outputs over them */            \
-  X(screen, 2)  /* hostile texts and names on a terminal */
+  X(screen, 2)  /* hostile texts and names on a terminal */                                        \
+  X(merge, 3)   /* shards that are valid and lie, merged with honest ones */                       \
+  X(schema, 3)  /* databases with another schema, read and written */                              \
+  X(users, 2)   /* haul of one user in a folder that another one changes meanwhile */              \
+  X(limit, 1)   /* a control group with little memory */
 
 enum trial_kind {
 #define TRIAL_KIND_ID_(name, weight) TRIAL_##name,
@@ -62,6 +66,7 @@ struct settings {
   const char *folder;  /* to work in */
   uint64_t seed;
   const char *clean; /* path of the database of an undisturbed run */
+  unsigned shards;   /* of a merge; 0 = a few */
 };
 
 enum { PATH_SIZE = 512, DETAIL_SIZE = 512, ARGUMENTS_MAX = 24 };
@@ -78,6 +83,10 @@ struct trial {
   unsigned running;         /* of them, now */
   unsigned cases;           /* with a result in the database at the end */
   char detail[DETAIL_SIZE]; /* of the first count */
+  const char *skipped;      /* why nothing was done; NULL = it was */
+  unsigned user;            /* that haul runs as; 0 = as this one */
+  pid_t helper;             /* a child that is no process of haul; 0 = none */
+  const char *group;        /* file that a process writes itself into; NULL = none */
 };
 
 extern const char *const trial_kind_names[TRIAL_KINDS];
@@ -96,10 +105,16 @@ void trial_run(struct trial *trial);
  */
 bool trial_copy_clean_to(const struct trial *trial, const char *path);
 bool trial_copy_clean(const struct trial *trial);
+/* Reads it with a verb and an output format, chosen by that number. */
+void trial_read_with(struct trial *trial, unsigned which);
 /* kinds_files.c */
 void trial_shard(struct trial *trial);
 void trial_parts(struct trial *trial);
 void trial_screen(struct trial *trial);
+void trial_users(struct trial *trial);
+/* kinds_merge.c */
+void trial_merge(struct trial *trial);
+void trial_schema(struct trial *trial);
 
 /* ---- haul.c ---- */
 
@@ -139,8 +154,12 @@ size_t children_of(pid_t parent, pid_t *children, size_t most);
 void database_execute(const char *path, const char *sql);
 /* Whether the run that started last has that status; false: there is none. */
 bool database_run_is(const char *path, const char *status);
+/* A sum of what its cases were measured with; the same for a database that cannot be read. */
+uint64_t database_sum_numbers(const char *path);
 /* How many results of cases it has. */
 unsigned database_count_results(const char *path);
+/* SQLite finds it in order. */
+bool judge_sound(struct trial *trial, const char *path);
 /* Judge the trial's database: it is sound, and every run that is done has each planned case once
  * for each process, with a reason where it is not ok, and the number of the clean database where it
  * is. healthy: cases that use none of these GPUs (bit i: GPU i) must be ok; UINT32_MAX: none must
@@ -148,6 +167,8 @@ unsigned database_count_results(const char *path);
 void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus);
 /* No copy by an engine between the host and that GPU is called ok. */
 void judge_corrupt(struct trial *trial, const char *path, unsigned gpu);
+/* No case has that status. */
+void judge_none(struct trial *trial, const char *path, const char *status);
 /* The exit code of `haul run` fits what the last run has. */
 void judge_code(struct trial *trial, const struct haul *haul, const char *path);
 /* "table", "json" ... : the output can be read as that, and holds nothing that a terminal or a
