@@ -144,6 +144,14 @@ enum status record_finish(struct record *record, enum status status, struct erro
     return STATUS_OK;
   }
   const bool gone = database_is_gone(record->database);
+  if (record->run != 0 && err->native_code == SQLITE_CONSTRAINT_FOREIGNKEY) {
+    record->contested = true;
+    record_drop_pending(record);
+    return error_set(err, STATUS_DENIED,
+                     "run %s was deleted while it was measured, by another haul with other locks "
+                     "(HAUL_LOCKS, a container), and with it the %zu cases that had been recorded",
+                     record->uuid, record->recorded);
+  }
   if (!gone && status != STATUS_TIMEOUT) {
     record->sample_count = 0;
     record_write_each(record);

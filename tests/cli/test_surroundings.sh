@@ -54,6 +54,30 @@ fi
 expect_value '100 100 done' twice.db \
   "select count(*) || ' ' || count(distinct process) || ' ' || (select status from run) from case_run"
 
+begin 'two runs into one database with different locks'
+for locks in one two; do
+  HAUL_LOCKS=$scratch/locks_$locks "$haul" run long_short.toml --db both.db >"$scratch/null" 2>&1 &
+done
+wait -n
+equal 0 $? 'exit code of the first'
+wait -n
+equal 0 $? 'exit code of the second'
+expect_value '200 200 2' both.db "select count(*) || ' ' || count(distinct process) || ' ' || (select sum(status = 'done') from run) from case_run"
+
+begin 'a run that is deleted with other locks while it is measured'
+sed 's/^processes = 100$/processes = 1000/' long_short.toml >longer.toml
+HAUL_LOCKS=$scratch/locks_one "$haul" run longer.toml --db deleted.db >out 2>err &
+runner=$!
+# shellcheck disable=SC2016
+await eval '[ "$(sqlite3 deleted.db "select count(*) > 3 from case_run" 2>"$scratch/null")" = 1 ]'
+HAUL_LOCKS=$scratch/locks_two "$haul" delete latest --yes --db deleted.db >"$scratch/null" 2>&1
+equal 0 $? 'exit code of the deletion'
+wait $runner
+code=$?
+expect_one_error 3 'was deleted while it was measured, by another haul with other locks'
+reject_err 'kept'
+expect_value '0 ok' deleted.db "select count(*) || ' ' || (select * from pragma_integrity_check) from run"
+
 begin 'a small stack'
 ( ulimit -s 64 && exec "$haul" run short.toml --db stack.db ) >out 2>err </dev/null
 code=$?
