@@ -19,6 +19,7 @@ struct measure {
   uint32_t iterations;   /* back-to-back repeats in one trial; 0 = chosen from min_trial_ns */
   uint64_t max_time_ns;  /* for the trials of one case, warm-up apart */
   uint64_t min_trial_ns; /* shortest trial when iterations is 0 */
+  uint64_t min_time_ns;  /* of all trials together, in place of precision; 0 = none */
   double precision;      /* half-width of the 95 % interval of the median, relative, to stop at */
   double free_share; /* of a GPU's free memory that managed memory may take, below 1; 0 = 0.25 */
   double delta; /* smallest change that matters when the case is compared, relative; 0 = usual */
@@ -26,6 +27,7 @@ struct measure {
   enum host_cache host_cache;
   enum cache_state device_cache;
   enum gating gating;
+  enum callers callers;
 };
 
 enum { CASE_FLOWS_MAX = 1024, CASE_KEY_MAX = 33, CASE_REASON_MAX = 512 };

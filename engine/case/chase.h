@@ -23,6 +23,13 @@ ENUM_NAMES_DECLARE(chase_access, CHASE_ACCESS_LIST)
   X(CHASE_STRIDED, "strided")
 ENUM_NAMES_DECLARE(chase_order, CHASE_ORDER_LIST)
 
+/* How much of an SM's memory is L1 cache; the rest is shared memory (the carve-out). */
+#define L1_SIZE_LIST(X)                                                                            \
+  X(L1_SIZE_AUTO, "auto") /* as the driver chooses */                                              \
+  X(L1_SIZE_LARGEST, "largest")                                                                    \
+  X(L1_SIZE_SMALLEST, "smallest")
+ENUM_NAMES_DECLARE(l1_size, L1_SIZE_LIST)
+
 /* Part of a chase's case_key: raised whenever a chase measures differently. */
 enum { CHASE_METHOD_VERSION = 3 };
 
@@ -45,6 +52,7 @@ struct chase {
   uint32_t blocks;          /* 0 = one */
   uint64_t hops;            /* loads of each thread in one iteration; 0: the case has no chase */
   enum chase_access access; /* shared: by load */
+  enum l1_size l1_size;     /* global through the L1 only */
   uint32_t element_bytes;   /* global by load only: 8, an address, or 4, its lower half; 0 = 8 */
 };
 

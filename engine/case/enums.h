@@ -74,8 +74,15 @@ ENUM_NAMES_DECLARE(cache_level, CACHE_LEVEL_LIST)
  * ever. */
 #define GATING_LIST(X)                                                                             \
   X(GATING_ON, "on")                                                                               \
-  X(GATING_OFF, "off")
+  X(GATING_OFF, "off")                                                                             \
+  X(GATING_BARE, "bare") /* no primer, and flows of one GPU do not wait for each other */
 ENUM_NAMES_DECLARE(gating, GATING_LIST)
+
+/* Threads that make the calls of flows which no gate holds. */
+#define CALLERS_LIST(X)                                                                            \
+  X(CALLERS_EACH, "each") /* a thread for each stream */                                           \
+  X(CALLERS_ONE, "one")   /* one thread, call after call */
+ENUM_NAMES_DECLARE(callers, CALLERS_LIST)
 
 #define CASE_ORDER_LIST(X)                                                                         \
   X(CASE_ORDER_FILE, "file")                                                                       \

@@ -138,6 +138,7 @@ typedef int CUstreamCaptureMode;
   X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                            \
   X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                    \
   X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                 \
+  X(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 9)                                         \
   X(CU_GET_PROC_ADDRESS_DEFAULT, 0)                                                                \
   X(CU_GET_PROC_ADDRESS_LEGACY_STREAM, 1)                                                          \
   X(CU_GET_PROC_ADDRESS_SUCCESS, 0)                                                                \
@@ -180,6 +181,9 @@ typedef int CUstreamCaptureMode;
   X(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 2)                                                           \
   X(CU_POINTER_ATTRIBUTE_RANGE_SIZE, 12)                                                           \
   X(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)                                                     \
+  X(CU_SHAREDMEM_CARVEOUT_DEFAULT, -1)                                                             \
+  X(CU_SHAREDMEM_CARVEOUT_MAX_L1, 0)                                                               \
+  X(CU_SHAREDMEM_CARVEOUT_MAX_SHARED, 100)                                                         \
   X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                        \
   X(CU_STREAM_DEFAULT, 0)                                                                          \
   X(CU_STREAM_NON_BLOCKING, 1)

@@ -4,7 +4,9 @@
  * work wants to come before (method.h); its start event; its repeats; its end event. The measured
  * flows wait for the start of every load flow and for the start event of the first measured flow.
  * The final event, on the stream of that first flow, waits for all ends, so that the window covers
- * first start to last end on one clock.
+ * first start to last end on one clock. Behind a bare gate there is no primer, and measured flows
+ * of one GPU wait for nothing but the gate: the window is from the earliest start event to the
+ * latest end event.
  *
  * Flows of one number (struct flow: stream) share a CUstream on each GPU that they run on: their
  * copies follow each other in the given order, with an event between those of two flows, so that
@@ -30,11 +32,17 @@ enum { EVENT_ITERATIONS_MAX = 128 };
 
 struct event_trial; /* streams, events and gate of one case */
 
+struct event_options {
+  enum gating gating;
+  enum callers callers;
+  const struct copy_order *order; /* of copies of runs that share streams; NULL = as listed */
+};
+
 /* Give every run its stream. Without a measured flow among them they are loads of host threads that
- * are timed elsewhere, and the window means nothing. runs is borrowed and must outlive the trial.
- * order: of copies of runs that share streams; NULL = as they are listed. */
+ * are timed elsewhere, and the window means nothing. runs is borrowed and must outlive the trial;
+ * options need not. */
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
-                            uint32_t count, enum gating gating, const struct copy_order *order,
+                            uint32_t count, const struct event_options *options,
                             struct event_trial **trial, struct error *err) CHECK_RESULT;
 void event_trial_free(struct event_trial *trial);
 /* False: gating is off, some flow blocks the host, or a stream has too many copies. */

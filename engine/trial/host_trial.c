@@ -108,8 +108,8 @@ enum status mixed_trial_new(const struct memory_context *context, struct flow_ru
       made->event_runs[made->event_count++] = runs[i];
     }
   }
-  enum status status = event_trial_new(context, made->event_runs, made->event_count, GATING_ON,
-                                       NULL, &made->event, err);
+  enum status status = event_trial_new(context, made->event_runs, made->event_count,
+                                       &(struct event_options){0}, &made->event, err);
   if (status != STATUS_OK) {
     mixed_trial_free(made);
     return status;

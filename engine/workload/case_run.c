@@ -41,6 +41,7 @@ struct case_run {
   uint32_t serialised_count;
   double *values; /* ns per iteration of the trials that count */
   double *scratch;
+  uint64_t timed_ns; /* all of them together */
   size_t count;
   size_t timeless_count; /* of them, those in which the clock did not advance */
 };
@@ -227,6 +228,7 @@ static bool precise_enough(const struct case_run *run) {
 static void add_value(struct case_run *run, const struct trial *trial) {
   if (trial->status == TRIAL_OK) {
     run->values[run->count++] = (double)trial->elapsed_ns / run->iterations;
+    run->timed_ns += trial->elapsed_ns;
     run->timeless_count += trial->elapsed_ns == 0;
   }
 }
@@ -242,13 +244,15 @@ static enum status measure_trials(struct case_run *run, struct error *err) {
       return status;
     }
     add_value(run, &trial);
+    const bool timed_enough = measure->min_time_ns > 0 && run->timed_ns >= measure->min_time_ns;
     if (run->count >= measure->trials_max) {
       run->outcome->stop = STOP_TRIALS;
-    } else if (clock_now_ns() - start_ns >= measure->max_time_ns &&
+    } else if ((timed_enough || clock_now_ns() - start_ns >= measure->max_time_ns) &&
                run->count >= measure->trials_min) {
       run->outcome->stop = STOP_TIME;
     }
-    if ((run->outcome->stop != STOP_NONE || is_time_to_look(run->count)) && precise_enough(run)) {
+    const bool look = measure->min_time_ns == 0 && is_time_to_look(run->count);
+    if ((run->outcome->stop != STOP_NONE || look) && precise_enough(run)) {
       run->outcome->stop = STOP_PRECISION;
     }
   }

@@ -47,6 +47,22 @@ static enum status ask_for_shared(const struct chase_gpu *gpu, struct error *err
       err, "asking for %u bytes of shared memory", request->shared_bytes);
 }
 
+/* The kernel keeps what an earlier chase asked for. */
+static enum status ask_for_l1(const struct chase_gpu *gpu, struct error *err) {
+  static const int carveouts[l1_size_name_count] = {
+      [L1_SIZE_AUTO] = CU_SHAREDMEM_CARVEOUT_DEFAULT,
+      [L1_SIZE_LARGEST] = CU_SHAREDMEM_CARVEOUT_MAX_L1,
+      [L1_SIZE_SMALLEST] = CU_SHAREDMEM_CARVEOUT_MAX_SHARED};
+  const struct cuda_driver *driver = &gpu->session->driver;
+  const struct chase_gpu_request *request = &gpu->request;
+  return cuda_check(
+      driver,
+      driver->cuFuncSetAttribute(gpu->session->gpus[request->gpu].kernels[request->kernel],
+                                 CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                                 carveouts[request->l1_size]),
+      err, "asking for the %s L1 cache", l1_size_text(request->l1_size));
+}
+
 enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_request *request,
                           struct chase_gpu **gpu, struct error *err) {
   struct chase_gpu *made = calloc(1, sizeof *made);
@@ -61,6 +77,9 @@ enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_r
   status = THEN(status, cuda_session_use(session, request->gpu, err));
   if (status == STATUS_OK && request->shared_bytes > 0) {
     status = ask_for_shared(made, err);
+  }
+  if (request->kernel == KERNEL_CHASE_L1 || request->kernel == KERNEL_CHASE_L1_U32) {
+    status = THEN(status, ask_for_l1(made, err));
   }
   status = THEN(status, chase_gpu_allocate(made, err));
   if (status != STATUS_OK) {

@@ -3,6 +3,7 @@
 #define HAUL_ENGINE_WORKLOAD_CHASE_GPU_H
 
 #include "engine/base/error.h"
+#include "engine/case/chase.h"
 #include "kernels/kernels.h"
 
 struct cuda_session;
@@ -15,6 +16,7 @@ struct chase_gpu_request {
   uint32_t threads; /* per block */
   uint32_t blocks;
   uint32_t shared_bytes; /* of each block: the table of KERNEL_CHASE_SHARED; else 0 */
+  enum l1_size l1_size;
 };
 
 /* What a run took, of the slowest thread. */

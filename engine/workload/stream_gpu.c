@@ -168,8 +168,8 @@ static enum status gpu_create(const struct memory_context *context, const struct
   }
   status = THEN(status, stream_gpu_check_resident(state, err));
   status = THEN(status, stream_gpu_allocate(state, err));
-  status =
-      THEN(status, event_trial_new(context, &state->run, 1, GATING_ON, NULL, &state->trial, err));
+  status = THEN(status, event_trial_new(context, &state->run, 1, &(struct event_options){0},
+                                        &state->trial, err));
   if (status != STATUS_OK) {
     gpu_destroy(state);
     return status;

@@ -198,8 +198,9 @@ static enum status make_trial(struct transfer *transfer, struct error *err) {
     status = mixed_trial_new(context, transfer->runs, transfer->run_count, &transfer->mixed, err);
     transfer->outcome->gated = status == STATUS_OK;
   } else if (transfer_is_on_streams(bench)) {
-    const enum gating gating = bench->measure.gating;
-    status = event_trial_new(context, transfer->runs, transfer->run_count, gating, &bench->order,
+    const struct event_options options = {
+        .gating = bench->measure.gating, .callers = bench->measure.callers, .order = &bench->order};
+    status = event_trial_new(context, transfer->runs, transfer->run_count, &options,
                              &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {

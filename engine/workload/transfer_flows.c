@@ -47,7 +47,7 @@ static bool transfer_touches_gpu(const struct flow *flow, int32_t gpu) {
 
 /* All flows stand behind gates, so that the order in which they are enqueued is known. */
 static bool transfer_is_gated(const struct bench_case *bench_case) {
-  bool gated = bench_case->measure.gating == GATING_ON;
+  bool gated = bench_case->measure.gating != GATING_OFF;
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
     gated = gated && (flow->method == METHOD_CE || flow->method == METHOD_SM) &&

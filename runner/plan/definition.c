@@ -139,6 +139,9 @@ static void definition_append_measure(struct strbuf *text, const struct bench_ca
   if (measure->gating != GATING_ON) {
     definition_append_text(text, ",\"gate\":", gating_text(measure->gating));
   }
+  if (measure->callers != CALLERS_EACH && bench->flow_count > 1) {
+    definition_append_text(text, ",\"callers\":", callers_text(measure->callers));
+  }
   strbuf_append_char(text, '}');
 }
 

@@ -97,7 +97,11 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   const double spread = cost.host_spread            ? SPREAD_HOST
                         : bench->kind == CASE_CHASE ? SPREAD_LATENCY
                                                     : SPREAD_GPU;
-  const double usual = estimate_trials_to_settle(measure, spread);
+  const double usual =
+      measure->min_time_ns > 0 && timed_ns > 0
+          ? fmin(fmax(measure->trials_min, (double)measure->min_time_ns / timed_ns),
+                 measure->trials_max)
+          : estimate_trials_to_settle(measure, spread);
   const double time_limit_ns = fmax((double)measure->max_time_ns, trial_ns * measure->trials_min);
   const double usual_ns = fmin(usual * trial_ns, time_limit_ns);
   const double longest_ns = fmin(measure->trials_max * trial_ns, time_limit_ns);

@@ -218,12 +218,13 @@ static bool plan_is_wanted(const struct plan_builder *b, const char *name) {
 static bool plan_same_measure(const struct measure *a, const struct measure *b) {
   return a->trials_min == b->trials_min && a->trials_max == b->trials_max &&
          a->warmup == b->warmup && a->iterations == b->iterations &&
-         a->max_time_ns == b->max_time_ns && a->min_trial_ns == b->min_trial_ns &&
+         a->max_time_ns == b->max_time_ns && a->min_time_ns == b->min_time_ns &&
+         a->min_trial_ns == b->min_trial_ns &&
          !(a->precision < b->precision) && !(a->precision > b->precision) &&
          !(a->free_share < b->free_share) && !(a->free_share > b->free_share) &&
          !(a->delta < b->delta) && !(a->delta > b->delta) && a->verify == b->verify &&
          a->host_cache == b->host_cache && a->device_cache == b->device_cache &&
-         a->gating == b->gating;
+         a->gating == b->gating && a->callers == b->callers;
 }
 
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {

@@ -18,7 +18,11 @@ static void plan_append_duration(struct strbuf *text, const char *before, uint64
 static void plan_append_measure(const struct measure *measure, struct strbuf *text) {
   strbuf_printf(text, "Settings: %" PRIu32 " to %" PRIu32 " trials", measure->trials_min,
                 measure->trials_max);
-  strbuf_printf(text, ", until +/- %.4g %%", 100 * measure->precision);
+  if (measure->min_time_ns > 0) {
+    plan_append_duration(text, ", until their times add up to ", measure->min_time_ns);
+  } else {
+    strbuf_printf(text, ", until +/- %.4g %%", 100 * measure->precision);
+  }
   plan_append_duration(text, " or ", measure->max_time_ns);
   strbuf_printf(text, "; %" PRIu32 " for warm-up; ", measure->warmup);
   if (measure->iterations > 0) {

@@ -13,6 +13,10 @@ static bool chase_has_words(const void *work) {
   return chase_is_global(work) && ((const union work *)work)->chase.element_bytes == 4;
 }
 
+static bool chase_asks_for_l1(const void *work) {
+  return chase_is_global(work) && ((const union work *)work)->chase.l1_size != L1_SIZE_AUTO;
+}
+
 static const struct field chase_fields[] = {
     KIND_KEY(CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
              .required = true,
@@ -63,6 +67,10 @@ static const struct field chase_fields[] = {
              .applies = chase_has_words,
              HELP("Size of an element in global memory: 8, or 4 for strides of 4 bytes, with a "
                   "footprint of at most 2MiB")),
+    KIND_KEY(CHASE, "l1_size", "l1_size", WORDS(l1_size_names), SETTING(work.chase.l1_size),
+             .default_text = "auto", .applies = chase_asks_for_l1,
+             HELP("How much of an SM's memory is L1 cache: as the driver chooses, or as much or as "
+                  "little as the GPU can, which is the rest of the largest shared memory")),
 };
 
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
@@ -92,6 +100,9 @@ static void chase_finish(const struct block *block, struct setting *setting) {
   } else if (chase->access == CHASE_BY_BULK) {
     chase->cache = CACHE_L2;
     chase->element_bytes = 8;
+  }
+  if (chase->space != CHASE_GLOBAL || chase->cache != CACHE_L1) {
+    chase->l1_size = L1_SIZE_AUTO; /* of no use */
   }
   if (!is_far(chase->space)) {
     setting->of = setting->at;
@@ -154,7 +165,7 @@ static void chase_check_memory(struct subject *subject, unsigned spaces) {
 }
 
 static void chase_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_global[] = {"cache", "element_bytes", NULL};
+  static const char *const of_global[] = {"cache", "element_bytes", "l1_size", NULL};
   static const char *const of_memory[] = {"access", NULL};
   struct subject subject = {reader, block, 0, 0};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));

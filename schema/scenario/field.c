@@ -101,6 +101,10 @@ static const struct field shared_fields[] = {
         .default_text = "2s", HELP("Maximum time for the trials of one case, without warm-up")),
     KEY("min_trial", IN_MEASURE, DURATION(1, 60e9), MEASURE(min_trial_ns), .default_text = "200us",
         HELP("Minimum duration of a trial when iterations is \"auto\"")),
+    KEY("min_time", IN_MEASURE, DURATION(1, DURATION_LIMIT), MEASURE(min_time_ns),
+        .zero_word = "none", .default_text = "none",
+        HELP("Go on until the timed parts of all trials add up to this, whatever the precision; "
+             "trials.max and max_time still end a case")),
     KEY("warmup", IN_MEASURE, COUNT(0, COUNT_LIMIT), MEASURE(warmup), .default_text = "1",
         HELP("Number of warm-up trials before the measured ones; they are recorded as warm-up")),
     KEY("iterations", IN_MEASURE, COUNT(1, COUNT_LIMIT), MEASURE(iterations), .zero_word = "auto",
@@ -119,7 +123,13 @@ static const struct field shared_fields[] = {
     KEY("gate", IN(MEASURE) | IN_KIND(TRANSFER), WORDS(gating_names), MEASURE(gating),
         .default_text = "on",
         HELP("Hold the GPU's streams until a whole trial is enqueued; \"off\" is for sanitizers "
-             "and profilers that serialize kernels")),
+             "and profilers that serialize kernels. Behind \"bare\" no small copy goes before the "
+             "timed ones, so that they include the start of a copy engine, and streams of one GPU "
+             "start by themselves: the time is from the first start to the last end")),
+    KEY("callers", IN(MEASURE) | IN_KIND(TRANSFER), WORDS(callers_names), MEASURE(callers),
+        .default_text = "each",
+        HELP("Threads that make concurrent copies which block the host, such as those of pageable "
+             "memory: a thread for each stream, or one thread for all, call after call")),
     KEY("free_share", IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(OVERHEAD), NUMBER(0, 1),
         MEASURE(free_share), .exclusive = true, .default_text = "0.25",
         HELP("Fraction of a GPU's free memory that managed memory of a case may take; a case that "

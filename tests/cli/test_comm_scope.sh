@@ -23,10 +23,10 @@ done
 begin 'a remote node, where there is one'
 run plan comm-scope/fig06 --machine "$source_folder/tests/machines/h200x4.toml"
 expect_out 'no NUMA node is remote to GPU 0: node 0 is the only one'
-expect_out '^39 cases, 26 skipped'
+expect_out '^55 cases, 26 skipped'
 run plan comm-scope/fig06 --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
-expect_out '^pinned_to_gpu_remote +numa1:pinned-gpu0 +16GiB'
-expect_out '^78 cases; '
+expect_out '^pinned_to_gpu_remote +numa1:registered-gpu0 +16GiB'
+expect_out '^94 cases; '
 
 begin 'managed memory is a part of what the GPU has free'
 run plan comm-scope/fig10 --machine "$source_folder/tests/machines/l40sx4-pcie.toml"
@@ -95,8 +95,10 @@ expect_out '^ +host threads$'
 run query --saved comm-scope-figure --param figure=2 --db fig.db --plot
 expect_out '^  a  pinned_to_gpu warm$'
 expect_out '^  d  pageable_to_gpu flushed$'
-run query --saved comm-scope-figure --param figure=2 --db fig.db --format csv
-equal "$(count figure)" "$(count '^"figure 2, one copy per trial",.*,the fixed time of a copy is in the number,')" 'points that say so'
+run query --saved comm-scope-figure --param figure=7 --db fig.db --format csv
+equal 3 "$(count '^figure 7,duplex_pageable,"local, two threads",')" 'points of two threads'
+equal 3 "$(count '^figure 7,duplex_pinned,"local, back to back",')" 'points of copies back to back'
+expect_value 0 fig.db "select count(*) from v_case where block not like '%repeated' and status = 'ok' and iterations <> 1"
 
 run_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\)" query --saved comm-scope-fig02 --db fig.db
 
@@ -268,7 +270,7 @@ run_error 2 'from_csv "none.csv": cannot open the file' plan replay --set traini
 
 begin 'curves below the result'
 run_ok run comm-scope/fig08 "${small[@]}" "${once[@]}" --set 'transfer.size=["4KiB", "1MiB"]' --db plot.db --plot -q
-equal 2 "$(count '^ *GB/s$')" plots
+equal 3 "$(count '^ *GB/s$')" plots
 expect_out '^  c  gpu0-gpu3$'
 run query --saved curves --db plot.db --plot=semilog --param block='*no_peer'
 equal 1 "$(count '^ *GB/s$')" plots

@@ -65,7 +65,7 @@ if command -v sqlite3 >/dev/null; then
   run_ok query --saved microbenchmark-claims --db knee.db --format csv
   expect_out 'until 95 % of the best is reached,does not hold,.* = 0\.89 on gpu0'
 fi
-reproduce shared-memory-latency 'shared-memory-latency=17 shared-memory-conflicts=6' \
+reproduce shared-memory-latency 'shared-memory-latency=28 shared-memory-conflicts=6' \
   --set chase.hops=8 --set 'l2.threads=[1, 32, 1024]'
 # The fake driver's banks: 23 cycles, and 2 more for each further thread.
 equal 'gpu0,32-way,85,62,2' "$(tail -n 1 out | tr -d '\r')" 'the last row of shared-memory-conflicts'
@@ -81,12 +81,14 @@ expect_out '^gpu0,i32,([0-9.]+,){6}4\.[0-9]+,[0-9.]+'
 expect_value 1 results.db "select count(*) from v_case where kind = 'arithmetic'
   and block = 'throughput' and number_type = 'f32' and operation = 'fma'
   and ops_per_clock_sm between 100 and 130"
-reproduce memory-hierarchy 'memory-hierarchy=53 memory-capacity=2' --set chase.hops=64 \
+reproduce memory-hierarchy 'memory-hierarchy=113 memory-capacity=3' --set chase.hops=64 \
   --set 'l2.footprint=["8MiB", "16MiB", "48MiB", "56MiB", "72MiB", "80MiB", "88MiB", "96MiB"]' \
   --set 'l1.footprint=["32KiB", "64KiB", "192KiB", "208KiB", "224KiB", "256KiB", "288KiB", "320KiB"]' \
-  --set 'hierarchy.footprint={ from = "4KiB", to = "4MiB", factor = 2 }'
-# Caches of 213 KiB and 60 MiB, between two footprints measured.
+  --set 'hierarchy.footprint={ from = "4KiB", to = "4MiB", factor = 2 }' \
+  --set 'strided.footprint={ from = "4KiB", to = "4MiB", factor = 2 }'
+# Caches of 213 KiB, of 28 KiB beside the largest shared memory, and of 60 MiB, between two footprints measured.
 expect_out '^gpu0,l1,[0-9.]+,[0-9.]+,212992,16384,'
+expect_out '^gpu0,l1 smallest,[0-9.]+,[0-9.]+,28672,4096,'
 expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
 reproduce fingerprint fingerprint=2 --set stream.size=4KiB
 expect_out '^[0-9]+,.*,1,one_thread'

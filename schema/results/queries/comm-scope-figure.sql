@@ -5,8 +5,8 @@
 -- as the paper has it of five runs; of a single process the 95 % interval of the median. "local" and "remote" are
 -- as seen from the GPU; for pageable_to_pinned, from the node of the source. x is the size in bytes of one
 -- direction; in figure 10, to the host, the number of threads that touch 1 GiB. interval says what low and high are:
--- "sd" or "95 %". Points of figure 2 are of one copy per trial, so that its fixed time is in the number, of which
--- copies that follow each other, as in the other figures, have less.
+-- "sd" or "95 %". A point is one operation per trial, so that its fixed time is in the number; curves "back to back"
+-- are of copies that follow each other in a trial. "two threads": a thread calls for each direction.
 --
 -- of: comm-scope-fig*
 --
@@ -40,14 +40,17 @@ WITH RECURSIVE
     SELECT case_key, square, (sd + square / sd) / 2, steps - 1 FROM root WHERE steps > 0)
 SELECT
   'figure ' || CAST(substr(c.scenario, 15) AS INTEGER) || CASE
-    WHEN c.scenario = 'comm-scope-fig02' THEN ', one copy per trial'
     WHEN c.scenario <> 'comm-scope-fig10' THEN ''
     WHEN c.direction = 'device_to_host' THEN ', to the host by threads'
     ELSE ', to the GPU by size'
   END AS plot,
-  CASE WHEN c.scenario <> 'comm-scope-fig10' THEN replace(c.block, '_remote', '') END AS series,
+  CASE WHEN c.scenario <> 'comm-scope-fig10'
+    THEN replace(replace(replace(c.block, '_remote', ''), '_repeated', ''), '_two_threads', '') END AS series,
   CASE
-    WHEN c.scenario = 'comm-scope-fig08' THEN c.path
+    WHEN c.scenario = 'comm-scope-fig08'
+      THEN c.path || CASE WHEN c.block LIKE '%/_repeated' ESCAPE '/' THEN ', back to back' ELSE '' END
+    WHEN c.block LIKE '%/_repeated' ESCAPE '/' THEN 'local, back to back'
+    WHEN c.block LIKE '%/_two/_threads' ESCAPE '/' THEN 'local, two threads'
     WHEN c.scenario = 'comm-scope-fig02'
       THEN CASE WHEN c.axes LIKE '%host_cache=flushed%' THEN 'flushed'
                 WHEN c.axes LIKE '%host_cache=as_is%' THEN 'as is' ELSE 'warm' END
@@ -65,8 +68,7 @@ SELECT
   CASE WHEN d.sd IS NULL THEN c.gbps_low ELSE c.gbps - d.sd END AS low,
   CASE WHEN d.sd IS NULL THEN c.gbps_high ELSE c.gbps + d.sd END AS high,
   c.peak_gbps AS peak_gbps,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
-    WHEN c.scenario = 'comm-scope-fig02' THEN 'the fixed time of a copy is in the number' END AS remark,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark,
   d.sd AS sd,
   c.processes AS processes,
   CASE WHEN d.sd IS NOT NULL THEN 'sd' WHEN c.gbps_low IS NOT NULL THEN '95 %' END AS interval

@@ -6,7 +6,7 @@
 -- lies between it and the next footprint measured, tolerance_bytes above. For a cache with random replacement
 -- knee_bytes is at most 5 % too large, for one with LRU replacement it is exact. half_bytes is the first
 -- footprint at half of the step: if a cache has a near and a far part, the knee is that of the near part, and
--- half_bytes follows the whole. gpu_says_bytes is NULL for the L1 cache, which no driver reports.
+-- half_bytes follows the whole. "l1 smallest" is the L1 cache beside the largest shared memory. gpu_says_bytes is NULL for the L1 cache, which no driver reports.
 --
 -- of: memory-hierarchy
 --
@@ -14,17 +14,26 @@
 --
 -- :run (run, default null) the run to show; null: the latest of memory-hierarchy
 WITH
-  -- By stride and footprint, not by block: what two blocks share is measured once.
-  load AS (
-    SELECT c.run AS run, c.source_index AS gpu, c.size_bytes AS bytes, c.cycles_per_op AS cycles,
-      CASE
-        WHEN c.stride_bytes = 128 AND c.size_bytes BETWEEN 8 << 10 AND 320 << 10 THEN 'l1'
-        WHEN c.stride_bytes = 512 AND c.size_bytes BETWEEN 4 << 20 AND 160 << 20 THEN 'l2'
-      END AS cache
+  -- By stride and footprint, not by block: what two blocks share is measured once. Older runs had strides of 512
+  -- around the L2 cache, and the L1 cache as the driver makes it.
+  measured AS (
+    SELECT c.run, c.source_index, c.size_bytes, c.cycles_per_op, c.stride_bytes, c.block,
+      max(CASE WHEN c.block = 'l2' THEN c.stride_bytes END) OVER (PARTITION BY c.run) AS l2_stride,
+      max(c.block = 'l1_smallest') OVER (PARTITION BY c.run) AS sized
     FROM v_run_case c
     WHERE c.space = 'global' AND c.cache = 'l1' AND c.status = 'ok'
+      AND c.block IN ('hierarchy', 'l1', 'l1_smallest', 'l2')
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'memory-hierarchy'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+  load AS (
+    SELECT m.run AS run, m.source_index AS gpu, m.size_bytes AS bytes, m.cycles_per_op AS cycles,
+      CASE
+        WHEN m.block = 'l1_smallest' THEN 'l1 smallest'
+        WHEN m.stride_bytes = 128 AND m.size_bytes BETWEEN 8 << 10 AND 320 << 10
+          AND (m.block = 'l1' OR NOT m.sized) THEN 'l1'
+        WHEN m.stride_bytes = m.l2_stride AND m.size_bytes BETWEEN 4 << 20 AND 160 << 20 THEN 'l2'
+      END AS cache
+    FROM measured m),
   point AS (
     SELECT run, gpu, cache, bytes, cycles,
       ntile(4) OVER (PARTITION BY gpu, cache ORDER BY bytes) AS quarter

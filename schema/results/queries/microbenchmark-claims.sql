@@ -37,18 +37,18 @@ WITH
     UNION ALL
     SELECT 3, device, max(CASE WHEN block_threads = 32 THEN cycles_per_op END),
       max(CASE WHEN block_threads = 1 THEN cycles_per_op END)
-    FROM result WHERE scenario = 'shared-memory-latency' AND space = 'shared' AND stride_bytes = 4 GROUP BY device
+    FROM result WHERE scenario = 'shared-memory-latency' AND block = 'shared' AND stride_bytes = 4 GROUP BY device
     UNION ALL
     SELECT 4, device, max(CASE WHEN stride_bytes = 128 THEN cycles_per_op END),
       max(CASE WHEN stride_bytes = 4 THEN cycles_per_op END)
-    FROM result WHERE scenario = 'shared-memory-latency' AND space = 'shared' AND block_threads = 32 GROUP BY device
+    FROM result WHERE scenario = 'shared-memory-latency' AND block = 'shared' AND block_threads = 32 GROUP BY device
     UNION ALL
     SELECT 5, device,
       (max(CASE WHEN stride_bytes = 128 THEN cycles_per_op END)
        - max(CASE WHEN stride_bytes = 64 THEN cycles_per_op END)) / 16,
       (max(CASE WHEN stride_bytes = 64 THEN cycles_per_op END)
        - max(CASE WHEN stride_bytes = 4 THEN cycles_per_op END)) / 15
-    FROM result WHERE scenario = 'shared-memory-latency' AND space = 'shared' AND block_threads = 32 GROUP BY device
+    FROM result WHERE scenario = 'shared-memory-latency' AND block = 'shared' AND block_threads = 32 GROUP BY device
     UNION ALL
     SELECT 6, device, max(CASE WHEN CAST(grid_blocks AS INTEGER) = 40 THEN gbps END),
       max(CASE WHEN CAST(grid_blocks AS INTEGER) = 35 THEN gbps END)
@@ -78,7 +78,7 @@ WITH
     UNION ALL
     SELECT 12, device, avg(CASE WHEN size_bytes >= 2 * l2_bytes THEN cycles_per_op END),
       avg(CASE WHEN 4 * size_bytes BETWEEN l2_bytes / 2 AND l2_bytes THEN cycles_per_op END)
-    FROM result WHERE scenario = 'memory-hierarchy' AND stride_bytes = 512 AND cache = 'l1' GROUP BY device
+    FROM result WHERE block = 'hierarchy' AND stride_bytes = 512 AND cache = 'l1' GROUP BY device
     UNION ALL
     SELECT 13, device, min(CASE WHEN space = 'global' AND cache = 'l2' THEN cycles_per_op END),
       min(CASE WHEN space = 'shared' THEN cycles_per_op END)
@@ -86,7 +86,7 @@ WITH
     UNION ALL
     SELECT CASE cache WHEN 'l1' THEN 14 ELSE 15 END, device,
       (SELECT max(s.cycles_per_op) FROM result s WHERE s.scenario = r.scenario AND s.device = r.device
-        AND s.space = 'shared' AND s.block_threads = 1024),
+        AND s.block = 'shared' AND s.block_threads = 1024),
       min(cycles_per_op)
     FROM result r WHERE scenario = 'shared-memory-latency' AND space = 'global' AND block_threads = 1024
     GROUP BY device, cache
@@ -115,7 +115,7 @@ WITH
     UNION ALL
     SELECT 20, device, avg(CASE WHEN size_bytes BETWEEN 1 << 20 AND l2_bytes / 2 THEN cycles_per_op END),
       avg(CASE WHEN size_bytes <= 64 << 10 THEN cycles_per_op END)
-    FROM result WHERE scenario = 'memory-hierarchy' AND stride_bytes = 128 AND cache = 'l1' GROUP BY device
+    FROM result WHERE block = 'hierarchy' AND stride_bytes = 128 AND cache = 'l1' GROUP BY device
     UNION ALL
     SELECT 21, device, max(CASE WHEN operation = 'mul' THEN cycles_per_op END),
       max(CASE WHEN operation = 'add3' THEN cycles_per_op END)

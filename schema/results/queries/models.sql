@@ -29,12 +29,12 @@ WITH
   figure AS (
     SELECT r.model, r.simulated, r.device, max(r.sm_count) AS sms,
       min(CASE WHEN r.space = 'shared' AND r.block_threads = 1 THEN r.cycles_per_op END) AS shared_cycles,
-      (max(CASE WHEN r.space = 'shared' AND r.block_threads = 32 AND r.stride_bytes = 128 THEN r.cycles_per_op END)
-        - max(CASE WHEN r.space = 'shared' AND r.block_threads = 32 AND r.stride_bytes = 4 THEN r.cycles_per_op END))
+      (max(CASE WHEN r.block = 'shared' AND r.block_threads = 32 AND r.stride_bytes = 128 THEN r.cycles_per_op END)
+        - max(CASE WHEN r.block = 'shared' AND r.block_threads = 32 AND r.stride_bytes = 4 THEN r.cycles_per_op END))
         / 31 AS conflict_cycles,
       min(CASE WHEN r.scenario = 'memory-hierarchy' AND r.cache = 'l1' THEN r.cycles_per_op END) AS l1_cycles,
       min(CASE WHEN r.scenario = 'memory-hierarchy' AND r.cache = 'l2' THEN r.cycles_per_op END) AS l2_cycles,
-      min(CASE WHEN r.scenario = 'memory-hierarchy' AND r.size_bytes = 512 << 20 THEN r.cycles_per_op END)
+      min(CASE WHEN r.block = 'hierarchy' AND r.size_bytes = 512 << 20 THEN r.cycles_per_op END)
         AS memory_cycles,
       max(CASE WHEN r.measure = 'latency' AND r.operation = 'fma' AND r.number_type = 'f32' THEN r.cycles_per_op END)
         AS fma_f32_cycles,

@@ -2,7 +2,8 @@
 --
 -- One row per memory and number of threads, one column per stride in elements of 4 bytes, from the latest run of
 -- shared-memory-latency. Empty: there are more threads than elements. memory is "shared", "l2" (loads bypass the
--- L1 cache) or "l1" (they may hit it, as in the study).
+-- L1 cache) or "l1" (they may hit it, as in the study). "shared_large" has 226 KiB, which 1024 threads with a stride of
+-- 32 fit into.
 --
 -- of: shared-memory-latency
 --
@@ -15,7 +16,7 @@
 -- :run (run, default null) the run to show; null: the latest of shared-memory-latency
 SELECT
   c.source_place || c.source_index AS gpu,
-  CASE c.space WHEN 'shared' THEN c.space ELSE c.cache END AS memory,
+  CASE c.space WHEN 'shared' THEN c.block ELSE c.cache END AS memory,
   c.block_threads AS threads,
   max(CASE WHEN c.stride_bytes = 4 THEN c.cycles_per_op END) AS stride_1,
   max(CASE WHEN c.stride_bytes = 8 THEN c.cycles_per_op END) AS stride_2,
@@ -29,5 +30,5 @@ FROM v_run_case c
 WHERE c.space IN ('shared', 'global')
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'shared-memory-latency'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
-GROUP BY c.source_index, c.space, c.cache, c.block_threads
-ORDER BY c.source_index, c.space DESC, c.cache DESC, c.block_threads;
+GROUP BY c.source_index, c.space, CASE c.space WHEN 'shared' THEN c.block ELSE c.cache END, c.block_threads
+ORDER BY c.source_index, c.space DESC, c.block = 'shared_large', c.cache DESC, c.block_threads;

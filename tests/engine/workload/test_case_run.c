@@ -311,6 +311,24 @@ static void time_ends_trials_but_not_before_their_minimum(void **state) {
   assert_int_equal(trial_count, 1 + with.trials_min);
 }
 
+/* 64 us of trials of 1 us each, though two would be precise. */
+static void trials_go_on_until_their_times_add_up(void **state) {
+  (void)state;
+  struct measure with = usual();
+  script = (struct script){.elapsed_ns = a_microsecond_each};
+  with.iterations = 1;
+  with.trials_min = 2;
+  with.min_time_ns = 64000;
+  struct case_outcome outcome = measure(&with);
+  assert_int_equal(trial_count, 1 + 64);
+  assert_int_equal(outcome.stop, STOP_PRECISION);
+
+  script = (struct script){.elapsed_ns = a_microsecond_each};
+  with.max_time_ns = 0;
+  outcome = measure(&with);
+  assert_int_equal(trial_count, 1 + 2);
+}
+
 static uint64_t two_microseconds(uint32_t number, uint32_t iterations) {
   (void)number;
   (void)iterations;
@@ -352,6 +370,7 @@ int main(void) {
       cmocka_unit_test(without_precision_trials_end_at_their_maximum),
       cmocka_unit_test(trials_that_end_at_a_limit_may_be_precise),
       cmocka_unit_test(time_ends_trials_but_not_before_their_minimum),
+      cmocka_unit_test(trials_go_on_until_their_times_add_up),
       cmocka_unit_test(flows_that_do_not_run_side_by_side_are_flagged),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

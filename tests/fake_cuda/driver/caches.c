@@ -11,6 +11,7 @@
 #include "tests/fake_cuda/driver/stream.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Cycles of a load: of one transaction alone, what each further one of the warp adds, and for how
@@ -33,7 +34,8 @@ enum {
   SECTOR = 32,
   LINE = 128,
   SECTORS_PER_LINE = LINE / SECTOR,
-  L1_BYTES = 213 << 10
+  L1_BYTES = 213 << 10,
+  L1_BYTES_LEAST = 28 << 10 /* beside the largest shared memory */
 };
 /* Of a larger one an L1 holds next to nothing. */
 static const uint64_t L1_FOOTPRINT_MAX = UINT64_C(16) << 20;
@@ -147,9 +149,16 @@ static bool walk(const struct chain *chain, uint64_t hops, struct chase_walk *wa
 
 /* ---- how long a hop takes ---- */
 
+static atomic_int carveouts[kernel_name_count];
+
+void caches_set_carveout(enum kernel kernel, int percent) {
+  atomic_store(&carveouts[kernel], percent);
+}
+
 /* Share of the measured hops from `at` on that find their sector in the L1, which has room for
  * lines. walked: the same way. */
-static double l1_share(const struct chain *chain, const struct chase_arguments *chase, uint64_t at,
+static double l1_share(const struct kernel_launch *launch, const struct chain *chain,
+                       const struct chase_arguments *chase, uint64_t at,
                        const struct chase_walk *walked) {
   const uint64_t first = walked->lowest / LINE * SECTORS_PER_LINE;
   const uint64_t sectors = (walked->highest / LINE + 1) * SECTORS_PER_LINE - first;
@@ -174,7 +183,9 @@ static double l1_share(const struct chain *chain, const struct chase_arguments *
     (void)chain_next(chain, &at); /* it has been walked */
   }
   free(touched);
-  const double held = fmin(1, L1_BYTES / ((double)lines * LINE));
+  const int shared = atomic_load(&carveouts[launch->kernel->kernel]);
+  const double l1_bytes = shared >= 100 ? L1_BYTES_LEAST : L1_BYTES;
+  const double held = fmin(1, l1_bytes / ((double)lines * LINE));
   return ((double)same + held * (double)again) / (double)chase->hops;
 }
 
@@ -233,7 +244,7 @@ static double hop_ns(const struct kernel_launch *launch, const struct chase_argu
   const double in_l2 = fmin(1, (double)gpu->l2_bytes / footprint);
   const double beyond = in_l2 * L2.latency + (1 - in_l2) * DRAM_CYCLES;
   if (kernel == KERNEL_CHASE_L1 || kernel == KERNEL_CHASE_L1_U32) {
-    const double in_l1 = l1_share(&chain, chase, leader, &walked);
+    const double in_l1 = l1_share(launch, &chain, chase, leader, &walked);
     return busy_cycles(launch, positions, &L1, in_l1 * L1.latency + (1 - in_l1) * beyond) / ghz;
   }
   return busy_cycles(launch, positions, &L2, beyond) / ghz;

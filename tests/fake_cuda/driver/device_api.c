@@ -379,9 +379,15 @@ CUresult drv_cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfuncti
 }
 
 CUresult drv_cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
-  (void)which;
-  CUresult result = begin_function("cuFuncSetAttribute", function);
-  return result == CUDA_SUCCESS && value < 0 ? CUDA_ERROR_INVALID_VALUE : result;
+  TRY(begin_function("cuFuncSetAttribute", function));
+  const bool carveout = which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+  if (value < (carveout ? CU_SHAREDMEM_CARVEOUT_DEFAULT : 0) || (carveout && value > 100)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (carveout) {
+    caches_set_carveout(kernel_of_handle(function)->kernel, value);
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuFuncLoad(CUfunction function) {

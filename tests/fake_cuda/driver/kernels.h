@@ -95,6 +95,8 @@ void chase_run(struct kernel_launch *launch);
 
 /* caches.c: a kernel of that GPU has used a range of its memory; whether the L2 still holds it. */
 void caches_use(int32_t gpu, uint64_t address, uint64_t size_bytes);
+/* Of an SM's memory, in per cent, that is shared memory while that kernel runs; below 0: little. */
+void caches_set_carveout(enum kernel kernel, int percent);
 bool caches_hold(int32_t gpu, uint64_t address, uint64_t size_bytes);
 
 #endif

@@ -25,13 +25,13 @@ struct expected {
 static const struct expected blocks[] = {
     {"pageable_to_gpu", METHOD_CE, HOST_TO_GPU, MEMORY_PAGEABLE, 8, false},
     {"gpu_to_pageable", METHOD_CE, GPU_TO_HOST, MEMORY_PAGEABLE, 8, false},
-    {"pinned_to_gpu", METHOD_CE, HOST_TO_GPU, MEMORY_PINNED, 8, false},
-    {"gpu_to_pinned", METHOD_CE, GPU_TO_HOST, MEMORY_PINNED, 8, false},
+    {"pinned_to_gpu", METHOD_CE, HOST_TO_GPU, MEMORY_REGISTERED, 8, false},
+    {"gpu_to_pinned", METHOD_CE, GPU_TO_HOST, MEMORY_REGISTERED, 8, false},
     {"pageable_to_pinned", METHOD_CPU, HOST_TO_HOST, MEMORY_PAGEABLE, 4, false},
     {"gpu_to_gpu_no_peer", METHOD_CE, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
     {"gpu_to_gpu_peer", METHOD_CE, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
     {"duplex_pageable", METHOD_CE, HOST_TO_GPU, MEMORY_PAGEABLE, 8, true},
-    {"duplex_pinned", METHOD_CE, HOST_TO_GPU, MEMORY_PINNED, 8, true},
+    {"duplex_pinned", METHOD_CE, HOST_TO_GPU, MEMORY_REGISTERED, 8, true},
     {"duplex_gpu_no_peer", METHOD_CE, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
     {"duplex_gpu_peer", METHOD_CE, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
     {"demand_host_to_gpu", METHOD_UM, HOST_TO_GPU, MEMORY_MANAGED, 8, false},
@@ -45,8 +45,8 @@ static const struct expected blocks[] = {
     {"prefetch_gpu_to_gpu", METHOD_UM, GPU_TO_GPU, MEMORY_MANAGED, 56, false},
     {"prefetch_duplex_host", METHOD_UM, HOST_TO_GPU, MEMORY_MANAGED, 8, true},
     {"prefetch_duplex_gpu", METHOD_UM, GPU_TO_GPU, MEMORY_MANAGED, 28, true},
-    {"zero_copy_host_read", METHOD_SM, HOST_TO_GPU, MEMORY_PINNED, 8, false},
-    {"zero_copy_host_write", METHOD_SM, GPU_TO_HOST, MEMORY_PINNED, 8, false},
+    {"zero_copy_host_read", METHOD_SM, HOST_TO_GPU, MEMORY_REGISTERED, 8, false},
+    {"zero_copy_host_write", METHOD_SM, GPU_TO_HOST, MEMORY_REGISTERED, 8, false},
     {"zero_copy_gpu_read", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
     {"zero_copy_gpu_write", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 56, false},
     {"zero_copy_duplex_gpu_read", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
@@ -99,7 +99,7 @@ static void check_flow(const struct planned *f, const struct flow *flow,
   }
   if (expected->method == METHOD_CPU) {
     assert_int_equal(flow->threads, 1);
-    assert_int_equal(to->memory, MEMORY_PINNED);
+    assert_int_equal(to->memory, MEMORY_REGISTERED);
   }
 }
 
@@ -122,6 +122,9 @@ static void every_microbenchmark_on_eight_gpus(void **state) {
       const bool zero_copy_host = strncmp(bench->block, "zero_copy_host", 14) == 0;
       assert_int_equal(bench->measure.host_cache,
                        zero_copy_host ? HOST_CACHE_FLUSHED : HOST_CACHE_AS_IS);
+      assert_int_equal(bench->measure.iterations, 1);
+      assert_int_equal(bench->measure.gating, GATING_BARE);
+      assert_int_equal(bench->measure.callers, CALLERS_ONE);
       assert_int_equal(bench->flow_count, blocks[b].both ? 2 : 1);
       assert_int_equal(bench->payload_bytes, (blocks[b].both ? UINT64_C(2) : 1) << 26);
       check_flow(&f, &bench->flows[0], &blocks[b], false);

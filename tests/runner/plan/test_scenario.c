@@ -388,8 +388,6 @@ static void estimates_are_near_what_was_recorded(void **state) {
   } RUNS[] = {
       {"loaded-latency", 1, 11.5},
       {"loaded-latency", 2, 16.7},
-      {"memory-hierarchy", 1, 3.8},
-      {"memory-hierarchy", 2, 7.7},
       {"nvbandwidth", 1, 2.3},
       {"nvbandwidth", 2, 7.7},
       {"quick", 1, 1.5},
