@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OLDEST_VERSION = 5, NEWEST_VERSION = 10 };
+enum { UNVERSIONED = 2, OLDEST_VERSION = 5, NEWEST_VERSION = 10 };
 
 /* The value of a member when it is a text, else NULL. */
 static const char *nvbandwidth_text_of(const json_t *object, const char *key, struct arena *arena) {
@@ -34,7 +34,7 @@ static enum status nvbandwidth_parse_version(const json_t *top, const char *path
     return error_set(err, STATUS_INVALID, "%s: \"version\" is \"%.40s\", not like \"v0.8\"", path,
                      text);
   }
-  if (major != 0 || minor < OLDEST_VERSION || minor > NEWEST_VERSION) {
+  if (major != 0 || (minor != UNVERSIONED && minor < OLDEST_VERSION) || minor > NEWEST_VERSION) {
     return error_set(
         err, STATUS_UNSUPPORTED,
         "%s is of nvbandwidth %u.%u; what its tests measure is known of " NVBANDWIDTH_VERSIONS,

@@ -1,4 +1,4 @@
-/* nvbandwidth.h - what nvbandwidth printed, versions 0.5 to 0.10, as plain data: its JSON (-j), or
+/* nvbandwidth.h - what nvbandwidth printed, versions 0.2 and 0.5 to 0.10, as plain data: its JSON (-j), or
  * its text, which nvbandwidth_text.h brings into the same form. The content says which it is.
  *
  * One object "nvbandwidth" with "version" ("v0.8"), "Driver Version", "CUDA Runtime Version", from
@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 enum { NVBANDWIDTH_FILE_MAX = 64 << 20 };
-#define NVBANDWIDTH_VERSIONS "0.5 to 0.10"
+#define NVBANDWIDTH_VERSIONS "0.2 and 0.5 to 0.10"
 
 struct nvbandwidth_device {
   const char *name;        /* "NVIDIA H200"; NULL = not known */

@@ -54,7 +54,8 @@ static size_t text_count_columns(const char *line) {
   return count;
 }
 
-/* A row's cells: its number, then as many values as there are columns. NULL: the line is none. */
+/* A row's cells: its number, then as many values as there are columns. NULL: the line is none. What
+ * is not measured is 0.00 in 0.2, else N/A. */
 static json_t *text_read_row(const char *line, size_t number, size_t columns) {
   char *at = NULL;
   line = text_skip_blanks(line);
@@ -65,7 +66,8 @@ static json_t *text_read_row(const char *line, size_t number, size_t columns) {
   const char *cell = text_skip_blanks(at);
   while (*cell != '\0') {
     const size_t length = strcspn(cell, " \t");
-    (void)json_array_append_new(row, json_stringn(cell, length));
+    const bool none = length == 4 && strncmp(cell, "0.00", length) == 0;
+    (void)json_array_append_new(row, none ? json_string("N/A") : json_stringn(cell, length));
     cell = text_skip_blanks(cell + length);
   }
   if (json_array_size(row) != columns) {
@@ -75,12 +77,21 @@ static json_t *text_read_row(const char *line, size_t number, size_t columns) {
   return row;
 }
 
+/* Texts of 0.2 say no version, and their matrices have no sum: one that is whole has a row for each
+ * GPU, or one for the host. */
+static bool text_is_whole(const struct text_reader *reader) {
+  const char *name = json_string_value(json_object_get(reader->test, "name"));
+  const bool square = strncmp(name, "device_to_device", strlen("device_to_device")) == 0;
+  return json_object_get(reader->top, "version") == NULL &&
+         json_array_size(reader->matrix) == (square ? reader->columns : 1);
+}
+
 /* A matrix ends with its sum; without it, rows may be missing. */
 static void text_end_matrix(struct text_reader *reader, bool summed) {
   if (reader->matrix == NULL) {
     return;
   }
-  if (summed) {
+  if (summed || text_is_whole(reader)) {
     json_t *all = json_object_get(reader->test, "bandwidth_matrix");
     if (all == NULL) {
       (void)json_object_set(reader->test, "bandwidth_matrix", reader->matrix);
@@ -226,6 +237,16 @@ static void text_read_line(struct text_reader *reader, const char *line) {
   }
 }
 
+static bool text_has_matrix(const struct text_reader *reader) {
+  size_t i = 0;
+  const size_t count = json_array_size(reader->tests);
+  while (i < count &&
+         json_object_get(json_array_get(reader->tests, i), "bandwidth_matrix") == NULL) {
+    i++;
+  }
+  return i < count;
+}
+
 json_t *nvbandwidth_text_read(const char *text, size_t length) {
   struct text_reader reader = {.top = json_object(), .tests = json_array()};
   (void)json_object_set_new(reader.top, "testcases", reader.tests);
@@ -243,6 +264,9 @@ json_t *nvbandwidth_text_read(const char *text, size_t length) {
   }
   text_end_matrix(&reader, false);
   free(reader.previous);
+  if (json_object_get(reader.top, "version") == NULL && text_has_matrix(&reader)) {
+    text_set(reader.top, "version", NVBANDWIDTH_UNVERSIONED);
+  }
   if (json_object_get(reader.top, "version") == NULL) {
     json_decref(reader.top);
     return NULL;

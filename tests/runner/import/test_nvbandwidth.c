@@ -242,6 +242,36 @@ static void text_gives_what_the_json_gives(void **state) {
   arena_fini(&arena);
 }
 
+/* As the README of 0.2 shows it, between its own lines. */
+#define TEXT_0_2                                                                                   \
+  "Example output:\n```\nRunning device_to_device_memcpy_write_ce.\n"                              \
+  "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n          0         1\n"                    \
+  "0      0.00    276.07\n1    276.19      0.00\n```\n\nSet number of iterations\n```\n"           \
+  "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"        \
+  "          0         1\n0     26.03     25.94\n```\n"
+
+static void text_without_a_version_is_of_0_2(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct nvbandwidth_file file;
+  struct error err = {0};
+  if (parse(TEXT_0_2, &arena, &file, &err) != STATUS_OK) {
+    fail_msg("%s", err.message);
+  }
+  assert_int_equal(file.version, 2);
+  assert_int_equal(file.test_count, 2);
+  const struct nvbandwidth_test *pairs = test_of(&file, "device_to_device_memcpy_write_ce");
+  assert_int_equal(pairs->rows, 2);
+  assert_true(isnan(pairs->cells[0]) && isnan(pairs->cells[3]));
+  assert_float_equal(pairs->cells[2], 276.19, 1e-9);
+  assert_int_equal(test_of(&file, "host_to_device_memcpy_ce")->rows, 1);
+  /* Of two GPUs, a row is missing: it is no matrix, and the text nothing that is known. */
+  static const char SHORT[] = "Running device_to_device_memcpy_write_ce.\n          0         1\n"
+                              "0      0.00    276.07\n";
+  assert_int_equal(parse(SHORT, &arena, &file, &err), STATUS_INVALID);
+  arena_fini(&arena);
+}
+
 /* 0.5 has no addresses; tests that do not apply are "Waived:" without a name. */
 #define TEXT_0_5                                                                                   \
   "nvbandwidth Version: v0.5\r\nBuilt from Git version: v0.5\r\n\r\nNOTE: This tool "              \
@@ -346,6 +376,7 @@ static void unreadable_file_is_an_error(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(text_without_a_version_is_of_0_2),
       cmocka_unit_test(real_file_of_0_8_is_read),
       cmocka_unit_test(older_files_are_read),
       cmocka_unit_test(mistakes_are_reported),
