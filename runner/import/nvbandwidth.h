@@ -1,5 +1,6 @@
-/* nvbandwidth.h - what nvbandwidth printed, versions 0.2 and 0.5 to 0.10, as plain data: its JSON (-j), or
- * its text, which nvbandwidth_text.h brings into the same form. The content says which it is.
+/* nvbandwidth.h - what nvbandwidth printed, versions 0.2 and 0.5 to 0.10, as plain data: its JSON
+ * (-j), or its text, which nvbandwidth_text.h brings into the same form. The content says which it
+ * is.
  *
  * One object "nvbandwidth" with "version" ("v0.8"), "Driver Version", "CUDA Runtime Version", from
  * 0.6 on "GPU Device list" (0.8 names the host in it), and "testcases": name, status and

@@ -7,8 +7,8 @@
  * apply print "Waived:" in place of "Running" - up to 0.8 without their name - and errors "Error:
  * what"; after others it just ends. (nvbandwidth 0.5 to 0.8: output.cpp, inline_common.h; 0.10: its
  * published output, which adds COEFFICIENT_OF_VARIATION lines and writes versions of CUDA as "13.3
- * (13030)".) The text of 0.2 has tests and matrices alone, as its README shows them: no versions, no
- * devices, no sums, and 0.00 where others have N/A. */
+ * (13030)".) The text of 0.2 has tests and matrices alone, as its README shows them: no versions,
+ * no devices, no sums, and 0.00 where others have N/A. */
 #ifndef HAUL_RUNNER_IMPORT_NVBANDWIDTH_TEXT_H
 #define HAUL_RUNNER_IMPORT_NVBANDWIDTH_TEXT_H
 
@@ -21,8 +21,8 @@
 /* What a text with a whole matrix and no version is of. */
 #define NVBANDWIDTH_UNVERSIONED "v0.2"
 
-/* NULL: the text has no line with the version and no whole matrix. A test whose matrix is cut short has the status "cut
- * short" and no matrix. The caller releases it with json_decref(). */
+/* NULL: the text has no line with the version and no whole matrix. A test whose matrix is cut short
+ * has the status "cut short" and no matrix. The caller releases it with json_decref(). */
 json_t *nvbandwidth_text_read(const char *text, size_t length);
 
 #endif

@@ -93,6 +93,15 @@ expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
 reproduce fingerprint fingerprint=2 --set stream.size=4KiB
 expect_out '^[0-9]+,.*,1,one_thread'
 
+begin 'what the sources state, beside what is here'
+run_ok query --saved reference --db results.db --format csv
+expect_out '^microbenchmarking,table I,"32 threads, stride 32",cycles,84,85,1\.01'
+expect_out '^microbenchmarking,table II,32-way,cycles,84,85,'
+expect_out '^microbenchmarking,VI,capacity of the L1 cache,KiB,64,208,'
+expect_out '^coherence,table,"GPU To GPU, 64 MiB",GB/s,,,,,'
+run_ok query --saved reference --db results.db --format csv --param source=memory*
+equal 9 "$(grep -c '' out)" 'the table of grids, its peak and the heading'
+
 begin 'a query whose scenario was not measured says so'
 run_ok run "$source_folder/tests/cli/small.toml" --db other.db
 reject_err 'haul query --saved'
