@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/case/case.h"
 #include "engine/case/enums.h"
+#include "engine/case/note.h"
 
 /* One timed execution of all flows of a case. */
 struct trial {
@@ -75,7 +76,7 @@ struct case_outcome {
   uint64_t cache_warm_ns;
   uint64_t cache_flushed_ns;
   char reason[CASE_REASON_MAX]; /* why it is not ok; empty when ok */
-  char note[CASE_REASON_MAX];   /* what the reader of the number must know; may be empty */
+  struct notes notes;           /* what the reader of the number must know */
 };
 
 /* Where the engine delivers. Calls come between timed parts, never inside one. */

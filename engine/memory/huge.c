@@ -116,7 +116,7 @@ static enum status take_transparent(const struct memory_context *context, struct
     known = count_transparent(from, from + buffer->mapped_bytes, &huge_bytes);
   }
   if (known && huge_bytes == buffer->mapped_bytes) {
-    buffer_add_note(buffer, "transparent 2 MiB pages");
+    buffer->notes |= NOTE_BIT(NOTE_TRANSPARENT_PAGES);
     return STATUS_OK;
   }
   char setting[32];
@@ -140,7 +140,7 @@ static enum status lock(const struct memory_context *context, struct buffer *buf
   if (context->cuda != NULL) {
     return page_lock(context, buffer, err);
   }
-  buffer_add_note(buffer, "not page-locked: no GPU");
+  buffer->notes |= NOTE_BIT(NOTE_NOT_PAGE_LOCKED);
   return STATUS_OK;
 }
 
@@ -151,7 +151,7 @@ static enum status huge_allocate(const struct memory_context *context, struct bu
     return status;
   }
   if (take_reserved(context, buffer)) {
-    buffer_add_note(buffer, "reserved 2 MiB pages");
+    buffer->notes |= NOTE_BIT(NOTE_RESERVED_PAGES);
   } else {
     status = take_transparent(context, buffer, err);
   }

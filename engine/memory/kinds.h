@@ -16,13 +16,10 @@ enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *
 /* Bind the pages to the endpoint's node and fault them in. */
 enum status pages_place(const struct memory_context *context, struct buffer *buffer,
                         uint64_t page_bytes, struct error *err) CHECK_RESULT;
-/* Sets placement_verified, or the note that says why not; an error when pages are elsewhere. */
+/* Sets placement_verified, or unverified; an error when pages are elsewhere. */
 enum status pages_verify(const struct memory_context *context, struct buffer *buffer,
                          struct error *err) CHECK_RESULT;
 void pages_unmap(struct buffer *buffer);
-/* Appends to the note, with "; " between. */
-void buffer_add_note(struct buffer *buffer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* cuMemHostRegister of the whole buffer, for all GPUs; sets device and page_locked. */
 enum status page_lock(const struct memory_context *context, struct buffer *buffer,

@@ -4,18 +4,17 @@
  * placed on its NUMA node, faulted in, and its placement proven by move_pages before a buffer is
  * handed out; a buffer whose pages are elsewhere is an error that says where they are. Where the
  * kernel will not place pages or not say where they are (containers), the buffer is usable, but
- * placement_verified is false and the note says why. */
+ * placement_verified is false and unverified says why. */
 #ifndef HAUL_ENGINE_MEMORY_MEMORY_H
 #define HAUL_ENGINE_MEMORY_MEMORY_H
 
 #include "engine/base/error.h"
 #include "engine/case/case.h"
+#include "engine/case/note.h"
 #include "engine/machine/limits.h"
 
 struct machine;
 struct cuda_session; /* engine/gpu/session.h */
-
-enum { BUFFER_NOTE_MAX = 160 };
 
 struct buffer {
   struct endpoint endpoint;
@@ -25,9 +24,10 @@ struct buffer {
   uint64_t mapped_bytes;  /* what the kind really took, for its release */
   unsigned char *mapping; /* where its mapping begins, guards included, for its release */
   uint64_t mapping_bytes;
-  bool page_locked;           /* by us: to be unregistered at release */
-  bool placement_verified;    /* the kernel said that the pages are on the endpoint's node */
-  char note[BUFFER_NOTE_MAX]; /* what the reader of a number must know; may be empty */
+  bool page_locked;               /* by us: to be unregistered at release */
+  bool placement_verified;        /* the kernel said that the pages are on the endpoint's node */
+  uint64_t notes;                 /* what the reader of a number must know: NOTE_BIT of each */
+  char unverified[NOTE_WHAT_MAX]; /* why placement_verified is false; "" = no reason is needed */
 };
 
 struct memory_context {

@@ -11,18 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-void buffer_add_note(struct buffer *buffer, const char *format, ...) {
-  size_t used = strlen(buffer->note);
-  if (used > 0 && used + 2 < sizeof buffer->note) {
-    memcpy(buffer->note + used, "; ", 3);
-    used += 2;
-  }
-  va_list args;
-  va_start(args, format);
-  (void)vsnprintf(buffer->note + used, sizeof buffer->note - used, format, args);
-  va_end(args);
-}
-
 enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *err) {
   if (buffer->size_bytes > (uint64_t)INT64_MAX - 4 * PAGES_HUGE_BYTES) {
     return error_set(err, STATUS_NO_MEMORY, "%" PRIu64 " bytes of host memory cannot be allocated",
@@ -73,7 +61,8 @@ enum status pages_verify(const struct memory_context *context, struct buffer *bu
   if (status == STATUS_OK) {
     buffer->placement_verified = true;
   } else if (status == STATUS_DENIED || status == STATUS_UNSUPPORTED) {
-    buffer_add_note(buffer, "placement not verified: %s", local.message);
+    (void)snprintf(buffer->unverified, sizeof buffer->unverified, "%.*s", NOTE_WHAT_MAX - 1,
+                   local.message);
   } else {
     return error_set(err, status, "%s memory: %s", memory_kind_text(buffer->endpoint.memory),
                      local.message);

@@ -196,25 +196,24 @@ static bool reads_host_in_place(const struct flow_run *run, const struct machine
   return host_view(run) != NULL && machine->gpus[some_gpu(run->flow)].host_page_tables;
 }
 
-static const char *note_for(const struct flow_run *run, const struct machine *machine) {
+static uint64_t notes_for(const struct flow_run *run, const struct machine *machine) {
   const struct um_state *state = run->state;
   if (touching_end(run->flow) == &run->flow->source && is_demand(run->flow)) {
-    return "the source touches its own pages: nothing moves";
+    return NOTE_BIT(NOTE_OWN_PAGES);
   }
   if (is_together(run->flow)) {
-    return "both processors touch the same pages: where these end is not verified";
+    return NOTE_BIT(NOTE_BOTH_TOUCH);
   }
   if (reads_host_in_place(run, machine)) {
-    return "the GPU of this machine reads host pages in place: that pages moved is not verified";
+    return NOTE_BIT(NOTE_READ_IN_PLACE);
   }
   if (host_view(run) != NULL && !state->abilities.kernel_sees_pages) {
-    return "the kernel does not say where managed pages are: only the driver's word was checked";
+    return NOTE_BIT(NOTE_DRIVERS_WORD);
   }
   if (host_view(run) == NULL && is_demand(run->flow)) {
-    return "nothing says at which of two GPUs pages are once they were touched: that they moved is "
-           "not verified";
+    return NOTE_BIT(NOTE_PEER_PAGES);
   }
-  return NULL;
+  return 0;
 }
 
 /* Where kernels add up what they read. */
@@ -283,7 +282,7 @@ static enum status um_prepare(const struct memory_context *context, struct flow_
     um_release(context, run);
     return status;
   }
-  run->note = note_for(run, context->machine);
+  run->notes = notes_for(run, context->machine);
   return STATUS_OK;
 }
 
@@ -374,8 +373,6 @@ static enum status check_sums(struct um_state *state, struct error *err) {
   return status;
 }
 
-#define TOUCHED "pages count as touched, moved or not"
-
 /* What an advice did, as far as the kernel tells. */
 static void note_advice(const struct memory_context *context, struct flow_run *run,
                         const struct buffer *host) {
@@ -384,14 +381,14 @@ static void note_advice(const struct memory_context *context, struct flow_run *r
   if (!flow_pages_may_stay(run->flow) || is_together(run->flow)) {
     return;
   }
-  run->note = TOUCHED;
+  run->notes = NOTE_BIT(NOTE_TOUCHED);
   if (host == run->source && state->abilities.kernel_sees_pages &&
       numa_count_pages(context->machine, host->host, run->flow->size_bytes, host->endpoint.index,
                        &pages, NULL) == STATUS_OK) {
     const size_t there = pages.there + pages.elsewhere;
-    run->note = there == pages.looked_at ? TOUCHED "; after a trial each was on the host, too"
-                : there == 0             ? TOUCHED "; after a trial none was on the host any more"
-                                         : TOUCHED "; after a trial some were still on the host";
+    run->notes |= there == pages.looked_at ? NOTE_BIT(NOTE_ALL_ON_HOST)
+                  : there == 0             ? NOTE_BIT(NOTE_NONE_ON_HOST)
+                                           : NOTE_BIT(NOTE_SOME_ON_HOST);
   }
 }
 

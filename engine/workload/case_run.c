@@ -270,10 +270,11 @@ static void note_cpu_clock(struct case_outcome *outcome) {
   const double before = outcome->cpu_before_khz;
   const double after = outcome->cpu_after_khz;
   if (outcome->clock == CLOCK_HOST && fabs(after - before) > CPU_CLOCK_MOVES * before) {
-    char text[CASE_REASON_MAX];
-    (void)snprintf(text, sizeof text, "the processor's clock moved from %.2f to %.2f GHz",
-                   before / 1e6, after / 1e6);
-    workload_note(outcome, text);
+    /* In hundredths: cases that differ by less share a footnote. */
+    notes_add(&outcome->notes,
+              &(struct note){.kind = NOTE_CPU_CLOCK,
+                             .gpu = NOTE_NO_GPU,
+                             .amounts = {round(before / 1e4) / 100, round(after / 1e4) / 100}});
   }
 }
 
@@ -332,8 +333,7 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
   outcome->iterations = run.iterations;
   outcome->serialised = 2 * (size_t)run.serialised_count > run.count;
   if (outcome->serialised) {
-    workload_note(outcome, "the flows did not run side by side all the time: the sum of their own "
-                           "rates is more than bytes by window (v_flow has both)");
+    notes_add_kinds(&outcome->notes, NOTE_BIT(NOTE_SERIALISED));
   }
   outcome->verified = status == STATUS_OK &&
                       (run.ops->verifies_itself ||

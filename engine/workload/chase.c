@@ -439,7 +439,7 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
   enum status status =
       pool_take(engine->pool, &chase->memory, chase->footprint_bytes, &made->buffer, err);
   if (status == STATUS_OK) {
-    workload_note(outcome, made->buffer->note);
+    workload_note_buffer(outcome, made->buffer);
     const struct chase_gpu_request request = request_of(chase);
     status = chase_gpu_new(engine->context.cuda, &request, &made->gpu, err);
   }

@@ -199,7 +199,7 @@ static enum status overhead_set_up(struct engine *engine, const struct bench_cas
     if (state->buffers == NULL) {
       status = error_set(err, STATUS_NO_MEMORY, "no memory for a case");
     }
-    workload_note(outcome, "placing the memory on its node and faulting it in are in the time");
+    notes_add_kinds(&outcome->notes, NOTE_BIT(NOTE_PLACING_TIMED));
   }
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;

@@ -344,7 +344,7 @@ static enum status take_shared(struct stream_state *state, struct case_outcome *
     status =
         pool_take(state->engine->pool, &stream->memory, stream->size_bytes, &state->shared[i], err);
     if (status == STATUS_OK) {
-      workload_note(outcome, state->shared[i]->note);
+      workload_note_buffer(outcome, state->shared[i]);
     }
   }
   state->arrays = sequence_arrays(state, stream->op);
@@ -367,7 +367,7 @@ static enum status take_arrays(struct stream_state *state, struct case_outcome *
                          err);
     }
     if (status == STATUS_OK && arrays[i].wanted) {
-      workload_note(outcome, (*arrays[i].buffer)->note);
+      workload_note_buffer(outcome, *arrays[i].buffer);
     }
   }
   return status;

@@ -102,8 +102,8 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
       status = pieces_take(transfer->engine, run, err);
     }
     if (status == STATUS_OK) {
-      workload_note(transfer->outcome, run->source->note);
-      workload_note(transfer->outcome, run->target->note);
+      workload_note_buffer(transfer->outcome, run->source);
+      workload_note_buffer(transfer->outcome, run->target);
     }
   }
   return status;
@@ -156,17 +156,14 @@ static bool transfer_blocks_host(const struct transfer *transfer) {
   return blocks;
 }
 
-static const char *why_not_gated(const struct transfer *transfer) {
+static enum note_kind why_not_gated(const struct transfer *transfer) {
   if (transfer_is_scattered(transfer->bench)) {
-    return "not gated: from the call to the end on the host's clock, submission included";
+    return NOTE_SCATTERED_TIME;
   }
   if (transfer->bench->measure.gating == GATING_OFF) {
-    return "not gated, as the scenario wants: the time of enqueueing is in the number";
+    return NOTE_GATE_OFF;
   }
-  return transfer_blocks_host(transfer)
-             ? "not gated: such copies block the host, so the time of the call is in the number"
-             : "not gated: a stream has more copies than a gate can hold, so the time of the calls "
-               "is in the number where they are slower";
+  return transfer_blocks_host(transfer) ? NOTE_BLOCKS_HOST : NOTE_GATE_FULL;
 }
 
 static enum status prepare_flows(struct transfer *transfer, struct error *err) {
@@ -183,9 +180,7 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
     struct flow_run *run = &transfer->runs[i];
     status = transfer_ops(run->flow)->prepare(context, run, err);
     transfer->ready_count += status == STATUS_OK;
-    if (status == STATUS_OK && run->note != NULL) {
-      workload_note(transfer->outcome, run->note);
-    }
+    notes_add_kinds(&transfer->outcome->notes, run->notes);
   }
   return status;
 }
@@ -204,7 +199,7 @@ static enum status make_trial(struct transfer *transfer, struct error *err) {
                              &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
     if (status == STATUS_OK && !transfer->outcome->gated) {
-      workload_note(transfer->outcome, why_not_gated(transfer));
+      notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(why_not_gated(transfer)));
     }
   }
   return status;
@@ -301,13 +296,9 @@ static enum status transfer_set_up(struct engine *engine, const struct bench_cas
 }
 
 static void note_uncertainty(const struct transfer *transfer) {
-  char text[256];
-  (void)snprintf(text, sizeof text,
-                 "host threads and GPUs in one window on the host's clock: the end of a GPU's flow "
-                 "is seen by polling, up to %" PRIu64 " ns late, and its start is about 1 us after "
-                 "the window's",
-                 mixed_trial_uncertainty_ns(transfer->mixed));
-  workload_note(transfer->outcome, text);
+  const double late_ns = (double)mixed_trial_uncertainty_ns(transfer->mixed);
+  notes_add(&transfer->outcome->notes,
+            &(struct note){.kind = NOTE_END_POLLED, .gpu = NOTE_NO_GPU, .amounts = {late_ns}});
 }
 
 static void transfer_tear_down(void *state) {
@@ -420,9 +411,7 @@ static enum status after_trial(const struct transfer *transfer, struct error *er
     struct flow_run *run = &transfer->runs[i];
     if (transfer_ops(run->flow)->after_trial != NULL) {
       status = transfer_ops(run->flow)->after_trial(&transfer->engine->context, run, err);
-      if (status == STATUS_OK && run->note != NULL) {
-        workload_note(transfer->outcome, run->note);
-      }
+      notes_add_kinds(&transfer->outcome->notes, run->notes);
     }
   }
   return status;
@@ -476,7 +465,7 @@ static bool accept_early_load(const struct transfer *transfer) {
   const bool accepted = transfer->bench->measure.gating == GATING_OFF &&
                         transfer->load_iterations >= EVENT_ITERATIONS_MAX;
   if (accepted) {
-    workload_note(transfer->outcome, "the load flows ended before the measured ones");
+    notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(NOTE_LOAD_ENDED));
   }
   return accepted;
 }

@@ -13,11 +13,12 @@ CASE_KIND_LIST(WORKLOAD_EXTERN_)
 #define WORKLOAD_ROW_(id, text, name) [id] = &workload_##name,
 const struct workload_ops *const workloads[case_kind_name_count] = {CASE_KIND_LIST(WORKLOAD_ROW_)};
 
-void workload_note(struct case_outcome *outcome, const char *text) {
-  size_t used = strlen(outcome->note);
-  if (text[0] != '\0' && strstr(outcome->note, text) == NULL) {
-    (void)snprintf(outcome->note + used, sizeof outcome->note - used, "%s%s", used > 0 ? "; " : "",
-                   text);
+void workload_note_buffer(struct case_outcome *outcome, const struct buffer *buffer) {
+  notes_add_kinds(&outcome->notes, buffer->notes);
+  if (buffer->unverified[0] != '\0') {
+    struct note note = {.kind = NOTE_PLACE_UNVERIFIED, .gpu = NOTE_NO_GPU};
+    (void)snprintf(note.what, sizeof note.what, "%s", buffer->unverified);
+    notes_add(&outcome->notes, &note);
   }
 }
 
@@ -44,19 +45,10 @@ void workload_prove_caches(struct engine *engine, enum host_cache wanted,
   if (proof->works) {
     return;
   }
-  if (wanted == HOST_CACHE_WARM) {
-    workload_note(outcome, proof->supported
-                               ? "that host caches are warm could not be proven: to read what was "
-                                 "written took as long as after a flush"
-                               : "that host caches are warm could not be proven: this processor "
-                                 "has no instruction to flush them");
-    return;
-  }
-  workload_note(outcome, proof->supported
-                             ? "the flush of host caches could not be proven: a reload after it "
-                               "took no longer"
-                             : "host caches were not flushed: this processor has no instruction "
-                               "for it");
+  const bool warm = wanted == HOST_CACHE_WARM;
+  notes_add_kinds(&outcome->notes, proof->supported
+                                       ? NOTE_BIT(warm ? NOTE_WARM_UNPROVEN : NOTE_FLUSH_UNPROVEN)
+                                       : NOTE_BIT(warm ? NOTE_WARM_NO_FLUSH : NOTE_NO_FLUSH));
 }
 
 /* Where the scenario does not say. */

@@ -78,10 +78,10 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
 
 /* The processors that the case's threads could run on become the outcome's, if there are any. */
 void workload_set_cpus(struct case_outcome *outcome, const struct cpu_set_bits *cpus);
-/* Append to the outcome's note, once, "; " between; an empty text is nothing. */
-void workload_note(struct case_outcome *outcome, const char *text);
+/* What its reader must know goes to the notes of the outcome. */
+void workload_note_buffer(struct case_outcome *outcome, const struct buffer *buffer);
 /* For cases that want host caches warm or flushed: proven once per engine; its times become those
- * of the outcome, and where it cannot be done or proven, its note says so. */
+ * of the outcome, and where it cannot be done or proven, a note says so. */
 void workload_prove_caches(struct engine *engine, enum host_cache wanted,
                            struct case_outcome *outcome);
 

@@ -5,24 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without " for 70 % of the time": runs that were slowed alike differ in it. */
-static const char *conditions_text(struct arena *arena, const char *text) {
-  static const char share_end[] = " % of the time";
-  const char *kept = text;
-  const char *end;
-  while ((end = strstr(kept, share_end)) != NULL) {
-    const char *begin = end;
-    while (begin > kept && begin[-1] >= '0' && begin[-1] <= '9') {
-      begin--;
-    }
-    if (begin - kept < 5 || strncmp(begin - 5, " for ", 5) != 0) {
-      break;
-    }
-    kept = arena_format(arena, "%.*s%s", (int)(begin - 5 - kept), kept, end + strlen(share_end));
-  }
-  return kept;
-}
-
 static unsigned conditions_sides(const struct comparison_condition *condition) {
   return (condition->runs[SIDE_A] > 0 ? 1U : 0U) + (condition->runs[SIDE_B] > 0 ? 1U : 0U);
 }
@@ -54,7 +36,7 @@ void compare_conditions(const struct measured *measured, const enum side *sides,
   for (size_t i = 0; i < measured->condition_count; i++) {
     const struct measured_condition *condition = &measured->conditions[i];
     const enum side side = sides[condition->run];
-    const char *text = conditions_text(arena, condition->text);
+    const char *text = condition->brief;
     size_t at = 0;
     if (side == SIDE_NONE) {
       continue;

@@ -6,7 +6,6 @@
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/sample.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,19 +71,21 @@ static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdi
   }
 }
 
-/* Whether a text names a GPU: "gpu1", not "gpu10". */
-static bool fleet_names_gpu(struct arena *arena, const char *text, int gpu) {
-  const char *name = arena_format(arena, "gpu%d", gpu);
-  const char *found = strstr(text, name);
-  while (found != NULL && isdigit((unsigned char)found[strlen(name)])) {
-    found = strstr(found + 1, name);
+/* Whether the run before, of those on that host, says the same. */
+static bool fleet_is_said(const struct finder *f, size_t condition, uint32_t host) {
+  const struct measured_condition *conditions = f->measured->conditions;
+  for (size_t i = 0; i < condition; i++) {
+    if (f->hosts[f->measured->runs[conditions[i].run].environment] == host &&
+        outliers_takes_run(f, conditions[i].run) &&
+        strcmp(conditions[i].text, conditions[condition].text) == 0) {
+      return true;
+    }
   }
-  return found != NULL;
+  return false;
 }
 
 /* What checks and telemetry said of the part. That a run is not complete slows nothing. */
 static const char *fleet_evidence(struct finder *f, const struct outlier_verdict *verdict) {
-  struct arena *arena = &f->outliers->arena;
   const struct measured *measured = f->measured;
   const uint32_t host = f->hosts[verdict->environment];
   const char *evidence = NULL;
@@ -92,14 +93,13 @@ static const char *fleet_evidence(struct finder *f, const struct outlier_verdict
     const struct measured_condition *condition = &measured->conditions[i];
     const bool here = f->hosts[measured->runs[condition->run].environment] == host &&
                       outliers_takes_run(f, condition->run);
-    const bool named =
-        verdict->entity == ENTITY_HOST ||
-        fleet_names_gpu(&f->arena, condition->text, verdict->gpus[0]) ||
-        (verdict->gpus[1] >= 0 && fleet_names_gpu(&f->arena, condition->text, verdict->gpus[1]));
-    if (here && named && condition->kind != CONDITION_INCOMPLETE &&
-        (evidence == NULL || strstr(evidence, condition->text) == NULL)) {
-      evidence = evidence == NULL ? condition->text
-                                  : arena_format(arena, "%s; %s", evidence, condition->text);
+    const bool named = verdict->entity == ENTITY_HOST ||
+                       (condition->gpu >= 0 &&
+                        (condition->gpu == verdict->gpus[0] || condition->gpu == verdict->gpus[1]));
+    if (here && named && condition->kind != CONDITION_INCOMPLETE && !fleet_is_said(f, i, host)) {
+      evidence = evidence == NULL
+                     ? condition->text
+                     : arena_format(&f->outliers->arena, "%s; %s", evidence, condition->text);
     }
   }
   return evidence;

@@ -8,7 +8,6 @@
 #include "runner/record/file.h"
 #include "runner/supervise/probe.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,11 +138,18 @@ enum status health_judge(struct health *health, const struct run_request *reques
 struct health_line {
   struct arena *arena;
   struct strbuf text;
+  uint64_t gpus; /* that it names, as bits */
   const char *said[LINE_REASONS_MAX];
   size_t said_count;
 };
 
-static void health_append(struct health_line *line, const char *text) {
+static uint64_t health_bit(int gpu) {
+  return gpu >= 0 ? UINT64_C(1) << gpu : 0;
+}
+
+/* gpus: that the text names. */
+static void health_append(struct health_line *line, uint64_t gpus, const char *text) {
+  line->gpus |= gpus;
   strbuf_printf(&line->text, "%s%s", line->text.length > 0 ? "; " : "", text);
 }
 
@@ -209,8 +215,9 @@ static void health_append_unlike(const struct health *health, struct health_line
       const uint32_t own = health_property_of(machine, gpu, &PROPERTIES[i]);
       const uint32_t most = health_property_of_peers(machine, gpu, &PROPERTIES[i]);
       if (own < most) {
-        health_append(line, arena_format(line->arena, "gpu%u: %s %u, of others %u", gpu,
-                                         PROPERTIES[i].noun, own, most));
+        health_append(line, health_bit((int)gpu),
+                      arena_format(line->arena, "gpu%u: %s %u, of others %u", gpu,
+                                   PROPERTIES[i].noun, own, most));
       }
     }
   }
@@ -232,6 +239,7 @@ static void health_append_cut_off(const struct health *health, struct health_lin
   const struct machine *machine = health->command->target;
   unsigned pairs = 0;
   const char *first = NULL;
+  uint64_t gpus = 0;
   for (uint32_t a = 0; a < machine->gpu_count; a++) {
     for (uint32_t b = 0; b < machine->gpu_count; b++) {
       const struct gpu_link *link = &machine->links[a][b];
@@ -240,20 +248,21 @@ static void health_append_cut_off(const struct health *health, struct health_lin
       const bool parts = machine->gpus[a].mig_enabled || machine->gpus[b].mig_enabled;
       if (a != b && wired && !parts && !link->peer_access && pairs++ == 0) {
         first = arena_format(line->arena, "gpu%u has NVLinks and no peer access to gpu%u", a, b);
+        gpus = health_bit((int)a) | health_bit((int)b);
       }
     }
   }
   if (first != NULL) {
-    health_append(line, pairs == 1
-                            ? first
-                            : arena_format(line->arena, "%s, and %u pairs more", first, pairs - 1));
+    health_append(
+        line, gpus,
+        pairs == 1 ? first : arena_format(line->arena, "%s, and %u pairs more", first, pairs - 1));
   }
 }
 
 static void health_append_broken(const struct health *health, struct health_line *line) {
   const struct run_outcome *outcome = &health->outcome;
   if (outcome->broken > 0) {
-    health_append(line, outcome->first_broken);
+    health_append(line, outcome->broken_gpus, outcome->first_broken);
   }
   if (outcome->broken > 1) {
     strbuf_printf(&line->text, ", and %zu more", outcome->broken - 1);
@@ -268,13 +277,17 @@ static void health_append_broken(const struct health *health, struct health_line
 static void health_append_programs(const struct health *health, struct health_line *line) {
   for (size_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
     const struct slowed_user *user = &health->outcome.users[gpu];
-    if (user->who[0] == '\0') {
+    if (!user->seen) {
       continue;
     }
-    const char *text = arena_format(line->arena, "gpu%zu in use by %s", gpu, user->who);
-    const bool known = user->hidden && (health->busy_gpus >> gpu & 1) != 0;
+    struct strbuf words;
+    strbuf_init(&words, LINE_MAX_BYTES);
+    note_put_words(&words, &user->note, NULL);
+    const char *text = arena_strdup(line->arena, words.text);
+    strbuf_fini(&words);
+    const bool known = user->note.kind == NOTE_IN_USE_HIDDEN && (health->busy_gpus >> gpu & 1) != 0;
     if (health_says_first(line, text) && !known) {
-      health_append(line, text);
+      health_append(line, health_bit((int)gpu), text);
     }
   }
 }
@@ -285,21 +298,11 @@ static void health_append_shortfalls(const struct health *health, struct health_
   for (size_t i = 0; i < count; i++) {
     const char *slowed = items[i].worst->slowed_by;
     const bool first = slowed != NULL && health_says_first(line, slowed);
-    health_append(line, arena_format(line->arena, "%s%s%s",
-                                     expect_shortfall_words(line->arena, &items[i]),
-                                     first ? "; may be slowed: " : "", first ? slowed : ""));
+    health_append(line, health_bit(items[i].worst->gpus[0]) | health_bit(items[i].worst->gpus[1]),
+                  arena_format(line->arena, "%s%s%s",
+                               expect_shortfall_words(line->arena, &items[i]),
+                               first ? "; may be slowed: " : "", first ? slowed : ""));
   }
-}
-
-/* "gpu12" is no word of "gpu1". */
-static bool health_names_gpu(const char *text, uint32_t gpu) {
-  char name[16];
-  const int length = snprintf(name, sizeof name, "gpu%u", gpu);
-  const char *found = strstr(text, name);
-  while (found != NULL && isdigit((unsigned char)found[length]) != 0) {
-    found = strstr(found + 1, name);
-  }
-  return found != NULL;
 }
 
 /* Where to find the GPUs that the line names. */
@@ -307,14 +310,14 @@ static void health_append_addresses(const struct health *health, struct health_l
   const struct machine *machine = health->command->target;
   const char *addresses = "";
   for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
-    if (health_names_gpu(line->text.text, gpu) && machine->gpus[gpu].pci_address[0] != '\0') {
+    if ((line->gpus >> gpu & 1) != 0 && machine->gpus[gpu].pci_address[0] != '\0') {
       addresses = arena_add_word(
           line->arena, addresses,
           arena_format(line->arena, "gpu%u is %s", gpu, machine->gpus[gpu].pci_address));
     }
   }
   if (addresses[0] != '\0') {
-    health_append(line, addresses);
+    health_append(line, 0, addresses);
   }
 }
 
@@ -400,7 +403,7 @@ int health_end(struct health *health, int code) {
   health_append_cut_off(health, &line);
   health_append_unlike(health, &line);
   if (health->busy != NULL) {
-    health_append(&line, health->busy);
+    health_append(&line, health->busy_gpus, health->busy);
   }
   health_append_programs(health, &line);
   health_append_broken(health, &line);

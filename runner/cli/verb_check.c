@@ -151,14 +151,6 @@ static const char *verb_check_reason(const struct expect_finding *finding) {
   return finding->reason != NULL ? finding->reason : finding->deviation;
 }
 
-/* In a table, where there is little room: "2.3 % below". */
-static const char *verb_check_distance(struct command *command,
-                                       const struct expect_finding *finding) {
-  const char *text = verb_check_reason(finding);
-  const char *end = text != NULL && text == finding->deviation ? strstr(text, " (") : NULL;
-  return end != NULL ? arena_strndup(&command->arena, text, (size_t)(end - text)) : text;
-}
-
 /* For people, as the sentences have it. */
 static struct cell verb_check_number(double value) {
   char text[32];
@@ -206,10 +198,11 @@ static enum status verb_check_list(struct command *command, const struct expecte
                                     : "GB/s"),
           cell_text(finding->expected),
           cell_text(is_broken ? NULL : expect_statement_text(finding->statement)),
-          cell_text(finding->machine),
-          cell_integer(runs[r].run->ref.id),
-          cell_text(rows_alone ? verb_check_reason(finding)
-                               : verb_check_distance(command, finding))};
+          cell_text(finding->machine), cell_integer(runs[r].run->ref.id),
+          /* In a table there is little room. */
+          cell_text(rows_alone                ? verb_check_reason(finding)
+                    : finding->reason != NULL ? finding->reason
+                                              : finding->distance)};
       RETURN_ON_ERROR(sink_row(sink, cells, err));
     }
   }

@@ -165,9 +165,10 @@ static enum status verb_import_write_run(struct command *command, struct import 
         .imported = true,
         .uuid = import->uuid,
         .started_at_ns = import->started_at_ns};
-    status =
-        record_import(record, &info, import->machine, &import->cases.plan, import->cases.median_ns,
-                      nvbandwidth_note(&import->file, &command->arena), err);
+    struct notes notes = {0};
+    nvbandwidth_note(&import->file, &notes);
+    status = record_import(record, &info, import->machine, &import->cases.plan,
+                           import->cases.median_ns, &notes, err);
     status = THEN(status, record_find_run(record, import->uuid, run, err));
   }
   record_close(record);

@@ -159,11 +159,11 @@ static double judge_shown(double value) {
   return strtod(text, NULL);
 }
 
-/* "2.3 % below (5 % is tolerated)"; NULL: a reader finds the value within what is expected, or it
+/* "2.3 % below"; NULL: a reader finds the value within what is expected, or it
  * is as usual, and its own interval reaches that. */
-static const char *judge_deviation(struct arena *arena, const struct known *known,
-                                   const struct observed *observed,
-                                   const struct expect_finding *finding) {
+static const char *judge_distance(struct arena *arena, const struct known *known,
+                                  const struct observed *observed,
+                                  const struct expect_finding *finding, double *tolerated) {
   const bool below = judge_shown(finding->value) < judge_shown(finding->low);
   if (!below && !(judge_shown(finding->value) > judge_shown(finding->high))) {
     return NULL;
@@ -175,11 +175,9 @@ static const char *judge_deviation(struct arena *arena, const struct known *know
   const double end = below ? finding->low : finding->high;
   const double edge = below ? known->low_edge : known->high_edge;
   const double percent = 100 * fabs(finding->value / end - 1);
-  const double tolerated = 100 * fabs(edge / end - 1);
-  const char *tolerance =
-      tolerated > 0 ? arena_format(arena, " (%.2g %% is tolerated)", tolerated) : "";
-  return arena_format(arena, percent < 10 ? "%.2g %% %s%s" : "%.0f %% %s%s", percent,
-                      below ? "below" : "above", tolerance);
+  *tolerated = 100 * fabs(edge / end - 1);
+  return arena_format(arena, percent < 10 ? "%.2g %% %s" : "%.0f %% %s", percent,
+                      below ? "below" : "above");
 }
 
 /* False: nothing is known but perhaps a limit. That says only of what is beyond it that it is
@@ -220,8 +218,13 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
     finding->usual_high = fmin(finding->usual_high, known[i].high_edge);
   }
   finding->expected = judge_range(&judge->arena, finding->low, finding->high);
+  double tolerated = 0;
+  finding->distance =
+      judge_distance(&judge->arena, &known[finding->statement], observed, finding, &tolerated);
   finding->deviation =
-      judge_deviation(&judge->arena, &known[finding->statement], observed, finding);
+      finding->distance == NULL || !(tolerated > 0)
+          ? finding->distance
+          : arena_format(&judge->arena, "%s (%.2g %% is tolerated)", finding->distance, tolerated);
   if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
     finding->usual =
         judge_range(&judge->arena, known[EXPECT_REPORTS].low, known[EXPECT_REPORTS].high);
@@ -345,6 +348,7 @@ static void judge_measure_again(struct expect_judge *judge, struct expect_findin
   finding->machine = first.machine;
   finding->expected = judge_copy(judge, other->expected);
   finding->usual = judge_copy(judge, other->usual);
+  finding->distance = judge_copy(judge, other->distance);
   finding->deviation = judge_copy(judge, other->deviation);
   finding->slowed_by = judge_copy(judge, other->slowed_by);
   finding->reason = judge_copy(judge, other->reason);

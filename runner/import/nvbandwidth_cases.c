@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* An end of the copies of a test. Row and column are the GPUs of a cell of its matrix; tests with
@@ -305,10 +306,11 @@ uint64_t nvbandwidth_usual_size_bytes(const struct nvbandwidth_file *file) {
   return (file->version >= 7 ? UINT64_C(512) : UINT64_C(64)) << 20;
 }
 
-const char *nvbandwidth_note(const struct nvbandwidth_file *file, struct arena *arena) {
-  return arena_format(arena,
-                      "imported: one value of nvbandwidth 0.%u%s, which copies %" PRIu64
-                      " MiB at a time unless told otherwise",
-                      file->version, file->rounded ? ", rounded to 0.01 GB/s" : "",
-                      nvbandwidth_usual_size_bytes(file) >> 20);
+void nvbandwidth_note(const struct nvbandwidth_file *file, struct notes *notes) {
+  struct note note = {.kind = NOTE_IMPORTED,
+                      .gpu = NOTE_NO_GPU,
+                      .amounts = {(double)(nvbandwidth_usual_size_bytes(file) >> 20)}};
+  (void)snprintf(note.what, sizeof note.what, "0.%u%s", file->version,
+                 file->rounded ? ", rounded to 0.01 GB/s" : "");
+  notes_add(notes, &note);
 }

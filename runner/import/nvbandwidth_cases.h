@@ -9,6 +9,7 @@
 #ifndef HAUL_RUNNER_IMPORT_NVBANDWIDTH_CASES_H
 #define HAUL_RUNNER_IMPORT_NVBANDWIDTH_CASES_H
 
+#include "engine/case/note.h"
 #include "runner/import/nvbandwidth.h"
 #include "runner/plan/plan.h"
 
@@ -40,6 +41,6 @@ void nvbandwidth_cases(const struct nvbandwidth_file *file, const struct plan *p
 uint64_t nvbandwidth_usual_size_bytes(const struct nvbandwidth_file *file);
 
 /* What the reader of each number must know. */
-const char *nvbandwidth_note(const struct nvbandwidth_file *file, struct arena *arena);
+void nvbandwidth_note(const struct nvbandwidth_file *file, struct notes *notes);
 
 #endif

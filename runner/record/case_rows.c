@@ -86,9 +86,6 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
   if (outcome->status != CASE_OK) {
     statement_bind_text(statement, ":reason", outcome->reason);
   }
-  if (outcome->note[0] != '\0') {
-    statement_bind_text(statement, ":note", outcome->note);
-  }
   statement_bind_int(statement, ":iterations", outcome->iterations);
   statement_bind_text(statement, ":clock", clock_text(outcome->clock));
   statement_bind_int(statement, ":gated", outcome->gated);
@@ -116,8 +113,6 @@ static enum status record_insert_case_run(struct record *record, const struct pe
   statement_bind_int(statement, ":process", pending->process);
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
   record_bind_outcome(statement, &pending->outcome);
-  statement_bind_text(statement, ":slowed_by",
-                      pending->slowed_by[0] != '\0' ? pending->slowed_by : NULL);
   if (report->noise != NULL) {
     statement_bind_text(statement, ":noise", report->noise);
     statement_bind_real(statement, ":noise_size", report->noise_size);
@@ -143,6 +138,28 @@ static enum status record_insert_case_run(struct record *record, const struct pe
                        "well; it goes on");
   }
   *id = sqlite3_last_insert_rowid(record->database->handle);
+  return status;
+}
+
+enum status record_insert_notes(struct record *record, int64_t case_run, const struct notes *notes,
+                                uint32_t first, struct error *err) {
+  static const char *const AMOUNTS[] = {":amount", ":amount2", ":amount3", ":amount4"};
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; i < notes->count && status == STATUS_OK; i++) {
+    const struct note *note = &notes->items[i];
+    struct statement *statement = record_statement(record, INSERT_NOTE);
+    statement_bind_int(statement, ":case_run", case_run);
+    statement_bind_int(statement, ":ordinal", first + i);
+    statement_bind_text(statement, ":kind", note_kind_text(note->kind));
+    if (note->gpu != NOTE_NO_GPU) {
+      statement_bind_int(statement, ":gpu", note->gpu);
+    }
+    statement_bind_text(statement, ":what", note->what[0] != '\0' ? note->what : NULL);
+    for (size_t k = 0; k < note_amount_count(note->kind); k++) {
+      statement_bind_real(statement, AMOUNTS[k], note->amounts[k]);
+    }
+    status = statement_run(statement, err);
+  }
   return status;
 }
 
@@ -275,6 +292,9 @@ static enum status record_insert_case(struct record *record, const struct pendin
   int64_t case_run = 0;
   const struct case_report *report = &pending->report;
   enum status status = record_insert_case_run(record, pending, &case_run, err);
+  status = THEN(status, record_insert_notes(record, case_run, &pending->outcome.notes, 0, err));
+  status = THEN(status, record_insert_notes(record, case_run, &pending->slowed,
+                                            pending->outcome.notes.count, err));
   status = THEN(status, record_insert_trials(record, report, case_run, err));
   status = THEN(status, record_insert_flow_trials(record, report, case_run, err));
   return THEN(status, record_insert_flow_runs(record, report, pending->flow_count, case_run, err));
@@ -339,10 +359,8 @@ static enum status record_add_pending(struct record *record, const struct plan *
   added->trials = record_copy(report->trials, report->trial_count, sizeof *report->trials);
   added->flow_trials =
       record_copy(report->flow_trials, report->flow_trial_count, sizeof *report->flow_trials);
-  if (report->slowed_by != NULL) {
-    (void)snprintf(added->slowed_by, sizeof added->slowed_by, "%s", report->slowed_by);
-  }
-  added->report.slowed_by = NULL;
+  added->slowed = report->slowed != NULL ? *report->slowed : (struct notes){0};
+  added->report.slowed = NULL;
   added->report.trials = added->trials;
   added->report.flow_trials = added->flow_trials;
   added->report.outcome = NULL; /* pending cases move when their array grows */

@@ -178,13 +178,12 @@ enum status foreign_check_tables(struct database *database, struct error *err) {
 }
 
 static enum status foreign_use_own_views(struct database *database, struct error *err) {
-  static const char *const FILES[] = {"views.sql", "views_machine.sql"};
   static const char HEAD[] = "\nCREATE "; /* nothing but views */
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < sizeof FILES / sizeof *FILES && status == STATUS_OK; i++) {
+  for (size_t i = 0; migrate_views[i] != NULL && status == STATUS_OK; i++) {
     struct strbuf script;
     strbuf_init(&script, TEXT_MAX);
-    char *sql = database_sql(FILES[i]);
+    char *sql = database_sql(migrate_views[i]);
     const char *from = sql;
     for (const char *at = strstr(from, HEAD); at != NULL; at = strstr(from, HEAD)) {
       strbuf_append_n(&script, from, (size_t)(at - from) + strlen(HEAD));
@@ -192,7 +191,7 @@ static enum status foreign_use_own_views(struct database *database, struct error
       from = at + strlen(HEAD);
     }
     strbuf_append(&script, from);
-    status = database_run_sql(database, script.text, FILES[i], err);
+    status = database_run_sql(database, script.text, migrate_views[i], err);
     free(sql);
     strbuf_fini(&script);
   }

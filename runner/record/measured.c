@@ -260,7 +260,9 @@ static enum status measured_load_conditions(struct measured *measured, struct da
         .gpu = sqlite3_column_type(statement.stmt, 4) == SQLITE_NULL
                    ? -1
                    : sqlite3_column_int(statement.stmt, 4),
+        .brief = statement_column_optional(&statement, 5, &measured->arena),
     };
+    condition.brief = condition.brief != NULL ? condition.brief : condition.text;
     while (measured->runs[condition.run].ref.id != sqlite3_column_int64(statement.stmt, 0)) {
       condition.run++;
     }

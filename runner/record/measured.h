@@ -134,8 +134,9 @@ struct measured_condition {
   size_t run; /* in measured.runs */
   enum condition kind;
   const char *text;
-  int gpu;          /* of a check; -1 = of none */
-  unsigned results; /* of the run that were slowed */
+  const char *brief; /* without the amount in which runs that were slowed alike differ */
+  int gpu;           /* -1 = of none */
+  unsigned results;  /* of the run that were slowed */
 };
 
 struct measured {

@@ -8,6 +8,8 @@
 
 #define MIGRATION_FOLDER "migrations/"
 
+const char *const migrate_views[] = {"views_note.sql", "views.sql", "views_machine.sql", NULL};
+
 /* The version a file leads to; 0: not a migration. */
 static int migrate_version_of(const struct embedded_file *file) {
   size_t length = strlen(MIGRATION_FOLDER);
@@ -91,7 +93,6 @@ struct schema_text {
 
 static struct schema_text migrate_text_of(const struct embedded_file *files, size_t count,
                                           int version) {
-  static const char *const VIEWS[] = {"views.sql", "views_machine.sql"};
   struct schema_text text;
   struct content *migrations = content_new();
   for (size_t i = 0; i < count; i++) {
@@ -102,8 +103,8 @@ static struct schema_text migrate_text_of(const struct embedded_file *files, siz
   }
   content_finish(migrations, text.migrations);
   struct content *views = content_new();
-  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
-    char *sql = database_sql(VIEWS[i]);
+  for (size_t i = 0; migrate_views[i] != NULL; i++) {
+    char *sql = database_sql(migrate_views[i]);
     content_text(views, sql);
     free(sql);
   }
@@ -286,10 +287,9 @@ static enum status migrate_apply_missing(struct database *database,
       database->version = version;
     }
   }
-  if (status == STATUS_OK) {
-    status = database_script(database, "views.sql", err);
+  for (size_t i = 0; migrate_views[i] != NULL && status == STATUS_OK; i++) {
+    status = database_script(database, migrate_views[i], err);
   }
-  status = THEN(status, database_script(database, "views_machine.sql", err));
   status = THEN(status, migrate_write_text(database, files, count, err));
   if (status == STATUS_OK) {
     status = migrate_check_references(database, err);

@@ -14,6 +14,8 @@ enum { MIGRATE_VERSIONS_PER_MAJOR = 1000 };
 
 /* The version that this build writes: that of the last migration. */
 int migrate_latest_version(void);
+/* The files of views, in the order in which they are made; NULL ends them. */
+extern const char *const migrate_views[];
 /* The oldest version that this build knows: that of the first migration. */
 int migrate_first_version(void);
 /* Reads user_version into database->version (0: an empty file). objects: tables,

@@ -466,23 +466,24 @@ enum status record_find_run(struct record *record, const char *uuid, int64_t *ru
 
 /* One process, with a result for each case. */
 static enum status record_add_values(struct record *record, const struct plan *plan,
-                                     const double *median_ns, const char *note, int64_t at_ns,
-                                     struct error *err) {
+                                     const double *median_ns, const struct notes *notes,
+                                     int64_t at_ns, struct error *err) {
   enum status status = record_start_process(record, 0, 0, at_ns, err);
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     struct statement *statement = record_statement(record, INSERT_IMPORTED);
     statement_bind_int(statement, ":process", record->process);
     statement_bind_int(statement, ":bench_case", record->bench_cases[i]);
-    statement_bind_text(statement, ":note", note);
     statement_bind_real(statement, ":median_ns", median_ns[i]);
     status = statement_run(statement, err);
+    const int64_t id = sqlite3_last_insert_rowid(record->database->handle);
+    status = THEN(status, record_insert_notes(record, id, notes, 0, err));
   }
   return status == STATUS_OK ? record_end_process(record, 0, at_ns, err) : status;
 }
 
 enum status record_import(struct record *record, const struct run_info *info,
                           const struct machine *machine, const struct plan *plan,
-                          const double *median_ns, const char *note, struct error *err) {
+                          const double *median_ns, const struct notes *notes, struct error *err) {
   record_forget_run(record);
   enum status status = database_begin(record->database, err);
   if (status != STATUS_OK) {
@@ -490,7 +491,7 @@ enum status record_import(struct record *record, const struct run_info *info,
   }
   status = record_add_run(record, info, machine, plan, err);
   if (status == STATUS_OK) {
-    status = record_add_values(record, plan, median_ns, note, info->started_at_ns, err);
+    status = record_add_values(record, plan, median_ns, notes, info->started_at_ns, err);
   }
   if (status == STATUS_OK) {
     status = record_update_run(record, "done", NULL, info->started_at_ns, err);

@@ -100,11 +100,11 @@ enum status record_machine(const struct machine *machine, struct database **data
                            struct error *err) CHECK_RESULT;
 
 /* A whole run that another tool measured, in one transaction: one process, in which case i took
- * median_ns[i] and nothing more is known of it (n = 1, no trials, no interval). note: what the
- * reader of each number must know. */
+ * median_ns[i] and nothing more is known of it (n = 1, no trials, no interval). notes: what
+ * the reader of each number must know. */
 enum status record_import(struct record *record, const struct run_info *info,
                           const struct machine *machine, const struct plan *plan,
-                          const double *median_ns, const char *note,
+                          const double *median_ns, const struct notes *notes,
                           struct error *err) CHECK_RESULT;
 /* *run is the number of the run with that UUID, 0 = there is none. */
 enum status record_find_run(struct record *record, const char *uuid, int64_t *run,

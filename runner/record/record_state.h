@@ -42,6 +42,7 @@
   X(END_PROCESS, "run/end_process")                                                                \
   X(INSERT_CASE_RUN, "result/insert_case_run")                                                     \
   X(INSERT_IMPORTED, "result/insert_imported")                                                     \
+  X(INSERT_NOTE, "result/insert_note")                                                             \
   X(INSERT_FLOW_RUN, "result/insert_flow_run")                                                     \
   X(INSERT_TRIAL, "result/insert_trial")                                                           \
   X(INSERT_FLOW_TRIAL, "result/insert_flow_trial")                                                 \
@@ -50,10 +51,10 @@ ENUM_NAMES_DECLARE(record_statement, RECORD_STATEMENT_LIST)
 
 /* A case that is not written yet. */
 struct pending_case {
-  struct case_report report; /* without outcome and slowed_by; its trials are those below */
+  struct case_report report; /* without outcome and slowed; its trials are those below */
   int64_t process;           /* process.id */
   struct case_outcome outcome;
-  char slowed_by[CASE_REASON_MAX]; /* "" = nothing */
+  struct notes slowed; /* none: nothing was seen */
   struct trial *trials;
   struct flow_trial *flow_trials;
   uint32_t flow_count;
@@ -109,6 +110,9 @@ enum status record_add_plan(struct record *record, const struct plan *plan,
 /* The same for a run that has its plan: STATUS_INVALID when it is another one. */
 enum status record_match_plan(struct record *record, const struct plan *plan,
                               struct error *err) CHECK_RESULT;
+/* Of a case_run, numbered from first on. */
+enum status record_insert_notes(struct record *record, int64_t case_run, const struct notes *notes,
+                                uint32_t first, struct error *err) CHECK_RESULT;
 enum status record_flush_telemetry(struct record *record, struct error *err) CHECK_RESULT;
 /* The value of a machine's fact when it is known, else NULL. */
 const char *record_fact(const struct machine *machine, const char *name);

@@ -280,24 +280,22 @@ void claim_look(struct claim *claim) {
   }
 }
 
-uint32_t claim_describe_others(const struct claim *claim, const struct case_use *use,
-                               char text[CASE_REASON_MAX]) {
+uint32_t claim_note_others(const struct claim *claim, const struct case_use *use,
+                           struct notes *notes) {
   uint32_t gpus = 0;
-  text[0] = '\0';
   for (size_t i = 0; claim != NULL && i < ITEMS_MAX; i++) {
     const struct claim_item *item = &claim->items[i];
     const struct lock_user *other = item->now.pid != 0 ? &item->now : &item->before;
     const bool used = i == HOST ? use->host && gpus == 0 : (use->gpus >> i & 1) != 0;
-    const size_t length = strlen(text);
     if (!used || other->pid == 0) {
       continue;
     }
-    char name[16];
-    claim_item_name(i, name);
-    (void)snprintf(text + length, CASE_REASON_MAX - length,
-                   other->pid > 0 ? "%s%s shared with another haul run, pid %d"
-                                  : "%s%s shared with another haul run",
-                   length > 0 ? "; " : "", name, other->pid);
+    struct note note = {.kind = other->pid > 0 ? NOTE_SHARED : NOTE_SHARED_UNNAMED,
+                        .gpu = i == HOST ? NOTE_NO_GPU : (int32_t)i};
+    if (other->pid > 0) {
+      (void)snprintf(note.what, sizeof note.what, "pid %d", other->pid);
+    }
+    notes_add(notes, &note);
     gpus |= i == HOST ? 0 : UINT32_C(1) << i;
   }
   return gpus;

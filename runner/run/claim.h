@@ -9,6 +9,7 @@
 #ifndef HAUL_RUNNER_RUN_CLAIM_H
 #define HAUL_RUNNER_RUN_CLAIM_H
 
+#include "engine/case/note.h"
 #include "engine/machine/limits.h"
 #include "runner/console/console.h"
 #include "runner/plan/plan.h"
@@ -49,10 +50,10 @@ void claim_free(struct claim *claim);
 void claim_name_run(struct claim *claim, const char *run);
 /* Look who else uses what is claimed: between cases. */
 void claim_look(struct claim *claim);
-/* Which GPUs of a case others used at one of the last two looks, as bits; text says who does, "" =
- * nobody: "gpu0 shared with another haul run, pid 4242". A NULL claim has nothing to say. */
-uint32_t claim_describe_others(const struct claim *claim, const struct case_use *use,
-                               char text[CASE_REASON_MAX]);
+/* Which GPUs of a case others used at one of the last two looks, as bits; adds a note for each
+ * user. A NULL claim has nothing to say. */
+uint32_t claim_note_others(const struct claim *claim, const struct case_use *use,
+                           struct notes *notes);
 
 /* The owner of a run, of which there is one: STATUS_DENIED says who measures it. What cannot be
  * locked is a warning, and *owner NULL. */

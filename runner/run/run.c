@@ -136,6 +136,9 @@ static void run_note_wrong(const struct run_state *state, const struct case_repo
     (void)snprintf(first, sizeof outcome->first_broken, "%s: %s: %s",
                    state->plan->cases[report->case_index].bench.name, case_status_text(status),
                    ok ? "but a GPU took no work after it" : report->outcome->reason);
+    struct case_use use = {0};
+    case_use_add(&use, state->plan->machine, &state->plan->cases[report->case_index].bench);
+    outcome->broken_gpus = broken ? use.gpus : outcome->broken_gpus;
   }
 }
 
@@ -143,12 +146,11 @@ static enum status run_take_case(void *context, const struct case_report *report
                                  struct error *err) {
   struct run_state *state = context;
   const struct bench_case *bench_case = &state->plan->cases[report->case_index].bench;
-  char slowed_by[CASE_REASON_MAX];
+  struct notes slowed = {0};
   claim_look(state->request->claim);
-  slowed_describe(&state->slowed, state->plan->machine, bench_case, state->request->claim,
-                  slowed_by);
+  slowed_find(&state->slowed, state->plan->machine, bench_case, state->request->claim, &slowed);
   struct case_report marked = *report;
-  marked.slowed_by = slowed_by[0] != '\0' ? slowed_by : NULL;
+  marked.slowed = &slowed;
   run_mark_noise(&marked);
   RETURN_ON_ERROR(record_case(state->record, state->plan, &marked, err));
   state->counts[report->outcome->status]++;
@@ -269,7 +271,7 @@ static void run_tell_outcome(const struct run_state *state, const char *uuid) {
   outcome->planned = state->total > outcome->planned ? state->total : outcome->planned;
   outcome->unmeasured += state->total - state->done;
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
-    if (outcome->users[i].who[0] == '\0') {
+    if (!outcome->users[i].seen) {
       outcome->users[i] = state->slowed.gpus[i].user;
     }
   }

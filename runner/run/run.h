@@ -18,6 +18,7 @@ struct run_outcome {
    * worker was killed from outside counts as failed. */
   size_t broken;
   char first_broken[2 * CASE_REASON_MAX]; /* "NAME: hung: no answer for 2 s; ..." */
+  uint64_t broken_gpus;                   /* that the first of them uses, as bits */
   size_t failed;                          /* the other ones that failed */
   char first_failed[2 * CASE_REASON_MAX];
   size_t planned, unmeasured;                 /* cases; those that did not begin, of all runs */

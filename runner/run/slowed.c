@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/machine/machine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A mark must mean something. Thermal and hardware reasons, and power brakes, are never normal: a
@@ -89,21 +90,7 @@ void slowed_add(struct slowed *slowed, const struct telemetry_sample *sample) {
   }
 }
 
-/* ---- text ---- */
-
-static void slowed_append(char text[CASE_REASON_MAX], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void slowed_append(char text[CASE_REASON_MAX], const char *format, ...) {
-  size_t length = strlen(text);
-  if (length > 0) {
-    (void)snprintf(text + length, CASE_REASON_MAX - length, "; ");
-    length = strlen(text);
-  }
-  va_list args;
-  va_start(args, format);
-  (void)vsnprintf(text + length, CASE_REASON_MAX - length, format, args);
-  va_end(args);
-}
+/* ---- notes ---- */
 
 static bool slowed_by_cap(const struct slowed_gpu *seen, const struct gpu *gpu) {
   return seen->capped_clock_count > 0 && gpu->sm_clock_max_khz > 0 &&
@@ -111,8 +98,8 @@ static bool slowed_by_cap(const struct slowed_gpu *seen, const struct gpu *gpu) 
              gpu->sm_clock_max_khz * CAP_CLOCK_PERCENT / 100;
 }
 
-static void slowed_describe_throttling(const struct slowed_gpu *seen, const struct gpu *gpu,
-                                       uint32_t number, char text[CASE_REASON_MAX]) {
+static void slowed_note_throttling(const struct slowed_gpu *seen, const struct gpu *gpu,
+                                   int32_t number, struct notes *notes) {
   for (size_t i = 0; i < SLOWED_REASONS && seen->answered > 0; i++) {
     const uint32_t percent = 100 * seen->throttled[i] / seen->answered;
     const uint32_t least = SLOWED_BITS[i].power_cap ? CAP_PERCENT : ABNORMAL_PERCENT;
@@ -121,48 +108,49 @@ static void slowed_describe_throttling(const struct slowed_gpu *seen, const stru
       continue;
     }
     /* In tenths: cases that were slowed alike share a footnote. */
-    slowed_append(text, "gpu%u throttled by %s for %u %% of the time", number, SLOWED_BITS[i].name,
-                  (percent + 5) / 10 * 10);
+    struct note note = {
+        .kind = NOTE_THROTTLED, .gpu = number, .amounts = {(percent + 5) / 10 * 10}};
+    (void)snprintf(note.what, sizeof note.what, "%s", SLOWED_BITS[i].name);
+    notes_add(notes, &note);
   }
 }
 
-/* One text for all cases that were slowed alike: they share a footnote. */
-static void slowed_describe_program(struct slowed_gpu *seen, uint32_t number,
-                                    char text[CASE_REASON_MAX]) {
-  char who[64];
-  char busy[32] = "";
+/* One note for all cases that were slowed alike: they share a footnote. */
+static void slowed_note_program(struct slowed_gpu *seen, int32_t number, struct notes *notes) {
+  struct note note = {.gpu = number};
   if (seen->busiest.pid != seen->other.pid ||
       seen->busiest.busy_percent < seen->other.busy_percent) {
     seen->busiest = seen->other;
   }
   char more[32] = "";
-  if (seen->other.pid > 0 && seen->other.name[0] != '\0') {
-    (void)snprintf(who, sizeof who, "pid %d (%s)", seen->other.pid, seen->other.name);
-  } else if (seen->other.pid > 0) {
-    (void)snprintf(who, sizeof who, "pid %d", seen->other.pid);
-  } else {
-    (void)snprintf(who, sizeof who, "a process outside this container");
-  }
-  if (seen->busiest.busy_percent >= 0) {
-    (void)snprintf(busy, sizeof busy, ", %d %% busy", seen->busiest.busy_percent);
-  }
   if (seen->other_count > 1) {
     (void)snprintf(more, sizeof more, " and %d more", seen->other_count - 1);
   }
-  (void)snprintf(seen->user.who, sizeof seen->user.who, "%.50s%.20s%.24s", who, busy, more);
-  seen->user.hidden = false;
-  slowed_append(text, "gpu%u in use by %s", number, seen->user.who);
+  if (seen->other.pid > 0 && seen->other.name[0] != '\0') {
+    (void)snprintf(note.what, sizeof note.what, "pid %d (%.64s)%s", seen->other.pid,
+                   seen->other.name, more);
+  } else if (seen->other.pid > 0) {
+    (void)snprintf(note.what, sizeof note.what, "pid %d%s", seen->other.pid, more);
+  } else {
+    (void)snprintf(note.what, sizeof note.what, "a process outside this container%s", more);
+  }
+  note.kind = seen->busiest.busy_percent >= 0 ? NOTE_IN_USE : NOTE_IN_USE_UNMEASURED;
+  note.amounts[0] = seen->busiest.busy_percent >= 0 ? seen->busiest.busy_percent : 0;
+  seen->user = (struct slowed_user){.seen = true, .note = note};
+  notes_add(notes, &note);
 }
 
 /* The link goes to its best under load: two samples, so that the first may come too early. */
-static void slowed_describe_link(const struct slowed_gpu *seen, const struct gpu *gpu,
-                                 uint32_t number, char text[CASE_REASON_MAX]) {
+static void slowed_note_link(const struct slowed_gpu *seen, const struct gpu *gpu, int32_t number,
+                             struct notes *notes) {
   if (seen->sample_count >= 2 && seen->pcie_generation > 0 && seen->pcie_width > 0 &&
       (seen->pcie_generation < gpu->pcie_generation_max ||
        seen->pcie_width < gpu->pcie_width_max)) {
-    slowed_append(text, "PCIe link of gpu%u at gen%lld x%lld, its best is gen%u x%u", number,
-                  (long long)seen->pcie_generation, (long long)seen->pcie_width,
-                  gpu->pcie_generation_max, gpu->pcie_width_max);
+    notes_add(notes,
+              &(struct note){.kind = NOTE_PCIE_LINK,
+                             .gpu = number,
+                             .amounts = {(double)seen->pcie_generation, (double)seen->pcie_width,
+                                         gpu->pcie_generation_max, gpu->pcie_width_max}});
   }
 }
 
@@ -175,45 +163,44 @@ static void slowed_look_at_idle(struct slowed_gpu *seen) {
   }
 }
 
-static void slowed_describe_hidden(struct slowed_gpu *seen, uint32_t number, uint64_t now_ns,
-                                   char text[CASE_REASON_MAX]) {
+static void slowed_note_hidden(struct slowed_gpu *seen, int32_t number, uint64_t now_ns,
+                               struct notes *notes) {
   if (seen->other_count == 0 && seen->idle_seen_ns > 0 && seen->idle_percent >= GPU_BUSY_PERCENT &&
       now_ns - seen->idle_seen_ns < IDLE_HOLDS_NS) {
-    char who[sizeof seen->user.who];
-    (void)snprintf(who, sizeof who, "another program, %lld %% busy while this run left it idle",
-                   (long long)seen->idle_percent);
-    slowed_append(text, "gpu%u in use by %s", number, who);
-    if (seen->user.who[0] == '\0') {
-      memcpy(seen->user.who, who, sizeof who);
-      seen->user.hidden = true;
+    const struct note note = {
+        .kind = NOTE_IN_USE_HIDDEN, .gpu = number, .amounts = {(double)seen->idle_percent}};
+    notes_add(notes, &note);
+    if (!seen->user.seen) {
+      seen->user = (struct slowed_user){.seen = true, .note = note};
     }
   }
 }
 
-void slowed_describe(struct slowed *slowed, const struct machine *machine,
-                     const struct bench_case *bench_case, const struct claim *claim,
-                     char text[CASE_REASON_MAX]) {
+void slowed_find(struct slowed *slowed, const struct machine *machine,
+                 const struct bench_case *bench_case, const struct claim *claim,
+                 struct notes *notes) {
   struct case_use use = {0};
   const uint64_t now_ns = clock_now_ns();
   case_use_add(&use, machine, bench_case);
-  const uint32_t shared = claim_describe_others(claim, &use, text);
+  const uint32_t shared = claim_note_others(claim, &use, notes);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     struct slowed_gpu *seen = &slowed->gpus[i];
+    const int32_t number = (int32_t)i;
     if ((use.gpus >> i & 1) != 0) {
       if (seen->sample_count == 0 && seen->last.time_ns > 0 &&
           now_ns - seen->last.time_ns < LAST_SAMPLE_NS) {
         slowed_add_to(seen, &seen->last);
       }
-      slowed_describe_throttling(seen, &machine->gpus[i], i, text);
+      slowed_note_throttling(seen, &machine->gpus[i], number, notes);
       /* The worker of a haul that is named already is not named again. */
       const bool named = (shared >> i & 1) != 0 && strcmp(seen->other.name, "haul") == 0;
       if (seen->other_count > 0 && !(named && seen->other_count == 1)) {
-        slowed_describe_program(seen, i, text);
+        slowed_note_program(seen, number, notes);
       }
-      slowed_describe_hidden(seen, i, now_ns, text);
+      slowed_note_hidden(seen, number, now_ns, notes);
       seen->used_ns = now_ns;
       if ((use.links >> i & 1) != 0 && machine->gpus[i].c2c_bytes_per_second == 0) {
-        slowed_describe_link(seen, &machine->gpus[i], i, text);
+        slowed_note_link(seen, &machine->gpus[i], number, notes);
       }
     } else {
       slowed_look_at_idle(seen);

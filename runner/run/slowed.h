@@ -1,6 +1,5 @@
 /* slowed.h - what slowed a case, from what was sampled of its GPUs while it was measured:
- * throttling, other programs, a PCIe link below its best. It is text for people, stored with the
- * case. */
+ * throttling, other programs, a PCIe link below its best. They are notes of the case. */
 #ifndef HAUL_RUNNER_RUN_SLOWED_H
 #define HAUL_RUNNER_RUN_SLOWED_H
 
@@ -12,8 +11,8 @@ enum { SLOWED_REASONS = 6 };
 
 /* Who worked on a GPU beside this run, at any time of it. */
 struct slowed_user {
-  char who[96]; /* "pid 1328 (haul), 98 % busy"; "" = nobody was seen */
-  bool hidden;  /* seen as work of nobody's alone: "another program, 98 % busy ..." */
+  bool seen;
+  struct note note; /* NOTE_IN_USE and its like */
 };
 
 /* What was seen of a GPU since the last case. */
@@ -42,10 +41,10 @@ struct slowed {
 void slowed_init(struct slowed *slowed);
 /* A sample from the time of the case at hand. */
 void slowed_add(struct slowed *slowed, const struct telemetry_sample *sample);
-/* What slowed the case, from the samples since the last call and from the claim (NULL = none); ""
- * = nothing was seen. */
-void slowed_describe(struct slowed *slowed, const struct machine *machine,
-                     const struct bench_case *bench_case, const struct claim *claim,
-                     char text[CASE_REASON_MAX]);
+/* Adds what slowed the case, from the samples since the last call and from the claim (NULL = none).
+ */
+void slowed_find(struct slowed *slowed, const struct machine *machine,
+                 const struct bench_case *bench_case, const struct claim *claim,
+                 struct notes *notes);
 
 #endif

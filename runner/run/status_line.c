@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { NOTES_TEXT_MAX = 1 << 16 };
 static const uint64_t say_every_ns = 60000000000;
 
 void status_line_init(struct status_line *line, const struct common_options *common) {
@@ -142,6 +143,13 @@ static void status_line_keep(struct status_line *line, const struct status_line_
   line->waiting[line->waiting_count++] = *said;
 }
 
+static void status_line_put_notes(struct strbuf *text, const struct notes *notes) {
+  for (uint32_t i = 0; notes != NULL && i < notes->count; i++) {
+    strbuf_append(text, "; ");
+    note_put_words(text, &notes->items[i], NULL);
+  }
+}
+
 void status_line_case(struct status_line *line, const struct bench_case *bench_case,
                       const struct case_report *report, size_t done, size_t total) {
   const struct case_outcome *outcome = report->outcome;
@@ -159,12 +167,15 @@ void status_line_case(struct status_line *line, const struct bench_case *bench_c
     (void)snprintf(rate, sizeof rate, ", %s, %u trials", line->last, count);
   }
   char *text = NULL;
-  const int length = ok ? asprintf(&text, "[%zu/%zu] %s: ok%s%s%s%s%s", done, total,
-                                   bench_case->name, rate, outcome->note[0] != '\0' ? "; " : "",
-                                   outcome->note, report->slowed_by != NULL ? "; " : "",
-                                   report->slowed_by != NULL ? report->slowed_by : "")
-                        : asprintf(&text, "case %s: %s: %s", bench_case->name,
-                                   case_status_text(outcome->status), outcome->reason);
+  struct strbuf notes;
+  strbuf_init(&notes, NOTES_TEXT_MAX);
+  status_line_put_notes(&notes, &outcome->notes);
+  status_line_put_notes(&notes, report->slowed);
+  const int length =
+      ok ? asprintf(&text, "[%zu/%zu] %s: ok%s%s", done, total, bench_case->name, rate, notes.text)
+         : asprintf(&text, "case %s: %s: %s", bench_case->name, case_status_text(outcome->status),
+                    outcome->reason);
+  strbuf_fini(&notes);
   if (length < 0) {
     abort();
   }

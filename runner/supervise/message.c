@@ -1,6 +1,7 @@
 #include "runner/supervise/message.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +44,26 @@ static bool message_trials_are_sound(const struct message *message) {
   return true;
 }
 
+static bool message_notes_are_sound(const struct notes *notes) {
+  bool sound = notes->count <= NOTES_MAX;
+  for (uint32_t i = 0; sound && i < notes->count; i++) {
+    const struct note *note = &notes->items[i];
+    sound = (unsigned)note->kind < note_kind_name_count && note->gpu >= NOTE_NO_GPU &&
+            note->gpu < MACHINE_GPUS_MAX && message_is_text(note->what, sizeof note->what);
+    for (size_t k = 0; k < NOTE_AMOUNTS_MAX; k++) {
+      sound = sound && isfinite(note->amounts[k]);
+    }
+  }
+  return sound;
+}
+
 static bool message_outcome_is_sound(const struct case_outcome *outcome) {
   return (unsigned)outcome->status < case_status_name_count &&
          (unsigned)outcome->stop < stop_name_count && (unsigned)outcome->clock < clock_name_count &&
          message_is_bool(&outcome->gated) && message_is_bool(&outcome->verified) &&
          message_is_bool(&outcome->serialised) &&
          message_is_text(outcome->reason, sizeof outcome->reason) &&
-         message_is_text(outcome->note, sizeof outcome->note);
+         message_notes_are_sound(&outcome->notes);
 }
 
 static bool message_is_sound(const struct message *message) {

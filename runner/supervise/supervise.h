@@ -41,7 +41,7 @@ struct case_report {
   size_t flow_trial_count;
   bool context_lost; /* after it a GPU took no work any more, until a new process began */
   bool killed; /* a user or the kernel killed the worker, which does not speak against a GPU */
-  const char *slowed_by; /* for the recorder; NULL = nothing, and from the supervisor always */
+  const struct notes *slowed; /* for the recorder; NULL = nothing, and from the supervisor always */
   /* What noise kept the trials from being as precise as was asked for, in words of
    * runner/statistics/noise.h; likewise. */
   const char *noise;

@@ -141,7 +141,7 @@ SELECT
   b.device_cache AS device_cache,
   c.status AS status,
   c.reason AS reason,
-  c.note AS note,
+  (SELECT group_concat(v.text, '; ') FROM v_note v WHERE v.case_run = c.id AND NOT v.slows) AS note,
   c.n AS n,
   c.iterations AS iterations,
   c.clock AS clock,
@@ -222,7 +222,7 @@ SELECT
   c.median_low_ns AS low_ns,
   c.median_high_ns AS high_ns,
   b.id AS bench_case,
-  c.slowed_by AS slowed_by,
+  (SELECT group_concat(v.text, '; ') FROM v_note v WHERE v.case_run = c.id AND v.slows) AS slowed_by,
   (coalesce(c.cpu_before_khz, c.cpu_after_khz) + coalesce(c.cpu_after_khz, c.cpu_before_khz)) / 2e3 AS cpu_mhz,
   e.node AS node,
   c.noise AS noise,
@@ -361,9 +361,10 @@ JOIN (
             FROM case_run z
             WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
       AS median_cycles,
-    (SELECT y.slowed_by FROM case_run y
-     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.slowed_by IS NOT NULL
-     ORDER BY y.process LIMIT 1) AS slowed_by,
+    (SELECT group_concat(v.text, '; ') FROM v_note v
+     WHERE v.slows AND v.case_run = (
+       SELECT y.id FROM case_run y JOIN v_note s ON s.case_run = y.id AND s.slows
+       WHERE y.run = x.run AND y.bench_case = x.bench_case ORDER BY y.process LIMIT 1)) AS slowed_by,
     -- Of the processes that were not precise, the first whose noise has a pattern, else the first.
     (SELECT y.id FROM case_run y
      WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.noise IS NOT NULL

@@ -30,10 +30,10 @@ INSERT INTO process (id, run, ordinal, pid, workers, started_at_ns, ended_at_ns)
 SELECT p.id + i, run, i, pid + i, workers, started_at_ns + i * (ended_at_ns - started_at_ns),
   ended_at_ns + i * (ended_at_ns - started_at_ns)
 FROM process p, again WHERE ordinal = 0;
-INSERT INTO case_run (id, run, process, bench_case, status, reason, note, n, iterations, clock, gated, verified,
+INSERT INTO case_run (id, run, process, bench_case, status, reason, n, iterations, clock, gated, verified,
   serialised, stop, median_ns, median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv, median_cycles,
   started_at_ns, ended_at_ns, allocate_ns, measure_ns, verify_ns, total_ns)
-SELECT c.id + i * l.case_run, c.run, c.process + i, bench_case, status, reason, note, n, iterations, clock, gated,
+SELECT c.id + i * l.case_run, c.run, c.process + i, bench_case, status, reason, n, iterations, clock, gated,
   verified, serialised, stop, median_ns, median_low_ns, median_high_ns, p5_ns, p95_ns, min_ns, max_ns, mean_ns, cv,
   median_cycles, c.started_at_ns + i * (p.ended_at_ns - p.started_at_ns),
   c.ended_at_ns + i * (p.ended_at_ns - p.started_at_ns), allocate_ns, measure_ns, verify_ns, total_ns
@@ -78,6 +78,7 @@ WHERE process IS NOT NULL;
 UPDATE telemetry SET pcie_width = 8 WHERE gpu = (SELECT half_link FROM node);
 UPDATE check_result SET status = 'failed', found = 'gen5 x8'
 WHERE name = 'pcie_link' AND gpu = (SELECT half_link FROM node);
-UPDATE case_run SET slowed_by = printf('PCIe link of gpu%d at gen5 x8, its best is gen5 x16', (SELECT half_link FROM node))
+INSERT INTO case_note (case_run, ordinal, kind, gpu, amount, amount2, amount3, amount4)
+SELECT id, 9, 'pcie_link', (SELECT half_link FROM node), 5, 8, 5, 16 FROM case_run
 WHERE bench_case IN (SELECT id FROM bench_case WHERE path GLOB 'numa*-gpu' || (SELECT half_link FROM node)
   OR path GLOB 'gpu' || (SELECT half_link FROM node) || '-numa*');

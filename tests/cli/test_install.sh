@@ -22,6 +22,7 @@ share/haul/schema/expect/expectations.toml
 share/haul/schema/results/README.md
 share/haul/schema/results/views.sql
 share/haul/schema/results/views_machine.sql
+share/haul/schema/results/views_note.sql
 share/haul/schema/scenario.schema.json
 share/haul/schema/scenario/README.md
 share/man/man1/haul.1

@@ -91,7 +91,7 @@ def ask(command, form, extra):
 
 def values(form, text):
     if form == "csv":
-        return list(csv.reader(io.StringIO(text)))
+        return list(csv.DictReader(io.StringIO(text)))
     if form == "jsonl":
         return [json.loads(line) for line in text.splitlines()]
     return json.loads(text or "null")
@@ -154,7 +154,7 @@ def main():
             failures.append(f"{key}: exit code {before['code']} -> {after['code']}")
         if form in PROGRAMS:
             unequal = list(differences(values(form, before["out"]), values(form, after["out"])))
-            failures += [f"{key}: {line}" for line in unequal[:8]]
+            failures += sorted({f"{key}: " + re.sub(r"\[\d+\]", "[*]", line) for line in unequal})[:8]
         elif bool(before["out"]) != bool(after["out"]):
             failures.append(f"{key}: {len(before['out'])} -> {len(after['out'])} characters")
         elif "--texts" in sys.argv:

@@ -35,17 +35,20 @@ UPDATE environment_fact SET value = '500000' WHERE name = 'power_limit' AND gpu 
 
 -- name: throttled_power
 UPDATE telemetry SET throttle_reasons = 4, sm_clock_khz = 1500000 WHERE gpu = 1;
-UPDATE case_run SET slowed_by = 'gpu1 throttled by sw_power_cap for 80 % of the time'
+INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
+SELECT id, 9, 'throttled', 1, 'sw_power_cap', 80 FROM case_run
 WHERE bench_case IN (SELECT bench_case FROM flow WHERE method = 'sm' AND gpu = 1);
 
 -- name: throttled_heat
 UPDATE telemetry SET throttle_reasons = 32, temperature_c = 91 WHERE gpu = 1;
-UPDATE case_run SET slowed_by = 'gpu1 throttled by sw_thermal for 60 % of the time'
+INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
+SELECT id, 9, 'throttled', 1, 'sw_thermal', 60 FROM case_run
 WHERE bench_case IN (SELECT bench_case FROM flow WHERE gpu = 1);
 
 -- name: throttled_hardware
 UPDATE telemetry SET throttle_reasons = 128 WHERE gpu = 0;
-UPDATE case_run SET slowed_by = 'gpu0 throttled by hw_power_brake for 100 % of the time'
+INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
+SELECT id, 9, 'throttled', 0, 'hw_power_brake', 100 FROM case_run
 WHERE bench_case IN (SELECT bench_case FROM flow WHERE gpu = 0);
 
 -- name: gpu_clocks
@@ -53,7 +56,10 @@ UPDATE environment_fact SET value = 'locked' WHERE name = 'gpu_clocks' AND gpu =
 
 -- name: gpu_in_use
 UPDATE telemetry SET other_processes = 1 WHERE gpu = 1;
-UPDATE case_run SET slowed_by = 'gpu1 in use by pid 4711 (python), 93 % busy', median_ns = median_ns * 2
+UPDATE case_run SET median_ns = median_ns * 2
+WHERE bench_case IN (SELECT bench_case FROM flow WHERE gpu = 1 GROUP BY bench_case HAVING count(*) = 1);
+INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
+SELECT id, 9, 'in_use', 1, 'pid 4711 (python)', 93 FROM case_run
 WHERE bench_case IN (SELECT bench_case FROM flow WHERE gpu = 1 GROUP BY bench_case HAVING count(*) = 1);
 
 -- name: mig

@@ -364,13 +364,13 @@ static void trial_strings(struct trial *trial) {
       {"bench_case", "axes"},
       {"bench_case", "path"},
       {"bench_case", "definition"},
-      {"case_run", "note"},
+      {"case_note", "what"},
       {"case_run", "clock"},
       {"case_run", "stop"},
       {"flow", "method"},
       {"flow", "source_memory"},
       {"plan_case", "limited_by"},
-      {"case_run", "slowed_by"},
+      {"case_note", "kind"},
   };
   if (!trial_copy_clean(trial)) {
     return;

@@ -489,7 +489,7 @@ void trial_screen(struct trial *trial) {
   static const char *const formats[] = {"table", "csv", "csv-safe", "json", "jsonl", "md"};
   static const char *const columns[] = {
       "run SET tag =", "environment SET host_name =", "bench_case SET name =",
-      "case_run SET note =", "device SET name ="};
+      "case_note SET what =", "device SET name ="};
   char *screen = malloc(SCREEN_SIZE);
   char folder[PATH_SIZE];
   char named[2 * PATH_SIZE];

@@ -4,6 +4,7 @@
 #define HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 
 #include "engine/case/enums.h"
+#include "engine/case/note.h"
 #include "runner/render/result/run_result.h"
 #include "runner/statistics/noise.h"
 
@@ -42,10 +43,9 @@
   NUMBER("processes", processes)                                                                   \
   NAME("status", status)                                                                           \
   TEXT("reason", reason)                                                                           \
-  TEXT("note", note)                                                                               \
   NUMBER("load_gbps", load_gbps) /* of a load flow beside it, the mean of several */               \
   TEXT("role", role)             /* of a flow: "measured", "load" */                               \
-  TEXT("slowed_by", slowed_by)                                                                     \
+  TEXT("notes", notes_json)                                                                        \
   TEXT("stop", stop)   /* why the trials ended: "precision", "trials", "time" */                   \
   TEXT("noise", noise) /* of trials that ended before "precision" */                               \
   NUMBER("noise_percent", noise_percent)                                                           \
@@ -59,7 +59,10 @@
   TEXT("as_expected", as_expected)         /* an expect_verdict's name */                          \
   TEXT("expected_remark", expected_remark) /* what is to be said of that; NULL: nothing */         \
   NUMBER("expected_limit", expected_limit) /* GB/s; NAN: not known */                              \
-  NUMBER("partial", partial)               /* 1: the run has not measured all of its scenario */
+  NUMBER("expected_low", expected_low)                                                             \
+  NUMBER("expected_high", expected_high)                                                           \
+  NUMBER("judged", judged)   /* the number that as_expected is of */                               \
+  NUMBER("partial", partial) /* 1: the run has not measured all of its scenario */
 
 /* A swept key and the value that a case has of it: "size" and "64KiB". */
 struct result_axis {
@@ -72,6 +75,8 @@ struct run_row {
 #define RUN_ROW_TEXT(column, member)   const char *member;
 #define RUN_ROW_NUMBER(column, member) double member;
   RUN_ROW_LIST(RUN_ROW_TEXT, RUN_ROW_TEXT, RUN_ROW_NUMBER)
+  const struct note *notes; /* each once */
+  size_t note_count;
   const struct result_axis *swept; /* its axes, in the order of the scenario */
   size_t swept_count;
   const char *same; /* whose result it has, for people: "same as block up: measured once for both";
@@ -174,19 +179,22 @@ enum status result_print_table(struct result_page *page, const struct result_blo
 
 /* ---- remarks ---- */
 
-enum { FOOTNOTES_MAX = 99, FIGURES_MAX = 8 };
+enum { FOOTNOTES_MAX = 99 };
 
-/* A quantity in a text, or two between which something moved, over the rows. */
-struct figure {
-  const char *text; /* NULL: rows differ */
-  double least, most, percent;
-  bool moves;
+/* What is said of a row: a note, or a text. Remarks with one key, or notes of one kind, GPU and
+ * name are one footnote. */
+struct remark {
+  struct note note;
+  const char *text; /* NULL: the note's */
+  const char *key;  /* of a text */
+  double rank;      /* the text of the highest is shown */
 };
 
-/* A text that several rows may share, each with figures of its own, printed once below them. */
+/* A remark that several rows may share, printed once below them. */
 struct footnote {
-  const char *pattern; /* the text without its figures */
-  struct figure figures[FIGURES_MAX];
+  struct remark remark;
+  struct note least, most; /* amounts */
+  bool differs;            /* texts do */
   size_t uses;
   const struct run_row *last; /* that has it */
   unsigned number;            /* from 1; 0 = belongs to every row */

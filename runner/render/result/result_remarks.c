@@ -1,115 +1,51 @@
 /* result_remarks.c - the remarks on cases, as footnotes. */
 #include "runner/render/result/result_block.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+enum { REMARK_MAX_BYTES = 1 << 16 };
 
 /* ---- footnotes ---- */
 
-/* What stands in a pattern for a figure, and for two: "from 3.1 to 2.9". */
-static const char FIGURE = '\1';
-static const char MOVE = '\2';
-
-/* The length of a number with a unit behind it: of "64 MiB", but of "gpu0" and "pid 1802" 0. */
-static size_t remarks_number_length(const char *text) {
-  const size_t digits = strspn(text, "0123456789");
-  const size_t fraction = text[digits] == '.' ? strspn(text + digits + 1, "0123456789") : 0;
-  return digits > 0 ? digits + (fraction > 0 ? 1 + fraction : 0) : 0;
+static bool remark_is_same(const struct remark *a, const struct remark *b) {
+  if (a->text != NULL || b->text != NULL) {
+    return a->text != NULL && b->text != NULL && strcmp(a->key, b->key) == 0;
+  }
+  return a->note.kind == b->note.kind && a->note.gpu == b->note.gpu &&
+         strcmp(a->note.what, b->note.what) == 0 &&
+         (note_unit(a->note.kind)[0] != '\0' ||
+          memcmp(a->note.amounts, b->note.amounts, sizeof a->note.amounts) == 0);
 }
 
-static bool remarks_has_unit(const char *text) {
-  static const char *const UNITS[] = {" %", " GHz", " GB/s", " ns",  " us", " ms",
-                                      " s", " KiB", " MiB",  " GiB", NULL};
-  for (size_t i = 0; UNITS[i] != NULL; i++) {
-    const size_t length = strlen(UNITS[i]);
-    if (strncmp(text, UNITS[i], length) == 0 && isalnum((unsigned char)text[length]) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* The figure that begins there, or two; its length in the text, 0 = none does. */
-static size_t remarks_read_figure(struct arena *arena, const char *text, struct figure *figure) {
-  const char *first = strncmp(text, "from ", 5) == 0 ? text + 5 : text;
-  size_t length = remarks_number_length(first);
-  const char *last = first;
-  if (first > text && length > 0 && strncmp(first + length, " to ", 4) == 0) {
-    last = first + length + 4;
-    length = remarks_number_length(last);
-  } else if (first > text) {
-    return 0;
-  }
-  if (length == 0 || !remarks_has_unit(last + length)) {
-    return 0;
-  }
-  const double from = strtod(first, NULL);
-  const double to = strtod(last, NULL);
-  const size_t all = (size_t)(last - text) + length;
-  *figure = (struct figure){.text = arena_strndup(arena, text, all),
-                            .least = fmin(from, to),
-                            .most = fmax(from, to),
-                            .percent = 100 * fabs(to / from - 1),
-                            .moves = last > first};
-  return all;
-}
-
-/* The text with FIGURE or MOVE for its figures, which go to figures[]. */
-static const char *remarks_pattern(struct arena *arena, const char *text,
-                                   struct figure figures[FIGURES_MAX], size_t *count) {
-  char *pattern = arena_strdup(arena, text);
-  size_t used = 0;
-  *count = 0;
-  for (size_t at = 0; text[at] != '\0';) {
-    const bool begins = (at == 0 || text[at - 1] == ' ') && *count < FIGURES_MAX;
-    const size_t length = begins ? remarks_read_figure(arena, text + at, &figures[*count]) : 0;
-    pattern[used] = text[at];
-    if (length > 0 && figures[*count].moves) {
-      pattern[used] = MOVE;
-    } else if (length > 0) {
-      pattern[used] = FIGURE;
-    }
-    *count += length > 0;
-    used++;
-    at += length > 0 ? length : 1;
-  }
-  pattern[used] = '\0';
-  return pattern;
-}
-
-static size_t remarks_find(const struct result_remarks *remarks, const char *pattern) {
+static size_t remarks_find(const struct result_remarks *remarks, const struct remark *remark) {
   size_t i = 0;
-  while (i < remarks->note_count && strcmp(remarks->notes[i].pattern, pattern) != 0) {
+  while (i < remarks->note_count && !remark_is_same(&remarks->notes[i].remark, remark)) {
     i++;
   }
   return i;
 }
 
-/* A row has that text. Texts that differ by figures alone are one footnote, of all of them. */
+/* A row has that remark. */
 static void remarks_use(struct result_remarks *remarks, const struct run_row *row,
-                        const char *text) {
-  struct figure figures[FIGURES_MAX];
-  size_t count = 0;
-  const char *pattern = remarks_pattern(remarks->arena, text, figures, &count);
-  const size_t i = remarks_find(remarks, pattern);
+                        const struct remark *remark) {
+  const size_t i = remarks_find(remarks, remark);
   if (i == FOOTNOTES_MAX) {
     return;
   }
   struct footnote *note = &remarks->notes[i];
   if (i == remarks->note_count) {
     remarks->note_count++;
-    *note = (struct footnote){.pattern = pattern};
-    memcpy(note->figures, figures, count * sizeof *figures);
+    *note = (struct footnote){.remark = *remark, .least = remark->note, .most = remark->note};
   }
-  for (size_t k = 0; k < count; k++) {
-    struct figure *all = &note->figures[k];
-    all->text = all->text != NULL && strcmp(all->text, figures[k].text) == 0 ? all->text : NULL;
-    all->least = fmin(all->least, figures[k].least);
-    all->most = fmax(all->most, figures[k].most);
-    all->percent = fmax(all->percent, figures[k].percent);
+  for (size_t k = 0; k < NOTE_AMOUNTS_MAX; k++) {
+    note->least.amounts[k] = fmin(note->least.amounts[k], remark->note.amounts[k]);
+    note->most.amounts[k] = fmax(note->most.amounts[k], remark->note.amounts[k]);
+  }
+  if (remark->text != NULL) {
+    note->differs = note->differs || strcmp(note->remark.text, remark->text) != 0;
+    note->remark = remark->rank > note->remark.rank ? *remark : note->remark;
   }
   note->uses += note->last != row;
   note->last = row;
@@ -119,40 +55,31 @@ static const char *remarks_number_words(struct arena *arena, double value) {
   return arena_format(arena, value >= 1000 ? "%.0f" : "%.4g", value);
 }
 
-/* "64", "16-64"; "from 3.1 to 2.9", "by up to 12 %, between 2.7 and 3.1" */
-static const char *remarks_figure_words(struct arena *arena, const struct figure *figure) {
-  const char *least = remarks_number_words(arena, figure->least);
-  const char *most = remarks_number_words(arena, figure->most);
-  if (figure->text != NULL) {
-    return figure->text;
-  }
-  if (figure->moves) {
-    return arena_format(arena, "by up to %s %%, between %s and %s",
-                        result_percent(arena, figure->percent), least, most);
-  }
-  return strcmp(least, most) == 0 ? least : arena_format(arena, "%s-%s", least, most);
-}
-
+/* With amounts that differ between rows as "50-90". */
 static const char *remarks_text_of(struct arena *arena, const struct footnote *note) {
-  const char *text = "";
-  const struct figure *figure = note->figures;
-  for (const char *at = note->pattern; *at != '\0';) {
-    const size_t length = strcspn(at, (const char[]){FIGURE, MOVE, '\0'});
-    text = arena_format(arena, "%s%.*s", text, (int)length, at);
-    at += length;
-    if (*at != '\0') {
-      text = arena_format(arena, "%s%s", text, remarks_figure_words(arena, figure++));
-      at++;
-    }
+  if (note->remark.text != NULL) {
+    return note->differs
+               ? arena_format(arena, "%s; the furthest of %zu", note->remark.text, note->uses)
+               : note->remark.text;
   }
+  const char *amounts[NOTE_AMOUNTS_MAX];
+  for (size_t k = 0; k < NOTE_AMOUNTS_MAX; k++) {
+    const char *least = remarks_number_words(arena, note->least.amounts[k]);
+    const char *most = remarks_number_words(arena, note->most.amounts[k]);
+    amounts[k] = strcmp(least, most) == 0 ? least : arena_format(arena, "%s-%s", least, most);
+  }
+  struct strbuf words;
+  strbuf_init(&words, REMARK_MAX_BYTES);
+  strbuf_append(&words, note_slows(note->remark.note.kind) ? "may be slowed: " : "");
+  note_put_words(&words, &note->remark.note, amounts);
+  const char *text = arena_strdup(arena, words.text);
+  strbuf_fini(&words);
   return text;
 }
 
 /* 0 where the row needs no mark. */
-static unsigned remarks_number(const struct result_remarks *remarks, const char *text) {
-  struct figure figures[FIGURES_MAX];
-  size_t count = 0;
-  const size_t i = remarks_find(remarks, remarks_pattern(remarks->arena, text, figures, &count));
+static unsigned remarks_number(const struct result_remarks *remarks, const struct remark *remark) {
+  const size_t i = remarks_find(remarks, remark);
   return i < remarks->note_count ? remarks->notes[i].number : 0;
 }
 
@@ -164,30 +91,29 @@ void result_remarks_add(struct result_remarks *remarks, const struct run_row *ro
   remarks->rows[remarks->count++] = row;
 }
 
-/* NULL = nothing was seen that slowed it. */
-static const char *remarks_slowed(const struct result_remarks *remarks, const struct run_row *row) {
-  return row->slowed_by != NULL && row->reason == NULL
-             ? arena_format(remarks->arena, "may be slowed: %s", row->slowed_by)
-             : NULL;
+/* Whether its rate is more than the hardware allows, as far as is known. */
+static bool remarks_is_above_peak(const struct run_row *row) {
+  return row->above_peak > 0 && row->reason == NULL && isfinite(row->percent_of_peak);
 }
 
-/* NULL = its rate is one that the hardware allows, as far as is known. */
-static const char *remarks_above_peak(const struct result_remarks *remarks,
-                                      const struct run_row *row) {
-  return row->above_peak > 0 && row->reason == NULL && isfinite(row->percent_of_peak)
-             ? arena_format(remarks->arena,
-                            "above_peak: %.1f %% of the peak. A cache served the bytes, they did "
-                            "not move, or the peak is wrong. Nothing compares this number.",
-                            row->percent_of_peak)
-             : NULL;
+/* How far the number is outside of what is expected, as a ratio above 1; 0 = not known. */
+static double remarks_distance(const struct run_row *row) {
+  return fmax(isnan(row->expected_low) ? 0 : row->expected_low / row->judged,
+              isnan(row->expected_high) ? 0 : row->judged / row->expected_high);
 }
 
 /* How a case compares with what its machine reaches. That one is a little outside and as usual
- * matters where the reader sees the range. */
-static const char *remarks_expected(const struct result_remarks *remarks,
-                                    const struct run_row *row) {
+ * matters where the reader sees the range. Of several, the furthest stands for all. */
+static struct remark remarks_expected(const struct result_remarks *remarks,
+                                      const struct run_row *row) {
   const bool usual = row->as_expected != NULL && strcmp(row->as_expected, "usual") == 0;
-  return usual && !remarks->ranges_shown ? NULL : row->expected_remark;
+  if (row->expected_remark == NULL || (usual && !remarks->ranges_shown)) {
+    return (struct remark){0};
+  }
+  return (struct remark){.text = row->expected_remark,
+                         .key = arena_format(remarks->arena, "%s %s", row->as_expected,
+                                             row->expected != NULL && !usual ? row->expected : ""),
+                         .rank = remarks_distance(row)};
 }
 
 /* Why the trials of a case ended; STOP_NONE where it is not known. */
@@ -315,40 +241,49 @@ static const char *remarks_describe(const struct result_remarks *remarks,
                       remarks_describe_noise(remarks, noisy));
 }
 
-/* NULL = it has no load flows. */
-static const char *remarks_load_of(const struct result_remarks *remarks,
-                                   const struct run_row *row) {
-  return row->load_gbps > 0
-             ? arena_format(remarks->arena, "load flows moved %.4g GB/s each", row->load_gbps)
-             : NULL;
+enum { TEXTS_MAX = 24 };
+
+static void remarks_put_text(struct remark *list, size_t *count, const char *text) {
+  if (text != NULL && *count < TEXTS_MAX) {
+    list[(*count)++] = (struct remark){.text = text, .key = text};
+  }
 }
 
-enum { TEXTS_MAX = 16 };
-
-/* What is said of a row. The parts of a note, which "; " separates, are known of other rows too. */
-static size_t remarks_texts(const struct result_remarks *remarks, const struct run_row *row,
-                            const char *texts[TEXTS_MAX]) {
-  const char *const whole[] = {row->reason,
-                               remarks_above_peak(remarks, row),
-                               remarks_load_of(remarks, row),
-                               remarks_slowed(remarks, row),
-                               remarks_expected(remarks, row),
-                               remarks_stopped(remarks, row),
-                               row->same};
-  enum { WHOLE = sizeof whole / sizeof *whole };
-  size_t count = 0;
-  const char *note = row->reason == NULL ? row->note : NULL;
-  while (note != NULL && count < TEXTS_MAX - WHOLE) {
-    const char *end = count + 1 < TEXTS_MAX - WHOLE ? strstr(note, "; ") : NULL;
-    const size_t length = end != NULL ? (size_t)(end - note) : strlen(note);
-    texts[count++] = arena_strndup(remarks->arena, note, length);
-    note = end != NULL ? end + 2 : NULL;
+static void remarks_put_note(struct remark *list, size_t *count, const struct note *note) {
+  if (*count < TEXTS_MAX) {
+    list[(*count)++] = (struct remark){.note = *note};
   }
-  for (size_t i = 0; i < WHOLE; i++) {
-    if (whole[i] != NULL) {
-      texts[count++] = whole[i];
+}
+
+/* What is said of a row: of one without a number, why there is none. */
+static size_t remarks_of(const struct result_remarks *remarks, const struct run_row *row,
+                         struct remark list[TEXTS_MAX]) {
+  size_t count = 0;
+  const struct remark expected = remarks_expected(remarks, row);
+  for (int slows = 0; slows < 2; slows++) {
+    for (size_t i = 0; i < row->note_count && row->reason == NULL; i++) {
+      if (note_slows(row->notes[i].kind) == (slows == 1)) {
+        remarks_put_note(list, &count, &row->notes[i]);
+      }
+    }
+    if (slows == 0) {
+      remarks_put_text(list, &count, row->reason);
+      if (remarks_is_above_peak(row)) {
+        remarks_put_note(
+            list, &count,
+            &(struct note){.kind = NOTE_ABOVE_PEAK, .amounts = {row->percent_of_peak}});
+      }
+      if (row->load_gbps > 0) {
+        remarks_put_note(list, &count,
+                         &(struct note){.kind = NOTE_LOAD_RATE, .amounts = {row->load_gbps}});
+      }
     }
   }
+  if (expected.text != NULL && count < TEXTS_MAX) {
+    list[count++] = expected;
+  }
+  remarks_put_text(list, &count, remarks_stopped(remarks, row));
+  remarks_put_text(list, &count, row->same);
   return count;
 }
 
@@ -362,10 +297,10 @@ void result_remarks_settle(struct result_remarks *remarks) {
     }
   }
   for (size_t i = 0; i < remarks->count; i++) {
-    const char *texts[TEXTS_MAX];
-    const size_t count = remarks_texts(remarks, remarks->rows[i], texts);
+    struct remark list[TEXTS_MAX];
+    const size_t count = remarks_of(remarks, remarks->rows[i], list);
     for (size_t k = 0; k < count; k++) {
-      remarks_use(remarks, remarks->rows[i], texts[k]);
+      remarks_use(remarks, remarks->rows[i], &list[k]);
     }
   }
   for (size_t i = 0; i < remarks->note_count; i++) {
@@ -375,11 +310,11 @@ void result_remarks_settle(struct result_remarks *remarks) {
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  const char *texts[TEXTS_MAX];
+  struct remark list[TEXTS_MAX];
   unsigned numbers[TEXTS_MAX];
-  const size_t count = remarks_texts(remarks, row, texts);
+  const size_t count = remarks_of(remarks, row, list);
   for (size_t i = 0; i < count; i++) {
-    numbers[i] = remarks_number(remarks, texts[i]);
+    numbers[i] = remarks_number(remarks, &list[i]);
   }
   const char *mark = "";
   unsigned last = 0;

@@ -2,7 +2,9 @@
 
 #include "engine/base/units.h"
 #include "runner/render/result/result_block.h"
+#include "runner/table/text.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -79,6 +81,34 @@ static void run_rows_name_single(struct arena *arena, struct run_row *rows, size
   }
 }
 
+/* [[kind, gpu, what, amount ...] ...]; what this haul does not know is left out. */
+static void run_row_notes(struct arena *arena, struct run_row *row) {
+  json_t *list = row->notes_json != NULL ? json_loads(row->notes_json, 0, NULL) : NULL;
+  struct note *notes = arena_array(arena, json_array_size(list), sizeof *notes);
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *cells = json_array_get(list, i);
+    const char *kind = json_string_value(json_array_get(cells, 0));
+    const char *what = json_string_value(json_array_get(cells, 2));
+    const json_t *gpu = json_array_get(cells, 1);
+    struct note *note = &notes[row->note_count];
+    *note =
+        (struct note){.gpu = json_is_integer(gpu) ? (int32_t)json_integer_value(gpu) : NOTE_NO_GPU};
+    if (what != NULL) {
+      struct strbuf text;
+      strbuf_init(&text, 2 * NOTE_WHAT_MAX);
+      text_escape(&text, what, strlen(what), ESCAPE_TERMINAL);
+      (void)snprintf(note->what, sizeof note->what, "%.*s", NOTE_WHAT_MAX - 1, text.text);
+      strbuf_fini(&text);
+    }
+    for (size_t k = 0; k < NOTE_AMOUNTS_MAX; k++) {
+      note->amounts[k] = json_number_value(json_array_get(cells, 3 + k));
+    }
+    row->note_count += kind != NULL && note_kind_parse(kind, &note->kind);
+  }
+  json_decref(list);
+  row->notes = notes;
+}
+
 static struct run_rows run_rows_of(const struct result_set *set) {
   if (set == NULL) {
     return (struct run_rows){NULL, 0};
@@ -88,6 +118,7 @@ static struct run_rows run_rows_of(const struct result_set *set) {
   for (size_t i = 0; i < set->row_count; i++) {
     rows[i].swept = run_row_axes(set->arena, rows[i].axes, &rows[i].swept_count);
     rows[i].same = run_row_same(set->arena, &rows[i]);
+    run_row_notes(set->arena, &rows[i]);
     if (rows[i].kernel_variant != NULL && result_axis(&rows[i], "kernel.variant") == NULL) {
       rows[i].method = arena_format(set->arena, "%s (%s)", rows[i].method, rows[i].kernel_variant);
     }

@@ -11,10 +11,11 @@
 -- that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was
 -- not measured, whereas one that is impossible has status "skipped". size_bytes is NULL where flows differ in it.
 -- above_peak is 1 where the rate is more than 1 % above its peak: such a number is not compared with anything.
+-- notes is what note and slowed_by say, of all processes, as JSON: for each its kind (v_note_kind), gpu, what, amounts.
 -- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
 -- engine.
 --
--- narrow: above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
+-- narrow: notes,above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
 -- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
@@ -92,7 +93,10 @@ SELECT
   c.above_peak AS above_peak,
   (SELECT nullif(f.kernel_variant, 'auto') FROM flow f
    WHERE f.bench_case = c.bench_case AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)
-    AS kernel_variant
+    AS kernel_variant,
+  (SELECT json_group_array(json_array(v.kind, v.gpu, v.what, v.amount, v.amount2, v.amount3, v.amount4))
+   FROM case_run y JOIN v_note v ON v.case_run = y.id
+   WHERE y.run = c.run AND y.bench_case = c.bench_case) AS notes
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;

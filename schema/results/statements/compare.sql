@@ -73,24 +73,25 @@ ORDER BY b.case_key, b.id;
 
 -- name: conditions
 -- What of the runs (:runs, a JSON array of ids) may explain a difference: checks that failed (1), what slowed
--- how many results (0), and runs that are not complete (2); and of which GPU a check is, NULL: of none.
+-- how many results (0), and runs that are not complete (2); of which GPU that is, NULL: of none; and the text without
+-- the amount in which runs that were slowed alike differ.
 SELECT k.run, 1, CASE
     WHEN k.name = 'gpu_idle' AND k.want IN ('true', 'on')
     THEN 'gpu' || k.gpu || ' was in use when the run began: ' || k.found
     ELSE 'check ' || k.name || CASE WHEN k.gpu >= 0 THEN ' of gpu' || k.gpu ELSE '' END
       || ' failed: found ' || k.found || ', wanted ' || k.want
-  END, 1, CASE WHEN k.gpu >= 0 THEN k.gpu END
+  END, 1, CASE WHEN k.gpu >= 0 THEN k.gpu END, NULL
 FROM check_result k
 WHERE k.run IN (SELECT value FROM json_each(:runs)) AND k.status = 'failed'
 UNION ALL
-SELECT c.run, 0, c.slowed_by, count(*), NULL
-FROM case_run c
-WHERE c.run IN (SELECT value FROM json_each(:runs)) AND c.slowed_by IS NOT NULL
-GROUP BY c.run, c.slowed_by
+SELECT v.run, 0, v.text, count(*), v.gpu, v.brief
+FROM case_run c JOIN v_note v ON v.case_run = c.id
+WHERE c.run IN (SELECT value FROM json_each(:runs)) AND v.slows
+GROUP BY v.run, v.text
 UNION ALL
 SELECT v.run, 2, 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
     WHEN 'running' THEN ' has not ended, or was killed' ELSE ' failed' END
-  || ': ' || v.ok || ' of ' || ((v.cases - v.skipped) * v.processes) || ' results', 0, NULL
+  || ': ' || v.ok || ' of ' || ((v.cases - v.skipped) * v.processes) || ' results', 0, NULL, NULL
 FROM v_run v
 WHERE v.run IN (SELECT value FROM json_each(:runs)) AND v.status <> 'done';
 

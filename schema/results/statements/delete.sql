@@ -18,6 +18,8 @@ DELETE FROM trial WHERE case_run IN
   (SELECT c.id FROM case_run c WHERE c.run IN (SELECT id FROM deleted_run));
 DELETE FROM flow_run WHERE case_run IN
   (SELECT c.id FROM case_run c WHERE c.run IN (SELECT id FROM deleted_run));
+DELETE FROM case_note WHERE case_run IN
+  (SELECT c.id FROM case_run c WHERE c.run IN (SELECT id FROM deleted_run));
 DELETE FROM case_run WHERE run IN (SELECT id FROM deleted_run);
 DELETE FROM process WHERE run IN (SELECT id FROM deleted_run);
 DELETE FROM check_result WHERE run IN (SELECT id FROM deleted_run);

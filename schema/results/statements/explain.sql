@@ -118,15 +118,12 @@ WHERE c.run = (SELECT run FROM explained) AND c.gated = 0 AND f.method = 'ce'
   AND 'pageable' IN (f.source_memory, f.target_memory)
 UNION SELECT 'serialised', NULL, bench_case
 FROM case_run WHERE run = (SELECT run FROM explained) AND serialised
--- What the run itself noticed beside a case (v_run_case.slowed_by), by GPU.
-UNION SELECT 'throttled_' || w.name, g.gpu, c.bench_case
-FROM case_run c JOIN gpu g JOIN v_throttle w ON w.slows
-WHERE c.run = (SELECT run FROM explained)
-  AND c.slowed_by LIKE '%gpu' || g.gpu || ' throttled by ' || w.name || ' %'
-UNION SELECT 'shared', g.gpu, c.bench_case
-FROM case_run c JOIN gpu g
-WHERE c.run = (SELECT run FROM explained) AND (c.slowed_by LIKE '%gpu' || g.gpu || ' in use by %'
-  OR c.slowed_by LIKE '%gpu' || g.gpu || ' shared with another haul %');
+-- What the run itself noticed beside a case, by GPU.
+UNION SELECT CASE v.kind WHEN 'throttled' THEN 'throttled_' || v.what ELSE 'shared' END, v.gpu, v.bench_case
+FROM case_run c JOIN v_note v ON v.case_run = c.id
+WHERE c.run = (SELECT run FROM explained) AND v.gpu IN (SELECT gpu FROM gpu)
+  AND (v.kind IN ('in_use', 'in_use_unmeasured', 'in_use_hidden', 'shared', 'shared_unnamed')
+       OR v.kind = 'throttled' AND v.what IN (SELECT name FROM v_throttle WHERE slows));
 
 CREATE INDEX temp.touched_by_gpu ON touched (gpu, class);
 CREATE INDEX temp.touched_by_class ON touched (class);
@@ -163,8 +160,8 @@ WITH
   one_way AS (
     SELECT bench_case, count(*) AS n, min(CASE source_place WHEN 'gpu' THEN target_index ELSE source_index END) AS node
     FROM flows
-    WHERE bench_case NOT IN (SELECT c.bench_case FROM case_run c
-                             WHERE c.run = (SELECT run FROM explained) AND c.slowed_by IS NOT NULL)
+    WHERE bench_case NOT IN (SELECT v.bench_case FROM case_run c JOIN v_note v ON v.case_run = c.id
+                             WHERE c.run = (SELECT run FROM explained) AND v.slows)
     GROUP BY bench_case
     HAVING count(*) = sum(role = 'measured' AND method = 'ce')
       AND min(source_place) = max(source_place) AND min(target_place) = max(target_place)

@@ -230,9 +230,10 @@ SELECT g.gpu,
     ELSE processes > 0 OR busy >= (SELECT busy_percent FROM explained)
   END AS bad,
   CASE WHEN h.run IS NULL THEN 'process_count = ' || processes || ', utilization_percent = ' || busy
-    ELSE (SELECT replace(c.slowed_by, 'gpu' || g.gpu || ' in use by', 'in use by') FROM touched t
+    ELSE (SELECT replace(v.text, 'gpu' || g.gpu || ' ', '') FROM touched t
           JOIN case_run c ON c.bench_case = t.bench_case AND c.run = h.run
-          WHERE t.gpu = g.gpu AND t.class = 'shared' AND c.slowed_by IS NOT NULL LIMIT 1) END AS evidence
+          JOIN v_note v ON v.case_run = c.id AND v.slows AND v.gpu = g.gpu AND v.kind <> 'throttled'
+          WHERE t.gpu = g.gpu AND t.class = 'shared' LIMIT 1) END AS evidence
 FROM host h
 JOIN (SELECT *, CAST(json_extract(facts, '$.process_count') AS INTEGER) AS processes,
         CAST(json_extract(facts, '$.utilization_percent') AS INTEGER) AS busy FROM gpu) g;

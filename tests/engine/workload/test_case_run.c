@@ -346,7 +346,7 @@ static bool is_serialised(uint64_t first_ns, uint64_t second_ns, enum flow_role 
   script = (struct script){.elapsed_ns = two_microseconds};
   const struct case_outcome outcome = measure_case(&bench_case);
   assert_int_equal(outcome.status, CASE_OK);
-  assert_int_equal(strstr(outcome.note, "side by side") != NULL, outcome.serialised);
+  assert_int_equal(notes_have(&outcome.notes, NOTE_SERIALISED), outcome.serialised);
   return outcome.serialised;
 }
 

@@ -83,7 +83,7 @@ static void run_pieces(struct fixture *fixture, struct flow flow) {
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   fixture_run_ok(fixture, &bench_case);
   assert_true(fixture->outcome.clock == CLOCK_HOST && !fixture->outcome.gated);
-  assert_non_null(strstr(fixture->outcome.note, "submission included"));
+  assert_true(notes_have(&fixture->outcome.notes, NOTE_SCATTERED_TIME));
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
     const struct trial *trial = &fixture->trials[i];
     assert_true(trial->iterations == 1 && trial->gpu_ns > 0 && trial->submit_ns > 0);

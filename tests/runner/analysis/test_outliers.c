@@ -76,8 +76,8 @@ static void evidence_names_one_of_twelve_gpus(void **state) {
     made_medians(m, bench, 0, i % GPUS == 1 ? 45 : 50, 3);
   }
   struct measured_condition conditions[] = {
-      {.kind = CONDITION_SLOWED, .text = "gpu10 in use; gpu1 below its clock"},
-      {.kind = CONDITION_SLOWED, .text = "gpu10, gpu11 hot"},
+      {.kind = CONDITION_SLOWED, .text = "gpu1 below its clock", .gpu = 1},
+      {.kind = CONDITION_SLOWED, .text = "gpu10 hot", .gpu = 10},
   };
   m->conditions = conditions;
   m->condition_count = sizeof conditions / sizeof *conditions;

@@ -375,8 +375,12 @@ static void query_time_is_linear_in_rows(void **state) {
   }
   /* Once for each part of v_place, whose rows lead to the results. */
   const char *scan = strstr(text, "SCAN ");
-  if (over_all != 2 || scan == NULL || strncmp(scan, "SCAN p\r", 7) != 0 ||
-      strstr(scan + 1, "SCAN ") != NULL) {
+  bool scans_another = false; /* but for the list of kinds of notes */
+  for (const char *at = text; (at = strstr(at, "SCAN ")) != NULL; at++) {
+    scans_another = scans_another || (at != scan && strncmp(at, "SCAN k\r", 7) != 0 &&
+                                      strncmp(at + 7, " CONSTANT ROWS", 14) != 0);
+  }
+  if (over_all != 2 || scan == NULL || strncmp(scan, "SCAN p\r", 7) != 0 || scans_another) {
     fail_msg("goes over a run %zu times:\n%s", over_all, text);
   }
   free(text);

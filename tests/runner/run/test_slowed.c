@@ -37,10 +37,21 @@ static struct telemetry_sample sample_of(int32_t gpu) {
                                    .other_count = 0};
 }
 
+static void expect_of(const struct bench_case *bench, const char *wanted) {
+  struct notes notes = {0};
+  struct strbuf text;
+  strbuf_init(&text, 4096);
+  slowed_find(&slowed, &machine, bench, NULL, &notes);
+  for (uint32_t i = 0; i < notes.count; i++) {
+    assert_true(note_slows(notes.items[i].kind));
+    note_put_words(&text, &notes.items[i], NULL);
+  }
+  assert_string_equal(text.text, wanted);
+  strbuf_fini(&text);
+}
+
 static void expect(const char *wanted) {
-  char text[CASE_REASON_MAX];
-  slowed_describe(&slowed, &machine, &CASE, NULL, text);
-  assert_string_equal(text, wanted);
+  expect_of(&CASE, wanted);
 }
 
 static void throttling_counts_by_its_reason_and_share(void **state) {
@@ -98,7 +109,7 @@ static void other_programs_count_where_they_do_something(void **state) {
   sample.other_count = 2;
   sample.others[1] = (struct telemetry_process){.pid = 7, .busy_percent = 99, .name = "b"};
   slowed_add(&slowed, &sample);
-  expect("gpu1 in use by pid 7 (b), 99 % busy and 1 more");
+  expect("gpu1 in use by pid 7 (b) and 1 more, 99 % busy");
   sample.other_count = 1;
   sample.others[0] = (struct telemetry_process){.busy_percent = -1};
   slowed_add(&slowed, &sample);
@@ -143,17 +154,14 @@ static void work_on_an_idle_gpu_is_another_programs(void **state) {
   (void)state;
   static const union work work = {.arithmetic = {.gpu = 0}};
   static const struct bench_case on_gpu_0 = {.kind = CASE_ARITHMETIC, .work = &work};
-  char text[CASE_REASON_MAX];
   struct telemetry_sample sample = sample_of(1);
   sample.utilization_percent = 98;
   slowed_add(&slowed, &sample); /* may still be the load of this run */
-  slowed_describe(&slowed, &machine, &on_gpu_0, NULL, text);
-  assert_string_equal(text, "");
+  expect_of(&on_gpu_0, "");
   expect("");
   slowed.gpus[1].used_ns -= UINT64_C(2000000000);
   slowed_add(&slowed, &sample);
-  slowed_describe(&slowed, &machine, &on_gpu_0, NULL, text);
-  assert_string_equal(text, "");
+  expect_of(&on_gpu_0, "");
   expect("gpu1 in use by another program, 98 % busy while this run left it idle");
   slowed_add(&slowed, &sample); /* this run's own load, in its own case */
   expect("gpu1 in use by another program, 98 % busy while this run left it idle");
@@ -161,7 +169,7 @@ static void work_on_an_idle_gpu_is_another_programs(void **state) {
   sample.utilization_percent = 1;
   sample.time_ns = clock_now_ns();
   slowed_add(&slowed, &sample);
-  slowed_describe(&slowed, &machine, &on_gpu_0, NULL, text);
+  expect_of(&on_gpu_0, "");
   expect("");
 }
 

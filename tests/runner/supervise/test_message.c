@@ -112,7 +112,12 @@ static void outcome_fields_are_checked(void **state) {
   memset(&message.outcome.gated, 2, 1);
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
   message_init(&message, MESSAGE_FINISHED, 0);
-  memset(message.outcome.note, 'x', sizeof message.outcome.note);
+  message.outcome.notes.count = NOTES_MAX + 1;
+  assert_int_equal(pass(ends, &message), RECEIVE_BAD);
+  message.outcome.notes.count = 1;
+  memset(message.outcome.notes.items[0].what, 'x', NOTE_WHAT_MAX);
+  assert_int_equal(pass(ends, &message), RECEIVE_BAD);
+  message.outcome.notes.items[0] = (struct note){.kind = note_kind_name_count};
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
   message_init(&message, MESSAGE_FINISHED, 0);
   memset(&message.outcome.status, 0xff, sizeof message.outcome.status);

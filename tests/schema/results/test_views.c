@@ -137,12 +137,35 @@ static int stock_shell(const char *path, const char *sql) {
   return WEXITSTATUS(result) == 127 ? -1 : WEXITSTATUS(result);
 }
 
+/* One list for C and for SQL. */
+static void kinds_of_notes_are_those_of_the_engine(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  for (int kind = 0; kind < note_kind_name_count; kind++) {
+    char sql[128];
+    char words[1024];
+    (void)snprintf(sql, sizeof sql,
+                   "select slows || unit || sentence from v_note_kind where kind = '%s'",
+                   note_kind_names[kind]);
+    (void)snprintf(words, sizeof words, "%d%s%s", note_slows((enum note_kind)kind),
+                   note_unit((enum note_kind)kind), note_sentence((enum note_kind)kind));
+    char *text = fixture_query(fixture, sql);
+    assert_string_equal(text, words);
+    free(text);
+  }
+  char *count = fixture_query(fixture, "select count(*) from v_note_kind");
+  assert_int_equal(atoi(count), note_kind_name_count);
+  free(count);
+}
+
 /* Every ```sql block of the README gives rows on a recorded run. */
 static void questions_of_the_readme_are_answered(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
-                  "update case_run set slowed_by = 'gpu1 throttled', noise = 'dips', "
+                  "insert into case_note (case_run, ordinal, kind, gpu, what, amount) "
+                  "values (2, 9, 'throttled', 1, 'hw_thermal', 50); "
+                  "update case_run set noise = 'dips', "
                   "noise_size = 0.1, noise_ns = 5e6 where id = 2");
   struct query *query = NULL;
   struct error err = {0};
@@ -379,6 +402,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(kinds_of_notes_are_those_of_the_engine, set_up, tear_down),
       cmocka_unit_test_setup_teardown(questions_of_the_readme_are_answered, set_up, tear_down),
       cmocka_unit_test_setup_teardown(gpu_is_followed_by_its_uuid, set_up, tear_down),
       cmocka_unit_test_setup_teardown(throttling_is_named, set_up, tear_down),

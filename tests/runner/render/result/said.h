@@ -15,13 +15,18 @@ static const char *const said_columns[] = {
     "under_load",    "size_bytes",    "gbps",          "percent_of_peak",
     "peak_gbps",     "limited_by",    "ns_per_hop",    "median_ns",
     "low_ns",        "high_ns",       "processes",     "status",
-    "reason",        "note",          "unknown",       "stop",
+    "reason",        "notes",         "unknown",       "stop",
     "noise",         "noise_percent", "noise_ns",      "cycles_per_hop",
     "measure",       "ns_per_op",     "cycles_per_op", "ops_per_clock_sm",
     "operation",     "same_as",       "same_block",    "same_axes",
     "partial",       "initiator",     "special",       "slowed_by",
     "case_key"};
 enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
+
+/* Notes of a row, as run-result gives them: SAID_NOTES(SAID_NOTE(kind, gpu, what, amount) ...). */
+#define SAID_NOTES(notes)                   "[" notes "]"
+#define SAID_NOTE(kind, gpu, what, amounts) "[\"" kind "\"," gpu ",\"" what "\"," amounts "]"
+#define SAID_REMARK(text)                   SAID_NOTES(SAID_NOTE("remark", "null", text, "0"))
 
 /* What a test says of a case; the rest is as in most cases. */
 struct said {
@@ -34,7 +39,7 @@ struct said {
   double gbps, ns_per_hop; /* 0 = NULL */
   double cycles, ns_per_op, ops_per_clock_sm;
   const char *measure, *operation, *method, *initiator;
-  const char *status, *reason, *note, *slowed_by;
+  const char *status, *reason, *notes, *slowed_by;
   const char *same_as, *same_block, *same_axes;
   const char *stop;
   const char *noise;
@@ -85,7 +90,7 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_integer(said->processes > 0 ? said->processes : 1),
       cell_text(said->status != NULL ? said->status : "ok"),
       cell_text(said->reason),
-      cell_text(said->note),
+      cell_text(said->notes),
       cell_text("not kept"),
       cell_text(said->stop),
       cell_text(said->noise),

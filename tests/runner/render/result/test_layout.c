@@ -560,8 +560,8 @@ static void check_world(struct world *world, struct record *record, struct query
                                 .imported = true,
                                 .uuid = uuid,
                                 .started_at_ns = (int64_t)seed};
-  if (record_import(record, &info, world->planned.machine, &world->measured, world->median_ns, NULL,
-                    &err) != STATUS_OK) {
+  if (record_import(record, &info, world->planned.machine, &world->measured, world->median_ns,
+                    &(struct notes){0}, &err) != STATUS_OK) {
     world_fail(world, err.message, NULL);
   }
   struct result_set rows;

@@ -262,8 +262,16 @@ static void sizes_and_memories_are_headings(void **state) {
   const struct said said[] = {
       {.block = "up", UP(0, "pinned"), .axes = "from.memory=pinned", .gbps = 50},
       {.block = "up", UP(1, "pinned"), .axes = "from.memory=pinned", .gbps = 51},
-      {.block = "up", UP(0, "pageable"), .axes = "from.memory=pageable", .gbps = 9, .note = "slow"},
-      {.block = "up", UP(1, "pageable"), .axes = "from.memory=pageable", .gbps = 8, .note = "slow"},
+      {.block = "up",
+       UP(0, "pageable"),
+       .axes = "from.memory=pageable",
+       .gbps = 9,
+       .notes = SAID_REMARK("slow")},
+      {.block = "up",
+       UP(1, "pageable"),
+       .axes = "from.memory=pageable",
+       .gbps = 8,
+       .notes = SAID_REMARK("slow")},
   };
   EXPECT(
       said, 0,
@@ -310,7 +318,12 @@ static void the_rest_is_tables(void **state) {
        .status = "failed",
        .reason = "broken"},
       {.block = "all_up", UP(0, "pinned"), .flows = 4, .gbps = 200},
-      {.block = "all_down", DOWN(1), .flows = 4, .gbps = 201, .under_load = true, .note = "odd"},
+      {.block = "all_down",
+       DOWN(1),
+       .flows = 4,
+       .gbps = 201,
+       .under_load = true,
+       .notes = SAID_REMARK("odd")},
       {.block = "mixed", GPUS(0, 1), .flows = 3, .gbps = 300},
       {.block = "mixed", GPUS(0, 2), .flows = 3, .gbps = 1300},
   };
@@ -438,7 +451,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
        .stop = "time",
        .noise = "white",
        .spread = 0.94,
-       .note = "not gated"},
+       .notes = SAID_REMARK("not gated")},
       {.block = "sweep",
        UP(0, "pinned"),
        .axes = "threads=3",
@@ -474,10 +487,14 @@ static void what_is_not_precise_enough_is_marked(void **state) {
       {.block = "up",
        UP(0, "pinned"),
        .gbps = 50,
-       .note = "not gated",
+       .notes = SAID_REMARK("not gated"),
        .stop = "time",
        .spread = 2},
-      {.block = "up", UP(1, "pinned"), .gbps = 51, .note = "not gated", .stop = "precision"},
+      {.block = "up",
+       UP(1, "pinned"),
+       .gbps = 51,
+       .notes = SAID_REMARK("not gated"),
+       .stop = "precision"},
   };
   EXPECT(pairs, 0,
          "up\n"
@@ -530,18 +547,19 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
 /* What differs by figures is one footnote; parts of a note stand alone; names are no figures. */
 static void footnotes_that_differ_by_figures_are_one(void **state) {
   (void)state;
-#define SWEPT(threads, text, slow)                                                                 \
+#define SWEPT(threads, list)                                                                       \
   {                                                                                                \
-    .block = "sweep", UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10, .note = (text),    \
-    .slowed_by = (slow)                                                                            \
+    .block = "sweep", UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10,                    \
+    .notes = SAID_NOTES(list)                                                                      \
   }
-  const struct said sweep[] = {
-      SWEPT(1, "the clock moved from 3.00 to 2.70 GHz", "gpu0 throttled for 50 % of the time"),
-      SWEPT(2, "2 MiB pages; the clock moved from 2.90 to 3.05 GHz", "gpu0 in use by pid 7 (x)"),
-      SWEPT(3, "2 MiB pages; 12345 ns late", "gpu1 throttled for 50 % of the time"),
-      SWEPT(4, "4 MiB pages; not gated", "gpu0 throttled for 90 % of the time"),
-      SWEPT(5, "not gated; 9900 ns late", "gpu0 in use by pid 8 (x)"),
-      SWEPT(6, "lost in 0.5 s; the clock moved from 3.00 to 2.70 GHz", NULL)};
+#define CLOCK(from, to)         SAID_NOTE("cpu_clock", "null", "", from "," to)
+#define THROTTLED(gpu, percent) SAID_NOTE("throttled", gpu, "hw_thermal", percent)
+#define IN_USE(pid)             SAID_NOTE("in_use_unmeasured", "0", "pid " pid " (x)", "0")
+#define PAGES                   SAID_NOTE("reserved_pages", "null", "", "0")
+  const struct said sweep[] = {SWEPT(1, CLOCK("3", "2.7") "," THROTTLED("0", "50")),
+                               SWEPT(2, PAGES "," CLOCK("2.9", "3.05") "," IN_USE("7")),
+                               SWEPT(3, PAGES "," THROTTLED("1", "50")),
+                               SWEPT(4, THROTTLED("0", "90")), SWEPT(5, IN_USE("8"))};
 #undef SWEPT
   EXPECT(sweep, 80,
          "sweep\n"
@@ -549,32 +567,16 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
          "path               settings    GB/s  +/- %  % of peak  remark\n"
          "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5  [1,2]\n"
          "numa0:pinned-gpu0  threads=2  10.00   0.05        2.5  [1,3,4]\n"
-         "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  [3,5,6]\n"
-         "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  [2,3,7]\n"
-         "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  [5,7,8]\n"
-         "numa0:pinned-gpu0  threads=6  10.00   0.05        2.5  [1,9]\n"
+         "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  [3,5]\n"
+         "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  [2]\n"
+         "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  [6]\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
-         "[1] the clock moved by up to 10 %, between 2.7 and 3.05 GHz\n"
-         "[2] may be slowed: gpu0 throttled for 50-90 % of the time\n"
-         "[3] 2-4 MiB pages\n"
+         "[1] the processor's clock moved from 2.9-3 to 2.7-3.05 GHz\n"
+         "[2] may be slowed: gpu0 throttled by hw_thermal for 50-90 % of the time\n"
+         "[3] reserved 2 MiB pages\n"
          "[4] may be slowed: gpu0 in use by pid 7 (x)\n"
-         "[5] 9900-12345 ns late\n"
-         "[6] may be slowed: gpu1 throttled for 50 % of the time\n"
-         "[7] not gated\n"
-         "[8] may be slowed: gpu0 in use by pid 8 (x)\n"
-         "[9] lost in 0.5 s\n");
-  /* One text is kept as it is. */
-  const struct said one[] = {
-      {.block = "up", UP(0, "pinned"), .gbps = 50, .note = "from 3.00 to 2.70 GHz"},
-      {.block = "up", UP(1, "pinned"), .gbps = 50, .note = "from 3.00 to 2.70 GHz"}};
-  EXPECT(one, 0,
-         "up\n"
-         "4KiB by ce: GB/s from row to column\n"
-         "               gpu0   gpu1\n"
-         "numa0:pinned  50.00  50.00\n"
-         "min 50.00, mean 50.00, max 50.00 GB/s; 12.5 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-         "interval within 0.05 %\n"
-         "note: from 3.00 to 2.70 GHz\n");
+         "[5] may be slowed: gpu1 throttled by hw_thermal for 50 % of the time\n"
+         "[6] may be slowed: gpu0 in use by pid 8 (x)\n");
 }
 
 static void nothing_is_said_too(void **state) {

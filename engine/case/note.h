@@ -1,0 +1,116 @@
+/* note.h - what the reader of a number must know about its case, as data: a kind, the GPU, amounts
+ * and a name. The sentence of a kind stands in NOTE_KIND_LIST alone; v_note_kind in
+ * schema/results/views.sql has the same list for SQL, and a test compares the two. */
+#ifndef HAUL_ENGINE_CASE_NOTE_H
+#define HAUL_ENGINE_CASE_NOTE_H
+
+#include "engine/base/enum_names.h"
+#include "engine/base/strbuf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(enum note_kind, name, slows, unit, sentence). slows: 1 = it may have slowed the case. unit: of
+ * the amounts that differ between cases with the same note, "" = there are none. In a sentence
+ * {place} stands for the GPU, or the host without one, {what} for the name, and {1} to {4} for
+ * amounts; a list of conditions of runs leaves out what follows the bar. */
+#define NOTE_KIND_LIST(X)                                                                          \
+  X(NOTE_REMARK, "remark", 0, "", "{what}") /* of a haul before schema 1.6 */                      \
+  X(NOTE_SLOWED, "slowed", 1, "", "{what}") /* the same */                                         \
+  X(NOTE_THROTTLED, "throttled", 1, "%", "{place} throttled by {what}| for {1} % of the time")     \
+  X(NOTE_IN_USE, "in_use", 1, "%", "{place} in use by {what}, {1} % busy")                         \
+  X(NOTE_IN_USE_UNMEASURED, "in_use_unmeasured", 1, "", "{place} in use by {what}")                \
+  X(NOTE_IN_USE_HIDDEN, "in_use_hidden", 1, "%",                                                   \
+    "{place} in use by another program, {1} % busy while this run left it idle")                   \
+  X(NOTE_SHARED, "shared", 1, "", "{place} shared with another haul run, {what}")                  \
+  X(NOTE_SHARED_UNNAMED, "shared_unnamed", 1, "", "{place} shared with another haul run")          \
+  X(NOTE_PCIE_LINK, "pcie_link", 1, "",                                                            \
+    "PCIe link of {place} at gen{1} x{2}, its best is gen{3} x{4}")                                \
+  X(NOTE_IMPORTED, "imported", 0, "",                                                              \
+    "imported: one value of nvbandwidth {what}, which copies {1} MiB at a time unless told "       \
+    "otherwise")                                                                                   \
+  X(NOTE_SCATTERED_TIME, "scattered_time", 0, "",                                                  \
+    "not gated: from the call to the end on the host's clock, submission included")                \
+  X(NOTE_GATE_OFF, "gate_off", 0, "",                                                              \
+    "not gated, as the scenario wants: the time of enqueueing is in the number")                   \
+  X(NOTE_BLOCKS_HOST, "blocks_host", 0, "",                                                        \
+    "not gated: such copies block the host, so the time of the call is in the number")             \
+  X(NOTE_GATE_FULL, "gate_full", 0, "",                                                            \
+    "not gated: a stream has more copies than a gate can hold, so the time of the calls is in "    \
+    "the number where they are slower")                                                            \
+  X(NOTE_END_POLLED, "end_polled", 0, "ns",                                                        \
+    "host threads and GPUs in one window on the host's clock: the end of a GPU's flow is seen "    \
+    "by polling, up to {1} ns late, and its start is about 1 us after the window's")               \
+  X(NOTE_LOAD_ENDED, "load_ended", 0, "", "the load flows ended before the measured ones")         \
+  X(NOTE_SERIALISED, "serialised", 0, "",                                                          \
+    "the flows did not run side by side all the time: the sum of their own rates is more than "    \
+    "bytes by window (v_flow has both)")                                                           \
+  X(NOTE_CPU_CLOCK, "cpu_clock", 0, "GHz", "the processor's clock moved from {1} to {2} GHz")      \
+  X(NOTE_PLACING_TIMED, "placing_timed", 0, "",                                                    \
+    "placing the memory on its node and faulting it in are in the time")                           \
+  X(NOTE_WARM_UNPROVEN, "warm_unproven", 0, "",                                                    \
+    "that host caches are warm could not be proven: to read what was written took as long as "     \
+    "after a flush")                                                                               \
+  X(NOTE_WARM_NO_FLUSH, "warm_no_flush", 0, "",                                                    \
+    "that host caches are warm could not be proven: this processor has no instruction to flush "   \
+    "them")                                                                                        \
+  X(NOTE_FLUSH_UNPROVEN, "flush_unproven", 0, "",                                                  \
+    "the flush of host caches could not be proven: a reload after it took no longer")              \
+  X(NOTE_NO_FLUSH, "no_flush", 0, "",                                                              \
+    "host caches were not flushed: this processor has no instruction for it")                      \
+  X(NOTE_TRANSPARENT_PAGES, "transparent_pages", 0, "", "transparent 2 MiB pages")                 \
+  X(NOTE_RESERVED_PAGES, "reserved_pages", 0, "", "reserved 2 MiB pages")                          \
+  X(NOTE_NOT_PAGE_LOCKED, "not_page_locked", 0, "", "not page-locked: no GPU")                     \
+  X(NOTE_PLACE_UNVERIFIED, "place_unverified", 0, "", "placement not verified: {what}")            \
+  X(NOTE_OWN_PAGES, "own_pages", 0, "", "the source touches its own pages: nothing moves")         \
+  X(NOTE_BOTH_TOUCH, "both_touch", 0, "",                                                          \
+    "both processors touch the same pages: where these end is not verified")                       \
+  X(NOTE_READ_IN_PLACE, "read_in_place", 0, "",                                                    \
+    "the GPU of this machine reads host pages in place: that pages moved is not verified")         \
+  X(NOTE_DRIVERS_WORD, "drivers_word", 0, "",                                                      \
+    "the kernel does not say where managed pages are: only the driver's word was checked")         \
+  X(NOTE_PEER_PAGES, "peer_pages", 0, "",                                                          \
+    "nothing says at which of two GPUs pages are once they were touched: that they moved is not "  \
+    "verified")                                                                                    \
+  X(NOTE_TOUCHED, "touched", 0, "", "pages count as touched, moved or not")                        \
+  X(NOTE_ALL_ON_HOST, "all_on_host", 0, "", "after a trial each was on the host, too")             \
+  X(NOTE_NONE_ON_HOST, "none_on_host", 0, "", "after a trial none was on the host any more")       \
+  X(NOTE_SOME_ON_HOST, "some_on_host", 0, "", "after a trial some were still on the host")         \
+  X(NOTE_ABOVE_PEAK, "above_peak", 0, "%",                                                         \
+    "above_peak: {1} % of the peak. A cache served the bytes, they did not move, or the peak is "  \
+    "wrong. Nothing compares this number.")                                                        \
+  X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved {1} GB/s each")
+/* The last two are made of a result when it is shown. */
+ENUM_NAMES_DECLARE(note_kind, NOTE_KIND_LIST)
+/* A set of kinds without amounts. */
+#define NOTE_BIT(kind) (UINT64_C(1) << (kind))
+
+enum { NOTE_AMOUNTS_MAX = 4, NOTE_WHAT_MAX = 160, NOTES_MAX = 16, NOTE_NO_GPU = -1 };
+
+struct note {
+  enum note_kind kind;
+  int32_t gpu; /* NOTE_NO_GPU: of none */
+  double amounts[NOTE_AMOUNTS_MAX];
+  char what[NOTE_WHAT_MAX];
+};
+
+struct notes {
+  uint32_t count;
+  struct note items[NOTES_MAX];
+};
+
+/* One that is there already, or for which there is no room, is dropped. */
+void notes_add(struct notes *notes, const struct note *note);
+/* The kinds of a set, in the order of the list. */
+void notes_add_kinds(struct notes *notes, uint64_t kinds);
+bool notes_have(const struct notes *notes, enum note_kind kind);
+bool note_slows(enum note_kind kind);
+const char *note_unit(enum note_kind kind);
+const char *note_sentence(enum note_kind kind);
+/* How many amounts the sentence of that kind has. */
+size_t note_amount_count(enum note_kind kind);
+/* The sentence of a note. amounts: texts in place of its own, NULL = its own. */
+void note_put_words(struct strbuf *text, const struct note *note,
+                    const char *const amounts[NOTE_AMOUNTS_MAX]);
+
+#endif
