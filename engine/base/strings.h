@@ -28,6 +28,12 @@ static inline bool strings_has_word(const char *list, const char *word) {
   return false;
 }
 
+/* The next word of such a list; NULL = it was the last. */
+static inline const char *strings_next_word(const char *list) {
+  const char *comma = strstr(list, ", ");
+  return comma != NULL ? comma + 2 : NULL;
+}
+
 /* "1 case", "2 cases", "0 cases" */
 static inline const char *strings_plural(size_t count, const char *one, const char *many) {
   return count == 1 ? one : many;

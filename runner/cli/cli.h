@@ -25,6 +25,7 @@ struct command {
   const struct verb *verb;
   struct common_options common;
   const char *line;   /* the whole command, quoted for a shell */
+  const char *argv;   /* its words, as JSON */
   const char **words; /* the arguments */
   size_t word_count, word_capacity;
   size_t choice;                  /* the first word, as an index of verb->words */

@@ -6,28 +6,54 @@
 #include "runner/record/selector.h"
 #include "runner/table/text.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
-static bool advice_is_option(const char *word, size_t length, const char *name) {
+/* The words of a run's command, after the program's name; an empty list where they are not known.
+ */
+struct advice_words {
+  const char **items;
+  size_t count;
+};
+
+static struct advice_words advice_words_of(struct arena *arena, const struct measured_run *run) {
+  json_t *list = run->argv != NULL ? json_loads(run->argv, 0, NULL) : NULL;
+  struct advice_words words = {.items = arena_array(arena, json_array_size(list), sizeof(char *))};
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const char *word = json_string_value(json_array_get(list, i));
+    words.items[words.count++] = arena_strdup(arena, word != NULL ? word : "");
+  }
+  json_decref(list);
+  return words;
+}
+
+/* "--db" and "--db=x". */
+static bool advice_is_option(const char *word, const char *name) {
   const size_t size = strlen(name);
-  return length >= size && strncmp(word, name, size) == 0 && (length == size || word[size] == '=');
+  return strncmp(word, name, size) == 0 && (word[size] == '\0' || word[size] == '=');
 }
 
 /* Whether the command of the run measures its scenario if it is given again. */
-static bool advice_is_plain(const struct measured_run *run) {
-  return strcmp(run->origin, "measured") == 0 && run->looks == 0 &&
-         strstr(run->command_line, "--resume") == NULL;
+static bool advice_is_plain(struct arena *arena, const struct measured_run *run) {
+  const struct advice_words words = advice_words_of(arena, run);
+  for (size_t i = 0; i < words.count; i++) {
+    if (advice_is_option(words.items[i], "--resume")) {
+      return false;
+    }
+  }
+  return words.count > 0 && strcmp(run->origin, "measured") == 0 && run->looks == 0;
 }
 
 /* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
  * Options that only change how the result is shown are left out; the name of a node is NODE where
  * there are several. */
-static void advice_put_command(struct strbuf *command, const struct measured_run *run,
-                               unsigned processes, size_t nodes, const char *tag) {
+static void advice_put_command(struct strbuf *command, struct arena *arena,
+                               const struct measured_run *run, unsigned processes, size_t nodes,
+                               const char *tag) {
   static const struct {
     const char *name;
     bool has_value; /* which may be the next word */
@@ -37,27 +63,27 @@ static void advice_put_command(struct strbuf *command, const struct measured_run
       {"--color", false},    {"--plot", false},
   };
   static const char NODE_NAME[] = "--node-name";
-  if (!advice_is_plain(run)) {
+  struct advice_words words = {0};
+  if (advice_is_plain(arena, run)) {
+    words = advice_words_of(arena, run);
+    strbuf_append(command, "haul");
+  } else {
     strbuf_printf(command, "haul run %s", run->scenario);
   }
-  for (const char *word = command->length > 0 ? "" : run->command_line; *word != '\0';) {
-    const char *end = shell_word_end(word);
-    const size_t length = (size_t)(end - word);
+  for (size_t w = 0; w < words.count; w++) {
+    const char *word = words.items[w];
     bool skip = false;
     for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT && !skip; i++) {
-      skip = advice_is_option(word, length, LEFT_OUT[i].name);
-      if (skip && LEFT_OUT[i].has_value && length == strlen(LEFT_OUT[i].name) && *end == ' ') {
-        end = shell_word_end(end + 1); /* its value */
-      }
+      skip = advice_is_option(word, LEFT_OUT[i].name);
+      w += skip && LEFT_OUT[i].has_value && strcmp(word, LEFT_OUT[i].name) == 0;
     }
-    if (nodes > 1 && advice_is_option(word, length, NODE_NAME)) {
-      end = length == strlen(NODE_NAME) && *end == ' ' ? shell_word_end(end + 1) : end;
+    if (nodes > 1 && advice_is_option(word, NODE_NAME)) {
+      w += strcmp(word, NODE_NAME) == 0;
       strbuf_printf(command, " %s NODE", NODE_NAME);
     } else if (!skip) {
-      strbuf_append(command, command->length > 0 ? " " : "");
-      strbuf_append_n(command, word, length);
+      strbuf_append_char(command, ' ');
+      strbuf_append(command, shell_word(arena, word));
     }
-    word = *end == ' ' ? end + 1 : end;
   }
   strbuf_printf(command, " --processes %u", processes);
   if (tag != NULL) {
@@ -65,20 +91,16 @@ static void advice_put_command(struct strbuf *command, const struct measured_run
   }
 }
 
-/* The value of an option in a command, as it is quoted there; NULL = it has none. */
-static const char *advice_option_value(struct arena *arena, const char *command, const char *name) {
+/* The value of an option of the run's command; NULL = it has none. */
+static const char *advice_option_value(struct arena *arena, const struct measured_run *run,
+                                       const char *name) {
+  const struct advice_words words = advice_words_of(arena, run);
   const char *found = NULL;
-  for (const char *word = command; *word != '\0';) {
-    const char *end = shell_word_end(word);
-    if (advice_is_option(word, (size_t)(end - word), name)) {
-      const char *value = word + strlen(name);
-      if (*value == ' ') {
-        end = shell_word_end(end + 1);
-      }
-      value += *value != '\0';
-      found = arena_format(arena, "%.*s", (int)(end > value ? end - value : 0), value);
+  for (size_t i = 0; i < words.count; i++) {
+    if (advice_is_option(words.items[i], name)) {
+      const char *value = words.items[i] + strlen(name);
+      found = *value == '=' ? value + 1 : i + 1 < words.count ? words.items[++i] : "";
     }
-    word = *end == ' ' ? end + 1 : end;
   }
   return found;
 }
@@ -111,21 +133,21 @@ static bool advice_is_imported(const struct measured_run *run) {
 }
 
 /* What its command is good for: rather one that can be given again, and none of an import. */
-static unsigned advice_rank(const struct measured_run *run) {
-  return advice_is_imported(run) ? 0 : advice_is_plain(run) ? 2 : 1;
+static unsigned advice_rank(struct arena *arena, const struct measured_run *run) {
+  return advice_is_imported(run) ? 0 : advice_is_plain(arena, run) ? 2 : 1;
 }
 
 /* Every side has a run. */
-static const struct measured_run *advice_last_run(const struct compare_result *result,
-                                                  enum side side) {
+static const struct measured_run *
+advice_last_run(struct arena *arena, const struct compare_result *result, enum side side) {
   const struct measured_run *runs = result->measured->runs;
   size_t last = 0;
   while (result->sides[last] != side) {
     last++;
   }
   for (size_t i = last + 1; i < result->measured->run_count; i++) {
-    const unsigned rank = advice_rank(&runs[i]);
-    const unsigned known = advice_rank(&runs[last]);
+    const unsigned rank = advice_rank(arena, &runs[i]);
+    const unsigned known = advice_rank(arena, &runs[last]);
     if (result->sides[i] == side &&
         (rank > known || (rank == known && runs[i].started_at_ns >= runs[last].started_at_ns))) {
       last = i;
@@ -192,14 +214,17 @@ static void advice_find(struct database *database, struct compare_request *reque
     const unsigned have = open ? runs : 0;
     const unsigned needed = comparison->units_needed;
     const struct comparison_total *total = &comparison->totals[s];
-    help[s] = (struct side_advice){.last = advice_last_run(result, (enum side)s),
-                                   .wanted = needed > have ? needed - have : 0};
+    help[s] =
+        (struct side_advice){.last = advice_last_run(&request->filter.arena, result, (enum side)s),
+                             .wanted = needed > have ? needed - have : 0};
     help[s].processes =
         comparison->unit == DIFF_UNIT_PROCESS || total->runs == 0
             ? 1
             : (total->processes + (unsigned)total->runs - 1) / (unsigned)total->runs;
-    const struct measured_run *other = advice_last_run(result, s == SIDE_A ? SIDE_B : SIDE_A);
-    const bool is_other = !advice_is_plain(help[s].last) && advice_is_plain(other) &&
+    const struct measured_run *other =
+        advice_last_run(&request->filter.arena, result, s == SIDE_A ? SIDE_B : SIDE_A);
+    const bool is_other = !advice_is_plain(&request->filter.arena, help[s].last) &&
+                          advice_is_plain(&request->filter.arena, other) &&
                           strcmp(other->scenario, help[s].last->scenario) == 0;
     help[s].again = is_other ? other : help[s].last;
     help[s].imported = advice_is_imported(help[s].last);
@@ -240,7 +265,8 @@ static void advice_put_place(struct strbuf *text, const struct compare_result *r
   strbuf_printf(text, "driver %s", totals[side].drivers);
 }
 
-static void advice_put_commands(struct strbuf *text, const struct compare_result *result,
+static void advice_put_commands(struct strbuf *text, struct arena *arena,
+                                const struct compare_result *result,
                                 const struct side_advice help[SIDES], bool open) {
   struct strbuf command;
   strbuf_init(&command, TEXT_MAX);
@@ -249,7 +275,8 @@ static void advice_put_commands(struct strbuf *text, const struct compare_result
       continue;
     }
     strbuf_clear(&command);
-    advice_put_command(&command, help[s].again, help[s].processes, help[s].nodes, help[s].tag);
+    advice_put_command(&command, arena, help[s].again, help[s].processes, help[s].nodes,
+                       help[s].tag);
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, ", %u %s %s", help[s].wanted, open ? "more" : "new",
@@ -275,23 +302,20 @@ static const char *advice_other_database(struct arena *arena, const struct compa
                                          const char *read) {
   const struct common_options usual = {0};
   struct error err = {0};
-  struct strbuf command;
-  strbuf_init(&command, TEXT_MAX);
-  advice_put_command(&command, help->again, help->processes, help->nodes, help->tag);
-  const char *folder = advice_option_value(arena, command.text, "--shard");
-  const char *word = advice_option_value(arena, command.text, "--db");
-  strbuf_fini(&command);
+  const bool plain = advice_is_plain(arena, help->again);
+  const char *folder = plain ? advice_option_value(arena, help->again, "--shard") : NULL;
+  const char *word = plain ? advice_option_value(arena, help->again, "--db") : NULL;
   const char *path = NULL;
   if (folder != NULL || help->nodes > 1) {
-    return folder != NULL ? folder : "'NODES*.db'";
+    return folder != NULL ? shell_word(arena, folder) : "'NODES*.db'";
   }
   if (word != NULL) {
-    path = shell_word_text(arena, word);
+    path = word;
   } else if (database_path(&usual, arena, &path, &err) != STATUS_OK) {
     return NULL;
   }
   if (!advice_same_file(path, read)) {
-    return word != NULL ? word : shell_word(arena, path);
+    return shell_word(arena, path);
   }
   const size_t environment = help->last->environment;
   const char *host = result->measured->environments[environment].node;
@@ -319,7 +343,7 @@ static void advice_put_merge(struct strbuf *text, const struct common_options *c
   for (size_t s = 0; s < SIDES; s++) {
     if (help[s].wanted > 0) {
       others[s] = advice_other_database(arena, result, &help[s], other_host, read);
-      files = files || advice_option_value(arena, help[s].again->command_line, "--shard") == NULL;
+      files = files || advice_option_value(arena, help[s].again, "--shard") == NULL;
     }
   }
   if (others[SIDE_A] != NULL && strings_equal(others[SIDE_A], others[SIDE_B])) {
@@ -475,7 +499,7 @@ void compare_advise(const struct common_options *common, struct database *databa
     advice_put_decide(&text, common, request, result, help);
   } else {
     strbuf_printf(&text, "; %u per side would decide:", comparison->units_needed);
-    advice_put_commands(&text, result, help, open);
+    advice_put_commands(&text, &request->filter.arena, result, help, open);
     advice_put_merge(&text, common, request, result, help);
     if (open) {
       strbuf_append(&text, "\n  and then this command again");

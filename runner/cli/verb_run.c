@@ -418,6 +418,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
       .tag = command->tag,
       .only = command->request.filter.only,
       .command_line = command->line,
+      .argv = command->argv,
       .result = command_rows(command, "nothing was measured"),
       .plot = command->plot,
       .sums = command->sums,
@@ -447,6 +448,7 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
       .common = &command->common,
       .tag = command->tag,
       .command_line = command->line,
+      .argv = command->argv,
   };
   char *scratch = NULL; /* there is none without a scenario */
   selection_warn_of_loss(command);

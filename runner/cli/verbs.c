@@ -11,6 +11,7 @@
 #include "schema/scenario/nearest.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,11 +252,30 @@ static void command_fini(struct command *command) {
   arena_fini(&command->arena);
 }
 
+/* ["run", "quick", "--tag", "a b"] */
+static const char *cli_words(struct arena *arena, const struct verb *verb, int argc, char **argv) {
+  json_t *words = json_array();
+  (void)json_array_append_new(words, json_string(verb->name));
+  for (int i = 1; i < argc;
+       i++) { /* what is not UTF-8 is no word of JSON, and then nothing is known */
+    if (json_array_append_new(words, json_string(argv[i])) != 0) {
+      json_decref(words);
+      return NULL;
+    }
+  }
+  char *text = json_dumps(words, JSON_COMPACT);
+  const char *kept = text != NULL ? arena_strdup(arena, text) : NULL;
+  free(text);
+  json_decref(words);
+  return kept;
+}
+
 static int cli_run_verb(const struct verb *verb, int argc, char **argv) {
   struct command command = {.verb = verb};
   struct error err = {0};
   /* What usage lines and mistakes begin with. */
   argv[0] = arena_format(&command.arena, "haul %s", verb->name);
+  command.argv = cli_words(&command.arena, verb, argc, argv);
   command.line = argv[0];
   for (int i = 1; i < argc; i++) {
     command.line =

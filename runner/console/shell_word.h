@@ -1,5 +1,4 @@
-/* shell_word.h - words of a command line as a shell takes them, and back. Texts are made in the
- * arena. */
+/* shell_word.h - words of a command line as a shell takes them. Texts are made in the arena. */
 #ifndef HAUL_RUNNER_CONSOLE_SHELL_WORD_H
 #define HAUL_RUNNER_CONSOLE_SHELL_WORD_H
 
@@ -8,9 +7,5 @@
 /* The text as one word: as it is, or in single quotes where a shell would make something else of
  * it. */
 const char *shell_word(struct arena *arena, const char *text);
-/* Behind the word that begins there, its quotes included. */
-const char *shell_word_end(const char *word);
-/* What a shell makes of one word. */
-const char *shell_word_text(struct arena *arena, const char *word);
 
 #endif

@@ -157,7 +157,7 @@ static struct learn_row *learn_find_row(struct learn *learn, size_t machine,
 }
 
 static void learn_add_driver(struct learn *learn, struct learn_row *row, const char *driver) {
-  if (driver[0] != '\0' && strstr(row->drivers, driver) == NULL) {
+  if (driver[0] != '\0' && !strings_has_word(row->drivers, driver)) {
     row->drivers = arena_format(&learn->arena, "%s%s%s", row->drivers,
                                 row->drivers[0] != '\0' ? ", " : "", driver);
   }

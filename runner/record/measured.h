@@ -60,7 +60,7 @@ struct measured_run {
   const char *scenario;
   const char *only; /* NULL = none */
   const char *origin;
-  const char *command_line;
+  const char *argv; /* the words of its command, as JSON; NULL = not known */
   const char *haul_version;
   const char *fleet; /* NULL = a run of its own */
   int64_t started_at_ns;

@@ -162,7 +162,7 @@ static void measured_take_run(const struct statement *statement, struct arena *a
   run->scenario = statement_column_text(statement, 3, arena);
   run->only = statement_column_optional(statement, 4, arena);
   run->origin = statement_column_text(statement, 5, arena);
-  run->command_line = statement_column_text(statement, 6, arena);
+  run->argv = statement_column_optional(statement, 6, arena);
   run->haul_version = statement_column_text(statement, 7, arena);
   run->started_at_ns = sqlite3_column_int64(stmt, 8);
   *environment = sqlite3_column_int64(stmt, 9);

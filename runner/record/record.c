@@ -236,6 +236,7 @@ static enum status record_insert_run(struct record *record, const struct run_inf
   statement_bind_text(statement, ":tag", info->tag);
   statement_bind_text(statement, ":only_glob", info->only);
   statement_bind_text(statement, ":command_line", info->command_line);
+  statement_bind_text(statement, ":argv", info->argv);
   statement_bind_text(statement, ":haul_version", info->haul_version);
   statement_bind_int(statement, ":processes", info->processes);
   statement_bind_text(statement, ":case_order", case_order_text(scenario->run.order));

@@ -28,6 +28,7 @@ struct run_info {
   const char *tag;          /* may be NULL */
   const char *only;         /* --only, may be NULL: needed to resume */
   const char *command_line; /* as typed, shell-quoted */
+  const char *argv;         /* its words, as JSON; NULL = not known */
   const char *haul_version; /* "0.1.0" */
   uint32_t processes;
   unsigned looks, look; /* of --decide: how often at most, and which; 0 = a run of its own */

@@ -139,8 +139,8 @@ static const char *explain_evidence(struct explain_printer *printer, size_t firs
 static const char *explain_blocks(struct explain_printer *printer, const char *blocks) {
   const char *end = blocks;
   size_t count = 1;
-  for (const char *comma = strstr(blocks, ", "); comma != NULL; comma = strstr(comma + 2, ", ")) {
-    end = count == BLOCKS_SHOWN ? comma : end;
+  for (const char *at = strings_next_word(blocks); at != NULL; at = strings_next_word(at)) {
+    end = count == BLOCKS_SHOWN ? at - 2 : end;
     count++;
   }
   return count <= BLOCKS_SHOWN ? blocks

@@ -34,11 +34,11 @@ const char *outliers_shorten(struct arena *arena, const char *list, size_t shown
   const char *text = list;
   size_t count = 0;
   for (const char *at = list; at != NULL; count++) {
-    const char *comma = strstr(at, ", ");
+    const char *next = strings_next_word(at);
     if (count < shown) {
-      text = arena_strndup(arena, list, strlen(list) - (comma != NULL ? strlen(comma) : 0));
+      text = next != NULL ? arena_strndup(arena, list, (size_t)(next - list) - 2) : list;
     }
-    at = comma != NULL ? comma + 2 : NULL;
+    at = next;
   }
   return count > shown ? arena_format(arena, "%s, ... (%zu)", text, count) : text;
 }

@@ -406,6 +406,7 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
       .tag = request->tag,
       .only = request->only,
       .command_line = request->command_line,
+      .argv = request->argv,
       .haul_version = HAUL_VERSION,
       .processes = state->processes,
       .looks = request->looks,

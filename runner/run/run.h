@@ -38,6 +38,7 @@ struct run_request {
   const char *repeats;  /* uuid of the run of which some cases are measured again; NULL = none */
   uint64_t budget_ns;   /* for measuring, in place of the scenario's; 0 = that holds */
   const char *command_line;
+  const char *argv; /* its words, as JSON */
   const volatile sig_atomic_t *interrupted;
   const struct row_sink *result;           /* where the result goes */
   struct plot_request plot;                /* curves below the result */

@@ -50,6 +50,9 @@ find_names() { # AFTER [-v] PATHS NAMES MESSAGE
   rule -v 'runner/|tests/' '(secure_)?getenv|setenv|unsetenv' 'only runner/ reads the environment'
   word_rule -v 'runner/|tests/' 'environ' 'only runner/ reads the environment'
   rule -v 'tests/' 'system|popen' 'no shell is run'
+  # What haul says is made of data that is still there: only texts of others are searched. Files that read such
+  # texts: of the kernel, the driver, a user, nvbandwidth, SQL, TOML.
+  rule -v "tests/|$(paste -sd '|' "$rule_folder/reads_texts")" 'strstr|strcasestr|strtok(_r)?|v?sscanf' 'no text is taken apart; a file that reads texts of others is a line of tests/style/reads_texts'
   # Which SQLite there is the version says.
   rule -v 'runner/record/|tests/|runner/cli/verbs\.c' 'sqlite3_[a-z0-9_]+' 'only runner/record speaks to SQLite'
   rule -v 'tests/' 'v?sprintf|strcpy|strcat|gets|strtok' 'has no bound: use strbuf or snprintf'

@@ -267,6 +267,9 @@ static void case_table_print_shared_heading(struct result_page *page,
 
 /* "% of peak: pcie, 63.02 GB/s; nvlink raw, 478.1 GB/s"; "" where that column is not shown. */
 static const char *case_table_peaks(const struct case_table *table) {
+  enum { PEAKS_MAX = 16 };
+  const char *peaks[PEAKS_MAX];
+  size_t count = 0;
   const char *text = "";
   for (size_t i = 0; table->set.facts[COLUMN_PEAK].filled && i < table->set.row_count; i++) {
     const struct run_row *row = table->rows[i];
@@ -277,7 +280,12 @@ static const char *case_table_peaks(const struct case_table *table) {
     matrix_number(row->peak_gbps, rate);
     const char *peak =
         arena_format(table->arena, "%s, %s GB/s", result_peak_name(row->limited_by), rate);
-    if (strstr(text, peak) == NULL) {
+    size_t known = 0;
+    while (known < count && strcmp(peaks[known], peak) != 0) {
+      known++;
+    }
+    if (known == count && count < PEAKS_MAX) {
+      peaks[count++] = peak;
       text =
           arena_format(table->arena, "%s%s%s", text, text[0] != '\0' ? "; " : "% of peak: ", peak);
     }

@@ -1,7 +1,7 @@
 -- What comparisons read of runs.
 
 -- name: runs
-SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.command_line,
+SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.argv,
   r.haul_version, r.started_at_ns, r.environment, r.processes, ifnull(r.looks, 0), ifnull(r.look, 0),
   (SELECT f.name FROM fleet f WHERE f.id = r.fleet)
 FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id BETWEEN :first AND :last

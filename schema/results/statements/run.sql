@@ -8,12 +8,12 @@ SELECT max(started_at_ns) FROM run WHERE origin = 'measured';
 INSERT INTO run (
   id, uuid, environment, scenario, scenario_path, origin, tag, only_glob, command_line, haul_version,
   processes, case_order, seed, telemetry_ns, pause_ns, looks, look, repeats,
-  fleet, started_at_ns, status)
+  argv, fleet, started_at_ns, status)
 VALUES (
   (SELECT max(n) + 1 FROM (SELECT max(id) AS n FROM run UNION ALL SELECT highest FROM deleted_number)),
   :uuid, :environment, :scenario, :scenario_path, :origin, :tag, :only_glob, :command_line,
   :haul_version, :processes, :case_order, :seed, :telemetry_ns, :pause_ns, nullif(:looks, 0), nullif(:look, 0), :repeats,
-  nullif(:fleet, 0), :started_at_ns, 'running');
+  :argv, nullif(:fleet, 0), :started_at_ns, 'running');
 
 -- name: insert_run_fact
 INSERT INTO run_fact (run, name, value) VALUES (:run, :name, :value);

@@ -50,7 +50,6 @@ static inline size_t made_run(struct measured *m, size_t environment) {
       .ref.id = (int64_t)m->run_count + 1,
       .scenario = "test",
       .origin = "measured",
-      .command_line = "haul run test",
       .haul_version = "0.1.0",
       .started_at_ns = (int64_t)m->run_count * 1000000000,
       .environment = environment,

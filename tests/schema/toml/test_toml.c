@@ -134,6 +134,13 @@ static void bad_text_has_one_positioned_error(void **state) {
       {"[a]\n[a]\n", 0, 2, 1, "duplicate table"},
       {"a = 1\n[[>b]]\n", 0, 2, 3, "invalid key: expected letters"},
       {"[.]", 0, 1, 2, "invalid key: expected letters"},
+      {"a = \"\\u12\"", 0, 1, 10, "invalid escape sequence: expected"},
+      {"b = [1,,2]", 0, 1, 8, "invalid value in an array: expected"},
+      {"b = {x = 1", 0, 1, 11, "unclosed inline table: missing }"},
+      {"[a] x", 0, 1, 5, "unexpected text after a [header]"},
+      {"a = 2020-13-01", 0, 1, 12, "invalid date: other text needs quotes"},
+      {"a = 25:00:00", 0, 1, 7, "invalid time: other text needs quotes"},
+      {"a = [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1", 0, 1, 37, "nested more than 32 levels"},
   };
   for (size_t i = 0; i < sizeof rejections / sizeof *rejections; i++) {
     const struct rejection *rejection = &rejections[i];
