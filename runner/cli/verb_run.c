@@ -221,7 +221,8 @@ static enum status verb_run_show_judged(const struct run_request *request, const
                                         struct error *err) {
   struct query *query = NULL;
   char run[sizeof "run:" + RUN_UUID_MAX];
-  const struct result_view view = {request->common, request->expectations, request->result, false};
+  const struct result_view view = {
+      .common = request->common, .expectations = request->expectations, .rows = request->result};
   (void)snprintf(run, sizeof run, "run:%s", uuid);
   enum status status = query_open(request->database, &query, err);
   status = THEN(status, expectations_show_run(&view, query, run, NULL, err));

@@ -59,8 +59,10 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
   if (status == STATUS_OK && common->verbose) {
     status = query_run_saved(query, "run-flows", &parameter, 1, options, &flows.sink, err);
   }
-  status = THEN(
-      status, run_result_print(&cases, common->verbose ? &flows : NULL, view->sums, &output, err));
+  const struct run_result_options how = {
+      .sums = view->sums, .brief = view->brief && !common->verbose && !view->sums, .answer = true};
+  status =
+      THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, &how, &output, err));
   if (status == STATUS_OK) {
     expect_judge_print(judge, &output);
     status = output_check(&output, err);

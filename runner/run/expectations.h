@@ -23,6 +23,7 @@ struct result_view {
   const struct expectations *expectations;
   const struct row_sink *rows; /* where it goes unless people read it */
   bool sums;                   /* of the cells of matrices of rates */
+  bool brief;                  /* one line for a block whose places agree, unless verbose */
 };
 
 /* Show what came of a run: to people its blocks, each as matrix, grid or table. run: as runs are

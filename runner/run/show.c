@@ -31,18 +31,6 @@ static void run_show_skipped(const struct common_options *common, const struct p
   arena_fini(&arena);
 }
 
-/* The result marks each of them with where it was measured. */
-static void run_show_duplicates(const struct common_options *common, const struct plan *plan) {
-  size_t count = 0;
-  for (size_t i = 0; i < plan->duplicate_count; i++) {
-    count += plan->cases[plan->duplicates[i].measured].skip_reason == NULL;
-  }
-  if (count > 0) {
-    say_note(common, "%zu %s of another one: measured once, and shown at both with a mark", count,
-             strings_plural(count, "setting comes to a case", "settings come to a case"));
-  }
-}
-
 /* "haul query --saved energy reads this run" */
 static void run_show_queries(const struct common_options *common, const char *scenario) {
   struct arena arena = {0};
@@ -112,6 +100,23 @@ static enum status run_show_times(struct query *query, const struct common_optio
   return status;
 }
 
+/* Commands to go on with. */
+static void run_show_next(const struct run_shown *shown) {
+  const struct common_options *common = shown->request->common;
+  struct arena arena = {0};
+  const size_t bad = shown->counts[CASE_FAILED] + shown->counts[CASE_CRASHED] +
+                     shown->counts[CASE_HUNG] + shown->counts[CASE_CORRUPT];
+  const char *db = console_db_option(common, &arena);
+  if (shown->counts[CASE_OK] > 0) {
+    run_show_queries(common, shown->plan->scenario->name);
+    say_note(common, "next: haul report run.html%s", db);
+  }
+  if (bad > 0) {
+    say_note(common, "next: haul explain%s", db);
+  }
+  arena_fini(&arena);
+}
+
 /* "48 ok, 1 hung, 3 skipped, 20 not measured in 3.1 s" */
 static void run_describe_counts(const struct run_shown *shown, char *text, size_t size) {
   static const enum case_status ORDER[] = {CASE_OK,   CASE_FAILED,  CASE_CRASHED,
@@ -148,7 +153,8 @@ int run_show(const struct run_shown *shown) {
    */
   const struct query_options options = {
       .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};
-  const struct result_view view = {common, request->expectations, request->result, request->sums};
+  const struct result_view view = {common, request->expectations, request->result, request->sums,
+                                   .brief = true};
   enum status status = query_open(request->database, &query, &err);
   const bool many = plan->case_count > CASES_SHOWN_MAX;
   if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
@@ -168,10 +174,7 @@ int run_show(const struct run_shown *shown) {
     return worse(fail(common, &err), EXIT_NOT_MEASURED);
   }
   run_show_skipped(common, plan);
-  run_show_duplicates(common, plan);
-  if (shown->counts[CASE_OK] > 0) {
-    run_show_queries(common, plan->scenario->name);
-  }
+  run_show_next(shown);
   run_describe_counts(shown, counts, sizeof counts);
   say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)shown->number,
            shown->uuid, plan->scenario->name,

@@ -21,6 +21,14 @@ expect_value '1 4 4' four.db "select count(*) || ' ' || flows || ' ' || loads fr
 expect_value '4 3 0' four.db "select count(*) || ' ' || flows || ' ' || loads from v_case where block = 'all_to_one_read_sm'"
 expect_value 1 four.db "select min(ns_per_hop) > 0 from v_case where block = 'host_device_latency_sm'"
 expect_value 0 four.db "select count(*) from v_case where (stop in ('time', 'trials')) <> (noise is not null)"
+equal 0 "$(awk 'length > 120' "$scratch/out" | wc -l)" 'lines of more than 120 columns'
+equal 1 "$(wc -l <"$scratch/out" | awk '{ print $1 <= 150 }')" 'at most 150 lines'
+expect_out '^Host to GPU +[0-9.-]+ GB/s'
+expect_out '^GPU to GPU +[0-9.-]+ GB/s'
+expect_out '^Within a GPU +[0-9.-]+ GB/s'
+expect_out '^Latency +[0-9.-]+ ns from a GPU to host memory; [0-9.-]+ ns to another GPU'
+expect_out '^all_to_host_memcpy_ce +gpu0\.\.3-numa0:pinned +[0-9.]+'
+run_ok show --result latest --db four.db
 expect_out '^host_to_device_memcpy_ce$'
 expect_out '^64KiB by ce: GB/s from row to column$'
 expect_out '^64KiB by ce: GB/s from column to row, while load runs beside it$'
@@ -31,7 +39,6 @@ expect_out '^64KiB by sm \(bulk\): GB/s copied within each GPU$'
 expect_value 12 four.db "select count(*) from v_case where block = 'device_to_device_latency_tma' and space = 'peer' and ns_per_hop > 0"
 expect_value 8 four.db "select count(*) from v_case where block glob 'device_local_[rw]*_sm' and verified and operation in ('read', 'write')"
 expect_out '^min [0-9.]+, mean [0-9.]+, max [0-9.]+ ns'
-expect_out '^all_to_host_memcpy_ce +gpu0\.\.3-numa0:pinned +[0-9.]+'
 equal 0 "$(awk 'length > 100' "$scratch/out" | grep -vc '^min ')" 'lines of more than 100 columns'
 equal 0 "$(grep -c '[[:space:]]$' "$scratch/out")" 'lines that end in blanks'
 equal 0 "$(grep -c $'\033' "$scratch/out")" 'escape sequences in a file'
@@ -118,13 +125,13 @@ equal 1 "$(grep -c $'\033\[38;5;' "$scratch/out")" 'lines with heat'
 begin 'what needs another GPU is skipped with its reason'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidth "${small[@]}" --db one.db
 expect_err 'skipped 22 cases: needs two GPUs, this machine has 1'
-expect_err '8 settings come to a case of another one: measured once, and shown at both with a mark'
-expect_out '^all_to_host_memcpy_ce  .*  \[2\]$'
-expect_out '^\[2\] same as device_to_host_memcpy_ce/gpu0-numa0:pinned/64KiB: measured once for both$'
-expect_out '^\[1\] load flows moved [0-9.]+(-[0-9.]+)? GB/s each$'
+expect_out '^all_to_host_memcpy_ce  .*  b$'
+expect_out '^b  8 cases: Duplicate of another case, measured once\.$'
+expect_out '^a  [0-9]+ cases: load flows moved [0-9.]+(-[0-9.]+)? GB/s each$'
 expect_value 1 one.db "select count(*) > 0 and count(*) = count(gbps) from v_flow where role = 'load' and status = 'ok'"
 expect_value 14 one.db "select count(distinct block) from v_case where status = 'ok'"
-expect_out '^block +path +size +GB/s +ns'
+expect_out '^block +path +GB/s '
+equal 1 "$(wc -l <"$scratch/out" | awk '{ print $1 <= 45 }')" 'at most 45 lines'
 
 begin 'what needs the bulk copy engine is skipped where there is none'
 run plan nvbandwidth --machine "$source_folder/tests/machines/l40sx4-pcie.toml" -t device_local_copy_tma device_to_device_latency_tma

@@ -27,6 +27,19 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
   }
 }
 
+void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_MAX]) {
+  static const double ROUGH_PERCENT = 30;
+  const double digit = ceil(log10(fabs(value) * percent / 100 / 10)); /* of the last place */
+  const double digit_of_four = floor(log10(fabs(value))) - 3;
+  if (!isfinite(digit) || digit <= digit_of_four || percent <= 0) {
+    matrix_number(value, text);
+    return;
+  }
+  const double place = pow(10, digit);
+  (void)snprintf(text, MATRIX_NUMBER_MAX, "%s%.*f", percent > ROUGH_PERCENT ? "~" : "",
+                 digit < 0 ? (int)-digit : 0, round(value / place) * place);
+}
+
 void matrix_put(struct matrix_cell *place, struct matrix_cell cell) {
   assert(place->kind == MATRIX_NONE || place->kind == MATRIX_OPEN);
   *place = cell;

@@ -27,7 +27,7 @@ struct matrix_cell {
   enum matrix_cell_kind kind;
   double value;
   const char *text; /* MATRIX_TEXT: "failed" */
-  const char *mark; /* of a footnote: "[1]"; "" or NULL = none */
+  const char *mark; /* of a note: "a"; "" or NULL = none */
 };
 
 struct matrix {
@@ -51,6 +51,9 @@ void matrix_put(struct matrix_cell *place, struct matrix_cell cell);
 enum { MATRIX_NUMBER_MAX = 32 };
 /* Four significant digits without an exponent: "55.21", "1351", "0.5123". */
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]);
+/* The same without the digits that an uncertainty of +/- so many per cent leaves open: "55.2";
+ * beyond 30 % with a mark: "~60". NAN: not known. */
+void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_MAX]);
 
 enum status matrix_print(const struct matrix *matrix, const struct output *output,
                          struct error *err) CHECK_RESULT;

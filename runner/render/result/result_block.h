@@ -1,5 +1,5 @@
 /* result_block.h - what the files result_*.c share: the rows of a result, its blocks, the texts of
- * a row, how a block is laid out, and the remarks below it. */
+ * a row, how a block is laid out, the remarks on it, and the short form of a result. */
 #ifndef HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 #define HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 
@@ -62,7 +62,8 @@
   NUMBER("expected_low", expected_low)                                                             \
   NUMBER("expected_high", expected_high)                                                           \
   NUMBER("judged", judged)   /* the number that as_expected is of */                               \
-  NUMBER("partial", partial) /* 1: the run has not measured all of its scenario */
+  NUMBER("partial", partial) /* 1: the run has not measured all of its scenario */                 \
+  NUMBER("special", special) /* 1: strided, scattered, staged or bulk copies */
 
 /* A swept key and the value that a case has of it: "size" and "64KiB". */
 struct result_axis {
@@ -79,28 +80,34 @@ struct run_row {
   size_t note_count;
   const struct result_axis *swept; /* its axes, in the order of the scenario */
   size_t swept_count;
-  const char *same; /* whose result it has, for people: "same as block up: measured once for both";
-                       NULL: its own */
+  const char *same;   /* "Duplicate of block up, measured once."; NULL: it was measured itself */
+  bool range_shown;   /* its table has the column `expected` */
+  const char *figure; /* of all rows of `alike`: "393.5-394.1"; NULL: its own number */
+  const struct run_row *const *alike; /* the rows that it stands for; NULL: itself */
+  size_t alike_count;
 };
 
 struct run_rows {
-  const struct run_row *items; /* in the order of the result_set */
+  struct run_row *items; /* in the order of the result_set */
   size_t count;
 };
 
 struct result_block {
   const char *name;
-  const struct run_row **rows;
+  struct run_row **rows;
   size_t count, capacity;
   size_t shown; /* rows that are not skipped */
 };
+
+struct result_remarks;
 
 struct result_page {
   const struct output *output;
   struct run_rows flows; /* may be none */
   struct arena arena;
-  bool sums;    /* of the cells of matrices of rates */
-  bool printed; /* something was printed before */
+  bool sums;                      /* of the cells of matrices of rates */
+  bool printed;                   /* something was printed before */
+  struct result_remarks *remarks; /* on all rows of the page */
 };
 
 /* A blank line, but before the first block. */
@@ -179,7 +186,7 @@ enum status result_print_table(struct result_page *page, const struct result_blo
 
 /* ---- remarks ---- */
 
-enum { FOOTNOTES_MAX = 99 };
+enum { FOOTNOTES_MAX = 52 }; /* a to z, A to Z */
 
 /* What is said of a row: a note, or a text. Remarks with one key, or notes of one kind, GPU and
  * name are one footnote. */
@@ -190,26 +197,23 @@ struct remark {
   double rank;      /* the text of the highest is shown */
 };
 
-/* A remark that several rows may share, printed once below them. */
+/* A remark that several rows may share, printed once per page. */
 struct footnote {
   struct remark remark;
   struct note least, most; /* amounts */
   bool differs;            /* texts do */
   size_t uses;
   const struct run_row *last; /* that has it */
-  unsigned number;            /* from 1; 0 = belongs to every row */
+  char mark;                  /* 0 = belongs to every row */
 };
 
-/* What the reader of a number must know, below a table or the matrices of a block: why a case has
- * no number, the note of its measurement, what may have slowed it, that its trials ended before the
- * number was as precise as the scenario asks, and where it was measured if not here. Zeroed but for
- * the arena: there is no row yet. */
+/* What the reader must know about the numbers of a page: why a case has none, the note of its
+ * measurement, what may have slowed it, a missed precision target, and which case it duplicates.
+ * Zeroed but for the arena: there is no row yet. */
 struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
-  bool ranges_shown; /* beside the numbers: what is expected */
-  const char *load;  /* what load flows moved beside the cases; NULL = none */
   /* The remark on cases whose trials ended so, with that noise (the last: not known); NULL = none
    */
   const char *stops[stop_name_count][noise_name_count + 1];
@@ -221,8 +225,17 @@ struct result_remarks {
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row);
 /* After the last row, before the first mark. */
 void result_remarks_settle(struct result_remarks *remarks);
-/* "[1]", "[1,2]", ascending; "" = none. In the arena. */
+/* "a", "a,c" in the order of the notes; "" = none. In the arena. */
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row);
+/* Each note once, with the number of its cases. */
 void result_remarks_print(const struct result_remarks *remarks, const struct output *output);
+
+/* ---- short form (result_brief.c) ---- */
+
+/* Blocks whose places agree keep one row, which stands for all of them. */
+void result_brief_block(struct arena *arena, struct result_block *block);
+/* The best rate of each kind of path, the latencies, and how many cases went wrong: at most six
+ * lines. Nothing where no case has a place. */
+void result_brief_answer(const struct run_rows *rows, const struct output *output);
 
 #endif

@@ -301,12 +301,10 @@ static void facet_print_heading(struct result_page *page, const struct result_fa
 }
 
 static enum status facet_print(struct result_page *page, const struct result_layout *layout,
-                               const struct result_facet *facet,
-                               const struct result_remarks *remarks, bool *open,
-                               struct error *err) {
+                               const struct result_facet *facet, bool *open, struct error *err) {
   const bool is_grid = layout->shape == RESULT_GRIDS;
   struct drawing drawing = {
-      .arena = &page->arena, .facet = facet, .is_grid = is_grid, .remarks = remarks};
+      .arena = &page->arena, .facet = facet, .is_grid = is_grid, .remarks = page->remarks};
   drawing_find_labels(&drawing);
   drawing_fill(&drawing);
   *open = *open || drawing_has_open(&drawing);
@@ -327,25 +325,15 @@ static enum status facet_print(struct result_page *page, const struct result_lay
 enum status result_print_matrices(struct result_page *page, const struct result_block *block,
                                   const struct result_layout *layout, struct error *err) {
   const struct common common = layout_common(layout);
-  struct result_remarks remarks = {.arena = &page->arena};
-  for (size_t i = 0; i < block->count; i++) {
-    if (result_row_shown(block->rows[i])) {
-      result_remarks_add(&remarks, block->rows[i]);
-    }
-  }
-  result_remarks_settle(&remarks);
   enum status status = STATUS_OK;
   bool open = false;
   block_print_title(page, block, layout, &common);
   for (size_t f = 0; status == STATUS_OK && f < layout->facet_count; f++) {
     facet_print_heading(page, &layout->facets[f], &common);
-    status = facet_print(page, layout, &layout->facets[f], &remarks, &open, err);
+    status = facet_print(page, layout, &layout->facets[f], &open, err);
   }
-  if (status == STATUS_OK) {
-    if (open) {
-      output_wrapped(page->output, "", "- = not measured");
-    }
-    result_remarks_print(&remarks, page->output);
+  if (status == STATUS_OK && open) {
+    output_wrapped(page->output, "", "- = not measured");
   }
   return status;
 }

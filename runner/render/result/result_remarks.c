@@ -1,7 +1,6 @@
 /* result_remarks.c - the remarks on cases, as footnotes. */
 #include "runner/render/result/result_block.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -77,12 +76,6 @@ static const char *remarks_text_of(struct arena *arena, const struct footnote *n
   return text;
 }
 
-/* 0 where the row needs no mark. */
-static unsigned remarks_number(const struct result_remarks *remarks, const struct remark *remark) {
-  const size_t i = remarks_find(remarks, remark);
-  return i < remarks->note_count ? remarks->notes[i].number : 0;
-}
-
 /* ---- remarks ---- */
 
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row) {
@@ -107,7 +100,7 @@ static double remarks_distance(const struct run_row *row) {
 static struct remark remarks_expected(const struct result_remarks *remarks,
                                       const struct run_row *row) {
   const bool usual = row->as_expected != NULL && strcmp(row->as_expected, "usual") == 0;
-  if (row->expected_remark == NULL || (usual && !remarks->ranges_shown)) {
+  if (row->expected_remark == NULL || (usual && !row->range_shown)) {
     return (struct remark){0};
   }
   return (struct remark){.text = row->expected_remark,
@@ -178,47 +171,45 @@ static const char *remarks_lengths(struct arena *arena, const struct noisy *nois
                                   : arena_format(arena, "%s to %s ms", least, most);
 }
 
-/* What ended the trials, what their noise was like, and what helps: more of them only where they
- * differ by chance. */
+/* What the noise was like, and what helps: more trials only where they differ by chance. */
 static const char *remarks_describe_noise(const struct result_remarks *remarks,
                                           const struct noisy *noisy) {
   struct arena *arena = remarks->arena;
   const bool time = noisy->stop == STOP_TIME;
-  const char *more = time ? "more time helps" : "more trials help";
-  const char *no_more = time ? "more time does not help" : "more trials do not help";
-  const char *perhaps = time ? "more time may help" : "more trials may help";
+  const char *more = time ? "more time" : "more trials";
+  const char *start = time ? "More time" : "More trials";
+  const char *help = time ? "helps" : "help";
+  const char *not = time ? "does not help" : "do not help";
   const char *option = time ? "--set measure.max_time=TIME" : "--set measure.trials.max=N";
-  const char *ended = time ? "max_time ended the trials" : "trials.max ended the trials";
   const char *size = result_percent(arena, noisy->percent);
   switch (noisy->noise) {
   case NOISE_UNKNOWN:
-    return arena_format(arena, "%s, too few to tell what their noise is; %s: %s", ended, perhaps,
+    return arena_format(arena, "Too few trials to classify the noise; %s may help: %s", more,
                         option);
   case NOISE_WHITE:
-    return arena_format(arena, "%s, whose noise has no pattern; %s: %s", ended, more, option);
+    return arena_format(arena, "The noise is random; %s %s: %s", more, help, option);
   case NOISE_DIPS:
-    return arena_format(arena, "%s; dips of %s, up to %s %% slower, as where others use %s; %s",
-                        ended, remarks_lengths(arena, noisy), size,
-                        noisy->on_host ? "the host's memory or processors" : "the GPU or its links",
-                        no_more);
+    return arena_format(
+        arena, "Dips of %s, up to %s %% slower, as when other programs use %s. %s %s.",
+        remarks_lengths(arena, noisy), size,
+        noisy->on_host ? "the host's memory or processors" : "the GPU or its links", start, not );
   case NOISE_TWO_MODES:
     return arena_format(arena,
-                        "%s; they have two levels, up to %s %% apart, and the median may be at "
-                        "either; %s",
-                        ended, size, no_more);
+                        "Trials have two levels, up to %s %% apart; the median may be at either. "
+                        "%s %s.",
+                        size, start, not );
   case NOISE_DRIFT:
-    return arena_format(
-        arena,
-        "%s; their level moved, by up to %s %%; %s, but where the first differ more "
-        "warm-up does: --set measure.warmup=N",
-        ended, size, no_more);
+    return arena_format(arena,
+                        "Results drifted by up to %s %% during the case. %s %s. If the first "
+                        "trials are slow, raise measure.warmup.",
+                        size, start, not );
   case noise_name_count:
     break;
   }
-  return arena_format(arena, "%s; %s: %s", ended, perhaps, option);
+  return arena_format(arena, "%s may help: %s", start, option);
 }
 
-/* Of all cases that ended so: how far the trials came, and what would have helped. */
+/* How far the trials of all cases that ended so came, and what would have helped. */
 static const char *remarks_describe(const struct result_remarks *remarks,
                                     const struct noisy *noisy) {
   double widest = 0;
@@ -233,11 +224,12 @@ static const char *remarks_describe(const struct result_remarks *remarks,
     few = few && isnan(result_spread(row));
     widest = fmax(widest, result_spread(row));
   }
-  const char *reached = several ? " in some processes"
-                        : few   ? " (too few trials for a 95 % interval)"
-                                : arena_format(remarks->arena, " (up to +/- %s %%)",
-                                               result_percent(remarks->arena, widest));
-  return arena_format(remarks->arena, "not within precision%s: %s", reached,
+  const char *reached =
+      several ? " in some processes"
+      : few   ? ": too few trials for a 95 % interval"
+              : arena_format(remarks->arena, ": +/- %s %%", result_percent(remarks->arena, widest));
+  return arena_format(remarks->arena, "Precision target missed%s when %s ended. %s", reached,
+                      noisy->stop == STOP_TIME ? "max_time" : "trials.max",
                       remarks_describe_noise(remarks, noisy));
 }
 
@@ -288,7 +280,9 @@ static size_t remarks_of(const struct result_remarks *remarks, const struct run_
 }
 
 void result_remarks_settle(struct result_remarks *remarks) {
-  unsigned number = 0;
+  static const char MARKS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  _Static_assert(sizeof MARKS == FOOTNOTES_MAX + 1, "a mark for each note");
+  size_t marked = 0;
   static const enum stop ENDS[] = {STOP_TRIALS, STOP_TIME};
   for (size_t e = 0; e < sizeof ENDS / sizeof *ENDS; e++) {
     for (unsigned noise = 0; noise <= noise_name_count; noise++) {
@@ -305,37 +299,54 @@ void result_remarks_settle(struct result_remarks *remarks) {
   }
   for (size_t i = 0; i < remarks->note_count; i++) {
     struct footnote *note = &remarks->notes[i];
-    note->number = note->uses == remarks->count ? 0 : ++number;
+    note->mark = note->uses == remarks->count ? 0 : MARKS[marked++];
   }
+}
+
+/* The notes of a row, or of the rows that it stands for, as bits. */
+static uint64_t remarks_notes_of(const struct result_remarks *remarks, const struct run_row *row) {
+  uint64_t notes = 0;
+  for (size_t i = 0; i < row->alike_count; i++) {
+    notes |= remarks_notes_of(remarks, row->alike[i]);
+  }
+  if (row->alike_count > 0) {
+    return notes;
+  }
+  struct remark list[TEXTS_MAX];
+  const size_t count = remarks_of(remarks, row, list);
+  for (size_t i = 0; i < count; i++) {
+    const size_t note = remarks_find(remarks, &list[i]);
+    notes |= note < remarks->note_count ? UINT64_C(1) << note : 0;
+  }
+  return notes;
 }
 
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row) {
-  struct remark list[TEXTS_MAX];
-  unsigned numbers[TEXTS_MAX];
-  const size_t count = remarks_of(remarks, row, list);
-  for (size_t i = 0; i < count; i++) {
-    numbers[i] = remarks_number(remarks, &list[i]);
-  }
-  const char *mark = "";
-  unsigned last = 0;
-  for (size_t shown = 0; shown < count; shown++) {
-    unsigned next = UINT_MAX; /* the least that is greater than the last */
-    for (size_t i = 0; i < count; i++) {
-      next = numbers[i] > last && numbers[i] < next ? numbers[i] : next;
+  const uint64_t notes = remarks_notes_of(remarks, row);
+  const char *text = "";
+  for (size_t i = 0; i < remarks->note_count; i++) {
+    if ((notes >> i & 1) != 0 && remarks->notes[i].mark != 0) {
+      text = arena_format(remarks->arena, "%s%s%c", text, text[0] != '\0' ? "," : "",
+                          remarks->notes[i].mark);
     }
-    if (next == UINT_MAX) {
-      break;
-    }
-    mark = arena_format(remarks->arena, "%s%s%u", mark, mark[0] != '\0' ? "," : "", next);
-    last = next;
   }
-  return mark[0] != '\0' ? arena_format(remarks->arena, "[%s]", mark) : "";
+  return text;
 }
 
 void result_remarks_print(const struct result_remarks *remarks, const struct output *output) {
+  if (remarks->note_count > 0) {
+    output_section(output, NULL);
+    output_gap(output);
+  }
   for (size_t i = 0; i < remarks->note_count; i++) {
-    const unsigned number = remarks->notes[i].number;
-    output_wrapped(output, number > 0 ? arena_format(remarks->arena, "[%u] ", number) : "note: ",
-                   remarks_text_of(remarks->arena, &remarks->notes[i]));
+    const struct footnote *note = &remarks->notes[i];
+    const char *text = remarks_text_of(remarks->arena, note);
+    if (note->mark == 0) {
+      output_wrapped(output, remarks->count > 1 ? "All cases: " : "Note: ", text);
+    } else {
+      output_wrapped(
+          output, arena_format(remarks->arena, "%c  ", note->mark),
+          note->uses > 1 ? arena_format(remarks->arena, "%zu cases: %s", note->uses, text) : text);
+    }
   }
 }

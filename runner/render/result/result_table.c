@@ -23,7 +23,7 @@
   X(COLUMN_SPREAD, "+/- %", ALIGN_RIGHT)                                                           \
   X(COLUMN_PEAK, "% of peak", ALIGN_RIGHT)                                                         \
   X(COLUMN_EXPECTED, "expected", ALIGN_RIGHT)                                                      \
-  X(COLUMN_REMARK, "remark", ALIGN_LEFT)
+  X(COLUMN_REMARK, "note", ALIGN_LEFT)
 
 enum case_column {
 #define CASE_COLUMN_ID(id, heading, align) id,
@@ -42,7 +42,6 @@ struct case_table {
   struct result_set set;
   const struct run_row **rows; /* of the set; NULL = a flow of the case above */
   size_t capacity;
-  struct result_remarks remarks;
 };
 
 static void case_table_put(struct case_table *table, size_t row, enum case_column column,
@@ -74,20 +73,28 @@ static void case_table_put_number(struct case_table *table, size_t row, enum cas
   }
 }
 
+/* The figure of the case, with the digits that its uncertainty allows. */
+static void case_table_put_figure(struct case_table *table, size_t at, const struct run_row *row,
+                                  enum case_column column, double value) {
+  char text[MATRIX_NUMBER_MAX];
+  matrix_number_within(value, result_spread(row), text);
+  case_table_put(table, at, column, row->figure != NULL ? row->figure : text);
+}
+
 /* The numbers that people ask of such a case. */
 static void case_table_put_numbers(struct case_table *table, size_t at, const struct run_row *row) {
   if (!isnan(row->gbps)) {
-    case_table_put_number(table, at, COLUMN_GBPS, row->gbps);
+    case_table_put_figure(table, at, row, COLUMN_GBPS, row->gbps);
   } else if (!isnan(row->ns_per_hop)) {
-    case_table_put_number(table, at, COLUMN_NS_HOP, row->ns_per_hop);
+    case_table_put_figure(table, at, row, COLUMN_NS_HOP, row->ns_per_hop);
     case_table_put_number(table, at, COLUMN_CYCLES_HOP, row->cycles_per_hop);
   } else if (!isnan(row->ops_per_clock_sm)) {
-    case_table_put_number(table, at, COLUMN_OPS, row->ops_per_clock_sm);
+    case_table_put_figure(table, at, row, COLUMN_OPS, row->ops_per_clock_sm);
   } else if (!isnan(row->ns_per_op)) {
-    case_table_put_number(table, at, COLUMN_NS_OP, row->ns_per_op);
+    case_table_put_figure(table, at, row, COLUMN_NS_OP, row->ns_per_op);
     case_table_put_number(table, at, COLUMN_CYCLES_OP, row->cycles_per_op);
   } else {
-    case_table_put_number(table, at, COLUMN_NS, row->median_ns);
+    case_table_put_figure(table, at, row, COLUMN_NS, row->median_ns);
   }
   if (!isnan(result_spread(row))) {
     case_table_put(table, at, COLUMN_SPREAD,
@@ -108,7 +115,6 @@ static void case_table_add(struct case_table *table, const struct run_row *row) 
   struct arena *arena = table->arena;
   const bool ok = strcmp(row->status, "ok") == 0;
   const size_t at = case_table_add_row(table, row, ok ? TONE_NONE : TONE_BAD);
-  result_remarks_add(&table->remarks, row);
   case_table_put(table, at, COLUMN_BLOCK, row->block);
   case_table_put(table, at, COLUMN_PATH,
                  row->operation != NULL ? arena_format(arena, "%s %s", row->operation, row->path)
@@ -165,13 +171,12 @@ static void case_table_tell_apart(struct case_table *table) {
   }
 }
 
-/* Once all rows are there: "[1]", "failed [2]". */
-static void case_table_put_remarks(struct case_table *table) {
-  result_remarks_settle(&table->remarks);
+/* Once all rows are there: "a", "failed b". */
+static void case_table_put_remarks(struct case_table *table, const struct result_remarks *remarks) {
   for (size_t i = 0; i < table->set.row_count; i++) {
     const struct run_row *row = table->rows[i];
     if (row != NULL) {
-      const char *mark = result_remarks_mark(&table->remarks, row);
+      const char *mark = result_remarks_mark(remarks, row);
       const char *status = strcmp(row->status, "ok") != 0 ? row->status : "";
       const char *space = status[0] != '\0' && mark[0] != '\0' ? " " : "";
       case_table_put(table, i, COLUMN_REMARK,
@@ -295,8 +300,7 @@ static const char *case_table_peaks(const struct case_table *table) {
 
 enum status result_print_table(struct result_page *page, const struct result_block *blocks,
                                size_t block_count, struct error *err) {
-  struct case_table table = {.arena = &page->arena,
-                             .remarks = {.arena = &page->arena, .ranges_shown = true}};
+  struct case_table table = {.arena = &page->arena};
   size_t at = 0;
   size_t shown_blocks = 0;
   result_set_init(&table.set, SIZE_MAX);
@@ -325,11 +329,10 @@ enum status result_print_table(struct result_page *page, const struct result_blo
   if (case_table_common_size(&table) != NULL) {
     result_set_clear_column(&table.set, COLUMN_SIZE);
   }
-  case_table_put_remarks(&table);
+  case_table_put_remarks(&table, page->remarks);
   enum status status = output_table(page->output, &table.set, CASE_TABLE_NARROW, err);
   if (status == STATUS_OK) {
     output_summary(page->output, case_table_peaks(&table));
-    result_remarks_print(&table.remarks, page->output);
     status = output_check(page->output, err);
   }
   result_set_fini(&table.set);

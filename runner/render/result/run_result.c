@@ -50,17 +50,17 @@ static const char *run_row_different_axes(struct arena *arena, const struct run_
   return text;
 }
 
-/* "same as block up: measured once for both": one text for all rows of a block that another block,
- * or the same one at another setting, has as well. */
+/* "Duplicate of block up, measured once.": one text for all rows of a block that another block, or
+ * the same one at another setting, has as well. */
 static const char *run_row_same(struct arena *arena, const struct run_row *row) {
   if (row->same_as == NULL) {
     return NULL;
   }
   if (row->same_block != NULL && strcmp(row->same_block, row->block) != 0) {
-    return arena_format(arena, "same as block %s: measured once for both", row->same_block);
+    return arena_format(arena, "Duplicate of block %s, measured once.", row->same_block);
   }
   const char *axes = run_row_different_axes(arena, row);
-  return arena_format(arena, "same as %s: measured once for both",
+  return arena_format(arena, "Duplicate of %s, measured once.",
                       axes[0] != '\0' ? axes : row->same_as);
 }
 
@@ -75,7 +75,7 @@ static void run_rows_name_single(struct arena *arena, struct run_row *rows, size
   for (size_t i = 0; i < count; i++) {
     const bool after = i + 1 < count && run_row_shares(&rows[i], &rows[i + 1]);
     if (rows[i].same != NULL && !before && !after) {
-      rows[i].same = arena_format(arena, "same as %s: measured once for both", rows[i].same_as);
+      rows[i].same = arena_format(arena, "Duplicate of %s, measured once.", rows[i].same_as);
     }
     before = after;
   }
@@ -248,7 +248,7 @@ static struct result_block *blocks_find(struct arena *arena, struct blocks *bloc
 static void blocks_gather(struct arena *arena, const struct run_rows *cases,
                           struct blocks *blocks) {
   for (size_t i = 0; i < cases->count; i++) {
-    const struct run_row *row = &cases->items[i];
+    struct run_row *row = &cases->items[i];
     struct result_block *block = blocks_find(arena, blocks, row->block);
     block->rows =
         arena_grow(arena, block->rows, block->count, &block->capacity, sizeof(struct run_row *));
@@ -257,37 +257,90 @@ static void blocks_gather(struct arena *arena, const struct run_rows *cases,
   }
 }
 
+static void blocks_remark(struct result_remarks *remarks, const struct result_block *block,
+                          bool table) {
+  for (size_t i = 0; i < block->count; i++) {
+    struct run_row *row = block->rows[i];
+    row->range_shown = table;
+    for (size_t k = 0; k < row->alike_count; k++) {
+      result_remarks_add(remarks, row->alike[k]);
+    }
+    if (row->alike_count == 0 && result_row_shown(row)) {
+      result_remarks_add(remarks, row);
+    }
+  }
+}
+
+/* Rates and times of different kinds do not share a table. */
+static const char *block_unit(const struct result_block *block) {
+  const struct run_row *row = block->rows[0];
+  return strcmp(row->kind, "arithmetic") == 0 && row->measure != NULL             ? row->measure
+         : strcmp(row->kind, "transfer") == 0 || strcmp(row->kind, "stream") == 0 ? "GB/s"
+                                                                                  : row->kind;
+}
+
+/* Neighbours that are tables of one case each share one. */
+static size_t blocks_sharing(const struct blocks *blocks, size_t first) {
+  const char *unit = block_unit(&blocks->items[first]);
+  size_t next = first + 1;
+  while (blocks->items[first].shown == 1 && next < blocks->count &&
+         blocks->items[next].shown <= 1 && strcmp(block_unit(&blocks->items[next]), unit) == 0) {
+    next++;
+  }
+  return next;
+}
+
+static enum status blocks_print(struct result_page *page, const struct blocks *blocks,
+                                const struct result_layout *layouts, struct error *err) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < blocks->count;) {
+    const struct result_block *block = &blocks->items[i];
+    size_t next = i + 1;
+    if (block->shown > 0 && layouts[i].shape != RESULT_TABLE) {
+      output_section(page->output, block->name);
+      status = result_print_matrices(page, block, &layouts[i], err);
+    } else if (block->shown > 0) {
+      next = blocks_sharing(blocks, i);
+      output_section(page->output, next - i == 1 ? block->name : NULL);
+      status = result_print_table(page, block, next - i, err);
+    }
+    i = next;
+  }
+  return status;
+}
+
 enum status run_result_print(const struct result_set *cases, const struct result_set *flows,
-                             bool sums, const struct output *output, struct error *err) {
+                             const struct run_result_options *options, const struct output *output,
+                             struct error *err) {
   struct arena arena = {0};
   struct blocks blocks = {0};
   const struct run_rows rows = run_rows_of(cases);
   blocks_gather(&arena, &rows, &blocks);
-  struct result_page page = {.output = output, .flows = run_rows_of(flows), .sums = sums};
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < blocks.count;) {
-    const struct result_block *block = &blocks.items[i];
-    size_t next = i + 1;
-    if (block->shown == 0) {
-      i = next;
-      continue;
-    }
-    struct result_layout layout;
-    result_layout_find(&page.arena, block, flows != NULL, &layout);
-    if (layout.shape != RESULT_TABLE) {
-      output_section(output, block->name);
-      status = result_print_matrices(&page, block, &layout, err);
-    } else {
-      while (block->shown == 1 && next < blocks.count && blocks.items[next].shown <= 1) {
-        next++;
-      }
-      output_section(output, next - i == 1 ? block->name : NULL);
-      status = result_print_table(&page, block, next - i, err);
-    }
-    i = next;
+  struct result_remarks remarks = {.arena = &arena};
+  struct result_page page = {
+      .output = output, .flows = run_rows_of(flows), .sums = options->sums, .remarks = &remarks};
+  struct result_layout *layouts = arena_array(&arena, blocks.count, sizeof *layouts);
+  for (size_t i = 0; options->brief && i < rows.count; i++) {
+    rows.items[i].same =
+        rows.items[i].same != NULL ? "Duplicate of another case, measured once." : NULL;
   }
+  for (size_t i = 0; i < blocks.count; i++) {
+    if (options->brief) {
+      result_brief_block(&arena, &blocks.items[i]);
+    }
+    result_layout_find(&page.arena, &blocks.items[i], flows != NULL, &layouts[i]);
+    blocks_remark(&remarks, &blocks.items[i], layouts[i].shape == RESULT_TABLE);
+  }
+  result_remarks_settle(&remarks);
+  enum status status = blocks_print(&page, &blocks, layouts, err);
   if (status == STATUS_OK && !page.printed) {
     output_wrapped(output, "", "nothing was measured");
+  }
+  if (status == STATUS_OK) {
+    result_remarks_print(&remarks, output);
+    if (options->answer) {
+      result_brief_answer(&rows, output);
+    }
     status = output_check(output, err);
   }
   arena_fini(&page.arena);

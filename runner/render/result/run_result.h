@@ -7,11 +7,10 @@
  * operations per clock and SM. Every case is shown once in its block, in a cell or row whose labels
  * are its own; in a matrix of both ways on both sides of the diagonal. A setting that was measured
  * in another place has its number and a mark that says where. A case that is not within the
- * precision asked for is marked, with what would help below. Adjacent blocks of one case each share
- * a table. What went wrong stands in the place of its number; reasons and notes stand below, each
- * once. Skipped cases are N/A in a matrix and left out of a table; what the run
- * left out or did not come to is - in a matrix; a block with skipped cases only
- * is left out. */
+ * precision asked for is marked. Adjacent blocks of one case each share a table. What went wrong
+ * stands in the place of its number. Notes stand below all blocks, each once. Skipped cases are N/A
+ * in a matrix and left out of a table; what the run left out or did not come to is - in a matrix; a
+ * block with skipped cases only is left out. */
 #ifndef HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
 #define HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
 
@@ -19,11 +18,16 @@
 
 enum { RUN_RESULT_MATRICES_MAX = 6 };
 
+struct run_result_options {
+  bool sums;   /* below each matrix of rates the sum of its cells */
+  bool brief;  /* one line for a block whose places agree within 2 % */
+  bool answer; /* at the end: the best rate of each kind of path */
+};
+
 /* cases: rows of the saved query run-result. flows: of run-flows, shown below their cases; NULL =
- * not shown. sums: below each matrix of rates stands the sum of its cells. Columns are known by
- * their names; one that a query does not have counts as NULL. */
+ * not shown. Columns are known by their names; one that a query does not have counts as NULL. */
 enum status run_result_print(const struct result_set *cases, const struct result_set *flows,
-                             bool sums, const struct output *output,
+                             const struct run_result_options *options, const struct output *output,
                              struct error *err) CHECK_RESULT;
 
 #endif

@@ -30,7 +30,9 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
                               .curve_count = 1};
     page_results_chart(&results, &plot, PLOT_LOG);
   }
-  assert_int_equal(run_result_print(&rows, NULL, false, &results.output, &err), STATUS_OK);
+  assert_int_equal(
+      run_result_print(&rows, NULL, &(struct run_result_options){0}, &results.output, &err),
+      STATUS_OK);
   page_results_fini(&results);
   result_set_fini(&rows);
   assert_int_equal(fclose(page), 0);
@@ -64,7 +66,7 @@ static void pairs_are_coloured_by_the_rule_of_the_terminal(void **state) {
   assert_contains(text, "<td class=\"n h4\">50.00");
   assert_contains(text, "<td class=\"n none\">N/A");
   assert_contains(text, "<td class=\"n bad\">failed<span class=\"mark\"");
-  assert_contains(text, "<b>[1] </b>out of &lt;memory&gt;</p>");
+  assert_contains(text, "<b>a  </b>out of &lt;memory&gt;</p>");
   assert_contains(text, "min 50.00, mean 84.60, max 100.0 GB/s");
   assert_contains(text, "<span class=\"h4\">further</span>");
   free(text);
@@ -91,7 +93,7 @@ static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
   assert_contains(text, "<th scope=\"col\" class=\"n\">± %</th>");
   assert_contains(text, "<td class=\"n\">1.00</td>");
   assert_contains(text, "<td class=\"n share\" style=\"--share:5.0%\">5.0</td>");
-  assert_contains(text, "<td class=\"name bad\">hung [1]</td>");
+  assert_contains(text, "<td class=\"name bad\">hung a</td>");
   free(text);
 }
 

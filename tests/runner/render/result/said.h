@@ -126,4 +126,33 @@ static inline void said_rows(struct result_set *rows, const struct said *said, s
   assert_int_equal(sink_end(&rows->sink, &err), STATUS_OK);
 }
 
+#define SAID_GPUS(a, b)                                                                            \
+  .path = "gpu" #a "-gpu" #b, .source = "gpu" #a, .source_memory = "device", .target = "gpu" #b,   \
+  .target_memory = "device", .size_bytes = 1 << 20
+#define SAID_UP(gpu, kind)                                                                         \
+  .path = "numa0:" kind "-gpu" #gpu, .source = "numa0", .source_memory = kind,                     \
+  .target = "gpu" #gpu, .target_memory = "device", .size_bytes = 4096
+#define SAID_DOWN(gpu)                                                                             \
+  .path = "gpu" #gpu "-numa0:pinned", .source = "gpu" #gpu, .source_memory = "device",             \
+  .target = "numa0", .target_memory = "pinned", .size_bytes = 4096
+
+/* What a terminal of that width shows. */
+static inline void expect_result_as(const struct run_result_options *options,
+                                    const struct said *said, size_t count, unsigned width,
+                                    const char *expected) {
+  struct result_set rows;
+  struct error err;
+  char *text = NULL;
+  size_t length = 0;
+  said_rows(&rows, said, count);
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  const struct output output = {stream, width, false, NULL};
+  assert_int_equal(run_result_print(&rows, NULL, options, &output, &err), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  result_set_fini(&rows);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
 #endif

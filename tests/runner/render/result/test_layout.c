@@ -486,7 +486,8 @@ static void check_text(struct world *world, const struct result_set *rows,
   FILE *stream = open_memstream(&text, &length);
   const struct output output = {stream, width, false, NULL};
   assert_non_null(stream);
-  assert_int_equal(run_result_print(rows, NULL, false, &output, &err), STATUS_OK);
+  assert_int_equal(run_result_print(rows, NULL, &(struct run_result_options){0}, &output, &err),
+                   STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   drop_summaries(text);
   count_numbers(world, collector, text, " \n", "the text does not show a case once");
@@ -502,7 +503,9 @@ static void check_page(struct world *world, const struct result_set *rows,
   FILE *page = open_memstream(&text, &length);
   assert_non_null(page);
   page_results_init(&results, page, "run-1");
-  assert_int_equal(run_result_print(rows, NULL, false, &results.output, &err), STATUS_OK);
+  assert_int_equal(
+      run_result_print(rows, NULL, &(struct run_result_options){0}, &results.output, &err),
+      STATUS_OK);
   page_results_fini(&results);
   assert_int_equal(fclose(page), 0);
   count_numbers(world, collector, text, "<>", "the page does not show a case once");
@@ -574,7 +577,8 @@ static void check_world(struct world *world, struct record *record, struct query
   const struct output_backend backend = {&collector,        collect_section, collect_heading,
                                          collect_paragraph, collect_table,   collect_summary};
   const struct output output = {stdout, 0, false, &backend};
-  assert_int_equal(run_result_print(&rows, NULL, false, &output, &err), STATUS_OK);
+  assert_int_equal(run_result_print(&rows, NULL, &(struct run_result_options){0}, &output, &err),
+                   STATUS_OK);
   check_spots(world, &collector);
   check_text(world, &rows, &collector, 0);
   check_text(world, &rows, &collector, 80);

@@ -3,39 +3,17 @@
 
 static void expect_result(const struct said *said, size_t count, unsigned width,
                           const char *expected) {
-  struct result_set rows;
-  struct error err;
-  char *text = NULL;
-  size_t length = 0;
-  said_rows(&rows, said, count);
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
-  const struct output output = {stream, width, false, NULL};
-  assert_int_equal(run_result_print(&rows, NULL, false, &output, &err), STATUS_OK);
-  assert_int_equal(fclose(stream), 0);
-  result_set_fini(&rows);
-  assert_string_equal(text, expected);
-  free(text);
+  expect_result_as(&(struct run_result_options){0}, said, count, width, expected);
 }
 #define EXPECT(said, width, expected)                                                              \
   expect_result(said, sizeof(said) / sizeof *(said), width, expected)
 
-#define GPUS(a, b)                                                                                 \
-  .path = "gpu" #a "-gpu" #b, .source = "gpu" #a, .source_memory = "device", .target = "gpu" #b,   \
-  .target_memory = "device", .size_bytes = 1 << 20
-#define UP(gpu, kind)                                                                              \
-  .path = "numa0:" kind "-gpu" #gpu, .source = "numa0", .source_memory = kind,                     \
-  .target = "gpu" #gpu, .target_memory = "device", .size_bytes = 4096
-#define DOWN(gpu)                                                                                  \
-  .path = "gpu" #gpu "-numa0:pinned", .source = "gpu" #gpu, .source_memory = "device",             \
-  .target = "numa0", .target_memory = "pinned", .size_bytes = 4096
-
 static void what_was_left_out_is_not_impossible(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "d2d", GPUS(0, 1), .gbps = 300, .partial = true},
-      {.block = "d2d", GPUS(1, 2), .status = "skipped", .reason = "why ever", .partial = true},
-      {.block = "d2d", GPUS(2, 0), .gbps = 300, .partial = true},
+      {.block = "d2d", SAID_GPUS(0, 1), .gbps = 300, .partial = true},
+      {.block = "d2d", SAID_GPUS(1, 2), .status = "skipped", .reason = "why ever", .partial = true},
+      {.block = "d2d", SAID_GPUS(2, 0), .gbps = 300, .partial = true},
   };
   EXPECT(said, 0,
          "d2d\n"
@@ -52,15 +30,15 @@ static void what_was_left_out_is_not_impossible(void **state) {
 static void pairs_are_matrices(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "d2d", GPUS(0, 1), .gbps = 300},
-      {.block = "d2d", GPUS(0, 10), .gbps = 200},
-      {.block = "d2d", GPUS(1, 0), .gbps = 300},
-      {.block = "d2d", GPUS(1, 10), .status = "skipped", .reason = "why ever"},
-      {.block = "down", DOWN(0), .gbps = 55, .under_load = true},
-      {.block = "down", DOWN(1), .gbps = 54, .under_load = true},
-      {.block = "local", GPUS(0, 0), .gbps = 100},
-      {.block = "local", GPUS(1, 1), .gbps = 100},
-      {.block = "gone", GPUS(1, 2), .status = "skipped", .reason = "why ever"},
+      {.block = "d2d", SAID_GPUS(0, 1), .gbps = 300},
+      {.block = "d2d", SAID_GPUS(0, 10), .gbps = 200},
+      {.block = "d2d", SAID_GPUS(1, 0), .gbps = 300},
+      {.block = "d2d", SAID_GPUS(1, 10), .status = "skipped", .reason = "why ever"},
+      {.block = "down", SAID_DOWN(0), .gbps = 55, .under_load = true},
+      {.block = "down", SAID_DOWN(1), .gbps = 54, .under_load = true},
+      {.block = "local", SAID_GPUS(0, 0), .gbps = 100},
+      {.block = "local", SAID_GPUS(1, 1), .gbps = 100},
+      {.block = "gone", SAID_GPUS(1, 2), .status = "skipped", .reason = "why ever"},
   };
   EXPECT(said, 0,
          "d2d\n"
@@ -92,33 +70,34 @@ static void pairs_are_matrices(void **state) {
 static void both_ways_stand_on_both_sides(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "both", GPUS(0, 1), .flows = 2, .direction = "both", .gbps = 700},
+      {.block = "both", SAID_GPUS(0, 1), .flows = 2, .direction = "both", .gbps = 700},
       {.block = "both",
-       GPUS(0, 2),
+       SAID_GPUS(0, 2),
        .flows = 2,
        .direction = "both",
        .status = "hung",
        .reason = "no answer"},
-      {.block = "both", GPUS(1, 2), .flows = 2, .direction = "both", .gbps = 720},
+      {.block = "both", SAID_GPUS(1, 2), .flows = 2, .direction = "both", .gbps = 720},
   };
   EXPECT(said, 60,
          "both\n"
          "1MiB by ce: both ways, total GB/s between row and column\n"
-         "       gpu0        gpu1   gpu2\n"
-         "gpu0    N/A       700.0   hung  [1]\n"
-         "gpu1  700.0         N/A  720.0\n"
-         "gpu2   hung  [1]  720.0    N/A\n"
+         "       gpu0      gpu1   gpu2\n"
+         "gpu0    N/A     700.0   hung  a\n"
+         "gpu1  700.0       N/A  720.0\n"
+         "gpu2   hung  a  720.0    N/A\n"
          "min 700.0, mean 710.0, max 720.0 GB/s; 175.0 to 180.0 % of\n"
          "peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
-         "[1] no answer\n");
+         "\n"
+         "a  no answer\n");
 }
 
 /* Between a host and GPUs there is one number a pair, and one line. */
 static void both_ways_with_the_host_stand_once(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "both", UP(0, "pinned"), .flows = 2, .direction = "both", .gbps = 100},
-      {.block = "both", UP(1, "pinned"), .flows = 2, .direction = "both", .gbps = 101},
+      {.block = "both", SAID_UP(0, "pinned"), .flows = 2, .direction = "both", .gbps = 100},
+      {.block = "both", SAID_UP(1, "pinned"), .flows = 2, .direction = "both", .gbps = 101},
   };
   EXPECT(said, 0,
          "both\n"
@@ -134,26 +113,26 @@ static void both_ways_with_the_host_stand_once(void **state) {
 static void directions_are_not_mixed(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "d2d", GPUS(0, 1), .axes = "direction=forward", .gbps = 374},
-      {.block = "d2d", GPUS(1, 0), .axes = "direction=forward", .gbps = 375},
+      {.block = "d2d", SAID_GPUS(0, 1), .axes = "direction=forward", .gbps = 374},
+      {.block = "d2d", SAID_GPUS(1, 0), .axes = "direction=forward", .gbps = 375},
       {.block = "d2d",
-       GPUS(0, 1),
+       SAID_GPUS(0, 1),
        .axes = "direction=both",
        .flows = 2,
        .direction = "both",
        .gbps = 748},
-      {.block = "host", UP(0, "pinned"), .axes = "direction=forward", .gbps = 55},
-      {.block = "host", UP(1, "pinned"), .axes = "direction=forward", .gbps = 54},
-      {.block = "host", DOWN(0), .axes = "direction=reverse", .gbps = 50},
-      {.block = "host", DOWN(1), .axes = "direction=reverse", .gbps = 51},
+      {.block = "host", SAID_UP(0, "pinned"), .axes = "direction=forward", .gbps = 55},
+      {.block = "host", SAID_UP(1, "pinned"), .axes = "direction=forward", .gbps = 54},
+      {.block = "host", SAID_DOWN(0), .axes = "direction=reverse", .gbps = 50},
+      {.block = "host", SAID_DOWN(1), .axes = "direction=reverse", .gbps = 51},
       {.block = "host",
-       UP(0, "pinned"),
+       SAID_UP(0, "pinned"),
        .axes = "direction=both",
        .flows = 2,
        .direction = "both",
        .gbps = 90},
       {.block = "host",
-       UP(1, "pinned"),
+       SAID_UP(1, "pinned"),
        .axes = "direction=both",
        .flows = 2,
        .direction = "both",
@@ -226,27 +205,36 @@ static void a_sweep_over_places_is_a_grid(void **state) {
   EXPECT(said, 0,
          "up\n"
          "by ce: GB/s from numa0:pinned to column\n"
-         " size   gpu0        gpu1\n"
-         "64KiB  10.00  [1]   hung  [2]\n"
-         " 1MiB  40.00       41.00\n"
+         " size   gpu0      gpu1\n"
+         "64KiB  10.00  a   hung  b\n"
+         " 1MiB  40.00     41.00\n"
          "2.5 to 10.2 % of peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
-         "[1] same as before/numa0:pinned-gpu0/64KiB: measured once for both\n"
-         "[2] why\n"
          "\n"
          "again\n"
          "64KiB by ce: GB/s\n"
-         "path               settings           GB/s  +/- %  % of peak\n"
-         "numa0:pinned-gpu0  initiator=target  10.00   0.05        2.5\n"
+         "path               settings           GB/s  +/- %  % of peak  note\n"
+         "numa0:pinned-gpu0  initiator=target  10.00   0.05        2.5  c\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
-         "note: same as up/numa0:pinned-gpu0/64KiB: measured once for both\n");
+         "\n"
+         "a  Duplicate of before/numa0:pinned-gpu0/64KiB, measured once.\n"
+         "b  why\n"
+         "c  Duplicate of up/numa0:pinned-gpu0/64KiB, measured once.\n");
 }
 
 /* Where path and settings are those of another row, all axes are shown. */
 static void rows_of_a_table_are_told_apart(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "t", GPUS(0, 1), .axes = "direction=forward trials.min=5", .flows = 3, .gbps = 10},
-      {.block = "t", GPUS(0, 1), .axes = "direction=reverse trials.min=5", .flows = 3, .gbps = 11},
+      {.block = "t",
+       SAID_GPUS(0, 1),
+       .axes = "direction=forward trials.min=5",
+       .flows = 3,
+       .gbps = 10},
+      {.block = "t",
+       SAID_GPUS(0, 1),
+       .axes = "direction=reverse trials.min=5",
+       .flows = 3,
+       .gbps = 11},
   };
   EXPECT(said, 0,
          "t\n"
@@ -260,42 +248,41 @@ static void rows_of_a_table_are_told_apart(void **state) {
 static void sizes_and_memories_are_headings(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "up", UP(0, "pinned"), .axes = "from.memory=pinned", .gbps = 50},
-      {.block = "up", UP(1, "pinned"), .axes = "from.memory=pinned", .gbps = 51},
+      {.block = "up", SAID_UP(0, "pinned"), .axes = "from.memory=pinned", .gbps = 50},
+      {.block = "up", SAID_UP(1, "pinned"), .axes = "from.memory=pinned", .gbps = 51},
       {.block = "up",
-       UP(0, "pageable"),
+       SAID_UP(0, "pageable"),
        .axes = "from.memory=pageable",
        .gbps = 9,
        .notes = SAID_REMARK("slow")},
       {.block = "up",
-       UP(1, "pageable"),
+       SAID_UP(1, "pageable"),
        .axes = "from.memory=pageable",
        .gbps = 8,
        .notes = SAID_REMARK("slow")},
   };
-  EXPECT(
-      said, 0,
-      "up\n"
-      "GB/s from row to column by ce\n"
-      "4KiB, pinned memory\n"
-      "        gpu0   gpu1\n"
-      "numa0  50.00  51.00\n"
-      "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); 95 "
-      "% "
-      "interval within 0.05 %\n"
-      "4KiB, pageable memory\n"
-      "        gpu0        gpu1\n"
-      "numa0  9.000  [1]  8.000  [1]\n"
-      "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-      "interval within 0.05 %\n"
-      "[1] slow\n");
+  EXPECT(said, 0,
+         "up\n"
+         "GB/s from row to column by ce\n"
+         "4KiB, pinned memory\n"
+         "        gpu0   gpu1\n"
+         "numa0  50.00  51.00\n"
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "95 % interval within 0.05 %\n"
+         "4KiB, pageable memory\n"
+         "        gpu0      gpu1\n"
+         "numa0  9.000  a  8.000  a\n"
+         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); 95 "
+         "% interval within 0.05 %\n"
+         "\n"
+         "a  2 cases: slow\n");
 }
 
 static void latencies_are_in_ns(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "chase", UP(0, "pinned"), .ns_per_hop = 1190.2, .cycles = 2356.4},
-      {.block = "chase", UP(1, "pinned"), .ns_per_hop = 1210.4, .cycles = 2396.6},
+      {.block = "chase", SAID_UP(0, "pinned"), .ns_per_hop = 1190.2, .cycles = 2356.4},
+      {.block = "chase", SAID_UP(1, "pinned"), .ns_per_hop = 1210.4, .cycles = 2396.6},
   };
   EXPECT(
       said, 0,
@@ -311,44 +298,45 @@ static void latencies_are_in_ns(void **state) {
 static void the_rest_is_tables(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "sweep", UP(0, "pinned"), .axes = "method=sm size=4KiB", .gbps = 10},
+      {.block = "sweep", SAID_UP(0, "pinned"), .axes = "method=sm size=4KiB", .gbps = 10},
       {.block = "sweep",
-       UP(0, "pinned"),
+       SAID_UP(0, "pinned"),
        .axes = "method=ce size=4KiB",
        .status = "failed",
        .reason = "broken"},
-      {.block = "all_up", UP(0, "pinned"), .flows = 4, .gbps = 200},
+      {.block = "all_up", SAID_UP(0, "pinned"), .flows = 4, .gbps = 200},
       {.block = "all_down",
-       DOWN(1),
+       SAID_DOWN(1),
        .flows = 4,
        .gbps = 201,
        .under_load = true,
        .notes = SAID_REMARK("odd")},
-      {.block = "mixed", GPUS(0, 1), .flows = 3, .gbps = 300},
-      {.block = "mixed", GPUS(0, 2), .flows = 3, .gbps = 1300},
+      {.block = "mixed", SAID_GPUS(0, 1), .flows = 3, .gbps = 300},
+      {.block = "mixed", SAID_GPUS(0, 2), .flows = 3, .gbps = 1300},
   };
   EXPECT(said, 0,
          "sweep\n"
          "4KiB: GB/s\n"
-         "path               settings    GB/s  +/- %  % of peak  remark\n"
+         "path               settings    GB/s  +/- %  % of peak  note\n"
          "numa0:pinned-gpu0  method=sm  10.00   0.05        2.5\n"
-         "numa0:pinned-gpu0  method=ce                           failed [1]\n"
+         "numa0:pinned-gpu0  method=ce                           failed a\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
-         "[1] broken\n"
          "\n"
          "4KiB each: GB/s of all flows, over one window\n"
-         "block     path                GB/s  +/- %  % of peak  remark\n"
+         "block     path                GB/s  +/- %  % of peak  note\n"
          "all_up    numa0:pinned-gpu0  200.0   0.05       50.0\n"
-         "all_down  gpu1-numa0:pinned  201.0   0.05       50.2  [1]\n"
+         "all_down  gpu1-numa0:pinned  201.0   0.05       50.2  b\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
-         "[1] odd\n"
          "\n"
          "mixed\n"
          "1MiB by ce: GB/s of all flows, over one window\n"
          "path        GB/s  +/- %  % of peak\n"
          "gpu0-gpu1  300.0   0.05       75.0\n"
          "gpu0-gpu2   1300   0.05      325.0\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n");
+         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "\n"
+         "a  broken\n"
+         "b  odd\n");
   /* Too narrow: the interval, which both have, goes first, then the peak. */
   EXPECT(((const struct said[]){said[4], said[5]}), 24,
          "mixed\n"
@@ -364,9 +352,14 @@ static void the_rest_is_tables(void **state) {
          "            --format csv\n"
          "            shows them\n");
   /* What all have goes rather than that settings are wrapped; these are where that is enough. */
-  const struct said settings[] = {
-      {.block = "s", UP(0, "pinned"), .axes = "kernel.grid=per_sm*1 kernel.block=128", .gbps = 10},
-      {.block = "s", UP(0, "pinned"), .axes = "kernel.grid=per_sm*2 kernel.block=256", .gbps = 20}};
+  const struct said settings[] = {{.block = "s",
+                                   SAID_UP(0, "pinned"),
+                                   .axes = "kernel.grid=per_sm*1 kernel.block=128",
+                                   .gbps = 10},
+                                  {.block = "s",
+                                   SAID_UP(0, "pinned"),
+                                   .axes = "kernel.grid=per_sm*2 kernel.block=256",
+                                   .gbps = 20}};
   EXPECT(settings, 70,
          "s\n"
          "4KiB by ce: GB/s\n"
@@ -443,9 +436,13 @@ static void every_kind_has_its_unit(void **state) {
 static void what_is_not_precise_enough_is_marked(void **state) {
   (void)state;
   const struct said sweep[] = {
-      {.block = "sweep", UP(0, "pinned"), .axes = "threads=1", .gbps = 10, .stop = "precision"},
       {.block = "sweep",
-       UP(0, "pinned"),
+       SAID_UP(0, "pinned"),
+       .axes = "threads=1",
+       .gbps = 10,
+       .stop = "precision"},
+      {.block = "sweep",
+       SAID_UP(0, "pinned"),
        .axes = "threads=2",
        .gbps = 11,
        .stop = "time",
@@ -453,45 +450,45 @@ static void what_is_not_precise_enough_is_marked(void **state) {
        .spread = 0.94,
        .notes = SAID_REMARK("not gated")},
       {.block = "sweep",
-       UP(0, "pinned"),
+       SAID_UP(0, "pinned"),
        .axes = "threads=3",
        .gbps = 12,
        .stop = "time",
        .noise = "white",
        .spread = 0.78},
       {.block = "sweep",
-       UP(0, "pinned"),
+       SAID_UP(0, "pinned"),
        .axes = "threads=4",
        .gbps = 13,
        .stop = "trials",
        .processes = 10},
   };
-  EXPECT(
-      sweep, 100,
-      "sweep\n"
-      "4KiB by ce: GB/s\n"
-      "path               settings    GB/s  +/- %  % of peak  remark\n"
-      "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5\n"
-      "numa0:pinned-gpu0  threads=2  11.00   0.94        2.8  [1,2]\n"
-      "numa0:pinned-gpu0  threads=3  12.00   0.78        3.0  [2]\n"
-      "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  [3]\n"
-      "% of peak: nvlink raw, 400.0 GB/s\n"
-      "[1] not gated\n"
-      "[2] not within precision (up to +/- 0.94 %): max_time ended the trials, whose noise has no "
-      "pattern;\n"
-      "    more time helps: --set measure.max_time=TIME\n"
-      "[3] not within precision in some processes: trials.max ended the trials; more trials may "
-      "help: --set\n"
-      "    measure.trials.max=N\n");
+  EXPECT(sweep, 100,
+         "sweep\n"
+         "4KiB by ce: GB/s\n"
+         "path               settings    GB/s  +/- %  % of peak  note\n"
+         "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5\n"
+         "numa0:pinned-gpu0  threads=2   11.0   0.94        2.8  a,b\n"
+         "numa0:pinned-gpu0  threads=3  12.00   0.78        3.0  b\n"
+         "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  c\n"
+         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "\n"
+         "a  not gated\n"
+         "b  2 cases: Precision target missed: +/- 0.94 % when max_time ended. The noise is "
+         "random; more time\n"
+         "   helps: --set measure.max_time=TIME\n"
+         "c  Precision target missed in some processes when trials.max ended. More trials may "
+         "help: --set\n"
+         "   measure.trials.max=N\n");
   const struct said pairs[] = {
       {.block = "up",
-       UP(0, "pinned"),
+       SAID_UP(0, "pinned"),
        .gbps = 50,
        .notes = SAID_REMARK("not gated"),
        .stop = "time",
        .spread = 2},
       {.block = "up",
-       UP(1, "pinned"),
+       SAID_UP(1, "pinned"),
        .gbps = 51,
        .notes = SAID_REMARK("not gated"),
        .stop = "precision"},
@@ -499,14 +496,14 @@ static void what_is_not_precise_enough_is_marked(void **state) {
   EXPECT(pairs, 0,
          "up\n"
          "4KiB by ce: GB/s from row to column\n"
-         "               gpu0        gpu1\n"
-         "numa0:pinned  50.00  [1]  51.00\n"
+         "               gpu0      gpu1\n"
+         "numa0:pinned  50.00  a  51.00\n"
          "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 2 %\n"
-         "note: not gated\n"
-         "[1] not within precision (up to +/- 2 %): max_time ended the trials; more time may help: "
-         "--set measure.max_time=TIME\n");
+         "95 % interval within 2 %\n"
+         "\n"
+         "All cases: not gated\n"
+         "a  Precision target missed: +/- 2 % when max_time ended. More time may help: --set "
+         "measure.max_time=TIME\n");
 }
 
 /* What helps depends on the noise: more trials only where they differ by chance. */
@@ -514,8 +511,8 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
   (void)state;
 #define NOISY(kind, threads, percent, length)                                                      \
   {                                                                                                \
-    .block = "sweep", UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10, .stop = "time",    \
-    .noise = kind, .noise_percent = percent, .noise_ns = length, .spread = 1                       \
+    .block = "sweep", SAID_UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10,               \
+    .stop = "time", .noise = kind, .noise_percent = percent, .noise_ns = length, .spread = 1       \
   }
   const struct said sweep[] = {NOISY("dips", 1, 14, 5.2e6), NOISY("dips", 2, 3.3, 17.7e6),
                                NOISY("drift", 3, -8.04, 0), NOISY("two_modes", 4, 4.1, 0),
@@ -524,24 +521,24 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
   EXPECT(sweep, 80,
          "sweep\n"
          "4KiB by ce: GB/s\n"
-         "path               settings    GB/s  +/- %  % of peak  remark\n"
-         "numa0:pinned-gpu0  threads=1  10.00   1.00        2.5  [1]\n"
-         "numa0:pinned-gpu0  threads=2  10.00   1.00        2.5  [1]\n"
-         "numa0:pinned-gpu0  threads=3  10.00   1.00        2.5  [2]\n"
-         "numa0:pinned-gpu0  threads=4  10.00   1.00        2.5  [3]\n"
-         "numa0:pinned-gpu0  threads=5  10.00   1.00        2.5  [4]\n"
+         "path               settings   GB/s  +/- %  % of peak  note\n"
+         "numa0:pinned-gpu0  threads=1  10.0   1.00        2.5  a\n"
+         "numa0:pinned-gpu0  threads=2  10.0   1.00        2.5  a\n"
+         "numa0:pinned-gpu0  threads=3  10.0   1.00        2.5  b\n"
+         "numa0:pinned-gpu0  threads=4  10.0   1.00        2.5  c\n"
+         "numa0:pinned-gpu0  threads=5  10.0   1.00        2.5  d\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
-         "[1] not within precision (up to +/- 1 %): max_time ended the trials; dips of 5.2\n"
-         "    to 18 ms, up to 14 % slower, as where others use the host's memory or\n"
-         "    processors; more time does not help\n"
-         "[2] not within precision (up to +/- 1 %): max_time ended the trials; their level\n"
-         "    moved, by up to 8 %; more time does not help, but where the first differ\n"
-         "    more warm-up does: --set measure.warmup=N\n"
-         "[3] not within precision (up to +/- 1 %): max_time ended the trials; they have\n"
-         "    two levels, up to 4.1 % apart, and the median may be at either; more time\n"
-         "    does not help\n"
-         "[4] not within precision (up to +/- 1 %): max_time ended the trials, too few to\n"
-         "    tell what their noise is; more time may help: --set measure.max_time=TIME\n");
+         "\n"
+         "a  2 cases: Precision target missed: +/- 1 % when max_time ended. Dips of 5.2 to\n"
+         "   18 ms, up to 14 % slower, as when other programs use the host's memory or\n"
+         "   processors. More time does not help.\n"
+         "b  Precision target missed: +/- 1 % when max_time ended. Results drifted by up\n"
+         "   to 8 % during the case. More time does not help. If the first trials are\n"
+         "   slow, raise measure.warmup.\n"
+         "c  Precision target missed: +/- 1 % when max_time ended. Trials have two levels,\n"
+         "   up to 4.1 % apart; the median may be at either. More time does not help.\n"
+         "d  Precision target missed: +/- 1 % when max_time ended. Too few trials to\n"
+         "   classify the noise; more time may help: --set measure.max_time=TIME\n");
 }
 
 /* What differs by figures is one footnote; parts of a note stand alone; names are no figures. */
@@ -549,7 +546,7 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
   (void)state;
 #define SWEPT(threads, list)                                                                       \
   {                                                                                                \
-    .block = "sweep", UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10,                    \
+    .block = "sweep", SAID_UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10,               \
     .notes = SAID_NOTES(list)                                                                      \
   }
 #define CLOCK(from, to)         SAID_NOTE("cpu_clock", "null", "", from "," to)
@@ -564,25 +561,26 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
   EXPECT(sweep, 80,
          "sweep\n"
          "4KiB by ce: GB/s\n"
-         "path               settings    GB/s  +/- %  % of peak  remark\n"
-         "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5  [1,2]\n"
-         "numa0:pinned-gpu0  threads=2  10.00   0.05        2.5  [1,3,4]\n"
-         "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  [3,5]\n"
-         "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  [2]\n"
-         "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  [6]\n"
+         "path               settings    GB/s  +/- %  % of peak  note\n"
+         "numa0:pinned-gpu0  threads=1  10.00   0.05        2.5  a,b\n"
+         "numa0:pinned-gpu0  threads=2  10.00   0.05        2.5  a,c,d\n"
+         "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  c,e\n"
+         "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  b\n"
+         "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  f\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
-         "[1] the processor's clock moved from 2.9-3 to 2.7-3.05 GHz\n"
-         "[2] may be slowed: gpu0 throttled by hw_thermal for 50-90 % of the time\n"
-         "[3] reserved 2 MiB pages\n"
-         "[4] may be slowed: gpu0 in use by pid 7 (x)\n"
-         "[5] may be slowed: gpu1 throttled by hw_thermal for 50 % of the time\n"
-         "[6] may be slowed: gpu0 in use by pid 8 (x)\n");
+         "\n"
+         "a  2 cases: the processor's clock moved from 2.9-3 to 2.7-3.05 GHz\n"
+         "b  2 cases: may be slowed: gpu0 throttled by hw_thermal for 50-90 % of the time\n"
+         "c  2 cases: reserved 2 MiB pages\n"
+         "d  may be slowed: gpu0 in use by pid 7 (x)\n"
+         "e  may be slowed: gpu1 throttled by hw_thermal for 50 % of the time\n"
+         "f  may be slowed: gpu0 in use by pid 8 (x)\n");
 }
 
 static void nothing_is_said_too(void **state) {
   (void)state;
   const struct said said[] = {
-      {.block = "gone", GPUS(1, 2), .status = "skipped", .reason = "why ever"}};
+      {.block = "gone", SAID_GPUS(1, 2), .status = "skipped", .reason = "why ever"}};
   EXPECT(said, 80, "nothing was measured\n");
 }
 

@@ -1,0 +1,294 @@
+/* result_brief.c - the short form of a result: one line for a block whose places agree, and the
+ * answer below all blocks. */
+#include "engine/base/strings.h"
+#include "runner/render/result/matrix.h"
+#include "runner/render/result/result_block.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ALIKE_PERCENT = 2;
+
+/* ---- blocks whose places agree ---- */
+
+static bool brief_equal(double a, double b) {
+  return a == b || (isnan(a) && isnan(b));
+}
+
+/* What people ask of such a case: GB/s of bytes that moved, else ns. */
+static double brief_figure(const struct run_row *row) {
+  return !isnan(row->gbps)               ? row->gbps
+         : !isnan(row->ns_per_hop)       ? row->ns_per_hop
+         : !isnan(row->ops_per_clock_sm) ? row->ops_per_clock_sm
+         : !isnan(row->ns_per_op)        ? row->ns_per_op
+                                         : row->median_ns;
+}
+
+static bool brief_is_slowed(const struct run_row *row) {
+  for (size_t i = 0; i < row->note_count; i++) {
+    if (note_slows(row->notes[i].kind)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Nothing has to be said of that case in particular. */
+static bool brief_is_plain(const struct run_row *row) {
+  const bool falls_short = row->as_expected != NULL && strcmp(row->as_expected, "usual") != 0;
+  return strcmp(row->status, "ok") == 0 && !isnan(brief_figure(row)) && !brief_is_slowed(row) &&
+         !(row->above_peak > 0) && !(row->partial > 0) && !falls_short;
+}
+
+/* They differ by their places alone. */
+static bool brief_are_alike(const struct run_row *a, const struct run_row *b) {
+  if (!brief_equal(a->size_bytes, b->size_bytes) || !brief_equal(a->peak_gbps, b->peak_gbps) ||
+      !brief_equal(a->flows, b->flows) || !brief_equal(a->under_load, b->under_load) ||
+      !strings_equal(a->kind, b->kind) || !strings_equal(a->method, b->method) ||
+      !strings_equal(a->operation, b->operation) || !strings_equal(a->direction, b->direction) ||
+      !strings_equal(a->measure, b->measure) || !strings_equal(a->same, b->same) ||
+      !strings_equal(a->limited_by, b->limited_by) ||
+      !strings_equal(a->source_memory, b->source_memory) ||
+      !strings_equal(a->target_memory, b->target_memory) ||
+      !strings_equal(a->expected, b->expected) || a->swept_count != b->swept_count) {
+    return false;
+  }
+  for (size_t i = 0; i < a->swept_count; i++) {
+    if (!result_axis_is_place(a->swept[i].key) &&
+        strcmp(a->swept[i].value, b->swept[i].value) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static int numbers_compare(const void *left, const void *right) {
+  const unsigned long a = *(const unsigned long *)left;
+  const unsigned long b = *(const unsigned long *)right;
+  return (a > b) - (a < b);
+}
+
+/* "gpu0..3" of places whose numbers are neighbours, else "gpu0,2". NULL: a case has none. */
+static const char *brief_places(struct arena *arena, struct run_row **rows, size_t count,
+                                bool target) {
+  unsigned long *numbers = arena_array(arena, count, sizeof *numbers);
+  const char *text = "";
+  for (size_t i = 0; i < count; i++) {
+    const char *place = target ? rows[i]->target : rows[i]->source;
+    const size_t stem = place != NULL ? strcspn(place, "0123456789") : 0;
+    if (stem == 0 || (i > 0 && strncmp(place, text, stem) != 0)) {
+      return NULL;
+    }
+    text = i == 0 ? arena_strndup(arena, place, stem) : text;
+    numbers[i] = strtoul(place + stem, NULL, 10);
+  }
+  qsort(numbers, count, sizeof *numbers, numbers_compare);
+  for (size_t i = 0, last = 0; i < count; i = last + 1) {
+    last = i;
+    while (last + 1 < count && numbers[last + 1] <= numbers[last] + 1) {
+      last++;
+    }
+    text = arena_format(arena, "%s%s%lu", text, i > 0 ? "," : "", numbers[i]);
+    if (numbers[last] > numbers[i]) {
+      text = arena_format(arena, "%s..%lu", text, numbers[last]);
+    }
+  }
+  return text;
+}
+
+/* "numa0:pinned-gpu0..3, 4 cases" */
+static const char *brief_path(struct arena *arena, const struct result_block *block) {
+  const struct run_row *first = block->rows[0];
+  const char *source = brief_places(arena, block->rows, block->count, false);
+  const char *target = brief_places(arena, block->rows, block->count, true);
+  if (source == NULL || target == NULL || first->flows > 1) {
+    return arena_format(arena, "%s and %zu more", first->path, block->count - 1);
+  }
+  const char *path = result_place(arena, source, first->source_memory);
+  if (strcmp(first->source, first->target) != 0 ||
+      !strings_equal(first->source_memory, first->target_memory)) {
+    path = arena_format(arena, "%s-%s", path, result_place(arena, target, first->target_memory));
+  }
+  return arena_format(arena, "%s, %zu cases", path, block->count);
+}
+
+/* "393.5", "393.5-394.1" */
+static const char *brief_figures(struct arena *arena, const struct run_row *least,
+                                 const struct run_row *greatest) {
+  char from[MATRIX_NUMBER_MAX];
+  char to[MATRIX_NUMBER_MAX];
+  matrix_number_within(brief_figure(least), result_spread(least), from);
+  matrix_number_within(brief_figure(greatest), result_spread(greatest), to);
+  return strcmp(from, to) == 0 ? arena_strdup(arena, from) : arena_format(arena, "%s-%s", from, to);
+}
+
+void result_brief_block(struct arena *arena, struct result_block *block) {
+  size_t count = 0;
+  struct run_row **rows = arena_array(arena, block->count, sizeof(struct run_row *));
+  const struct run_row *least = NULL;
+  const struct run_row *greatest = NULL;
+  for (size_t i = 0; i < block->count; i++) {
+    struct run_row *row = block->rows[i];
+    if (!result_row_shown(row)) {
+      continue;
+    }
+    if (!brief_is_plain(row) || (count > 0 && !brief_are_alike(rows[0], row))) {
+      return;
+    }
+    least = least == NULL || brief_figure(row) < brief_figure(least) ? row : least;
+    greatest = greatest == NULL || brief_figure(row) > brief_figure(greatest) ? row : greatest;
+    rows[count++] = row;
+  }
+  if (count < 2 || brief_figure(greatest) > brief_figure(least) * (1 + ALIKE_PERCENT / 100)) {
+    return;
+  }
+  struct run_row *all = arena_array(arena, 1, sizeof *all);
+  *all = *rows[0];
+  for (size_t i = 1; i < count; i++) {
+    all->percent_of_peak = fmin(all->percent_of_peak, rows[i]->percent_of_peak);
+    if (result_spread(rows[i]) > result_spread(all)) {
+      all->low_ns = rows[i]->low_ns;
+      all->high_ns = rows[i]->high_ns;
+      all->median_ns = rows[i]->median_ns;
+    }
+  }
+  const struct result_block shown = {block->name, rows, count, count, count};
+  all->path = brief_path(arena, &shown);
+  all->figure = brief_figures(arena, least, greatest);
+  all->swept_count = 0;
+  all->alike = (const struct run_row *const *)rows;
+  all->alike_count = count;
+  block->rows = arena_array(arena, 1, sizeof(struct run_row *));
+  block->rows[0] = all;
+  block->count = block->shown = block->capacity = 1;
+}
+
+/* ---- the answer ---- */
+
+enum answer { ANSWER_UP, ANSWER_DOWN, ANSWER_PEER, ANSWER_LOCAL, ANSWER_HOST, answer_count };
+
+static const struct {
+  const char *rate, *latency; /* of a chase, whose source is the memory */
+} ANSWERS[] = {
+    [ANSWER_UP] = {"Host to GPU", "from a GPU to host memory"},
+    [ANSWER_DOWN] = {"GPU to host", "from the host to GPU memory"},
+    [ANSWER_PEER] = {"GPU to GPU", "to another GPU"},
+    [ANSWER_LOCAL] = {"Within a GPU", "to a GPU's own memory"},
+    [ANSWER_HOST] = {"Host to host", "from the host to its memory"},
+};
+_Static_assert(sizeof ANSWERS / sizeof *ANSWERS == answer_count, "each has its names");
+
+/* What counts is large enough that no cache of the host serves it, where there is such a case. */
+static const double ANSWER_BYTES_MIN = 16 << 20;
+
+/* The case of each pair of places that stands for it. */
+struct answer_pairs {
+  const struct run_row **items;
+  size_t count, capacity;
+};
+
+static bool answer_of(const struct run_row *row, enum answer *answer) {
+  if (row->source == NULL || row->target == NULL) {
+    return false;
+  }
+  const bool from_gpu = strncmp(row->source, "gpu", 3) == 0;
+  const bool to_gpu = strncmp(row->target, "gpu", 3) == 0;
+  *answer = from_gpu && to_gpu
+                ? (strcmp(row->source, row->target) == 0 ? ANSWER_LOCAL : ANSWER_PEER)
+            : to_gpu   ? ANSWER_UP
+            : from_gpu ? ANSWER_DOWN
+                       : ANSWER_HOST;
+  return true;
+}
+
+/* Of rates the best of large copies, of latencies that of the largest footprint. */
+static bool answer_is_better(const struct run_row *row, const struct run_row *than) {
+  const bool chase = strings_equal(row->kind, "chase");
+  const double enough = chase ? INFINITY : ANSWER_BYTES_MIN;
+  const double size = fmin(row->size_bytes, enough);
+  const double other = fmin(than->size_bytes, enough);
+  return size != other ? size > other
+         : chase       ? row->ns_per_hop < than->ns_per_hop
+                       : row->gbps > than->gbps;
+}
+
+static void answer_put(struct arena *arena, struct answer_pairs *pairs, const struct run_row *row) {
+  for (size_t i = 0; i < pairs->count; i++) {
+    if (strcmp(pairs->items[i]->source, row->source) == 0 &&
+        strcmp(pairs->items[i]->target, row->target) == 0) {
+      pairs->items[i] = answer_is_better(row, pairs->items[i]) ? row : pairs->items[i];
+      return;
+    }
+  }
+  pairs->items = arena_grow(arena, pairs->items, pairs->count, &pairs->capacity,
+                            sizeof(const struct run_row *));
+  pairs->items[pairs->count++] = row;
+}
+
+static void answer_add(struct arena *arena, struct answer_pairs *rates,
+                       struct answer_pairs *latencies, const struct run_row *row) {
+  enum answer answer = ANSWER_UP;
+  if (strcmp(row->status, "ok") != 0 || row->above_peak > 0 || row->special > 0 || row->flows > 1 ||
+      row->under_load > 0 || !answer_of(row, &answer)) {
+    return;
+  }
+  if (strings_equal(row->kind, "chase") && row->ns_per_hop > 0) {
+    answer_put(arena, &latencies[answer], row);
+  } else if (strings_equal(row->kind, "transfer") && row->gbps > 0) {
+    answer_put(arena, &rates[answer], row);
+  }
+}
+
+/* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3" */
+static const char *answer_text(struct arena *arena, const struct answer_pairs *pairs,
+                               const char *unit, bool less_is_better) {
+  const struct run_row *least = pairs->items[0];
+  const struct run_row *greatest = least;
+  for (size_t i = 1; i < pairs->count; i++) {
+    const struct run_row *row = pairs->items[i];
+    least = brief_figure(row) < brief_figure(least) ? row : least;
+    greatest = brief_figure(row) > brief_figure(greatest) ? row : greatest;
+  }
+  const struct run_row *worst = less_is_better ? greatest : least;
+  const char *text = arena_format(arena, "%s %s", brief_figures(arena, least, greatest), unit);
+  if (brief_figure(greatest) <= brief_figure(least) * (1 + ALIKE_PERCENT / 100)) {
+    return text;
+  }
+  return arena_format(arena, "%s; %s: %s%s%s", text, less_is_better ? "slowest" : "lowest",
+                      worst->source, strcmp(worst->source, worst->target) == 0 ? "" : " to ",
+                      strcmp(worst->source, worst->target) == 0 ? "" : worst->target);
+}
+
+void result_brief_answer(const struct run_rows *rows, const struct output *output) {
+  struct arena arena = {0};
+  struct answer_pairs rates[answer_count] = {0};
+  struct answer_pairs latencies[answer_count] = {0};
+  for (size_t i = 0; i < rows->count; i++) {
+    answer_add(&arena, rates, latencies, &rows->items[i]);
+  }
+  bool said = false;
+  const char *latency = "";
+  for (unsigned i = 0; i < answer_count; i++) {
+    if (latencies[i].count > 0) {
+      latency = arena_format(&arena, "%s%s%s %s", latency, latency[0] != '\0' ? "; " : "",
+                             answer_text(&arena, &latencies[i], "ns", true), ANSWERS[i].latency);
+    }
+    /* What copies within the host reach is an answer where there is no GPU. */
+    if (rates[i].count > 0 && (i != ANSWER_HOST || !said)) {
+      if (!said) {
+        output_gap(output);
+      }
+      said = true;
+      output_wrapped(output, arena_format(&arena, "%-13s ", ANSWERS[i].rate),
+                     answer_text(&arena, &rates[i], "GB/s", false));
+    }
+  }
+  if (latency[0] != '\0') {
+    if (!said) {
+      output_gap(output);
+    }
+    output_wrapped(output, arena_format(&arena, "%-13s ", "Latency"), latency);
+  }
+  arena_fini(&arena);
+}
