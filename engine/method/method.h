@@ -27,6 +27,7 @@ struct flow_run {
       *reservation; /* processors shared with the case's other flows; NULL = alone */
   uint64_t seed;    /* of the pattern that the flow moves */
   uint64_t notes;   /* set by prepare() and after_trial(): NOTE_BIT of what the reader must know */
+  bool unproven;    /* set by prepare(): nothing will show whether its pages moved */
   /* PRIMER_BYTES at the source that differ from its pattern everywhere; NULL = not primed. */
   const struct buffer *primer;
   uint64_t load_iterations; /* host threads: repeats of a load flow, known after wait() */

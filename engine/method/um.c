@@ -196,6 +196,28 @@ static bool reads_host_in_place(const struct flow_run *run, const struct machine
   return host_view(run) != NULL && machine->gpus[some_gpu(run->flow)].host_page_tables;
 }
 
+/* Whether the trial must have moved every page, so that the check may demand it. */
+static bool must_have_moved(const struct flow_run *run, const struct machine *machine) {
+  const struct flow *flow = run->flow;
+  if (reads_host_in_place(run, machine) || flow->unified.advise == ADVISE_ACCESSED_BY ||
+      is_together(flow) || (is_read(flow) && flow->unified.advise == ADVISE_READ_MOSTLY)) {
+    return false;
+  }
+  if (!is_demand(flow)) {
+    return flow->unified.advise != ADVISE_READ_MOSTLY; /* a prefetch makes a second copy then */
+  }
+  return touching_end(flow) == &flow->target && stride_of(flow) <= page_bytes();
+}
+
+/* Of what a GPU or a host thread touches, the kernel's answers about host pages are the only proof.
+ * A prefetch between GPUs has the driver's word. */
+static bool is_proven(const struct flow_run *run, const struct machine *machine) {
+  const struct um_state *state = run->state;
+  const bool seen = host_view(run) != NULL && state->abilities.kernel_sees_pages;
+  return must_have_moved(run, machine) &&
+         (seen || (!is_demand(run->flow) && host_view(run) == NULL));
+}
+
 static uint64_t notes_for(const struct flow_run *run, const struct machine *machine) {
   const struct um_state *state = run->state;
   if (touching_end(run->flow) == &run->flow->source && is_demand(run->flow)) {
@@ -283,6 +305,7 @@ static enum status um_prepare(const struct memory_context *context, struct flow_
     return status;
   }
   run->notes = notes_for(run, context->machine);
+  run->unproven = !is_proven(run, context->machine);
   return STATUS_OK;
 }
 
@@ -413,19 +436,6 @@ static enum status um_before_trial(const struct memory_context *context, struct 
     status = touch_before(context, run, err);
   }
   return THEN(status, is_read(run->flow) ? clear_sums(run->state, err) : STATUS_OK);
-}
-
-/* Whether the trial must have moved every page, so that the check may demand it. */
-static bool must_have_moved(const struct flow_run *run, const struct machine *machine) {
-  const struct flow *flow = run->flow;
-  if (reads_host_in_place(run, machine) || flow->unified.advise == ADVISE_ACCESSED_BY ||
-      is_together(flow) || (is_read(flow) && flow->unified.advise == ADVISE_READ_MOSTLY)) {
-    return false;
-  }
-  if (!is_demand(flow)) {
-    return flow->unified.advise != ADVISE_READ_MOSTLY; /* a prefetch makes a second copy then */
-  }
-  return touching_end(flow) == &flow->target && stride_of(flow) <= page_bytes();
 }
 
 static enum status um_after_trial(const struct memory_context *context, struct flow_run *run,

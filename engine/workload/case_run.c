@@ -335,7 +335,7 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
   if (outcome->serialised) {
     notes_add_kinds(&outcome->notes, NOTE_BIT(NOTE_SERIALISED));
   }
-  outcome->verified = status == STATUS_OK &&
+  outcome->verified = status == STATUS_OK && !outcome->unproven &&
                       (run.ops->verifies_itself ||
                        (run.ops->verify != NULL && bench_case->measure.verify != VERIFY_OFF));
   if (status != STATUS_OK) {

@@ -178,9 +178,11 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
   }
   for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
     struct flow_run *run = &transfer->runs[i];
-    status = transfer_ops(run->flow)->prepare(context, run, err);
+    const struct flow *flow = run->flow;
+    status = transfer_ops(flow)->prepare(context, run, err);
     transfer->ready_count += status == STATUS_OK;
     notes_add_kinds(&transfer->outcome->notes, run->notes);
+    transfer->outcome->unproven |= run->unproven && flow->role == FLOW_MEASURED;
   }
   return status;
 }

@@ -242,6 +242,15 @@ static void bound_of_streams(const struct flow *flows, uint32_t flow_count,
   }
 }
 
+/* Pages that are touched in place, or may be: no link need carry them. */
+static bool bound_may_stay(const struct flow *flow, const struct machine *machine) {
+  const bool gpus = flow->source.place == PLACE_GPU && flow->target.place == PLACE_GPU;
+  const int32_t gpu = flow->source.place == PLACE_GPU ? flow->source.index : flow->target.index;
+  return flow_pages_may_stay(flow) ||
+         (flow->method == METHOD_UM && flow->unified.mode == UNIFIED_DEMAND &&
+          (gpus || machine->gpus[gpu].host_page_tables));
+}
+
 void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct machine *machine,
                     struct bound *bound) {
   struct resources r;
@@ -252,7 +261,7 @@ void bound_of_flows(const struct flow *flows, uint32_t flow_count, const struct 
   *bound = (struct bound){.limit = LIMIT_UNKNOWN};
   for (uint32_t i = 0; i < flow_count; i++) {
     if (flows[i].role == FLOW_MEASURED) {
-      r.unknown = r.unknown || flow_pages_may_stay(&flows[i]) ||
+      r.unknown = r.unknown || bound_may_stay(&flows[i], machine) ||
                   bound_is_cached(&flows[i], flows, flow_count, machine);
       bound_load_flow(&r, &flows[i]);
       bound->payload_bytes += flow_bytes(&flows[i]);

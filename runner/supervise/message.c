@@ -61,7 +61,7 @@ static bool message_outcome_is_sound(const struct case_outcome *outcome) {
   return (unsigned)outcome->status < case_status_name_count &&
          (unsigned)outcome->stop < stop_name_count && (unsigned)outcome->clock < clock_name_count &&
          message_is_bool(&outcome->gated) && message_is_bool(&outcome->verified) &&
-         message_is_bool(&outcome->serialised) &&
+         message_is_bool(&outcome->unproven) && message_is_bool(&outcome->serialised) &&
          message_is_text(outcome->reason, sizeof outcome->reason) &&
          message_notes_are_sound(&outcome->notes);
 }

@@ -7,7 +7,7 @@
 -- link has the highest peak of all pairs, far where it has the lowest; what fits the last-level cache (of one
 -- processor: fact cpu_caches) is compared with what is four times as large. Rates are known to their interval
 -- (v_run_case: gbps_low, gbps_high), of too few trials for one to their slowest and fastest trial; a claim that
--- this leaves open is too noisy to tell. The column numbers begins with the largest size that decides, then the
+-- this leaves open is too noisy to tell. Pages on demand count where they are proven to have moved (verified). The column numbers begins with the largest size that decides, then the
 -- ratios at all sizes and how many of them agree, and what the claim says of the ratio at each or at any size ("near":
 -- within 20 %). Where nothing can be compared, it says why. processes is the least of the rates that were compared;
 -- interrupted names the scenarios that were, whose processes or sizes may lack.
@@ -34,10 +34,11 @@ WITH
     SELECT s.run, s.scenario, s.interrupted, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps,
       c.peak_gbps, c.processes,
       coalesce(c.gbps_low, c.payload_bytes / t.slowest_ns) AS low,
-      coalesce(c.gbps_high, c.payload_bytes / t.fastest_ns) AS high
+      coalesce(c.gbps_high, c.payload_bytes / t.fastest_ns) AS high,
+      c.status = 'ok' AND c.block LIKE 'demand%' AND NOT t.verified AS unproven
     FROM scenario_run s JOIN v_run_case c ON c.run = s.run
     LEFT JOIN (
-      SELECT run, bench_case, max(max_ns) AS slowest_ns, min(min_ns) AS fastest_ns
+      SELECT run, bench_case, max(max_ns) AS slowest_ns, min(min_ns) AS fastest_ns, min(verified) AS verified
       FROM v_case GROUP BY run, bench_case) t ON t.run = c.run AND t.bench_case = c.bench_case),
   -- "L1d 48 KiB, L2 2 MiB, L3 105 MiB of 112": the last one.
   cache_text AS (
@@ -63,7 +64,7 @@ WITH
         ELSE block
       END AS name
     FROM result
-    WHERE status = 'ok' AND gbps IS NOT NULL),
+    WHERE status = 'ok' AND gbps IS NOT NULL AND NOT unproven),
   mean AS (
     SELECT name, size, avg(gbps) AS gbps, avg(low) AS low, avg(high) AS high, min(processes) AS processes,
       scenario, interrupted,
@@ -194,9 +195,9 @@ WITH
     UNION ALL
     SELECT id, b, substr(b, 1, instr(b || '/', '/') - 1) FROM claim),
   skipped AS (
-    SELECT c.id, max(r.reason) AS reason
+    SELECT c.id, max(CASE WHEN r.unproven THEN 'nothing proves that pages moved' ELSE r.reason END) AS reason
     FROM claim c JOIN side s ON s.id = c.id
-    JOIN result r ON r.status <> 'ok' AND r.block IN (s.block, s.name)
+    JOIN result r ON (r.status <> 'ok' OR r.unproven) AND r.block IN (s.block, s.name)
       AND (r.size IS NULL OR r.size BETWEEN c.size_from AND c.size_to)
     WHERE NOT EXISTS (SELECT 1 FROM curve v WHERE v.name = s.name AND v.size BETWEEN c.size_from AND c.size_to)
     GROUP BY c.id),

@@ -10,10 +10,12 @@
 --
 -- of: comm-scope-fig*
 --
--- plot: x=x y=gbps low=low high=high curve=series,curve by=plot axis=axis peak=peak_gbps
+-- plot: x=x y=gbps|pages_per_us low=low high=high curve=series,curve by=plot axis=axis peak=peak_gbps
 --     scale=log
 --
--- narrow: plot,peak_gbps,axis,low,high,sd,interval,processes,remark,series
+-- narrow: pages_per_us,plot,peak_gbps,axis,low,high,sd,interval,processes,remark,series
+--
+-- Of pages on demand that nothing proves to have moved there is no rate; pages_per_us are those touched per microsecond.
 --
 -- :figure (integer, default null) number of the figure; null: the one measured last
 -- :run (run, default null) the run to show; null: the latest of that figure
@@ -64,16 +66,21 @@ SELECT
       THEN CAST(substr(c.axes, instr(c.axes, 'unified.threads=') + 16) AS INTEGER)
     ELSE c.size_bytes
   END AS x,
-  c.gbps AS gbps,
-  CASE WHEN d.sd IS NULL THEN c.gbps_low ELSE c.gbps - d.sd END AS low,
-  CASE WHEN d.sd IS NULL THEN c.gbps_high ELSE c.gbps + d.sd END AS high,
+  CASE WHEN NOT m.unproven THEN c.gbps END AS gbps,
+  CASE WHEN m.unproven THEN NULL WHEN d.sd IS NULL THEN c.gbps_low ELSE c.gbps - d.sd END AS low,
+  CASE WHEN m.unproven THEN NULL WHEN d.sd IS NULL THEN c.gbps_high ELSE c.gbps + d.sd END AS high,
   c.peak_gbps AS peak_gbps,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
+    WHEN m.unproven THEN 'nothing proves that the pages moved' END AS remark,
   d.sd AS sd,
   c.processes AS processes,
-  CASE WHEN d.sd IS NOT NULL THEN 'sd' WHEN c.gbps_low IS NOT NULL THEN '95 %' END AS interval
+  CASE WHEN d.sd IS NOT NULL THEN 'sd' WHEN c.gbps_low IS NOT NULL THEN '95 %' END AS interval,
+  CASE WHEN m.unproven THEN c.gbps * 1000 / (SELECT f.value FROM v_fact f
+    WHERE f.run = c.run AND f.fact = 'page_size' AND f.state = 'ok') END AS pages_per_us
 FROM chosen x
 JOIN v_run_case c ON c.run = x.run
 LEFT JOIN root d ON d.case_key = c.case_key AND d.steps = 0
+JOIN (SELECT v.case_key, v.block LIKE 'demand%' AND NOT min(v.verified) AS unproven
+      FROM chosen y JOIN v_case v ON v.run = y.run GROUP BY v.case_key) m ON m.case_key = c.case_key
 WHERE c.status <> 'skipped'
 ORDER BY c.position;

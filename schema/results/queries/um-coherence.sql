@@ -1,12 +1,14 @@
 -- Unified memory: the bandwidth of pages that migrate because they are written.
 --
--- One row per pair of places and size, in GB/s, from the latest run of um-coherence, with the names of Comm|Scope.
+-- One row per pair of places and size, from the latest run of um-coherence, with the names of Comm|Scope. GB/s are
+-- those of pages that are proven to have moved (verified); pages_per_us are the pages touched per microsecond, wherever
+-- they are.
 --
 -- of: um-coherence
 --
--- plot: x=size_bytes y=gbps low=low high=high curve=source,target by=benchmark scale=log
+-- plot: x=size_bytes y=gbps|pages_per_us low=low high=high curve=source,target by=benchmark scale=log
 --
--- narrow: low,high,remark
+-- narrow: low,high,remark,pages_per_us
 --
 -- :run (run, default null) the run to show; null: the latest of um-coherence
 SELECT
@@ -14,11 +16,16 @@ SELECT
   c.source_place || c.source_index AS source,
   c.target_place || c.target_index AS target,
   c.size_bytes AS size_bytes,
-  c.gbps AS gbps,
-  c.gbps_low AS low,
-  c.gbps_high AS high,
-  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
+  CASE WHEN p.moved THEN c.gbps END AS gbps,
+  CASE WHEN p.moved THEN c.gbps_low END AS low,
+  CASE WHEN p.moved THEN c.gbps_high END AS high,
+  CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
+    WHEN NOT p.moved THEN 'nothing proves that the pages moved' END AS remark,
+  c.gbps * 1000 / (SELECT f.value FROM v_fact f
+    WHERE f.run = c.run AND f.fact = 'page_size' AND f.state = 'ok') AS pages_per_us
 FROM v_run_case c
+LEFT JOIN (SELECT run, bench_case, min(verified) AS moved FROM v_case GROUP BY run, bench_case) p
+  ON p.run = c.run AND p.bench_case = c.bench_case
 WHERE c.status <> 'skipped'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-coherence'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))

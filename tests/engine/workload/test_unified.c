@@ -34,11 +34,14 @@ static void run_one(struct fixture *fixture, struct flow flow, enum clock clock)
 }
 
 static void pages_move_on_demand(void **state) {
-  run_one(*state, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
-  run_one(*state, unified(UNIFIED_DEMAND, gpu0, host), CLOCK_HOST);
   const struct fixture *fixture = *state;
+  run_one(*state, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
+  assert_true(fixture->outcome.verified);
+  run_one(*state, unified(UNIFIED_DEMAND, gpu0, host), CLOCK_HOST);
+  assert_true(fixture->outcome.verified);
   run_one(*state, unified(UNIFIED_DEMAND, gpu0, gpu1), CLOCK_EVENT);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_PEER_PAGES));
+  assert_false(fixture->outcome.verified);
 }
 
 static void pages_are_prefetched(void **state) {
@@ -272,6 +275,7 @@ static void a_gpu_that_reads_host_pages_says_so(void **state) {
   fixture->machine->gpus[0].host_page_tables = true;
   run_one(fixture, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_READ_IN_PLACE));
+  assert_false(fixture->outcome.verified);
   fixture->machine->gpus[0].host_page_tables = false;
 }
 
