@@ -116,6 +116,9 @@ struct comparison {
   size_t fact_count;
   const struct comparison_condition *conditions; /* those of one side first */
   size_t condition_count;
+  /* What the changed cases have in common (conclusion.h): conclusions_add(). */
+  const struct conclusion *conclusions;
+  size_t conclusion_count;
   bool simulated;
   bool other_machine; /* some cases compare different hardware */
   /* The drivers differ, and compiled the kernels of a side from PTX (fact kernel_code). */

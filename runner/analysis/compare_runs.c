@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "runner/analysis/conclusion.h"
 #include "runner/analysis/internal.h"
 #include "runner/analysis/outliers.h"
 #include "runner/record/database.h"
@@ -318,6 +319,9 @@ enum status compare_runs(struct database *database, struct compare_request *requ
   }
   if (status == STATUS_OK) {
     status = compare_find_reasons(database, result, err);
+  }
+  if (status == STATUS_OK) {
+    conclusions_add(result->measured, result->comparison);
   }
   if (status == STATUS_OK) {
     status = compare_find_ordinals(database, result->comparison, err);

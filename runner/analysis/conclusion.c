@@ -599,3 +599,8 @@ const struct conclusion *conclusions_find(const struct measured *measured,
   }
   return found;
 }
+
+void conclusions_add(const struct measured *measured, struct comparison *comparison) {
+  comparison->conclusions =
+      conclusions_find(measured, comparison, &comparison->arena, &comparison->conclusion_count);
+}

@@ -41,5 +41,7 @@ struct conclusion {
 const struct conclusion *conclusions_find(const struct measured *measured,
                                           const struct comparison *comparison, struct arena *arena,
                                           size_t *count);
+/* The same, for the comparison to keep. */
+void conclusions_add(const struct measured *measured, struct comparison *comparison);
 
 #endif

@@ -4,7 +4,7 @@
 #include "runner/console/output_file.h"
 #include "runner/record/manage.h"
 #include "runner/render/page/page.h"
-#include "runner/render/page/page_report.h"
+#include "runner/report/report.h"
 #include "runner/run/expectations.h"
 
 #include <errno.h>

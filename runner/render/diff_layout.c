@@ -407,8 +407,8 @@ void diff_layout_init(struct diff_layout *layout, const struct measured *measure
                       const struct comparison *comparison, const bool shown[verdict_name_count],
                       bool all) {
   *layout = (struct diff_layout){0};
-  layout->conclusions =
-      conclusions_find(measured, comparison, &layout->arena, &layout->conclusion_count);
+  layout->conclusions = comparison->conclusions;
+  layout->conclusion_count = comparison->conclusion_count;
   if (comparison->row_count > 0) {
     layout_set_blocks(layout, measured, comparison);
   }

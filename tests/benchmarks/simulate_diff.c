@@ -357,7 +357,6 @@ static bool is_warned(const struct data *data) {
         runs[r] = (struct measured_run){.ref.id = (int64_t)r + 1,
                                         .scenario = "world",
                                         .origin = "measured",
-                                        .command_line = "",
                                         .haul_version = "",
                                         .environment = r};
         sides[r] = (enum side)side;

@@ -53,6 +53,7 @@ find_names() { # AFTER [-v] PATHS NAMES MESSAGE
   # What haul says is made of data that is still there: only texts of others are searched. Files that read such
   # texts: of the kernel, the driver, a user, nvbandwidth, SQL, TOML.
   rule -v "tests/|$(paste -sd '|' "$rule_folder/reads_texts")" 'strstr|strcasestr|strtok(_r)?|v?sscanf' 'no text is taken apart; a file that reads texts of others is a line of tests/style/reads_texts'
+  rule 'runner/render/' '[a-z_]*(conclusions|outliers)_find|history_new|measured_(new|load[a-z_]*|add[a-z_]*)|compare(_runs)?|expect_judge_[a-z_]+|query_(run|open)[a-z_]*|run_machine_read' 'what draws neither queries nor analyses'
   # Which SQLite there is the version says.
   rule -v 'runner/record/|tests/|runner/cli/verbs\.c' 'sqlite3_[a-z0-9_]+' 'only runner/record speaks to SQLite'
   rule -v 'tests/' 'v?sprintf|strcpy|strcat|gets|strtok' 'has no bound: use strbuf or snprintf'

@@ -1,9 +1,8 @@
-/* page_fleet.c - a fleet on one page: what to swap, who is missing, nodes x blocks, and what
- * changed since the last fleet. */
+#include "runner/render/page/page_fleet.h"
+
 #include "engine/base/strings.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
-#include "runner/render/page/page_report.h"
 #include "runner/table/html.h"
 
 #include <math.h>
@@ -16,75 +15,13 @@ enum { FLEET_NODES_SHOWN = 40, FLEET_PARTS_SHOWN = 500, FLEET_ABSENT_SHOWN = 200
 /* One page while it is written. */
 struct fleet_page {
   FILE *page;
-  const struct fleet_request *request;
   struct arena arena;
-  struct measured *measured;
-  enum side *sides;          /* by run: B is the fleet, A the one before */
-  const char *name, *before; /* of both fleets; NULL = they have none, or there is none before */
-  struct outliers *now, *changes; /* changes: NULL = there is nothing before */
-  struct result_set nodes;        /* saved query nodes */
-  size_t absent;                  /* rows of it that are not ok */
+  const struct fleet_findings *found;
 };
 
-/* ---- which runs ---- */
-
-static enum status fleet_add_runs(struct fleet_page *f, const struct run_ref *runs, size_t count,
-                                  struct error *err) {
-  for (size_t i = 0; i < count; i++) {
-    RETURN_ON_ERROR(
-        measured_add_run(f->measured, query_database(f->request->query), runs[i].id, err));
-  }
-  return STATUS_OK;
-}
-
 /* The last of the runs is one of the fleet. */
-static const struct measured_run *fleet_last_run(const struct fleet_page *f) {
+static const struct measured_run *fleet_last_run(const struct fleet_findings *f) {
   return &f->measured->runs[f->measured->run_count - 1];
-}
-
-static enum status fleet_select(struct fleet_page *f, struct error *err) {
-  const struct fleet_request *request = f->request;
-  RETURN_ON_ERROR(fleet_add_runs(f, request->before, request->before_count, err));
-  const size_t before = f->measured->run_count;
-  RETURN_ON_ERROR(request->run_count > 0
-                      ? fleet_add_runs(f, request->runs, request->run_count, err)
-                      : measured_add_all_runs(f->measured, query_database(request->query), err));
-  if (f->measured->run_count == before) {
-    return error_set(err, STATUS_NOT_FOUND, "the database has no runs yet");
-  }
-  f->sides = arena_array(&f->arena, f->measured->run_count, sizeof *f->sides);
-  for (size_t i = 0; i < f->measured->run_count; i++) {
-    f->sides[i] = i < before ? SIDE_A : SIDE_B;
-  }
-  f->before = before == 0                    ? NULL
-              : request->before_name != NULL ? request->before_name
-                                             : f->measured->runs[0].fleet;
-  f->name = fleet_last_run(f)->fleet;
-  return STATUS_OK;
-}
-
-static enum status fleet_load(struct fleet_page *f, struct error *err) {
-  struct database *database = query_database(f->request->query);
-  struct outliers_options options = {
-      .latest_only = true, .slow_only = true, .cells = true, .sides = f->sides};
-  RETURN_ON_ERROR(fleet_select(f, err));
-  RETURN_ON_ERROR(measured_load(f->measured, database, NULL, err));
-  RETURN_ON_ERROR(measured_load_errors(f->measured, database, err));
-  options.sides = f->sides;
-  RETURN_ON_ERROR(outliers_find(f->measured, &options, &f->now, err));
-  if (f->before != NULL) {
-    options.changes = true;
-    RETURN_ON_ERROR(outliers_find(f->measured, &options, &f->changes, err));
-  }
-  if (f->name != NULL) {
-    const struct query_parameter fleet = {"fleet", f->name};
-    RETURN_ON_ERROR(
-        query_run_saved(f->request->query, "nodes", &fleet, 1, NULL, &f->nodes.sink, err));
-  }
-  for (size_t i = 0; i < f->nodes.row_count; i++) {
-    f->absent += strcmp(result_set_text(&f->nodes, i, "state"), "ok") != 0;
-  }
-  return STATUS_OK;
 }
 
 /* ---- what to look at ---- */
@@ -108,8 +45,8 @@ static void fleet_list_parts(struct fleet_page *f, struct result_set *rows) {
   for (size_t c = 0; c < COUNT; c++) {
     (void)result_set_add_column(rows, &(struct column){.name = NAMES[c]});
   }
-  for (size_t i = 0; i < f->now->part_count; i++) {
-    const struct outlier_part *part = &f->now->parts[i];
+  for (size_t i = 0; i < f->found->now->part_count; i++) {
+    const struct outlier_part *part = &f->found->now->parts[i];
     const char *const values[COUNT] = {FLEET_PART_COLUMNS(FLEET_PART_VALUE)};
     const size_t row = result_set_add_row(rows);
     for (size_t c = 0; c < COUNT; c++) {
@@ -122,7 +59,7 @@ static void fleet_list_parts(struct fleet_page *f, struct result_set *rows) {
 static void fleet_put_answers(struct fleet_page *f, const struct outliers *found,
                               const char *all_clear) {
   const char **doubts = NULL;
-  const size_t count = outliers_doubts(&f->arena, f->measured, found, &doubts);
+  const size_t count = outliers_doubts(&f->arena, f->found->measured, found, &doubts);
   for (size_t i = 0; i < count; i++) {
     html_print(f->page, "<li class=\"warn\">%s</li>\n", doubts[i]);
   }
@@ -134,13 +71,13 @@ static void fleet_put_answers(struct fleet_page *f, const struct outliers *found
 static enum status fleet_put_parts(struct fleet_page *f, struct error *err) {
   struct result_set rows;
   (void)fputs("<section id=\"swap\"><h2>What to look at, slowest first</h2>\n", f->page);
-  if (f->now->part_count == 0 || f->now->undecided_count > 0) {
+  if (f->found->now->part_count == 0 || f->found->now->undecided_count > 0) {
     (void)fputs("<ul class=\"answers\">\n", f->page);
-    fleet_put_answers(f, f->now,
+    fleet_put_answers(f, f->found->now,
                       "No GPU, link or node is slower than its peers on the other nodes.");
     (void)fputs("</ul>\n", f->page);
   }
-  if (f->now->part_count == 0) {
+  if (f->found->now->part_count == 0) {
     (void)fputs("</section>\n", f->page);
     return STATUS_OK;
   }
@@ -160,31 +97,31 @@ static enum status fleet_put_parts(struct fleet_page *f, struct error *err) {
 
 static void fleet_put_absent(struct fleet_page *f) {
   FILE *page = f->page;
-  if (f->absent == 0) {
+  if (f->found->absent == 0) {
     return;
   }
   html_print(page,
              "<section id=\"absent\"><h2>Missing, partial or failed: %zu of %zu "
              "nodes</h2>\n" HTML_TABLE_BEGIN,
-             f->absent, f->nodes.row_count, "Nodes that are not well");
+             f->found->absent, f->found->nodes.row_count, "Nodes that are not well");
   (void)fputs("<th scope=\"col\">node</th><th scope=\"col\">state</th>"
               "<th scope=\"col\">why</th>" HTML_TABLE_ROWS,
               page);
   size_t shown = 0;
-  for (size_t i = 0; i < f->nodes.row_count && shown < FLEET_ABSENT_SHOWN; i++) {
-    const char *state = result_set_text(&f->nodes, i, "state");
+  for (size_t i = 0; i < f->found->nodes.row_count && shown < FLEET_ABSENT_SHOWN; i++) {
+    const char *state = result_set_text(&f->found->nodes, i, "state");
     if (strcmp(state, "ok") != 0) {
       html_print(page, "<tr><th scope=\"row\">%s</th><td class=\"%s\">%s</td><td>%s</td></tr>\n",
-                 result_set_text(&f->nodes, i, "node"),
+                 result_set_text(&f->found->nodes, i, "node"),
                  strcmp(state, "partial") == 0 ? "warn" : "bad", state,
-                 result_set_text(&f->nodes, i, "reason"));
+                 result_set_text(&f->found->nodes, i, "reason"));
       shown++;
     }
   }
   (void)fputs(HTML_TABLE_END, page);
-  if (shown < f->absent) {
+  if (shown < f->found->absent) {
     html_print(page, "<p class=\"note\">%zu more: <code>haul query nodes --fleet %s</code></p>\n",
-               f->absent - shown, f->name);
+               f->found->absent - shown, f->found->name);
   }
   (void)fputs("</section>\n", page);
 }
@@ -213,16 +150,16 @@ static int fleet_compare_rows(const void *a, const void *b) {
 }
 
 static const char *fleet_state(const struct fleet_page *f, const char *node) {
-  for (size_t i = 0; i < f->absent; i++) { /* they come first */
-    if (strcmp(result_set_text(&f->nodes, i, "node"), node) == 0) {
-      return result_set_text(&f->nodes, i, "state");
+  for (size_t i = 0; i < f->found->absent; i++) { /* they come first */
+    if (strcmp(result_set_text(&f->found->nodes, i, "node"), node) == 0) {
+      return result_set_text(&f->found->nodes, i, "state");
     }
   }
   return NULL;
 }
 
 static struct fleet_row *fleet_rank(struct fleet_page *f) {
-  const struct outliers *now = f->now;
+  const struct outliers *now = f->found->now;
   struct fleet_row *rows = arena_array(&f->arena, now->hosts, sizeof *rows);
   for (size_t h = 0; h < now->hosts; h++) {
     const struct outlier_cell *cells = &now->cells[h * now->block_count];
@@ -261,7 +198,7 @@ static void fleet_put_cell(FILE *page, const struct measured *measured,
 
 static void fleet_put_rows(struct fleet_page *f, const struct fleet_row *rows, size_t count) {
   FILE *page = f->page;
-  const struct outliers *now = f->now;
+  const struct outliers *now = f->found->now;
   html_print(page,
              "<div class=\"wide\"><table class=\"matrix fleet\">" HTML_TABLE_CAPTION "<td></td>",
              "Nodes and blocks");
@@ -274,7 +211,7 @@ static void fleet_put_rows(struct fleet_page *f, const struct fleet_row *rows, s
                rows[i].state != NULL ? " (" : "", rows[i].state != NULL ? rows[i].state : "",
                rows[i].state != NULL ? ")" : "");
     for (size_t b = 0; b < now->block_count; b++) {
-      fleet_put_cell(page, f->measured, &rows[i].cells[b]);
+      fleet_put_cell(page, f->found->measured, &rows[i].cells[b]);
     }
     (void)fputs("</tr>\n", page);
   }
@@ -283,7 +220,7 @@ static void fleet_put_rows(struct fleet_page *f, const struct fleet_row *rows, s
 
 /* A square per node, in the order of their names. */
 static void fleet_put_squares(struct fleet_page *f) {
-  const struct outliers *now = f->now;
+  const struct outliers *now = f->found->now;
   (void)fputs("<h3>All nodes, by name</h3>\n<p class=\"squares\">", f->page);
   for (size_t h = 0; h < now->hosts; h++) {
     const struct outlier_cell *cells = &now->cells[h * now->block_count];
@@ -296,11 +233,11 @@ static void fleet_put_squares(struct fleet_page *f) {
                state != NULL ? "gap" : fleet_level(&cells[worst]), now->host_names[h],
                state != NULL ? ", " : "", state != NULL ? state : "", 100 * cells[worst].change);
   }
-  for (size_t i = 0; i < f->absent; i++) {
-    const char *node = result_set_text(&f->nodes, i, "node");
+  for (size_t i = 0; i < f->found->absent; i++) {
+    const char *node = result_set_text(&f->found->nodes, i, "node");
     if (bsearch(&node, now->host_names, now->hosts, sizeof(char *), strings_compare) == NULL) {
       html_print(f->page, "<i class=\"gone\" title=\"%s, %s\"></i>", node,
-                 result_set_text(&f->nodes, i, "state"));
+                 result_set_text(&f->found->nodes, i, "state"));
     }
   }
   (void)fputs(
@@ -311,7 +248,7 @@ static void fleet_put_squares(struct fleet_page *f) {
 }
 
 static void fleet_put_map(struct fleet_page *f) {
-  const size_t hosts = f->now->hosts;
+  const size_t hosts = f->found->now->hosts;
   const size_t shown = hosts < FLEET_NODES_SHOWN ? hosts : FLEET_NODES_SHOWN;
   (void)fputs(
       "<section id=\"nodes\"><h2>Nodes and blocks, the worst first</h2>\n"
@@ -332,12 +269,12 @@ static void fleet_put_map(struct fleet_page *f) {
 /* ---- what changed ---- */
 
 static void fleet_put_changes(struct fleet_page *f) {
-  const struct outliers *changes = f->changes;
+  const struct outliers *changes = f->found->changes;
   FILE *page = f->page;
   if (changes == NULL) {
     return;
   }
-  html_print(page, "<section id=\"drift\"><h2>Since %s</h2>\n", f->before);
+  html_print(page, "<section id=\"drift\"><h2>Since %s</h2>\n", f->found->before);
   if (changes->hosts == 0) {
     (void)fputs("<p class=\"note\">No node measured a case in both.</p></section>\n", page);
     return;
@@ -365,54 +302,49 @@ static void fleet_put_changes(struct fleet_page *f) {
 
 /* ---- the page ---- */
 
-static enum status fleet_put_page(struct fleet_page *f, struct error *err) {
+static enum status fleet_put_page(struct fleet_page *f, const char *haul_version,
+                                  struct error *err) {
   struct page_entry entries[4] = {{"swap", "What to look at", ""}};
   size_t count = 1;
-  if (f->absent > 0) {
+  if (f->found->absent > 0) {
     entries[count++] = (struct page_entry){"absent", "Missing, partial or failed", ""};
   }
   entries[count++] = (struct page_entry){"nodes", "Nodes and blocks", ""};
-  if (f->changes != NULL) {
+  if (f->found->changes != NULL) {
     entries[count++] = (struct page_entry){"drift", "Since the last fleet", ""};
   }
-  const struct measured_run *last = fleet_last_run(f);
-  const char *title =
-      arena_format(&f->arena, "%s on %zu %s%s%s", last->scenario, f->now->hosts,
-                   strings_plural(f->now->hosts, "node", "nodes"),
-                   f->name != NULL ? ", fleet " : "", f->name != NULL ? f->name : "");
-  const char *undecided = f->now->undecided_count > 0
-                              ? arena_format(&f->arena, "%zu undecided; ", f->now->undecided_count)
-                              : "";
+  const struct measured_run *last = fleet_last_run(f->found);
+  const char *title = arena_format(
+      &f->arena, "%s on %zu %s%s%s", last->scenario, f->found->now->hosts,
+      strings_plural(f->found->now->hosts, "node", "nodes"),
+      f->found->name != NULL ? ", fleet " : "", f->found->name != NULL ? f->found->name : "");
+  const char *undecided =
+      f->found->now->undecided_count > 0
+          ? arena_format(&f->arena, "%zu undecided; ", f->found->now->undecided_count)
+          : "";
   const char *lead = arena_format(
       &f->arena, "%zu of %zu nodes answered in full; %zu %s to look at; %s%zu results compared.",
-      f->nodes.row_count > 0 ? f->nodes.row_count - f->absent : f->now->hosts,
-      f->nodes.row_count > 0 ? f->nodes.row_count : f->now->hosts, f->now->part_count,
-      strings_plural(f->now->part_count, "part", "parts"), undecided, f->now->cases);
+      f->found->nodes.row_count > 0 ? f->found->nodes.row_count - f->found->absent
+                                    : f->found->now->hosts,
+      f->found->nodes.row_count > 0 ? f->found->nodes.row_count : f->found->now->hosts,
+      f->found->now->part_count, strings_plural(f->found->now->part_count, "part", "parts"),
+      undecided, f->found->now->cases);
   page_begin(f->page, title, lead, entries, count);
-  if (f->measured->environments[last->environment].simulated) {
+  if (f->found->measured->environments[last->environment].simulated) {
     (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", f->page);
   }
   const enum status status = fleet_put_parts(f, err);
   fleet_put_absent(f);
   fleet_put_map(f);
   fleet_put_changes(f);
-  page_end(f->page, f->request->haul_version);
+  page_end(f->page, haul_version);
   return status;
 }
 
-enum status fleet_report_write(const struct fleet_request *request, FILE *page, struct error *err) {
-  struct fleet_page f = {.page = page, .request = request, .measured = measured_new()};
-  result_set_init(&f.nodes, SIZE_MAX);
-  enum status status = fleet_load(&f, err);
-  if (status == STATUS_OK && f.now->cases == 0) {
-    status = error_set(err, STATUS_UNSUPPORTED,
-                       "nothing can be compared: no three results of these runs are peers");
-  }
-  status = THEN(status, fleet_put_page(&f, err));
-  outliers_free(f.changes);
-  outliers_free(f.now);
-  result_set_fini(&f.nodes);
-  measured_free(f.measured);
+enum status page_fleet(FILE *page, const struct fleet_findings *found, const char *haul_version,
+                       struct error *err) {
+  struct fleet_page f = {.page = page, .found = found};
+  const enum status status = fleet_put_page(&f, haul_version, err);
   arena_fini(&f.arena);
   return status;
 }

@@ -201,85 +201,19 @@ static void page_history_put_marks(FILE *page, const struct measured *measured,
   strbuf_fini(&text);
 }
 
-/* For measured_keep_runs(): runs on the host of that environment, simulated or not as it is. */
-static bool page_history_keep_host(const struct measured *measured, size_t run,
-                                   const void *context) {
-  const struct measured_environment *wanted = context;
-  const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
-  return e->simulated == wanted->simulated && strings_equal(e->node, wanted->node);
-}
-
-static enum status page_history_put_case(FILE *page, const struct measured_case *bench, size_t row,
-                                         const struct measured_environment *environment, bool first,
-                                         struct database *database, bool *written,
-                                         struct error *err) {
+bool page_history(FILE *page, const struct page_history_case *changed, bool first) {
   struct arena arena = {0};
-  struct measured *all = measured_new();
-  struct history *history = NULL;
-  enum status status = measured_add_all_runs(all, database, err);
-  if (status == STATUS_OK) {
-    measured_keep_runs(all, page_history_keep_host, environment);
-    status = measured_load(all, database, bench->key, err);
+  struct moment *moments = NULL;
+  const size_t count = page_history_moments(changed->history, &arena, &moments);
+  const struct measured_case *bench = changed->bench;
+  if (count >= PAGE_HISTORY_RUNS_MIN) {
+    html_print(page, first ? "<h3 id=\"history\">%s</h3>\n" : "",
+               "History of the cases that changed, over the runs of this host");
+    html_print(page, "<h4><a href=\"#case-%zu\">%s</a> <small>%s, %zu runs</small></h4>\n",
+               changed->row, bench->name, figure_text(bench->figure), count);
+    page_history_put_chart(page, changed->runs, moments, count, bench->figure, &arena);
+    page_history_put_marks(page, changed->runs, changed->history);
   }
-  *written = false;
-  if (status == STATUS_OK) {
-    struct moment *moments = NULL;
-    history = history_new(all);
-    const size_t count = page_history_moments(history, &arena, &moments);
-    if (count >= PAGE_HISTORY_RUNS_MIN) {
-      html_print(page, first ? "<h3 id=\"history\">%s</h3>\n" : "",
-                 "History of the cases that changed, over the runs of this host");
-      html_print(page, "<h4><a href=\"#case-%zu\">%s</a> <small>%s, %zu runs</small></h4>\n", row,
-                 bench->name, figure_text(bench->figure), count);
-      page_history_put_chart(page, all, moments, count, bench->figure, &arena);
-      page_history_put_marks(page, all, history);
-      *written = true;
-    }
-  }
-  history_free(history);
-  measured_free(all);
   arena_fini(&arena);
-  return status;
-}
-
-/* Whether an earlier row of the comparison changed in the same block. */
-static bool page_history_is_again(const struct measured *measured,
-                                  const struct comparison *comparison, const size_t *rows,
-                                  size_t count, size_t row) {
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
-               measured->cases[comparison->rows[row].bench].block) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-enum status page_history(FILE *page, const struct measured *measured,
-                         const struct comparison *comparison, struct database *database,
-                         struct error *err) {
-  size_t rows[PAGE_HISTORY_CASES_MAX];
-  size_t count = 0;
-  bool first = true;
-  for (size_t i = 0; i < comparison->row_count && count < PAGE_HISTORY_CASES_MAX; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    const enum verdict verdict = row->result.verdict;
-    const bool changed =
-        verdict == VERDICT_BROKEN || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
-    if (changed && row->sides[SIDE_B].run != SIZE_MAX &&
-        !page_history_is_again(measured, comparison, rows, count, i)) {
-      rows[count++] = i;
-    }
-  }
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    const struct comparison_row *row = &comparison->rows[rows[i]];
-    const size_t environment = measured->runs[row->sides[SIDE_B].run].environment;
-    bool written = false;
-    status =
-        page_history_put_case(page, &measured->cases[row->bench], rows[i],
-                              &measured->environments[environment], first, database, &written, err);
-    first = first && !written;
-  }
-  return status;
+  return count >= PAGE_HISTORY_RUNS_MIN;
 }

@@ -3,19 +3,22 @@
 #ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_HISTORY_H
 #define HAUL_RUNNER_RENDER_PAGE_PAGE_HISTORY_H
 
-#include "runner/analysis/compare.h"
+#include "runner/analysis/history.h"
 
 #include <stdio.h>
-
-struct database;
 
 /* Cases that are drawn: of each changed block the one with the strongest evidence. Fewer runs than
  * that are no history. */
 enum { PAGE_HISTORY_CASES_MAX = 6, PAGE_HISTORY_RUNS_MIN = 3 };
 
-/* Nothing is written where no case changed or all have too few runs. */
-enum status page_history(FILE *page, const struct measured *measured,
-                         const struct comparison *comparison, struct database *database,
-                         struct error *err) CHECK_RESULT;
+struct page_history_case {
+  const struct measured_case *bench;
+  size_t row;            /* of the comparison */
+  struct measured *runs; /* all of the host; texts are made in its arena */
+  const struct history *history;
+};
+
+/* Whether it has a history: else nothing is written. */
+bool page_history(FILE *page, const struct page_history_case *changed, bool first);
 
 #endif

@@ -1,7 +1,6 @@
 #include "runner/render/page/page.h"
 
 #include "engine/base/units.h"
-#include "runner/expect/judge.h"
 #include "runner/table/html.h"
 
 #include <stdlib.h>
@@ -285,9 +284,10 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
                "results compared)</li>\n",
                run->expected != NULL ? "As its peers" : "As it should be", run->compared);
   } else if (run->compared == 0 && run->expected == NULL) {
-    (void)fputs("<li><b>As it should be:</b> not known: " EXPECT_NOTHING ", and nothing in this "
-                "run has two peers to be compared with</li>\n",
-                page);
+    html_print(page,
+               "<li><b>As it should be:</b> not known: %s, and nothing in this "
+               "run has two peers to be compared with</li>\n",
+               run->unexpected);
   }
 }
 

@@ -1,7 +1,7 @@
-/* page_report.h - a report: runs and a comparison, or a fleet, read from the database and written
- * to a page. */
-#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_REPORT_H
-#define HAUL_RUNNER_RENDER_PAGE_PAGE_REPORT_H
+/* report.h - a report: runs and a comparison, or a fleet. What a page says is gathered here, from
+ * the database and by analyses, and handed to runner/render. */
+#ifndef HAUL_RUNNER_REPORT_REPORT_H
+#define HAUL_RUNNER_REPORT_REPORT_H
 
 #include "runner/analysis/compare_runs.h"
 #include "runner/expect/judge.h"
@@ -22,7 +22,7 @@ struct report_request {
   const struct compare_result *compared; /* NULL = no comparison */
 };
 
-/* A fleet on one page (page_fleet.c). */
+/* A fleet on one page. */
 struct fleet_request {
   const char *haul_version;
   struct query *query;

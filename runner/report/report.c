@@ -1,6 +1,9 @@
-#include "runner/render/page/page_report.h"
+#include "runner/report/report.h"
 
+#include "engine/base/strings.h"
 #include "engine/machine/machine.h"
+#include "runner/analysis/history.h"
+#include "runner/analysis/outliers.h"
 #include "runner/record/manage.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
@@ -106,6 +109,7 @@ static enum status report_judge(struct report *report, size_t i, struct result_s
   }
   run->shortfalls = kept;
   run->shortfall_count = shown > 0 ? shown - 1 : 0;
+  run->unexpected = EXPECT_NOTHING;
   run->expected = count > 0 ? arena_strdup(&report->arena, lines[count - 1]) : NULL;
   expect_judge_free(judge);
   return STATUS_OK;
@@ -227,6 +231,75 @@ static enum status report_write_run(struct report *report, size_t i, FILE *page,
   return status;
 }
 
+/* ---- history ---- */
+
+/* For measured_keep_runs(): runs on the host of that environment, simulated or not as it is. */
+static bool report_keep_host(const struct measured *measured, size_t run, const void *context) {
+  const struct measured_environment *wanted = context;
+  const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
+  return e->simulated == wanted->simulated && strings_equal(e->node, wanted->node);
+}
+
+static enum status report_write_history(const struct report *report, size_t row, FILE *page,
+                                        bool *first, struct error *err) {
+  const struct measured *measured = report->request->compared->measured;
+  const struct comparison_row *changed = &report->request->compared->comparison->rows[row];
+  const size_t environment = measured->runs[changed->sides[SIDE_B].run].environment;
+  struct database *database = query_database(report->request->query);
+  struct measured *runs = measured_new();
+  struct page_history_case one = {
+      .bench = &measured->cases[changed->bench], .row = row, .runs = runs};
+  enum status status = measured_add_all_runs(runs, database, err);
+  if (status == STATUS_OK) {
+    measured_keep_runs(runs, report_keep_host, &measured->environments[environment]);
+    status = measured_load(runs, database, one.bench->key, err);
+  }
+  if (status == STATUS_OK) {
+    struct history *history = history_new(runs);
+    one.history = history;
+    *first = !page_history(page, &one, *first) && *first;
+    history_free(history);
+  }
+  measured_free(runs);
+  return status;
+}
+
+/* Whether an earlier row of the comparison changed in the same block. */
+static bool report_is_again(const struct measured *measured, const struct comparison *comparison,
+                            const size_t *rows, size_t count, size_t row) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
+               measured->cases[comparison->rows[row].bench].block) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static enum status report_write_histories(const struct report *report, FILE *page,
+                                          struct error *err) {
+  const struct measured *measured = report->request->compared->measured;
+  const struct comparison *comparison = report->request->compared->comparison;
+  size_t rows[PAGE_HISTORY_CASES_MAX];
+  size_t count = 0;
+  bool first = true;
+  for (size_t i = 0; i < comparison->row_count && count < PAGE_HISTORY_CASES_MAX; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const enum verdict verdict = row->result.verdict;
+    const bool changed =
+        verdict == VERDICT_BROKEN || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+    if (changed && row->sides[SIDE_B].run != SIZE_MAX &&
+        !report_is_again(measured, comparison, rows, count, i)) {
+      rows[count++] = i;
+    }
+  }
+  enum status status = STATUS_OK;
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    status = report_write_history(report, rows[i], page, &first, err);
+  }
+  return status;
+}
+
 /* ---- the page ---- */
 
 static void report_add_entry(struct report *report, const char *id, const char *text,
@@ -278,8 +351,7 @@ enum status report_write(const struct report_request *request, FILE *page, struc
     if (request->compared != NULL) {
       page_diff(page, request->compared->measured, request->compared->comparison,
                 request->sides->names);
-      status = page_history(page, request->compared->measured, request->compared->comparison,
-                            query_database(request->query), err);
+      status = report_write_histories(&report, page, err);
       page_diff_end(page);
     }
   }
