@@ -43,21 +43,27 @@ static void diff_put_paragraph(struct strbuf *text, const struct table_options *
   strbuf_append_char(text, '\n');
 }
 
-static void diff_put_sentences(struct strbuf *text, const struct diff_layout *layout,
+/* The causes, which belong to the answer, or the caveats. */
+static void diff_put_sentences(struct strbuf *text, const struct diff_layout *layout, bool causes,
                                const struct table_options *options) {
   struct strbuf words;
+  size_t conditions = 0;
   strbuf_init(&words, NOTES_MAX);
   for (size_t i = 0; i < layout->sentence_count; i++) {
     const struct diff_sentence *sentence = &layout->sentences[i];
+    const bool is_cause = sentence->kind == SENTENCE_CONCLUSION ||
+                          sentence->kind == SENTENCE_ALONE ||
+                          sentence->kind == SENTENCE_ENVIRONMENT;
+    if (is_cause != causes) {
+      continue;
+    }
     const char *colour = options->colour && (sentence->kind == SENTENCE_CONCLUSION ||
                                              sentence->kind == SENTENCE_ALONE)
                              ? output_colour(diff_verdict_tone(sentence->verdict))
                              : NULL;
     strbuf_clear(&words);
     text_append(&words, sentence->text);
-    const bool goes_on =
-        sentence->kind == SENTENCE_ENVIRONMENT ||
-        (sentence->kind == SENTENCE_CONDITION && i > 0); /* conditions are the first */
+    const bool goes_on = is_cause || (sentence->kind == SENTENCE_CONDITION && conditions++ > 0);
     strbuf_append(text, goes_on ? "" : "\n");
     strbuf_append(text, colour != NULL ? colour : "");
     text_wrap(text, words.text, options->width, 0, false);
@@ -107,8 +113,8 @@ static enum status diff_print_facts(const struct comparison *comparison,
                              "compared."
                        : comparison->condition_count == 0
                            ? "The environments do not differ."
-                           : "The facts of the environments do not differ; see the first lines for "
-                             "what was not as it should be.");
+                           : "The facts of the environments do not differ; see above for what was "
+                             "not as it should be.");
     const bool failed = fputs(text.text, options->stream) == EOF;
     strbuf_fini(&text);
     return stream_check(options->stream, failed, NULL, err);
@@ -383,33 +389,10 @@ static enum status diff_print_cases(const struct measured *measured,
   return status;
 }
 
-static bool diff_any_on_both(const struct comparison *comparison) {
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    if (isfinite(comparison->rows[i].result.change)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-/* What the table shows of how many cases, and what its columns mean; a line each. */
+/* What the columns of the table mean; a line each. */
 static void diff_put_legend(struct strbuf *text, const struct comparison *comparison,
                             const struct diff_layout *layout, bool explain_q) {
-  char counts[DIFF_COUNTS_MAX];
   bool folded = false;
-  diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
-  strbuf_printf(text, "\n%zu %s", comparison->row_count,
-                strings_plural(comparison->row_count, "case", "cases"));
-  if (comparison->judged_count > comparison->row_count) {
-    strbuf_printf(text, " of %zu judged together", comparison->judged_count);
-  }
-  strbuf_printf(text, ": %s%s", counts[0] != '\0' ? counts : "nothing to compare",
-                diff_any_on_both(comparison) ? "" : "; none is on both sides");
-  if (comparison->alone_count > 0) {
-    strbuf_printf(text, "; of one node alone %zu %s slower", comparison->alone_count,
-                  strings_plural(comparison->alone_count, "part", "parts"));
-  }
-  strbuf_append_char(text, '\n');
   for (size_t g = 0; g < layout->group_count; g++) {
     folded = folded || layout->groups[g].folded;
   }
@@ -434,6 +417,18 @@ static void diff_put_legend(struct strbuf *text, const struct comparison *compar
   }
 }
 
+static void diff_put_answer(struct strbuf *text, const struct measured *measured,
+                            const struct comparison *comparison, const struct diff_show *show,
+                            const struct table_options *options) {
+  struct strbuf words;
+  strbuf_init(&words, NOTES_MAX);
+  diff_answer_words(&words, measured, comparison, show->names);
+  text_wrap(text, words.text, options->width, 0, false);
+  strbuf_append_char(text, '\n');
+  strbuf_fini(&words);
+}
+
+/* The answer first: verdicts, causes, rows; then what limits it, then who was compared. */
 static enum status diff_print_page(const struct measured *measured,
                                    const struct comparison *comparison, struct diff_layout *layout,
                                    const struct diff_show *show,
@@ -442,15 +437,11 @@ static enum status diff_print_page(const struct measured *measured,
   strbuf_init(&text, 1 << 20);
   bool left_out[COLUMN_COUNT] = {false};
   const bool one_side = comparison->totals[SIDE_B].runs == 0;
-  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
-    diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
-  }
-  diff_put_sentences(&text, layout, options);
-  diff_put_a_a(&text, show->a_a);
-  enum status status = stream_write(options->stream, &text, NULL, err);
+  enum status status = STATUS_OK;
   if (!one_side) {
-    status = THEN(status, diff_print_facts(comparison, layout, options, err));
-    status = THEN(status, diff_print_blocks(layout, show->all, options, err));
+    diff_put_answer(&text, measured, comparison, show, options);
+    diff_put_sentences(&text, layout, true, options);
+    status = stream_write(options->stream, &text, NULL, err);
     if (status == STATUS_OK && layout->group_count + comparison->alone_count > 0) {
       (void)fputc('\n', options->stream);
       status = diff_print_cases(measured, comparison, layout, show->all, options, left_out, err);
@@ -459,9 +450,39 @@ static enum status diff_print_page(const struct measured *measured,
     diff_put_legend(&text, comparison, layout, !left_out[COLUMN_Q]);
     text_wrap_lines(&text, options->width);
     status = THEN(status, stream_write(options->stream, &text, NULL, err));
+    status = THEN(status, diff_print_blocks(layout, show->all, options, err));
+    strbuf_clear(&text);
   }
+  diff_put_sentences(&text, layout, false, options);
+  diff_put_a_a(&text, show->a_a);
+  status = THEN(status, stream_write(options->stream, &text, NULL, err));
+  if (!one_side) {
+    status = THEN(status, diff_print_facts(comparison, layout, options, err));
+  }
+  strbuf_clear(&text);
+  strbuf_append_char(&text, '\n');
+  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
+    diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
+  }
+  status = THEN(status, stream_write(options->stream, &text, NULL, err));
   strbuf_fini(&text);
   return status;
+}
+
+/* To paste: the answer and the rows. */
+static enum status diff_print_digest(const struct measured *measured,
+                                     const struct comparison *comparison,
+                                     struct diff_layout *layout, const struct diff_show *show,
+                                     const struct table_options *options, struct error *err) {
+  struct strbuf text;
+  strbuf_init(&text, NOTES_MAX);
+  strbuf_append(&text, "**");
+  diff_answer_words(&text, measured, comparison, show->names);
+  strbuf_append(&text, "**\n\n");
+  enum status status = stream_write(options->stream, &text, NULL, err);
+  strbuf_fini(&text);
+  return THEN(status,
+              diff_print_cases(measured, comparison, layout, show->all, options, NULL, err));
 }
 
 /* ---- one row per case ---- */
@@ -579,7 +600,7 @@ static enum status diff_print_layout(const struct measured *measured,
   const enum status status =
       output_layout_of(options->format) == LAYOUT_PAGE
           ? diff_print_page(measured, comparison, &layout, show, options, err)
-          : diff_print_cases(measured, comparison, &layout, show->all, options, NULL, err);
+          : diff_print_digest(measured, comparison, &layout, show, options, err);
   diff_layout_fini(&layout);
   return status;
 }

@@ -84,6 +84,11 @@ size_t diff_count_incomparable(const struct comparison *comparison, const char *
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
 /* Append the sizes from which on a change matters. */
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
+bool diff_any_on_both(const struct comparison *comparison);
+/* Append the answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2
+ * %)". names: of the sides, which stand where both have one driver. */
+void diff_answer_words(struct strbuf *text, const struct measured *measured,
+                       const struct comparison *comparison, const char *const names[SIDES]);
 /* How many cases have which verdict: "2 regressed, 14 same"; provisional may be NULL. */
 void diff_counts_text(const size_t verdicts[verdict_name_count],
                       const size_t provisional[verdict_name_count], char text[DIFF_COUNTS_MAX]);

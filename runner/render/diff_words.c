@@ -1,5 +1,6 @@
 /* diff_words.c - the words and numbers of a comparison, the same on a terminal and on a page. */
 #include "engine/base/strings.h"
+#include "runner/analysis/conclusion.h"
 #include "runner/analysis/outliers.h"
 #include "runner/render/diff.h"
 
@@ -346,4 +347,61 @@ size_t diff_conditions_shown(const struct comparison *comparison, bool all,
   (void)snprintf(more, DIFF_WORDS_MAX, "and %zu more like these (-v lists them)",
                  count - DIFF_CONDITIONS_MAX);
   return DIFF_CONDITIONS_MAX;
+}
+
+bool diff_any_on_both(const struct comparison *comparison) {
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (isfinite(comparison->rows[i].result.change)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* What changed most: the part of the machine that explains it, else the case with the strongest
+ * evidence. */
+static void diff_cause_words(struct strbuf *text, const struct measured *measured,
+                             const struct comparison *comparison) {
+  char change[DIFF_WORDS_MAX];
+  const struct comparison_row *row = comparison->row_count > 0 ? &comparison->rows[0] : NULL;
+  if (comparison->conclusion_count > 0 && comparison->conclusions[0].what != NULL &&
+      isfinite(comparison->conclusions[0].change)) {
+    diff_percent_words(comparison->conclusions[0].change, change);
+    strbuf_printf(text, " (%s, %s %%)", comparison->conclusions[0].what, change);
+  } else if (comparison->alone_count > 0) {
+    struct arena arena = {0};
+    diff_percent_words(comparison->alone->parts[0].change, change);
+    strbuf_printf(text, " (%s, %s %%)", diff_part_name(&arena, &comparison->alone->parts[0]),
+                  change);
+    arena_fini(&arena);
+  } else if (row != NULL && isfinite(row->result.change) &&
+             (row->result.verdict == VERDICT_REGRESSED ||
+              row->result.verdict == VERDICT_IMPROVED)) {
+    const struct measured_case *bench = &measured->cases[row->bench];
+    diff_percent_words(row->result.change, change);
+    strbuf_printf(text, " (%s, %s %%)", bench->path != NULL ? bench->path : bench->name, change);
+  }
+}
+
+void diff_answer_words(struct strbuf *text, const struct measured *measured,
+                       const struct comparison *comparison, const char *const names[SIDES]) {
+  char counts[DIFF_COUNTS_MAX];
+  const struct comparison_total *totals = comparison->totals;
+  const bool drivers = strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0;
+  diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
+  if (comparison->judged_count > comparison->row_count) {
+    strbuf_printf(text, "Showing %zu of %zu compared cases: ", comparison->row_count,
+                  comparison->judged_count);
+  }
+  strbuf_printf(text, "%s%s", counts[0] != '\0' ? counts : "nothing to compare",
+                diff_any_on_both(comparison) ? "" : "; none is on both sides");
+  if (comparison->alone_count > 0) {
+    strbuf_printf(text, "; of one node alone %zu %s slower", comparison->alone_count,
+                  strings_plural(comparison->alone_count, "part", "parts"));
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    strbuf_append(text, s == SIDE_A ? ": " : " -> ");
+    text_append(text, drivers ? totals[s].drivers : names[s]);
+  }
+  diff_cause_words(text, measured, comparison);
 }

@@ -13,7 +13,8 @@ run_ok diff tag:before tag:after --db r.db
 expect_out 'REGRESSED +down/gpu0-numa0:pinned/2MiB'
 expect_out 'REGRESSED +down/gpu0-numa0:pinned/4MiB'
 equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
-expect_out '18 cases: 2 regressed, 16 same'
+expect_out '^2 regressed, 16 same: 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
+equal '2 regressed, 16 same' "$(head -n 1 out | cut -d: -f1)" 'first line'
 expect_out 'driver_version +580.* +590\.44\.01'
 expect_out "^One run each: a difference may be the run's, not the driver's; haul run gpu --tag TAG, four more"
 expect_out '^(Common to nearly all 18 cases|Middle case of 18): speed'
@@ -25,9 +26,9 @@ run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by with parts of versions'
 run_error 2 'no run has the driver_version "58"; there are: ' diff --by driver_version --from 58 --to 590 --db r.db
 run diff tag:before tag:after --db r.db --method rank
-expect_out '^18 cases: .*(same|insufficient)'
+expect_out '^[0-9].*(same|insufficient): '
 run diff tag:before tag:after --db r.db --delta 5
-expect_out '^18 cases: 18 same'
+expect_out '^18 same: '
 
 begin 'diff draws the conclusion above the list, and folds rows'
 cat >gpu2.toml <<'TOML'
@@ -52,7 +53,7 @@ expect_out '^REGRESSED +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9
 expect_out '^between +24 +-[0-9.]+ +6 regressed, 18 same$'
 expect_out '; 1 other block is without a change \([+-]0\.[0-9]+\)$'
 expect_out '^-v shows every case'
-expect_out '^28 cases: 6 regressed, 22 same$'
+expect_out '^6 regressed, 22 same: 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
 equal 1 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases'
 reject_out $'\033'
 run_ok diff tag:before tag:after --db pairs.db -v
@@ -71,13 +72,13 @@ cp r.db delta.db
 on_second gpu.toml -q --db delta.db --processes 5 --tag lenient --set down.delta=0.05
 expect_code 0
 run diff tag:before tag:lenient --db delta.db
-expect_out '^18 cases: 18 same'
+expect_out '^18 same: '
 run diff tag:lenient tag:before --db delta.db --json
 equal 8 "$(grep -c '"delta_from": "scenario"' out)" 'cases of block down'
 equal 10 "$(grep -c '"delta_from": "usual"' out)" 'others'
 equal 8 "$(grep -c '"delta_percent": 5.0,' out)" 'δ of block down'
 run diff tag:before tag:lenient --db delta.db --delta 1
-expect_out '^18 cases: 2 regressed, 16 same'
+expect_out '^2 regressed, 16 same: '
 expect_out '^a change matters beyond 1 %$'
 run query "select distinct block, delta from v_case where tag = 'lenient'" --db delta.db --format csv
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
@@ -91,7 +92,7 @@ run check tag:after tag:before --db r.db --fail-on improved
 expect_code 1
 run_ok check tag:before tag:after --db r.db --only 'up/*'
 run diff tag:before tag:after --db r.db --only 'down/gpu0-numa0:pinned/4MiB'
-expect_out '^1 case of 18 judged together: 1 regressed'
+expect_out '^Showing 1 of 18 compared cases: 1 regressed: '
 equal "$(grep -o '4MiB .*' by-name)" "$(grep -o '4MiB .*' out)" 'row of --only'
 run check tag:before tag:after --db r.db --format junit
 expect_code 1
@@ -267,7 +268,7 @@ on_first gpu.toml -q --db one.db --tag a
 on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, first gpu0-numa0:pinned/4MiB"
-expect_out '18 cases: 18 insufficient'
+expect_out '^18 insufficient: '
 expect_err '5 per side would decide'
 expect_err 'A \(driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
 cp err advice
@@ -292,7 +293,7 @@ paste_advice A "$faults/noise.toml"
 paste_advice B "$scratch/slow.toml"
 run check tag:a tag:b --db one.db --strict
 expect_code 1
-expect_out '^18 cases: 2 regressed, 16 same'
+expect_out '^2 regressed, 16 same: '
 on_first gpu.toml -q --db one.db --processes 5 --tag a2
 on_second gpu.toml -q --db one.db --processes 5 --tag b2
 
@@ -367,7 +368,7 @@ on_first gpu.toml -q --db base.db --processes 5 --tag a2
 on_second gpu.toml -q --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
 run diff tag:a2 tag:b2 --db joint.db
-expect_out '^18 cases: 2 regressed, 16 same'
+expect_out '^2 regressed, 16 same: '
 # One file of both sides, by another name, is named once; the one that is read never is.
 on_first gpu.toml -q --db both.db --tag a
 on_second gpu.toml -q --db both.db --tag b
@@ -391,7 +392,7 @@ begin 'runs without a case in common'
 on_first gpu.toml -q --db apart.db --only 'up*'
 on_first gpu.toml -q --db apart.db --only 'down*'
 run_ok diff previous latest --db apart.db
-expect_out '^12 cases: 4 missing, 8 new; none is on both sides$'
+expect_out '^4 missing, 8 new; none is on both sides: '
 equal "$(grep -o 'down/[^ ]*' out)" "$(grep -o 'down/[^ ]*' out | sort -t/ -k3,3 -s)" 'in the order of the plan'
 run diff previous latest --db apart.db --format md
 expect_out "^\\| MISSING \\| up: 4 cases"

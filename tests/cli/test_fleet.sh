@@ -133,7 +133,7 @@ expect_out '^Judged by node'
 expect_out '^Regressed: .* 4 of these 4 cases, speed -4\.'
 expect_out '^gpu1 of n0003 alone became [45].* % slower: 10 of 10 cases'
 expect_out '^gpu0--gpu3 of n0008 alone became [45].* % slower'
-expect_out '^28 cases: 4 regressed, 24 same; of one node alone 2 parts slower$'
+expect_out '^4 regressed, 24 same; of one node alone 2 parts slower: '
 expect_out '^REGRESSED +gpu1 of n0003 alone: 10 of 10 cases +-[45]'
 run_ok diff tag:fleet0 tag:later --db holes.db --format csv
 equal 28 "$(grep -c '^[^,]*,[^,]*,[0-9a-f]\{32\},.*,node,' out)" 'cases judged by node'
