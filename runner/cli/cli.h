@@ -48,8 +48,13 @@ struct command {
   const char *loss;           /* what was said of GPUs that cannot be used; NULL = nothing */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
   const char **nothing;       /* by scenario of the batch: why it has no case to measure here */
-  bool all, clear, confusion, dry_run, features, fleet, here, result, rules, share, strict, suspect,
-      trials, wait_given;
+  /* Of copy, as they were typed. */
+  struct {
+    const char *from, *to, *size, *method;
+    bool both, print;
+  } copy;
+  bool all, clear, confusion, dry_run, features, fleet, here, result, rules, scenario, share,
+      strict, suspect, trials, wait_given;
 
   /* Closed and freed by the frame; NULL = not opened. */
   struct arena arena;
@@ -93,8 +98,20 @@ struct verb_option {
 /* What the arguments of a verb are, for completion. */
 enum argument_kind { ARGUMENTS_NONE, ARGUMENTS_SCENARIOS, ARGUMENTS_RUNS, ARGUMENTS_WORDS };
 
+/* The parts of haul --help, in their order: X(id, heading). */
+#define VERB_GROUP_LIST(X)                                                                         \
+  X(VERBS_MEASURE, "Measure")                                                                      \
+  X(VERBS_READ, "Read")                                                                            \
+  X(VERBS_COMPARE, "Compare")                                                                      \
+  X(VERBS_KEEP, "Keep")
+enum verb_group {
+#define VERB_GROUP_ID(id, heading) id,
+  VERB_GROUP_LIST(VERB_GROUP_ID)
+};
+
 struct verb {
   const char *name;
+  enum verb_group group;
   const char *arguments;             /* as in the usage line: "FILE..."; NULL = none */
   const char *summary;               /* one line for haul --help */
   const char *doc;                   /* more, for haul VERB --help; may be NULL */

@@ -60,6 +60,7 @@ static enum status verb_baseline_run(struct command *command, struct error *err)
 
 const struct verb VERB_BASELINE = {
     .name = "baseline",
+    .group = VERBS_COMPARE,
     .arguments = "set|list|remove [NAME [RUN]]",
     .summary = "name runs, to compare later ones with them",
     .doc = "set needs NAME and RUN, remove needs NAME. For example: haul baseline set good latest, "

@@ -407,6 +407,7 @@ static enum status verb_check_run(struct command *command, struct error *err) {
 
 const struct verb VERB_CHECK = {
     .name = "check",
+    .group = VERBS_COMPARE,
     .arguments = "[A [B]]",
     .summary = "for scripts: fail if a run is worse than another",
     .doc =

@@ -382,6 +382,7 @@ static enum status verb_completion_run(struct command *command, struct error *er
 
 const struct verb VERB_COMPLETION = {
     .name = "completion",
+    .group = VERBS_READ,
     .arguments = "bash|zsh|man",
     .summary = "print a completion script for a shell, or the manual page",
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"

@@ -117,6 +117,7 @@ static enum status verb_delete_run(struct command *command, struct error *err) {
 
 const struct verb VERB_DELETE = {
     .name = "delete",
+    .group = VERBS_KEEP,
     .arguments = "RUN...",
     .summary = "delete runs and all their results from the database",
     .doc = "RUN is run:ID, tag:NAME, driver:VERSION, latest or previous; tag: and driver: name all "

@@ -52,6 +52,7 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
 
 const struct verb VERB_DIFF = {
     .name = "diff",
+    .group = VERBS_COMPARE,
     .arguments = "[A B]",
     .summary = "show what changed between two runs, or under two drivers",
     .doc =

@@ -98,6 +98,7 @@ static enum status verb_env_run(struct command *command, struct error *err) {
 
 const struct verb VERB_ENV = {
     .name = "env",
+    .group = VERBS_MEASURE,
     .summary = "show this machine: GPUs, links, NUMA nodes and software",
     .doc = "Everything:" OUTPUT_OBJECT_FORMAT_NAMES "; one row per fact:" OUTPUT_ROW_FORMAT_NAMES
            ". --save - writes to standard output. --format svg draws it: nodes, GPUs, links and "

@@ -292,6 +292,7 @@ static enum status verb_expect_run(struct command *command, struct error *err) {
 
 const struct verb VERB_EXPECT = {
     .name = "expect",
+    .group = VERBS_COMPARE,
     .arguments = "list|show [MACHINE]|check FILE|learn [RUN...]",
     .summary = "what machines should reach, and rows of your own",
     .doc =

@@ -128,6 +128,7 @@ static enum status verb_explain_run(struct command *command, struct error *err) 
 
 const struct verb VERB_EXPLAIN = {
     .name = "explain",
+    .group = VERBS_READ,
     .arguments = "[RUN] [CASE]",
     .summary = "say what makes a run, or a machine, slower than it could be",
     .doc = "Asks a table of rules (--rules, docs/EXPLAIN.md) of what was recorded: facts of the "

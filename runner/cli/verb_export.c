@@ -234,6 +234,7 @@ static enum status verb_export_run(struct command *command, struct error *err) {
 
 const struct verb VERB_EXPORT = {
     .name = "export",
+    .group = VERBS_READ,
     .arguments = "csv|jsonl|prometheus",
     .summary = "write results for other programs",
     .doc = "csv and jsonl write the columns of v_case, or of v_trial with --trials; haul schema "

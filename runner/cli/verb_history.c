@@ -31,6 +31,7 @@ static enum status verb_history_run(struct command *command, struct error *err) 
 
 const struct verb VERB_HISTORY = {
     .name = "history",
+    .group = VERBS_COMPARE,
     .arguments = "CASE",
     .summary = "show one case over time, and when its level changed",
     .doc =

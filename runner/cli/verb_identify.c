@@ -266,6 +266,7 @@ static enum status verb_identify_run(struct command *command, struct error *err)
 
 const struct verb VERB_IDENTIFY = {
     .name = "identify",
+    .group = VERBS_COMPARE,
     .arguments = "[RUN]",
     .summary = "tell which GPU made a run, from earlier runs",
     .doc =

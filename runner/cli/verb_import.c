@@ -257,6 +257,7 @@ static const char *const TOOLS[] = {SCENARIO, NULL};
 
 const struct verb VERB_IMPORT = {
     .name = "import",
+    .group = VERBS_KEEP,
     .arguments = "nvbandwidth FILE",
     .summary = "record the results of another tool as a run",
     .doc = "FILE is what nvbandwidth printed, version " NVBANDWIDTH_VERSIONS

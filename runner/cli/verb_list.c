@@ -149,6 +149,7 @@ static enum status verb_list_run(struct command *command, struct error *err) {
 
 const struct verb VERB_LIST = {
     .name = "list",
+    .group = VERBS_READ,
     .arguments = "runs|cases|scenarios|queries",
     .summary = "list runs, cases, shipped scenarios or saved queries",
     .options = VERB_LIST_OPTIONS,

@@ -324,6 +324,7 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
 
 const struct verb VERB_MERGE = {
     .name = "merge",
+    .group = VERBS_KEEP,
     .arguments = "OUT.db IN.db|DIR...",
     .summary = "add the results of several databases to one",
     .doc =

@@ -49,6 +49,7 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
 
 const struct verb VERB_OUTLIERS = {
     .name = "outliers",
+    .group = VERBS_COMPARE,
     .arguments = "[RUN...]",
     .summary = "find GPUs, links and hosts that are slower than their peers",
     .doc =

@@ -21,6 +21,7 @@ static enum status verb_plan_run(struct command *command, struct error *err) {
 
 const struct verb VERB_PLAN = {
     .name = "plan",
+    .group = VERBS_MEASURE,
     .arguments = "SCENARIO...",
     .summary = "show what a run would measure, what it would skip, and why",
     .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "

@@ -150,6 +150,7 @@ static enum status verb_query_run(struct command *command, struct error *err) {
 
 const struct verb VERB_QUERY = {
     .name = "query",
+    .group = VERBS_READ,
     .arguments = "[SQL]",
     .summary = "ask the results database with SQL or a saved query",
     .doc =

@@ -335,6 +335,7 @@ static enum status verb_report_run(struct command *command, struct error *err) {
 
 const struct verb VERB_REPORT = {
     .name = "report",
+    .group = VERBS_READ,
     .arguments = "OUT.html [RUN...]",
     .summary = "write results as one HTML page, to attach or print",
     .doc =

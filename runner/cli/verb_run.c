@@ -481,6 +481,7 @@ static enum status verb_run_run(struct command *command, struct error *err) {
 
 const struct verb VERB_RUN = {
     .name = "run",
+    .group = VERBS_MEASURE,
     .arguments = "SCENARIO...",
     .summary = "measure scenarios and record every trial",
     .doc =

@@ -163,6 +163,7 @@ static enum status verb_schema_run(struct command *command, struct error *err) {
 
 const struct verb VERB_SCHEMA = {
     .name = "schema",
+    .group = VERBS_MEASURE,
     .arguments = "scenario|results|datasette",
     .summary = "print the JSON Schema of scenarios, or describe the database",
     .doc =

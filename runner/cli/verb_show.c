@@ -1,5 +1,4 @@
-/* haul show NAME|RUN: the text of a shipped scenario, or of the one that a run measured, or what
- * came of that run. */
+/* haul show NAME|RUN: the text of a shipped scenario, or the result of a run, or its scenario. */
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
 #include "runner/run/expectations.h"
@@ -8,17 +7,18 @@
 #include <string.h>
 
 static const struct verb_option VERB_SHOW_OPTIONS[] = {
-    {"result", NULL, "the result of the run, as haul run showed it", OPTION_FLAG(result)},
+    {"scenario", NULL, "the scenario of the run, not its result", OPTION_FLAG(scenario)},
+    {"result", NULL, NULL, OPTION_FLAG(result)}, /* until 0.2.0 the other of the two */
     SUM_OPTION,
     EXPECT_OPTION,
     {0},
 };
 
 static void verb_show_check(struct command *command, struct argp_state *state) {
-  if (command->result) {
+  if (!command->scenario) {
     options_check_sums(command, state);
-  } else if (command->sums || command->expect != NULL) {
-    argp_error(state, "--sum and --expect need --result");
+  } else if (command->sums || command->expect != NULL || command->result) {
+    argp_error(state, "--sum and --expect are of the result, not of --scenario");
   }
 }
 
@@ -55,7 +55,7 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   say_note(&command->common, "run %lld (%s), %s: %s%s", (long long)run.id, run.uuid,
            recorded.started_at, recorded.command_line,
            whole ? "" : "; its includes and --set are part of what is shown");
-  say_note(&command->common, "its result: haul show --result run:%.13s%s", run.uuid,
+  say_note(&command->common, "its result: haul show run:%.13s%s", run.uuid,
            console_db_option(&command->common, &command->arena));
   if (strncmp(recorded.path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0 && whole) {
     verb_show_print_shipped(recorded.text, strlen(recorded.text));
@@ -89,12 +89,10 @@ static enum status verb_show_result(struct command *command, struct error *err) 
 
 static enum status verb_show_run(struct command *command, struct error *err) {
   const char *name = command->words[0];
-  if (command->result) {
-    return verb_show_result(command, err);
-  }
-  const struct embedded_file *file = scenarios_find(name);
-  if (file == NULL && selector_is_one(name)) { /* nothing shipped is called so */
-    return verb_show_recorded(command, err);
+  const struct embedded_file *file = command->result ? NULL : scenarios_find(name);
+  if (file == NULL &&
+      (command->result || selector_is_one(name))) { /* nothing shipped is called so */
+    return command->scenario ? verb_show_recorded(command, err) : verb_show_result(command, err);
   }
   if (file == NULL) {
     const char *meant = input_nearest(&command->arena, name);
@@ -110,12 +108,13 @@ static enum status verb_show_run(struct command *command, struct error *err) {
 
 const struct verb VERB_SHOW = {
     .name = "show",
+    .group = VERBS_READ,
     .arguments = "NAME|RUN",
-    .summary = "print a shipped scenario, or what a run measured",
-    .doc = "A start for a scenario of your own: haul show quick > mine.toml. RUN is run:ID, "
-           "tag:NAME, latest or previous: its scenario as it was read, or, where --set or an "
-           "include changed it, what it came to; with --result what came of the run. haul schema "
-           "--help says how an editor completes the keys of a scenario.",
+    .summary = "show the result of a run, or print a shipped scenario",
+    .doc = "NAME: a start for a scenario of your own: haul show quick > mine.toml. RUN is run:ID, "
+           "tag:NAME, latest or previous: its result, every cell of it. With --scenario: the "
+           "scenario as it was read, or what --set and includes made of it. haul schema --help "
+           "says how an editor completes the keys of a scenario.",
     .options = VERB_SHOW_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .takes_runs = true,

@@ -68,6 +68,7 @@ static enum status verb_tag_run(struct command *command, struct error *err) {
 
 const struct verb VERB_TAG = {
     .name = "tag",
+    .group = VERBS_KEEP,
     .arguments = "RUN [NAME]",
     .summary = "tag runs, or take their tag away",
     .doc = "RUN is run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest or previous, or several "

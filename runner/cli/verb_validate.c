@@ -24,6 +24,7 @@ static enum status verb_validate_run(struct command *command, struct error *err)
 
 const struct verb VERB_VALIDATE = {
     .name = "validate",
+    .group = VERBS_MEASURE,
     .arguments = "SCENARIO...",
     .summary = "check scenarios for mistakes; needs no GPU",
     .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "

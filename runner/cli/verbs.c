@@ -22,28 +22,29 @@
 /* In the order of haul --help; runner/cli/verb_NAME.c defines each. */
 #define VERB_TABLE(X)                                                                              \
   X(VERB_RUN)                                                                                      \
+  X(VERB_COPY)                                                                                     \
   X(VERB_PLAN)                                                                                     \
   X(VERB_VALIDATE)                                                                                 \
-  X(VERB_SHOW)                                                                                     \
   X(VERB_ENV)                                                                                      \
+  X(VERB_SCHEMA)                                                                                   \
+  X(VERB_SHOW)                                                                                     \
   X(VERB_LIST)                                                                                     \
   X(VERB_QUERY)                                                                                    \
+  X(VERB_REPORT)                                                                                   \
+  X(VERB_EXPLAIN)                                                                                  \
+  X(VERB_EXPORT)                                                                                   \
+  X(VERB_COMPLETION)                                                                               \
   X(VERB_DIFF)                                                                                     \
   X(VERB_CHECK)                                                                                    \
-  X(VERB_EXPECT)                                                                                   \
   X(VERB_HISTORY)                                                                                  \
   X(VERB_OUTLIERS)                                                                                 \
-  X(VERB_EXPLAIN)                                                                                  \
-  X(VERB_BASELINE)                                                                                 \
+  X(VERB_EXPECT)                                                                                   \
   X(VERB_IDENTIFY)                                                                                 \
+  X(VERB_BASELINE)                                                                                 \
   X(VERB_TAG)                                                                                      \
   X(VERB_DELETE)                                                                                   \
   X(VERB_MERGE)                                                                                    \
-  X(VERB_IMPORT)                                                                                   \
-  X(VERB_EXPORT)                                                                                   \
-  X(VERB_REPORT)                                                                                   \
-  X(VERB_SCHEMA)                                                                                   \
-  X(VERB_COMPLETION)
+  X(VERB_IMPORT)
 
 #define VERB_DECLARE(name) extern const struct verb name;
 VERB_TABLE(VERB_DECLARE)
@@ -71,16 +72,19 @@ static const struct verb *cli_find_verb(const char *name) {
 }
 
 static void cli_print_help(FILE *stream) {
+#define VERB_GROUP_HEADING(id, heading) [id] = (heading),
+  static const char *const GROUPS[] = {VERB_GROUP_LIST(VERB_GROUP_HEADING)};
   fprintf(stream, "Usage: haul VERB [OPTION...] [ARGUMENT...]\n"
-                  "Measures how data moves inside a GPU machine.\n\n");
+                  "Measures how data moves inside a GPU machine. To begin: haul run quick\n");
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
+    if (verb == VERBS || (*verb)->group != verb[-1]->group) {
+      fprintf(stream, "\n%s\n", GROUPS[(*verb)->group]);
+    }
     fprintf(stream, "  %-11s %s\n", (*verb)->name, (*verb)->summary);
   }
   fprintf(stream, "\n"
                   "  haul VERB --help   arguments and options of a verb\n"
                   "  haul --version     versions of haul and of its parts\n"
-                  "\n"
-                  "To begin: haul run quick\n"
                   "\n"
                   "Exit codes:\n");
   for (const struct exit_code_text *code = EXIT_CODE_TEXTS; code->text != NULL; code++) {

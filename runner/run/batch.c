@@ -184,7 +184,7 @@ static bool input_add_shipped(struct input_list *list, const char *word) {
 }
 
 static enum status input_add_stdin(struct input_list *list, struct error *err) {
-  struct input input = {.name = "standard input"};
+  struct input input = {.name = "standard input", .path = "<stdin>"};
   RETURN_ON_ERROR(read_stdin("a scenario", SCENARIO_FILE_MAX, list->arena, &input.text, err));
   input_add(list, input);
   return STATUS_OK;
@@ -218,7 +218,7 @@ enum status input_read(const struct input *input, const struct scenario_override
                        size_t override_count, struct scenario **scenario,
                        struct diagnostics *diagnostics) {
   if (input->text != NULL) {
-    return scenario_parse(input->text, strlen(input->text), "<stdin>", overrides, override_count,
+    return scenario_parse(input->text, strlen(input->text), input->path, overrides, override_count,
                           scenario, diagnostics);
   }
   if (input->embedded == NULL) {
@@ -237,6 +237,9 @@ int batch_read(const struct common_options *common, const char *const *words, si
                struct batch *batch) {
   struct error err = {0};
   struct input_list list = {.arena = &batch->arena};
+  if (batch->text != NULL) {
+    input_add(&list, (struct input){.name = "copy", .path = "<haul copy>", .text = batch->text});
+  }
   for (size_t i = 0; i < word_count; i++) {
     if (input_find(&list, words[i], &err) != STATUS_OK) {
       return fail(common, &err);

@@ -13,9 +13,9 @@
 
 struct input {
   const char *name;                     /* for people */
-  const char *path;                     /* of a file; NULL = shipped */
+  const char *path;                     /* of a file, "<stdin>"; NULL = shipped */
   const struct embedded_file *embedded; /* NULL = a file */
-  const char *text;                     /* of standard input; else NULL */
+  const char *text;                     /* that is not in a file; else NULL */
 };
 
 /* The files of a folder whose names end in that suffix and do not begin with a dot, sorted by name.
@@ -36,6 +36,7 @@ enum status input_read(const struct input *input, const struct scenario_override
 struct batch {
   struct scenario_override *overrides; /* --set and --processes, in their order */
   size_t override_count, override_capacity;
+  const char *text; /* the one scenario, which the verb made; NULL = words name them */
   struct input *inputs;
   struct scenario **scenarios; /* one per input */
   size_t count;

@@ -272,7 +272,7 @@ expect_value 1 mix.db "select sum(share) between 0.9 and 1.001 from v_flow where
 expect_value 0 mix.db "select count(*) from v_flow where share > 1.001 or (stream is null) <> (share is null)"
 expect_value 1 mix.db "select count(*) > 0 from v_flow where stream is null"
 expect_value 0 mix.db "select sum(serialised) from v_case where case_name like '%/stream=1/%'"
-run_ok show 1 --db mix.db
+run_ok show --scenario 1 --db mix.db
 expect_out '^count = 3$'
 reject_out 'csv'
 run_error 2 'from_csv "none.csv": cannot open the file' plan replay --set training_step.from_csv=none.csv

@@ -168,7 +168,7 @@ from_csv = \"$scratch/secret.toml\""; do
   sqlite3 i.db "update scenario set text = 'schema_version = 1
 name = \"small\"
 $key', resolved = text; update scenario set resolved = text; update run set status = 'running', ended_at_ns = NULL"
-  run show latest --db i.db
+  run show --scenario latest --db i.db
   reject_err 'first line'
   reject_out 'first line'
   run run --resume latest --db i.db

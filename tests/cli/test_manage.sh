@@ -11,12 +11,12 @@ run_ok run "$small" --db a.db --only 'host/*/4KiB'
 run_ok run "$small" --db a.db --set transfer.size=8KiB
 
 begin 'the scenario of a run'
-run_ok show run:1 --db a.db
+run_ok show --scenario run:1 --db a.db
 if cmp -s out "$small"; then good; else bad 'not the file as it was'; fi
 expect_err 'run 1 \([0-9a-f]{32}\), 20.*: haul run .*small.toml --db a.db --tag first$'
-run_ok show 1 --db a.db
+run_ok show --scenario 1 --db a.db
 if cmp -s out "$small"; then good; else bad 'not the file of run 1'; fi
-run_ok show latest --db a.db
+run_ok show --scenario latest --db a.db
 expect_out 'size = "8KiB"'
 expect_err 'its includes and --set are part'
 cp out again.toml

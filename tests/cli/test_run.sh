@@ -97,9 +97,9 @@ for option in --verbose --sum --csv; do
   run_ok show --result previous --db again.db "$option"
   if cmp -s out first; then good; else bad "haul show --result $option has another result than haul run"; fi
 done
-run_ok show previous --db again.db
-expect_err 'its result: haul show --result run:[0-9a-f]{13} --db again.db$'
-run_fails 2 'need --result' show latest --sum --db again.db
+run_ok show --scenario previous --db again.db
+expect_err 'its result: haul show run:[0-9a-f]{13} --db again.db$'
+run_fails 2 'are of the result' show --scenario latest --sum --db again.db
 run_fails 2 'not for --format csv' show --result latest --sum --csv --db again.db
 run_error 2 'names no run' show --result quick --db again.db
 

@@ -1,0 +1,160 @@
+/* haul copy --from PLACE --to PLACE: measures one kind of copy, as the scenario that --print shows.
+ */
+#include "runner/cli/options.h"
+
+#include <string.h>
+
+extern const struct verb VERB_RUN;
+
+static const char DEFAULT_SIZE[] = "256MiB";
+
+static const struct verb_option VERB_COPY_OPTIONS[] = {
+    {"from", "PLACE", "where the bytes are, for example host or gpu0", OPTION_NON_EMPTY(copy.from)},
+    {"to", "PLACE", "where they go, for example gpu1", OPTION_NON_EMPTY(copy.to)},
+    {"size", "SIZES",
+     "bytes per copy: 1GiB, several as 4KiB,64MiB, or 4KiB..1GiB in steps of 4x "
+     "(default: 256MiB)",
+     OPTION_NON_EMPTY(copy.size)},
+    {"method", "METHOD",
+     "ce (copy engine), sm (kernel), um (unified memory) or cpu (host threads), or several with "
+     "commas (default: ce, and cpu within the host)",
+     OPTION_NON_EMPTY(copy.method)},
+    {"both", NULL, "both directions at once", OPTION_FLAG(copy.both)},
+    {"print", NULL, "print the scenario and measure nothing", OPTION_FLAG(copy.print)},
+    BATCH_OPTION_SET,
+    BATCH_OPTION_PROCESSES,
+    {"tag", "NAME", "tag the run: tag:NAME selects it later", OPTION_NON_EMPTY(tag)},
+    EXPECT_OPTION,
+    {0},
+};
+
+static const char COPY_WORD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+
+/* "a", ["a", "b"] of "a" and "a,b"; numbers without quotes. NULL: it has a character of none. */
+static const char *copy_values(struct arena *arena, const char *text, bool numbers) {
+  const char *quote = numbers ? "" : "\"";
+  const char *list = "";
+  size_t count = 0;
+  for (const char *at = text;; at++) {
+    const size_t length = strspn(at, COPY_WORD);
+    const bool number = strspn(at, "0123456789") == length;
+    if (length == 0 || (numbers && !number) || (at[length] != '\0' && at[length] != ',')) {
+      return NULL;
+    }
+    list = arena_format(arena, "%s%s%s%.*s%s", list, count++ > 0 ? ", " : "", quote, (int)length,
+                        at, quote);
+    at += length;
+    if (*at == '\0') {
+      return count > 1 ? arena_format(arena, "[%s]", list) : list;
+    }
+  }
+}
+
+/* { numa = "local", memory = "pageable" } of "host:pageable". other: the other end. NULL: it is no
+ * place. */
+static const char *copy_place(struct arena *arena, const char *text, const char *other) {
+  static const struct {
+    const char *word, *key;
+  } PLACES[] = {{"host", "numa"}, {"numa", "numa"}, {"gpu", "gpu"}};
+  const size_t stem = strcspn(text, ":");
+  const char *memory = text[stem] == ':' ? copy_values(arena, text + stem + 1, false) : "";
+  const char *index = NULL;
+  const char *key = NULL;
+  for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
+    const size_t length = strlen(PLACES[i].word);
+    if (strncmp(text, PLACES[i].word, length) != 0) {
+      continue;
+    }
+    const char *number = arena_strndup(arena, text + length, stem - length);
+    const bool local = strcmp(PLACES[i].key, "numa") == 0 && strncmp(other, "gpu", 3) == 0;
+    key = PLACES[i].key;
+    index = number[0] == '\0'          ? local ? "\"local\"" : "0"
+            : strcmp(number, "*") == 0 ? "\"*\""
+                                       : copy_values(arena, number, true);
+  }
+  if (index == NULL || memory == NULL) {
+    return NULL;
+  }
+  return memory[0] != '\0' ? arena_format(arena, "{ %s = %s, memory = %s }", key, index, memory)
+                           : arena_format(arena, "{ %s = %s }", key, index);
+}
+
+/* "1GiB", ["4KiB", "1MiB"], { from = "4KiB", to = "1GiB", factor = 4 }; NULL: none of these. */
+static const char *copy_size(struct arena *arena, const char *text) {
+  const char *dots = text + strcspn(text, ".");
+  while (dots[0] == '.' && dots[1] != '.') { /* "1.5MiB" */
+    dots += 1 + strcspn(dots + 1, ".");
+  }
+  if (dots[0] == '\0') {
+    return copy_values(arena, text, false);
+  }
+  const char *from = copy_values(arena, arena_strndup(arena, text, (size_t)(dots - text)), false);
+  const char *to = copy_values(arena, dots + 2, false);
+  return from != NULL && to != NULL
+             ? arena_format(arena, "{ from = %s, to = %s, factor = 4 }", from, to)
+             : NULL;
+}
+
+static void verb_copy_check(struct command *command, struct argp_state *state) {
+  struct arena *arena = &command->arena;
+  if (command->copy.from == NULL || command->copy.to == NULL) {
+    argp_error(state, "--from PLACE and --to PLACE are needed: haul copy --from host --to gpu0");
+    return;
+  }
+  const char *from = copy_place(arena, command->copy.from, command->copy.to);
+  const char *to = copy_place(arena, command->copy.to, command->copy.from);
+  const char *size =
+      copy_size(arena, command->copy.size != NULL ? command->copy.size : DEFAULT_SIZE);
+  const bool on_host =
+      strncmp(command->copy.from, "gpu", 3) != 0 && strncmp(command->copy.to, "gpu", 3) != 0;
+  const char *method = copy_values(arena,
+                                   command->copy.method != NULL ? command->copy.method
+                                   : on_host                    ? "cpu"
+                                                                : "ce",
+                                   false);
+  if (from == NULL || to == NULL) {
+    argp_error(state,
+               "'%s' is not a place: host, gpu0, gpu0,2, gpu* or numa1, and after a colon kinds of "
+               "memory such as host:pageable",
+               from == NULL ? command->copy.from : command->copy.to);
+  } else if (size == NULL) {
+    argp_error(state, "--size needs a size, several with commas, or a range, not '%s'",
+               command->copy.size);
+  } else if (method == NULL) {
+    argp_error(state, "--method needs ce, sm, um or cpu, not '%s'", command->copy.method);
+  }
+  command->batch.text =
+      arena_format(arena,
+                   "schema_version = 1\n"
+                   "name = \"copy\"\n"
+                   "\n"
+                   "[[transfer]]\n"
+                   "name = \"copy\"\n"
+                   "method = %s\n"
+                   "from = %s\n"
+                   "to = %s\n"
+                   "size = %s\n%s",
+                   method, from, to, size, command->copy.both ? "direction = \"both\"\n" : "");
+}
+
+static enum status verb_copy_run(struct command *command, struct error *err) {
+  if (command->copy.print) {
+    (void)fputs(command->batch.text, stdout);
+    return STATUS_OK;
+  }
+  return VERB_RUN.run(command, err);
+}
+
+const struct verb VERB_COPY = {
+    .name = "copy",
+    .group = VERBS_MEASURE,
+    .arguments = NULL,
+    .summary = "measure one kind of copy without a file",
+    .doc = "PLACE is host (the NUMA node nearest to the GPU), numa1, gpu0, gpu0,2 or gpu*, and "
+           "after a colon kinds of memory: host:pageable, host:pinned,huge, gpu0:managed. The run "
+           "is recorded like any other. --print shows its scenario, a start for one of your own: "
+           "haul copy --from host --to gpu0 --print > mine.toml.",
+    .options = VERB_COPY_OPTIONS,
+    .check = verb_copy_check,
+    .run = verb_copy_run,
+};

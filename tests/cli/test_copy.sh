@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# haul copy: the scenario that it makes, what it measures, and words that are no places.
+# shellcheck source=tests/cli/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+expect_lines() { # LINE... of the scenario, behind its name
+  equal "$(printf '%s\n' 'method = '"$1" "from = $2" "to = $3" "size = $4" "${@:5}")" \
+    "$(sed '1,/^\[\[/d; /^name/d' "$scratch/out")" "$(cat "$scratch/command")"
+  "$haul" validate - <"$scratch/out" >valid 2>&1 || bad "no scenario: $(cat valid)"
+}
+
+begin 'the scenario'
+run_ok copy --from host --to gpu0 --print
+expect_lines '"ce"' '{ numa = "local" }' '{ gpu = 0 }' '"256MiB"'
+run_ok copy --from host:pinned,huge --to 'gpu*' --size 4KiB..1GiB --method ce,sm --both --print
+expect_lines '["ce", "sm"]' '{ numa = "local", memory = ["pinned", "huge"] }' '{ gpu = "*" }' \
+  '{ from = "4KiB", to = "1GiB", factor = 4 }' 'direction = "both"'
+run_ok copy --from gpu0,2 --to numa1:pageable --size 4KiB,64MiB --print
+expect_lines '"ce"' '{ gpu = [0, 2] }' '{ numa = 1, memory = "pageable" }' '["4KiB", "64MiB"]'
+
+begin 'what is not right'
+run_fails 2 'from PLACE and --to PLACE are needed' copy --to gpu0
+for place in hst gpux gpu0: 'gpu0"' gpu,1 numa-1; do
+  run copy --from "$place" --to gpu0
+  expect_code 2
+  expect_err "is not a place: host, gpu0, gpu0,2, gpu\\* or numa1"
+done
+run_fails 2 "size needs a size, .*, not '1 GiB'" copy --from host --to gpu0 --size '1 GiB'
+run_fails 2 'did you mean "pinned"' copy --from host:pined --to gpu0
+run_fails 2 'did you mean "1GiB"' copy --from host --to gpu0 --size 1G
+
+begin 'a copy is measured, recorded and resumed like any run'
+run_ok copy --from host --to host --size 64KiB --set measure.max_time=1ms --db c.db --tag mine
+expect_out '^numa0:pageable-numa0:pageable +~?[0-9.]+'
+expect_out '^Host to host +~?[0-9.]+ GB/s$'
+run_ok list runs --db c.db --where tag=mine
+expect_out '^ *1 .* copy +mine +done'
+run_ok show --scenario latest --db c.db
+expect_out '^method = "cpu"$'
+run_ok show latest --db c.db
+expect_out '^Host to host '
+
+fake_driver h200x4 || finish
+begin 'both directions between GPUs'
+run_ok copy --from gpu0 --to 'gpu*' --size 1MiB --both --set measure.max_time=1ms --db c.db
+expect_value '3 2' c.db "select count(*) || ' ' || max(flows) from v_run_case where run = 2"
+finish
