@@ -11,6 +11,7 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #define EXPECT_ACTION_LIST(X)                                                                      \
   X(EXPECT_LIST, "list")                                                                           \
@@ -58,18 +59,27 @@ static struct cell verb_expect_link(struct arena *arena, uint32_t version, uint3
 
 static enum status verb_expect_list(struct command *command, const struct expect_set *set,
                                     struct error *err) {
-  static const char *const NAMES[] = {"machine", "gpu",     "pcie",       "nvlink",
-                                      "driver",  "reports", "other_rows", "file"};
+  static const char *const NAMES[] = {"machine", "gpu",        "pcie", "nvlink", "driver",
+                                      "reports", "other_rows", "file", "oldest", "old_rows"};
   const struct row_sink *sink = command_rows(command, "no machines");
-  table_narrow(command->table, "file,driver,gpu,other_rows");
+  const int64_t now_ns = (int64_t)time(NULL) * 1000000000;
+  size_t old = 0;
+  table_narrow(command->table, "file,oldest,driver,gpu,other_rows");
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
       const struct expect_machine *machine = &set->files[f]->machines[m];
       size_t reports = 0;
+      size_t old_rows = 0;
+      const char *oldest = NULL;
       for (size_t r = 0; r < machine->row_count; r++) {
-        reports += machine->rows[r].statement == EXPECT_REPORTS;
+        const struct expect_row *row = &machine->rows[r];
+        reports += row->statement == EXPECT_REPORTS;
+        old_rows += expect_is_old(row, now_ns);
+        const bool older = row->date != NULL && (oldest == NULL || strcmp(row->date, oldest) < 0);
+        oldest = older ? row->date : oldest;
       }
+      old += old_rows;
       const struct cell cells[] = {
           cell_text(machine->name),
           cell_text(machine->gpu),
@@ -78,11 +88,19 @@ static enum status verb_expect_list(struct command *command, const struct expect
           cell_text(machine->driver),
           cell_integer((int64_t)reports),
           cell_integer((int64_t)(machine->row_count - reports)),
-          cell_text(set->files[f]->path)};
+          cell_text(set->files[f]->path),
+          cell_text(oldest),
+          old_rows > 0 ? cell_integer((int64_t)old_rows) : cell_null()};
       RETURN_ON_ERROR(sink_row(sink, cells, err));
     }
   }
-  return sink_end(sink, err);
+  RETURN_ON_ERROR(sink_end(sink, err));
+  if (old > 0) {
+    say_note(&command->common,
+             "%zu row%s older than two years, or without a date: haul expect show", old,
+             strings_plural(old, " is", "s are"));
+  }
+  return STATUS_OK;
 }
 
 static struct cell verb_expect_word(unsigned word, const char *const *names) {
@@ -123,7 +141,10 @@ static enum status verb_expect_show_rows(struct command *command, const struct r
         row->count > 0 ? cell_integer(row->count) : cell_null(),
         cell_finite(100 * expect_tolerance(row)),
         cell_text(row->driver),
-        cell_text(row->source)};
+        cell_text(row->source),
+        cell_text(row->date),
+        expect_is_old(row, (int64_t)time(NULL) * 1000000000) ? cell_text("older than two years")
+                                                             : cell_null()};
     RETURN_ON_ERROR(sink_row(sink, cells, err));
   }
   return STATUS_OK;
@@ -178,10 +199,10 @@ static enum status verb_expect_select(struct command *command, const struct expe
 
 static enum status verb_expect_show(struct command *command, const struct expect_set *set,
                                     struct error *err) {
-  static const char *const NAMES[] = {"machine",   "kind",  "path",      "method", "operation",
-                                      "initiator", "block", "axes",      "size",   "low",
-                                      "high",      "unit",  "statement", "count",  "tolerance_pct",
-                                      "driver",    "source"};
+  static const char *const NAMES[] = {"machine",   "kind",   "path",      "method", "operation",
+                                      "initiator", "block",  "axes",      "size",   "low",
+                                      "high",      "unit",   "statement", "count",  "tolerance_pct",
+                                      "driver",    "source", "date",      "remark"};
   const char *glob = NULL;
   size_t count = 0;
   RETURN_ON_ERROR(verb_expect_select(
@@ -189,11 +210,13 @@ static enum status verb_expect_show(struct command *command, const struct expect
   const struct row_sink *sink = command_rows(command, "no machines");
   /* Where every row is of one machine, its name is the first to go; of times and rates, the unit is
    * the last. */
-  table_narrow(command->table,
-               count == 1
-                   ? "machine,tolerance_pct,driver,source,count,axes,block,kind,operation,initiator"
-                   : "tolerance_pct,driver,count,initiator,kind,source,operation,axes,block,"
-                     "statement,size");
+  table_narrow(
+      command->table,
+      count == 1
+          ? "remark,date,machine,tolerance_pct,driver,source,count,axes,block,kind,operation,"
+            "initiator"
+          : "remark,date,tolerance_pct,driver,count,initiator,kind,source,operation,axes,block,"
+            "statement,size");
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     RETURN_ON_ERROR(verb_expect_show_file(command, sink, set->files[f], glob, err));
@@ -254,7 +277,8 @@ static enum status verb_expect_learn(struct command *command, struct error *err)
       status = learn_add_run(
           learn, command->query,
           arena_format(&command->arena, "run:%s", command->measured->runs[r].ref.uuid),
-          command->gpu, command->request.filter.only, err);
+          command->measured->runs[r].started_at_ns, command->gpu, command->request.filter.only,
+          err);
     }
   }
   if (status == STATUS_OK) {

@@ -2,6 +2,7 @@
 
 #include "engine/base/globs.h"
 #include "engine/base/strings.h"
+#include "engine/base/units.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/expect/observed.h"
@@ -56,6 +57,7 @@ struct learn {
   struct arena arena;
   struct observed_reader reader;
   const char *gpu, *only;
+  int64_t newest_ns; /* start of the last run */
   struct learn_machine *machines;
   size_t machine_count, machine_capacity;
   struct learn_row *rows;
@@ -229,13 +231,15 @@ static size_t learn_find_host(struct learn *learn) {
 }
 
 enum status learn_add_run(struct learn *learn, struct query *query, const char *run,
-                          const char *gpu, const char *only, struct error *err) {
+                          int64_t started_at_ns, const char *gpu, const char *only,
+                          struct error *err) {
   const struct query_parameter parameter = {"run", run};
   const struct row_sink sink = {
       .context = learn, .begin = learn_begin, .row = learn_take, .end = learn_end};
   struct result_set hardware;
   result_set_init(&hardware, SIZE_MAX);
   learn->gpu = gpu;
+  learn->newest_ns = started_at_ns > learn->newest_ns ? started_at_ns : learn->newest_ns;
   learn->only = only;
   enum status status = query_run_saved(query, "hardware", &parameter, 1, NULL, &hardware.sink, err);
   if (status == STATUS_OK) {
@@ -413,9 +417,12 @@ struct learned learn_finish(struct learn *learn) {
     machines[m] = learn->machines[m].machine;
     machines[m].rows = arena_array(&learn->arena, learn->row_count, sizeof *machines[m].rows);
   }
+  char date[32];
+  units_format_utc(learn->newest_ns, "%Y-%m-%d", date, sizeof date);
   for (size_t r = 0; r < learn->row_count; r++) {
     struct expect_machine *machine = &machines[learn->rows[r].machine];
     learn_finish_row(learn, &learn->rows[r]);
+    learn->rows[r].row.date = arena_strdup(&learn->arena, date);
     machine->rows[machine->row_count++] = learn->rows[r].row;
   }
   learn_tell_left_out(learn, &learned);

@@ -20,7 +20,8 @@ void learn_free(struct learn *learn);
 /* gpu: a glob of the name of the GPUs that are learned of; NULL = all. only: globs of blocks and
  * cases; NULL = all. */
 enum status learn_add_run(struct learn *learn, struct query *query, const char *run,
-                          const char *gpu, const char *only, struct error *err) CHECK_RESULT;
+                          int64_t started_at_ns, const char *gpu, const char *only,
+                          struct error *err) CHECK_RESULT;
 
 struct learned {
   const struct expect_machine *machines;

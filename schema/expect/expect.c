@@ -1,6 +1,7 @@
 #include "schema/expect/expect.h"
 
 #include "engine/base/embed.h"
+#include "engine/base/units.h"
 #include "engine/machine/machine.h"
 #include "schema/scenario/entry.h"
 #include "schema/scenario/loader.h"
@@ -108,6 +109,8 @@ static const struct field expect_fields[] = {
     ROW("tolerance", tolerance, NUMBER(0, 1), HELP("How far beyond the range is still usual")),
     ROW("source", source, .type = FIELD_TEXT, .required = true, HELP("Who says so")),
     ROW("driver", driver, .type = FIELD_TEXT, HELP("Under which it was measured")),
+    ROW("date", date, .type = FIELD_TEXT,
+        HELP("Of the measurement or the publication, else when it was read: \"2026-11-22\"")),
 };
 
 static const struct field *expect_field_at(size_t i) {
@@ -154,6 +157,15 @@ expect_refuse(struct reader *reader, const struct entries *entries, const char *
                   "%s: %s", key, message);
 }
 
+static bool expect_is_date(const char *text) {
+  static const char FORM[] = "0000-00-00";
+  size_t i = 0;
+  while (FORM[i] != '\0' && (FORM[i] == '-' ? text[i] == '-' : text[i] >= '0' && text[i] <= '9')) {
+    i++;
+  }
+  return FORM[i] == '\0' && text[i] == '\0';
+}
+
 /* Rules between the keys of one row. */
 static void expect_check_row(struct reader *reader, const struct entries *entries,
                              struct toml_span header, const struct expect_row *row) {
@@ -179,10 +191,21 @@ static void expect_check_row(struct reader *reader, const struct entries *entrie
                   "\"%s\" is no unit of a %s", expect_unit_text((enum expect_unit)row->unit),
                   case_kind_text((enum case_kind)row->kind));
   }
+  if (row->date != NULL && !expect_is_date(row->date)) {
+    expect_refuse(reader, entries, "date", "a date such as \"2026-11-22\"", "\"%s\" is no date",
+                  row->date);
+  }
   if (row->path == EXPECT_ANY && row->block == NULL) {
     diagnostics_add(reader->diagnostics, reader->source, header, "path = \"host_to_device\"", NULL,
                     "neither path nor block says of which cases the row is");
   }
+}
+
+bool expect_is_old(const struct expect_row *row, int64_t now_ns) {
+  const int64_t two_years_ns = INT64_C(2) * 365 * 86400 * 1000000000;
+  char limit[32];
+  units_format_utc(now_ns - two_years_ns, "%Y-%m-%d", limit, sizeof limit);
+  return row->date == NULL || strcmp(row->date, limit) < 0;
 }
 
 static bool expect_may_both(unsigned a, unsigned b) {

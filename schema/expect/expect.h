@@ -57,6 +57,7 @@ struct expect_row {
   uint32_t count, hosts;                                     /* values or reports; 0 = not said */
   double tolerance;                                          /* beyond the range; NAN = usual */
   const char *source, *driver;
+  const char *date; /* "2026-11-22"; NULL = not said */
 };
 
 struct expect_machine {
@@ -97,6 +98,8 @@ struct expect_row expect_row_empty(void);
 bool expect_unit_is_time(enum expect_unit unit);
 /* GB/s or ns. */
 double expect_base(enum expect_unit unit, double value);
+/* Whether it has no date, or one more than two years before that time (ns since 1970). */
+bool expect_is_old(const struct expect_row *row, int64_t now_ns);
 /* How far beyond its range a value may be, relative. */
 double expect_tolerance(const struct expect_row *row);
 

@@ -464,6 +464,10 @@ run_fails 2 'needs gpu=GLOB' expect learn --of 'H100' --db fleet.db
 begin 'what is known can be read'
 run_ok expect list
 expect_out '^H200 SXM on PCIe 5 x16 +NVIDIA H200 +5 x16 +4 x18'
+expect_out '^H100 PCIe .* 2022-11-30 +1$'
+expect_err '[0-9]+ rows? (is|are) older than two years, or without a date: haul expect show$'
+run_ok expect show 'h100 pcie' --csv
+expect_out ',2022-11-30,older than two years'
 run_ok expect show 'h200*' --expect mine.toml
 expect_out '^H200 of the fake driver .* 55 +55\.2 +GB/s +reports +2 '
 expect_out 'Azure/azurehpc-health-checks'

@@ -26,6 +26,7 @@ static void every_value_converts_to_its_source_and_back(void **state) {
       const struct expect_row *row = &file->machines[m].rows[r];
       const enum expect_unit unit = (enum expect_unit)row->unit;
       const double both[] = {row->low, row->high};
+      assert_non_null(row->date);
       for (size_t i = 0; i < 2; i++) {
         if (!isnan(both[i])) {
           const double back = expect_base(unit, both[i]) / expect_base(unit, 1);
@@ -144,8 +145,21 @@ static void mistakes_have_places_and_help(void **state) {
   }
 }
 
+static void rows_are_old_after_two_years_or_without_a_date(void **state) {
+  (void)state;
+  struct expect_row row = expect_row_empty();
+  const int64_t day_ns = INT64_C(86400000000000);
+  const int64_t then_ns = INT64_C(1774224000) * 1000000000; /* 2026-03-23 */
+  assert_true(expect_is_old(&row, then_ns));
+  row.date = "2026-03-23";
+  assert_false(expect_is_old(&row, then_ns));
+  assert_false(expect_is_old(&row, then_ns + 730 * day_ns));
+  assert_true(expect_is_old(&row, then_ns + 731 * day_ns));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_are_old_after_two_years_or_without_a_date),
       cmocka_unit_test(every_value_converts_to_its_source_and_back),
       cmocka_unit_test(units_are_what_they_say),
       cmocka_unit_test(what_is_written_reads_back),
