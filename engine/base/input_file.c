@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 enum { NULL_MAJOR = 1, NULL_MINOR = 3, BEGIN_MAX = 256 };
+/* File systems that compress come to a tenth. */
+enum { HOLLOW_BYTES = 64 << 20, HOLLOW_SHARE = 64, BLOCK_BYTES = 512 };
 
 const char *input_file_kind(mode_t mode) {
   return S_ISDIR(mode)    ? "a directory"
@@ -14,6 +16,22 @@ const char *input_file_kind(mode_t mode) {
          : S_ISSOCK(mode) ? "a socket"
          : S_ISLNK(mode)  ? "a link"
                           : "a device";
+}
+
+bool input_file_is_trap(const char *path, bool shown) {
+  struct stat link;
+  struct stat target;
+  if (lstat(path, &link) != 0 || !S_ISLNK(link.st_mode) || link.st_uid == 0 ||
+      link.st_uid == geteuid()) {
+    return false;
+  }
+  return stat(path, &target) != 0 ||
+         (target.st_uid != link.st_uid && !(shown && (target.st_mode & S_IROTH) != 0));
+}
+
+bool input_file_is_hollow(const struct stat *info) {
+  return info->st_size > HOLLOW_BYTES &&
+         info->st_blocks * BLOCK_BYTES < info->st_size / HOLLOW_SHARE;
 }
 
 /* A descriptor of this process under one of its names. */

@@ -169,6 +169,12 @@ static bool compare_is_one_boot(const struct measured *measured, size_t run_a, s
   return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
+/* For a command to copy: what a file of others has may be no single word. */
+static const char *compare_scenario_word(const char *name) {
+  static const char SAFE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+  return name[0] != '\0' && name[strspn(name, SAFE)] == '\0' ? name : "SCENARIO";
+}
+
 /* What all processes of a side share, a difference cannot be told from. */
 static void compare_set_confounded(const struct measured *measured, const enum side *sides,
                                    struct comparison *comparison) {
@@ -189,13 +195,13 @@ static void compare_set_confounded(const struct measured *measured, const enum s
         &comparison->arena,
         "One run each: a difference may be the run's, not the driver's; haul run %s --tag TAG, "
         "four more times on each side and in turn where that can be, settles it",
-        measured->runs[run_b].scenario);
+        compare_scenario_word(measured->runs[run_b].scenario));
   } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
     comparison->confounded =
         arena_format(&comparison->arena,
                      "One boot each: a difference may be the boot's, not the driver's; haul run %s "
                      "--tag TAG after other boots of each side settles it",
-                     measured->runs[run_b].scenario);
+                     compare_scenario_word(measured->runs[run_b].scenario));
   }
 }
 

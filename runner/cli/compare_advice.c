@@ -45,7 +45,9 @@ static bool advice_is_plain(struct arena *arena, const struct measured_run *run)
       return false;
     }
   }
-  return words.count > 0 && strcmp(run->origin, "measured") == 0 && run->looks == 0;
+  /* A file of others may hold any command. */
+  return words.count > 0 && strcmp(words.items[0], "run") == 0 &&
+         strcmp(run->origin, "measured") == 0 && run->looks == 0;
 }
 
 /* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
@@ -68,7 +70,7 @@ static void advice_put_command(struct strbuf *command, struct arena *arena,
     words = advice_words_of(arena, run);
     strbuf_append(command, "haul");
   } else {
-    strbuf_printf(command, "haul run %s", run->scenario);
+    strbuf_printf(command, "haul run %s", shell_word(arena, run->scenario));
   }
   for (size_t w = 0; w < words.count; w++) {
     const char *word = words.items[w];

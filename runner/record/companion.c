@@ -1,5 +1,7 @@
 #include "runner/record/companion.h"
 
+#include "engine/base/input_file.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
@@ -70,6 +72,8 @@ static struct companion_fault companion_judge(const char *path, const char *suff
     fault.what = "is not a regular file";
   } else if (info.st_nlink != 1) {
     fault.what = "has several names (hard links)";
+  } else if (input_file_is_hollow(&info)) {
+    fault.what = "is mostly holes (a sparse file)";
   } else if (companion_is_of_another(path, &info)) {
     fault.what = "belongs to another user than the database";
   } else if (strcmp(suffix, SUFFIXES[0]) == 0) {

@@ -11,9 +11,9 @@
 #include "engine/base/error.h"
 
 /* STATUS_INVALID: a companion of the database at that path is no regular file, has several names
- * (a hard link), names a super-journal or, in a directory in which everybody may make files (with
- * the sticky bit), belongs to somebody else than the database. Links in the path are followed, as
- * SQLite does. */
+ * (a hard link), is mostly holes, names a super-journal or, in a directory in which everybody may
+ * make files (with the sticky bit), belongs to somebody else than the database. Links in the path
+ * are followed, as SQLite does. */
 enum status companion_check(const char *path, struct error *err) CHECK_RESULT;
 /* Name of a VFS for sqlite3_open_v2(): the default one, but it opens no super-journal and no
  * companion that companion_check() refuses. Registered by the first call. */

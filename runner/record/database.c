@@ -369,9 +369,16 @@ static enum status database_configure(struct database *database, int busy_ms, st
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL); /* haul has none */
+  /* Views of others that name one another twice each take for ever to be prepared, which no limit
+   * of time ends: database_use_views() once they are known to be haul's. */
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
   guard_connection(handle);
   return database_script(database, "database/set_up", err);
+}
+
+static void database_use_views(struct database *database) {
+  (void)sqlite3_db_config(database->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
 }
 
 static struct database *database_new(const char *path) {
@@ -443,8 +450,12 @@ static enum status database_make_temporary(struct database *made, const struct d
   if (status != STATUS_OK) {
     (void)sqlite3_close(made->handle);
     made->handle = NULL;
+    return status;
   }
-  return status;
+  if (from == NULL) {
+    database_use_views(made);
+  }
+  return STATUS_OK;
 }
 
 static enum status database_copy_and_migrate(struct database *database, struct error *err) {
@@ -530,7 +541,11 @@ static enum status database_open_checked(struct database *database, enum databas
     if (database->version > 0) {
       RETURN_ON_ERROR(foreign_check(database, access, err));
     }
-    return migrate_run(database, err);
+    status = migrate_run(database, err);
+    if (status == STATUS_OK) {
+      database_use_views(database);
+    }
+    return status;
   }
   int code = database->handle != NULL ? sqlite3_extended_errcode(database->handle) : SQLITE_NOMEM;
   bool left_over = status != STATUS_OK &&
@@ -541,6 +556,10 @@ static enum status database_open_checked(struct database *database, enum databas
   }
   status = THEN(status, database_bring_up_to_date(database, err));
   status = THEN(status, foreign_check(database, access, err));
+  if (status == STATUS_OK && database->foreign == NULL &&
+      database->version <= migrate_latest_version()) {
+    database_use_views(database);
+  }
   if (status == STATUS_OK) {
     guard_limit_length(database->handle, GUARD_READ_MAX);
   }

@@ -161,6 +161,13 @@ static enum status database_file_examine_existing(const char *path, const struct
   if (!S_ISREG(info->st_mode)) {
     return error_set(err, STATUS_INVALID, "%s is not a regular file; name another with --db", path);
   }
+  if (input_file_is_hollow(info)) {
+    return error_set(
+        err, STATUS_INVALID,
+        "%s is mostly holes (a sparse file), which haul never makes; name another with "
+        "--db",
+        path);
+  }
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return error_set_errno(err, errno, "cannot read %s; name another database with --db", path);
@@ -178,7 +185,12 @@ enum status database_file_examine(const char *path, enum database_access access_
   struct database_file found = {0};
   struct stat info;
   enum status status = STATUS_OK;
-  if (stat(path, &info) == 0) {
+  if (input_file_is_trap(path, access_wanted == DATABASE_READ)) {
+    status = error_set(err, STATUS_INVALID,
+                       "%s is a link that another user made, to a file that is not that user's; "
+                       "name the file itself with --db",
+                       path);
+  } else if (stat(path, &info) == 0) {
     status = database_file_examine_existing(path, &info, access_wanted, &found, err);
   } else if (errno == ENOENT) {
     found.fresh = true;

@@ -195,7 +195,18 @@ static enum status foreign_use_own_views(struct database *database, struct error
     free(sql);
     strbuf_fini(&script);
   }
-  (void)sqlite3_db_config(database->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+  return status;
+}
+
+static enum status foreign_list_encoding(struct database *database, struct strbuf *list,
+                                         struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "foreign/encoding", &statement, err);
+  if (statement_next(&statement, &status, err)) {
+    strbuf_printf(list, "%sencoding %s", list->text[0] != '\0' ? ", " : "",
+                  statement_text(&statement, 0));
+  }
+  statement_finalize(&statement);
   return status;
 }
 
@@ -214,6 +225,7 @@ enum status foreign_check(struct database *database, enum database_access access
     arena_fini(&expected.arena);
   }
   arena_fini(&found.arena);
+  status = THEN(status, foreign_list_encoding(database, &list, err));
   const bool foreign = list.text[0] != '\0';
   if (status == STATUS_OK && foreign && access == DATABASE_WRITE) {
     status = error_set(err, STATUS_INVALID,

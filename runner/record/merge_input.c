@@ -6,7 +6,6 @@
 #include "runner/record/foreign.h"
 #include "runner/record/migrate.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,6 +58,10 @@ static enum status merge_look(const char *path, bool *write_ahead, struct error 
   if (!S_ISREG(info.st_mode)) {
     return error_set(err, STATUS_INVALID, "it is not a regular file");
   }
+  if (input_file_is_hollow(&info)) {
+    return error_set(err, STATUS_INVALID,
+                     "it is mostly holes (a sparse file), which haul never makes");
+  }
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return error_set_errno(err, errno, "it cannot be read");
@@ -78,6 +81,19 @@ static enum status merge_look(const char *path, bool *write_ahead, struct error 
   }
   *write_ahead = header.write_ahead;
   return companion_check(path, err);
+}
+
+enum status merge_first_row(struct database *database, const char *name, struct merge_row *first,
+                            struct error *err) {
+  struct statement statement;
+  *first = (struct merge_row){0};
+  enum status status = statement_prepare(database, name, &statement, err);
+  const bool row = statement_next(&statement, &status, err);
+  for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
+    first->texts[i] = statement_column_optional(&statement, i, &first->arena);
+  }
+  statement_finalize(&statement);
+  return status;
 }
 
 /* A newer schema is refused: merging would silently lose what it added. */
@@ -111,19 +127,15 @@ static enum status merge_judge_version(struct database *database, struct error *
         latest % MIGRATE_VERSIONS_PER_MAJOR);
   }
   RETURN_ON_ERROR(foreign_check_tables(database, err));
-  return migrate_check_schema(database, err);
-}
-
-enum status merge_first_row(struct database *database, const char *name, struct merge_row *first,
-                            struct error *err) {
-  struct statement statement;
-  *first = (struct merge_row){0};
-  enum status status = statement_prepare(database, name, &statement, err);
-  const bool row = statement_next(&statement, &status, err);
-  for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
-    first->texts[i] = statement_column_optional(&statement, i, &first->arena);
-  }
-  statement_finalize(&statement);
+  struct merge_row row;
+  RETURN_ON_ERROR(merge_first_row(database, "foreign/encoding", &row, err));
+  status = row.texts[0] == NULL
+               ? migrate_check_schema(database, err)
+               : error_set(err, STATUS_INVALID,
+                           "its texts are in %s, which haul never writes: it was changed by other "
+                           "means",
+                           row.texts[0]);
+  arena_fini(&row.arena);
   return status;
 }
 
@@ -177,6 +189,7 @@ static enum status merge_use_copy(const char *path, const char *scratch, struct 
     return status;
   }
   input->folder = folder;
+  input->held = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   enum status status = STATUS_OK;
   char *copy = merge_join(input->folder, COPY_NAME);
   if (input->database != NULL) {
@@ -248,26 +261,28 @@ static void merge_drop_path(const char *path, struct error *err) {
   }
 }
 
-static void merge_remove_folder(const char *path) {
-  DIR *folder = opendir(path);
-  if (folder == NULL) {
-    return;
+/* By the descriptor, and what was made there alone: whoever may rename the folder can put another
+ * one in its place. */
+static void merge_remove_folder(const char *path, int held) {
+  static const char *const FILES[] = {"input.db", "input.db-journal", "input.db-wal",
+                                      "input.db-shm"};
+  for (size_t i = 0; held >= 0 && i < sizeof FILES / sizeof *FILES; i++) {
+    (void)unlinkat(held, FILES[i], 0);
   }
-  for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-    (void)unlinkat(dirfd(folder), entry->d_name, 0);
+  if (held >= 0) {
+    (void)close(held);
   }
-  (void)closedir(folder);
   (void)rmdir(path);
 }
 
 void merge_input_close(struct merge_input *input) {
   database_close(input->database);
   if (input->folder != NULL) {
-    merge_remove_folder(input->folder);
+    merge_remove_folder(input->folder, input->held);
   }
   free(input->folder);
   free(input->uri);
-  *input = (struct merge_input){0};
+  *input = (struct merge_input){.held = -1};
 }
 
 static bool merge_is_failure(const char *path) {
@@ -279,7 +294,15 @@ static bool merge_is_failure(const char *path) {
 /* What a node left that could not write its shard. */
 static enum status merge_read_failure(const char *path, struct error *err) {
   char reason[FAILURE_BYTES_MAX + 1];
+  struct stat info;
   int fd = -1;
+  /* haul makes no links there: one would show what it leads to. */
+  if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink != 1) {
+    return error_set(err, STATUS_INVALID, "it has several names (hard links)");
+  }
+  if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)) {
+    return error_set(err, STATUS_INVALID, "it is a link, not what a node left");
+  }
   RETURN_ON_ERROR(input_file_open(path, false, &fd, err));
   const ssize_t got = read(fd, reason, sizeof reason - 1);
   (void)close(fd);
@@ -290,7 +313,11 @@ static enum status merge_read_failure(const char *path, struct error *err) {
 
 enum status merge_input_open(const char *path, const char *scratch, struct merge_input *input,
                              struct error *err) {
-  struct merge_input opened = {0};
+  struct merge_input opened = {.held = -1};
+  if (input_file_is_trap(path, true)) {
+    return error_set(err, STATUS_DENIED,
+                     "it is a link that another user made, to a file that is not that user's");
+  }
   if (merge_is_failure(path)) {
     return merge_read_failure(path, err);
   }

@@ -16,6 +16,7 @@ struct merge_input {
   struct database *database; /* inside a read transaction: the file stands still */
   char *uri;                 /* to attach it, read-only */
   char *folder;              /* with the copy; NULL = none was needed */
+  int held;                  /* that folder; -1 = there is none */
 };
 
 /* scratch: beginning of the path of the copy's directory. On failure there is nothing to close.

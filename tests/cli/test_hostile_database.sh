@@ -13,7 +13,7 @@ no_harm() { # DB VERB...
   local database=$1 verb=$2
   shift 2
   printf 'haul %s %s --db %s' "$verb" "$*" "$database" >"$scratch/command"
-  timeout 40 "$haul" "$verb" "$@" --db "$database" >"$scratch/out" 2>"$scratch/err" </dev/null
+  timeout -k 1 40 "$haul" "$verb" "$@" --db "$database" >"$scratch/out" 2>"$scratch/err" </dev/null
   code=$?
   if [ "$code" -lt 100 ]; then good; else bad "$verb ends with $code"; fi
   reject_err 'Sanitizer|runtime error|ssertion'
@@ -140,6 +140,21 @@ sqlite3 v.db 'create view mine as select 1'
 run_fails 2 'view "mine" prohibited' query 'select * from mine' --db v.db
 read_all v.db
 
+begin 'views that name one another twice take no time to be prepared'
+cp good.db twice.db
+{
+  echo 'create view a0 as select 1 as x;'
+  for i in $(seq 40); do echo "create view a$i as select p.x from a$((i - 1)) p, a$((i - 1)) q;"; done
+} | sqlite3 twice.db
+sqlite3 older_twice.db <"$source_folder/tests/data/results-1002.sql"
+sqlite3 twice.db .schema | grep 'VIEW a' | sqlite3 older_twice.db
+for database in twice.db older_twice.db; do
+  no_harm "$database" list runs
+  equal 0 "$code" 'exit code'
+  no_harm "$database" tag latest x
+  no_harm other.db merge merged_twice.db "$database"
+done
+
 begin 'a table that is a view, or computes its columns'
 cp good.db g.db
 sqlite3 g.db "alter table run rename to was; create view run as with recursive n(id) as (select 1 union all select id + 1 from n)
@@ -251,6 +266,41 @@ for lie in 'update bench_case set payload_bytes = 2 * payload_bytes:bench_case\.
   expect_value "$(value good.db "$gbps")" second.db "$gbps"
   rm second.db
 done
+
+begin 'texts in UTF-16'
+{
+  echo "pragma encoding = 'UTF-16le'; pragma application_id = $(sqlite3 good.db 'pragma application_id');"
+  sqlite3 good.db .dump
+  echo "pragma user_version = $(sqlite3 good.db 'pragma user_version');"
+} | sqlite3 wide.db
+run_ok list runs --db wide.db
+expect_out 'small'
+run_error 2 "wide\.db is not written: its schema is not haul's \(encoding UTF-16le\)" tag latest x --db wide.db
+run_fails 3 'skipped wide\.db: its texts are in UTF-16le' merge from_wide.db wide.db
+
+begin 'a file that is mostly holes is not copied, nor read for as long as it is large'
+cp good.db hollow.db
+truncate -s 1T hollow.db
+run_error 2 'hollow\.db is mostly holes' list runs --db hollow.db
+run_fails 3 'skipped hollow\.db: it is mostly holes' merge from_hollow.db hollow.db
+cp good.db beside.db
+truncate -s 1T beside.db-journal
+run_error 2 'beside\.db-journal is mostly holes' list runs --db beside.db
+run_fails 3 'beside\.db-journal is mostly holes' merge from_hollow.db beside.db
+rm hollow.db beside.db-journal
+
+begin 'the command that a run says it was is no command to copy'
+cp good.db advice.db
+"$haul" run "$source_folder/tests/cli/small.toml" --db advice.db >out 2>&1
+sqlite3 advice.db "update scenario set name = 'x; touch made'; update run set scenario_path = 'x; touch made',
+  argv = '[\"delete\", \"latest\", \"--yes\"]'"
+run diff run:1 run:2 --db advice.db
+expect_err "haul run 'x; touch made' --processes"
+reject_err 'haul run x;|haul delete'
+reject_out 'haul run x;'
+sqlite3 advice.db "update run set argv = '[\"run\", \"x; touch made\"]'"
+run diff run:1 run:2 --db advice.db
+expect_err "haul run 'x; touch made' --processes"
 
 begin 'the database that all copies came from is as it was'
 if cmp -s good.db before.db; then good; else bad 'good.db was changed'; fi

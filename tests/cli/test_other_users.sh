@@ -92,6 +92,53 @@ done
 equal "$before" "$(cksum <r.db)" 'database'
 missing r.db-journal
 
+begin 'what a node is said to have left is no link'
+mkdir told
+ln -s "$scratch/victim" told/n1-0123456789abcdef0123456789abcdef.failed
+ln victim told/n2-0123456789abcdef0123456789abcdef.failed
+cp r.db told/good.db
+run_fails 3 'skipped told/n1-[0-9a-f]*\.failed: it is a link' merge told.db told
+expect_err 'skipped told/n2-[0-9a-f]*\.failed: it has several names'
+reject_err precious
+expect_value 0 told.db "select count(*) from merged_input where reason like '%precious%'"
+
+begin 'a link of another user to what only this one may read or write is not followed'
+if [ "$(id -u)" = 0 ]; then
+  mkdir links
+  cp r.db private.db
+  chmod 600 private.db
+  before=$(cksum <private.db)
+  ln -s "$scratch/private.db" links/s.db
+  chown -h 65533 links/s.db
+  run_fails 3 'skipped links/s\.db: it is a link that another user made' merge linked.db links
+  missing linked.db
+  for verb in 'list runs' 'tag latest x' "run $small"; do
+    # shellcheck disable=SC2086
+    run_error 2 's\.db is a link that another user made' $verb --db links/s.db
+  done
+  equal "$before" "$(cksum <private.db)" 'database behind the link'
+  chmod 644 private.db # no secret then
+  run_ok list runs --db links/s.db
+  chown -h root links/s.db
+  run_ok tag latest x --db links/s.db
+else
+  echo 'skipped in part: only root can make links of another user'
+fi
+
+begin 'a folder for copies that is exchanged while it is used'
+mkdir folder
+echo precious >folder/precious
+cp r.db large.db
+sqlite3 large.db "create table more (x); insert into more select zeroblob(40000000); pragma journal_mode = wal" >null
+"$haul" merge exchanged.db large.db >out 2>err &
+runner=$!
+# shellcheck disable=SC2016
+until name=$(echo exchanged.db-merge-*) && mv "$name" aside 2>null || gone $runner; do :; done
+ln -s folder "$name" 2>null
+wait $runner
+exists folder/precious
+exists aside
+
 begin 'a FIFO or device beside a database'
 mkdir parts
 for part in -journal -wal -shm; do

@@ -473,7 +473,7 @@ static void try_schema(const uint8_t *data, size_t size, uint8_t what) {
                  "no database");
     (void)sqlite3_exec(handle,
                        "PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON; "
-                       "PRAGMA synchronous = OFF",
+                       "PRAGMA synchronous = OFF; PRAGMA legacy_alter_table = ON",
                        NULL, NULL, NULL);
     schema_change(handle, data, text);
     (void)sqlite3_close(handle);

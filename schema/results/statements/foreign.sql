@@ -13,3 +13,7 @@ ORDER BY type, name;
 SELECT 1 FROM pragma_table_list(:name) t
 WHERE t.schema = 'main'
   AND (t.type <> 'table' OR EXISTS (SELECT 1 FROM pragma_table_xinfo(:name, 'main') c WHERE c.hidden <> 0));
+
+-- name: encoding
+-- No database of haul's is in UTF-16, and SQLite attaches none of another encoding.
+SELECT encoding FROM pragma_encoding WHERE encoding <> 'UTF-8';
