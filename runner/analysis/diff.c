@@ -1,7 +1,7 @@
 #include "runner/analysis/diff.h"
 
+#include "runner/analysis/broken.h"
 #include "runner/analysis/diff_priors.h"
-#include "runner/analysis/internal.h"
 #include "runner/statistics/rank_test.h"
 #include "runner/statistics/robust.h"
 

@@ -18,10 +18,6 @@ uint32_t *analysis_equal_environments(const struct measured *measured, bool boot
 enum status analysis_check_simulated(size_t simulated, size_t count,
                                      struct error *err) CHECK_RESULT;
 
-/* broken.c: which cases are not ok more often on side b, beyond chance; broken holds count. */
-void broken_find(const struct diff_case *cases, size_t count, double false_discovery_rate,
-                 bool *broken);
-
 /* compare_pairs.c: fills rows, inputs and other_machine of the comparison: everything but results
  * and verdicts. */
 void compare_pair_sides(const struct measured *measured, const enum side *sides,

@@ -1,6 +1,7 @@
 /* haul check A [B]: as diff, for scripts: the exit code says what was found. */
 #include "engine/base/strings.h"
 #include "runner/cli/analysis.h"
+#include "runner/render/diff_format.h"
 #include "runner/run/expectations.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/diff_layout.h"
 #include "runner/render/outliers.h"
 #include "runner/table/output.h"
@@ -483,107 +484,6 @@ static enum status diff_print_digest(const struct measured *measured,
   strbuf_fini(&text);
   return THEN(status,
               diff_print_cases(measured, comparison, layout, show->all, options, NULL, err));
-}
-
-/* ---- one row per case ---- */
-
-static struct cell diff_count_cell(unsigned value) {
-  return cell_integer((int64_t)value);
-}
-
-static struct cell diff_needed_cell(const struct diff_result *result, enum diff_unit unit) {
-  return result->units_needed > 0 && result->unit == unit ? diff_count_cell(result->units_needed)
-                                                          : cell_null();
-}
-
-/* The columns of one row per case, and their cells. */
-#define DIFF_COLUMNS(X)                                                                            \
-  X("verdict", cell_text(verdict_text(result->verdict)))                                           \
-  X("case", cell_text(bench->name))                                                                \
-  X("case_key", cell_text(bench->key))                                                             \
-  X("block", cell_text(bench->block))                                                              \
-  X("method", cell_text(bench->method))                                                            \
-  X("path", cell_text(bench->path))                                                                \
-  X("axes", cell_text(bench->axes))                                                                \
-  X("size_bytes", cell_integer((int64_t)bench->size_bytes))                                        \
-  X("unit", cell_text(figure_text(row->figure)))                                                   \
-  X("a", cell_finite(a->value))                                                                    \
-  X("b", cell_finite(b->value))                                                                    \
-  X("change_percent", cell_finite(100 * row->change))                                              \
-  X("low_percent", cell_finite(100 * row->change_low))                                             \
-  X("high_percent", cell_finite(100 * row->change_high))                                           \
-  X("p", cell_finite(result->p))                                                                   \
-  X("q", cell_finite(result->q))                                                                   \
-  X("test", cell_text(diff_test_text(result->test)))                                               \
-  X("margin_percent", cell_finite(100 * result->margin))                                           \
-  X("sd_percent", cell_finite(100 * result->sd))                                                   \
-  X("processes_a", diff_count_cell(a->processes))                                                  \
-  X("processes_b", diff_count_cell(b->processes))                                                  \
-  X("boots_a", diff_count_cell(a->boots))                                                          \
-  X("boots_b", diff_count_cell(b->boots))                                                          \
-  X("gpus_a", diff_count_cell(a->gpus))                                                            \
-  X("gpus_b", diff_count_cell(b->gpus))                                                            \
-  X("processes_needed", diff_needed_cell(result, DIFF_UNIT_PROCESS))                               \
-  X("hardware", cell_text(row->hardware))                                                          \
-  X("reason", cell_text(row->reason))                                                              \
-  X("delta_percent", cell_finite(100 * row->delta))                                                \
-  X("delta_from", cell_text(delta_source_text(row->delta_from)))                                   \
-  X("not_ok_a", cell_integer(row->sides[SIDE_A].not_ok))                                           \
-  X("not_ok_b", cell_integer(row->sides[SIDE_B].not_ok))                                           \
-  X("provisional", cell_integer(row->result.is_provisional))                                       \
-  X("judged_by", cell_text(diff_unit_text(result->unit)))                                          \
-  X("runs_a", diff_count_cell(a->runs))                                                            \
-  X("runs_b", diff_count_cell(b->runs))                                                            \
-  X("runs_needed", diff_needed_cell(result, DIFF_UNIT_RUN))
-
-/* Of a part of one node that alone became slower. */
-static struct cell diff_part_cell(const char *column, const struct outlier_part *part,
-                                  const char *name, const char *sentence) {
-  const struct {
-    const char *column;
-    struct cell cell;
-  } CELLS[] = {{"verdict", cell_text(verdict_text(VERDICT_REGRESSED))},
-               {"case", cell_text(name)},
-               {"block", cell_text(part->blocks)},
-               {"change_percent", cell_finite(100 * part->change)},
-               {"hardware", cell_text(part->uuid != NULL ? part->uuid : part->host)},
-               {"reason", cell_text(sentence)},
-               {"provisional", cell_integer(!part->certain)},
-               {"judged_by", cell_text(diff_unit_text(DIFF_UNIT_NODE))}};
-  for (size_t i = 0; i < sizeof CELLS / sizeof *CELLS; i++) {
-    if (strcmp(CELLS[i].column, column) == 0) {
-      return CELLS[i].cell;
-    }
-  }
-  return cell_null();
-}
-
-static enum status diff_print_rows(const struct measured *measured,
-                                   const struct comparison *comparison,
-                                   const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {DIFF_COLUMNS(COLUMN_NAME)};
-  struct table *table = TABLE_OPEN(options, COLUMNS, err);
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    const struct measured_case *bench = &measured->cases[row->bench];
-    const struct comparison_side *a = &row->sides[SIDE_A];
-    const struct comparison_side *b = &row->sides[SIDE_B];
-    const struct diff_result *result = &row->result;
-    const struct cell cells[] = {DIFF_COLUMNS(COLUMN_CELL)};
-    table_add(table, cells, err);
-  }
-  struct arena arena = {0};
-  for (size_t i = 0; i < comparison->alone_count; i++) {
-    const struct outlier_part *part = &comparison->alone->parts[i];
-    struct cell cells[sizeof COLUMNS / sizeof *COLUMNS];
-    for (size_t c = 0; c < sizeof COLUMNS / sizeof *COLUMNS; c++) {
-      cells[c] = diff_part_cell(COLUMNS[c], part, diff_part_name(&arena, part),
-                                outliers_alone_words(&arena, part));
-    }
-    table_add(table, cells, err);
-  }
-  arena_fini(&arena);
-  return table_close(table, err);
 }
 
 /* For people: as many rows of the table as show->all wants. */

@@ -17,13 +17,10 @@
 #ifndef HAUL_RUNNER_RENDER_DIFF_H
 #define HAUL_RUNNER_RENDER_DIFF_H
 
-#include "engine/base/strbuf.h"
 #include "runner/analysis/a_a_test.h"
 #include "runner/analysis/compare.h"
 #include "runner/table/table.h"
 #include "runner/table/test_report.h"
-
-struct outlier_part;
 
 struct diff_show {
   const char *version;               /* of haul, for tests */
@@ -39,74 +36,14 @@ struct diff_show {
 enum status diff_print(const struct measured *measured, const struct comparison *comparison,
                        const struct diff_show *show, const struct table_options *options,
                        struct error *err) CHECK_RESULT;
-/* What diff_print() does for LAYOUT_OBJECT. */
+/* What diff_print() does for LAYOUT_ROWS and LAYOUT_OBJECT. */
+enum status diff_print_rows(const struct measured *measured, const struct comparison *comparison,
+                            const struct table_options *options, struct error *err) CHECK_RESULT;
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream,
                             struct error *err) CHECK_RESULT;
 enum status diff_print_tests(const struct measured *measured, const struct comparison *comparison,
                              const struct diff_show *show, enum test_format format, FILE *stream,
                              struct error *err) CHECK_RESULT;
-
-/* ---- words and numbers, the same on a terminal and on a page ----
- *
- * Texts are "" where there is nothing to say, and free of control characters. */
-
-/* Conditions shown without -v. */
-enum { DIFF_CONDITIONS_MAX = 6 };
-enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256, DIFF_HOSTS_SHOWN = 8 };
-
-/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
-void diff_percent_words(double change, char text[DIFF_WORDS_MAX]);
-/* "-2.87 ± 0.12": per cent, and the half width of the 95 % interval, the wider half where they
- * differ. */
-void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]);
-/* Four digits; ns say so, GB/s do not need to. */
-void diff_figure_words(const struct comparison_row *row, enum side side, char text[DIFF_WORDS_MAX]);
-void diff_q_words(double q, char text[DIFF_WORDS_MAX]);
-/* "REGRESSED"; "REGRESSED?" where it is provisional */
-void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
-/* What "?" means; nothing where no verdict is provisional. */
-const char *diff_provisional_words(const struct comparison *comparison);
-/* Appended: with how many processes ranks report something; nothing where all cases have enough. */
-void diff_rank_words(struct strbuf *text, const struct comparison *comparison);
-/* What is counted of A and B, processes "5/5" or runs "5/5 runs of 2"; all: processes, boots and
- * GPUs behind them, "5/5 1/1 8/8". */
-void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
-/* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the
- * reason of its verdict, a margin that is not delta. */
-void diff_note_words(struct strbuf *text, const struct comparison_row *row);
-
-/* Append the shift of the middle case; nothing where none is known. */
-void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
-/* How many are INCOMPARABLE; *reason: why, and what compares them all the same; NULL = none is. */
-size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);
-/* "gpu1's host link of n4 alone". */
-const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
-/* Append the sizes from which on a change matters. */
-void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
-bool diff_any_on_both(const struct comparison *comparison);
-/* Append the answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2
- * %)". names: of the sides, which stand where both have one driver. */
-void diff_answer_words(struct strbuf *text, const struct measured *measured,
-                       const struct comparison *comparison, const char *const names[SIDES]);
-/* How many cases have which verdict: "2 regressed, 14 same"; provisional may be NULL. */
-void diff_counts_text(const size_t verdicts[verdict_name_count],
-                      const size_t provisional[verdict_name_count], char text[DIFF_COUNTS_MAX]);
-/* An enum tone. */
-unsigned diff_verdict_tone(enum verdict verdict);
-/* What the columns of a table of cases mean. */
-#define DIFF_WORDS_CHANGE                                                                          \
-  "change: of the figure shown, with its 95 % interval; GB/s: more is better, ns: less"
-#define DIFF_WORDS_Q "q: the share of false discoveries among all that is reported from this row up"
-/* The name of a fact, after an indentation, and its values; every: before a fact of all GPUs. */
-void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
-                     char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);
-
-/* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */
-void diff_condition_words(struct strbuf *text, const struct comparison *comparison,
-                          const struct comparison_condition *condition);
-/* How many there are to show; *more: "2 more such lines with -v", or "". */
-size_t diff_conditions_shown(const struct comparison *comparison, bool all,
-                             char more[DIFF_WORDS_MAX]);
 
 #endif

@@ -1,6 +1,7 @@
-/* diff_json.c - a comparison as one JSON object, and as a report of tests. */
+/* diff_json.c - a comparison for programs: a row per case, one JSON object, a report of tests. */
 #include "engine/base/strings.h"
 #include "runner/render/diff.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/diff_layout.h"
 #include "runner/render/outliers.h"
 #include "runner/table/json.h"
@@ -8,6 +9,112 @@
 #include <math.h>
 
 enum { JSON_MAX = 1 << 30, NOTES_MAX = 1 << 16 };
+
+/* ---- one row per case ---- */
+
+static struct cell diff_count_cell(unsigned value) {
+  return cell_integer((int64_t)value);
+}
+
+static struct cell diff_needed_cell(const struct diff_result *result, enum diff_unit unit) {
+  return result->units_needed > 0 && result->unit == unit ? diff_count_cell(result->units_needed)
+                                                          : cell_null();
+}
+
+enum diff_row_use { ROW_BOTH, ROW_FLAT };
+
+/* What is known of a case: X(column, where, cell). ROW_BOTH: a column of CSV and a member of JSON,
+ * where the sides are objects; ROW_FLAT: of CSV alone. */
+#define DIFF_ROW_FIELDS(X)                                                                         \
+  X("verdict", ROW_BOTH, cell_text(verdict_text(result->verdict)))                                 \
+  X("case", ROW_BOTH, cell_text(bench->name))                                                      \
+  X("case_key", ROW_BOTH, cell_text(bench->key))                                                   \
+  X("block", ROW_BOTH, cell_text(bench->block))                                                    \
+  X("method", ROW_BOTH, cell_text(bench->method))                                                  \
+  X("path", ROW_BOTH, cell_text(bench->path))                                                      \
+  X("axes", ROW_BOTH, cell_text(bench->axes))                                                      \
+  X("size_bytes", ROW_BOTH, cell_integer((int64_t)bench->size_bytes))                              \
+  X("unit", ROW_BOTH, cell_text(figure_text(row->figure)))                                         \
+  X("a", ROW_FLAT, cell_finite(a->value))                                                          \
+  X("b", ROW_FLAT, cell_finite(b->value))                                                          \
+  X("change_percent", ROW_BOTH, cell_finite(100 * row->change))                                    \
+  X("low_percent", ROW_BOTH, cell_finite(100 * row->change_low))                                   \
+  X("high_percent", ROW_BOTH, cell_finite(100 * row->change_high))                                 \
+  X("p", ROW_BOTH, cell_finite(result->p))                                                         \
+  X("q", ROW_BOTH, cell_finite(result->q))                                                         \
+  X("test", ROW_BOTH, cell_text(diff_test_text(result->test)))                                     \
+  X("margin_percent", ROW_BOTH, cell_finite(100 * result->margin))                                 \
+  X("sd_percent", ROW_BOTH, cell_finite(100 * result->sd))                                         \
+  X("processes_a", ROW_FLAT, diff_count_cell(a->processes))                                        \
+  X("processes_b", ROW_FLAT, diff_count_cell(b->processes))                                        \
+  X("boots_a", ROW_FLAT, diff_count_cell(a->boots))                                                \
+  X("boots_b", ROW_FLAT, diff_count_cell(b->boots))                                                \
+  X("gpus_a", ROW_FLAT, diff_count_cell(a->gpus))                                                  \
+  X("gpus_b", ROW_FLAT, diff_count_cell(b->gpus))                                                  \
+  X("processes_needed", ROW_BOTH, diff_needed_cell(result, DIFF_UNIT_PROCESS))                     \
+  X("hardware", ROW_BOTH, cell_text(row->hardware))                                                \
+  X("reason", ROW_BOTH, cell_text(row->reason))                                                    \
+  X("delta_percent", ROW_BOTH, cell_finite(100 * row->delta))                                      \
+  X("delta_from", ROW_BOTH, cell_text(delta_source_text(row->delta_from)))                         \
+  X("not_ok_a", ROW_FLAT, cell_integer(row->sides[SIDE_A].not_ok))                                 \
+  X("not_ok_b", ROW_FLAT, cell_integer(row->sides[SIDE_B].not_ok))                                 \
+  X("provisional", ROW_FLAT, cell_integer(row->result.is_provisional))                             \
+  X("judged_by", ROW_BOTH, cell_text(diff_unit_text(result->unit)))                                \
+  X("runs_a", ROW_FLAT, diff_count_cell(a->runs))                                                  \
+  X("runs_b", ROW_FLAT, diff_count_cell(b->runs))                                                  \
+  X("runs_needed", ROW_BOTH, diff_needed_cell(result, DIFF_UNIT_RUN))
+#define DIFF_ROW_NAME(name, use, cell) name,
+#define DIFF_ROW_CELL(name, use, cell) cell,
+#define DIFF_ROW_USE(name, use, cell)  use,
+
+/* Of a part of one node that alone became slower. */
+static struct cell diff_part_cell(const char *column, const struct outlier_part *part,
+                                  const char *name, const char *sentence) {
+  const struct {
+    const char *column;
+    struct cell cell;
+  } CELLS[] = {{"verdict", cell_text(verdict_text(VERDICT_REGRESSED))},
+               {"case", cell_text(name)},
+               {"block", cell_text(part->blocks)},
+               {"change_percent", cell_finite(100 * part->change)},
+               {"hardware", cell_text(part->uuid != NULL ? part->uuid : part->host)},
+               {"reason", cell_text(sentence)},
+               {"provisional", cell_integer(!part->certain)},
+               {"judged_by", cell_text(diff_unit_text(DIFF_UNIT_NODE))}};
+  for (size_t i = 0; i < sizeof CELLS / sizeof *CELLS; i++) {
+    if (strcmp(CELLS[i].column, column) == 0) {
+      return CELLS[i].cell;
+    }
+  }
+  return cell_null();
+}
+
+enum status diff_print_rows(const struct measured *measured, const struct comparison *comparison,
+                            const struct table_options *options, struct error *err) {
+  static const char *const COLUMNS[] = {DIFF_ROW_FIELDS(DIFF_ROW_NAME)};
+  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const struct measured_case *bench = &measured->cases[row->bench];
+    const struct comparison_side *a = &row->sides[SIDE_A];
+    const struct comparison_side *b = &row->sides[SIDE_B];
+    const struct diff_result *result = &row->result;
+    const struct cell cells[] = {DIFF_ROW_FIELDS(DIFF_ROW_CELL)};
+    table_add(table, cells, err);
+  }
+  struct arena arena = {0};
+  for (size_t i = 0; i < comparison->alone_count; i++) {
+    const struct outlier_part *part = &comparison->alone->parts[i];
+    struct cell cells[sizeof COLUMNS / sizeof *COLUMNS];
+    for (size_t c = 0; c < sizeof COLUMNS / sizeof *COLUMNS; c++) {
+      cells[c] = diff_part_cell(COLUMNS[c], part, diff_part_name(&arena, part),
+                                outliers_alone_words(&arena, part));
+    }
+    table_add(table, cells, err);
+  }
+  arena_fini(&arena);
+  return table_close(table, err);
+}
 
 /* ---- JSON ---- */
 
@@ -52,49 +159,44 @@ static void diff_json_side(struct json_out *json, const char *key, const struct 
   json_out_close(json);
 }
 
-static void diff_json_needed(struct json_out *json, const char *key,
-                             const struct diff_result *result, enum diff_unit unit) {
-  if (result->units_needed > 0 && result->unit == unit) {
-    json_out_integer(json, key, result->units_needed);
-  } else {
+static void diff_json_cell(struct json_out *json, const char *key, const struct cell *cell) {
+  switch (cell->kind) {
+  case CELL_INTEGER:
+    json_out_integer(json, key, cell->as.integer);
+    break;
+  case CELL_REAL:
+    json_out_real(json, key, cell->as.real);
+    break;
+  case CELL_TEXT:
+    json_out_text(json, key, cell->as.text.bytes);
+    break;
+  case CELL_NULL:
+  case CELL_BLOB:
     json_out_null(json, key);
+    break;
   }
 }
 
 static void diff_json_case(struct json_out *json, const struct measured *measured,
                            const struct comparison_row *row) {
+  static const char *const NAMES[] = {DIFF_ROW_FIELDS(DIFF_ROW_NAME)};
+  static const enum diff_row_use USES[] = {DIFF_ROW_FIELDS(DIFF_ROW_USE)};
   const struct measured_case *bench = &measured->cases[row->bench];
+  const struct comparison_side *a = &row->sides[SIDE_A];
+  const struct comparison_side *b = &row->sides[SIDE_B];
   const struct diff_result *result = &row->result;
+  const struct cell cells[] = {DIFF_ROW_FIELDS(DIFF_ROW_CELL)};
   json_out_open(json, NULL, '{');
-  json_out_text(json, "verdict", verdict_text(result->verdict));
+  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+    if (USES[i] == ROW_BOTH) {
+      diff_json_cell(json, NAMES[i], &cells[i]);
+    }
+  }
   json_out_boolean(json, "provisional", result->is_provisional);
-  json_out_text(json, "case", bench->name);
-  json_out_text(json, "case_key", bench->key);
-  json_out_text(json, "block", bench->block);
-  json_out_text(json, "method", bench->method);
-  json_out_text(json, "path", bench->path);
-  json_out_text(json, "axes", bench->axes);
-  json_out_integer(json, "size_bytes", (int64_t)bench->size_bytes);
-  json_out_text(json, "unit", figure_text(row->figure));
-  json_out_text(json, "better", row->figure == FIGURE_RATE ? "more" : "less");
-  diff_json_side(json, "a", measured, &row->sides[SIDE_A]);
-  diff_json_side(json, "b", measured, &row->sides[SIDE_B]);
-  json_out_real(json, "change_percent", 100 * row->change);
-  json_out_real(json, "low_percent", 100 * row->change_low);
-  json_out_real(json, "high_percent", 100 * row->change_high);
-  json_out_real(json, "p", result->p);
-  json_out_real(json, "q", result->q);
-  json_out_text(json, "test", diff_test_text(result->test));
-  json_out_real(json, "delta_percent", 100 * row->delta);
-  json_out_text(json, "delta_from", delta_source_text(row->delta_from));
-  json_out_real(json, "margin_percent", 100 * result->margin);
   json_out_boolean(json, "noisy", result->is_noisy);
-  json_out_real(json, "sd_percent", 100 * result->sd);
-  json_out_text(json, "judged_by", diff_unit_text(result->unit));
-  diff_json_needed(json, "processes_needed", result, DIFF_UNIT_PROCESS);
-  diff_json_needed(json, "runs_needed", result, DIFF_UNIT_RUN);
-  json_out_text(json, "hardware", row->hardware);
-  json_out_text(json, "reason", row->reason);
+  json_out_text(json, "better", row->figure == FIGURE_RATE ? "more" : "less");
+  diff_json_side(json, "a", measured, a);
+  diff_json_side(json, "b", measured, b);
   json_out_close(json);
 }
 

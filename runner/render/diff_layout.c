@@ -2,7 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
-#include "runner/render/diff.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/outliers.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 #!/bin/sh
 # circles.sh ROOT [PATHS] - folders form layers: no folder includes, over whatever others, one that
 # includes it. Prints every shortest circle with the includes that close it. PATHS, a regular
-# expression: look at these files alone.
+# expression: look at these files alone. So do files, where x.c, x.h and x_internal.h count as one, but for those of
+# circles.known, a list that only gets shorter.
 set -eu
 # shellcheck source=tests/style/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -12,8 +13,13 @@ sources '*.c' '*.h' '*.cpp' '*.hpp' '*.cu' '*.cuh' | grep -v '^tests/' | grep -E
 xargs grep -nHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' <"$scratch/files" \
   >"$scratch/includes" || true
 
-awk '
+circles() { # folder|file
+  awk -v unit="$1" '
   function folder_of(path) {
+    if (unit == "file") {
+      sub(/(_internal)?\.[a-z]+$/, "", path)
+      return path
+    }
     return sub(/\/[^\/]*$/, "", path) ? path : "."
   }
   # The shortest way from a folder back to itself, breadth first: "" or "b c a".
@@ -81,5 +87,32 @@ awk '
         from = to
       }
     }
-  }' "$scratch/includes" >"$scratch/found"
+  }' "$scratch/includes"
+}
+# A file of its own, so that awk tells it from the circles where it is empty.
+printf 'listed\n' >"$scratch/known"
+if [ -z "${2:-}" ] && grep -q '^runner/main\.c$' "$scratch/files"; then
+  cp "$rule_folder/circles.known" "$scratch/known"
+fi
+known=$scratch/known
+{
+  circles folder
+  circles file | grep '^circle: ' >"$scratch/files_circles" || true
+  awk '
+    NR == FNR { known[$1]; next }
+    {
+      strange = 0
+      for (i = 2; i <= NF; i += 2) {
+        in_one[$i]
+        strange += !($i in known)
+      }
+      if (strange)
+        print $0 " (files)"
+    }
+    END {
+      for (file in known)
+        if (file != "listed" && !(file in in_one))
+          print "tests/style/circles.known: " file " is in no circle any more: remove it"
+    }' "$known" "$scratch/files_circles"
+} >"$scratch/found"
 verdict "$scratch/found" "folders form a tree of layers, without circles (tests/style/circles.sh)"

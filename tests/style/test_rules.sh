@@ -90,6 +90,12 @@ printf '#include "engine/method/move.h"\n' >runner/show.c
 finds '^circle: engine/memory -> runner -> engine/method -> engine/memory$' circles "$tree"
 finds '^  engine/method/move.c:2: includes engine/memory/buffer.h$' circles "$tree"
 
+# Of files of one folder.
+fresh
+printf '#include "engine/base/worse.h"\n' >>engine/base/good.h
+printf '#include "engine/base/good.h"\n' >engine/base/worse.c
+finds '^circle: engine/base/good -> engine/base/worse -> engine/base/good \(files\)$' circles "$tree"
+
 # functions: one file may define a name twice, and a declaration or a call is no definition.
 fresh
 printf '#ifdef X\nstatic int add(int a) {\n  return a;\n}\n#else\nstatic int\nadd(int a) { return a; }\n#endif\n' \

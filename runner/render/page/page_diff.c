@@ -1,7 +1,7 @@
 #include "engine/base/strings.h"
 #include "runner/render/page/page.h"
 
-#include "runner/render/diff.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/diff_layout.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page_maps.h"

@@ -3,7 +3,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/definition.h"
-#include "runner/render/diff.h"
+#include "runner/render/diff_format.h"
 #include "runner/table/html.h"
 
 #include <math.h>

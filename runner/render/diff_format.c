@@ -1,8 +1,8 @@
 /* diff_words.c - the words and numbers of a comparison, the same on a terminal and on a page. */
+#include "runner/render/diff_format.h"
 #include "engine/base/strings.h"
 #include "runner/analysis/conclusion.h"
 #include "runner/analysis/outliers.h"
-#include "runner/render/diff.h"
 
 #include "engine/base/strbuf.h"
 #include "runner/table/text.h"
