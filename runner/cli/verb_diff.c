@@ -28,6 +28,13 @@ static const struct verb_option VERB_DIFF_OPTIONS[] = {
 
 static void verb_diff_check(struct command *command, struct argp_state *state) {
   const struct compare_request *request = &command->request;
+  if (request->by == NULL && command->word_count == 0 && !request->a_a) {
+    command->words = arena_array(&command->arena, SIDES, sizeof *command->words);
+    command->words[SIDE_A] = "previous";
+    command->words[SIDE_B] = "latest";
+    command->word_count = SIDES;
+    say_note(&command->common, "comparing previous (A) with latest (B)");
+  }
   if (request->by == NULL && command->word_count < SIDES &&
       !(request->a_a && command->word_count == 1)) {
     argp_error(state,

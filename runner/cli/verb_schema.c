@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RESULTS_REFERENCE_FILES = 2 }; /* of the columns, of questions */
 extern const struct embedded_file results_reference[];
 
 enum { SCHEMA_SCENARIO, SCHEMA_RESULTS, SCHEMA_DATASETTE };
@@ -95,6 +96,10 @@ static void datasette_add_line(struct datasette *datasette, char *line) {
     datasette_add_sql(datasette, line);
   } else if (strcmp(line, "```sql") == 0) {
     datasette->sql = arena_strdup(datasette->arena, "");
+  } else if (strncmp(line, "### ", 4) == 0) { /* "### 7. Which cases were slowed?" */
+    datasette->paragraph = line + 4 + strcspn(line + 4, " ");
+    datasette->paragraph += datasette->paragraph[0] == ' ';
+    datasette->paragraph_ended = true;
   } else if (strncmp(line, "## ", 3) == 0) {
     datasette->table = NULL;
     if (strncmp(line, "## v_", 5) == 0) {
@@ -119,7 +124,7 @@ static void datasette_add_line(struct datasette *datasette, char *line) {
 }
 
 /* https://docs.datasette.io/en/stable/metadata.html: views and columns in the words of the
- * reference, its questions as canned queries. */
+ * reference, questions as canned queries. */
 static enum status verb_schema_print_datasette(struct command *command, struct error *err) {
   const char *path = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
@@ -131,9 +136,11 @@ static enum status verb_schema_print_datasette(struct command *command, struct e
   }
   struct datasette datasette = {
       .arena = &command->arena, .tables = json_object(), .queries = json_object(), .paragraph = ""};
-  char *rest = arena_strdup(&command->arena, (const char *)results_reference[0].data);
-  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-    datasette_add_line(&datasette, line);
+  for (size_t i = 0; i < RESULTS_REFERENCE_FILES; i++) {
+    char *rest = arena_strdup(&command->arena, (const char *)results_reference[i].data);
+    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+      datasette_add_line(&datasette, line);
+    }
   }
   json_t *root = json_pack("{s:s, s:{s:{s:o, s:o}}}", "title", "haul", "databases", name, "tables",
                            datasette.tables, "queries", datasette.queries);

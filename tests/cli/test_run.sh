@@ -99,6 +99,8 @@ for option in --verbose --sum --csv; do
 done
 run_ok show --scenario previous --db again.db
 expect_err 'its result: haul show run:[0-9a-f]{13} --db again.db$'
+run_ok diff --db again.db
+expect_err 'comparing previous \(A\) with latest \(B\)'
 run_fails 2 'are of the result' show --scenario latest --sum --db again.db
 run_fails 2 'not for --format csv' show --result latest --sum --csv --db again.db
 run_error 2 'names no run' show --result quick --db again.db
