@@ -28,6 +28,7 @@ struct measure {
   enum cache_state device_cache;
   enum gating gating;
   enum callers callers;
+  enum on_fail unflushed; /* check cache_flush: of a case whose caches are not proven as wanted */
 };
 
 enum { CASE_FLOWS_MAX = 1024, CASE_KEY_MAX = 33, CASE_REASON_MAX = 512 };

@@ -111,10 +111,10 @@ bool cache_flush(const void *address, uint64_t size_bytes) {
 }
 
 /* Links the lines of the probe to one circle in random order (Sattolo's shuffle). */
-static void link_probe(unsigned char *probe, uint64_t line) {
+static void link_probe(unsigned char *probe, uint64_t size_bytes, uint64_t line) {
   enum { LINES_MAX = PROOF_BYTES / 16 };
   uint32_t order[LINES_MAX];
-  uint32_t lines = (uint32_t)(PROOF_BYTES / line);
+  uint32_t lines = (uint32_t)(size_bytes / line);
   uint64_t random = 1;
   for (uint32_t i = 0; i < lines; i++) {
     order[i] = i;
@@ -148,18 +148,17 @@ static int compare_times(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-void cache_flush_prove_with(bool (*flush)(const void *address, uint64_t size_bytes),
-                            struct cache_flush_proof *proof) {
-  *proof = (struct cache_flush_proof){.probe_bytes = PROOF_BYTES};
+static void prove_flush(bool (*flush)(const void *address, uint64_t size_bytes),
+                        unsigned char *probe, uint64_t size_bytes,
+                        struct cache_flush_proof *proof) {
   const uint64_t line = cache_line_bytes();
-  unsigned char *probe = aligned_alloc(4096, PROOF_BYTES);
-  if (probe == NULL || line < 16 || line > LINE_MAX) {
-    free(probe);
+  *proof = (struct cache_flush_proof){.probe_bytes = size_bytes};
+  if (line < 16 || line > LINE_MAX) {
     return;
   }
-  memset(probe, 0, PROOF_BYTES);
-  link_probe(probe, line);
-  const uint64_t lines = PROOF_BYTES / line;
+  memset(probe, 0, size_bytes);
+  link_probe(probe, size_bytes, line);
+  const uint64_t lines = size_bytes / line;
   uint64_t warm[PROOF_ROUNDS];
   uint64_t flushed[PROOF_ROUNDS];
   proof->supported = true;
@@ -168,10 +167,9 @@ void cache_flush_prove_with(bool (*flush)(const void *address, uint64_t size_byt
       __atomic_fetch_or(probe + i * line, (unsigned char)0, __ATOMIC_RELAXED);
     }
     warm[round] = time_circle(probe, lines);
-    proof->supported = flush(probe, PROOF_BYTES);
+    proof->supported = flush(probe, size_bytes);
     flushed[round] = time_circle(probe, lines);
   }
-  free(probe);
   if (!proof->supported) {
     return;
   }
@@ -183,8 +181,26 @@ void cache_flush_prove_with(bool (*flush)(const void *address, uint64_t size_byt
                  flushed[PROOF_ROUNDS / 4] > warm[PROOF_ROUNDS - 1 - PROOF_ROUNDS / 4];
 }
 
+void cache_flush_prove_with(bool (*flush)(const void *address, uint64_t size_bytes),
+                            struct cache_flush_proof *proof) {
+  unsigned char *probe = aligned_alloc(4096, PROOF_BYTES);
+  *proof = (struct cache_flush_proof){.probe_bytes = PROOF_BYTES};
+  if (probe != NULL) {
+    prove_flush(flush, probe, PROOF_BYTES, proof);
+  }
+  free(probe);
+}
+
 void cache_flush_prove(struct cache_flush_proof *proof) {
   cache_flush_prove_with(cache_flush, proof);
+}
+
+void cache_flush_prove_at(void *memory, uint64_t size_bytes, struct cache_flush_proof *proof) {
+  const uint64_t line = cache_line_bytes();
+  unsigned char *first = memory;
+  const uint64_t before = (line - (uintptr_t)first % line) % line;
+  const uint64_t rest = (size_bytes - before) / line * line;
+  prove_flush(cache_flush, first + before, rest < PROOF_BYTES ? rest : PROOF_BYTES, proof);
 }
 
 /* One line of a file of /sys; false when there is none. */

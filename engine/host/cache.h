@@ -33,6 +33,10 @@ void cache_flush_prove(struct cache_flush_proof *proof);
 /* The same proof of another flush. */
 void cache_flush_prove_with(bool (*flush)(const void *address, uint64_t size_bytes),
                             struct cache_flush_proof *proof);
+/* The same in the first bytes of that memory, at least CACHE_PROOF_LEAST, whose contents are lost:
+ * what holds there for the calling thread's node. */
+enum { CACHE_PROOF_LEAST = 4 << 10 };
+void cache_flush_prove_at(void *memory, uint64_t size_bytes, struct cache_flush_proof *proof);
 
 /* Bytes of last-level cache that these processors have together, a shared cache counted once;
  * 0 = the system does not say. */

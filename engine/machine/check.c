@@ -10,7 +10,7 @@
 ENUM_NAMES_DEFINE(check_kind, CHECK_KIND_LIST)
 
 /* Where the answer to a check comes from. */
-enum source { FROM_HOST_FACT, FROM_GPU_FACT, FROM_GPU, FROM_TELEMETRY };
+enum source { FROM_HOST_FACT, FROM_GPU_FACT, FROM_GPU, FROM_TELEMETRY, FROM_PROOF };
 
 static enum source source_of(enum check_kind kind) {
   switch (kind) {
@@ -33,6 +33,8 @@ static enum source source_of(enum check_kind kind) {
   case CHECK_PCIE_LINK:
   case check_kind_name_count:
     return FROM_TELEMETRY;
+  case CHECK_CACHE_FLUSH:
+    return FROM_PROOF;
   }
   return FROM_TELEMETRY;
 }
@@ -181,7 +183,7 @@ size_t check_evaluate(const struct check *check, const struct machine *machine,
                       struct check_result results[MACHINE_GPUS_MAX]) {
   enum source source = source_of(check->kind);
   const char *name = check_kind_text(check->kind);
-  if (source == FROM_TELEMETRY) {
+  if (source == FROM_TELEMETRY || source == FROM_PROOF) {
     return 0;
   }
   if (source == FROM_HOST_FACT) {

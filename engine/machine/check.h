@@ -23,8 +23,9 @@ struct machine;
   X(CHECK_DRIVER, "driver")                                                                        \
   X(CHECK_GPU_NAME, "gpu_name")                                                                    \
   X(CHECK_FREE_MEMORY, "free_memory")                                                              \
-  X(CHECK_THROTTLING, "throttling") /* from telemetry, after the run */                            \
-  X(CHECK_PCIE_LINK, "pcie_link")   /* from telemetry, after the run */
+  X(CHECK_THROTTLING, "throttling")   /* from telemetry, after the run */                          \
+  X(CHECK_PCIE_LINK, "pcie_link")     /* from telemetry, after the run */                          \
+  X(CHECK_CACHE_FLUSH, "cache_flush") /* by a proof: on each node before the run, and per case */
 ENUM_NAMES_DECLARE(check_kind, CHECK_KIND_LIST)
 
 struct check {
@@ -55,7 +56,8 @@ bool check_needs_telemetry(enum check_kind kind);
 /* True for those about the host that may be answered otherwise when the run is over. */
 bool check_may_change(enum check_kind kind);
 /* Evaluate one check against the machine, with one result per GPU or one in all. Returns the number
- * of results written (0 for the checks that need telemetry, and for GPU checks without GPUs). */
+ * of results written (0 for the checks that need telemetry or a proof, and for GPU checks without
+ * GPUs). */
 size_t check_evaluate(const struct check *check, const struct machine *machine,
                       struct check_result results[MACHINE_GPUS_MAX]);
 /* The same for the checks that need telemetry, from what was seen of each GPU during the run. */

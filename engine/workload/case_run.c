@@ -295,6 +295,13 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
                                   workload_kernel_modules(run->bench), err);
   }
   status = THEN(status, run->ops->set_up(engine, run->bench, run->outcome, &run->state, err));
+  if (status == STATUS_OK && measure->unflushed >= ON_FAIL_SKIP &&
+      workload_is_unflushed(run->outcome)) {
+    run->outcome->status = CASE_SKIPPED;
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "check cache_flush: the caches are not proven to be %s before a trial",
+                     measure->host_cache == HOST_CACHE_WARM ? "warm" : "flushed");
+  }
   status = THEN(status, warm_up(run, err));
   /* Poison only now: the measured trials must write the target, not the warm-up alone. */
   if (status == STATUS_OK && once) {
@@ -339,7 +346,9 @@ enum status case_run_measure(const struct workload_ops *ops, struct engine *engi
                       (run.ops->verifies_itself ||
                        (run.ops->verify != NULL && bench_case->measure.verify != VERIFY_OFF));
   if (status != STATUS_OK) {
-    outcome->status = status == STATUS_CORRUPT ? CASE_CORRUPT : CASE_FAILED;
+    outcome->status = outcome->status == CASE_SKIPPED ? CASE_SKIPPED
+                      : status == STATUS_CORRUPT      ? CASE_CORRUPT
+                                                      : CASE_FAILED;
     (void)snprintf(outcome->reason, sizeof outcome->reason, "%.*s", CASE_REASON_MAX - 1,
                    error->message);
   }

@@ -252,6 +252,32 @@ static enum status fill_sources(const struct transfer *transfer, struct error *e
   return status;
 }
 
+/* Of buffers that a processor has and that are large enough to tell; of others once per engine. */
+static enum status prove_caches(const struct transfer *transfer, struct error *err) {
+  const enum host_cache wanted = transfer->bench->measure.host_cache;
+  enum status status = STATUS_OK;
+  bool proven = wanted == HOST_CACHE_AS_IS;
+  for (uint32_t i = 0;
+       status == STATUS_OK && wanted != HOST_CACHE_AS_IS && i < transfer->bench->flow_count; i++) {
+    const struct flow_run *run = &transfer->runs[i];
+    const struct buffer *ends[] = {run->source, run->target};
+    const uint64_t size_bytes = transfer_buffer_bytes(run->flow);
+    for (size_t k = 0; status == STATUS_OK && k < 2 && !transfer_ops(run->flow)->shares_buffer;
+         k++) {
+      if (ends[k]->host != NULL && ends[k]->endpoint.place == PLACE_NUMA &&
+          ends[k]->endpoint.memory != MEMORY_WRITE_COMBINED && size_bytes >= CACHE_PROOF_LEAST) {
+        status = workload_prove_buffer(transfer->engine, wanted, ends[k], size_bytes,
+                                       transfer->outcome, err);
+        proven = true;
+      }
+    }
+  }
+  if (!proven) {
+    workload_prove_caches(transfer->engine, wanted, transfer->outcome);
+  }
+  return status;
+}
+
 static enum status set_up_beside(struct engine *engine, const struct bench_case *bench_case,
                                  struct case_outcome *outcome, const struct flow_run *own,
                                  void **state, struct error *err) {
@@ -285,8 +311,8 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
   uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
-    workload_prove_caches(engine, bench_case->measure.host_cache, outcome);
-    status = fill_sources(transfer, err);
+    status = prove_caches(transfer, err);
+    status = THEN(status, fill_sources(transfer, err));
   }
   outcome->verify_ns += clock_now_ns() - ready_ns;
   return status;

@@ -3,6 +3,7 @@
 #include "engine/base/units.h"
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
+#include "engine/host/numa.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,9 +31,20 @@ void workload_set_cpus(struct case_outcome *outcome, const struct cpu_set_bits *
   }
 }
 
+static void workload_note_proof(const struct cache_flush_proof *proof, enum host_cache wanted,
+                                struct case_outcome *outcome) {
+  outcome->cache_warm_ns = proof->warm_ns;
+  outcome->cache_flushed_ns = proof->flushed_ns;
+  if (!proof->works) {
+    const bool warm = wanted == HOST_CACHE_WARM;
+    notes_add_kinds(&outcome->notes, proof->supported
+                                         ? NOTE_BIT(warm ? NOTE_WARM_UNPROVEN : NOTE_FLUSH_UNPROVEN)
+                                         : NOTE_BIT(warm ? NOTE_WARM_NO_FLUSH : NOTE_NO_FLUSH));
+  }
+}
+
 void workload_prove_caches(struct engine *engine, enum host_cache wanted,
                            struct case_outcome *outcome) {
-  const struct cache_flush_proof *proof = &engine->flush_proof;
   if (wanted == HOST_CACHE_AS_IS) {
     return;
   }
@@ -40,15 +52,33 @@ void workload_prove_caches(struct engine *engine, enum host_cache wanted,
     cache_flush_prove(&engine->flush_proof);
     engine->flush_proven = true;
   }
-  outcome->cache_warm_ns = proof->warm_ns;
-  outcome->cache_flushed_ns = proof->flushed_ns;
-  if (proof->works) {
-    return;
+  workload_note_proof(&engine->flush_proof, wanted, outcome);
+}
+
+enum status workload_prove_buffer(const struct engine *engine, enum host_cache wanted,
+                                  const struct buffer *buffer, uint64_t size_bytes,
+                                  struct case_outcome *outcome, struct error *err) {
+  struct cache_flush_proof proof;
+  struct numa_binding before;
+  enum status status =
+      numa_bind_thread(engine->context.machine, buffer->endpoint.index, &before, err);
+  const bool bound = status == STATUS_OK;
+  if (status != STATUS_OK && status != STATUS_DENIED && status != STATUS_UNSUPPORTED) {
+    return status;
   }
-  const bool warm = wanted == HOST_CACHE_WARM;
-  notes_add_kinds(&outcome->notes, proof->supported
-                                       ? NOTE_BIT(warm ? NOTE_WARM_UNPROVEN : NOTE_FLUSH_UNPROVEN)
-                                       : NOTE_BIT(warm ? NOTE_WARM_NO_FLUSH : NOTE_NO_FLUSH));
+  cache_flush_prove_at(buffer->host, size_bytes, &proof);
+  if (bound) {
+    numa_restore_thread(&before);
+  }
+  workload_note_proof(&proof, wanted, outcome);
+  return STATUS_OK;
+}
+
+bool workload_is_unflushed(const struct case_outcome *outcome) {
+  return notes_have(&outcome->notes, NOTE_WARM_UNPROVEN) ||
+         notes_have(&outcome->notes, NOTE_FLUSH_UNPROVEN) ||
+         notes_have(&outcome->notes, NOTE_WARM_NO_FLUSH) ||
+         notes_have(&outcome->notes, NOTE_NO_FLUSH);
 }
 
 /* Where the scenario does not say. */

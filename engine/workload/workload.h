@@ -84,6 +84,12 @@ void workload_note_buffer(struct case_outcome *outcome, const struct buffer *buf
  * of the outcome, and where it cannot be done or proven, a note says so. */
 void workload_prove_caches(struct engine *engine, enum host_cache wanted,
                            struct case_outcome *outcome);
+/* The same in a buffer of the case, whose first bytes are lost, by a thread of its node. */
+enum status workload_prove_buffer(const struct engine *engine, enum host_cache wanted,
+                                  const struct buffer *buffer, uint64_t size_bytes,
+                                  struct case_outcome *outcome, struct error *err) CHECK_RESULT;
+/* Whether a note says that the caches are not proven to be as wanted. */
+bool workload_is_unflushed(const struct case_outcome *outcome);
 
 /* How much managed memory a case may have: measure.free_share of what each GPU has free. More than
  * a GPU has free can hang the GPU itself, so it is refused before anything is allocated: when the

@@ -97,6 +97,7 @@ struct taken_name {
 struct plan_builder {
   const struct machine *machine;
   const char *only;
+  enum on_fail unflushed; /* check cache_flush */
   struct plan *plan;
   struct expander *expander; /* large */
   struct text_map names;     /* -> taken */
@@ -219,12 +220,11 @@ static bool plan_same_measure(const struct measure *a, const struct measure *b) 
   return a->trials_min == b->trials_min && a->trials_max == b->trials_max &&
          a->warmup == b->warmup && a->iterations == b->iterations &&
          a->max_time_ns == b->max_time_ns && a->min_time_ns == b->min_time_ns &&
-         a->min_trial_ns == b->min_trial_ns &&
-         !(a->precision < b->precision) && !(a->precision > b->precision) &&
-         !(a->free_share < b->free_share) && !(a->free_share > b->free_share) &&
-         !(a->delta < b->delta) && !(a->delta > b->delta) && a->verify == b->verify &&
-         a->host_cache == b->host_cache && a->device_cache == b->device_cache &&
-         a->gating == b->gating && a->callers == b->callers;
+         a->min_trial_ns == b->min_trial_ns && !(a->precision < b->precision) &&
+         !(a->precision > b->precision) && !(a->free_share < b->free_share) &&
+         !(a->free_share > b->free_share) && !(a->delta < b->delta) && !(a->delta > b->delta) &&
+         a->verify == b->verify && a->host_cache == b->host_cache &&
+         a->device_cache == b->device_cache && a->gating == b->gating && a->callers == b->callers;
 }
 
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {
@@ -325,6 +325,16 @@ static void plan_fill_case(struct plan_builder *b, const struct bench_case *benc
   b->plan->for_gpus = b->plan->for_gpus || expansion->for_gpu || c->gpus != 0;
 }
 
+/* What the check cache_flush asks of a case. */
+static enum on_fail plan_on_unflushed(const struct scenario *scenario) {
+  for (size_t i = 0; i < scenario->check_count; i++) {
+    if (scenario->checks[i].kind == CHECK_CACHE_FLUSH) {
+      return scenario->checks[i].on_fail;
+    }
+  }
+  return ON_FAIL_RECORD;
+}
+
 /* Duplicates take memory too. */
 static bool plan_is_full(const struct plan_builder *b) {
   return b->case_count + b->duplicate_count > PLAN_CASES_MAX;
@@ -341,6 +351,7 @@ static void plan_receive(void *context, const struct expansion *expansion) {
     bench.kind = b->setting->kind;
   }
   bench.measure = b->setting->measure;
+  bench.measure.unflushed = b->unflushed;
   plan_describe(b, &bench, expansion);
   char digits[CASE_KEY_MAX];
   definition_key(b->definition.text, b->definition.length, digits);
@@ -566,6 +577,7 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
   struct plan_builder *builder = plan_builder_new(machine, options != NULL ? options->only : NULL);
   enum status status = STATUS_OK;
   builder->expander->seed = scenario->run.seed;
+  builder->unflushed = plan_on_unflushed(scenario);
   for (size_t i = 0; status == STATUS_OK && i < scenario->block_count; i++) {
     status = plan_add_block(builder, scenario->blocks[i], err);
   }

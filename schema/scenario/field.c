@@ -63,6 +63,7 @@ static const char *const huge_pages_words[] = {"always", "madvise", "never", NUL
 static const char *const gpu_clocks_words[] = {"default", "locked", NULL};
 static const char *const throttling_words[] = {"none", NULL};
 static const char *const pcie_link_words[] = {"max", NULL};
+static const char *const cache_flush_words[] = {"proven", NULL};
 
 /* The three keys of a check; the rest of the arguments describe `want`. */
 #define CHECK(kind, text, ...)                                                                     \
@@ -195,6 +196,12 @@ static const struct field shared_fields[] = {
           HELP("Reasons for throttled GPU clocks, observed during the run")),
     CHECK(CHECK_PCIE_LINK, "pcie_link", WORDS(pcie_link_words), .default_text = "max",
           HELP("Generation and width of the GPU's PCIe link, observed under load")),
+    CHECK(
+        CHECK_CACHE_FLUSH, "cache_flush", WORDS(cache_flush_words), .default_text = "proven",
+        HELP("Flushing the processors' caches works, proven by timed reloads on each NUMA node "
+             "when the run starts, and again in the buffers of each case with host_cache \"warm\" "
+             "or \"flushed\", which is skipped where it does not, if `on_fail` is `skip` or "
+             "`abort`")),
 
     /* Every block */
     KEY("name", IN_BLOCKS, .type = FIELD_NAME, .required = true,

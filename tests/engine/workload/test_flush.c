@@ -6,6 +6,8 @@
 #include "engine/host/numa.h"
 #include "tests/cmocka.h"
 
+#include <string.h>
+
 /* Its proof is in the outcome, unless nothing was to be proven. */
 static void check_proof(const struct case_outcome *outcome, enum host_cache host_cache) {
   assert_int_equal(outcome->cache_warm_ns > 0, host_cache != HOST_CACHE_AS_IS);
@@ -35,6 +37,19 @@ void counted_write(const struct machine *machine, void *address, uint64_t size_b
                    uint64_t line_bytes, int32_t node) {
   asked.written_bytes += size_bytes;
   real_write(machine, address, size_bytes, line_bytes, node);
+}
+
+/* The proof in a buffer of the case, which may be made to fail. */
+static bool proof_fails;
+static uint32_t proofs;
+void real_proof(void *memory, uint64_t size_bytes,
+                struct cache_flush_proof *proof) __asm__("__real_cache_flush_prove_at");
+void counted_proof(void *memory, uint64_t size_bytes,
+                   struct cache_flush_proof *proof) __asm__("__wrap_cache_flush_prove_at");
+void counted_proof(void *memory, uint64_t size_bytes, struct cache_flush_proof *proof) {
+  real_proof(memory, size_bytes, proof);
+  proof->works = proof->works && !proof_fails;
+  proofs++;
 }
 
 /* Before each trial both ends are treated as asked. How long the copies take then depends on what
@@ -68,6 +83,29 @@ static void every_trial_finds_the_caches_as_asked(void **state) {
     assert_int_equal(asked.flushed_bytes, wanted[i] == HOST_CACHE_FLUSHED ? expected : 0);
     assert_int_equal(asked.written_bytes, wanted[i] == HOST_CACHE_WARM ? expected : 0);
   }
+}
+
+/* Without the check it is measured, and a note says so. */
+static void case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow flow = {.method = METHOD_CPU,
+                            .source = fixture_node(0, MEMORY_PAGEABLE),
+                            .target = fixture_node(0, MEMORY_PAGEABLE),
+                            .size_bytes = 64 << 10,
+                            .threads = 1};
+  struct bench_case bench_case = fixture_transfer(&flow, 1);
+  bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
+  proofs = 0;
+  proof_fails = true;
+  fixture_run_ok(fixture, &bench_case);
+  assert_int_equal(proofs, 2); /* each end's buffer */
+  assert_true(notes_have(&fixture->outcome.notes, NOTE_FLUSH_UNPROVEN) ||
+              notes_have(&fixture->outcome.notes, NOTE_NO_FLUSH));
+  bench_case.measure.unflushed = ON_FAIL_SKIP;
+  fixture_run(fixture, &bench_case);
+  proof_fails = false;
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_non_null(strstr(fixture->outcome.reason, "check cache_flush"));
 }
 
 /* Whatever the memory, every byte arrives; an iteration is one copy, since only the first finds the
@@ -107,6 +145,7 @@ static void managed_memory_is_warm_where_it_is(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it),
       cmocka_unit_test(every_trial_finds_the_caches_as_asked),
       cmocka_unit_test(written_buffers_arrive),
       cmocka_unit_test(managed_memory_is_warm_where_it_is),

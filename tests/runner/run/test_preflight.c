@@ -6,6 +6,7 @@
 #include "tests/cmocka.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct machine *machine_with(const char *governor) {
   struct machine *machine = machine_new();
@@ -52,7 +53,33 @@ static void a_change_during_the_run_is_a_result(void **state) {
   free(other);
 }
 
+/* Of a node that no thread can be bound to there is no answer; what that leads to is said. */
+static void flush_of_the_caches_is_proven_on_each_node(void **state) {
+  (void)state;
+  struct check check = {CHECK_CACHE_FLUSH, ON_FAIL_WARN, ON_FAIL_ABORT, "proven"};
+  const struct scenario scenario = {.checks = &check, .check_count = 1};
+  const struct common_options quiet = {.quiet = true};
+  struct machine *machine = machine_with("performance");
+  struct preflight preflight;
+  preflight_check(&preflight, &quiet, &scenario, machine);
+  assert_int_equal(preflight.count, 1);
+  assert_int_equal(preflight.results[0].kind, CHECK_CACHE_FLUSH);
+  assert_int_equal(preflight.results[0].status, CHECK_DENIED);
+  assert_non_null(strstr(preflight.abort_reason, "check cache_flush"));
+  free(preflight.results);
+  machine->node_count = 1;
+  machine->nodes[0] = (struct numa_node){.number = 0, .cpu_count = 1};
+  preflight_check(&preflight, &quiet, &scenario, machine);
+  assert_int_equal(preflight.count, 1);
+  assert_true(preflight.results[0].found[0] != '\0');
+  free(preflight.results);
+  free(machine);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_change_during_the_run_is_a_result)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_change_during_the_run_is_a_result),
+      cmocka_unit_test(flush_of_the_caches_is_proven_on_each_node),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
