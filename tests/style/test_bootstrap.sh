@@ -82,6 +82,8 @@ bootstrap build --all
 expect 2 '--all is an option of test'
 bootstrap build extra
 expect 2 "no argument 'extra'"
+bootstrap test extra
+expect 2 "no argument 'extra'"
 bootstrap setup everything
 expect 2 "not 'everything'"
 
