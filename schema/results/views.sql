@@ -382,6 +382,29 @@ JOIN (
                 ORDER BY y.status = 'ok', y.process, y.id LIMIT 1)) m ON m.id = c.case_run
 LEFT JOIN case_run k ON k.id = m.noisy;
 
+-- One row per case of a run, as v_run_case, with the one number that diff compares: a rate where bytes are moved, else
+-- a time, per access of a chase and per instruction of a chain.
+CREATE VIEW v_result AS
+SELECT
+  run,
+  tag,
+  scenario,
+  case_name,
+  source,
+  target,
+  size_bytes,
+  coalesce(gbps, ns_per_hop, ns_per_op, median_ns) AS value,
+  CASE WHEN gbps IS NOT NULL THEN 'GB/s' WHEN median_ns IS NOT NULL THEN 'ns' END AS unit,
+  coalesce(gbps_low, low_ns / (median_ns / coalesce(ns_per_hop, ns_per_op, median_ns))) AS low,
+  coalesce(gbps_high, high_ns / (median_ns / coalesce(ns_per_hop, ns_per_op, median_ns))) AS high,
+  percent_of_peak,
+  processes,
+  status,
+  coalesce(reason, slowed_by, note) AS remark,
+  node,
+  driver_version
+FROM v_run_case;
+
 -- Every place of a plan at which a result is shown: the cases, and the settings that come to one of them.
 CREATE VIEW v_place AS
 SELECT p.run AS run, r.uuid AS run_uuid, r.tag AS tag, coalesce(p.listed, p.position) AS listed,
