@@ -252,15 +252,18 @@ static const char *const schemas[] = {
     "ALTER TABLE {t} RENAME COLUMN {c} TO was",
     "ALTER TABLE {t} DROP COLUMN {c}",
     "ALTER TABLE {t} RENAME TO was; CREATE VIEW {t} AS SELECT * FROM was",
-    "CREATE TRIGGER evil AFTER UPDATE ON {t} BEGIN UPDATE case_run SET median_ns = 1; END",
-    "CREATE TRIGGER evil BEFORE INSERT ON {t} BEGIN DELETE FROM case_run; END",
-    "CREATE TRIGGER evil BEFORE DELETE ON {t} BEGIN SELECT raise(IGNORE); END",
     "CREATE UNIQUE INDEX once ON {t} (abs(random()) % 1)",
     "CREATE INDEX part ON {t} ({c}) WHERE {c} = 1",
     "DROP VIEW v_case; CREATE VIEW v_case AS SELECT 'fake' AS case_name, 1 AS median_ns",
     "DROP VIEW v_run; CREATE VIEW v_run AS WITH RECURSIVE n (run) AS (SELECT 1 UNION ALL SELECT"
     " run + 1 FROM n) SELECT * FROM n",
     "DROP VIEW v_run_case; CREATE VIEW v_run_case AS SELECT * FROM v_run_case",
+    "CREATE VIEW a0 AS SELECT 1 AS x; CREATE VIEW a1 AS SELECT p.x FROM a0 p, a0 q; CREATE VIEW a2 "
+    "AS"
+    " SELECT p.x FROM a1 p, a1 q; CREATE VIEW a3 AS SELECT p.x FROM a2 p, a2 q; CREATE VIEW a4 AS"
+    " SELECT p.x FROM a3 p, a3 q, a3 r, a3 s, a3 t; CREATE VIEW a5 AS SELECT p.x FROM a4 p, a4 q, "
+    "a4"
+    " r, a4 s, a4 t, a4 u; CREATE VIEW a6 AS SELECT p.x FROM a5 p, a5 q, a5 r, a5 s, a5 t, a5 u",
     "CREATE VIRTUAL TABLE words USING fts5 (x)",
     "CREATE VIRTUAL TABLE boxes USING rtree (id, a, b)",
     "CREATE TABLE \"x\ny\x1b[2J\" (\"'\" TEXT)",
@@ -280,6 +283,11 @@ static const char *const schemas[] = {
     "PRAGMA user_version = -1",
     "CREATE TABLE sqlite_stat1 (tbl, idx, stat); ANALYZE; UPDATE sqlite_stat1 SET stat = '1 x 0'",
 };
+
+static const char triggers[] =
+    "CREATE TRIGGER evil AFTER UPDATE ON run BEGIN UPDATE case_run SET median_ns = 1; END;"
+    "CREATE TRIGGER worse AFTER INSERT ON run BEGIN UPDATE case_run SET median_ns = 2; END;"
+    "CREATE TRIGGER worst AFTER INSERT ON baseline BEGIN UPDATE case_run SET median_ns = 3; END";
 
 static const char *const tables[][2] = {
     {"run", "status"},
@@ -336,17 +344,16 @@ void trial_schema(struct trial *trial) {
   char scenario[PATH_SIZE];
   char sql[SQL_MAX];
   struct haul haul;
-  bool trigger = false;
+  const bool triggered = trial_below(trial, 4) == 0;
   (void)snprintf(out, sizeof out, "%.400s/out.db", trial->folder);
   (void)snprintf(scenario, sizeof scenario, "%s.toml", trial->settings->clean);
   if (!trial_copy_clean(trial)) {
     return;
   }
-  for (unsigned changes = 1 + trial_below(trial, 3); changes > 0; changes--) {
+  for (unsigned changes = trial_below(trial, triggered ? 2 : 4); changes > 0; changes--) {
     const char *change = schemas[trial_below(trial, COUNT_OF(schemas))];
     schema_fill_in(change, tables[trial_below(trial, COUNT_OF(tables))], sql);
     database_execute(trial->database, sql);
-    trigger = trigger || strncmp(change, "CREATE TRIGGER", 14) == 0;
   }
   if (trial_below(trial, 3) == 0) { /* the text that it had, with what is in it by now */
     (void)snprintf(sql, sizeof sql,
@@ -355,6 +362,9 @@ void trial_schema(struct trial *trial) {
                    "main.sqlite_master.name) WHERE name IN (SELECT name FROM clean.sqlite_master)",
                    trial->settings->clean);
     database_execute(trial->database, sql);
+  }
+  if (triggered) {
+    database_execute(trial->database, triggers);
   }
   const uint64_t before = database_sum_numbers(trial->database);
   for (unsigned uses = 0; uses < 3; uses++) {
@@ -371,7 +381,7 @@ void trial_schema(struct trial *trial) {
   };
   haul_run(trial, &haul, NULL, LIMIT_READ_S, writes[trial_below(trial, COUNT_OF(writes))]);
   haul_fini(&haul);
-  if (trigger && database_sum_numbers(trial->database) != before) {
+  if (triggered && database_sum_numbers(trial->database) != before) {
     trial_count(trial, COUNT_wrong, 1, "numbers of the database were changed by what is in it");
   }
 }
