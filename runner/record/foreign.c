@@ -41,23 +41,24 @@ static const char *foreign_skip(const char *at) {
 
 /* Versions of SQLite, and of haul's comments, differ in blanks. */
 static const char *foreign_plain(const char *sql, struct arena *arena) {
-  struct strbuf text;
-  strbuf_init(&text, TEXT_MAX);
+  char *plain = arena_alloc(arena, strlen(sql) + 1); /* a blank takes the place of one at least */
+  size_t used = 0;
   bool blank = false;
   for (const char *at = sql; *at != '\0';) {
     const char *end = foreign_skip(at);
     const bool comment = strncmp(at, "--", 2) == 0 || strncmp(at, "/*", 2) == 0;
-    if (comment || isspace((unsigned char)*at)) {
-      blank = true;
-    } else {
-      strbuf_append(&text, blank ? " " : "");
-      strbuf_append_n(&text, at, (size_t)(end - at));
-      blank = false;
+    const bool separates = comment || isspace((unsigned char)*at);
+    if (!separates) {
+      if (blank) {
+        plain[used++] = ' ';
+      }
+      memcpy(plain + used, at, (size_t)(end - at));
+      used += (size_t)(end - at);
     }
+    blank = separates;
     at = end;
   }
-  const char *plain = arena_strdup(arena, text.text);
-  strbuf_fini(&text);
+  plain[used] = '\0';
   return plain;
 }
 
@@ -84,18 +85,16 @@ static void foreign_read_expected(int version, struct objects *objects) {
   char name[32];
   (void)snprintf(name, sizeof name, "schemas/%d.txt", version);
   char *lines = database_sql(name);
-  char *rest = lines;
+  char *rest = arena_strdup(&objects->arena, lines); /* what the objects point into */
+  free(lines);
   for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
-    const size_t type = strcspn(line, " ");
-    const size_t word = strcspn(line + type + 1, " ");
     objects->items = arena_grow(&objects->arena, objects->items, objects->count, &objects->capacity,
                                 sizeof *objects->items);
-    objects->items[objects->count++] =
-        (struct object){.type = arena_strndup(&objects->arena, line, type),
-                        .name = arena_strndup(&objects->arena, line + type + 1, word),
-                        .text = arena_strdup(&objects->arena, line + type + word + 2)};
+    struct object *object = &objects->items[objects->count++];
+    object->type = strsep(&line, " ");
+    object->name = strsep(&line, " ");
+    object->text = line;
   }
-  free(lines);
 }
 
 enum status foreign_print(struct database *database, FILE *stream, struct error *err) {

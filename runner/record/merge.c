@@ -125,14 +125,15 @@ static enum status merge_check_columns(struct merge *merge, struct error *err) {
   return status;
 }
 
-static enum status merge_check_conflict(struct database *output, struct error *err) {
+/* STATUS_INVALID: the statement has a row. format: of its two columns. */
+static enum status merge_refuse_row(struct database *output, const char *name, const char *format,
+                                    struct error *err) __attribute__((format(printf, 3, 0)));
+static enum status merge_refuse_row(struct database *output, const char *name, const char *format,
+                                    struct error *err) {
   struct merge_row row;
-  enum status status = merge_first_row(output, "merge/conflict", &row, err);
+  enum status status = merge_first_row(output, name, &row, err);
   if (status == STATUS_OK && row.texts[0] != NULL) {
-    status = error_set(err, STATUS_INVALID,
-                       "its run %s is there already with another %s: it was resumed in two copies "
-                       "of a database; keep one of them",
-                       row.texts[0], row.texts[1]);
+    status = error_set(err, STATUS_INVALID, format, row.texts[0], row.texts[1]);
   }
   arena_fini(&row.arena);
   return status;
@@ -204,7 +205,6 @@ static enum status merge_compare_table(struct database *output, sqlite3_stmt *st
  * what its key and its definition say. */
 static enum status merge_check_content(struct merge *merge, struct error *err) {
   struct database *output = merge->output;
-  struct merge_row row = {0};
   enum status status = STATUS_OK;
   for (const char *sql = merge->compare; status == STATUS_OK && sql[0] != '\0';) {
     sqlite3_stmt *stmt = NULL;
@@ -215,15 +215,10 @@ static enum status merge_check_content(struct merge *merge, struct error *err) {
     (void)sqlite3_finalize(stmt);
   }
   status = THEN(status, merge_check_keys(output, err));
-  status = THEN(status, merge_first_row(output, "merge/false_case", &row, err));
-  if (status == STATUS_OK && row.texts[0] != NULL) {
-    status = error_set(err, STATUS_INVALID,
-                       "%s of its case %s is not what its definition says: it was changed by other "
-                       "means",
-                       row.texts[1], row.texts[0]);
-  }
-  arena_fini(&row.arena);
-  return status;
+  return THEN(status, merge_refuse_row(output, "merge/false_case",
+                                       "its case %s has a %s that is not what its definition says: "
+                                       "it was changed by other means",
+                                       err));
 }
 
 /* The nodes of one fleet. */
@@ -278,9 +273,11 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
   if (status == STATUS_OK) {
     status = database_script(output, "merge/identify", err);
   }
-  if (status == STATUS_OK) {
-    status = merge_check_conflict(output, err);
-  }
+  status = THEN(
+      status, merge_refuse_row(output, "merge/conflict",
+                               "its run %s is there already with another %s: it was resumed in two "
+                               "copies of a database; keep one of them",
+                               err));
   status = THEN(status, merge_check_content(merge, err));
   if (status == STATUS_OK) {
     status = database_run_sql(output, merge->copy, "merge/copy", err);

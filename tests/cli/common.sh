@@ -82,6 +82,22 @@ size = $3
 TOML
 }
 
+# The scenario long.toml here, "small": one short case in so many processes that a run lasts until it is ended.
+write_long() {
+  cat >long.toml <<'TOML'
+schema_version = 1
+name = "small"
+[measure]
+processes = 1000
+[[transfer]]
+name = "host"
+method = "cpu"
+from = { numa = 0, memory = "pageable" }
+to = { numa = 0, memory = "pageable" }
+size = "4KiB"
+TOML
+}
+
 # Whether the build is for another machine: $haul is a script then, by which an emulator runs it or, where
 # that is set, EMULATED_PROGRAM.
 emulated() { [ "$haul" = "$build_folder/tests/emulated/haul" ]; }

@@ -30,18 +30,7 @@ no_controls() {
   if LC_ALL=C grep -aqE "$controls" out err; then bad "control characters reach the terminal: $*"; else good; fi
 }
 
-cat >long.toml <<'END_TOML'
-schema_version = 1
-name = "small"
-[measure]
-processes = 1000
-[[transfer]]
-name = "host"
-method = "cpu"
-from = { numa = 0, memory = "pageable" }
-to = { numa = 0, memory = "pageable" }
-size = "4KiB"
-END_TOML
+write_long
 run_ok run "$small" --db r.db
 
 begin 'a shard is not written through a link or FIFO under a name that can be guessed'

@@ -112,18 +112,7 @@ run_ok merge half.db half
 expect_value 0 half.db 'select count(*) from merged_input where reason is not null'
 
 begin 'a node that dies leaves what it had, and a later run of it takes its place'
-cat >long.toml <<'END'
-schema_version = 1
-name = "small"
-[measure]
-processes = 1000
-[[transfer]]
-name = "host"
-method = "cpu"
-from = { numa = 0, memory = "pageable" }
-to = { numa = 0, memory = "pageable" }
-size = "4KiB"
-END
+write_long
 "$haul" run long.toml --shard dying --shard-every 50ms --node-name d1 --expected-nodes 'd[1-2]' --tag t \
   >"$scratch/null" 2>&1 &
 runner=$!

@@ -213,7 +213,7 @@ void trial_merge(struct trial *trial) {
   const char *const *merge = ARGUMENTS("merge", trial->database, fleet.folder);
   for (unsigned kills = trial_below(trial, 3); kills > 0; kills--) {
     haul_start(trial, &haul, NULL, merge);
-    pause_ms(trial_below(trial, 60 * fleet.shards));
+    pause_ms(trial_below(trial, fleet.shards > MANY ? 10000 : 60 * fleet.shards));
     (void)kill(haul.pid, SIGKILL);
     haul_finish(trial, &haul, limit_s);
     haul_fini(&haul);
