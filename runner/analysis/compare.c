@@ -188,14 +188,15 @@ static void compare_set_confounded(const struct measured *measured, const enum s
   const bool own_a = measured_run_is_own(measured, run_a, NULL);
   const bool own_b = measured_run_is_own(measured, run_b, NULL);
   if (a->runs == 1 && b->runs == 1 && !(own_a && own_b)) {
-    comparison->confounded = "One run each: a difference may be the run's, or the tool's that "
-                             "measured it, not the driver's";
+    comparison->confounded = "One run per side, of two tools: neither run-to-run variation nor the "
+                             "tools can be told from the driver's effect";
   } else if (a->runs == 1 && b->runs == 1) {
-    comparison->confounded = arena_format(
-        &comparison->arena,
-        "One run each: a difference may be the run's, not the driver's; haul run %s --tag TAG, "
-        "four more times on each side and in turn where that can be, settles it",
-        compare_scenario_word(measured->runs[run_b].scenario));
+    comparison->confounded =
+        arena_format(&comparison->arena,
+                     "One run per side: run-to-run variation cannot be told from the driver's "
+                     "effect; to decide, "
+                     "haul run %s --tag TAG, four more times per side, in turn if you can",
+                     compare_scenario_word(measured->runs[run_b].scenario));
   } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
     comparison->confounded =
         arena_format(&comparison->arena,

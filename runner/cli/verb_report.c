@@ -298,7 +298,7 @@ static enum status verb_report_run_fleet(struct command *command, struct error *
   RETURN_ON_ERROR(verb_report_find_fleet(command, &request, err));
   RETURN_ON_ERROR(verb_report_write_page(command, NULL, &request, err));
   if (strcmp(command->output, "-") != 0) {
-    say_note(&command->common, "the fleet is in %s", command->output);
+    say_note(&command->common, "wrote %s", command->output);
   }
   return STATUS_OK;
 }
@@ -325,8 +325,8 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   status = THEN(status, verb_report_write_page(command, &request, NULL, err));
   status = THEN(status, verb_report_note_unended(command, &request, err));
   if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
-    say_note(&command->common, "%zu %s in %s", request.run_count,
-             strings_plural(request.run_count, "run is", "runs are"), command->output);
+    say_note(&command->common, "wrote %s (%zu %s)", command->output, request.run_count,
+             strings_plural(request.run_count, "run", "runs"));
   }
   compare_result_fini(&result);
   expectations_fini(&expectations);

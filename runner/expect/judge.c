@@ -224,7 +224,7 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   finding->deviation =
       finding->distance == NULL || !(tolerated > 0)
           ? finding->distance
-          : arena_format(&judge->arena, "%s (%.2g %% is tolerated)", finding->distance, tolerated);
+          : arena_format(&judge->arena, "%s (tolerance %.2g %%)", finding->distance, tolerated);
   if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
     finding->usual =
         judge_range(&judge->arena, known[EXPECT_REPORTS].low, known[EXPECT_REPORTS].high);
@@ -268,7 +268,7 @@ static const char *judge_remark(struct arena *arena, const struct expect_finding
   }
   if (finding->verdict == EXPECT_USUAL) {
     return deviation != NULL
-               ? arena_format(arena, "outside what is expected, yet as usual: %s", deviation)
+               ? arena_format(arena, "within tolerance: %s", deviation)
                : NULL;
   }
   return arena_format(arena, "%s, %s%s%s", WORDS[finding->verdict], judge_ranges(arena, finding),

@@ -53,7 +53,7 @@ struct expect_finding {
   int gpus[2];                     /* -1 = none */
   const char *expected;            /* "55.2-55.5" */
   const char *distance;            /* "2.3 % below"; NULL: within expected */
-  const char *deviation;           /* "2.3 % below (5 % is tolerated)"; NULL: within expected */
+  const char *deviation;           /* "2.3 % below (tolerance 5 %)"; NULL: within expected */
   const char *usual;               /* what is reported, where it falls short of a floor; or NULL */
   const char *slowed_by;           /* NULL = nothing was seen */
   const char *machine;             /* the name of its [[machine]] */

@@ -322,7 +322,7 @@ static void explain_put_head(struct explain_printer *printer) {
   text_append(&text, explanation->gpus);
   strbuf_append(&text, ": ");
   if (explanation->findings == 0) {
-    strbuf_append(&text, "nothing found that explains a loss");
+    strbuf_append(&text, "no known cause found");
   } else {
     struct strbuf names;
     strbuf_init(&names, TEXT_MAX);

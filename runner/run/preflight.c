@@ -56,7 +56,7 @@ static void preflight_say_unknown(const struct preflight *preflight,
     }
   }
   if (text.length > 0) {
-    say_note(common, "checks without an answer: %s", text.text);
+    say_note(common, "checks skipped: %s", text.text);
   }
   strbuf_fini(&text);
 }

@@ -108,8 +108,8 @@ static void slowed_note_throttling(const struct slowed_gpu *seen, const struct g
       continue;
     }
     /* In tenths: cases that were slowed alike share a footnote. */
-    struct note note = {
-        .kind = NOTE_THROTTLED, .gpu = number, .amounts = {(percent + 5) / 10 * 10}};
+    const uint32_t rounded = (percent + 5) / 10 * 10;
+    struct note note = {.kind = NOTE_THROTTLED, .gpu = number, .amounts = {rounded}};
     (void)snprintf(note.what, sizeof note.what, "%s", SLOWED_BITS[i].name);
     notes_add(notes, &note);
   }

@@ -1,7 +1,9 @@
 #include "schema/scenario/nearest.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 enum { WORD_MAX = 64 };
 
@@ -43,13 +45,66 @@ unsigned nearest_distance(const char *a, const char *b, unsigned limit) {
   return distance < limit ? distance : limit;
 }
 
+/* Words of other tools, and of people, beside ours. */
+static const char *const MEANINGS[][2] = {
+    {"copy_engine", "ce"},
+    {"dma", "ce"},
+    {"memcpy", "ce"},
+    {"kernel", "sm"},
+    {"kernels", "sm"},
+    {"managed", "um"},
+    {"unified", "um"},
+    {"uvm", "um"},
+    {"host", "cpu"},
+    {"threads", "cpu"},
+    {"all", "*"},
+    {"any", "*"},
+    {"bidirectional", "both"},
+    {"bidir", "both"},
+    {"duplex", "both"},
+    {"unidirectional", "forward"},
+    {"page_locked", "pinned"},
+    {"pagelocked", "pinned"},
+    {"malloc", "pageable"},
+    {"hugepages", "huge"},
+    {"step", "factor"},
+    {"src", "from"},
+    {"source", "from"},
+    {"dst", "to"},
+    {"dest", "to"},
+    {"destination", "to"},
+    {"bytes", "size"},
+    {"engine", "method"},
+    {"compare", "diff"},
+    {"measure", "run"},
+    {"bench", "run"},
+    {"results", "show"},
+    {"sql", "query"},
+    {"ls", "list"},
+    {"rm", "delete"},
+    {"why", "explain"},
+    {"page", "report"},
+    {"html", "report"},
+};
+
+static bool nearest_is_meant(const char *wanted, const char *candidate) {
+  for (size_t i = 0; i < sizeof MEANINGS / sizeof *MEANINGS; i++) {
+    if (strcasecmp(wanted, MEANINGS[i][0]) == 0 && strcmp(candidate, MEANINGS[i][1]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 struct nearest nearest_start(const char *wanted) {
   const size_t third = strlen(wanted) / 3;
   return (struct nearest){wanted, NULL, (unsigned)(third < 1 ? 1 : third) + 1};
 }
 
 void nearest_offer(struct nearest *nearest, const char *candidate) {
-  const unsigned distance = nearest_distance(nearest->wanted, candidate, nearest->distance);
+  const unsigned distance = nearest_is_meant(nearest->wanted, candidate)
+                                ? 0
+                                : nearest_distance(nearest->wanted, candidate, nearest->distance);
   if (distance < nearest->distance) {
     nearest->distance = distance;
     nearest->word = candidate;

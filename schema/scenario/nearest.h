@@ -1,4 +1,5 @@
-/* nearest.h - "did you mean": the known word most similar to a misspelt one. */
+/* nearest.h - "did you mean": the known word most similar to a misspelt one, or the one that a word
+ * of other tools means here ("copy_engine": "ce"). */
 #ifndef HAUL_SCHEMA_SCENARIO_NEAREST_H
 #define HAUL_SCHEMA_SCENARIO_NEAREST_H
 

@@ -239,7 +239,8 @@ static void selector_add_uuid(struct reader *reader, const char *uuid, size_t *c
 
 static bool selector_read_word(struct reader *reader, const struct field *field,
                                const struct toml_node *node, struct selector *selector) {
-  static const char *const words[] = {"*", "local", "remote", NULL};
+  static const char *const node_words[] = {"*", "local", "remote", NULL};
+  static const char *const gpu_words[] = {"*", NULL};
   const bool nodes = field->type == FIELD_NODES;
   int64_t first = 0;
   int64_t last = 0;
@@ -255,8 +256,9 @@ static bool selector_read_word(struct reader *reader, const struct field *field,
     size_t capacity = 0;
     selector_add_uuid(reader, node->text, &capacity, selector);
   } else {
-    const char *suggestion = strlen(node->text) < 3 ? NULL : nearest_word(node->text, words);
-    value_complain(reader, field, node, nodes ? suggestion : NULL,
+    const char *suggestion =
+        strlen(node->text) < 3 ? NULL : nearest_word(node->text, nodes ? node_words : gpu_words);
+    value_complain(reader, field, node, suggestion,
                    arena_format(reader->arena, "invalid value \"%s\"", node->text));
     return false;
   }

@@ -16,8 +16,8 @@ equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOM
 expect_out '^2 regressed, 16 same: 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
 equal '2 regressed, 16 same' "$(head -n 1 out | cut -d: -f1)" 'first line'
 expect_out 'driver_version +580.* +590\.44\.01'
-expect_out "^One run each: a difference may be the run's, not the driver's; haul run gpu --tag TAG, four more"
-expect_out '^(Common to nearly all 18 cases|Middle case of 18): speed'
+expect_out "^One run per side: run-to-run variation cannot be told from the driver's effect; to decide, haul run gpu --tag TAG, four more"
+expect_out '^(Common change in speed of nearly all|Median change in speed over) 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
 run_ok diff --by driver_version --db r.db

@@ -123,8 +123,8 @@ expect_out '^- gpu2, host link: 27\.4'
 expect_out '^\| short \| gpu2 \|'
 run_ok report page.html --expect mine.toml --db slow.db
 # On the first screen, above what was recorded of the machine.
-equal '<li class="bad"><b>Not as it should be:</b> 1 of 4 short of what is usual for H200 of the fake driver; nothing is known of 8 more: see haul explain</li> 1' \
-  "$(sed -n '/<ul class="answers">/,/<\/ul>/p' page.html | grep -A1 'Not as it should be' | grep -B1 '<li class="bad">gpu2, host link: 27.4' | head -n 1) $(grep -c 'short of what is usual for' page.html)" \
+equal '<li class="bad"><b>Short of what is expected:</b> 1 of 4 short of what is usual for H200 of the fake driver; nothing is known of 8 more: see haul explain</li> 1' \
+  "$(sed -n '/<ul class="answers">/,/<\/ul>/p' page.html | grep -A1 "Short of what is expected" | grep -B1 '<li class="bad">gpu2, host link: 27.4' | head -n 1) $(grep -c 'short of what is usual for' page.html)" \
   'what the page says'
 
 begin 'a slow number that may be a usual one, by its own interval, is too noisy to tell'
@@ -154,17 +154,17 @@ begin 'outside the range that is shown, and as usual: the tolerance decides, and
 sed -e 's/low = 55.0/low = 56.0/' -e 's/high = 55.2/high = 56.2/' mine.toml >near.toml
 HAUL_EXPECT=near.toml run run up.toml --db near.db --only '*gpu1/16MiB'
 expect_out '^up +numa0:pinned-gpu1 .* 5[45]\.[0-9]+ .* 56-56\.2  a$'
-expect_out '^a  outside what is expected, yet as usual: [12]\.?[0-9]* % below \(5 % is tolerated\)$'
+expect_out '^a  within tolerance: [12]\.?[0-9]* % below \(tolerance 5 %\)$'
 expect_out '^1 as usual for H200 of the fake driver'
 run_ok check --expect=near.toml --db near.db -v
 expect_out '^usual .* 5[45](\.[0-9]{1,2})? .* 56-56\.2 .* [12]\.?[0-9]* % below$'
 run_ok check --expect=near.toml --db near.db --format csv
-expect_out '^usual,.*,56-56\.2,.*,[12]\.?[0-9]* % below \(5 % is tolerated\)'
+expect_out '^usual,.*,56-56\.2,.*,[12]\.?[0-9]* % below \(tolerance 5 %\)'
 HAUL_EXPECT=near.toml run_ok show --result latest --db near.db --format json
 equal 'usual 53.2 59.01 True 1' "$(python3 -c 'import json
 row = json.load(open("out"))[0]
 print(row["as_expected"], round(row["usual_low"], 3), round(row["usual_high"], 3),
-      row["judged"] == row["gbps"], row["expected_remark"].count("yet as usual: "))')" 'the bounds that decide'
+      row["judged"] == row["gbps"], row["expected_remark"].count("within tolerance: "))')" 'the bounds that decide'
 
 begin 'mistakes in a data file: all of them, with places; a run with the file does not begin'
 sed 's/"GB\/s"/"GBs"/; s/low = /lowest = /' mine.toml >bad.toml
@@ -220,7 +220,7 @@ HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --
 expect_code 1
 expect_value 1 again.db "select run_uuid = (select repeats from v_run where run = 2) from v_run where run = 1"
 HAUL_EXPECT=mine.toml run_ok explain --db again.db
-expect_out ' health, .*: nothing found that explains a loss; 1 case is below what is expected'
+expect_out ' health, .*: no known cause found; 1 case is below what is expected'
 if command -v sqlite3 >/dev/null; then # short and sure of it, then short and noisy
   cp again.db noisy.db
   sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1 where run = 2'
@@ -308,7 +308,7 @@ for format in table md; do
 done
 run_ok report lost.html --db lost1.db
 cp lost.html out
-expect_out '<b>Not as it should be:</b> 3 as usual for H200 of the fake driver \(2 reports\); 1 went wrong'
+expect_out '<b>Short of what is expected:</b> 3 as usual for H200 of the fake driver \(2 reports\); 1 went wrong'
 unset HAUL_EXPECT
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
 expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY' \

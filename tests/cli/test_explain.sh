@@ -8,7 +8,7 @@ machines=$source_folder/tests/machines
 begin 'healthy machines: nothing is found'
 for name in h200x4 h100x8-nvlink gh200; do
   run_ok explain --machine "$machines/$name.toml"
-  expect_out 'nothing found that explains a loss$'
+  expect_out 'no known cause found$'
   expect_out '^Looked at, and nothing found \([0-9]+ of [0-9]+ rules\)$'
   expect_out '^    pcie_link, '
 done

@@ -104,7 +104,7 @@ if fake_driver h200x4; then
   equal 24 "$(grep -c '"verdict": *"insufficient"' out)" 'cases that both have, with one process'
   expect_err 'A was imported and cannot be measured again, and more of B alone would not decide'
   run_ok diff tag:theirs tag:ours --db d.db
-  expect_out "^One run each: a difference may be the run's, or the tool's that measured it, not the driver's$"
+  expect_out "^One run per side, of two tools: neither run-to-run variation nor the tools can be told from the driver's effect$"
   reject_err 'haul run'
   run check tag:theirs tag:ours --strict --fail-on regressed --db d.db
   expect_code 4

@@ -210,7 +210,7 @@ unknown() { # NAME CHECK
 if fake_driver no-gpu; then
   unknown note 'governor = { want = "performance" }'
   expect_code 0
-  expect_err '^haul: checks without an answer: governor: '
+  expect_err '^haul: checks skipped: governor: '
   unknown default 'governor = { want = "performance", on_fail = "abort" }'
   expect_code 0
   expect_err 'warning: check governor: no answer: .*; the scenario wants performance'

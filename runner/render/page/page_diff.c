@@ -130,7 +130,7 @@ static void page_put_diff_answers(FILE *page, const struct comparison *compariso
   const size_t changed =
       verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] + verdicts[VERDICT_BROKEN];
   if (changed > 0 && !told) {
-    html_print(page, "<li>%zu %s changed; no few words tell them from the others</li>\n", changed,
+    html_print(page, "<li>%zu %s changed; they share no GPU, link or size</li>\n", changed,
                strings_plural(changed, "case", "cases"));
   } else if (changed == 0 && verdicts[VERDICT_SAME] > 0) {
     html_print(page, "<li class=\"%s\">%s changed by more than matters; %zu %s the same</li>\n",

@@ -265,9 +265,9 @@ static void page_run_put_check_answer(FILE *page, const struct result_set *check
 /* As the machine should be, by expectations, and as its peers are. */
 static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
   if (run->expected != NULL) {
-    html_print(page, "<li class=\"%s\"><b>%s:</b> %s</li>\n",
-               run->shortfall_count > 0 ? "bad" : "good",
-               run->shortfall_count > 0 ? "Not as it should be" : "As it should be", run->expected);
+    html_print(
+        page, "<li class=\"%s\"><b>%s:</b> %s</li>\n", run->shortfall_count > 0 ? "bad" : "good",
+        run->shortfall_count > 0 ? "Short of what is expected" : "As expected", run->expected);
   }
   for (size_t i = 0; i < run->shortfall_count; i++) {
     html_print(page, "<li class=\"bad\">%s</li>\n", run->shortfalls[i]);
@@ -280,12 +280,11 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
   }
   if (run->verdict_count + run->doubt_count == 0 && run->compared > 0) {
     html_print(page,
-               "<li class=\"good\"><b>%s:</b> no GPU, link or host is slower than its peers (%zu "
-               "results compared)</li>\n",
-               run->expected != NULL ? "As its peers" : "As it should be", run->compared);
+               "<li class=\"good\"><b>No slow GPU, link or host</b> (%zu results compared)</li>\n",
+               run->compared);
   } else if (run->compared == 0 && run->expected == NULL) {
     html_print(page,
-               "<li><b>As it should be:</b> not known: %s, and nothing in this "
+               "<li><b>As expected:</b> not known: %s, and nothing in this "
                "run has two peers to be compared with</li>\n",
                run->unexpected);
   }

@@ -8,14 +8,21 @@ enum { REMARK_MAX_BYTES = 1 << 16 };
 
 /* ---- footnotes ---- */
 
+static bool remark_has_amounts(const struct note *note, const struct note *other) {
+  size_t i = 0;
+  while (i < NOTE_AMOUNTS_MAX && note->amounts[i] == other->amounts[i]) {
+    i++;
+  }
+  return i == NOTE_AMOUNTS_MAX;
+}
+
 static bool remark_is_same(const struct remark *a, const struct remark *b) {
   if (a->text != NULL || b->text != NULL) {
     return a->text != NULL && b->text != NULL && strcmp(a->key, b->key) == 0;
   }
   return a->note.kind == b->note.kind && a->note.gpu == b->note.gpu &&
          strcmp(a->note.what, b->note.what) == 0 &&
-         (note_unit(a->note.kind)[0] != '\0' ||
-          memcmp(a->note.amounts, b->note.amounts, sizeof a->note.amounts) == 0);
+         (note_unit(a->note.kind)[0] != '\0' || remark_has_amounts(&a->note, &b->note));
 }
 
 static size_t remarks_find(const struct result_remarks *remarks, const struct remark *remark) {
@@ -299,7 +306,9 @@ void result_remarks_settle(struct result_remarks *remarks) {
   }
   for (size_t i = 0; i < remarks->note_count; i++) {
     struct footnote *note = &remarks->notes[i];
-    note->mark = note->uses == remarks->count ? 0 : MARKS[marked++];
+    if (note->uses < remarks->count) {
+      note->mark = MARKS[marked++];
+    }
   }
 }
 

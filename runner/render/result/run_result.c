@@ -95,7 +95,7 @@ static void run_row_notes(struct arena *arena, struct run_row *row) {
         (struct note){.gpu = json_is_integer(gpu) ? (int32_t)json_integer_value(gpu) : NOTE_NO_GPU};
     if (what != NULL) {
       struct strbuf text;
-      strbuf_init(&text, 2 * NOTE_WHAT_MAX);
+      strbuf_init(&text, (size_t)2 * NOTE_WHAT_MAX);
       text_escape(&text, what, strlen(what), ESCAPE_TERMINAL);
       (void)snprintf(note->what, sizeof note->what, "%.*s", NOTE_WHAT_MAX - 1, text.text);
       strbuf_fini(&text);

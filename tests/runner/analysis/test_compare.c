@@ -370,7 +370,7 @@ static void one_run_or_boot_a_side_is_warned_of(void **state) {
   } CASES[] = {
       {{SIDE_A, SIDE_NONE, SIDE_NONE, SIDE_B},
        false,
-       "One run each: a difference may be the run's",
+       "One run per side: run-to-run variation",
        NULL},
       {{SIDE_A, SIDE_B, SIDE_NONE, SIDE_B},
        false,

@@ -170,13 +170,13 @@ static void the_interval_of_a_rate_leaves_it_open_or_not(void **state) {
       /* The tolerance is a part of what is usual, its end too. Who reads the range is told. */
       {UP_USUAL,
        {UP, .gbps = 25, EXACT},
-       "usual: 25 GB/s, usual 50-60: 50 % below (50 % is tolerated)"},
+       "usual: 25 GB/s, usual 50-60: 50 % below (tolerance 50 %)"},
       {UP_USUAL,
        {UP, .gbps = 90, EXACT},
-       "usual: 90 GB/s, usual 50-60: 50 % above (50 % is tolerated)"},
+       "usual: 90 GB/s, usual 50-60: 50 % above (tolerance 50 %)"},
       {UP_USUAL,
        {UP, .gbps = 49.5},
-       "usual: 49.5 GB/s, usual 50-60: 1 % below (50 % is tolerated)"},
+       "usual: 49.5 GB/s, usual 50-60: 1 % below (tolerance 50 %)"},
       /* What reads the same is not outside. */
       {UP_USUAL, {UP, .gbps = 49.998, EXACT}, "usual: 50 GB/s, usual 50-60"},
       /* Without an interval a number is what it is. */
@@ -201,10 +201,10 @@ static void of_times_less_is_better(void **state) {
       {HOPS_USUAL, {HOP, .ns_per_hop = 1100}, "usual: 1100 ns, usual 1000-1200"},
       {HOPS_USUAL,
        {HOP, .ns_per_hop = 500, EXACT},
-       "usual: 500 ns, usual 1000-1200: 50 % below (50 % is tolerated)"},
+       "usual: 500 ns, usual 1000-1200: 50 % below (tolerance 50 %)"},
       {HOPS_USUAL,
        {HOP, .ns_per_hop = 1800, EXACT},
-       "usual: 1800 ns, usual 1000-1200: 50 % above (50 % is tolerated)"},
+       "usual: 1800 ns, usual 1000-1200: 50 % above (tolerance 50 %)"},
       {HOPS_USUAL, {HOP, .ns_per_hop = 1900}, "short: 1900 ns, usual 1000-1200"},
       {HOPS_USUAL, {HOP, .ns_per_hop = 400}, "beyond: 400 ns, usual 1000-1200"},
       {HOPS_USUAL, {HOP, .ns_per_hop = 1900, .spread = 6}, "unclear: 1900 ns, usual 1000-1200"},
@@ -284,7 +284,7 @@ static void floors_and_limits_stand_beside_what_is_usual(void **state) {
       {UP_LIMIT, {UP, .gbps = 101, EXACT}, "beyond: 101 GB/s, limit <= 100"},
       {ROW("reports", "path = \"host_to_device\"\nunit = \"GiB/s\"\nlow = 50\nhigh = 50"),
        {UP, .gbps = 53},
-       "usual: 53 GB/s, usual 53.69: 1.3 % below (5 % is tolerated)"},
+       "usual: 53 GB/s, usual 53.69: 1.3 % below (tolerance 5 %)"},
   };
   assert_each(COUNTED(CASES));
 }
@@ -474,7 +474,7 @@ static void a_row_says_which_number_was_judged(void **state) {
                                        {UP_TO("gpu1"), .status = "crashed", .reason = "signal 9"}};
   static const char *const EXPECTED[][4] = {
       {"usual", "49", "20",
-       "measured once more: 49 GB/s, usual 50-60: 2 % below (50 % is tolerated)"},
+       "measured once more: 49 GB/s, usual 50-60: 2 % below (tolerance 50 %)"},
       {"broken", "NULL", "20", "measured once more: broken: crashed: signal 9"}};
   static const char *const NAMES[] = {"as_expected", "judged", "gbps", "expected_remark"};
   struct judged again = judge_rows(UP_USUAL, COUNTED(SECOND));
@@ -611,7 +611,7 @@ static void rows_pass_with_what_is_known_of_them(void **state) {
   enum { ADDED = 9 };
   static const char *const EXPECTED[][ADDED] = {
       {"50-60", "50", "60", "short", "100", "25", "90", "20",
-       "short of what is usual here, 50-60: 60 % below (50 % is tolerated)"},
+       "short of what is usual here, 50-60: 60 % below (tolerance 50 %)"},
       {0},
       {0}};
   static const char *const NAMES[] = {"expected",    "expected_low",   "expected_high",

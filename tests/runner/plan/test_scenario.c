@@ -386,20 +386,13 @@ static void estimates_are_near_what_was_recorded(void **state) {
     uint32_t gpus;
     double recorded_s;
   } RUNS[] = {
-      {"loaded-latency", 1, 11.5},
-      {"loaded-latency", 2, 16.7},
-      {"nvbandwidth", 1, 2.3},
-      {"nvbandwidth", 2, 7.7},
-      {"quick", 1, 1.5},
-      {"quick", 2, 3.5},
-      {"quick", 4, 6.7},
-      {"fingerprint", 2, 2.5},
-      {"health", 2, 1.1},
-      {"scattered-copies", 2, 9.0},
-      {"energy", 2, 33.7},
-      {"um-access", 2, 15.8},
-      {"replay", 2, 1.5},
-      {"shared-cache-scaling", 1, 13.3},
+      {"loaded-latency", 1, 11.5}, {"loaded-latency", 2, 16.7},
+      {"nvbandwidth", 1, 2.3},     {"nvbandwidth", 2, 7.7},
+      {"quick", 1, 1.5},           {"quick", 2, 3.5},
+      {"quick", 4, 6.7},           {"fingerprint", 2, 2.5},
+      {"health", 2, 1.1},          {"scattered-copies", 2, 9.0},
+      {"energy", 2, 33.7},         {"um-access", 2, 15.8},
+      {"replay", 2, 1.5},          {"shared-cache-scaling", 1, 13.3},
   };
   for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
     struct planned made = planned_shipped("h200x4.toml", RUNS[i].scenario, NULL, 0);

@@ -31,10 +31,23 @@ static void only_near_words_are_suggested(void **state) {
   assert_null(nearest_word(longest, words));
 }
 
+static void words_of_other_tools_are_translated(void **state) {
+  (void)state;
+  static const char *const methods[] = {"ce", "sm", "um", "cpu", NULL};
+  static const char *const verbs[] = {"run", "check", "diff", NULL};
+  static const char *const places[] = {"*", NULL};
+  assert_string_equal(nearest_word("copy_engine", methods), "ce");
+  assert_string_equal(nearest_word("Managed", methods), "um");
+  assert_string_equal(nearest_word("compare", verbs), "diff");
+  assert_string_equal(nearest_word("all", places), "*");
+  assert_null(nearest_word("compare", methods));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(distances_are_those_of_osa),
       cmocka_unit_test(only_near_words_are_suggested),
+      cmocka_unit_test(words_of_other_tools_are_translated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
