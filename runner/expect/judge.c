@@ -267,9 +267,7 @@ static const char *judge_remark(struct arena *arena, const struct expect_finding
     return arena_format(arena, "measured once more: %s", expect_finding_words(arena, finding));
   }
   if (finding->verdict == EXPECT_USUAL) {
-    return deviation != NULL
-               ? arena_format(arena, "within tolerance: %s", deviation)
-               : NULL;
+    return deviation != NULL ? arena_format(arena, "within tolerance: %s", deviation) : NULL;
   }
   return arena_format(arena, "%s, %s%s%s", WORDS[finding->verdict], judge_ranges(arena, finding),
                       deviation != NULL ? ": " : "", deviation != NULL ? deviation : "");

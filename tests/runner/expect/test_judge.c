@@ -174,9 +174,7 @@ static void the_interval_of_a_rate_leaves_it_open_or_not(void **state) {
       {UP_USUAL,
        {UP, .gbps = 90, EXACT},
        "usual: 90 GB/s, usual 50-60: 50 % above (tolerance 50 %)"},
-      {UP_USUAL,
-       {UP, .gbps = 49.5},
-       "usual: 49.5 GB/s, usual 50-60: 1 % below (tolerance 50 %)"},
+      {UP_USUAL, {UP, .gbps = 49.5}, "usual: 49.5 GB/s, usual 50-60: 1 % below (tolerance 50 %)"},
       /* What reads the same is not outside. */
       {UP_USUAL, {UP, .gbps = 49.998, EXACT}, "usual: 50 GB/s, usual 50-60"},
       /* Without an interval a number is what it is. */
@@ -473,8 +471,7 @@ static void a_row_says_which_number_was_judged(void **state) {
   static const struct said SECOND[] = {{UP, .gbps = 49},
                                        {UP_TO("gpu1"), .status = "crashed", .reason = "signal 9"}};
   static const char *const EXPECTED[][4] = {
-      {"usual", "49", "20",
-       "measured once more: 49 GB/s, usual 50-60: 2 % below (tolerance 50 %)"},
+      {"usual", "49", "20", "measured once more: 49 GB/s, usual 50-60: 2 % below (tolerance 50 %)"},
       {"broken", "NULL", "20", "measured once more: broken: crashed: signal 9"}};
   static const char *const NAMES[] = {"as_expected", "judged", "gbps", "expected_remark"};
   struct judged again = judge_rows(UP_USUAL, COUNTED(SECOND));
