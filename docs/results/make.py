@@ -4,7 +4,7 @@
 make.py HAUL [OUT]              make all pages from the databases in data/, in OUT (default: beside this file)
 make.py HAUL --keep MACHINE DB...  keep runs: data/MACHINE-SET.db.xz for each SET that DB... have scenarios of
 
-Kept databases have no single trials and no samples of telemetry; pages need neither. Everything that a page says is
+Kept databases have single trials and samples of telemetry of the scenario energy alone; pages need no others. Everything that a page says is
 what a saved query of haul answers, so that the pages of the same data are the same bytes.
 """
 import csv, io, lzma, os, shutil, sqlite3, subprocess, sys, tempfile
@@ -87,8 +87,10 @@ def keep(haul, machine, found, scratch):
     # A database of haul is made by haul; only rows that no page reads are taken out of it.
     connection = sqlite3.connect(merged)
     with connection:
-        for unneeded in ("flow_trial", "trial", "telemetry"):
-            connection.execute(f"DELETE FROM {unneeded}")
+        connection.execute("DELETE FROM flow_trial")
+        connection.execute("DELETE FROM trial WHERE case_run NOT IN (SELECT c.id FROM case_run c JOIN v_run r"
+                           " ON r.run = c.run WHERE r.scenario = 'energy')")
+        connection.execute("DELETE FROM telemetry WHERE run NOT IN (SELECT run FROM v_run WHERE scenario = 'energy')")
     connection.close()
     for name, scenarios in SETS.items():
         wanted = " OR ".join(f"scenario GLOB '{glob}'" for glob in scenarios)

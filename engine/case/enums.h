@@ -74,8 +74,7 @@ ENUM_NAMES_DECLARE(cache_level, CACHE_LEVEL_LIST)
  * ever. */
 #define GATING_LIST(X)                                                                             \
   X(GATING_ON, "on")                                                                               \
-  X(GATING_OFF, "off")                                                                             \
-  X(GATING_BARE, "bare") /* no primer, and flows of one GPU do not wait for each other */
+  X(GATING_OFF, "off")
 ENUM_NAMES_DECLARE(gating, GATING_LIST)
 
 /* Threads that make the calls of flows which no gate holds. */

@@ -129,9 +129,9 @@ static void ce_release(const struct memory_context *context, struct flow_run *ru
 
 /* Offsets of the first byte at both ends. */
 static CUresult copy_part(const struct cuda_session *session, const struct flow_run *run,
-                          const struct buffer *source, struct piece at, uint64_t size) {
+                          const struct buffer *source, const struct buffer *target, struct piece at,
+                          uint64_t size) {
   const struct cuda_driver *driver = &session->driver;
-  const struct buffer *target = run->target;
   CUstream stream = run->stream;
   if (source->endpoint.place != PLACE_GPU) {
     return driver->cuMemcpyHtoDAsync(target->device + at.target, source->host + at.source, size,
@@ -155,11 +155,6 @@ static CUresult copy_part(const struct cuda_session *session, const struct flow_
                                    session->gpus[source->endpoint.index].context, size, stream);
 }
 
-static CUresult copy_once(const struct cuda_session *session, const struct flow_run *run,
-                          const struct buffer *source, uint64_t size) {
-  return copy_part(session, run, source, (struct piece){0}, size);
-}
-
 static CUresult copy_pieces(const struct cuda_session *session, const struct flow_run *run) {
   const struct scatter_shape *scatter = &run->flow->scatter;
   const struct piece *pieces = (const struct piece *)(const void *)run->pieces->host;
@@ -173,7 +168,7 @@ static CUresult copy_pieces(const struct cuda_session *session, const struct flo
   }
   CUresult result = CUDA_SUCCESS;
   for (uint64_t i = 0; result == CUDA_SUCCESS && i < scatter->pieces; i++) {
-    result = copy_part(session, run, run->source, pieces[i], scatter->piece_bytes);
+    result = copy_part(session, run, run->source, run->target, pieces[i], scatter->piece_bytes);
   }
   return result;
 }
@@ -250,7 +245,8 @@ static CUresult copy_flow(const struct cuda_session *session, const struct flow_
   }
   return copy_shape_is_strided(&run->flow->shape)
              ? copy_rows_once(session, run)
-             : copy_once(session, run, run->source, run->flow->size_bytes);
+             : copy_part(session, run, run->source, run->target, (struct piece){0},
+                         run->flow->size_bytes);
 }
 
 static enum status ce_enqueue(const struct memory_context *context, struct flow_run *run,
@@ -265,16 +261,20 @@ static enum status ce_enqueue(const struct memory_context *context, struct flow_
 }
 
 /* The gate occupies the compute engine: without the primer, the first copy's time includes the
- * start of the copy engine. It writes no more bytes than the flow's own copies do, which must
- * overwrite every one of them. */
+ * start of the copy engine, 3 us, and in some processes 1.03 ms (copies of 4 to 64 KiB to an H200,
+ * driver 580: docs/results/comm-scope.md is without gates for it). It has buffers of its own,
+ * so that what was flushed from caches stays out of them, and copies no more than the flow does, so
+ * that the same engine copies it. */
 static enum status ce_prime(const struct memory_context *context, struct flow_run *run,
                             struct error *err) {
   const struct flow *flow = run->flow;
   const uint64_t row_bytes =
       copy_shape_is_strided(&flow->shape) ? flow->shape.width_bytes : flow->size_bytes;
   const uint64_t size = row_bytes < PRIMER_BYTES ? row_bytes : PRIMER_BYTES;
-  return cuda_check(&context->cuda->driver, copy_once(context->cuda, run, run->primer, size), err,
-                    "copying %llu bytes before the timed part", (unsigned long long)size);
+  return cuda_check(
+      &context->cuda->driver,
+      copy_part(context->cuda, run, run->primer, run->primer_target, (struct piece){0}, size), err,
+      "copying %llu bytes before the timed part", (unsigned long long)size);
 }
 
 const struct method_ops method_ce = {

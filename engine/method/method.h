@@ -28,8 +28,8 @@ struct flow_run {
   uint64_t seed;    /* of the pattern that the flow moves */
   uint64_t notes;   /* set by prepare() and after_trial(): NOTE_BIT of what the reader must know */
   bool unproven;    /* set by prepare(): nothing will show whether its pages moved */
-  /* PRIMER_BYTES at the source that differ from its pattern everywhere; NULL = not primed. */
-  const struct buffer *primer;
+  /* PRIMER_BYTES beside the source and the target, which no trial copies; NULL = not primed. */
+  const struct buffer *primer, *primer_target;
   uint64_t load_iterations; /* host threads: repeats of a load flow, known after wait() */
   /* Of a scattered flow: struct piece of each piece, in page-locked memory. */
   const struct buffer *pieces;
@@ -83,8 +83,8 @@ struct method_ops {
    * blocks_host() says so. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
                          uint32_t iterations, struct error *err) CHECK_RESULT;
-  /* Event clock only: enqueue one small operation of the flow's kind, from run->primer to the first
-   * bytes of the target, before the timed part, so that the engine that does the work is already
+  /* Event clock only: enqueue one small operation of the flow's kind, from run->primer to
+   * run->primer_target, before the timed part, so that the engine that does the work is already
    * running when the timed part begins. NULL: the engine that holds the gate does the work. */
   enum status (*prime)(const struct memory_context *context, struct flow_run *run,
                        struct error *err) CHECK_RESULT;

@@ -49,7 +49,6 @@ struct event_trial {
   uint32_t first; /* the measured flow whose stream carries the window */
   uint32_t measured_count;
   bool gated;
-  bool together; /* flows start when their gates open, not after the first one */
   bool one_caller;
   struct enqueuers *enqueuers;          /* NULL: the caller enqueues */
   uint32_t sequence;                    /* number of the trial: the value that opens its gate */
@@ -241,7 +240,7 @@ static bool has_calls(const struct event_trial *trial, uint32_t i) {
   return !trial->flows[i].follows && trial->runs[i].leader == NULL;
 }
 
-static enum status enqueue_in_thread(void *context, uint32_t flow, struct error *err) {
+static enum status enqueue_calls(void *context, uint32_t flow, struct error *err) {
   struct event_trial *trial = context;
   enum status status = STATUS_OK;
   for (uint32_t i = flow; status == STATUS_OK && i < (trial->one_caller ? trial->count : flow + 1);
@@ -266,7 +265,7 @@ static const struct flow_cpu *stream_cpu(const struct event_trial *trial, uint32
 
 /* A thread for each stream, or one for all. */
 static enum status start_enqueuers(struct event_trial *trial, struct error *err) {
-  static const struct enqueuers_ops ops = {prepare_thread, enqueue_in_thread};
+  static const struct enqueuers_ops ops = {prepare_thread, enqueue_calls};
   enum status status =
       enqueuers_new(trial->context->machine, &ops, trial, trial->count, &trial->enqueuers, err);
   bool enough = false;
@@ -288,16 +287,6 @@ static bool is_one_stream(const struct event_trial *trial) {
   return i >= trial->count;
 }
 
-/* Events of several GPUs have no common clock, and loads come first. */
-static bool may_start_together(const struct event_trial *trial) {
-  bool may = true;
-  for (uint32_t i = 0; i < trial->count; i++) {
-    may = may && is_measured(trial, i) && trial->runs[i].gpu == trial->runs[0].gpu &&
-          shared_stream(trial, i) == 0 && trial->runs[i].leader == NULL;
-  }
-  return may;
-}
-
 enum status event_trial_new(const struct memory_context *context, struct flow_run *runs,
                             uint32_t count, const struct event_options *options,
                             struct event_trial **trial, struct error *err) {
@@ -310,7 +299,6 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   made->count = count;
   made->first = count;
   made->gated = options->gating != GATING_OFF;
-  made->together = options->gating == GATING_BARE && may_start_together(made);
   made->one_caller = options->callers == CALLERS_ONE;
   bool threaded = false;
   made->flows = calloc(count, sizeof *made->flows);
@@ -330,7 +318,7 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
   status = THEN(status, make_steps(made, options->order, err));
   if (status == STATUS_OK) {
     made->gated = made->gated && fits_gate(made);
-    threaded = !made->gated && (threaded || !is_one_stream(made));
+    threaded = !made->gated && (threaded || (!made->one_caller && !is_one_stream(made)));
     if (made->flows[made->first].step_count > 0) { /* the window begins with its first copy */
       made->first = made->steps[made->flows[made->first].first_step].flow;
     }
@@ -440,7 +428,7 @@ static enum status enqueue_gate(struct event_trial *trial, uint32_t i, struct er
 /* Gate, primer, dependencies and start event of flow i. */
 static enum status enqueue_start(struct event_trial *trial, uint32_t i, struct error *err) {
   enum status status = enqueue_gate(trial, i, err);
-  if (is_measured(trial, i) && i != trial->first && !trial->together && status == STATUS_OK) {
+  if (is_measured(trial, i) && i != trial->first && status == STATUS_OK) {
     status = wait_for(trial, i, trial->flows[trial->first].start, err);
   }
   const bool leads = i == trial->first && is_measured(trial, i);
@@ -538,7 +526,7 @@ static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
   if (trial->enqueuers != NULL) {
     status = enqueuers_run(trial->enqueuers, status, err);
   } else if (status == STATUS_OK && !trial->gated) {
-    status = enqueue_work(trial, 0, iterations, err);
+    status = enqueue_calls(trial, 0, err);
   }
   status = THEN(status, enqueue_followers(trial, err));
   status = THEN(status, use_gpu_of(trial, trial->first, err));
@@ -560,32 +548,10 @@ static enum status elapsed_ns(const struct event_trial *trial, CUevent start, CU
   return status;
 }
 
-/* Of flows that start by themselves, the window is from the earliest start to the latest end. */
-static enum status read_window(const struct event_trial *trial, CUevent *window_start,
-                               uint64_t *window_ns, struct error *err) {
-  *window_start = trial->flows[trial->first].start;
-  enum status status = STATUS_OK;
-  for (uint32_t i = 0; trial->together && status == STATUS_OK && i < trial->count; i++) {
-    uint64_t earlier_ns = 0; /* 0 also where it is later: elapsed_ns() */
-    status = elapsed_ns(trial, trial->flows[i].start, *window_start, &earlier_ns, err);
-    *window_start = earlier_ns > 0 ? trial->flows[i].start : *window_start;
-  }
-  if (!trial->together) {
-    return elapsed_ns(trial, *window_start, trial->final, window_ns, err);
-  }
-  *window_ns = 0;
-  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-    uint64_t until_ns = 0;
-    status = elapsed_ns(trial, *window_start, trial->flows[i].end, &until_ns, err);
-    *window_ns = until_ns > *window_ns ? until_ns : *window_ns;
-  }
-  return status;
-}
-
 static enum status read_times(struct event_trial *trial, struct trial_times *times,
                               struct error *err) {
-  CUevent window_start = NULL;
-  enum status status = read_window(trial, &window_start, &times->window_ns, err);
+  const CUevent window_start = trial->flows[trial->first].start;
+  enum status status = elapsed_ns(trial, window_start, trial->final, &times->window_ns, err);
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     trial->times[i] = (struct flow_times){.start_ns = UINT64_MAX};
     /* A follower's bytes are moved while its leader runs. */

@@ -4,9 +4,7 @@
  * work wants to come before (method.h); its start event; its repeats; its end event. The measured
  * flows wait for the start of every load flow and for the start event of the first measured flow.
  * The final event, on the stream of that first flow, waits for all ends, so that the window covers
- * first start to last end on one clock. Behind a bare gate there is no primer, and measured flows
- * of one GPU wait for nothing but the gate: the window is from the earliest start event to the
- * latest end event.
+ * first start to last end on one clock.
  *
  * Flows of one number (struct flow: stream) share a CUstream on each GPU that they run on: their
  * copies follow each other in the given order, with an event between those of two flows, so that
@@ -17,9 +15,10 @@
  *
  * Flows whose enqueueing blocks the host (pageable memory) cannot stand behind a gate: then no flow
  * of the case has one, and each of several flows is enqueued by a thread of its own (those that
- * share a stream by one thread). The same holds with gating off, and where a stream has more copies
- * than may stand behind a gate. A flow that a processor copies (flow.cpu) always has such a thread,
- * which is bound to its node. Threads are there before any start event. */
+ * share a stream by one thread), or all by one (CALLERS_ONE). The same holds with gating off, and
+ * where a stream has more copies than may stand behind a gate. A flow that a processor copies
+ * (flow.cpu) always has such a thread, which is bound to its node. Threads are there before any
+ * start event. */
 #ifndef HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 #define HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
 

@@ -124,13 +124,10 @@ static void pair_flows(struct transfer *transfer) {
   }
 }
 
-/* Where the window begins on the host's clock, no primer stands between gate and work, and what was
- * flushed from caches stays out of them. */
+/* Where the window begins on the host's clock, no primer stands between gate and work. */
 static bool is_primed(const struct transfer *transfer, const struct flow *flow) {
-  const struct measure *measure = &transfer->bench->measure;
   return transfer_ops(flow)->prime != NULL && flow->role == FLOW_MEASURED &&
-         measure->gating == GATING_ON && measure->host_cache == HOST_CACHE_AS_IS &&
-         measure->device_cache == CACHE_WARM && !transfer_ops(flow)->blocks_host(flow) &&
+         transfer->bench->measure.gating == GATING_ON && !transfer_ops(flow)->blocks_host(flow) &&
          !transfer_is_mixed(transfer->bench);
 }
 
@@ -142,6 +139,8 @@ static enum status take_primers(const struct transfer *transfer, struct error *e
     if (is_primed(transfer, run->flow)) {
       status =
           pool_take(transfer->engine->pool, &run->flow->source, PRIMER_BYTES, &run->primer, err);
+      status = THEN(status, pool_take(transfer->engine->pool, &run->flow->target, PRIMER_BYTES,
+                                      &run->primer_target, err));
     }
   }
   return status;

@@ -253,6 +253,13 @@ static uint64_t supervise_watchdog_ns(const struct supervisor *supervisor,
   return supervise_within_budget(supervisor, limit_ns > floor_ns ? limit_ns : floor_ns);
 }
 
+static enum status supervise_end_budget(const struct supervisor *supervisor, struct error *err) {
+  char budget[UNITS_TEXT_MAX];
+  units_format_duration_short(supervisor->options->budget_ns, budget);
+  return error_set(err, STATUS_INTERRUPTED, "the time for measuring, %s (measure.budget), is up",
+                   budget);
+}
+
 /* The worker did not finish the case: kill it and write the outcome. True: a user or the kernel
  * killed it, which does not speak against a GPU. */
 static bool supervise_fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
@@ -315,12 +322,15 @@ static enum status supervise_hand_over(struct supervisor *supervisor, size_t cas
  * life: a machine that is slow because others use it yields poor numbers, but it does not hang. */
 static bool supervise_await_case(struct supervisor *supervisor, size_t case_index,
                                  struct case_outcome *outcome, struct case_report *report) {
-  uint64_t limit_ns = supervise_watchdog_ns(supervisor, &supervisor->plan->cases[case_index]);
+  const struct plan_case *item = &supervisor->plan->cases[case_index];
+  const uint64_t limit_ns = supervise_watchdog_ns(supervisor, item);
+  const bool too_short = limit_ns < SUPERVISE_WATCHDOG_FACTOR * item->longest_ns;
   uint64_t heard_ns = supervisor->case_started_ns;
   for (;;) {
     struct message message;
     enum event event = supervise_next_event(supervisor, heard_ns + limit_ns, 2, &message);
-    if (event == EVENT_STOPPED) {
+    /* Where the budget ends before silence can mean a hang, the case is left for --resume. */
+    if (event == EVENT_STOPPED || (event == EVENT_TIMEOUT && too_short)) {
       (void)supervise_end_worker(supervisor, true);
       return false;
     }
@@ -387,6 +397,9 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   uint64_t now_ns = child_now_ns();
   eta_finish(&supervisor->eta, item->estimate_ns, now_ns - supervisor->case_started_ns);
   supervisor->case_started_ns = 0;
+  if (!ended && *supervisor->options->interrupted == 0) {
+    return supervise_end_budget(supervisor, err);
+  }
   if (!ended) {
     return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
   }
@@ -431,10 +444,7 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
       return error_set(err, STATUS_INTERRUPTED, "interrupted");
     }
     if (supervise_left_ns(supervisor) == 0) {
-      char budget[UNITS_TEXT_MAX];
-      units_format_duration_short(supervisor->options->budget_ns, budget);
-      return error_set(err, STATUS_INTERRUPTED,
-                       "the time for measuring, %s (measure.budget), is up", budget);
+      return supervise_end_budget(supervisor, err);
     }
     if (supervisor->worker == 0) {
       RETURN_ON_ERROR(supervise_try_start_worker(supervisor, err));

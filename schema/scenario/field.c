@@ -123,14 +123,14 @@ static const struct field shared_fields[] = {
         .default_text = "warm", HELP("State of the GPU's L2 cache before a trial")),
     KEY("gate", IN(MEASURE) | IN_KIND(TRANSFER), WORDS(gating_names), MEASURE(gating),
         .default_text = "on",
-        HELP("Hold the GPU's streams until a whole trial is enqueued; \"off\" is for sanitizers "
-             "and profilers that serialize kernels. Behind \"bare\" no small copy goes before the "
-             "timed ones, so that they include the start of a copy engine, and streams of one GPU "
-             "start by themselves: the time is from the first start to the last end")),
+        HELP("Hold the GPU's streams until a whole trial is enqueued. With \"off\" the time of the "
+             "calls is part of small copies; sanitizers and profilers that serialize kernels need "
+             "it")),
     KEY("callers", IN(MEASURE) | IN_KIND(TRANSFER), WORDS(callers_names), MEASURE(callers),
         .default_text = "each",
-        HELP("Threads that make concurrent copies which block the host, such as those of pageable "
-             "memory: a thread for each stream, or one thread for all, call after call")),
+        HELP("Threads that make the calls of concurrent copies which no gate holds, such as those "
+             "of pageable memory: a thread for each stream, or one thread for all, call after "
+             "call")),
     KEY("free_share", IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(OVERHEAD), NUMBER(0, 1),
         MEASURE(free_share), .exclusive = true, .default_text = "0.25",
         HELP("Fraction of a GPU's free memory that managed memory of a case may take; a case that "

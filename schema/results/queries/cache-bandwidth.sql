@@ -2,7 +2,8 @@
 --
 -- One row per footprint, from the latest run of cache-bandwidth: GB/s read and written together, and bytes per clock of
 -- one SM. footprint_mib is what all SMs go through, of copy both arrays, and sm_kib an SM's share of it. cache is the
--- nearest one that loads may hit. peak_pct is of the memory's peak, and NULL where a cache may serve the bytes.
+-- nearest one that may serve them, also where the footprint is too large for it. peak_pct is of the memory's peak, and
+-- NULL where a cache may serve the bytes.
 --
 -- of: cache-bandwidth
 --
@@ -13,7 +14,7 @@
 -- :run (run, default null) the run to show; null: the latest of cache-bandwidth
 SELECT
   c.source_place || c.source_index AS gpu,
-  coalesce(c.cache, 'l1') AS cache,
+  CASE c.block WHEN 'l1' THEN 'l1' ELSE 'l2' END AS cache,
   c.operation AS operation,
   coalesce(s.vector_bytes, 16) AS bytes_per_access,
   c.payload_bytes / c.passes / 1048576.0 AS footprint_mib,

@@ -85,6 +85,7 @@ SELECT
             AND (f.staged OR f.shape_width_bytes IS NOT NULL OR f.pieces IS NOT NULL
                  OR f.kernel_variant = 'bulk'))
     OR EXISTS (SELECT 1 FROM chase h WHERE h.bench_case = c.bench_case AND h.access = 'bulk')
+    OR EXISTS (SELECT 1 FROM stream s WHERE s.bench_case = c.bench_case AND s.clock = 'cycles')
     AS special,
   c.case_key AS case_key,
   c.noise AS noise,

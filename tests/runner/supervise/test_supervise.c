@@ -429,6 +429,11 @@ static void watchdog_ends_silent_cases(void **state) {
   assert_report(bench, 1, 1, CASE_OK, "");
   assert_report(bench, 2, 2, CASE_HUNG, "no answer for 250 ms");
   assert_report(bench, 3, 3, CASE_OK, "");
+  /* One that may be silent for longer than the budget has left is for --resume. */
+  bench = BENCH("a", "hang");
+  bench->options.budget_ns = 500000000;
+  assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
+  assert_int_equal(bench->seen.report_count, 1);
 }
 
 static void flood_of_trials_is_bounded(void **state) {
@@ -450,7 +455,6 @@ static void worker_start_fails_three_times(void **state) {
   assert_int_equal(bench->seen.report_count, 2);
   assert_int_equal(bench->seen.warning_count, 2);
   assert_non_null(strstr(bench->seen.warning, "lost between cases, another one is started"));
-
   bench = BENCH("a", "b");
   shared->starts_to_fail = 1000;
   assert_int_equal(bench_run(bench), STATUS_CRASHED);
@@ -458,7 +462,6 @@ static void worker_start_fails_three_times(void **state) {
   assert_int_equal(bench->seen.report_count, 0);
   assert_non_null(strstr(bench->err.message, "tried 3 times"));
   assert_non_null(strstr(bench->err.message, "SIGKILL"));
-
   bench = BENCH("a");
   struct supervise_ops failing = fake_ops;
   failing.engine_new = failing_new;
@@ -477,7 +480,6 @@ static void already_done_cases_are_skipped(void **state) {
   assert_report(bench, 0, 2, CASE_OK, "");
   assert_report(bench, 1, 0, CASE_OK, "");
   assert_int_equal(bench->seen.total, 4);
-
   bench = BENCH("a", "b");
   bench->seen.done_before = 2;
   assert_int_equal(bench_run(bench), STATUS_OK);
@@ -500,12 +502,10 @@ static void first_interrupt_lets_case_end_in_time(void **state) {
   assert_report(bench, 1, 1, CASE_OK, "");
   assert_int_equal(shared->engines_freed, 1);
   assert_int_equal(bench->seen.ended, 0);
-
   bench = BENCH("a", "b", "c");
   bench->seen.interrupt_at = 1;
   assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
   assert_int_equal(bench->seen.report_count, 1);
-
   bench = BENCH("interrupt, hang");
   bench->cases[0].longest_ns = 1000000000; /* the watchdog would wait for ten times that */
   bench->options.watchdog_floor_ns = 100000000;
@@ -590,7 +590,6 @@ static void telemetry_covers_cases(void **state) {
   /* Of two GPUs; a busy machine looks less often than it is told to, never more often. */
   assert_in_range(bench->seen.sample_count, 2, 2 * (looks + 2));
   assert_false(shared->forked_with_telemetry);
-
   bench = BENCH("slow");
   bench->options.ops = &sampling_ops;
   assert_int_equal(bench_run(bench), STATUS_OK);
