@@ -191,3 +191,11 @@ void new_file_drop(struct new_file *file) {
   }
   file->fd = file->folder = -1;
 }
+
+void new_file_clear(const char *path) {
+  struct new_file file;
+  if (new_file_open(path, &file, NULL) == STATUS_OK) {
+    new_file_sweep(&file);
+    new_file_drop(&file);
+  }
+}

@@ -31,5 +31,8 @@ enum status new_file_open(const char *path, struct new_file *file, struct error 
 enum status new_file_place(struct new_file *file, bool replaces, struct error *err) CHECK_RESULT;
 /* Close, and remove what was not placed. */
 void new_file_drop(struct new_file *file);
+/* Remove what killed programs of this user left beside path under random names. For a path that no
+ * other program writes now: a nameless file has such a name for a moment when it is placed. */
+void new_file_clear(const char *path);
 
 #endif

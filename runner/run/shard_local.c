@@ -1,5 +1,6 @@
 #include "runner/run/shard_local.h"
 
+#include "engine/base/new_file.h"
 #include "engine/base/strings.h"
 
 #include <dirent.h>
@@ -209,6 +210,7 @@ static bool shard_left_move(const struct common_options *common, const struct sh
     say_note(common, "removed %s, which a killed run left without results", left->local.folder);
     return true;
   }
+  new_file_clear(left->place);
   const unsigned there = shard_left_count_changes(left->place);
   if (status == STATUS_OK && shard_left_count_changes(left->local.database) <= there) {
     say_note(common, "removed %s, which a killed run left: %s has all of it", left->local.folder,

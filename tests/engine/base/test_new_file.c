@@ -101,6 +101,20 @@ static void what_is_there_is_replaced_only_where_that_is_meant(void **state) {
   assert_int_equal(write_new("no/", "new", true), STATUS_INVALID);
 }
 
+static void what_killed_programs_left_is_removed(void **state) {
+  (void)state;
+  put(".shard.db.0123456789abcdef", "killed before it had its name");
+  put(".shard.db.fedcba9876543210", "being written");
+  put(".shard.db.0123456789ABCDEF", "somebody's");
+  put(".other.db.0123456789abcdef", "of another file");
+  const int held = open(".shard.db.fedcba9876543210", O_RDONLY | O_CLOEXEC);
+  assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
+  new_file_clear("shard.db");
+  assert_int_equal(close(held), 0);
+  assert_int_equal(access(".shard.db.0123456789abcdef", F_OK), -1);
+  assert_int_equal(count_files(), 3);
+}
+
 static enum status open_input(const char *path, bool piped) {
   int fd = -1;
   const enum status status = input_file_open(path, piped, &fd, NULL);
@@ -143,8 +157,11 @@ int main(void) {
                                       remove_folder),
       cmocka_unit_test_setup_teardown(what_is_there_is_replaced_only_where_that_is_meant,
                                       make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(what_killed_programs_left_is_removed, make_folder,
+                                      remove_folder),
       cmocka_unit_test_setup_teardown(only_files_are_read, make_folder, remove_folder),
-      cmocka_unit_test(a_pipe_that_is_held_is_read_where_the_user_named_it),
+      cmocka_unit_test_setup_teardown(a_pipe_that_is_held_is_read_where_the_user_named_it,
+                                      make_folder, remove_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
