@@ -1,10 +1,12 @@
 /* event_trial.h - one trial of flows that run on GPU streams, timed by events, started by a gate.
  *
  * Each stream gets, in this order: the gate; a primer, where the flow needs one, and what else the
- * work wants to come before (method.h); its start event; its repeats; its end event. The measured
- * flows wait for the start of every load flow and for the start event of the first measured flow.
- * The final event, on the stream of that first flow, waits for all ends, so that the window covers
- * first start to last end on one clock.
+ * work wants to come before (method.h); its start event; its repeats; its end event. Measured flows
+ * of one GPU start by themselves: the window is from the earliest start event to the latest end
+ * event. Where there are load flows, several GPUs or shared streams, measured flows wait for the
+ * start of every load flow and for the start event of the first measured flow; the final event, on
+ * the stream of that first flow, waits for all ends, so that the window covers first start to last
+ * end on one clock.
  *
  * Flows of one number (struct flow: stream) share a CUstream on each GPU that they run on: their
  * copies follow each other in the given order, with an event between those of two flows, so that

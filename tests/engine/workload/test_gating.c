@@ -115,7 +115,7 @@ static struct flow with_host(bool to_gpu, enum memory_kind memory, uint64_t size
                        .cpu = {.choice = memory == MEMORY_PAGEABLE ? CPU_NODE : CPU_ANY}};
 }
 
-/* From the start of the first, whose calls come first, to the last end, whichever flow that is. */
+/* From the first start to the last end, whichever flows these are. */
 static void window_without_a_gate_has_both_flows_of_one_caller(void **state) {
   struct fixture *fixture = *state;
   /* The later one of the list is 16 times as long. */
@@ -130,10 +130,11 @@ static void window_without_a_gate_has_both_flows_of_one_caller(void **state) {
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
     const struct flow_trial *of = &fixture->flow_trials[2 * i];
     const uint64_t last_ns = of[1].start_ns + of[1].elapsed_ns;
-    assert_int_equal(of[0].start_ns, 0);
+    assert_true(of[0].start_ns == 0 || of[1].start_ns == 0);
     assert_true(of[0].start_ns + of[0].elapsed_ns < last_ns);
     /* Events are read in floats of ms. */
     assert_true(fixture->trials[i].elapsed_ns + 100 >= last_ns);
+    assert_true(fixture->trials[i].elapsed_ns <= last_ns + 100);
   }
 }
 
