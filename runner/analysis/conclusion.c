@@ -46,7 +46,7 @@ struct trait_table {
   size_t count, capacity;
   size_t *slots; /* open addressing: 1 + index into traits; 0 = free */
   size_t slot_count;
-  size_t paths;      /* that two cases or more have */
+  size_t paths;      /* that as many cases have as a pair is */
   uint64_t suspects; /* bit i: a check of GPU i failed on one side alone */
 };
 
@@ -142,7 +142,7 @@ static void traits_of_flow(struct trait_table *table, struct trait_list *list,
     traits_add(table, list, RANK_PATH, gpu, "gpu%d's host link", gpu);
   } else if (both) {
     const bool forth = flow->source < flow->target;
-    traits_add(table, list, RANK_PATH, -1, "from gpu%d to gpu%d", flow->source, flow->target);
+    traits_add(table, list, RANK_PATH, -1, "gpu%d->gpu%d", flow->source, flow->target);
     traits_add(table, list, RANK_PATH, -1, "the link gpu%d--gpu%d",
                forth ? flow->source : flow->target, forth ? flow->target : flow->source);
   }
@@ -365,11 +365,14 @@ static double cause_tried(const struct cause *cause, const struct trait_table *t
   if (first->rank == RANK_GPU && (table->suspects >> first->gpu & 1) != 0) {
     return 2.0 * __builtin_popcountll(table->suspects);
   }
+  if (all < CONCLUSION_CASES_MIN) {
+    return (double)table->paths; /* nothing else may be told */
+  }
   size_t parts = 0;
   for (size_t t = 0; t < table->count; t++) {
     parts += table->traits[t].rank <= RANK_GPU;
   }
-  return 2 * (double)(all < CONCLUSION_CASES_MIN ? table->paths : parts);
+  return 2 * (double)parts;
 }
 
 /* Two changed cases are enough where they are all that was judged of one path. */
@@ -473,7 +476,8 @@ static void traits_read(const struct measured *measured, const struct comparison
     return;
   }
   for (size_t t = 0; t < table->count; t++) {
-    table->paths += table->traits[t].rank == RANK_PATH && table->traits[t].judged >= 2;
+    table->paths +=
+        table->traits[t].rank == RANK_PATH && table->traits[t].judged == CONCLUSION_PAIR;
   }
   /* From here on the slots mean nothing. */
   qsort(table->traits, table->count, sizeof *table->traits, traits_compare);

@@ -12,8 +12,8 @@
  * Half of that is kept for single parts of the machine (a path, a GPU), the likeliest cause; a GPU
  * of which a check failed on one side alone, as of one in use, was suspect before and is held to
  * the number of such GPUs. Two changed cases are told only if they are all that was judged of one
- * path. Cases that could not be judged count as neither, for chance as not changed. Where nearly
- * all cases changed, that is told. */
+ * path, among all paths with two. Cases that could not be judged count as neither, for chance as
+ * not changed. Where nearly all cases changed, that is told. */
 #ifndef HAUL_RUNNER_ANALYSIS_CONCLUSION_H
 #define HAUL_RUNNER_ANALYSIS_CONCLUSION_H
 

@@ -83,6 +83,10 @@ struct explain_request {
   int64_t run;      /* 0 = the machine that the database holds (record_machine()), without a run */
   const char *only; /* the findings that touch a case which these globs select, as --only takes
                      * them; NULL = all */
+  /* Sentences: which GPUs, links and hosts of the run are slower than their peers, of how many
+   * results. */
+  const char *const *slow;
+  size_t slow_count, compared;
   struct explain_shortfall *shortfalls; /* of the run; findings that touch one come first */
   size_t shortfall_count;
 };

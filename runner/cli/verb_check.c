@@ -256,7 +256,11 @@ static bool verb_check_say(struct command *command, const struct expected_run *r
   const bool markdown = command->common.format == OUTPUT_MD;
   for (size_t r = 0; r < run_count; r++) {
     const char *const *lines = NULL;
-    const size_t count = expect_judge_words(runs[r].judge, &lines);
+    size_t count = expect_judge_words(runs[r].judge, &lines);
+    if (command->common.quiet && count > 0) {
+      lines += count - 1; /* the summary */
+      count = 1;
+    }
     said = said || count > 0;
     for (size_t i = 0; i < count; i++) {
       const char *name =
@@ -280,7 +284,7 @@ static enum status verb_check_show_expected(struct command *command,
   }
   const bool for_people = format == OUTPUT_MD || format == OUTPUT_TABLE;
   const bool said = for_people && verb_check_say(command, runs, run_count);
-  if (listed > 0 || command->common.verbose || !for_people) {
+  if ((listed > 0 && !command->common.quiet) || command->common.verbose || !for_people) {
     (void)fputs(said ? "\n" : "", stdout);
     return verb_check_list(command, runs, run_count, err);
   }
@@ -393,7 +397,9 @@ static enum status verb_check_run(struct command *command, struct error *err) {
     return verb_check_expected(command, err);
   }
   struct compare_result result = {0};
-  struct diff_show show = {.undecided_fails = command->strict, .suspect_fails = command->suspect};
+  struct diff_show show = {.undecided_fails = command->strict,
+                           .suspect_fails = command->suspect,
+                           .answer_only = command->common.quiet};
   memcpy(show.fails, command->fails, sizeof show.fails);
   for (size_t v = 0; v < verdict_name_count; v++) {
     show.verdicts[v] = command->common.verbose || command->fails[v] ||
@@ -417,7 +423,8 @@ const struct verb VERB_CHECK = {
         "of "
         "one node alone became slower where regressed is among them; 2 the "
         "command line is wrong, or selects no runs; 3 nothing was compared; 4 a case is "
-        "undecided, with --strict. --format also takes junit and ctrf.\n\n"
+        "undecided, with --strict. -q prints the line with the verdict alone. --format also takes "
+        "junit and ctrf.\n\n"
         "--expect compares the runs (default: latest) with what their machine should reach "
         "instead: haul "
         "expect --help. Exit codes: 0 no case falls short; 1 a case does, or has failed, crashed, "

@@ -1,8 +1,9 @@
 /* haul explain [RUN] [CASE]: what makes a run, or a machine, slower than it could be. */
-#include "runner/cli/options.h"
+#include "runner/cli/analysis.h"
 #include "runner/record/record.h"
 #include "runner/record/selector.h"
 #include "runner/render/explain.h"
+#include "runner/render/outliers.h"
 #include "runner/run/expectations.h"
 
 #include <inttypes.h>
@@ -81,6 +82,24 @@ static void verb_explain_judge(struct command *command, struct expect_judge *jud
   }
 }
 
+/* What of the run is slower than its peers, into the request. */
+static enum status verb_explain_compare(struct command *command, const char *run,
+                                        struct explain_request *request, struct error *err) {
+  const struct outliers_options options = {.slow_only = true};
+  struct outliers *outliers = NULL;
+  RETURN_ON_ERROR(analysis_load(command, &run, 1, err));
+  RETURN_ON_ERROR(outliers_find(command->measured, &options, &outliers, err));
+  const char **slow = arena_array(&command->arena, outliers->verdict_count, sizeof *slow);
+  for (size_t i = 0; i < outliers->verdict_count; i++) {
+    slow[i] = outliers_verdict_words(&command->arena, outliers, &outliers->verdicts[i]);
+  }
+  request->slow = slow;
+  request->slow_count = outliers->verdict_count;
+  request->compared = outliers->cases;
+  outliers_free(outliers);
+  return STATUS_OK;
+}
+
 static enum status verb_explain_show(struct command *command, struct explain_request *request,
                                      struct error *err) {
   const struct table_options rows = table_to_stdout(&command->common);
@@ -105,6 +124,7 @@ static enum status verb_explain_recorded(struct command *command, struct explain
   if (status == STATUS_OK) {
     verb_explain_judge(command, judge, request);
   }
+  status = THEN(status, verb_explain_compare(command, run, request, err));
   status = THEN(status, verb_explain_show(command, request, err));
   expect_judge_free(judge);
   expectations_fini(&expectations);

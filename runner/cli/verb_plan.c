@@ -26,8 +26,9 @@ const struct verb VERB_PLAN = {
     .summary = "show what a run would measure, what it would skip, and why",
     .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "
            "with the "
-           "folders in it, or the name of a shipped scenario. -v adds the settings and loads of "
-           "each block, and the checks. The exit code is 3 where every case is skipped; of several "
+           "folders in it, or the name of a shipped scenario. More than 24 cases are shown as one "
+           "row per block; -v shows every case, the settings and loads of each block, and the "
+           "checks. The exit code is 3 where every case is skipped; of several "
            "scenarios, those of which every case is are named at the end.",
     .options = VERB_PLAN_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,

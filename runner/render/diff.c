@@ -16,24 +16,27 @@ enum { CASE_WIDTH_MIN = 28, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
 
 /* ---- the part above the table ---- */
 
-static void diff_put_side(struct strbuf *text, char letter, const char *name,
-                          const struct comparison_total *total) {
+/* "A  tag:before: driver 580.159.04, host n1; 1 run, 5 processes, ...; run 3 of 2026-..." */
+static void diff_print_side(const struct output *output, enum side side, const char *name,
+                            const struct comparison_total *total) {
   struct arena arena = {0};
-  strbuf_printf(text, "%c  ", letter);
-  text_append(text, name);
-  strbuf_append(text, "  driver ");
-  text_append(text, total->drivers);
-  strbuf_append(text, "  host ");
-  text_append(text, outliers_shorten(&arena, total->hosts, DIFF_HOSTS_SHOWN));
-  arena_fini(&arena);
-  strbuf_printf(text, "\n   %zu %s, %u %s", total->runs, strings_plural(total->runs, "run", "runs"),
+  struct strbuf text;
+  strbuf_init(&text, NOTES_MAX);
+  text_append(&text, name);
+  strbuf_append(&text, ": driver ");
+  text_append(&text, total->drivers);
+  strbuf_append(&text, ", host ");
+  text_append(&text, outliers_shorten(&arena, total->hosts, DIFF_HOSTS_SHOWN));
+  strbuf_printf(&text, "; %zu %s, %u %s", total->runs, strings_plural(total->runs, "run", "runs"),
                 total->processes, strings_plural(total->processes, "process", "processes"));
   if (total->boots > 0) {
-    strbuf_printf(text, ", %u %s", total->boots, strings_plural(total->boots, "boot", "boots"));
+    strbuf_printf(&text, ", %u %s", total->boots, strings_plural(total->boots, "boot", "boots"));
   }
-  strbuf_printf(text, ", %u %s\n   %s %s\n", total->gpus,
-                strings_plural(total->gpus, "GPU", "GPUs"),
+  strbuf_printf(&text, ", %u %s; %s %s", total->gpus, strings_plural(total->gpus, "GPU", "GPUs"),
                 strings_plural(total->runs, "run", "runs"), total->which);
+  output_wrapped(output, side == SIDE_A ? "A  " : "B  ", text.text);
+  strbuf_fini(&text);
+  arena_fini(&arena);
 }
 
 /* A text of its own paragraph, broken to the width. */
@@ -48,7 +51,7 @@ static void diff_put_paragraph(struct strbuf *text, const struct table_options *
 static void diff_put_sentences(struct strbuf *text, const struct diff_layout *layout, bool causes,
                                const struct table_options *options) {
   struct strbuf words;
-  size_t conditions = 0;
+  size_t put = 0;
   strbuf_init(&words, NOTES_MAX);
   for (size_t i = 0; i < layout->sentence_count; i++) {
     const struct diff_sentence *sentence = &layout->sentences[i];
@@ -64,8 +67,7 @@ static void diff_put_sentences(struct strbuf *text, const struct diff_layout *la
                              : NULL;
     strbuf_clear(&words);
     text_append(&words, sentence->text);
-    const bool goes_on = is_cause || (sentence->kind == SENTENCE_CONDITION && conditions++ > 0);
-    strbuf_append(text, goes_on ? "" : "\n");
+    strbuf_append(text, is_cause || put++ > 0 ? "" : "\n");
     strbuf_append(text, colour != NULL ? colour : "");
     text_wrap(text, words.text, options->width, 0, false);
     strbuf_append(text, colour != NULL ? COLOUR_OFF : "");
@@ -147,14 +149,14 @@ static enum status diff_print_facts(const struct comparison *comparison,
 
 /* ---- the blocks ---- */
 
-/* One line per block with a change, and one for all others; all: a line for each. */
+/* Of several blocks with a change a line each, and one for all others; all: a line for each. */
 static enum status diff_print_blocks(struct diff_layout *layout, bool all,
                                      const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {"block", "cases", "speed %", "verdicts"};
   const size_t shown = all ? layout->block_count : layout->changed_blocks;
   double low = NAN;
   double high = NAN;
-  if (layout->block_count < 2 || shown == 0) {
+  if (layout->block_count < 2 || shown < 2) { /* the rows name a single one */
     return STATUS_OK;
   }
   (void)fputc('\n', options->stream);
@@ -346,6 +348,16 @@ static bool diff_any_tested(const struct comparison *comparison, const struct di
   return false;
 }
 
+/* Whether a row is of one case, with its figures. */
+static bool diff_any_figure(const struct diff_layout *layout) {
+  for (size_t g = 0; g < layout->group_count; g++) {
+    if (!layout->groups[g].folded) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static enum status diff_print_cases(const struct measured *measured,
                                     const struct comparison *comparison, struct diff_layout *layout,
                                     bool all, const struct table_options *options, bool *left_out,
@@ -361,6 +373,8 @@ static enum status diff_print_cases(const struct measured *measured,
                                       diff_any_tested(comparison, layout),
                                       all || !diff_counts_are_plain(comparison, layout)},
                              .all = all};
+  const bool figures = diff_any_figure(layout);
+  cases.keep[COLUMN_A] = cases.keep[COLUMN_B] = figures;
   const char *kept[COLUMN_COUNT];
   size_t kept_count = 0;
   for (size_t c = 0; c < COLUMN_COUNT; c++) {
@@ -418,15 +432,18 @@ static void diff_put_legend(struct strbuf *text, const struct comparison *compar
   }
 }
 
-static void diff_put_answer(struct strbuf *text, const struct measured *measured,
-                            const struct comparison *comparison, const struct diff_show *show,
-                            const struct table_options *options) {
+static enum status diff_print_answer(const struct measured *measured,
+                                     const struct comparison *comparison,
+                                     const struct diff_show *show,
+                                     const struct table_options *options, struct error *err) {
+  const struct output output = {.stream = options->stream, .width = options->width};
   struct strbuf words;
   strbuf_init(&words, NOTES_MAX);
+  errno = 0;
   diff_answer_words(&words, measured, comparison, show->names);
-  text_wrap(text, words.text, options->width, 0, false);
-  strbuf_append_char(text, '\n');
+  output_wrapped(&output, "", words.text);
   strbuf_fini(&words);
+  return output_check(&output, err);
 }
 
 /* The answer first: verdicts, causes, rows; then what limits it, then who was compared. */
@@ -440,9 +457,9 @@ static enum status diff_print_page(const struct measured *measured,
   const bool one_side = comparison->totals[SIDE_B].runs == 0;
   enum status status = STATUS_OK;
   if (!one_side) {
-    diff_put_answer(&text, measured, comparison, show, options);
+    status = diff_print_answer(measured, comparison, show, options, err);
     diff_put_sentences(&text, layout, true, options);
-    status = stream_write(options->stream, &text, NULL, err);
+    status = THEN(status, stream_write(options->stream, &text, NULL, err));
     if (status == STATUS_OK && layout->group_count + comparison->alone_count > 0) {
       (void)fputc('\n', options->stream);
       status = diff_print_cases(measured, comparison, layout, show->all, options, left_out, err);
@@ -460,14 +477,14 @@ static enum status diff_print_page(const struct measured *measured,
   if (!one_side) {
     status = THEN(status, diff_print_facts(comparison, layout, options, err));
   }
-  strbuf_clear(&text);
-  strbuf_append_char(&text, '\n');
-  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
-    diff_put_side(&text, s == SIDE_A ? 'A' : 'B', show->names[s], &comparison->totals[s]);
-  }
-  status = THEN(status, stream_write(options->stream, &text, NULL, err));
   strbuf_fini(&text);
-  return status;
+  const struct output output = {.stream = options->stream, .width = options->width};
+  errno = 0;
+  output_gap(&output);
+  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
+    diff_print_side(&output, (enum side)s, show->names[s], &comparison->totals[s]);
+  }
+  return THEN(status, output_check(&output, err));
 }
 
 /* To paste: the answer and the rows. */
@@ -511,7 +528,8 @@ enum status diff_print(const struct measured *measured, const struct comparison 
   switch (output_layout_of(options->format)) {
   case LAYOUT_PAGE:
   case LAYOUT_DIGEST:
-    return diff_print_layout(measured, comparison, show, options, err);
+    return show->answer_only ? diff_print_answer(measured, comparison, show, options, err)
+                             : diff_print_layout(measured, comparison, show, options, err);
   case LAYOUT_OBJECT:
     return diff_print_json(measured, comparison, show, options->stream, err);
   case LAYOUT_ROWS:

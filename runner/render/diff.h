@@ -26,6 +26,7 @@ struct diff_show {
   const char *version;               /* of haul, for tests */
   const char *names[SIDES];          /* of the sides, as the user named them: "tag:before" */
   bool all;                          /* table: the SAME cases as well, nothing folded */
+  bool answer_only;                  /* table, md: the first line */
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
   bool fails[verdict_name_count];    /* of tests: these are failures */
   bool suspect_fails;                /* of tests: `fails` holds for provisional verdicts as well */

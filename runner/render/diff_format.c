@@ -234,17 +234,15 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
   }
   diff_percent_words(shift->change, change);
   strbuf_printf(text,
-                comparison->summary.shift_is_common
-                    ? "Common change in speed of nearly all %zu cases: %s %%"
-                    : "Median change in speed over %zu cases: %s %%",
+                comparison->summary.shift_is_common ? "Common change of nearly all %zu cases: %s %%"
+                                                    : "Median change over %zu cases: %s %%",
                 shift->pairs, change);
   if (isfinite(shift->change_low) && isfinite(shift->change_high)) {
     diff_percent_words(shift->change_low, low);
     diff_percent_words(shift->change_high, high);
     strbuf_printf(text, " (95 %% CI %s to %s)", low, high);
-    if (shift->change_low <= 0 && shift->change_high >= 0) {
-      strbuf_append(text, ", no common shift");
-    } else if (!comparison->summary.shift_is_common && isfinite(comparison->summary.shift_share)) {
+    if ((shift->change_low > 0 || shift->change_high < 0) && !comparison->summary.shift_is_common &&
+        isfinite(comparison->summary.shift_share)) {
       strbuf_printf(text, "; %.0f %% of the cases agree with it",
                     floor(100 * comparison->summary.shift_share));
     }

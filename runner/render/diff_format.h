@@ -53,9 +53,8 @@ void diff_counts_text(const size_t verdicts[verdict_name_count],
 /* An enum tone. */
 unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
-#define DIFF_WORDS_CHANGE                                                                          \
-  "change: of the figure shown, with its 95 % interval; GB/s: more is better, ns: less"
-#define DIFF_WORDS_Q "q: the share of false discoveries among all that is reported from this row up"
+#define DIFF_WORDS_CHANGE "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less"
+#define DIFF_WORDS_Q      "q: expected share of false positives in this row and those above"
 /* The name of a fact, after an indentation, and its values; every: before a fact of all GPUs. */
 void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);

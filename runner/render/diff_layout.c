@@ -27,34 +27,34 @@ static void layout_add_sentence(struct diff_layout *layout, size_t *capacity, en
   }
 }
 
-/* "Regressed: gpu2 as source: 12 of these 12 cases, speed -5.1 % in the mean; of the other 84,
- * none" */
+/* "gpu1->gpu2: 4.17 % slower (2 of 2 cases); none of the other 22 cases is" */
 static void layout_conclusion_words(struct strbuf *text, const struct conclusion *conclusion) {
-  static const char *const WORDS[verdict_name_count] = {[VERDICT_BROKEN] = "Broken",
-                                                        [VERDICT_REGRESSED] = "Regressed",
-                                                        [VERDICT_IMPROVED] = "Improved"};
-  strbuf_printf(text, "%s: ", WORDS[conclusion->verdict]);
-  if (conclusion->what == NULL) {
-    strbuf_printf(text, "%s %zu cases",
-                  conclusion->changed == conclusion->cases ? "all" : "nearly all,",
-                  conclusion->changed);
-    if (conclusion->changed < conclusion->cases) {
-      strbuf_printf(text, " of %zu", conclusion->cases);
-    }
+  static const char *const WORDS[verdict_name_count] = {
+      [VERDICT_BROKEN] = "broken", [VERDICT_REGRESSED] = "slower", [VERDICT_IMPROVED] = "faster"};
+  const char *cases = strings_plural(conclusion->cases, "case", "cases");
+  if (conclusion->what != NULL) {
+    strbuf_printf(text, "%s: ", conclusion->what);
+  } else if (conclusion->changed == conclusion->cases) {
+    strbuf_printf(text, "All %zu cases: ", conclusion->cases);
   } else {
-    strbuf_printf(text, "%s: %zu of these %zu %s", conclusion->what, conclusion->changed,
-                  conclusion->cases, strings_plural(conclusion->cases, "case", "cases"));
+    strbuf_printf(text, "%zu of %zu cases: ", conclusion->changed, conclusion->cases);
   }
   if (isfinite(conclusion->change)) {
     char change[DIFF_WORDS_MAX];
-    diff_percent_words(conclusion->change, change);
-    strbuf_printf(text, ", speed %s %% in the mean", change);
+    diff_percent_words(fabs(conclusion->change), change);
+    strbuf_printf(text, "%s %% ", change + 1); /* without its sign */
+  }
+  strbuf_append(text, WORDS[conclusion->verdict]);
+  if (conclusion->what != NULL) {
+    strbuf_printf(text, " (%zu of %zu %s)", conclusion->changed, conclusion->cases, cases);
   }
   if (conclusion->what != NULL && conclusion->others > 0) {
     if (conclusion->others_changed > 0) {
-      strbuf_printf(text, "; %zu of the other %zu", conclusion->others_changed, conclusion->others);
+      strbuf_printf(text, "; so %s %zu of the other %zu cases",
+                    strings_plural(conclusion->others_changed, "is", "are"),
+                    conclusion->others_changed, conclusion->others);
     } else {
-      strbuf_printf(text, "; none of the other %zu", conclusion->others);
+      strbuf_printf(text, "; none of the other %zu cases is", conclusion->others);
     }
   }
 }

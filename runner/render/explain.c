@@ -305,7 +305,8 @@ static void explain_put_names(struct explain_printer *printer, const char *lead,
   strbuf_fini(&names);
 }
 
-static void explain_put_head(struct explain_printer *printer) {
+/* Which run, or machine, this is about. */
+static void explain_put_foot(struct explain_printer *printer) {
   const struct explanation *explanation = printer->explanation;
   struct strbuf text;
   strbuf_init(&text, TEXT_MAX);
@@ -320,29 +321,62 @@ static void explain_put_head(struct explain_printer *printer) {
     strbuf_printf(&text, "%d x ", explanation->gpu_count);
   }
   text_append(&text, explanation->gpus);
-  strbuf_append(&text, ": ");
+  output_gap(&printer->output);
+  output_wrapped(&printer->output, "", text.text);
+  strbuf_fini(&text);
+}
+
+/* What is slow, then how many causes are known. */
+static void explain_put_head(struct explain_printer *printer) {
+  const struct explanation *explanation = printer->explanation;
+  const struct explain_request *request = printer->request;
+  const struct output *output = &printer->output;
+  struct arena *arena = &printer->arena;
+  struct strbuf text;
+  strbuf_init(&text, TEXT_MAX);
+  for (size_t i = 0; i < request->slow_count; i++) {
+    output_wrapped(output, "", request->slow[i]);
+  }
+  if (request->shortfall_count > 0) {
+    const struct explain_shortfall *worst = &request->shortfalls[0];
+    for (size_t i = 1; i < request->shortfall_count; i++) {
+      worst = request->shortfalls[i].lack > worst->lack ? &request->shortfalls[i] : worst;
+    }
+    text_append(&text, worst->name);
+    strbuf_append(&text, ": ");
+    text_append(&text, worst->words);
+    output_wrapped(
+        output, "",
+        arena_format(arena, "%zu %s below what is expected, the worst %s", request->shortfall_count,
+                     strings_plural(request->shortfall_count, "case is", "cases are"), text.text));
+  }
+  if (explanation->wrong > 0) {
+    strbuf_clear(&text);
+    text_append(&text, explanation->wrong_case);
+    output_wrapped(output, "",
+                   arena_format(arena, "%zu %s no value%s%s", explanation->wrong,
+                                strings_plural(explanation->wrong, "case has", "cases have"),
+                                explanation->wrong > 1 ? ", such as " : ": ", text.text));
+  }
+  if (request->compared > 0 && request->slow_count == 0) {
+    output_wrapped(output, "",
+                   arena_format(arena, "No slow GPU, link or host (%zu results compared).",
+                                request->compared));
+  }
+  strbuf_clear(&text);
   if (explanation->findings == 0) {
-    strbuf_append(&text, "no known cause found");
+    strbuf_append(&text, "No known cause found");
   } else {
     struct strbuf names;
     strbuf_init(&names, TEXT_MAX);
     explain_append_names(&names, explanation, EXPLAIN_FOUND);
-    strbuf_printf(&text, "%zu finding%s: %s", explanation->findings,
-                  strings_plural(explanation->findings, "", "s"), names.text);
+    strbuf_printf(&text, "%zu %s found: %s", explanation->findings,
+                  strings_plural(explanation->findings, "cause", "causes"), names.text);
     strbuf_fini(&names);
   }
-  if (printer->request->shortfall_count > 0) {
-    const size_t count = printer->request->shortfall_count;
-    strbuf_printf(&text, "; %zu %s below what is expected", count,
-                  strings_plural(count, "case is", "cases are"));
-  }
-  if (explanation->wrong > 0) {
-    strbuf_printf(&text, "; %zu %s no value, %s", explanation->wrong,
-                  strings_plural(explanation->wrong, "case has", "cases have"),
-                  explanation->wrong > 1 ? "such as " : "");
-    text_append(&text, explanation->wrong_case);
-  }
-  output_wrapped(&printer->output, "", text.text);
+  strbuf_printf(&text, " (%zu rules checked).",
+                explanation->findings + explanation->notes + explanation->fine);
+  output_wrapped(output, "", text.text);
   strbuf_fini(&text);
 }
 
@@ -380,6 +414,7 @@ enum status explain_print(const struct explanation *explanation,
   if (verbose) {
     explain_put_names(&printer, "Does not apply", EXPLAIN_ABSENT);
   }
+  explain_put_foot(&printer);
   arena_fini(&printer.arena);
   return output_check(&printer.output, err);
 }

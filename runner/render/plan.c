@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
+enum { PLAN_CASES_SHOWN = 24, BLOCK_WIDTH = 48, DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
 
 /* The part of a name between path and size: its axes. */
 static void plan_append_settings(const struct plan_case *c, struct strbuf *text) {
@@ -52,43 +52,134 @@ static bool plan_has_flows(const struct plan *plan) {
   return false;
 }
 
+/* Many cases are a row per block, which -v spells out. */
+static bool plan_is_by_block(const struct plan *plan, bool details) {
+  return !details && plan->case_count - plan->skip_count > PLAN_CASES_SHOWN;
+}
+
+/* A row of the table: one case, or those of a block that will be measured. */
+struct plan_line {
+  const struct plan_case *first;
+  size_t cases;
+  bool many_paths;
+  uint64_t size, size_most; /* bytes */
+  uint64_t peak, peak_most; /* bytes per second */
+  uint32_t flows, flows_most;
+  uint64_t estimate_ns;
+  const char *method, *limit;
+};
+
+static const char *plan_same_or_mixed(const char *a, const char *b) {
+  return a != NULL && b != NULL && strcmp(a, b) == 0 ? a : "mixed";
+}
+
+static struct plan_line plan_line_of(const struct plan_case *c) {
+  const struct bench_case *bench = &c->bench;
+  const bool moves = bench->kind == CASE_TRANSFER;
+  const uint64_t peak = bench->peak_bytes_per_second;
+  return (struct plan_line){
+      .first = c,
+      .cases = 1,
+      .size = plan_size(c),
+      .size_most = plan_size(c),
+      .peak = peak,
+      .peak_most = peak,
+      .flows = moves ? bench->flow_count : 0,
+      .flows_most = moves ? bench->flow_count : 0,
+      .estimate_ns = c->estimate_ns,
+      .method = moves ? plan_common_method(c) : case_kind_text(bench->kind),
+      .limit = peak > 0 ? limit_text(bench->limit) : "",
+  };
+}
+
+static void plan_line_add(struct plan_line *line, const struct plan_line *next) {
+  line->many_paths =
+      line->many_paths || strcmp(line->first->bench.path, next->first->bench.path) != 0;
+  line->size = next->size < line->size ? next->size : line->size;
+  line->size_most = next->size > line->size_most ? next->size : line->size_most;
+  line->peak = next->peak < line->peak ? next->peak : line->peak;
+  line->peak_most = next->peak > line->peak_most ? next->peak : line->peak_most;
+  line->flows = next->flows < line->flows ? next->flows : line->flows;
+  line->flows_most = next->flows > line->flows_most ? next->flows : line->flows_most;
+  line->estimate_ns += next->estimate_ns;
+  line->method = plan_same_or_mixed(line->method, next->method);
+  line->limit = plan_same_or_mixed(line->limit, next->limit);
+  line->cases++;
+}
+
+/* "4KiB", or "4KiB-256MiB". */
+static const char *plan_range(struct arena *arena, const char *least, const char *most) {
+  return strcmp(least, most) == 0 ? arena_strdup(arena, least)
+                                  : arena_format(arena, "%s-%s", least, most);
+}
+
+static const char *plan_line_sizes(struct arena *arena, const struct plan_line *line) {
+  char least[UNITS_TEXT_MAX] = "";
+  char most[UNITS_TEXT_MAX] = "";
+  if (line->size > 0) {
+    units_format_size(line->size, least);
+    units_format_size(line->size_most, most);
+  }
+  return plan_range(arena, least, most);
+}
+
+static const char *plan_line_time(struct arena *arena, const struct plan_line *line) {
+  char time[UNITS_TEXT_MAX];
+  units_format_duration_short(line->estimate_ns, time);
+  return arena_strdup(arena, time);
+}
+
+static const char *plan_line_path(struct arena *arena, const struct plan_line *line) {
+  return line->many_paths ? arena_format(arena, "%s ...", line->first->bench.path)
+                          : line->first->bench.path;
+}
+
 /* The columns for people, and their cells. Those without a value are left out. */
 #define PLAN_TABLE_COLUMNS(X)                                                                      \
-  X("block", cell_text(bench->block))                                                              \
-  X("path", cell_text(bench->path))                                                                \
-  X("size", cell_text(size))                                                                       \
+  X("block", cell_text(line.first->bench.block))                                                   \
+  X("cases", by_block ? cell_integer((int64_t)line.cases) : cell_null())                           \
+  X("path", cell_text(plan_line_path(&arena, &line)))                                              \
+  X("size", cell_text(plan_line_sizes(&arena, &line)))                                             \
   X("settings", cell_words(settings.text, TONE_NONE))                                              \
-  X("method", cell_text(moves ? plan_common_method(c) : case_kind_text(bench->kind)))              \
-  X("flows", has_flows ? cell_integer(bench->flow_count) : cell_null())                            \
-  X("peak GB/s", gbps > 0 ? cell_real(gbps) : cell_null())                                         \
-  X("limit", gbps > 0 ? cell_text(limit_text(bench->limit)) : cell_null())                         \
-  X("time", cell_text(time))
+  X("method", cell_text(line.method))                                                              \
+  X("flows", flows &&line.flows > 0 && line.flows == line.flows_most ? cell_integer(line.flows)    \
+                                                                     : cell_null())                \
+  X("peak GB/s",                                                                                   \
+    cell_text(line.peak == 0                                                                       \
+                  ? ""                                                                             \
+                  : plan_range(&arena, arena_format(&arena, "%.4g", (double)line.peak / 1e9),      \
+                               arena_format(&arena, "%.4g", (double)line.peak_most / 1e9))))       \
+  X("limit", cell_text(line.limit))                                                                \
+  X("time", cell_text(plan_line_time(&arena, &line)))
 
-static void plan_print_cases(const struct plan *plan, struct table *table, struct error *err) {
+static void plan_print_cases(const struct plan *plan, bool by_block, struct table *table,
+                             struct error *err) {
   const bool flows = plan_has_flows(plan);
+  struct arena arena = {0};
   struct strbuf settings;
   strbuf_init(&settings, TEXT_MAX);
   for (size_t i = 0; i < plan->case_count; i++) {
-    const struct plan_case *c = &plan->cases[i];
-    const struct bench_case *bench = &c->bench;
-    const bool moves = bench->kind == CASE_TRANSFER;
-    const bool has_flows = flows && moves;
-    const double gbps = (double)bench->peak_bytes_per_second / 1e9;
-    char size[UNITS_TEXT_MAX] = "";
-    char time[UNITS_TEXT_MAX];
-    if (c->skip_reason != NULL) {
+    if (plan->cases[i].skip_reason != NULL) {
       continue;
     }
-    if (plan_size(c) > 0) {
-      units_format_size(plan_size(c), size);
-    }
-    units_format_duration_short(c->estimate_ns, time);
+    struct plan_line line = plan_line_of(&plan->cases[i]);
     strbuf_clear(&settings);
-    plan_append_settings(c, &settings);
+    if (!by_block) {
+      plan_append_settings(line.first, &settings);
+    }
+    for (; by_block && i + 1 < plan->case_count &&
+           strcmp(plan->cases[i + 1].bench.block, line.first->bench.block) == 0;
+         i++) {
+      if (plan->cases[i + 1].skip_reason == NULL) {
+        const struct plan_line next = plan_line_of(&plan->cases[i + 1]);
+        plan_line_add(&line, &next);
+      }
+    }
     const struct cell cells[] = {PLAN_TABLE_COLUMNS(COLUMN_CELL)};
     table_add(table, cells, err);
   }
   strbuf_fini(&settings);
+  arena_fini(&arena);
 }
 
 /* ---- below the table ---- */
@@ -148,7 +239,8 @@ static void plan_append_memory(struct strbuf *text, const char *before, uint64_t
   }
 }
 
-static void plan_append_totals(const struct plan *plan, uint32_t processes, struct strbuf *text) {
+static void plan_append_totals(const struct plan *plan, uint32_t processes, bool by_block,
+                               struct strbuf *text) {
   const size_t measured = plan->case_count - plan->skip_count;
   char time[UNITS_TEXT_MAX];
   strbuf_printf(text, "%zu case%s", measured, strings_plural(measured, "", "s"));
@@ -174,6 +266,7 @@ static void plan_append_totals(const struct plan *plan, uint32_t processes, stru
   plan_append_memory(text, "; at most ", plan->host_bytes, " of host memory");
   plan_append_memory(text, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
                      " on a GPU");
+  strbuf_append(text, by_block ? "; -v lists every case" : "");
 }
 
 static enum status plan_print_below(const struct plan *plan, uint32_t processes, bool details,
@@ -190,7 +283,7 @@ static enum status plan_print_below(const struct plan *plan, uint32_t processes,
   const enum status status = stream_write(options->stream, &text, NULL, err);
   strbuf_fini(&text);
   strbuf_init(&text, TEXT_MAX);
-  plan_append_totals(plan, processes, &text);
+  plan_append_totals(plan, processes, plan_is_by_block(plan, details), &text);
   output_wrapped(&output, "", text.text);
   strbuf_fini(&text);
   return status;
@@ -238,11 +331,14 @@ static enum status plan_print_page(const struct plan *plan, uint32_t processes, 
   static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
   struct table_options lean = *options;
   lean.drop_empty = true;
-  lean.narrow = "limit,peak GB/s,flows,method,time";
+  const bool by_block = plan_is_by_block(plan, details);
+  lean.narrow =
+      by_block ? "limit,peak GB/s,flows,method,path,time" : "limit,peak GB/s,flows,method,time";
+  lean.listed_min = by_block ? BLOCK_WIDTH : 0;
   enum status status = STATUS_OK;
   if (plan->skip_count < plan->case_count) {
     struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
-    plan_print_cases(plan, table, err);
+    plan_print_cases(plan, by_block, table, err);
     status = table_close(table, err);
   } else {
     const struct output output = {.stream = options->stream, .width = options->width};

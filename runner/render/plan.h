@@ -1,7 +1,7 @@
 /* plan.h - what `haul plan` prints.
  *
- *   table  for people: the cases that will be measured, then what is skipped by reason, what is the
- *          same measurement as another case, and the totals
+ *   table  for people: the cases that will be measured, of many the blocks, then what is skipped
+ *          by reason, what is the same measurement as another case, and the totals
  *   json   one object: scenario, machine, totals, and every case with its flows, the skipped ones
  *          with skip_reason; written as it goes
  *   others one row per case, the skipped ones with skip_reason, sizes in bytes and times in ns

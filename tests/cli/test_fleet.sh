@@ -130,7 +130,7 @@ equal 12 "$(grep -c '^n00' out)" 'nodes of the last fleet'
 begin 'two fleets compared: the node is the unit, and one that changed alone is named'
 run_ok diff tag:fleet0 tag:later --db holes.db
 expect_out '^Judged by node'
-expect_out '^Regressed: .* 4 of these 4 cases, speed -4\.'
+expect_out '^.*: 4\.[0-9]+ % slower \(4 of 4 cases\)'
 expect_out '^gpu1 of n0003 alone became [45].* % slower: 10 of 10 cases'
 expect_out '^gpu0--gpu3 of n0008 alone became [45].* % slower'
 expect_out '^4 regressed, 24 same; of one node alone 2 parts slower: '

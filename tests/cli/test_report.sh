@@ -172,7 +172,7 @@ page c.html '<tr id="case-0"><td><span class="badge bad">REGRESSED</span></td><t
 page c.html '<b>Differs between the sides:</b> .*driver_version 580[0-9.]+ to 590\.44\.01'
 page c.html 'run 1, before</small>'
 page c.html '>2 regressed</span> <span class="badge plain">10 same<'
-page c.html '(Common change in speed of nearly all|Median change in speed over) 12 cases:'
+page c.html '(Common change of nearly all|Median change over) 12 cases:'
 page c.html '>driver_version</th><td>580[0-9.]+</td><td>590\.44\.01</td>'
 equal 2 "$(grep -c '<section id="run-' c.html)" 'sections of runs'
 "$haul" diff tag:before tag:after --db c.db >diff.txt
@@ -211,7 +211,7 @@ pairs "$faults/noise.toml" a
 pairs "$scratch/gpu2.toml" b
 run report m.html tag:a tag:b --db m.db
 expect_page m.html
-page m.html '<li class="bad">Regressed: gpu2 as source'
+page m.html '<li class="bad">gpu2 as source: '
 equal 18 "$(grep -o 'id="cell-[0-9]*"' m.html | sort -u | wc -l | tr -d ' ')" 'cells, one per case'
 equal 36 "$(grep -Eo 'href="#c(ell|ase)-[0-9]*"' m.html | sort -u | wc -l | tr -d ' ')" 'links from cases to cells and back'
 for link in $(grep -Eo 'href="#[^"]*"' m.html | sed 's/href="#\(.*\)"/\1/' | sort -u); do

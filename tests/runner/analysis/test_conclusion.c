@@ -142,7 +142,7 @@ static void what_they_have_in_common_is_named(void **state) {
       {scattered, "", VERDICT_SAME, 0, 0, 0, 0, 0, -1},
       {two_cases, "", VERDICT_SAME, 0, 0, 0, 0, 0, -1},
       {gpu_2_source, "gpu2 as source", VERDICT_REGRESSED, 1, 18, 18, 54, 0, 2},
-      {one_path, "from gpu1 to gpu3", VERDICT_REGRESSED, 1, 6, 6, 66, 0, -1},
+      {one_path, "gpu1->gpu3", VERDICT_REGRESSED, 1, 6, 6, 66, 0, -1},
       {one_link, "the link gpu1--gpu3", VERDICT_REGRESSED, 1, 12, 12, 60, 0, -1},
       {method_sm, "method sm", VERDICT_IMPROVED, 1, 36, 36, 36, 0, -1},
       {small_sm, "method sm, sizes below 1MiB", VERDICT_REGRESSED, 1, 24, 24, 48, 0, -1},

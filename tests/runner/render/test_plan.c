@@ -38,20 +38,21 @@ static struct plan *make_plan(struct machine *machine) {
 }
 
 /* Owned by the caller. */
-static char *render_within(const struct plan *plan, enum output_format format, unsigned width) {
+static char *render_within(const struct plan *plan, bool details, enum output_format format,
+                           unsigned width) {
   char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
   const struct table_options options = {.format = format, .stream = stream, .width = width};
   struct error err;
-  assert_int_equal(plan_render(plan, 5, false, &options, &err), STATUS_OK);
+  assert_int_equal(plan_render(plan, 5, details, &options, &err), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   return text;
 }
 
 static char *render(const struct plan *plan, enum output_format format) {
-  return render_within(plan, format, 0);
+  return render_within(plan, false, format, 0);
 }
 
 static size_t count_of(const char *text, const char *part) {
@@ -66,16 +67,21 @@ static void people_see_cases_skips_and_totals(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
-  char *text = render(plan, OUTPUT_TABLE);
+  char *blocks = render(plan, OUTPUT_TABLE);
+  assert_non_null(strstr(blocks, "\ndevice_to_device     56  gpu0-gpu1 ... "));
+  assert_int_equal(count_of(blocks, "\nboth "), 1);
+  assert_non_null(strstr(blocks, " on a GPU; -v lists every case\n"));
+  free(blocks);
+  char *text = render_within(plan, true, OUTPUT_TABLE, 0);
   assert_int_equal(count_of(text, "\ndevice_to_device "), 56);
   assert_int_equal(count_of(text, "\nboth "), 8);
-  char *narrow = render_within(plan, OUTPUT_TABLE, 50);
+  char *narrow = render_within(plan, true, OUTPUT_TABLE, 50);
   assert_int_equal(count_of(narrow, "\ndevice_to_device "), 56);
   assert_non_null(strstr(narrow, "\nin all rows size=64MiB, method=ce\n"
                                  "no room for flows, peak GB/s, limit, time: a wider\n"));
   free(narrow);
   assert_int_equal(count_of(text, "threads=4"), 8);
-  assert_int_equal(count_of(text, "478.26"), 56);
+  assert_int_equal(count_of(text, " 478.3 "), 56);
   assert_non_null(strstr(text, "\nSkipped: 3\n     3  GPU 9: this machine has 8, 0-7\n"
                                "        missing/numa.local:pinned-gpu9/1MiB, "
                                "missing/numa.local:pinned-gpu9/2MiB and 1 more\n"));
