@@ -41,7 +41,7 @@ struct command {
   uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;
-  bool expects, force, gpus_missing, yes;
+  bool expects, force, gpus_missing, list, yes;
   bool fail_on_given, fails[verdict_name_count];
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
@@ -141,6 +141,10 @@ struct exit_code_text {
   const char *text;
 };
 extern const struct exit_code_text EXIT_CODE_TEXTS[];
+
+struct row_sink;
+/* What `haul list scenarios` lists. */
+enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) CHECK_RESULT;
 
 /* The program: picks the verb. Returns the exit code. */
 int cli_main(int argc, char **argv);

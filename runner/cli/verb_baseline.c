@@ -3,6 +3,7 @@
 #include "runner/cli/cli.h"
 #include "runner/record/selector.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define BASELINE_ACTION_LIST(X)                                                                    \
@@ -36,8 +37,8 @@ static enum status verb_baseline_set(struct command *command, struct error *err)
       selector_find_all(command->database, command->words[2], &command->arena, &runs, err));
   RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   RETURN_ON_ERROR(baseline_set(command->database, name, &runs, &replaced, err));
-  say_note(&command->common, "baseline %s is now %s %.8s%s%s", name,
-           strings_plural(runs.count, "run", "the runs from"), runs.runs[0].uuid,
+  say_note(&command->common, "baseline:%s is now %s %" PRId64 "%s%s", name,
+           strings_plural(runs.count, "run", "the runs from"), runs.runs[0].id,
            runs.count > 1 ? " on" : "",
            replaced ? "; the earlier baseline of that name is replaced" : "");
   return STATUS_OK;

@@ -1,5 +1,5 @@
-/* haul completion bash|zsh|man: a completion script or the manual page, made from the tables of
- * verbs, options, formats, scenario keys, shipped scenarios and saved queries. What only the
+/* haul completion bash|zsh|fish|man: a completion script or the manual page, made from the tables
+ * of verbs, options, formats, scenario keys, shipped scenarios and saved queries. What only the
  * database knows the scripts ask for: haul completion runs|tags|baselines|facts|fact-names.
  */
 #include "engine/base/strbuf.h"
@@ -15,6 +15,7 @@
 #define COMPLETION_OUTPUT_LIST(X)                                                                  \
   X(OUTPUT_BASH, "bash")                                                                           \
   X(OUTPUT_ZSH, "zsh")                                                                             \
+  X(OUTPUT_FISH, "fish")                                                                           \
   X(OUTPUT_MAN, "man")                                                                             \
   X(OUTPUT_RUNS, "runs")                                                                           \
   X(OUTPUT_TAGS, "tags")                                                                           \
@@ -327,6 +328,76 @@ static void verb_completion_print_zsh(struct arena *arena) {
          "fi\n");
 }
 
+/* fish ------------------------------------------------------------------------------------------
+ */
+
+/* Inside single quotes. */
+static void verb_completion_print_fish_text(const char *text) {
+  for (; *text != '\0'; text++) {
+    if (*text == '\'' || *text == '\\') {
+      putchar('\\');
+    }
+    putchar(*text);
+  }
+}
+
+static void verb_completion_print_fish_option(struct arena *arena, const char *when,
+                                              const struct verb_option *option) {
+  const char *values = verb_completion_values(arena, option);
+  const char *asked = verb_completion_asked(option);
+  printf("complete -c haul -n '%s' -l %s", when, option->name);
+  if (option->letter != 0) {
+    printf(" -s %c", option->letter);
+  }
+  if (option->argument != NULL && !option->optional) {
+    printf(strcmp(option->argument, "FILE") == 0 ? " -r" : " -x");
+  }
+  if (asked != NULL) {
+    printf(" -a '(__haul_ask %s)'", asked);
+  } else if (values[0] != '\0') {
+    printf(" -a '%s'", values);
+  }
+  printf(" -d '");
+  verb_completion_print_fish_text(option->help);
+  printf("'\n");
+}
+
+static void verb_completion_print_fish_verb(struct arena *arena, const struct verb *verb) {
+  const char *when = arena_format(arena, "__fish_seen_subcommand_from %s", verb->name);
+  const char *arguments = verb_completion_arguments(arena, verb);
+  printf("complete -c haul -n __fish_use_subcommand -f -a %s -d '", verb->name);
+  verb_completion_print_fish_text(verb->summary);
+  printf("'\n");
+  const struct verb_option *option;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    if (option->help != NULL) {
+      verb_completion_print_fish_option(arena, when, option);
+    }
+  }
+  if (verb->words != NULL) { /* the first argument decides on the others */
+    printf("complete -c haul -n '%s; and not __fish_seen_subcommand_from %s' -f -a '%s'\n", when,
+           arguments, arguments);
+  } else if (arguments[0] != '\0') {
+    printf("complete -c haul -n '%s' -a '%s'\n", when, arguments);
+  }
+  if (verb->runs_after != NULL) {
+    when = arena_format(arena, "%s; and __fish_seen_subcommand_from %s", when, verb->runs_after);
+  }
+  if (verb->takes_runs || verb->runs_after != NULL || verb->argument_kind == ARGUMENTS_RUNS) {
+    printf("complete -c haul -n '%s' -a '(__haul_ask runs)'\n", when);
+  }
+}
+
+static void verb_completion_print_fish(struct arena *arena) {
+  printf("# fish completion for haul: put it into ~/.config/fish/completions/haul.fish\n"
+         "function __haul_ask\n"
+         "  haul completion $argv[1] 2>/dev/null\n"
+         "end\n");
+  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
+    verb_completion_print_fish_verb(arena, *verb);
+  }
+}
+
 /* Words on lines; what a shell could take for more than a word is left out. */
 static void verb_completion_print_words(const char *const *words, const char *prefix,
                                         const char *end) {
@@ -365,6 +436,9 @@ static enum status verb_completion_run(struct command *command, struct error *er
   case OUTPUT_ZSH:
     verb_completion_print_zsh(&command->arena);
     break;
+  case OUTPUT_FISH:
+    verb_completion_print_fish(&command->arena);
+    break;
   case OUTPUT_MAN:
     man_page_print(stdout);
     break;
@@ -383,10 +457,11 @@ static enum status verb_completion_run(struct command *command, struct error *er
 const struct verb VERB_COMPLETION = {
     .name = "completion",
     .group = VERBS_READ,
-    .arguments = "bash|zsh|man",
+    .arguments = "bash|zsh|fish|man",
     .summary = "print a completion script for a shell, or the manual page",
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"
            "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.\n"
+           "fish: haul completion fish > ~/.config/fish/completions/haul.fish\n"
            "man: haul completion man > haul.1; man -l haul.1.\n"
            "runs, tags, baselines, facts, fact-names: the words that the scripts ask the database "
            "for.",
@@ -394,6 +469,6 @@ const struct verb VERB_COMPLETION = {
     .words = completion_output_names,
     .noun = "output",
     .word_max = 1,
-    .missing = "argument: bash, zsh or man",
+    .missing = "argument: bash, zsh, fish or man",
     .run = verb_completion_run,
 };

@@ -39,7 +39,7 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
   X("name", cell_text(input_shipped_name(&arena, file)))                                           \
   X("description", cell_text(scenario->description))
 
-static enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) {
+enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) {
   static const char *const COLUMNS[] = {SCENARIO_COLUMNS(COLUMN_NAME)};
   enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < scenarios_count() && status == STATUS_OK; i++) {

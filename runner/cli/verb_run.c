@@ -38,6 +38,8 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
     {"resume", "RUN", "measure what an interrupted run did not: latest, run:ID, ...",
      OPTION_TEXT(resume)},
     {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG(dry_run)},
+    {"list", NULL, "list the shipped scenarios, or what SCENARIO would measure", OPTION_FLAG(list),
+     .letter = 'l'},
     {"decide", "A", "measure what the runs of --tag leave undecided beside A, until it is decided",
      OPTION_NON_EMPTY(decide)},
     {"budget", "DURATION", "with --decide: begin no run that would end later, such as 30min",
@@ -109,7 +111,9 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   options_check_sums(command, state);
   verb_run_check_decide(command, state);
   verb_run_check_shard(command, state);
-  if (command->resume == NULL && command->decide == NULL && command->word_count == 0) {
+  command->dry_run = command->dry_run || (command->list && command->word_count > 0);
+  if (command->resume == NULL && command->decide == NULL && command->word_count == 0 &&
+      !command->list) {
     argp_error(state, "missing " BATCH_MISSING ": \"haul run quick\" works on every machine");
   }
   if (command->resume != NULL &&
@@ -458,6 +462,9 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
 }
 
 static enum status verb_run_run(struct command *command, struct error *err) {
+  if (command->list && command->word_count == 0) {
+    return verb_list_scenarios(command_rows(command, NULL), err);
+  }
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
   }

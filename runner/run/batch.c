@@ -163,6 +163,11 @@ const char *input_nearest(struct arena *arena, const char *word) {
 
 static enum status input_not_found(const char *word, struct arena *arena, struct error *err) {
   const char *meant = input_nearest(arena, word);
+  const char *hint = nearest_hint(word);
+  if (hint != NULL) {
+    return error_set(err, STATUS_NOT_FOUND, "%s is not a scenario: %s; haul copy makes one", word,
+                     hint);
+  }
   if (meant != NULL) {
     return error_set(err, STATUS_NOT_FOUND,
                      "%s: no such file and no shipped scenario of that name; did you mean '%s'?",

@@ -116,15 +116,20 @@ static void entry_complain_no_table(struct reader *reader, enum section section,
       entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path), strlen(path) + 1);
   const struct field *want =
       language_find(reader->language, section, arena_format(reader->arena, "%s.want", path));
+  const struct field *most =
+      language_find(reader->language, section, arena_format(reader->arena, "%s.max", path));
   union value value;
   struct strbuf text;
   strbuf_init(&text, SCENARIO_FILE_MAX);
   toml_write_value(&text, node);
   const char *plain = node->kind == TOML_TEXT ? node->text : text.text;
-  const char *expected = want != NULL && value_from_text(want, plain, &value)
-                             ? arena_format(reader->arena, "%s = { want = %s }: a table with %s",
-                                            path, text.text, keys)
-                             : arena_format(reader->arena, "a table with %s", keys);
+  const char *expected =
+      want != NULL && value_from_text(want, plain, &value)
+          ? arena_format(reader->arena, "%s = { want = %s }: a table with %s", path, text.text,
+                         keys)
+      : most != NULL && node->kind == TOML_INTEGER
+          ? arena_format(reader->arena, "%s = { max = %s }: a table with %s", path, text.text, keys)
+          : arena_format(reader->arena, "a table with %s", keys);
   strbuf_fini(&text);
   diagnostics_add(reader->diagnostics, reader->source, node->span, expected, NULL,
                   "%s: %s is not allowed here", path, toml_kind_text(node->kind));

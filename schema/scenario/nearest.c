@@ -118,3 +118,23 @@ const char *nearest_word(const char *wanted, const char *const *words) {
   }
   return nearest.word;
 }
+
+/* Directions, which are two keys here. */
+static const char *const HINTS[][2] = {
+    {"h2d", "from a host to a GPU is from = { numa = \"local\" }, to = { gpu = \"*\" }"},
+    {"htod", "from a host to a GPU is from = { numa = \"local\" }, to = { gpu = \"*\" }"},
+    {"d2h", "from a GPU to a host is from = { gpu = \"*\" }, to = { numa = \"local\" }"},
+    {"dtoh", "from a GPU to a host is from = { gpu = \"*\" }, to = { numa = \"local\" }"},
+    {"d2d", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
+    {"dtod", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
+    {"p2p", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
+};
+
+const char *nearest_hint(const char *wanted) {
+  for (size_t i = 0; i < sizeof HINTS / sizeof *HINTS; i++) {
+    if (strcasecmp(wanted, HINTS[i][0]) == 0) {
+      return HINTS[i][1];
+    }
+  }
+  return NULL;
+}

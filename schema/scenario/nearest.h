@@ -23,4 +23,7 @@ void nearest_offer(struct nearest *nearest, const char *candidate);
 /* The closest of a NULL-terminated list, or NULL. */
 const char *nearest_word(const char *wanted, const char *const *words);
 
+/* What a word of other tools that is no single word here is written as; NULL = it is not known. */
+const char *nearest_hint(const char *wanted);
+
 #endif

@@ -122,6 +122,22 @@ static void override_complain_unknown(const struct change *change, const char *k
       break;
     }
   }
+  if (dot != NULL && nearest.word != NULL && strcmp(nearest.word, first) == 0) {
+    struct strbuf present;
+    strbuf_init(&present, SCENARIO_FILE_MAX);
+    for (size_t i = 0; i < change->loader->block_count; i++) {
+      const char *kind = section_row(change->loader->blocks[i]->slots[0].section)->key;
+      if (i == 0 ||
+          strcmp(kind, section_row(change->loader->blocks[i - 1]->slots[0].section)->key)) {
+        strbuf_append_word(&present, kind);
+      }
+    }
+    diagnostics_add(change->loader->reader.diagnostics, change->loader->reader.source,
+                    (struct toml_span){0}, arena_format(arena, "a key of %s", present.text), NULL,
+                    "\"%s\": this scenario has no [[%s]]", key, first);
+    strbuf_fini(&present);
+    return;
+  }
   const char *suggestion = nearest.word == NULL || dot == NULL
                                ? nearest.word
                                : arena_format(arena, "%s%s", nearest.word, dot);

@@ -219,9 +219,11 @@ static bool value_read_text(struct reader *reader, const struct field *field,
   const char *suggestion = NULL;
   const char *list = value_describe_list(reader, field, node->text);
   const char *percent = value_describe_percent(reader, field, node->text);
+  const char *hint = field->words != NULL ? nearest_hint(node->text) : NULL;
   const char *what = percent != NULL ? percent
-                     : list != NULL
-                         ? list
+                     : list != NULL  ? list
+                     : hint != NULL
+                         ? arena_format(reader->arena, "\"%s\": %s", node->text, hint)
                          : arena_format(reader->arena, "invalid value \"%s\"", node->text);
   union value beyond;
   if (list != NULL || percent != NULL) {

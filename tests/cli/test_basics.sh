@@ -36,6 +36,20 @@ run_error 2 "unknown option '--formt=csv': did you mean '--format'" list runs --
 run_ok list queries -qv --forma csv
 run_ok list queries --color never
 run_error 2 'did you mean "transfer.size"' validate quick --set size=1
+run_fails 2 '"stream.size": this scenario has no \[\[stream\]\]' validate quick --set stream.size=1
+expect_err 'expected a key of transfer, chase'
+reject_err 'did you mean "stream'
+run_fails 2 'expected trials = \{ max = 20 \}: a table with one of: min, max' validate quick --set measure.trials=20
+run_fails 2 '"h2d": from a host to a GPU is from = \{ numa = "local" \}' validate quick --set transfer.method=h2d
+run_fails 2 'h2d is not a scenario: from a host to a GPU is .*; haul copy makes one' run h2d
+run_error 2 "unknown option '--sise': did you mean '--size'" copy --sise 1MiB
+begin 'run --list'
+run_ok run --list --format csv
+expect_out '^quick,'
+run_ok run -l quick --only 'host_to_host' --db none.db
+expect_out '^host_to_host +numa'
+missing none.db
+begin 'mistakes on the command line'
 run_fails 2 "did you mean 'table'" list runs --format tabel
 run_fails 2 "did you mean 'runs'" list rnus
 run_fails 2 'KEY=VALUE' run quick --set trials
@@ -156,7 +170,23 @@ END
 else
   echo 'skipped: completion by zsh, which is not there; ./bootstrap setup test installs it'
 fi
-run completion fish
+run_ok completion fish
+expect_out "^complete -c haul -n __fish_use_subcommand -f -a run -d '"
+if command -v fish >/dev/null; then
+  cp "$scratch/out" "$scratch/haul.fish"
+  fish_offers() { # LINE
+    HAUL_DB=$scratch/words.db PATH=$scratch/bin:$PATH \
+      fish --no-config -c "source $scratch/haul.fish; complete -C '$1'" 2>&1 | cut -f 1 | tr '\n' ' '
+  }
+  equal 'show ' "$(fish_offers 'haul sho')" 'a verb, completed by fish'
+  equal '--dry-run ' "$(fish_offers 'haul run --dry')" 'an option, completed by fish'
+  equal 'quick ' "$(fish_offers 'haul run qui')" 'a scenario, completed by fish'
+  equal 'baseline:good ' "$(fish_offers 'haul diff base')" 'runs, completed by fish'
+  equal '--tag=first ' "$(fish_offers 'haul run --tag=fi')" 'tags, completed by fish'
+else
+  echo 'skipped: completion by fish, which is not there; ./bootstrap setup test installs it'
+fi
+run completion ksh
 expect_code 2
 
 begin 'manual page'

@@ -124,6 +124,7 @@ expect_out '^Ranks: of 18 cases, one that alone changed can be reported with 6 p
 
 begin 'baselines'
 run_ok baseline set good tag:before --db r.db
+expect_err "baseline:good is now run [0-9]+\$"
 run baseline list --db r.db
 expect_out '^good +1 '
 run check baseline:good --db r.db

@@ -18,6 +18,7 @@ share/doc/haul/LICENSE
 share/doc/haul/README.md
 share/doc/haul/SECURITY.md
 share/doc/haul/copyright
+share/fish/vendor_completions.d/haul.fish
 share/haul/schema/expect/expectations.toml
 share/haul/schema/results/README.md
 share/haul/schema/results/views.sql
@@ -47,6 +48,7 @@ run_ok validate "$prefix"/share/haul/scenarios/*.toml
 begin 'completions are scripts, the manual page is one'
 if bash -n "$prefix/share/bash-completion/completions/haul"; then good; else bad 'bash completion'; fi
 if grep -q '^#compdef haul' "$prefix/share/zsh/site-functions/_haul"; then good; else bad 'zsh completion'; fi
+if grep -q '^complete -c haul' "$prefix/share/fish/vendor_completions.d/haul.fish"; then good; else bad 'fish completion'; fi
 if grep -q '^\.TH HAUL 1' "$prefix/share/man/man1/haul.1"; then good; else bad 'manual page'; fi
 
 finish

@@ -27,6 +27,7 @@ fresh() {
   stand_in xz 'exit 0'
   stand_in sqlite3 'exit 0'
   stand_in zsh 'exit 0'
+  stand_in fish 'exit 0'
   stand_in python3 'exit 0'
   stand_in id 'echo 0'
   stand_in apt-get 'echo "$*" >>"$SCRATCH/calls"; rm -f "$SCRATCH/lacking"'

@@ -364,7 +364,7 @@ static void overrides_complain_by_name(void **state) {
       {"schema_version", "1", "unknown key"},
       {"include", "[\"x\"]", "unknown key"},
       {"measure.max_time", "1s\nwarmup = 2", "invalid value"},
-      {"chase.hops", "64", "unknown key"}, /* there is no chase */
+      {"chase.hops", "64", "this scenario has no [[chase]]"},
       {"", "1", "unknown key"},
   };
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
