@@ -9,10 +9,9 @@ WHERE NOT (type = 'index' AND sql IS NULL AND name GLOB 'sqlite_autoindex_*')
 ORDER BY type, name;
 
 -- name: no_plain_table
--- A row: it is a view, or has columns that are computed.
-SELECT 1 FROM pragma_table_list(:name) t
-WHERE t.schema = 'main'
-  AND (t.type <> 'table' OR EXISTS (SELECT 1 FROM pragma_table_xinfo(:name, 'main') c WHERE c.hidden <> 0));
+-- A row: it is a view, or has columns that are computed. pragma_table_list would tell both, but prepares every view
+-- of the file each time.
+SELECT 1 FROM pragma_table_xinfo(:name, 'main') WHERE :view OR hidden <> 0;
 
 -- name: encoding
 -- No database of haul's is in UTF-16, and SQLite attaches none of another encoding.
