@@ -58,66 +58,99 @@ static bool robust_is_beyond(double deviation, const struct spread *spread, doub
   return deviation <= -spread->value * student_quantile(1 - level, spread->df);
 }
 
-/* All values that are judged together. */
+/* Values that are judged together: those that are not low. */
 struct score_set {
   size_t count;
+  double middle;
   double df;                /* of all values but one */
   double mean, squares;     /* squares: sum of squared deviations from the mean */
   double robust, robust_df; /* by the median absolute deviation */
   double level;             /* of one test */
 };
 
-/* Standard deviation of all values but that one. */
-static double robust_spread_of_others(const struct score_set *set, double value) {
+/* Standard deviation of all values of the set but that one. */
+static double robust_spread_of_others(const struct score_set *set,
+                                      const struct robust_score *score) {
   const double n = (double)set->count;
-  const double step = value - set->mean;
-  const double squares = set->squares - step * step * n / (n - 1);
+  const double step = score->value - set->mean;
+  const double own = score->low ? 0 : step * step * n / (n - 1); /* a low one is not of the set */
+  const double squares = set->squares - own;
   return squares > 0 ? sqrt(squares / set->df) : 0;
 }
 
-static void robust_score_one(const struct score_set *set, struct robust_score *score) {
+static bool robust_score_one(const struct score_set *set, struct robust_score *score) {
+  score->deviation = score->value - set->middle;
   /* The efficiency of the median absolute deviation is 37 %. */
   const struct spread robust = robust_combine_spreads(set->robust, 0.37 * set->robust_df, score);
   struct spread others =
-      robust_combine_spreads(robust_spread_of_others(set, score->value), set->df, score);
+      robust_combine_spreads(robust_spread_of_others(set, score), set->df, score);
   others.value *= sqrt(1 + 1 / ((double)set->count - 1)); /* the others' mean is not exact */
   score->robust_z = score->deviation / fmin(robust.value, others.value);
-  score->low = score->deviation <= log1p(-score->margin) && /* first: quantiles are slow */
-               (robust_is_beyond(score->deviation, &robust, set->level) ||
-                robust_is_beyond(score->deviation, &others, set->level));
+  return score->deviation <= log1p(-score->margin) && /* first: quantiles are slow */
+         (robust_is_beyond(score->deviation, &robust, set->level) ||
+          robust_is_beyond(score->deviation, &others, set->level));
 }
 
-/* Of sorted absolute deviations: the normal standard deviation with that 90 % quantile. */
-static double robust_tail_spread(const double *deviations, size_t count) {
-  return count < ROBUST_TAIL_COUNT ? 0 : deviations[count * 9 / 10] / 1.6449;
+/* The normal standard deviation of which the deviations upwards have that 90 % quantile. */
+static double robust_tail_spread(const double *sorted, size_t count, double middle) {
+  const size_t above = count / 2;
+  return count < ROBUST_TAIL_COUNT ? 0 : (sorted[count - 1 - above / 10] - middle) / 1.6449;
+}
+
+/* scratch is as long as the scores. */
+static struct score_set robust_measure_set(const struct robust_score *scores, size_t count,
+                                           size_t fitted, double *scratch) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    scratch[kept] = scores[i].value;
+    kept += !scores[i].low;
+  }
+  const struct sample sample = sample_summary(scratch, kept);
+  struct score_set set = {.count = kept,
+                          .mean = sample.mean,
+                          .squares = sample.variance * ((double)kept - 1),
+                          .middle = sample_median_in_place(scratch, kept)};
+  sample_sort(scratch, kept);
+  const double tail = robust_tail_spread(scratch, kept, set.middle);
+  for (size_t i = 0; i < kept; i++) {
+    scratch[i] = fabs(scratch[i] - set.middle);
+  }
+  sample_sort(scratch, kept);
+  fitted = fitted * kept / count;
+  const size_t skipped = fitted + 2 < kept ? fitted : kept - 2;
+  const size_t used = skipped > 1 ? skipped : 1;
+  set.df = kept > used + 2 ? (double)(kept - used - 1) : 1;
+  set.robust = fmax(tail, robust_spread(scratch + skipped, kept - skipped));
+  set.robust_df = (double)(kept - skipped) - 1;
+  return set;
 }
 
 void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets) {
   double *scratch = sample_values_new(count);
-  for (size_t i = 0; i < count; i++) {
-    scratch[i] = scores[i].value;
+  bool *low = calloc(count, sizeof *low);
+  if (low == NULL) {
+    abort(); /* as sample_values_new() does */
   }
-  const struct sample sample = sample_summary(scratch, count);
-  const double middle = sample_median_in_place(scratch, count);
+  size_t lows = 0;
+  bool again = true;
   for (size_t i = 0; i < count; i++) {
-    scores[i].deviation = scores[i].value - middle;
-    scratch[i] = fabs(scores[i].deviation);
+    scores[i].low = false;
   }
-  sample_sort(scratch, count);
-  const size_t skipped = fitted + 2 < count ? fitted : count - 2;
-  const size_t left = count - skipped;
-  const size_t used = skipped > 1 ? skipped : 1;
-  const struct score_set set = {
-      .count = count,
-      .df = count > used + 2 ? (double)(count - used - 1) : 1,
-      .mean = sample.mean,
-      .squares = sample.variance * ((double)count - 1),
-      .robust = fmax(robust_tail_spread(scratch, count), robust_spread(scratch + skipped, left)),
-      .robust_df = (double)left - 1,
-      .level = ROBUST_ALPHA / (2 * (double)count * (double)sets)};
-  for (size_t i = 0; i < count; i++) {
-    robust_score_one(&set, &scores[i]);
+  while (again) {
+    struct score_set set = robust_measure_set(scores, count, fitted, scratch);
+    set.level = ROBUST_ALPHA / (2 * (double)count * (double)sets);
+    const size_t before = lows;
+    lows = 0;
+    for (size_t i = 0; i < count; i++) {
+      low[i] = robust_score_one(&set, &scores[i]) || scores[i].low;
+      lows += low[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+      scores[i].low = low[i];
+    }
+    again = lows > before && count >= ROBUST_AGAIN_COUNT && 2 * lows < count;
   }
+  free(low);
   free(scratch);
 }
 
