@@ -25,7 +25,7 @@ run plan comm-scope/fig06 --machine "$source_folder/tests/machines/h200x4.toml"
 expect_out 'no NUMA node is remote to GPU 0: node 0 is the only one'
 expect_out '^55 cases, 26 skipped'
 run plan comm-scope/fig06 --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
-expect_out '^pinned_to_gpu_remote +numa1:registered-gpu0 +16GiB'
+expect_out '^pinned_to_gpu_remote +13 +numa1:registered-gpu0 +1KiB-16GiB'
 expect_out '^94 cases; '
 
 begin 'managed memory is a part of what the GPU has free'
