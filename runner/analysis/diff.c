@@ -21,7 +21,8 @@ struct work {
   enum diff_unit unit;
   struct process_sample a_units, b_units; /* what counts as one observation */
   struct process_sample differences;      /* paired: of the units, over the root of 2; else empty */
-  struct sample a, b;                     /* their summaries */
+  double unlike;      /* paired: mean of what was cut off of two nodes and more */
+  struct sample a, b; /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
   double delta, margin; /* ln */
@@ -95,10 +96,15 @@ static void diff_pair_units(struct work *work, struct unit_room *room) {
   }
   const double most =
       DIFF_NODE_SPREADS * fmax(robust_spread(scratch, count), sqrt(2) * DIFF_SPREAD_MIN);
+  size_t cut = 0;
+  double whole = 0;
   for (size_t i = 0; i < count; i++) {
     const double step = fmin(fmax(differences[i] - middle, -most), most);
+    cut += middle + step != differences[i];
+    whole += (differences[i] - (middle + step)) / (double)count;
     differences[i] = (middle + step) / sqrt(2);
   }
+  work->unlike = cut > 1 ? whole : 0;
   free(scratch);
   room->used += count;
   work->differences = (struct process_sample){
@@ -227,7 +233,8 @@ static void diff_test_means(const struct diff_case *c, double alpha, struct work
   result->df = effect.df;
   result->p = effect_p(&effect, work->margin);
   work->interval = effect_interval(&effect, 1 - alpha);
-  work->same = effect_is_equivalent(&effect, work->delta, alpha);
+  work->same = effect_is_equivalent(&effect, work->delta, alpha) &&
+               fabs(work->difference + work->unlike) < work->delta;
 }
 
 static void diff_test_ranks(double alpha, struct work *work, struct diff_result *result) {

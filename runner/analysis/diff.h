@@ -43,7 +43,8 @@
  *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin; provisional with fewer
  *                        than DIFF_PROCESSES_FIRM processes on a side, or runs on the side that
  *                        has most, where they are the unit
- *   SAME                 equivalent: the 90 % interval lies inside delta (TOST)
+ *   SAME                 equivalent: the 90 % interval lies inside delta (TOST); of nodes of which
+ *                        several changed unlike the others, their whole mean does too
  *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX units per side would decide
  *                        with a power of 80 %: units_needed
  *   UNCLEAR              undecided, and more would hardly help: the change is too near delta, or

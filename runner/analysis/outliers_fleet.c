@@ -4,6 +4,7 @@
 
 #include "engine/base/strings.h"
 #include "runner/statistics/distributions.h"
+#include "runner/statistics/robust.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
@@ -138,13 +139,12 @@ static bool fleet_is_worse(const struct finder *f, const struct result *result, 
   if (count < 2) {
     return false;
   }
-  const struct sample others = sample_summary(scratch, count);
+  const struct robust_usual others = robust_usual(scratch, count);
   const double own = fmax(result->error, result->noise);
-  const double spread = fmax(sqrt(others.variance), fmax(own, DIFF_SPREAD_MIN));
-  const double excess = others.mean - result->rate + log1p(-result->traits->margin);
+  const double spread = fmax(others.spread, fmax(own, DIFF_SPREAD_MIN));
+  const double excess = others.middle - result->rate + log1p(-result->traits->margin);
   const double t = excess / (spread * sqrt(1 + 1 / (double)count));
-  return t > 0 &&
-         student_upper(t, (double)count - 1) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
+  return t > 0 && student_upper(t, others.df) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
 }
 
 /* A result may be an exception of its own, for what a process got differs: one that is certain

@@ -98,8 +98,9 @@ static enum status verb_check_judge(struct command *command, const struct compar
     }
   }
   if (command->fails[VERDICT_REGRESSED] && comparison->alone_count > 0) {
-    say_note(&command->common, "what of one node alone became slower is not certain; --fail-on "
-                               "suspect fails on that");
+    say_note(&command->common,
+             "what became slower unlike the other nodes is not certain; --fail-on "
+             "suspect fails on that");
   }
   if (suspects > 0) {
     say_note(
@@ -420,8 +421,7 @@ const struct verb VERB_CHECK = {
     .doc =
         "Compares as haul diff does, from A to B (default: latest); haul diff --help explains the "
         "verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a case has one, or a part "
-        "of "
-        "one node alone became slower where regressed is among them; 2 the "
+        "became slower unlike the other nodes, where regressed is among them; 2 the "
         "command line is wrong, or selects no runs; 3 nothing was compared; 4 a case is "
         "undecided, with --strict. -q prints the line with the verdict alone. --format also takes "
         "junit and ctrf.\n\n"

@@ -89,7 +89,8 @@ const struct verb VERB_DIFF = {
         "  INSUFFICIENT  undecided: more processes would decide; stderr says how many\n"
         "  NEW, MISSING  only B, only A has a result\n"
         "  INCOMPARABLE  another GPU or another measurement; a line above says which\n\n"
-        "The list begins with what of one node alone became slower, where three nodes or more are "
+        "The list begins with what became slower unlike the other nodes, where three nodes or more "
+        "are "
         "on both sides; it is not certain (\"?\") where the other nodes differ too, or are few.\n\n"
         "Exit codes: 0 compared, whatever was found (use haul check to fail on it); 2 the command "
         "line is wrong, or selects no runs; 3 the database cannot be read.",

@@ -289,7 +289,7 @@ static void diff_add_case(struct diff_cases *cases, const struct measured *measu
   diff_add_cells(cases, row->result.verdict, words, err);
 }
 
-/* One line for what of one node alone became slower. */
+/* One line for what became slower unlike the other nodes. */
 static void diff_add_part(struct diff_cases *cases, const struct outlier_part *part,
                           struct error *err) {
   struct arena arena = {0};

@@ -9,7 +9,7 @@
  *   md     the table of the cases alone, for people to paste
  *   others one row per case
  *
- * What of one node alone became slower is a conclusion, a test, and a row behind those of the
+ * What became slower unlike the other nodes is a conclusion, a test, and a row behind those of the
  * cases, without a case_key.
  *
  * Changes are those of the figure shown: of GB/s, more is better; of ns, less is. Writing fails as

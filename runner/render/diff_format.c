@@ -271,8 +271,8 @@ size_t diff_count_incomparable(const struct comparison *comparison, const char *
 
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part) {
   return strcmp(part->name, part->host) == 0
-             ? arena_format(arena, "%s alone", part->host)
-             : arena_format(arena, "%s of %s alone", part->name, part->host);
+             ? part->host
+             : arena_format(arena, "%s of %s", part->name, part->host);
 }
 
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {
@@ -382,6 +382,20 @@ static void diff_cause_words(struct strbuf *text, const struct measured *measure
   }
 }
 
+/* Of which parts are slower unlike those of the others. */
+static size_t diff_count_nodes(const struct comparison *comparison) {
+  const struct outlier_part *parts = comparison->alone->parts;
+  size_t nodes = 0;
+  for (size_t i = 0; i < comparison->alone_count; i++) {
+    size_t first = 0;
+    while (strcmp(parts[first].host, parts[i].host) != 0) {
+      first++;
+    }
+    nodes += first == i;
+  }
+  return nodes;
+}
+
 void diff_answer_words(struct strbuf *text, const struct measured *measured,
                        const struct comparison *comparison, const char *const names[SIDES]) {
   char counts[DIFF_COUNTS_MAX];
@@ -395,8 +409,10 @@ void diff_answer_words(struct strbuf *text, const struct measured *measured,
   strbuf_printf(text, "%s%s", counts[0] != '\0' ? counts : "nothing to compare",
                 diff_any_on_both(comparison) ? "" : "; none is on both sides");
   if (comparison->alone_count > 0) {
-    strbuf_printf(text, "; of one node alone %zu %s slower", comparison->alone_count,
-                  strings_plural(comparison->alone_count, "part", "parts"));
+    const size_t nodes = diff_count_nodes(comparison);
+    strbuf_printf(text, "; %zu %s of %zu %s slower, unlike the other nodes",
+                  comparison->alone_count, strings_plural(comparison->alone_count, "part", "parts"),
+                  nodes, strings_plural(nodes, "node", "nodes"));
   }
   for (size_t s = 0; s < SIDES; s++) {
     strbuf_append(text, s == SIDE_A ? ": " : " -> ");

@@ -67,7 +67,7 @@ enum diff_row_use { ROW_BOTH, ROW_FLAT };
 #define DIFF_ROW_CELL(name, use, cell) cell,
 #define DIFF_ROW_USE(name, use, cell)  use,
 
-/* Of a part of one node that alone became slower. */
+/* Of a part that became slower unlike the other nodes. */
 static struct cell diff_part_cell(const char *column, const struct outlier_part *part,
                                   const char *name, const char *sentence) {
   const struct {

@@ -116,7 +116,8 @@ static const char *outliers_part_words(struct arena *arena, const struct outlier
 
 const char *outliers_alone_words(struct arena *arena, const struct outlier_part *part) {
   const bool host = strcmp(part->name, part->host) == 0;
-  return arena_format(arena, "%s%s%s alone became %s %% slower: %zu of %zu cases, in %s%s",
+  return arena_format(arena,
+                      "%s%s%s became %s %% slower, unlike most nodes: %zu of %zu cases, in %s%s",
                       part->name, host ? "" : " of ", host ? "" : part->host,
                       outliers_range_words(arena, part->least, part->change), part->slow_cases,
                       part->cases, outliers_shorten(arena, part->blocks, BLOCKS_SHOWN),

@@ -97,6 +97,21 @@ static double robust_tail_spread(const double *sorted, size_t count, double midd
   return count < ROBUST_TAIL_COUNT ? 0 : (sorted[count - 1 - above / 10] - middle) / 1.6449;
 }
 
+struct robust_usual robust_usual(double *values, size_t count) {
+  const struct sample sample = sample_summary(values, count);
+  if (count < ROBUST_AGAIN_COUNT) {
+    return (struct robust_usual){sample.mean, sqrt(sample.variance), (double)count - 1};
+  }
+  const double middle = sample_median_in_place(values, count);
+  sample_sort(values, count);
+  const double tail = robust_tail_spread(values, count, middle);
+  for (size_t i = 0; i < count; i++) {
+    values[i] -= middle;
+  }
+  return (struct robust_usual){middle, fmax(tail, robust_spread(values, count)),
+                               0.37 * ((double)count - 1)};
+}
+
 /* scratch is as long as the scores. */
 static struct score_set robust_measure_set(const struct robust_score *scores, size_t count,
                                            size_t fitted, double *scratch) {

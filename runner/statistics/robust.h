@@ -49,6 +49,15 @@ enum { ROBUST_COUNT_MIN = 3 }; /* of two values neither can be said to be the lo
  * absolute and sorted. */
 double robust_spread(double *deviations, size_t count);
 
+/* What is usual of values of which some may be low, and how well the spread is known. */
+struct robust_usual {
+  double middle, spread, df;
+};
+
+/* Of fewer than ROBUST_AGAIN_COUNT values mean and standard deviation, else the median and the
+ * robust spread. The values are sorted and lost. */
+struct robust_usual robust_usual(double *values, size_t count);
+
 struct robust_score {
   double value;
   double noise;     /* standard error of the value; 0 = not known */

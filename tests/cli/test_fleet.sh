@@ -110,9 +110,9 @@ expect_out '10 of 12 nodes answered in full|11 of 12 nodes answered in full'
 expect_out '<tr><th scope="row">n0005</th><td class="bad">missing</td>'
 expect_out 'GPU-[0-9a-f]*-0000-4000-8000-000000000000.*0000:07:00.0'
 expect_out 'download="haul-fleet-parts.csv"'
-expect_out 'gpu1 of n0003 alone became [45].* % slower'
-expect_out 'gpu0--gpu3 of n0008 alone became [45].* % slower'
-equal 2 "$(grep -c 'alone became' out)" 'parts that changed alone'
+expect_out 'gpu1 of n0003 became [45].* % slower'
+expect_out 'gpu0--gpu3 of n0008 became [45].* % slower'
+equal 2 "$(grep -c 'became' out)" 'parts that changed alone'
 expect_out '<th scope="row">device_to_host</th><td class="n">-[34]\.[0-9]*</td>'
 equal 11 "$(grep -c '^<tr><th scope="row">n00[0-9]*\( (partial)\)*</th><td class="n' out)" 'nodes with a row'
 run_ok report --fleet chosen.html tag:later --against tag:fleet0 --db holes.db
@@ -131,37 +131,37 @@ begin 'two fleets compared: the node is the unit, and one that changed alone is 
 run_ok diff tag:fleet0 tag:later --db holes.db
 expect_out '^Judged by node'
 expect_out '^.*: 4\.[0-9]+ % slower \(4 of 4 cases\)'
-expect_out '^gpu1 of n0003 alone became [45].* % slower: 10 of 10 cases'
-expect_out '^gpu0--gpu3 of n0008 alone became [45].* % slower'
-expect_out '^4 regressed, 24 same; of one node alone 2 parts slower: '
-expect_out '^REGRESSED +gpu1 of n0003 alone: 10 of 10 cases +-[45]'
+expect_out '^gpu1 of n0003 became [45].* % slower, unlike most nodes: 10 of 10 cases'
+expect_out '^gpu0--gpu3 of n0008 became [45].* % slower'
+expect_out '^4 regressed, 24 same; 2 parts of 2 nodes slower, unlike the other nodes: '
+expect_out '^REGRESSED +gpu1 of n0003: 10 of 10 cases +-[45]'
 run_ok diff tag:fleet0 tag:later --db holes.db --format csv
 equal 28 "$(grep -c '^[^,]*,[^,]*,[0-9a-f]\{32\},.*,node,' out)" 'cases judged by node'
-equal 2 "$(grep -c '^regressed,gpu[^,]* alone,,.*,0,node,' out)" 'rows of parts'
+equal 2 "$(grep -c '^regressed,gpu[^,]*,,.*,0,node,' out)" 'rows of parts'
 
-begin 'check fails on a part of one node that alone became slower, in every format'
+begin 'check fails on a part of one node that became slower, in every format'
 for nodes in 5 8; do
   make_fleet template.db "before$nodes" $nodes processes=1 name=before
   make_fleet template.db "after$nodes" $nodes processes=1 name=after occasion=1 half_link=3:2
   run_ok merge "small$nodes.db" "before$nodes" "after$nodes"
   run check tag:before tag:after --db "small$nodes.db"
   expect_code 1
-  expect_out "^gpu2's host link of n0003 alone became .* % slower"
+  expect_out "^gpu2's host link of n0003 became .* % slower"
   reject_out 'not certain'
   run check tag:before tag:after --db "small$nodes.db" --format junit
   expect_code 1
   expect_out '<testsuite name="haul check" .* failures="1" '
-  expect_out 'classname="n0003" name="gpu2.*s host link of n0003 alone"'
+  expect_out 'classname="n0003" name="gpu2.*s host link of n0003"'
   run check tag:before tag:after --db "small$nodes.db" --format ctrf
   expect_code 1
   run_ok diff tag:before tag:after --db "small$nodes.db" --json
-  expect_out '"what": "gpu2.s host link of n0003 alone"'
+  expect_out '"what": "gpu2.s host link of n0003"'
   expect_out '"node": "n0003"'
   run_ok diff tag:before tag:after --db "small$nodes.db" --format md
-  expect_out "REGRESSED \\| gpu2's host link of n0003 alone"
+  expect_out "REGRESSED \\| gpu2's host link of n0003"
 done
 run_ok report alone.html tag:after --against tag:before --db small8.db
-equal 1 "$(grep -c 'gpu2.s host link of n0003 alone became' alone.html)" 'answers of the page'
+equal 1 "$(grep -c 'gpu2.s host link of n0003 became' alone.html)" 'answers of the page'
 equal 0 "$(grep -c '<li class="good">No case changed' alone.html)" 'all clear of the page'
 run check tag:before tag:after --db small8.db --fail-on broken
 expect_code 0
@@ -177,7 +177,7 @@ make_fleet template.db noisy0 8 seed=9 processes=1 name=before spread=10
 make_fleet template.db noisy1 8 seed=9 processes=1 name=after occasion=1 spread=10
 run_ok merge noisy.db noisy0 noisy1
 run_ok check tag:before tag:after --db noisy.db
-expect_out 'alone became .* \(not certain: other nodes differ too, or are few\)'
+expect_out 'became .* \(not certain: other nodes differ too, or are few\)'
 expect_err 'not certain; --fail-on suspect fails on that'
 run check tag:before tag:after --db noisy.db --fail-on regressed,suspect
 expect_code 1
