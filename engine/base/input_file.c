@@ -55,7 +55,7 @@ enum status input_file_open(const char *path, bool piped, int *fd, struct error 
   const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (opened < 0) {
     /* So end sockets, and devices without a driver. */
-    return errno == ENXIO ? error_set(err, STATUS_INVALID, "this is no file that can be read")
+    return errno == ENXIO ? error_set(err, STATUS_INVALID, "this is not a file that can be read")
                           : error_set_errno(err, errno, "cannot open the file");
   }
   enum status status = STATUS_OK;

@@ -25,7 +25,7 @@ void cuda_session_free(struct cuda_session *session); /* NULL is fine */
 enum status cuda_session_prepare(struct cuda_session *session, uint32_t gpus, uint32_t modules,
                                  struct error *err) CHECK_RESULT;
 /* Whether the contexts of these GPUs still work, where they were made; STATUS_STICKY: one is lost.
- * Others are not touched: their trouble is none of the case's. */
+ * Others are not touched: their failures do not affect the case. */
 enum status cuda_session_check(struct cuda_session *session, uint32_t gpus,
                                struct error *err) CHECK_RESULT;
 /* Memory of that GPU that nobody uses now. */

@@ -46,7 +46,7 @@ struct numa_binding {
   unsigned long nodes[NUMA_CPUS_MAX / (8 * sizeof(unsigned long))];
 };
 /* The calling thread runs on processors of that node from now on, new pages come from there where
- * the kernel lets it, and its name says so. STATUS_DENIED: it cannot be had. */
+ * the kernel lets it, and its name says so. STATUS_DENIED: it may not run there. */
 enum status numa_pin_thread(const struct machine *machine, int32_t node,
                             struct error *err) CHECK_RESULT;
 /* Until numa_restore_thread() the calling thread runs on processors of that node (anywhere, if it

@@ -78,7 +78,7 @@ struct machine {
   bool simulated;                   /* a fake driver answered: never mixed with real results */
   bool nvml_lost;                   /* NVML is there and fails, CUDA does not; never in a file */
   bool cuda_lost;                   /* CUDA is there and fails, as with a GPU; never in a file */
-  bool probe_killed;                /* whoever asked the driver was, by SIGKILL; never in a file */
+  bool probe_killed;                /* SIGKILL ended the probe; never in a file */
   char cuda_state[FACT_VALUE_MAX];  /* "ok", or why there is no GPU to use, in one sentence */
   uint32_t gpu_count;
   uint32_t node_count;

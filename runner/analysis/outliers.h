@@ -108,7 +108,7 @@ struct outlier_verdict {
   size_t environment; /* in measured.environments: where it was last seen */
   enum outlier_role direction;
   bool direction_is_vague; /* ROLE_BOTH, from what goes both ways at once alone */
-  double change, least;    /* of the slowest row, of the least slow */
+  double change, least;    /* largest and smallest slowdown */
   size_t cases, slow_cases;
   const char *blocks; /* ", " between */
 };

@@ -45,7 +45,7 @@ struct command {
   bool fail_on_given, fails[verdict_name_count];
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
-  const char *loss;           /* what was said of GPUs that cannot be used; NULL = nothing */
+  const char *loss;           /* message about unusable GPUs; NULL = all can be used */
   size_t left_out;            /* scenarios of the batch that --only leaves out */
   const char **nothing;       /* by scenario of the batch: why it has no case to measure here */
   /* Of copy, as they were typed. */
@@ -162,7 +162,7 @@ enum status command_open_query(struct command *command, struct error *err) CHECK
  * crashes or hangs (45 s) while it looks leaves a machine without GPUs whose cuda_state says so:
  * probe_describe_loss(). */
 enum status command_get_machine(struct command *command, struct error *err) CHECK_RESULT;
-/* How what is in use is claimed: by which database, and in which folder of locks. */
+/* How resources are claimed: by which database, and in which folder of locks. */
 enum status command_claiming(struct command *command, struct claim_request *claiming,
                              struct error *err) CHECK_RESULT;
 /* The runs of the database that were killed on this host, of which nobody wrote the end: they are

@@ -420,8 +420,8 @@ const struct verb VERB_CHECK = {
     .summary = "for scripts: fail if a run is worse than another",
     .doc =
         "Compares as haul diff does, from A to B (default: latest); haul diff --help explains the "
-        "verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a case has one, or a part "
-        "became slower unlike the other nodes, where regressed is among them; 2 the "
+        "verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a case has one or, if "
+        "--fail-on includes regressed, a part became slower unlike the other nodes; 2 the "
         "command line is wrong, or selects no runs; 3 nothing was compared; 4 a case is "
         "undecided, with --strict. -q prints the line with the verdict alone. --format also takes "
         "junit and ctrf.\n\n"

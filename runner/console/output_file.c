@@ -32,7 +32,7 @@ static bool output_file_is_companion(const char *path) {
   return companion;
 }
 
-/* Neither what is no file nor a database is replaced. */
+/* Databases, and whatever is not a regular file, are not replaced. */
 static enum status output_file_check(const char *path, struct error *err) {
   struct stat info;
   if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {

@@ -28,7 +28,7 @@ struct database_file_header {
 /* STATUS_IO with errno. */
 enum status database_file_read_header(int fd, struct database_file_header *header) CHECK_RESULT;
 
-/* From now on SQLite opens nothing in this process that is no file, and never waits for a FIFO. */
+/* From now on SQLite opens only regular files in this process, and never waits for a FIFO. */
 void database_file_guard_opening(void);
 
 /* Copy a database that nobody writes to, with the journals that a killed writer left beside it. The

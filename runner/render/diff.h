@@ -12,7 +12,7 @@
  * What became slower unlike the other nodes is a conclusion, a test, and a row behind those of the
  * cases, without a case_key.
  *
- * Changes are those of the figure shown: of GB/s, more is better; of ns, less is. Writing fails as
+ * Changes are B relative to A: of GB/s, more is better; of ns, less is. Writing fails as
  * in runner/table/table.h: a reader that went away is no error. */
 #ifndef HAUL_RUNNER_RENDER_DIFF_H
 #define HAUL_RUNNER_RENDER_DIFF_H

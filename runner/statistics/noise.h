@@ -7,8 +7,8 @@
  *   two_modes  two levels, a fifth of the trials or more at either, changing often
  *   drift      trials agree better with their neighbours than with others: the level moves
  *
- * Dips are what is above the median by so many spreads of the lower half (1.4826 times the median
- * distance) that of normal values two are there once in 200 samples; the limit is fitted to
+ * A dip exceeds the median by a limit, in spreads of the lower half (1.4826 times the median
+ * distance), chosen so that two occur by chance once in 200 normal samples. The limit is fitted to
  * simulated samples of 10 to 200. What is left without the dips is split by shape.h, and tested by
  * Bartels' rank version of von Neumann's ratio (1982, "The rank version of von Neumann's ratio test
  * for randomness", Journal of the American Statistical Association 77), one-sided, at one in 200,

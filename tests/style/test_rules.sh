@@ -185,6 +185,20 @@ breaks_document 'See `engine/*/bad.h`.' 'there is no engine'
 breaks_document 'Call `bad_sum()`.' 'there is no function bad_sum'
 breaks_document 'Read [this](docs/bad.md).' 'the link goes nowhere: docs/bad.md'
 
+# english
+fresh
+printf 'Short sentences are read. A path such as `a b c` is one word.\n' >README.md
+passes english "$tree"
+printf '/* Of a machine that is not there nothing is said. */\n' >engine/bad.c
+finds '^engine/bad.c:1: is not plain English: ' english "$tree"
+rm engine/bad.c
+printf 'This one goes on%s.\n' "$(printf ' and on%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14)" >README.md
+finds '^README.md: a sentence of 32 words: This one' english "$tree"
+finds '^README.md: 32.0 words per sentence' english "$tree"
+{ cat README.md; i=0; while [ $((i += 1)) -le 501 ]; do echo 'Two words.'; done; } >long
+mv long README.md
+finds '^README.md: 1034 words' english "$tree"
+
 # globals
 fresh
 mkdir kernels schema
