@@ -275,7 +275,7 @@ static const char *cli_words(struct arena *arena, const struct verb *verb, int a
 }
 
 static int cli_run_verb(const struct verb *verb, int argc, char **argv) {
-  struct command command = {.verb = verb};
+  struct command command = {.verb = verb, .common = {.verb = verb->name}};
   struct error err = {0};
   /* What usage lines and mistakes begin with. */
   argv[0] = arena_format(&command.arena, "haul %s", verb->name);

@@ -88,6 +88,7 @@ struct table_options table_to_stdout(const struct common_options *options) {
   return (struct table_options){.format = options->format,
                                 .stream = stdout,
                                 .width = terminal_width(stdout),
+                                .schema = options->verb,
                                 .colour = use_colour(options, stdout)};
 }
 

@@ -34,6 +34,7 @@ struct common_options {
   enum output_format format;
   bool format_given;
   enum when colour;
+  const char *verb;       /* which JSON of rows names; NULL = none */
   bool quiet;             /* errors only */
   bool verbose;           /* more */
   enum test_format tests; /* --format junit or ctrf, of haul check alone */

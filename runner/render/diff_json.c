@@ -335,6 +335,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   struct json_out out = {.text = &text, .indent = 1};
   struct json_out *json = &out;
   json_out_open(json, NULL, '{');
+  json_out_schema(json, "diff");
   diff_json_total(json, "a", show->names[SIDE_A], &comparison->totals[SIDE_A]);
   diff_json_total(json, "b", show->names[SIDE_B], &comparison->totals[SIDE_B]);
   json_out_boolean(json, "simulated", comparison->simulated);

@@ -110,6 +110,7 @@ enum status env_print_json(const struct machine *machine, FILE *stream, struct e
   strbuf_init(&text, JSON_MAX);
   struct json_out json = {.text = &text, .indent = 2};
   json_out_open(&json, NULL, '{');
+  json_out_schema(&json, "env");
   env_json_keys(&json, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
   json_out_text(&json, "source", machine->source);
   env_json_facts(&json, machine, -1);

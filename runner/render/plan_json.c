@@ -81,6 +81,7 @@ static void plan_json_case(struct json_out *out, const struct plan_case *c) {
 /* Everything but the cases and duplicates, which come one by one into the same object. */
 static void plan_json_head(struct json_out *out, const struct plan *plan, uint32_t processes) {
   json_out_open(out, NULL, '{');
+  json_out_schema(out, "plan");
   json_out_text(out, "scenario", plan->scenario != NULL ? plan->scenario->name : NULL);
   json_out_text(out, "machine", plan->machine->host_name);
   json_out_text(out, "machine_source", plan->machine->source);

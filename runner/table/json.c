@@ -1,4 +1,5 @@
-/* json.c - values as JSON, and rows as an array of objects or as one object per line. */
+/* json.c - values as JSON, and rows as an array of objects (of a verb as "rows" of an object) or as
+ * one object per line. */
 #include "runner/table/json.h"
 
 #include "runner/table/text.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define JSON_SCHEMA_VERSION "1"
 enum { EXACT_DIGITS = 17 };
 
 /* ---- values ---- */
@@ -132,6 +134,11 @@ void json_out_text(struct json_out *json, const char *key, const char *value) {
   append_json_text(json->text, value, strlen(value));
 }
 
+void json_out_schema(struct json_out *json, const char *name) {
+  json_out_begin(json, "schema");
+  strbuf_printf(json->text, "\"haul.%s/" JSON_SCHEMA_VERSION "\"", name);
+}
+
 void json_out_break(struct json_out *json) {
   json->breaks = true;
 }
@@ -167,7 +174,14 @@ static void append_json_row(struct table *table, const struct cell *cells) {
 /* table->state: not NULL while an array is open. */
 static enum status json_array_begin(struct table *table, struct error *err) {
   table->state = table;
-  strbuf_append_char(&table->record, '[');
+  if (table->options.schema != NULL) {
+    struct json_out json = {.text = &table->record};
+    json_out_open(&json, NULL, '{');
+    json_out_schema(&json, table->options.schema);
+    json_out_open(&json, "rows", '[');
+  } else {
+    strbuf_append_char(&table->record, '[');
+  }
   return table_write_record(table, err);
 }
 
@@ -180,7 +194,8 @@ static enum status json_array_row(struct table *table, const struct cell *cells,
 
 static enum status json_array_end(struct table *table, struct error *err) {
   table->state = NULL;
-  strbuf_append(&table->record, table->row_count > 0 ? "\n]\n" : "]\n");
+  strbuf_append(&table->record, table->row_count > 0 ? "\n]" : "]");
+  strbuf_append(&table->record, table->options.schema != NULL ? "}\n" : "\n");
   return table_write_record(table, err);
 }
 

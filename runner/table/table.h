@@ -160,6 +160,7 @@ struct table_options {
   const char *narrow;  /* table: columns that a narrow terminal is not shown, "the,first,to,go" */
   unsigned listed_min; /* table with narrow: texts are not wrapped narrower; 0 = 20 columns */
   bool *left_out;      /* table with narrow: set for each column without room; NULL = not asked */
+  const char *schema;  /* json: "list" makes an object that says "haul.list/1"; NULL = an array */
   const char *empty;   /* table, md: a line instead of a table without rows; NULL = the heading */
 };
 

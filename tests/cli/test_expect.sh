@@ -87,7 +87,7 @@ expect_code 0
 expect_out '^all 4 as usual for H200 of the fake driver \(2 reports\); nothing is known of 8 more$'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
 equal '["55-55.2","usual",60] 4' "$(python3 -c 'import json,collections
-rows = json.load(open("out"))
+rows = json.load(open("out"))["rows"]
 print(*["[\"%s\",\"%s\",%g] %d" % (*k, n) for k, n in collections.Counter(
     (r["expected"], r["as_expected"], r["expected_limit"]) for r in rows if r["expected"]).items()])')" 'columns in JSON'
 
@@ -162,7 +162,7 @@ run_ok check --expect=near.toml --db near.db --format csv
 expect_out '^usual,.*,56-56\.2,.*,[12]\.?[0-9]* % below \(tolerance 5 %\)'
 HAUL_EXPECT=near.toml run_ok show --result latest --db near.db --format json
 equal 'usual 53.2 59.01 True 1' "$(python3 -c 'import json
-row = json.load(open("out"))[0]
+row = json.load(open("out"))["rows"][0]
 print(row["as_expected"], round(row["usual_low"], 3), round(row["usual_high"], 3),
       row["judged"] == row["gbps"], row["expected_remark"].count("within tolerance: "))')" 'the bounds that decide'
 
@@ -235,13 +235,13 @@ HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --
 expect_code 1
 equal 4 "$(grep -c '"case":"host_to_device/' out)" 'rows of JSON, none twice'
 equal '["short", true, 27]' "$(python3 -c 'import json
-rows = [r for r in json.load(open("out")) if r["as_expected"] != "usual"]
+rows = [r for r in json.load(open("out"))["rows"] if r["as_expected"] != "usual"]
 print(json.dumps([rows[0]["as_expected"], rows[0]["judged"] == rows[0]["gbps"], int(rows[0]["judged"])]))')" \
   'the number that was judged, twice short'
 if command -v sqlite3 >/dev/null; then
   HAUL_EXPECT=mine.toml run_ok show --result run:1 --db noisy.db --format json # noisy.db: clear the second time
   equal '["usual", false, "measured once more: 55."]' "$(python3 -c 'import json
-rows = [r for r in json.load(open("out")) if r["expected_remark"]]
+rows = [r for r in json.load(open("out"))["rows"] if r["expected_remark"]]
 print(json.dumps([rows[0]["as_expected"], rows[0]["judged"] == rows[0]["gbps"], rows[0]["expected_remark"][:23]]))')" \
     'the number that was judged, the second'
   # One that went wrong when it was measured once more did go wrong.
@@ -296,7 +296,7 @@ print(results["summary"]["tests"], results["summary"]["failed"],
 run check --expect --db lost1.db --format json
 expect_code 1
 equal "['broken', None, '$lost_case', None]" "$(python3 -c 'import json
-print([[r[k] for k in ("verdict", "gpu", "case", "value")] for r in json.load(open("out")) if r["reason"]][0])')" 'the row'
+print([[r[k] for k in ("verdict", "gpu", "case", "value")] for r in json.load(open("out"))["rows"] if r["reason"]][0])')" 'the row'
 run check --expect --db lost1.db --format csv
 expect_out "^broken,,$lost_case,,.*,$lost_why"
 for format in table md; do

@@ -235,7 +235,7 @@ run_ok query 'select tag from run' --db hostile.db --csv
 if LC_ALL=C grep -aq $'\x1b]0' out; then good; else bad 'CSV lost a character'; fi
 run_ok query 'select tag from run' --db hostile.db --json
 equal "$(sqlite3 hostile.db 'select hex(tag) from run limit 1')" \
-  "$(python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["tag"].encode().hex().upper())' <out)" 'tag in JSON'
+  "$(python3 -c 'import json,sys; print(json.load(sys.stdin)["rows"][0]["tag"].encode().hex().upper())' <out)" 'tag in JSON'
 
 begin 'the line of a run that waits shows as text what others wrote into a lock'
 rm -f locks/host # of the runs before: what is there then is the holder's

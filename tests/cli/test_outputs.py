@@ -97,6 +97,21 @@ def values(form, text):
     return json.loads(text or "null")
 
 
+def broken_contract(key, text):
+    """Why JSON is not what a verb promises: an object that names its schema first, and rows with equal keys."""
+    command = key.split(": ", 1)[-1]
+    verb = command.split()[0]
+    if not text:
+        return None
+    document = json.loads(text)
+    name = "haul.%s/1" % ("diff" if verb == "check" and "--expect" not in command else verb)
+    if not isinstance(document, dict) or next(iter(document.items())) != ("schema", name):
+        return f"{key}: does not begin with {name}"
+    if len({tuple(row) for row in document.get("rows", [])}) > 1:
+        return f"{key}: rows with different keys"
+    return None
+
+
 def shape(value):
     """Of what is measured now: keys."""
     if isinstance(value, dict):
@@ -124,7 +139,7 @@ def differences(before, after, path="$"):
 
 
 def main():
-    found = {}
+    found, live = {}, {}
     for name, commands in (("outputs", OWN), ("results-1002", OLD), ("results-1003", OLD)):
         db = ["--db", database(name)]
         for command, forms in commands:
@@ -139,15 +154,19 @@ def main():
         options = ["--db", "live.db", "--set", "measure.max_time=1ms", "--set", "measure.trials.max=2", "--set",
                    "measure.trials.min=2", "--set", "measure.telemetry=off"]
         answer = ask(command, "json", options)
+        live[f"{command} | json"] = answer
         found[f"{command} | json"] = {"code": answer["code"], "out": json.dumps(shape(values("json", answer["out"])))}
-    if "--update" in sys.argv:
+    broken = filter(None, (broken_contract(key, answer["out"]) for key, answer in {**found, **live}.items()
+                           if key.endswith("| json")))
+    failures = sorted(broken)
+    if "--update" in sys.argv and not failures:
         with lzma.open(RECORDED, "wt", encoding="utf-8", preset=9) as file:
             json.dump(found, file, indent=0)
         print(f"{len(found)} outputs recorded")
         return 0
     with lzma.open(RECORDED, "rt", encoding="utf-8") as file:
         recorded = json.load(file)
-    failures = [f"{key}: {'new' if key in found else 'gone'}" for key in found.keys() ^ recorded.keys()]
+    failures += [f"{key}: {'new' if key in found else 'gone'}" for key in found.keys() ^ recorded.keys()]
     for key in found.keys() & recorded.keys():
         form, before, after = key.split(" | ")[-1], recorded[key], found[key]
         if before["code"] != after["code"]:

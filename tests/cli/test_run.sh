@@ -43,7 +43,7 @@ fi
 begin 'formats'
 run_ok run "$small" --db r.db --json --only host --set measure.trials.max=5
 if command -v python3 >/dev/null; then
-  equal 3 "$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)))' <"$scratch/out")" 'rows of JSON'
+  equal 3 "$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"]))' <"$scratch/out")" 'rows of JSON'
 fi
 mkdir batch
 cp "$small" batch/a.toml
