@@ -142,6 +142,7 @@ expect_code 3
 run report f.html --db f.db
 expect_page f.html
 page f.html '<span class="badge bad">[12] cases? went wrong</span>'
+page f.html '<span class="badge plain">done</span>'
 page f.html '<span class="badge warn">1 check failed</span>'
 page f.html '>driver</th><td>machine</td><td><span class="badge warn">failed</span> </td><td>&gt;=999</td><td>580\.'
 page f.html '<td>corrupt</td><td class="n">[12]</td><td>up</td>'

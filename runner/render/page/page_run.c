@@ -35,6 +35,11 @@ static void page_run_put_badge(FILE *page, const char *tone, const char *text) {
   html_print(page, "<span class=\"badge %s\">%s</span> ", tone, text);
 }
 
+/* What is in order, which is nothing to be green beside cases that went wrong. */
+static const char *page_run_good(const struct page_run *run) {
+  return page_run_count_of(run, "wrong") > 0 ? "plain" : "good";
+}
+
 static void page_run_put_badges(FILE *page, const struct page_run *run) {
   static const struct {
     const char *tone, *column, *one, *many;
@@ -49,8 +54,8 @@ static void page_run_put_badges(FILE *page, const struct page_run *run) {
   if (strcmp(page_run_say(run, "origin"), "imported") == 0) {
     page_run_put_badge(page, "plain", "imported");
   }
-  page_run_put_badge(page, strcmp(page_run_say(run, "status"), "done") == 0 ? "good" : "bad",
-                     page_run_say(run, "status"));
+  const bool done = strcmp(page_run_say(run, "status"), "done") == 0;
+  page_run_put_badge(page, done ? page_run_good(run) : "bad", page_run_say(run, "status"));
   for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
     const long long count = page_run_count_of(run, COUNTS[i].column);
     if (count > 0) {
@@ -265,9 +270,10 @@ static void page_run_put_check_answer(FILE *page, const struct result_set *check
 /* As the machine should be, by expectations, and as its peers are. */
 static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
   if (run->expected != NULL) {
-    html_print(
-        page, "<li class=\"%s\"><b>%s:</b> %s</li>\n", run->shortfall_count > 0 ? "bad" : "good",
-        run->shortfall_count > 0 ? "Short of what is expected" : "As expected", run->expected);
+    html_print(page, "<li class=\"%s\"><b>%s:</b> %s</li>\n",
+               run->shortfall_count > 0 ? "bad" : page_run_good(run),
+               run->shortfall_count > 0 ? "Short of what is expected" : "As expected",
+               run->expected);
   }
   for (size_t i = 0; i < run->shortfall_count; i++) {
     html_print(page, "<li class=\"bad\">%s</li>\n", run->shortfalls[i]);
@@ -280,8 +286,8 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
   }
   if (run->verdict_count + run->doubt_count == 0 && run->compared > 0) {
     html_print(page,
-               "<li class=\"good\"><b>No slow GPU, link or host</b> (%zu results compared)</li>\n",
-               run->compared);
+               "<li class=\"%s\"><b>No slow GPU, link or host</b> (%zu results compared)</li>\n",
+               page_run_good(run), run->compared);
   } else if (run->compared == 0 && run->expected == NULL) {
     html_print(page,
                "<li><b>As expected:</b> not known: %s, and nothing in this "
