@@ -34,6 +34,12 @@ bad() {
 
 good() { checks=$((checks + 1)); }
 
+# A check that is misspelt is one that fails. The shell calls this in a child.
+command_not_found_handle() {
+  echo "$title: $1: no such command" >>"$scratch/unknown"
+  return 127
+}
+
 # The fake driver, on that machine of tests/machines from here on; false where it was not built.
 fake_driver() { # MACHINE; where it was not built this says so
   local folder=$build_folder/tests/fake_cuda
@@ -215,6 +221,7 @@ children() { # PID
 }
 
 finish() {
+  [ ! -e "$scratch/unknown" ] || bad "$(cat "$scratch/unknown")"
   if [ "$failures" -gt 0 ]; then
     echo "$failures failed, $checks passed"
     exit 1

@@ -100,6 +100,16 @@ expect_value missing holes.db "select state from v_node where node = 'n0005'"
 expect_value partial holes.db "select state from v_node where node = 'n0009'"
 expect_value 10 holes.db "select count(*) from v_node where state = 'ok'"
 
+begin 'several nodes that became slower are named, certain, and their cases are not the same'
+make_fleet template.db third 12 occasion=1 name=third slow_node=2:10 slow_node=6:10 slow_node=11:10
+fleet sound 12
+run_ok merge sound.db third
+run check tag:fleet0 tag:third --db sound.db
+expect_code 1
+expect_out '; 3 parts of 3 nodes slower, unlike the other nodes: '
+equal 0 "$(head -n 1 out | grep -c ' same')" 'cases that are the same'
+for node in 2 6 11; do expect_out "^n$(printf %04d $node) became [^:]* slower, unlike most nodes: 28 of 28 cases"; done
+
 begin 'the page: parts to swap, who is missing, nodes by blocks, what changed since the fleet before'
 make_fleet template.db later 12 missing=5 occasion=1 name=later slow_gpu=3:1:5 shift=device_to_host:4 half_pair=8:0:3
 run_ok merge holes.db later
