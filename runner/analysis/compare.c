@@ -195,7 +195,7 @@ static void compare_set_confounded(const struct measured *measured, const enum s
         arena_format(&comparison->arena,
                      "One run per side: run-to-run variation cannot be told from the driver's "
                      "effect; to decide, "
-                     "haul run %s --tag TAG, four more times per side, in turn if you can",
+                     "haul run %s --tag TAG, four more times per side, in turn",
                      compare_scenario_word(measured->runs[run_b].scenario));
   } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
     comparison->confounded =

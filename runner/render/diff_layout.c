@@ -104,8 +104,7 @@ static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
                                   "hosts; a change may be theirs"
                                 : "",
       comparison->driver_compiled
-          ? "Each driver compiled the kernels: a change of a case that runs one may come from its "
-            "compiler. Build haul with the CUDA Toolkit to compare the same machine code"
+          ? "Each driver compiled the kernels: build haul with nvcc to rule that out"
           : "",
       comparison->judged != NULL ? comparison->judged : "",
       comparison->confounded != NULL ? comparison->confounded : "",

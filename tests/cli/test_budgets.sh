@@ -36,7 +36,8 @@ within 150 run nvbandwidth "${small[@]}" --db four.db -q
 within 35 explain --db four.db
 export HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml
 within 45 run nvbandwidth "${small[@]}" --db one.db -q
-within 40 run quick --set transfer.size=64KiB --set measure.max_time=1ms --db quick.db -q
+# Remarks about noise would depend on what else this host does.
+within 40 run quick --set transfer.size=64KiB --set measure.max_time=1ms --set measure.precision=0.5 --db quick.db -q
 
 begin 'a diff of 232 cases, of which three changed'
 export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
