@@ -16,8 +16,24 @@ static void verb_outliers_check(struct command *command, struct argp_state *stat
   }
 }
 
-static enum status verb_outliers_run(struct command *command, struct error *err) {
+/* The latest run, and where it is of a fleet all runs of that: its peers are the other nodes. */
+static enum status verb_outliers_load_latest(struct command *command, struct error *err) {
   static const char *const LATEST[] = {"latest"};
+  RETURN_ON_ERROR(analysis_load(command, LATEST, 1, err));
+  if (command->measured->runs[0].fleet == NULL) {
+    return STATUS_OK;
+  }
+  struct run_list list;
+  RETURN_ON_ERROR(selector_find_fleet(command->database, false, &command->arena, &list, err));
+  const char **selectors = arena_array(&command->arena, list.count, sizeof *selectors);
+  for (size_t i = 0; i < list.count; i++) {
+    selectors[i] = arena_format(&command->arena, "%lld", (long long)list.runs[i].id);
+  }
+  measured_free(command->measured);
+  return analysis_load(command, selectors, list.count, err);
+}
+
+static enum status verb_outliers_run(struct command *command, struct error *err) {
   const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
   /* --where without a run asks all of them; of what was measured again, the latest counts: a fault
@@ -25,7 +41,7 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   const bool latest =
       command->word_count == 0 && !command->all && command->request.filter.where_count == 0;
   command->request.filter.latest_of_each = command->word_count == 0;
-  enum status status = latest ? analysis_load(command, LATEST, 1, err)
+  enum status status = latest ? verb_outliers_load_latest(command, err)
                               : analysis_load(command, command->words, command->word_count, err);
   struct outliers *outliers = NULL;
   const struct outliers_options options = {
@@ -54,7 +70,8 @@ const struct verb VERB_OUTLIERS = {
     .summary = "find GPUs, links and hosts that are slower than their peers",
     .doc =
         "Compares every GPU, every link and, with three hosts or more, every host of the latest "
-        "run with its peers, block by block and for each pair of memory kinds. Name other runs, "
+        "run, or of the fleet that it is of, with its peers, block by block and for each pair of "
+        "memory kinds. Name other runs, "
         "whose results are pooled, or take the latest of each host and scenario (--all, --where). "
         "From four GPUs on, median polish of the paths between "
         "them separates a slow source, a slow target and a slow link. Slow means: beyond the "

@@ -100,6 +100,11 @@ expect_value missing holes.db "select state from v_node where node = 'n0005'"
 expect_value partial holes.db "select state from v_node where node = 'n0009'"
 expect_value 10 holes.db "select count(*) from v_node where state = 'ok'"
 
+begin 'the latest run is one of a fleet: its peers are the other nodes'
+run_ok outliers --db fleet1.db
+expect_out '^gpu2 of n0007 is '
+expect_out '^2 slow; [0-9]+ results compared with their peers on 24 nodes'
+
 begin 'several nodes that became slower are named, certain, and their cases are not the same'
 make_fleet template.db third 12 occasion=1 name=third slow_node=2:10 slow_node=6:10 slow_node=11:10
 fleet sound 12
