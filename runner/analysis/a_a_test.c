@@ -79,7 +79,7 @@ static void a_a_split_case(const struct diff_case *whole, const struct parts *pa
   uint32_t *runs = room->runs + at;
   size_t counts[2] = {0, 0};
   *split = *whole;
-  split->a_not_ok = split->b_not_ok = split->a_corrupt = split->b_corrupt = 0;
+  split->a_not_ok = split->b_not_ok = split->b_corrupt = 0;
   for (size_t half = 0; half < 2; half++) {
     for (size_t i = 0; i < whole->a.count; i++) {
       if (parts->in_second[a_a_part(&whole->a, i, parts->by_run)] == (half == 1)) {

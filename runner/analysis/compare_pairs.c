@@ -274,7 +274,6 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   input.b = pairs_take_side(p, entries, count, SIDE_B, &row.sides[SIDE_B]);
   input.a_not_ok = row.sides[SIDE_A].not_ok;
   input.b_not_ok = row.sides[SIDE_B].not_ok;
-  input.a_corrupt = row.sides[SIDE_A].by_status[CASE_CORRUPT];
   input.b_corrupt = row.sides[SIDE_B].by_status[CASE_CORRUPT];
   diff_families(bench->method, pairs_path_kind(bench), bench->size_bytes, input.families);
   row.hardware = one_of_many ? pairs_hardware(p, &entries[0]) : NULL;

@@ -35,8 +35,8 @@
  * all looks together, whenever one stops.
  *
  * Verdicts, the first that holds:
- *   BROKEN               a larger share of the processes of b failed, crashed, hung or was corrupt,
- *                        beyond chance (broken.c)
+ *   BROKEN               some process of b was corrupt, or a larger share of them failed, crashed
+ *                        or hung, beyond chance (broken.c)
  *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side
@@ -100,9 +100,9 @@ struct diff_case {
   /* Cases with similar variances, narrow to wide: method x path x size class, method x path,
    * method. */
   uint32_t families[DIFF_FAMILY_LEVELS];
-  double delta;                /* relative: 0.01 */
-  size_t a_not_ok, b_not_ok;   /* processes that tried and have no value */
-  size_t a_corrupt, b_corrupt; /* of them, with wrong data */
+  double delta;              /* relative: 0.01 */
+  size_t a_not_ok, b_not_ok; /* processes that tried and have no value */
+  size_t b_corrupt;          /* of them, with wrong data */
   bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
