@@ -4,8 +4,8 @@
 make.py HAUL [OUT]              make all pages from the databases in data/, in OUT (default: beside this file)
 make.py HAUL --keep MACHINE DB...  keep runs: data/MACHINE-SET.db.xz for each SET that DB... have scenarios of
 
-Kept databases have single trials and samples of telemetry of the scenario energy alone; pages need no others. Everything that a page says is
-what a saved query of haul answers, so that the pages of the same data are the same bytes.
+Kept databases have single trials and samples of telemetry of the scenario energy alone; pages need no others. All text
+and numbers of a page come from saved queries of haul, so that the same data make the same bytes.
 """
 import csv, io, lzma, os, shutil, sqlite3, subprocess, sys, tempfile
 
@@ -175,7 +175,7 @@ class Results:
             text.append(f"{machine.upper()}: " + "; ".join(
                 f"{row['gpu_name']}, driver {row['driver_version']}" for row in machine_row) + ".\n")
         if source is not None:
-            text += ["## What the source states, and what is here\n", self.reference(name, source)]
+            text += ["## Numbers of the source and of these machines\n", self.reference(name, source)]
         if claims is not None:
             heads, told = self.claims(name, claims, source)
             text += ["## Claims\n", table(["section", "claim", *heads], [

@@ -262,7 +262,7 @@ static enum status ce_enqueue(const struct memory_context *context, struct flow_
 
 /* The gate occupies the compute engine: without the primer, the first copy's time includes the
  * start of the copy engine, 3 us, and in some processes 1.03 ms (copies of 4 to 64 KiB to an H200,
- * driver 580: docs/results/comm-scope.md is without gates for it). It has buffers of its own,
+ * driver 580; not every process shows it). It has buffers of its own,
  * so that what was flushed from caches stays out of them, and copies no more than the flow does, so
  * that the same engine copies it. */
 static enum status ce_prime(const struct memory_context *context, struct flow_run *run,

@@ -288,9 +288,9 @@ static bool is_one_stream(const struct event_trial *trial) {
   return i >= trial->count;
 }
 
-/* Events of several GPUs have no common clock, and loads come first. Where flows can be without a
- * wait for one another, they are: two copies of 4 KiB, each way one, took 1.06 ms with it, of which
- * the copies are 8 us (H200, driver 580: haul run comm-scope/fig07 --only duplex_pinned). */
+/* Events of several GPUs have no common clock, and loads come first. Other flows do not wait for
+ * one another: with the wait, 4 KiB each way took 1.06 ms, without it 3 us (H200, driver 580: haul
+ * run comm-scope/fig07 --only duplex_pinned_repeated). */
 static bool may_start_together(const struct event_trial *trial) {
   bool may = true;
   for (uint32_t i = 0; i < trial->count; i++) {

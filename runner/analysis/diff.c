@@ -99,9 +99,10 @@ static void diff_pair_units(struct work *work, struct unit_room *room) {
   size_t cut = 0;
   double whole = 0;
   for (size_t i = 0; i < count; i++) {
-    const double step = fmin(fmax(differences[i] - middle, -most), most);
-    cut += middle + step != differences[i];
-    whole += (differences[i] - (middle + step)) / (double)count;
+    const double away = differences[i] - middle;
+    const double step = fmin(fmax(away, -most), most);
+    cut += step != away;
+    whole += (away - step) / (double)count;
     differences[i] = (middle + step) / sqrt(2);
   }
   work->unlike = cut > 1 ? whole : 0;

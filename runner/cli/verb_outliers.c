@@ -19,17 +19,22 @@ static void verb_outliers_check(struct command *command, struct argp_state *stat
 /* The latest run, and where it is of a fleet all runs of that: its peers are the other nodes. */
 static enum status verb_outliers_load_latest(struct command *command, struct error *err) {
   static const char *const LATEST[] = {"latest"};
-  RETURN_ON_ERROR(analysis_load(command, LATEST, 1, err));
-  if (command->measured->runs[0].fleet == NULL) {
-    return STATUS_OK;
-  }
+  struct run_list latest;
   struct run_list list;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(selector_find_all(command->database, LATEST[0], &command->arena, &latest, err));
   RETURN_ON_ERROR(selector_find_fleet(command->database, false, &command->arena, &list, err));
+  size_t at = 0;
+  while (at < list.count && list.runs[at].id != latest.runs[0].id) {
+    at++;
+  }
+  if (at == list.count) { /* a run of its own */
+    return analysis_load(command, LATEST, 1, err);
+  }
   const char **selectors = arena_array(&command->arena, list.count, sizeof *selectors);
   for (size_t i = 0; i < list.count; i++) {
     selectors[i] = arena_format(&command->arena, "%lld", (long long)list.runs[i].id);
   }
-  measured_free(command->measured);
   return analysis_load(command, selectors, list.count, err);
 }
 

@@ -58,14 +58,15 @@ static bool robust_is_beyond(double deviation, const struct spread *spread, doub
   return deviation <= -spread->value * student_quantile(1 - level, spread->df);
 }
 
+static const double MAD_EFFICIENCY = 0.37; /* of the median absolute deviation */
+
 /* Values that are judged together: those that are not low. */
 struct score_set {
   size_t count;
-  double middle;
-  double df;                /* of all values but one */
-  double mean, squares;     /* squares: sum of squared deviations from the mean */
-  double robust, robust_df; /* by the median absolute deviation */
-  double level;             /* of one test */
+  double df;                  /* of all values but one */
+  double mean, squares;       /* squares: sum of squared deviations from the mean */
+  struct robust_usual robust; /* by the median absolute deviation */
+  double level;               /* of one test */
 };
 
 /* Standard deviation of all values of the set but that one. */
@@ -79,9 +80,9 @@ static double robust_spread_of_others(const struct score_set *set,
 }
 
 static bool robust_score_one(const struct score_set *set, struct robust_score *score) {
-  score->deviation = score->value - set->middle;
-  /* The efficiency of the median absolute deviation is 37 %. */
-  const struct spread robust = robust_combine_spreads(set->robust, 0.37 * set->robust_df, score);
+  score->deviation = score->value - set->robust.middle;
+  const struct spread robust =
+      robust_combine_spreads(set->robust.spread, MAD_EFFICIENCY * set->robust.df, score);
   struct spread others =
       robust_combine_spreads(robust_spread_of_others(set, score), set->df, score);
   others.value *= sqrt(1 + 1 / ((double)set->count - 1)); /* the others' mean is not exact */
@@ -97,19 +98,28 @@ static double robust_tail_spread(const double *sorted, size_t count, double midd
   return count < ROBUST_TAIL_COUNT ? 0 : (sorted[count - 1 - above / 10] - middle) / 1.6449;
 }
 
+/* Of the median, and of the spread without as many of the smallest deviations as are skipped. */
+static struct robust_usual robust_measure(double *values, size_t count, size_t skipped) {
+  struct robust_usual usual = {.middle = sample_median_in_place(values, count),
+                               .df = (double)(count - skipped) - 1};
+  sample_sort(values, count);
+  const double tail = robust_tail_spread(values, count, usual.middle);
+  for (size_t i = 0; i < count; i++) {
+    values[i] = fabs(values[i] - usual.middle);
+  }
+  sample_sort(values, count);
+  usual.spread = fmax(tail, robust_spread(values + skipped, count - skipped));
+  return usual;
+}
+
 struct robust_usual robust_usual(double *values, size_t count) {
   const struct sample sample = sample_summary(values, count);
   if (count < ROBUST_AGAIN_COUNT) {
     return (struct robust_usual){sample.mean, sqrt(sample.variance), (double)count - 1};
   }
-  const double middle = sample_median_in_place(values, count);
-  sample_sort(values, count);
-  const double tail = robust_tail_spread(values, count, middle);
-  for (size_t i = 0; i < count; i++) {
-    values[i] -= middle;
-  }
-  return (struct robust_usual){middle, fmax(tail, robust_spread(values, count)),
-                               0.37 * ((double)count - 1)};
+  struct robust_usual usual = robust_measure(values, count, 0);
+  usual.df *= MAD_EFFICIENCY;
+  return usual;
 }
 
 /* scratch is as long as the scores. */
@@ -121,31 +131,18 @@ static struct score_set robust_measure_set(const struct robust_score *scores, si
     kept += !scores[i].low;
   }
   const struct sample sample = sample_summary(scratch, kept);
-  struct score_set set = {.count = kept,
-                          .mean = sample.mean,
-                          .squares = sample.variance * ((double)kept - 1),
-                          .middle = sample_median_in_place(scratch, kept)};
-  sample_sort(scratch, kept);
-  const double tail = robust_tail_spread(scratch, kept, set.middle);
-  for (size_t i = 0; i < kept; i++) {
-    scratch[i] = fabs(scratch[i] - set.middle);
-  }
-  sample_sort(scratch, kept);
   fitted = fitted * kept / count;
   const size_t skipped = fitted + 2 < kept ? fitted : kept - 2;
   const size_t used = skipped > 1 ? skipped : 1;
-  set.df = kept > used + 2 ? (double)(kept - used - 1) : 1;
-  set.robust = fmax(tail, robust_spread(scratch + skipped, kept - skipped));
-  set.robust_df = (double)(kept - skipped) - 1;
-  return set;
+  return (struct score_set){.count = kept,
+                            .df = kept > used + 2 ? (double)(kept - used - 1) : 1,
+                            .mean = sample.mean,
+                            .squares = sample.variance * ((double)kept - 1),
+                            .robust = robust_measure(scratch, kept, skipped)};
 }
 
 void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets) {
   double *scratch = sample_values_new(count);
-  bool *low = calloc(count, sizeof *low);
-  if (low == NULL) {
-    abort(); /* as sample_values_new() does */
-  }
   size_t lows = 0;
   bool again = true;
   for (size_t i = 0; i < count; i++) {
@@ -157,15 +154,11 @@ void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, 
     const size_t before = lows;
     lows = 0;
     for (size_t i = 0; i < count; i++) {
-      low[i] = robust_score_one(&set, &scores[i]) || scores[i].low;
-      lows += low[i];
-    }
-    for (size_t i = 0; i < count; i++) {
-      scores[i].low = low[i];
+      scores[i].low = robust_score_one(&set, &scores[i]) || scores[i].low;
+      lows += scores[i].low;
     }
     again = lows > before && count >= ROBUST_AGAIN_COUNT && 2 * lows < count;
   }
-  free(low);
   free(scratch);
 }
 

@@ -555,6 +555,14 @@ static void nodes_are_compared_with_themselves(void **state) {
   assert_int_equal(data.results[3].unit, DIFF_UNIT_NODE);
   assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 1);
   assert_int_equal(data.summary.verdicts[VERDICT_IMPROVED], 0);
+  /* One node is named by itself; with two of them, the mean over all nodes is no longer the same.
+   */
+  assert_true(data.summary.verdicts[VERDICT_SAME] + 2 >= data.count);
+  for (size_t i = 0; i < data.count; i++) {
+    data.values[i][1][7] += 0.2;
+  }
+  compare(DIFF_MODERATED);
+  assert_int_equal(data.summary.verdicts[VERDICT_SAME], 0);
 }
 
 static void a_report_on_three_runs_is_provisional(void **state) {
