@@ -135,7 +135,7 @@ static void findings_judge_set(struct candidate *candidates, size_t count, size_
       robust_score_pair(&scores[i]);
     }
   }
-  if (!of_two && count >= ROBUST_COUNT_MIN) {
+  if (!of_two) {
     robust_score_all(scores, count, (size_t)lround(fitted), tests);
   }
   for (size_t i = 0; i < count; i++) {

@@ -260,11 +260,9 @@ static void learn_mark_low(struct arena *arena, const double *values, size_t cou
   for (size_t i = 0; i < count; i++) {
     scores[i] = (struct robust_score){.value = values[i], .margin = MARGIN};
   }
-  if (count >= ROBUST_COUNT_MIN) {
-    robust_score_all(scores, count, 0, 1);
-  }
+  robust_score_all(scores, count, 0, 1);
   for (size_t i = 0; i < count; i++) {
-    low[i] = count >= ROBUST_COUNT_MIN && scores[i].low;
+    low[i] = scores[i].low;
     deviations[i] = scores[i].deviation;
   }
 }

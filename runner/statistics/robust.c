@@ -144,7 +144,7 @@ static struct score_set robust_measure_set(const struct robust_score *scores, si
 void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets) {
   double *scratch = sample_values_new(count);
   size_t lows = 0;
-  bool again = true;
+  bool again = count >= ROBUST_COUNT_MIN;
   for (size_t i = 0; i < count; i++) {
     scores[i].low = false;
   }

@@ -69,8 +69,8 @@ struct robust_score {
 };
 
 /* fitted: how many of the values a fit could make 0; as many of the smallest deviations are left
- * out of the spread. sets: that share ROBUST_ALPHA, at least 1. count is at least
- * ROBUST_COUNT_MIN. */
+ * out of the spread. sets: that share ROBUST_ALPHA, at least 1. Of fewer than ROBUST_COUNT_MIN
+ * none is low. */
 void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets);
 /* One value against the only other one: value is their difference. */
 void robust_score_pair(struct robust_score *score);
