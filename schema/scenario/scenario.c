@@ -128,7 +128,7 @@ static void override_complain_unknown(const struct change *change, const char *k
     for (size_t i = 0; i < change->loader->block_count; i++) {
       const char *kind = section_row(change->loader->blocks[i]->slots[0].section)->key;
       if (i == 0 ||
-          strcmp(kind, section_row(change->loader->blocks[i - 1]->slots[0].section)->key)) {
+          strcmp(kind, section_row(change->loader->blocks[i - 1]->slots[0].section)->key) != 0) {
         strbuf_append_word(&present, kind);
       }
     }

@@ -238,14 +238,14 @@ void trial_merge(struct trial *trial) {
 
 /* {t}, {c}: a table and one of its columns. */
 static const char *const schemas[] = {
-    "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '')"
-    " WHERE name = '{t}'",
-    "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'CHECK', 'CHECK (1)"
-    " CHECK') WHERE name = '{t}'",
-    "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', 'TEXT')"
-    " WHERE name = '{t}'",
-    "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, '{c} ', 'x{c} ')"
-    " WHERE name = '{t}'",
+    ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '')"
+     " WHERE name = '{t}'"),
+    ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'CHECK', 'CHECK (1)"
+     " CHECK') WHERE name = '{t}'"),
+    ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', 'TEXT')"
+     " WHERE name = '{t}'"),
+    ("PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, '{c} ', 'x{c} ')"
+     " WHERE name = '{t}'"),
     "ALTER TABLE {t} ADD COLUMN later AS (zeroblob(900000000))",
     "ALTER TABLE {t} ADD COLUMN later AS ({c})",
     "ALTER TABLE {t} ADD COLUMN stored TEXT NOT NULL DEFAULT 'x'",
@@ -255,15 +255,16 @@ static const char *const schemas[] = {
     "CREATE UNIQUE INDEX once ON {t} (abs(random()) % 1)",
     "CREATE INDEX part ON {t} ({c}) WHERE {c} = 1",
     "DROP VIEW v_case; CREATE VIEW v_case AS SELECT 'fake' AS case_name, 1 AS median_ns",
-    "DROP VIEW v_run; CREATE VIEW v_run AS WITH RECURSIVE n (run) AS (SELECT 1 UNION ALL SELECT"
-    " run + 1 FROM n) SELECT * FROM n",
+    ("DROP VIEW v_run; CREATE VIEW v_run AS WITH RECURSIVE n (run) AS (SELECT 1 UNION ALL SELECT"
+     " run + 1 FROM n) SELECT * FROM n"),
     "DROP VIEW v_run_case; CREATE VIEW v_run_case AS SELECT * FROM v_run_case",
-    "CREATE VIEW a0 AS SELECT 1 AS x; CREATE VIEW a1 AS SELECT p.x FROM a0 p, a0 q; CREATE VIEW a2 "
-    "AS"
-    " SELECT p.x FROM a1 p, a1 q; CREATE VIEW a3 AS SELECT p.x FROM a2 p, a2 q; CREATE VIEW a4 AS"
-    " SELECT p.x FROM a3 p, a3 q, a3 r, a3 s, a3 t; CREATE VIEW a5 AS SELECT p.x FROM a4 p, a4 q, "
-    "a4"
-    " r, a4 s, a4 t, a4 u; CREATE VIEW a6 AS SELECT p.x FROM a5 p, a5 q, a5 r, a5 s, a5 t, a5 u",
+    ("CREATE VIEW a0 AS SELECT 1 AS x;"
+     " CREATE VIEW a1 AS SELECT p.x FROM a0 p, a0 q;"
+     " CREATE VIEW a2 AS SELECT p.x FROM a1 p, a1 q;"
+     " CREATE VIEW a3 AS SELECT p.x FROM a2 p, a2 q;"
+     " CREATE VIEW a4 AS SELECT p.x FROM a3 p, a3 q, a3 r, a3 s, a3 t;"
+     " CREATE VIEW a5 AS SELECT p.x FROM a4 p, a4 q, a4 r, a4 s, a4 t, a4 u;"
+     " CREATE VIEW a6 AS SELECT p.x FROM a5 p, a5 q, a5 r, a5 s, a5 t, a5 u"),
     "CREATE VIRTUAL TABLE words USING fts5 (x)",
     "CREATE VIRTUAL TABLE boxes USING rtree (id, a, b)",
     "CREATE TABLE \"x\ny\x1b[2J\" (\"'\" TEXT)",
