@@ -16,7 +16,8 @@ static void verb_outliers_check(struct command *command, struct argp_state *stat
   }
 }
 
-/* The latest run, and where it is of a fleet all runs of that: its peers are the other nodes. */
+/* The latest run; if it belongs to a fleet, all runs of the fleet: its peers are the other nodes.
+ */
 static enum status verb_outliers_load_latest(struct command *command, struct error *err) {
   static const char *const LATEST[] = {"latest"};
   struct run_list latest;
@@ -75,8 +76,8 @@ const struct verb VERB_OUTLIERS = {
     .summary = "find GPUs, links and hosts that are slower than their peers",
     .doc =
         "Compares every GPU, every link and, with three hosts or more, every host of the latest "
-        "run, or of the fleet that it is of, with its peers, block by block and for each pair of "
-        "memory kinds. Name other runs, "
+        "run (of all nodes, if it belongs to a fleet) with its peers, block by block and for each "
+        "pair of memory kinds. Name other runs, "
         "whose results are pooled, or take the latest of each host and scenario (--all, --where). "
         "From four GPUs on, median polish of the paths between "
         "them separates a slow source, a slow target and a slow link. Slow means: beyond the "
