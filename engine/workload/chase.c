@@ -5,15 +5,18 @@
  * constant stride flatters the number. A trial goes on where the last one ended, so that no part
  * of the footprint is visited more often than the rest. The caches of the GPU's own memory are in
  * the state that the chain itself leaves: what an L1 could hold is walked once, untimed, before
- * every trial (a launch begins with an empty L1), and what an L2 could hold once before all. Host
- * memory is flushed from the processor's caches once the elements are written: the GPU's loads do
- * not bring it back, and left alone it goes out in the course of the first trials, during which the
- * latency rises. */
+ * every trial (a launch begins with an empty L1), and what an L2 could hold once before all. A
+ * larger footprint is flushed from the L2: a part of the elements as they were written would still
+ * be there, and the few that are visited would be found there more often than in any later round.
+ * Host memory is flushed from the processor's caches once the elements are written: the GPU's loads
+ * do not bring it back, and left alone it goes out in the course of the first trials, during which
+ * the latency rises. */
 #include "engine/base/clock.h"
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/host/cache.h"
 #include "engine/machine/machine.h"
+#include "engine/memory/data.h"
 #include "engine/method/method.h"
 #include "engine/workload/chase_gpu.h"
 #include "engine/workload/loads.h"
@@ -351,15 +354,18 @@ static enum status walk(struct chase_state *state, uint64_t warm_hops, uint64_t 
   return chase_gpu_run(state->gpu, table_of(state), warm_hops, hops, times, err);
 }
 
-/* Bring what can be in the L2 into it. */
-static enum status warm_l2(struct chase_state *state, struct error *err) {
+/* Brings a footprint that an L2 could hold into it, and leaves nothing there of a larger one. */
+static enum status settle_l2(struct chase_state *state, struct error *err) {
   const struct chase *chase = state->chase;
+  const int32_t owner = chase->memory.index;
   struct chase_times unused;
-  return chase->space == CHASE_GLOBAL &&
-                 chase->footprint_bytes <=
-                     2 * state->engine->context.machine->gpus[chase->gpu].l2_bytes
-             ? walk(state, state->count, 0, &unused, err)
-             : STATUS_OK;
+  if (chase->space == CHASE_HOST || chase->space == CHASE_SHARED) {
+    return STATUS_OK;
+  }
+  if (chase->footprint_bytes > 2 * state->engine->context.machine->gpus[owner].l2_bytes) {
+    return data_flush_gpu_cache(state->engine->data, owner, err);
+  }
+  return chase->space == CHASE_GLOBAL ? walk(state, state->count, 0, &unused, err) : STATUS_OK;
 }
 
 static enum kernel kernel_of(const struct chase *chase) {
@@ -451,7 +457,7 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
   if (status == STATUS_OK && bench_case->flow_count > 0) {
     status = take_loads(made, bench_case, outcome, err);
   }
-  status = THEN(status, warm_l2(made, err));
+  status = THEN(status, settle_l2(made, err));
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;
 }
