@@ -25,9 +25,9 @@ struct work {
   struct sample a, b; /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
-  double delta, margin; /* ln */
-  double sd;            /* ln */
-  double difference;    /* ln of the rates' ratio, b over a */
+  double delta;      /* ln */
+  double sd;         /* ln */
+  double difference; /* ln of the rates' ratio, b over a */
   struct interval interval;
   bool same;
   bool is_broken;
@@ -133,13 +133,11 @@ static void diff_start(const struct diff_case *c, struct unit_room *room, struct
                                  .change_high = NAN,
                                  .p = NAN,
                                  .q = NAN,
-                                 .margin = c->delta,
                                  .unit = work->unit,
                                  .units = {work->a.count, work->b.count},
                                  .sd = NAN,
                                  .df = NAN};
   work->delta = log1p(c->delta);
-  work->margin = work->delta;
   work->sd = NAN;
   work->pooled_variance = effect_pooled_variance(&work->a, &work->b, &work->pooled_df);
   work->pooled_df = c->paired ? (double)work->a.count - 1 : work->pooled_df;
@@ -150,28 +148,10 @@ static void diff_start(const struct diff_case *c, struct unit_room *room, struct
   }
 }
 
-/* The variance of one side, shrunk where there is a prior; of one observation, that of the other
- * side. */
-static double diff_side_variance(const struct work *work, const struct sample *side,
-                                 const struct variance_prior *prior, double of_both) {
-  if (side->count < 2) {
-    return of_both;
-  }
-  return work->prior.known
-             ? variance_shrinkage_apply(prior, side->variance, (double)side->count - 1)
-             : side->variance;
-}
-
-/* The spread of a case, and the noise that its margin is not below. */
-static void diff_set_margin(struct work *work) {
-  const double variance =
-      work->prior.known
-          ? variance_shrinkage_apply(&work->prior.both, work->pooled_variance, work->pooled_df)
-          : work->pooled_variance;
-  const double noise = sqrt(diff_side_variance(work, &work->a, &work->prior.a, variance) +
-                            diff_side_variance(work, &work->b, &work->prior.b, variance));
-  work->sd = sqrt(variance);
-  work->margin = fmax(work->delta, noise);
+static double diff_spread(const struct work *work) {
+  return sqrt(work->prior.known ? variance_shrinkage_apply(&work->prior.both, work->pooled_variance,
+                                                           work->pooled_df)
+                                : work->pooled_variance);
 }
 
 static double diff_half_width(const struct effect *effect) {
@@ -232,7 +212,7 @@ static void diff_test_means(const struct diff_case *c, double alpha, struct work
   effect.error = sqrt(effect.error * effect.error + diff_extra_variance(c, work));
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
-  result->p = effect_p(&effect, work->margin);
+  result->p = effect_p(&effect, work->delta);
   work->interval = effect_interval(&effect, 1 - alpha);
   work->same = effect_is_equivalent(&effect, work->delta, alpha) &&
                fabs(work->difference + work->unlike) < work->delta;
@@ -243,7 +223,7 @@ static void diff_test_ranks(double alpha, struct work *work, struct diff_result 
   const struct process_sample *b = &work->b_units;
   struct interval narrow;
   result->test = DIFF_TEST_RANK;
-  result->p = rank_test_p(a->values, a->count, b->values, b->count, work->margin);
+  result->p = rank_test_p(a->values, a->count, b->values, b->count, work->delta);
   work->difference =
       rank_test_difference(a->values, a->count, b->values, b->count, 1 - alpha, &work->interval);
   (void)rank_test_difference(a->values, a->count, b->values, b->count, 1 - 2 * alpha, &narrow);
@@ -258,7 +238,7 @@ static double diff_share_of_look(const struct diff_options *options) {
 static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
                            struct work *work, struct diff_result *result) {
   const double alpha = 0.05 * diff_share_of_look(options);
-  diff_set_margin(work);
+  work->sd = diff_spread(work);
   switch (options->method) {
   case DIFF_MODERATED:
     diff_test_means(c, alpha, work, result);
@@ -269,8 +249,6 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
   case diff_method_name_count:
     break;
   }
-  result->margin = expm1(work->margin);
-  result->is_noisy = work->margin > work->delta;
   result->sd = expm1(work->sd);
   result->change = expm1(work->difference);
   if (isfinite(work->interval.low) && isfinite(work->interval.high)) { /* ranks: of few, none */
@@ -355,16 +333,11 @@ static void diff_set_rank_least(const struct work *work, size_t count, double ra
 }
 
 /* Fewest units per side that would decide a case; 0 = not even DIFF_PROCESSES_MAX. fixed: as in
- * effect_processes_needed(). A change between delta and the margin is never decided. */
+ * effect_processes_needed(). */
 static unsigned diff_units_needed(const struct work *work, double alpha, size_t fixed) {
   const struct variance_prior *prior = &work->prior.both;
   const double prior_df = work->prior.known && isfinite(prior->df) ? prior->df : 0;
-  const double size = fabs(work->difference);
-  if (size >= work->delta && size <= work->margin) {
-    return 0;
-  }
-  return effect_processes_needed(work->difference, work->sd, prior_df,
-                                 size < work->delta ? work->delta : work->margin, alpha, 0.8,
+  return effect_processes_needed(work->difference, work->sd, prior_df, work->delta, alpha, 0.8,
                                  (unsigned)fixed, DIFF_PROCESSES_MAX);
 }
 
@@ -434,7 +407,7 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
     if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT ||
         results[i].is_provisional) {
       diff_ask_for_more(&cases[i], &work[i], alpha < rate ? alpha : rate, &results[i]);
-      if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].margin &&
+      if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].delta &&
           results[i].units_needed < summary->rank_processes_least) {
         results[i].units_needed = summary->rank_processes_least;
       }

@@ -14,13 +14,11 @@
  * median: it is to be named by itself (outliers.h), and must not hide what all have in common.
  * Ranks leave the pairs out, which finds less.
  *
- * delta is the smallest change that matters. The margin is what a change must exceed to be
- * reported: delta, or the noise where that is more. The noise is the spread of the difference of
- * two units, one of each side: the root of the sum of the sides' variances, each shrunk within
- * the family. Noise can only keep a change from being reported: equivalence is judged against
- * delta.
+ * delta is the smallest change that matters: a change is reported where it is shown to exceed
+ * delta, and the same where it is shown to be less. Noise is in the standard error alone, which
+ * falls with the number of units: what is noisy takes more of them.
  *
- * Method "moderated": variances are shrunk within a family, and the t test is against the margin
+ * Method "moderated": variances are shrunk within a family, and the t test is against delta
  * (t_test.h); peers that see the same noise count as less than so many (dependence.h). Where one
  * side has more units than the other, the sides' variances are also shrunk separately, and the less
  * certain of both tests counts: a pooled variance is nearly that of the larger side. No standard
@@ -40,15 +38,15 @@
  *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side
- *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than the margin; provisional with fewer
+ *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than delta; provisional with fewer
  *                        than DIFF_PROCESSES_FIRM processes on a side, or runs on the side that
  *                        has most, where they are the unit
  *   SAME                 equivalent: the 90 % interval lies inside delta (TOST); of nodes of which
  *                        several changed unlike the others, their whole mean does too
  *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX units per side would decide
  *                        with a power of 80 %: units_needed
- *   UNCLEAR              undecided, and more would hardly help: the change is too near delta, or
- *                        the case is too noisy: the margin is the noise */
+ *   UNCLEAR              undecided, and as many would not decide: the change is too near delta, or
+ *                        the case too noisy */
 #ifndef HAUL_RUNNER_ANALYSIS_DIFF_H
 #define HAUL_RUNNER_ANALYSIS_DIFF_H
 
@@ -113,8 +111,6 @@ struct diff_result {
   double change;                  /* of the rate, relative; NAN without both sides */
   double change_low, change_high; /* 95 % interval, of all looks; NAN where there is none */
   double p, q;                    /* NAN where nothing was tested; q with all looks */
-  double margin;                  /* relative: delta, or the noise where that is more */
-  bool is_noisy;                  /* the noise is more than delta */
   enum diff_unit unit;
   size_t units[2];          /* of a and b */
   double sd;                /* between units, relative; NAN = not known */

@@ -170,11 +170,9 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
     diff_begin_note(text, begin);
     strbuf_append(text, row->reason);
   }
-  if (result->is_noisy && isfinite(result->margin)) {
+  if (result->verdict == VERDICT_UNCLEAR && result->sd > row->delta) {
     diff_begin_note(text, begin);
-    const double percent = 100 * result->margin;
-    strbuf_append(text, result->verdict == VERDICT_UNCLEAR ? "too noisy: " : "");
-    strbuf_printf(text, percent < 10 ? "margin %.2g %%" : "margin %.0f %%", percent);
+    strbuf_printf(text, "too noisy: spread %.2g %%", 100 * result->sd);
   }
   for (size_t s = 0; s < SIDES; s++) {
     if (row->sides[s].shape.kind != SHAPE_PLAIN) {
@@ -277,12 +275,10 @@ const char *diff_part_name(struct arena *arena, const struct outlier_part *part)
 
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {
   size_t from[delta_source_name_count] = {0};
-  size_t noisy = 0;
   const struct comparison_row *asked = NULL;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     from[row->delta_from]++;
-    noisy += row->result.is_noisy;
     asked = row->delta_from == DELTA_OPTION ? row : asked;
   }
   strbuf_append(text, "a change matters ");
@@ -295,12 +291,6 @@ void diff_delta_words(struct strbuf *text, const struct comparison *comparison) 
     strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
                   strings_plural(from[DELTA_SCENARIO], "its scenario", "their scenario"),
                   from[DELTA_SCENARIO], strings_plural(from[DELTA_SCENARIO], "case", "cases"));
-  }
-  if (noisy > 0) {
-    strbuf_printf(text,
-                  "; %zu %s noisier than that, where only a change beyond the noise (their margin) "
-                  "is reported",
-                  noisy, strings_plural(noisy, "case is", "cases are"));
   }
 }
 

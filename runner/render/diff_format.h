@@ -31,7 +31,7 @@ void diff_rank_words(struct strbuf *text, const struct comparison *comparison);
  * GPUs behind them, "5/5 1/1 8/8". */
 void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
 /* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the
- * reason of its verdict, a margin that is not delta. */
+ * reason of its verdict, a spread beyond delta. */
 void diff_note_words(struct strbuf *text, const struct comparison_row *row);
 
 /* Append the shift of the middle case; nothing where none is known. */

@@ -43,7 +43,6 @@ enum diff_row_use { ROW_BOTH, ROW_FLAT };
   X("p", ROW_BOTH, cell_finite(result->p))                                                         \
   X("q", ROW_BOTH, cell_finite(result->q))                                                         \
   X("test", ROW_BOTH, cell_text(diff_test_text(result->test)))                                     \
-  X("margin_percent", ROW_BOTH, cell_finite(100 * result->margin))                                 \
   X("sd_percent", ROW_BOTH, cell_finite(100 * result->sd))                                         \
   X("processes_a", ROW_FLAT, diff_count_cell(a->processes))                                        \
   X("processes_b", ROW_FLAT, diff_count_cell(b->processes))                                        \
@@ -193,7 +192,6 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
     }
   }
   json_out_boolean(json, "provisional", result->is_provisional);
-  json_out_boolean(json, "noisy", result->is_noisy);
   json_out_text(json, "better", row->figure == FIGURE_RATE ? "more" : "less");
   diff_json_side(json, "a", measured, a);
   diff_json_side(json, "b", measured, b);
