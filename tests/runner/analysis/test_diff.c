@@ -206,7 +206,7 @@ static void noisy_cases_are_unclear_not_the_same(void **state) {
   for (unsigned method = 0; method < diff_method_name_count; method++) {
     compare((enum diff_method)method);
     assert_int_equal(data.summary.verdicts[VERDICT_SAME], 0);
-    assert_int_equal(data.summary.verdicts[VERDICT_REGRESSED], 0);
+    assert_int_equal(data.summary.verdicts[VERDICT_IMPROVED], 0);
     assert_true(data.summary.verdicts[VERDICT_UNCLEAR] > 10);
   }
 }
