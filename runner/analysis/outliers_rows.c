@@ -86,15 +86,20 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
   return (bench->gpus >> gpu & 1) != 0;
 }
 
-/* Counts the cases that are slow, and names their paths, each once. */
-static void rows_slow_cases(struct finder *f, const struct candidate *candidate,
+/* Counts the cases that have peers, and of them those that are slow, and names their paths, each
+ * once. */
+static void rows_count_cases(struct finder *f, const struct candidate *candidate,
                             struct outlier *row) {
   struct strbuf text;
-  row->slow_cases = 0;
+  row->cases = row->slow_cases = 0;
   strbuf_init(&text, TEXT_MAX);
   for (size_t i = 0; i < f->result_count; i++) {
     const struct result *result = &f->results[i];
-    if (!result_is_slow(result) || !rows_is_about(f, result, candidate)) {
+    if (isnan(result->deviation) || !rows_is_about(f, result, candidate)) {
+      continue;
+    }
+    row->cases++;
+    if (!result_is_slow(result)) {
       continue;
     }
     row->slow_cases++;
@@ -221,7 +226,7 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
   row.environment = observation->environment;
   rows_set_gpus(component, &row);
   if (candidate->finding == FINDING_SLOW || candidate->finding == FINDING_EXPLAINED) {
-    rows_slow_cases(f, candidate, &row);
+    rows_count_cases(f, candidate, &row);
   }
   f->outliers->slow_count += row.finding == FINDING_SLOW;
   f->outliers->undecided_count += row.finding == FINDING_UNDECIDED;
