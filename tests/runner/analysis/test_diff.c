@@ -229,28 +229,32 @@ static void enough_processes_find_a_change_in_noise(void **state) {
   }
 }
 
+static void expect_the_same_of_exchanged_sides(void) {
+  struct diff_result first[CASES_MAX];
+  compare(DIFF_MODERATED);
+  memcpy(first, data.results, sizeof first);
+  for (size_t i = 0; i < data.count; i++) {
+    const struct process_sample a = data.cases[i].a;
+    data.cases[i].a = data.cases[i].b;
+    data.cases[i].b = a;
+  }
+  compare(DIFF_MODERATED);
+  for (size_t i = 0; i < data.count; i++) {
+    ASSERT_NEAR(data.results[i].sd, first[i].sd, 1e-9);
+    ASSERT_NEAR(data.results[i].p, first[i].p, 1e-9);
+  }
+}
+
 /* Which side is noisy changes nothing but the sign. */
 static void either_side_may_be_the_noisy_one(void **state) {
   (void)state;
-  struct diff_result first[CASES_MAX];
   make(30, 5, 0.002);
   for (size_t i = 0; i < 30; i++) {
     for (size_t p = 0; p < 5; p++) {
       data.values[i][1][p] = 10 + (double)i + 8 * (data.values[i][1][p] - 10 - (double)i);
     }
   }
-  compare(DIFF_MODERATED);
-  memcpy(first, data.results, sizeof first);
-  for (size_t i = 0; i < 30; i++) {
-    const struct process_sample a = data.cases[i].a;
-    data.cases[i].a = data.cases[i].b;
-    data.cases[i].b = a;
-  }
-  compare(DIFF_MODERATED);
-  for (size_t i = 0; i < 30; i++) {
-    ASSERT_NEAR(data.results[i].sd, first[i].sd, 1e-9);
-    ASSERT_NEAR(data.results[i].p, first[i].p, 1e-9);
-  }
+  expect_the_same_of_exchanged_sides();
 }
 
 static void one_process_a_side_is_never_enough(void **state) {
@@ -522,6 +526,13 @@ static void runs_are_no_change(void **state) {
   }
 }
 
+static void either_side_may_have_the_only_run(void **state) {
+  (void)state;
+  uint64_t seed = 3;
+  make_runs(&(struct run_world){{1, 5}, {1, 6}, 0.001, 0.001}, &seed);
+  expect_the_same_of_exchanged_sides();
+}
+
 /* Without their runs, the same processes report what is not there. */
 static void processes_of_one_run_would_report_it(void **state) {
   (void)state;
@@ -678,6 +689,7 @@ int main(void) {
       cmocka_unit_test(equal_values_are_no_certainty),
       cmocka_unit_test(one_side_alone),
       cmocka_unit_test(runs_are_no_change),
+      cmocka_unit_test(either_side_may_have_the_only_run),
       cmocka_unit_test(processes_of_one_run_would_report_it),
       cmocka_unit_test(nodes_are_compared_with_themselves),
       cmocka_unit_test(a_report_on_three_runs_is_provisional),
