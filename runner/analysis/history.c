@@ -18,6 +18,9 @@ static const double ALPHA = 0.01;
 /* The same of the latest run alone, and of the last two, three ... RECENT_MAX together. */
 static const double ALPHA_LATEST = 0.02;
 static const double ALPHA_RECENT = 0.01;
+static const double ALPHA_LAST = 0.03; /* of both */
+/* Of the marks of one kind, over all series of a look. */
+static const double FALSE_DISCOVERY_RATE = 0.05;
 enum { FACTS_NAMED = 4, RECENT_MAX = 8 };
 
 struct builder {
@@ -25,8 +28,11 @@ struct builder {
   struct history *history;
   struct arena scratch;
   size_t series_capacity;
-  double *processes;          /* ln of the current run, one by one */
-  double *values;             /* ln of the current series: the median of each run */
+  double *processes;  /* ln of the current run, one by one */
+  double *values;     /* ln of the median of each run, of the current series */
+  double *all_values; /* of all series one after the other */
+  size_t all_count;
+  double **values_of;         /* by series */
   struct change_point *found; /* as many as values */
   const struct measured_median **entries;
 };
@@ -38,8 +44,8 @@ static const struct measured_environment *history_environment(const struct measu
 
 /* ---- points ---- */
 
-/* A point of one run's processes. */
-static void history_add_point(struct builder *b, struct history_series *series,
+/* A point of one run's processes; values: those of the series. */
+static void history_add_point(struct builder *b, struct history_series *series, double *values,
                               const struct measured_median *const *entries, size_t count) {
   const struct measured_case *bench = &b->measured->cases[series->bench];
   for (size_t i = 0; i < count; i++) {
@@ -48,7 +54,7 @@ static void history_add_point(struct builder *b, struct history_series *series,
   const double median = sample_median_in_place(b->processes, count);
   const double one = figure_value(bench, exp(b->processes[0]));
   const double other = figure_value(bench, exp(b->processes[count - 1]));
-  b->values[series->point_count] = median;
+  values[series->point_count] = median;
   series->points[series->point_count++] =
       (struct history_point){.run = entries[0]->run,
                              .value = figure_value(bench, exp(median)),
@@ -147,8 +153,9 @@ static size_t history_last_mark(const struct history_series *series, size_t befo
   return at;
 }
 
-/* Holds the last points against those before them, since the last mark. */
-static void history_mark_latest(struct builder *b, struct history_series *series) {
+/* Holds the last points against those before them, since the last mark. alone: the share of its
+ * level that a mark is held to that is the only one of a look. */
+static void history_mark_latest(struct builder *b, struct history_series *series, double alone) {
   const size_t count = series->point_count;
   const size_t first = history_last_mark(series, count);
   const double margin = log1p(history_margin(b, series));
@@ -159,11 +166,10 @@ static void history_mark_latest(struct builder *b, struct history_series *series
   }
   const struct effect latest = history_effect(b, first, count - 1, count);
   series->least_change =
-      expm1(margin + latest.error * student_quantile(1 - ALPHA_LATEST / 2, latest.df));
+      expm1(margin + latest.error * student_quantile(1 - alone * ALPHA_LATEST / 2, latest.df));
   size_t recent = series->earlier + 1 - HISTORY_EARLIER_MIN;
   recent = recent < RECENT_MAX ? recent : RECENT_MAX;
   double best = 1; /* p as a share of its level */
-  double best_p = 1;
   size_t best_at = count;
   for (size_t k = 1; k <= recent; k++) {
     const double level = k == 1 ? ALPHA_LATEST : ALPHA_RECENT / (double)(recent - 1);
@@ -171,12 +177,11 @@ static void history_mark_latest(struct builder *b, struct history_series *series
     const double p = effect_p(&effect, margin);
     if (p / level < best) {
       best = p / level;
-      best_p = p;
       best_at = count - k;
     }
   }
   if (best_at < count) {
-    history_mark(b, series, best_at, HISTORY_LATEST, best_p);
+    history_mark(b, series, best_at, HISTORY_LATEST, best * ALPHA_LAST);
   }
 }
 
@@ -211,8 +216,51 @@ static void history_set_changes(struct builder *b, struct history_series *series
   }
 }
 
-static void history_mark_all(struct builder *b, struct history_series *series) {
-  history_mark_drivers(b, series);
+static bool history_is_tested(const struct history_series *series) {
+  return series->point_count > HISTORY_EARLIER_MIN;
+}
+
+/* Takes back the marks of a kind that may be chance among so many series: q values beyond the false
+ * discovery rate. */
+static void history_keep_certain(struct builder *b, enum history_mark mark) {
+  double *q = arena_array(&b->scratch, b->all_count, sizeof *q);
+  const struct history *history = b->history;
+  size_t count = 0;
+  for (size_t s = 0; s < history->series_count; s++) {
+    const struct history_series *series = &history->series[s];
+    const size_t before = count;
+    for (size_t i = 0; i < series->point_count; i++) {
+      if (series->points[i].mark == mark) {
+        q[count++] = series->points[i].p;
+      }
+    }
+    if (count == before && history_is_tested(series)) {
+      q[count++] = 1;
+    }
+  }
+  (void)fdr_q_values(q, count, q);
+  size_t at = 0;
+  for (size_t s = 0; s < history->series_count; s++) {
+    const struct history_series *series = &history->series[s];
+    const size_t before = at;
+    for (size_t i = 0; i < series->point_count; i++) {
+      struct history_point *point = &series->points[i];
+      if (point->mark == mark && q[at++] > FALSE_DISCOVERY_RATE) {
+        point->mark = HISTORY_NO_MARK;
+        point->p = NAN;
+        point->what = NULL;
+      }
+    }
+    at += at == before && history_is_tested(series);
+  }
+}
+
+static struct history_series *history_choose(struct builder *b, size_t series) {
+  b->values = b->values_of[series];
+  return &b->history->series[series];
+}
+
+static void history_mark_all_changes(struct builder *b, struct history_series *series) {
   for (size_t first = 0; first < series->point_count;) {
     size_t last = first + 1;
     while (last < series->point_count && series->points[last].mark != HISTORY_DRIVER) {
@@ -221,9 +269,29 @@ static void history_mark_all(struct builder *b, struct history_series *series) {
     history_mark_changes(b, series, first, last);
     first = last;
   }
-  history_mark_latest(b, series);
-  history_test_drivers(b, series);
-  history_set_changes(b, series);
+}
+
+static void history_mark_all(struct builder *b) {
+  const size_t count = b->history->series_count;
+  size_t tested = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct history_series *series = history_choose(b, i);
+    history_mark_drivers(b, series);
+    history_mark_all_changes(b, series);
+    tested += history_is_tested(series);
+  }
+  history_keep_certain(b, HISTORY_CHANGE);
+  const double alone =
+      tested > 1 ? fmin(1, FALSE_DISCOVERY_RATE / (ALPHA_LAST * (double)tested)) : 1;
+  for (size_t i = 0; i < count; i++) {
+    history_mark_latest(b, history_choose(b, i), alone);
+  }
+  history_keep_certain(b, HISTORY_LATEST);
+  for (size_t i = 0; i < count; i++) {
+    struct history_series *series = history_choose(b, i);
+    history_test_drivers(b, series);
+    history_set_changes(b, series);
+  }
 }
 
 /* ---- series ---- */
@@ -233,6 +301,7 @@ static void history_add_series(struct builder *b, const struct measured_median *
                                size_t count, bool one_of_many) {
   struct history *history = b->history;
   const size_t bench = entries[count - 1]->bench;
+  double *values = b->all_values + b->all_count;
   struct history_series series = {
       .bench = bench,
       .figure = b->measured->cases[bench].figure,
@@ -246,10 +315,11 @@ static void history_add_series(struct builder *b, const struct measured_median *
     while (last < count && entries[last]->run == entries[first]->run) {
       last++;
     }
-    history_add_point(b, &series, entries + first, last - first);
+    history_add_point(b, &series, values, entries + first, last - first);
     first = last;
   }
-  history_mark_all(b, &series);
+  b->all_count += series.point_count;
+  b->values_of[history->series_count] = values;
   history->series = arena_grow(&history->arena, history->series, history->series_count,
                                &b->series_capacity, sizeof *history->series);
   history->series[history->series_count++] = series;
@@ -360,7 +430,8 @@ struct history *history_new(const struct measured *measured) {
   if (b.history == NULL) {
     abort(); /* as arena.h does: no condition to recover from */
   }
-  b.values = arena_array(&b.scratch, count, sizeof *b.values);
+  b.all_values = arena_array(&b.scratch, count, sizeof *b.all_values);
+  b.values_of = arena_array(&b.scratch, count, sizeof *b.values_of);
   b.processes = arena_array(&b.scratch, count, sizeof *b.processes);
   b.found = arena_array(&b.scratch, count, sizeof *b.found);
   b.entries = arena_array(&b.scratch, count, sizeof *b.entries);
@@ -370,6 +441,7 @@ struct history *history_new(const struct measured *measured) {
     history_add_case(&b, measured->medians + first, last - first, sortable);
     first = last;
   }
+  history_mark_all(&b);
   if (b.history->series_count > 1) {
     qsort_r(b.history->series, b.history->series_count, sizeof *b.history->series,
             history_compare_series, &b);

@@ -7,7 +7,9 @@
  * series; the marks name the facts that changed there. It needs about 14 runs, so that the last
  * ones are also held against those before them, since the mark before: the latest run alone by a t
  * test of one new value against the others, at a level of 2 %, and the last two, three ... at 1 %
- * over all of them. A change below the margin of the case is none. */
+ * over all of them. Of many series less is said: the marks of each kind are held to a false
+ * discovery rate of 5 % over all series of a look. A change below the margin of the case is none.
+ */
 #ifndef HAUL_RUNNER_ANALYSIS_HISTORY_H
 #define HAUL_RUNNER_ANALYSIS_HISTORY_H
 
@@ -25,8 +27,9 @@ struct history_point {
   double value, low, high; /* the figure: median, minimum and maximum of the processes */
   unsigned processes;
   enum history_mark mark;
-  double change;    /* with a mark: of the figure, against the stretch since the mark before */
-  double p;         /* with a mark; NAN for a driver with too few runs before it to tell */
+  double change; /* with a mark: of the figure, against the stretch since the mark before */
+  double p; /* with a mark, of all places looked at; NAN for a driver with too few runs before it to
+               tell */
   const char *what; /* with a mark: "driver 580.65.06 to 590.44.01", "kernel, vbios"; may be NULL */
 };
 
@@ -41,7 +44,7 @@ struct history_series {
   /* What the latest run is held against: the runs since the last mark before it. */
   size_t earlier;
   /* The least change of the latest run that would be marked, relative; NAN = with less than
-   * HISTORY_EARLIER_MIN runs nothing can be told. */
+   * HISTORY_EARLIER_MIN runs nothing can be told. Of many series: as the only mark of the look. */
   double least_change;
 };
 

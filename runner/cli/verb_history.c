@@ -39,7 +39,8 @@ const struct verb VERB_HISTORY = {
         "processes. | marks a new driver version, ^ a new level under the same driver "
         "(Pettitt's test, one false positive in a hundred series) or that the latest run or runs "
         "are off the level before them (t test, three in a hundred). Several cases give one chart "
-        "each; -v adds their runs.",
+        "each, and their marks are held to a false discovery rate of 5 % together; -v adds their "
+        "runs.",
     .options = VERB_HISTORY_OPTIONS,
     .word_max = 1,
     .check = verb_history_check,
