@@ -88,14 +88,42 @@ void summary_of_values(double *values, size_t count, struct summary *summary) {
   }
 }
 
-void summary_of_trials(const struct trial *trials, size_t count, double *scratch,
-                       struct summary *summary) {
-  size_t used = 0;
-  for (size_t i = 0; i < count; i++) {
-    const struct trial *trial = &trials[i];
-    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0) {
-      scratch[used++] = (double)trial->elapsed_ns / (double)trial->iterations;
+void summary_of_visits(double *values, const size_t ends[VISITS_MAX], struct summary *summary) {
+  double medians[VISITS_MAX];
+  size_t visits = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < VISITS_MAX; begin = ends[i++]) {
+    const size_t count = ends[i] - begin;
+    if (count > 0) {
+      qsort(values + begin, count, sizeof *values, statistics_compare_doubles);
+      medians[visits++] = sorted_quantile(values + begin, count, 0.5);
     }
   }
-  summary_of_values(scratch, used, summary);
+  summary_of_values(values, begin, summary);
+  if (visits > 1) {
+    qsort(medians, visits, sizeof *medians, statistics_compare_doubles);
+    summary->median_ns = sorted_quantile(medians, visits, 0.5);
+    summary->median_low_ns = medians[0];
+    summary->median_high_ns = medians[visits - 1];
+  }
+}
+
+bool summary_takes(const struct trial *trial) {
+  return trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0;
+}
+
+void summary_of_trials(const struct trial *trials, size_t count, double *scratch,
+                       struct summary *summary) {
+  size_t ends[VISITS_MAX] = {0};
+  size_t used = 0;
+  size_t next = 0;
+  for (uint32_t visit = 0; visit < VISITS_MAX; visit++) {
+    for (; next < count && trials[next].visit <= visit; next++) {
+      if (summary_takes(&trials[next])) {
+        scratch[used++] = (double)trials[next].elapsed_ns / (double)trials[next].iterations;
+      }
+    }
+    ends[visit] = used;
+  }
+  summary_of_visits(scratch, ends, summary);
 }

@@ -6,7 +6,11 @@
 
 #include <stddef.h>
 
-/* Of the measured trials that are ok, per iteration, in ns. count = 0: all the rest is 0. */
+enum { VISITS_MAX = 8 };
+
+/* Of the measured trials that are ok, per iteration, in ns. count = 0: all the rest is 0. Of
+ * several visits the median is that of the visits' medians, so that each visit has one vote, and
+ * its interval their range; the rest is of all trials together. */
 struct summary {
   uint32_t count;
   double median_ns;
@@ -20,7 +24,12 @@ struct summary {
 
 /* values need not be sorted; they are left sorted. */
 void summary_of_values(double *values, size_t count, struct summary *summary);
-/* Takes trials with phase measure, status ok and iterations > 0. scratch holds count doubles. */
+/* Values in the order of their visits: those of visit i end before ends[i]. A visit may have none.
+ */
+void summary_of_visits(double *values, const size_t ends[VISITS_MAX], struct summary *summary);
+/* Whether it counts: of phase measure, status ok and iterations > 0. */
+bool summary_takes(const struct trial *trial);
+/* Of the trials that count, in the order of their visits. scratch holds count doubles. */
 void summary_of_trials(const struct trial *trials, size_t count, double *scratch,
                        struct summary *summary);
 /* Quantile p (0 to 1) of ascending values by linear interpolation at rank p * (count - 1): type 7

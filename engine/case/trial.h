@@ -11,6 +11,7 @@
 /* One timed execution of all flows of a case. */
 struct trial {
   uint32_t ordinal; /* from 0 in the case, warm-up included */
+  uint32_t visit;   /* of the case, from 0 (engine/case/visits.h) */
   enum trial_phase phase;
   enum trial_status status;
   uint32_t iterations; /* back-to-back repeats in elapsed_ns */

@@ -3,7 +3,7 @@
 #include "runner/record/record_state.h"
 
 #include "engine/base/clock.h"
-#include "engine/case/statistics.h"
+#include "engine/case/visits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,8 +68,7 @@ static void record_bind_medians(struct record *record, struct statement *stateme
     for (size_t i = 0; i < report->trial_count; i++) {
       const struct trial *trial = &report->trials[i];
       const uint64_t value = record_trial_value(trial, column);
-      if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0 &&
-          value > 0) {
+      if (summary_takes(trial) && value > 0) {
         values[count++] = (double)value / trial->iterations;
       }
     }
@@ -103,6 +102,24 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
   statement_bind_int(statement, ":cache_flushed_ns", (int64_t)outcome->cache_flushed_ns);
 }
 
+static void record_bind_visits(struct statement *statement, const struct pending_case *pending) {
+  const struct visits_found *found = &pending->visits;
+  statement_bind_int(statement, ":again", pending->report.visit > 0);
+  if (found->visits > 0) {
+    statement_bind_int(statement, ":visits", found->visits);
+  }
+  if (found->settled != SETTLED_NOT) {
+    statement_bind_text(statement, ":settled", settled_text(found->settled));
+  }
+  if (found->undisturbed_ns > 0) {
+    statement_bind_real(statement, ":undisturbed_ns", found->undisturbed_ns);
+    statement_bind_real(statement, ":undisturbed_low_ns", found->low_ns);
+    statement_bind_real(statement, ":undisturbed_high_ns", found->high_ns);
+    statement_bind_real(statement, ":disturbed_share", found->disturbed_share);
+    statement_bind_real(statement, ":disturbed_most", found->disturbed_most);
+  }
+}
+
 static enum status record_insert_case_run(struct record *record, const struct pending_case *pending,
                                           int64_t *id, struct error *err) {
   const struct case_report *report = &pending->report;
@@ -120,6 +137,7 @@ static enum status record_insert_case_run(struct record *record, const struct pe
   }
   record_bind_summary(statement, &summary);
   record_bind_medians(record, statement, report);
+  record_bind_visits(statement, pending);
   if (report->trial_count > 0) {
     const struct trial *first = &report->trials[0];
     const struct trial *last = &report->trials[report->trial_count - 1];
@@ -128,18 +146,19 @@ static enum status record_insert_case_run(struct record *record, const struct pe
     statement_bind_int(statement, ":ended_at_ns",
                        (int64_t)(last->start_ns + last->elapsed_ns) + record->clock_offset_ns);
   }
-  enum status status = statement_run(statement, err);
-  if (status != STATUS_OK &&
-      sqlite3_extended_errcode(record->database->handle) == SQLITE_CONSTRAINT_UNIQUE) {
+  enum status status = record_read_number(statement, id, err);
+  if (status == STATUS_OK && *id == 0) {
     record->contested = true;
     status = error_set(err, STATUS_DENIED,
                        "another haul measures this run at the same time, with other locks "
                        "(HAUL_LOCKS, a container), and recorded a case that was measured here as "
                        "well; it goes on");
   }
-  *id = sqlite3_last_insert_rowid(record->database->handle);
   return status;
 }
+
+/* As many notes may a visit have: of the measurement, and of what slowed it. */
+enum { NOTE_NUMBERS = 2 * NOTES_MAX };
 
 enum status record_insert_notes(struct record *record, int64_t case_run, const struct notes *notes,
                                 uint32_t first, struct error *err) {
@@ -150,6 +169,7 @@ enum status record_insert_notes(struct record *record, int64_t case_run, const s
     struct statement *statement = record_statement(record, INSERT_NOTE);
     statement_bind_int(statement, ":case_run", case_run);
     statement_bind_int(statement, ":ordinal", first + i);
+    statement_bind_int(statement, ":numbers", NOTE_NUMBERS);
     statement_bind_text(statement, ":kind", note_kind_text(note->kind));
     if (note->gpu != NOTE_NO_GPU) {
       statement_bind_int(statement, ":gpu", note->gpu);
@@ -183,14 +203,16 @@ static enum status record_insert_trials(struct record *record, const struct case
   const int iterations = statement_parameter(statement, ":iterations");
   const int start_ns = statement_parameter(statement, ":start_ns");
   const int elapsed_ns = statement_parameter(statement, ":elapsed_ns");
+  const int visit = statement_parameter(statement, ":visit");
   int columns[TRIAL_COLUMN_COUNT];
   for (size_t column = 0; column < TRIAL_COLUMN_COUNT; column++) {
     columns[column] = statement_parameter(statement, TRIAL_COLUMNS[column].parameter);
   }
   statement_bind_int(statement, ":case_run", case_run);
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < report->trial_count && status == STATUS_OK; i++) {
+  for (size_t i = report->recorded_trials; i < report->trial_count && status == STATUS_OK; i++) {
     const struct trial *trial = &report->trials[i];
+    (void)sqlite3_bind_int64(stmt, visit, trial->visit);
     (void)sqlite3_bind_int64(stmt, ordinal, trial->ordinal);
     (void)sqlite3_bind_int(stmt, phase, (int)trial->phase);
     (void)sqlite3_bind_int(stmt, trial_status, (int)trial->status);
@@ -224,7 +246,8 @@ static enum status record_insert_flow_trials(struct record *record,
   const int iterations = statement_parameter(statement, ":iterations");
   statement_bind_int(statement, ":case_run", case_run);
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < report->flow_trial_count && status == STATUS_OK; i++) {
+  for (size_t i = report->recorded_flow_trials; i < report->flow_trial_count && status == STATUS_OK;
+       i++) {
     const struct flow_trial *trial = &report->flow_trials[i];
     (void)sqlite3_bind_int64(stmt, ordinal, trial->ordinal);
     (void)sqlite3_bind_int64(stmt, flow, trial->flow);
@@ -240,7 +263,8 @@ static enum status record_insert_flow_trials(struct record *record,
 
 /* Per-iteration times of one flow, from the trials that count. Trials come in the order of their
  * ordinals, and so do flow trials. */
-static size_t record_flow_values(const struct case_report *report, uint32_t flow, double *values) {
+static void record_flow_values(const struct case_report *report, uint32_t flow, double *values,
+                               size_t ends[VISITS_MAX]) {
   size_t count = 0;
   size_t at = 0;
   for (size_t i = 0; i < report->flow_trial_count; i++) {
@@ -255,12 +279,15 @@ static size_t record_flow_values(const struct case_report *report, uint32_t flow
       continue;
     }
     const struct trial *trial = &report->trials[at];
-    if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0) {
+    if (summary_takes(trial)) {
       const uint64_t own = timed->iterations > 0 ? timed->iterations : trial->iterations;
       values[count++] = (double)timed->elapsed_ns / (double)own;
+      ends[trial->visit < VISITS_MAX ? trial->visit : VISITS_MAX - 1] = count;
     }
   }
-  return count;
+  for (size_t visit = 1; visit < VISITS_MAX; visit++) {
+    ends[visit] = ends[visit] < ends[visit - 1] ? ends[visit - 1] : ends[visit];
+  }
 }
 
 static enum status record_insert_flow_runs(struct record *record, const struct case_report *report,
@@ -274,7 +301,9 @@ static enum status record_insert_flow_runs(struct record *record, const struct c
   }
   for (uint32_t flow = 0; flow < flow_count && status == STATUS_OK; flow++) {
     struct summary summary = {0};
-    summary_of_values(values, record_flow_values(report, flow, values), &summary);
+    size_t ends[VISITS_MAX] = {0};
+    record_flow_values(report, flow, values, ends);
+    summary_of_visits(values, ends, &summary);
     if (summary.count == 0) {
       continue;
     }
@@ -291,10 +320,11 @@ static enum status record_insert_case(struct record *record, const struct pendin
                                       struct error *err) {
   int64_t case_run = 0;
   const struct case_report *report = &pending->report;
+  const uint32_t first = report->visit * NOTE_NUMBERS;
   enum status status = record_insert_case_run(record, pending, &case_run, err);
-  status = THEN(status, record_insert_notes(record, case_run, &pending->outcome.notes, 0, err));
+  status = THEN(status, record_insert_notes(record, case_run, &pending->outcome.notes, first, err));
   status = THEN(status, record_insert_notes(record, case_run, &pending->slowed,
-                                            pending->outcome.notes.count, err));
+                                            first + pending->outcome.notes.count, err));
   status = THEN(status, record_insert_trials(record, report, case_run, err));
   status = THEN(status, record_insert_flow_trials(record, report, case_run, err));
   return THEN(status, record_insert_flow_runs(record, report, pending->flow_count, case_run, err));
@@ -359,8 +389,10 @@ static enum status record_add_pending(struct record *record, const struct plan *
   added->trials = record_copy(report->trials, report->trial_count, sizeof *report->trials);
   added->flow_trials =
       record_copy(report->flow_trials, report->flow_trial_count, sizeof *report->flow_trials);
+  added->visits = report->visits != NULL ? *report->visits : (struct visits_found){0};
   added->slowed = report->slowed != NULL ? *report->slowed : (struct notes){0};
   added->report.slowed = NULL;
+  added->report.visits = NULL;
   added->report.trials = added->trials;
   added->report.flow_trials = added->flow_trials;
   added->report.outcome = NULL; /* pending cases move when their array grows */

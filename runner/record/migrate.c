@@ -8,7 +8,8 @@
 
 #define MIGRATION_FOLDER "migrations/"
 
-const char *const migrate_views[] = {"views_note.sql", "views.sql", "views_machine.sql", NULL};
+const char *const migrate_views[] = {"views_note.sql", "views.sql", "views_trial.sql",
+                                     "views_machine.sql", NULL};
 
 /* The version a file leads to; 0: not a migration. */
 static int migrate_version_of(const struct embedded_file *file) {

@@ -67,7 +67,8 @@ bool record_is_contested(const struct record *record);
 /* Before the first case of each process; again when another worker goes on with it. */
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) CHECK_RESULT;
-/* A case in the process that was started last. Its trials come in the order of their ordinals. It
+/* A case in the process that was started last; of a further visit, in place of what it said before.
+ * Its trials come in the order of their ordinals. It
  * is written with others that end within RECORD_GROUP_NS: with the case that ends so long after the
  * first of them, with the next transaction of another kind, or by record_settle(). What is killed
  * before loses at most those. Where they cannot be written together, those that can be alone are,
@@ -132,6 +133,18 @@ void resumed_run_fini(struct resumed_run *run);
 enum status record_resume_run(struct record *record, const struct resumed_run *run,
                               const struct machine *machine, const struct plan *plan,
                               struct error *err) CHECK_RESULT;
+/* The trials of a case in a process, of all its visits so far. */
+struct visits_read {
+  struct trial *trials;
+  size_t trial_count;
+  struct flow_trial *flow_trials;
+  size_t flow_trial_count;
+};
+/* Those of an earlier session; false: the case had no open visits when that session ended, or its
+ * process had, or they cannot be read: the next transaction says why. */
+bool record_read_visits(struct record *record, uint32_t process, const char *case_key,
+                        struct visits_read *visits);
+void visits_read_fini(struct visits_read *visits);
 /* True when that case has a final result in that process (ok, skipped, failed, crashed, hung or
  * corrupt all count). False also if the database cannot be read: the next transaction says why. */
 bool record_has_case(struct record *record, uint32_t process, const char *case_key);

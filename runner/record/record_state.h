@@ -44,6 +44,9 @@
   X(INSERT_IMPORTED, "result/insert_imported")                                                     \
   X(INSERT_NOTE, "result/insert_note")                                                             \
   X(INSERT_FLOW_RUN, "result/insert_flow_run")                                                     \
+  X(OPEN_CASE, "result/open_case")                                                                 \
+  X(TRIALS, "result/trials")                                                                       \
+  X(FLOW_TRIALS, "result/flow_trials")                                                             \
   X(INSERT_TRIAL, "result/insert_trial")                                                           \
   X(INSERT_FLOW_TRIAL, "result/insert_flow_trial")                                                 \
   X(INSERT_TELEMETRY, "run/insert_telemetry")
@@ -55,6 +58,7 @@ struct pending_case {
   int64_t process;           /* process.id */
   struct case_outcome outcome;
   struct notes slowed; /* none: nothing was seen */
+  struct visits_found visits;
   struct trial *trials;
   struct flow_trial *flow_trials;
   uint32_t flow_count;

@@ -135,3 +135,71 @@ bool record_has_case(struct record *record, uint32_t process, const char *case_k
   statement_bind_text(statement, ":case_key", case_key);
   return record_read_number(statement, &found, &err) == STATUS_OK && found != 0;
 }
+
+static enum status record_read_trials(struct record *record, int64_t case_run,
+                                      struct visits_read *visits, struct error *err) {
+  struct statement *statement = record_statement(record, TRIALS);
+  sqlite3_stmt *stmt = statement->stmt;
+  enum status status = STATUS_OK;
+  statement_bind_int(statement, ":case_run", case_run);
+  while (statement_next(statement, &status, err)) {
+    visits->trials =
+        record_reallocate(visits->trials, visits->trial_count + 1, sizeof *visits->trials);
+    visits->trials[visits->trial_count++] = (struct trial){
+        .visit = (uint32_t)sqlite3_column_int(stmt, 0),
+        .ordinal = (uint32_t)sqlite3_column_int64(stmt, 1),
+        .phase = (enum trial_phase)sqlite3_column_int(stmt, 2),
+        .status = (enum trial_status)sqlite3_column_int(stmt, 3),
+        .iterations = (uint32_t)sqlite3_column_int64(stmt, 4),
+        .start_ns = (uint64_t)(sqlite3_column_int64(stmt, 5) - record->clock_offset_ns),
+        .elapsed_ns = (uint64_t)sqlite3_column_int64(stmt, 6),
+        .cycles = (uint64_t)sqlite3_column_int64(stmt, 7),
+        .submit_ns = (uint64_t)sqlite3_column_int64(stmt, 8),
+        .gpu_ns = (uint64_t)sqlite3_column_int64(stmt, 9)};
+  }
+  return status;
+}
+
+static enum status record_read_flow_trials(struct record *record, int64_t case_run,
+                                           struct visits_read *visits, struct error *err) {
+  struct statement *statement = record_statement(record, FLOW_TRIALS);
+  sqlite3_stmt *stmt = statement->stmt;
+  enum status status = STATUS_OK;
+  statement_bind_int(statement, ":case_run", case_run);
+  while (statement_next(statement, &status, err)) {
+    visits->flow_trials = record_reallocate(visits->flow_trials, visits->flow_trial_count + 1,
+                                            sizeof *visits->flow_trials);
+    visits->flow_trials[visits->flow_trial_count++] =
+        (struct flow_trial){.ordinal = (uint32_t)sqlite3_column_int64(stmt, 0),
+                            .flow = (uint32_t)sqlite3_column_int64(stmt, 1),
+                            .start_ns = (uint64_t)sqlite3_column_int64(stmt, 2),
+                            .elapsed_ns = (uint64_t)sqlite3_column_int64(stmt, 3),
+                            .iterations = (uint64_t)sqlite3_column_int64(stmt, 4)};
+  }
+  return status;
+}
+
+bool record_read_visits(struct record *record, uint32_t process, const char *case_key,
+                        struct visits_read *visits) {
+  struct statement *statement = record_statement(record, OPEN_CASE);
+  struct error err = {0};
+  int64_t case_run = 0;
+  statement_bind_int(statement, ":process", process);
+  statement_bind_text(statement, ":case_key", case_key);
+  enum status status = record_read_number(statement, &case_run, &err);
+  if (status != STATUS_OK || case_run == 0) {
+    return false;
+  }
+  status = record_read_trials(record, case_run, visits, &err);
+  status = THEN(status, record_read_flow_trials(record, case_run, visits, &err));
+  if (status != STATUS_OK) {
+    visits_read_fini(visits);
+  }
+  return status == STATUS_OK;
+}
+
+void visits_read_fini(struct visits_read *visits) {
+  free(visits->trials);
+  free(visits->flow_trials);
+  *visits = (struct visits_read){0};
+}

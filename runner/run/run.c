@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/machine/machine.h"
 #include "runner/run/preflight.h"
+#include "runner/run/settle.h"
 #include "runner/run/show.h"
 #include "runner/run/slowed.h"
 #include "runner/run/status_line.h"
@@ -34,6 +35,7 @@ struct run_state {
   size_t counts[case_status_name_count];
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
   struct slowed slowed;
+  struct settle settle;
   struct lock *owner; /* of a new run */
   uint64_t started_ns;
   int64_t number; /* of the run in the database */
@@ -52,6 +54,11 @@ static void run_say_written(struct run_state *state) {
   if (!record_has_pending(state->record)) {
     status_line_written(&state->line);
   }
+}
+
+static bool run_is_open(void *context, uint32_t process, size_t case_index) {
+  struct run_state *state = context;
+  return settle_is_open(&state->settle, state->resumed ? state->record : NULL, process, case_index);
 }
 
 static enum status run_take_process_started(void *context, uint32_t process, pid_t pid,
@@ -92,9 +99,10 @@ static enum status run_take_case_start(void *context, size_t case_index, struct 
   return STATUS_OK;
 }
 
-/* The noise of trials that ended before they were within precision. */
+/* The noise of trials that ended before they were within precision: of a first visit, for time runs
+ * on between two. */
 static void run_mark_noise(struct case_report *report) {
-  if (report->outcome->status != CASE_OK ||
+  if (report->outcome->status != CASE_OK || report->visit > 0 ||
       (report->outcome->stop != STOP_TIME && report->outcome->stop != STOP_TRIALS)) {
     return;
   }
@@ -149,12 +157,14 @@ static enum status run_take_case(void *context, const struct case_report *report
   struct notes slowed = {0};
   claim_look(state->request->claim);
   slowed_find(&state->slowed, state->plan->machine, bench_case, state->request->claim, &slowed);
-  struct case_report marked = *report;
+  struct case_report marked;
+  settle_add(&state->settle, report, &marked);
   marked.slowed = &slowed;
   run_mark_noise(&marked);
   RETURN_ON_ERROR(record_case(state->record, state->plan, &marked, err));
-  state->counts[report->outcome->status]++;
-  state->done++;
+  state->counts[report->outcome->status] +=
+      report->visit == 0 || report->outcome->status != CASE_OK;
+  state->done += report->visit == 0;
   run_note_wrong(state, report);
   status_line_case(&state->line, bench_case, &marked, state->done, state->total);
   run_say_written(state);
@@ -206,6 +216,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
   struct supervise_sink sink = {
       .context = state,
       .already_done = state->resumed ? run_already_done : NULL,
+      .is_open = run_is_open,
       .process_started = run_take_process_started,
       .case_starts = run_take_case_start,
       .case_finished = run_take_case,
@@ -219,6 +230,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
       .processes = state->processes,
       .telemetry_ns = scenario->run.telemetry_ns,
       .pause_ns = scenario->run.pause_ns,
+      .settle_ns = scenario->run.settle_ns,
       .budget_ns =
           state->request->budget_ns > 0 ? state->request->budget_ns : scenario->run.budget_ns,
       .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
@@ -323,6 +335,7 @@ static int run_measure_and_show(struct run_state *state) {
     telemetry_extent_init(&state->extents[i]);
   }
   slowed_init(&state->slowed);
+  settle_init(&state->settle, state->plan);
   status_line_init(&state->line, common);
   if (state->plan->machine->simulated && !state->request->repeated) {
     say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
@@ -337,6 +350,7 @@ static int run_measure_and_show(struct run_state *state) {
   status = THEN(status, run_measure(state, &err));
   status = THEN(status, run_record_late_checks(state, &err));
   status = run_record_end(state, status, &ended, &err, &end_err);
+  settle_fini(&state->settle);
   struct shard *shard = state->request->shard;
   const char *resume = shard != NULL ? shard_resume_command(shard, uuid, &state->arena)
                                      : arena_format(&state->arena, "haul run --resume run:%.13s%s",

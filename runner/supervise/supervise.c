@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,6 +20,10 @@
 static const uint64_t tick_ns = 200000000;          /* between progress reports */
 static const uint64_t leave_limit_ns = 10000000000; /* for a worker to free its memory */
 enum { STARTS_MAX = 3, START_LIMIT_FLOORS = 4 /* a driver may take long to wake its GPUs */ };
+/* From the end of a case's first visit to its second; it doubles from visit to visit. Episodes of
+ * noise on the hosts that were looked at last up to 0.2 s. */
+static const uint64_t visit_gap_ns = 250000000;
+static const uint64_t visit_gap_max_ns = 2000000000;
 /* What a start or a case has at least, however little is left of the budget. */
 static const uint64_t budget_grace_ns = 2000000000;
 
@@ -41,6 +46,11 @@ uint64_t eta_left_ns(const struct eta *eta, uint64_t running_ns) {
   return left_ns > 0 ? (uint64_t)left_ns : 0;
 }
 
+/* When a case was last measured. */
+struct visit_time {
+  uint64_t ended_ns, took_ns;
+};
+
 struct supervisor {
   const struct plan *plan;
   const struct supervise_options *options;
@@ -58,9 +68,11 @@ struct supervisor {
   uint64_t case_longest_ns; /* that the plan expects of it */
   uint64_t stop_by_ns;      /* after an interrupt: a case that takes longer ends then; 0 = none */
   struct eta eta;
-  uint32_t pauses_left;  /* that did not begin yet */
-  uint64_t pause_end_ns; /* of the present one; 0 = there is none */
-  bool measured;         /* a process has ended */
+  uint32_t pauses_left;     /* that did not begin yet */
+  uint64_t pause_end_ns;    /* of the present one; 0 = there is none */
+  bool measured;            /* a process has ended */
+  struct visit_time *times; /* of each case in the present process */
+  uint64_t settle_end_ns;   /* of the time for further visits */
   struct progress progress;
 };
 
@@ -87,7 +99,11 @@ static void supervise_report_progress(struct supervisor *supervisor, uint64_t no
       supervisor->pause_end_ns > now_ns ? supervisor->pause_end_ns - now_ns : 0;
   progress->case_left_ns =
       supervisor->case_longest_ns > running_ns ? supervisor->case_longest_ns - running_ns : 0;
-  progress->left_ns = eta_left_ns(&supervisor->eta, running_ns) + progress->pause_left_ns +
+  const uint64_t settle_left_ns = progress->visit > 0 && supervisor->settle_end_ns > now_ns
+                                      ? supervisor->settle_end_ns - now_ns
+                                      : 0;
+  progress->left_ns = eta_left_ns(&supervisor->eta, running_ns) + settle_left_ns +
+                      progress->pause_left_ns +
                       supervisor->pauses_left * supervisor->options->pause_ns;
   supervisor->sink->progress(supervisor->sink->context, progress);
 }
@@ -309,6 +325,7 @@ static enum status supervise_hand_over(struct supervisor *supervisor, size_t cas
         sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err));
   }
   report->process = supervisor->progress.process;
+  report->visit = supervisor->progress.visit;
   report->case_index = case_index;
   report->trials = collect->trials.items;
   report->trial_count = collect->trials.count;
@@ -395,16 +412,20 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   bool ended = supervise_await_case(supervisor, case_index, &outcome, &report);
   supervise_take_samples(supervisor, &supervisor->collect);
   uint64_t now_ns = child_now_ns();
-  eta_finish(&supervisor->eta, item->estimate_ns, now_ns - supervisor->case_started_ns);
+  supervisor->times[case_index] = (struct visit_time){now_ns, now_ns - supervisor->case_started_ns};
+  if (supervisor->progress.visit == 0) {
+    eta_finish(&supervisor->eta, item->estimate_ns, now_ns - supervisor->case_started_ns);
+  }
   supervisor->case_started_ns = 0;
   if (!ended && *supervisor->options->interrupted == 0) {
-    return supervise_end_budget(supervisor, err);
+    /* A visit that did not end leaves the case as it was. */
+    return supervisor->progress.visit == 0 ? supervise_end_budget(supervisor, err) : STATUS_OK;
   }
   if (!ended) {
     return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
   }
   supervisor->lost = 0;
-  supervisor->progress.done++;
+  supervisor->progress.done += supervisor->progress.visit == 0;
   supervisor->progress.bench = NULL;
   enum status status = supervise_hand_over(supervisor, case_index, &report, err);
   supervise_report_progress(supervisor, child_now_ns());
@@ -492,20 +513,96 @@ static enum status supervise_pause(struct supervisor *supervisor, struct error *
                          supervisor->progress.process + 1);
 }
 
+/* Further visits ------------------------------------------------------------------------------- */
+
+static uint64_t supervise_settle_ns(const struct supervisor *supervisor, uint64_t first_round_ns) {
+  const uint64_t processes = supervisor->options->processes;
+  const uint64_t least_ns = SUPERVISE_SETTLE_NS / processes;
+  return supervisor->options->settle_ns != SUPERVISE_SETTLE_AUTO
+             ? supervisor->options->settle_ns / processes
+         : first_round_ns > least_ns ? first_round_ns
+                                     : least_ns;
+}
+
+/* Until a visit may begin. The worker stays, and samples of the GPUs are dropped. */
+static void supervise_wait_for_visit(struct supervisor *supervisor, uint64_t due_ns) {
+  for (uint64_t now_ns = child_now_ns(); now_ns < due_ns && *supervisor->options->interrupted == 0;
+       now_ns = child_now_ns()) {
+    supervise_take_samples(supervisor, NULL);
+    if (now_ns >= supervisor->next_tick_ns) {
+      supervise_report_progress(supervisor, now_ns);
+    }
+    struct pollfd waited = {.fd = supervisor->sampler.fd, .events = POLLIN};
+    (void)poll(&waited, 1, supervise_poll_timeout_ms(supervisor, now_ns, due_ns));
+  }
+}
+
+static bool supervise_is_open(const struct supervisor *supervisor, size_t case_index) {
+  char unused[CASE_REASON_MAX];
+  return supervisor->plan->cases[case_index].skip_reason == NULL &&
+         supervisor->sink->is_open(supervisor->sink->context, supervisor->progress.process,
+                                   case_index) &&
+         !set_aside_has(&supervisor->aside, supervisor->plan->cases[case_index].gpus, unused);
+}
+
+/* One more visit to each open case for which there is time; *visited: there was one. */
+static enum status supervise_visit_all(struct supervisor *supervisor, bool *visited,
+                                       bool *process_started, struct error *err) {
+  const uint32_t visit = supervisor->progress.visit;
+  const uint64_t doubled_ns = visit_gap_ns << (visit < 4 ? visit - 1 : 3);
+  const uint64_t gap_ns = doubled_ns < visit_gap_max_ns ? doubled_ns : visit_gap_max_ns;
+  for (size_t i = 0; i < supervisor->plan->case_count; i++) {
+    const struct visit_time *last = &supervisor->times[i];
+    const uint64_t now_ns = child_now_ns();
+    const uint64_t due_ns = last->ended_ns + gap_ns > now_ns ? last->ended_ns + gap_ns : now_ns;
+    if (due_ns + last->took_ns > supervisor->settle_end_ns || !supervise_is_open(supervisor, i)) {
+      continue;
+    }
+    supervise_wait_for_visit(supervisor, due_ns);
+    if (supervise_left_ns(supervisor) == 0) {
+      return STATUS_OK;
+    }
+    *visited = true;
+    RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, process_started, err));
+  }
+  return STATUS_OK;
+}
+
+static enum status supervise_settle(struct supervisor *supervisor, uint64_t first_round_ns,
+                                    bool *process_started, struct error *err) {
+  const uint64_t now_ns = child_now_ns();
+  const uint64_t left_ns = supervise_left_ns(supervisor);
+  const uint64_t settle_ns = supervise_settle_ns(supervisor, first_round_ns);
+  enum status status = STATUS_OK;
+  bool visited = supervisor->sink->is_open != NULL && left_ns > 0;
+  supervisor->settle_end_ns = now_ns + (settle_ns < left_ns ? settle_ns : left_ns);
+  while (visited && status == STATUS_OK && supervise_left_ns(supervisor) > 0) {
+    visited = false;
+    supervisor->progress.visit++;
+    status = supervise_visit_all(supervisor, &visited, process_started, err);
+  }
+  supervisor->progress.visit = 0;
+  return status;
+}
+
 static enum status supervise_run_process(struct supervisor *supervisor, uint32_t process,
                                          struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
   supervisor->progress.process = process;
   bool process_started = false;
+  uint64_t started_ns = child_now_ns();
+  memset(supervisor->times, 0, supervisor->plan->case_count * sizeof *supervisor->times);
   for (size_t i = 0; i < supervisor->plan->case_count; i++) {
     if (!supervise_is_wanted(supervisor, process, i)) {
       continue;
     }
     if (!process_started && supervisor->measured && supervisor->options->pause_ns > 0) {
       RETURN_ON_ERROR(supervise_pause(supervisor, err));
+      started_ns = child_now_ns();
     }
     RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, &process_started, err));
   }
+  RETURN_ON_ERROR(supervise_settle(supervisor, child_now_ns() - started_ns, &process_started, err));
   supervise_dismiss_worker(supervisor);
   supervisor->measured |= process_started;
   return process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
@@ -536,6 +633,11 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
       .started_ns = child_now_ns(),
       .progress = {.process_count = options->processes},
   };
+  supervisor.times = calloc(plan->case_count + 1, sizeof *supervisor.times);
+  if (supervisor.times == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the times of %zu cases",
+                     plan->case_count);
+  }
   supervise_count(&supervisor);
   supervise_report_progress(&supervisor, supervisor.started_ns); /* the total, whatever comes */
   sampler_start(&supervisor.sampler, options->ops, plan->machine, options->telemetry_ns);
@@ -559,5 +661,6 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
   supervise_dismiss_worker(&supervisor);
   sampler_stop(&supervisor.sampler, *options->interrupted >= 2);
   collect_fini(&supervisor.collect);
+  free(supervisor.times);
   return status;
 }

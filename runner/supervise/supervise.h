@@ -4,14 +4,17 @@
  * return: the GPUs are sampled by a process of its own (runner/supervise/sampler.h). A worker is
  * forked before CUDA starts, inherits the plan, and measures one case after the other as the parent
  * asks for them: the next case starts only when the last one was handed to the sink, so that
- * nothing is written to disk while something is measured. Requests and answers have a fixed size
+ * nothing is written to disk while something is measured. Cases that the sink says are open are
+ * visited again, in rounds over all of them, until none is or settle_ns is spent. Between two
+ * visits of a case lies a pause that grows, so that one episode of noise does not hit both.
+ * Requests and answers have a fixed size
  * (runner/supervise/message.h). When a worker dies, hangs past the watchdog or loses its CUDA
  * context, the case it was in gets that status and a new worker goes on with the next case. When
  * the parent dies, the kernel ends the worker (PR_SET_PDEATHSIG). */
 #ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 #define HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 
-#include "engine/case/trial.h"
+#include "engine/case/visits.h"
 #include "engine/engine.h"
 #include "engine/machine/telemetry.h"
 #include "runner/plan/plan.h"
@@ -29,23 +32,30 @@ enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
 enum { SUPERVISE_STOP_PARTS = 2 };
 #define SUPERVISE_STOP_NS (SUPERVISE_WATCHDOG_FLOOR_NS / SUPERVISE_STOP_PARTS)
 
+#define SUPERVISE_SETTLE_AUTO UINT64_MAX
+#define SUPERVISE_SETTLE_NS   UINT64_C(5000000000)
+
 /* Everything that one process measured of one case, also what arrived before a worker died;
  * borrowed for the duration of the call. */
 struct case_report {
   uint32_t process;  /* ordinal in the run, from 0 */
   size_t case_index; /* in plan->cases */
+  uint32_t visit;    /* in this session, from 0: from 1 on the process measured the case before */
   const struct case_outcome *outcome;
   const struct trial *trials;
   size_t trial_count;
   const struct flow_trial *flow_trials;
   size_t flow_trial_count;
+  /* Of these, how many come from earlier visits, first in either list; from the supervisor 0. */
+  size_t recorded_trials, recorded_flow_trials;
   bool context_lost; /* after it a GPU took no work any more, until a new process began */
   bool killed; /* a user or the kernel killed the worker, which does not speak against a GPU */
   const struct notes *slowed; /* for the recorder; NULL = nothing, and from the supervisor always */
   /* What noise kept the trials from being as precise as was asked for, in words of
    * runner/statistics/noise.h; likewise. */
   const char *noise;
-  double noise_size, noise_ns; /* 0 where such noise has none */
+  double noise_size, noise_ns;       /* 0 where such noise has none */
+  const struct visits_found *visits; /* what all visits so far say; likewise */
 };
 
 /* How long a run still takes: the estimates of the plan, corrected by how long the cases measured
@@ -66,6 +76,7 @@ struct progress {
   uint32_t process, process_count;
   size_t done, total;             /* cases over all processes; skipped and resumed ones apart */
   const struct bench_case *bench; /* being measured; NULL between */
+  uint32_t visit;                 /* of the cases that are measured; from 1 on `done` stays */
   const struct trial *trials;     /* of it, as they came so far */
   size_t trial_count;
   uint64_t elapsed_ns;
@@ -80,6 +91,9 @@ struct supervise_sink {
   void *context;
   /* May be NULL: nothing was done before. True: this case needs no measuring (--resume). */
   bool (*already_done)(void *context, uint32_t process, size_t case_index);
+  /* May be NULL: no case is visited again. Asked when all cases were measured once. True: another
+   * visit may settle this one. */
+  bool (*is_open)(void *context, uint32_t process, size_t case_index);
   /* With each worker of a process, before its first case; not for a process that has nothing to
    * measure. */
   enum status (*process_started)(void *context, uint32_t process, pid_t pid, struct error *err);
@@ -115,8 +129,11 @@ struct supervise_ops {
 struct supervise_options {
   const struct supervise_ops *ops;
   uint32_t processes;
-  uint64_t telemetry_ns;      /* between samples; 0 = off */
-  uint64_t pause_ns;          /* from the end of a process to the start of the next */
+  uint64_t telemetry_ns; /* between samples; 0 = off */
+  uint64_t pause_ns;     /* from the end of a process to the start of the next */
+  /* For further visits, all processes together; SUPERVISE_SETTLE_AUTO = of each process as long as
+   * its first round took, and at least SUPERVISE_SETTLE_NS for all. */
+  uint64_t settle_ns;
   uint64_t budget_ns;         /* no case begins later than that after the start; 0 = no limit */
   uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS, but for tests */
   /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. */

@@ -244,7 +244,15 @@ SELECT
   c.median_submit_ns AS submit_ns,
   c.median_gpu_ns AS gpu_ns,
   nullif(b.payload_bytes, 0) / c.median_gpu_ns AS gpu_gbps,
-  100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) > 101 AS above_peak
+  100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) > 101 AS above_peak,
+  coalesce(c.visits, CASE WHEN c.process IS NOT NULL THEN 1 END) AS visits,
+  c.settled AS settled,
+  c.undisturbed_ns AS undisturbed_ns,
+  nullif(b.payload_bytes, 0) / c.undisturbed_ns AS undisturbed_gbps,
+  nullif(b.payload_bytes, 0) / c.undisturbed_high_ns AS undisturbed_gbps_low,
+  nullif(b.payload_bytes, 0) / c.undisturbed_low_ns AS undisturbed_gbps_high,
+  100 * c.disturbed_share AS disturbed_percent,
+  100 * c.disturbed_most / (1 + c.disturbed_most) AS disturbed_slower_percent
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
@@ -338,7 +346,13 @@ SELECT
   c.piece_bytes AS piece_bytes,
   c.piece_places AS piece_places,
   c.submit AS submit,
-  100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps > 101 AS above_peak
+  100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps > 101 AS above_peak,
+  m.visits AS visits,
+  m.settled AS settled,
+  m.undisturbed_ns AS undisturbed_ns,
+  c.payload_bytes / m.undisturbed_ns AS undisturbed_gbps,
+  m.disturbed_percent AS disturbed_percent,
+  100 * m.disturbed_most / (1 + m.disturbed_most) AS disturbed_slower_percent
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -361,6 +375,23 @@ JOIN (
             FROM case_run z
             WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
       AS median_cycles,
+    (SELECT avg(DISTINCT y.undisturbed_ns) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok'
+       AND (SELECT max(2 * sum(z.undisturbed_ns < y.undisturbed_ns), 2 * sum(z.undisturbed_ns > y.undisturbed_ns))
+                   <= count(z.undisturbed_ns)
+            FROM case_run z
+            WHERE z.run = y.run AND z.bench_case = y.bench_case AND z.status = 'ok'))
+      AS undisturbed_ns,
+    (SELECT sum(coalesce(y.visits, 1)) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS visits,
+    -- In the order of the words: budget before noise before settled.
+    (SELECT min(y.settled) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS settled,
+    (SELECT 100 * sum(y.disturbed_share * y.n) / sum(y.n) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok' AND y.disturbed_share IS NOT NULL)
+      AS disturbed_percent,
+    (SELECT max(y.disturbed_most) FROM case_run y
+     WHERE y.run = x.run AND y.bench_case = x.bench_case AND y.status = 'ok') AS disturbed_most,
     (SELECT group_concat(v.text, '; ') FROM v_note v
      WHERE v.slows AND v.case_run = (
        SELECT y.id FROM case_run y JOIN v_note s ON s.case_run = y.id AND s.slows
@@ -422,101 +453,6 @@ JOIN plan_case p ON p.run = a.run AND p.bench_case = a.measured_by
 JOIN run r ON r.id = a.run
 JOIN bench_case n ON n.id = a.bench_case
 JOIN bench_case b ON b.id = p.bench_case;
-
-CREATE VIEW v_trial AS
-SELECT
-  c.run AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  p.ordinal AS process,
-  c.id AS case_run,
-  b.block AS block,
-  b.name AS case_name,
-  b.case_key AS case_key,
-  b.path AS path,
-  b.axes AS axes,
-  t.ordinal AS trial,
-  CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
-  CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
-    WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
-  nullif(b.payload_bytes, 0) AS payload_bytes,
-  t.iterations AS iterations,
-  t.start_ns AS start_ns,
-  t.elapsed_ns AS elapsed_ns,
-  t.cycles AS cycles,
-  1.0 * t.elapsed_ns / t.iterations AS ns,
-  1.0 * nullif(b.payload_bytes, 0) * t.iterations / t.elapsed_ns AS gbps,
-  1.0 * t.elapsed_ns / t.iterations / nullif(h.hops, 0) AS ns_per_hop,
-  1.0 * t.cycles / t.iterations / nullif(b.operations, 0) AS cycles_per_op,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  e.gpu_name AS gpu_name,
-  e.simulated AS simulated,
-  e.node AS node,
-  t.submit_ns AS submit_ns,
-  t.gpu_ns AS gpu_ns
-FROM trial t
-JOIN case_run c ON c.id = t.case_run
-JOIN run r ON r.id = c.run
-JOIN v_machine e ON e.environment = r.environment
-JOIN bench_case b ON b.id = c.bench_case
-JOIN process p ON p.id = c.process
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
-
-CREATE VIEW v_flow AS
-SELECT
-  c.run AS run,
-  r.uuid AS run_uuid,
-  r.tag AS tag,
-  p.ordinal AS process,
-  c.id AS case_run,
-  b.block AS block,
-  b.name AS case_name,
-  b.case_key AS case_key,
-  f.ordinal AS flow,
-  f.role AS role,
-  f.method AS method,
-  f.source_place AS source_place,
-  f.source_index AS source_index,
-  f.source_memory AS source_memory,
-  f.target_place AS target_place,
-  f.target_index AS target_index,
-  f.target_memory AS target_memory,
-  f.initiator AS initiator,
-  f.staged AS staged,
-  f.size_bytes AS size_bytes,
-  c.status AS status,
-  coalesce(x.n, CASE WHEN f.sole THEN c.n END) AS n,
-  coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS median_ns,
-  coalesce(x.p5_ns, CASE WHEN f.sole THEN c.p5_ns END) AS p5_ns,
-  coalesce(x.p95_ns, CASE WHEN f.sole THEN c.p95_ns END) AS p95_ns,
-  f.size_bytes * coalesce(f.copies, 1) / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS gbps,
-  e.host_name AS host_name,
-  e.driver_version AS driver_version,
-  e.gpu_name AS gpu_name,
-  e.simulated AS simulated,
-  f.source_place || f.source_index AS source,
-  f.target_place || f.target_index AS target,
-  e.node AS node,
-  coalesce(f.copies, 1) AS copies,
-  f.stream AS stream,
-  CASE WHEN f.stream IS NOT NULL THEN coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) / c.median_ns END
-    AS share
-FROM case_run c
-JOIN run r ON r.id = c.run
-JOIN v_machine e ON e.environment = r.environment
-JOIN bench_case b ON b.id = c.bench_case
-JOIN (
-  SELECT f.*,
-    f.role = 'measured' AND NOT EXISTS (SELECT 1 FROM flow g
-      WHERE g.bench_case = f.bench_case AND g.ordinal <> f.ordinal) AS sole
-  FROM flow f) f ON f.bench_case = b.id
-LEFT JOIN process p ON p.id = c.process
-LEFT JOIN flow_run x ON x.case_run = c.id AND x.flow = f.ordinal;
 
 CREATE VIEW v_pair AS
 SELECT

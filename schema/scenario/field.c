@@ -14,7 +14,8 @@ static const struct section_row section_rows[section_count] = {
     [SECTION_MEASURE] =
         {SECTION_ROOT, "measure", false, "[measure]",
          "How carefully each case is measured. All keys except `processes`, `pause`, `order`, "
-         "`seed`, `telemetry`, `idle_wait`, `budget` and `verdict` may also be given in a block, "
+         "`seed`, `telemetry`, `idle_wait`, `settle_time`, `budget` and `verdict` may also be "
+         "given in a block, "
          "for that "
          "block only."},
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
@@ -155,6 +156,12 @@ static const struct field shared_fields[] = {
         .default_text = "none",
         HELP("How long to wait, before anything is measured, while another program is at work on a "
              "GPU; then the run goes on all the same, and the check `gpu_idle` says who it is")),
+    KEY("settle_time", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(settle_ns),
+        .zero_word = "off", .most_word = "auto", .default_text = "auto",
+        HELP("How long the run may visit cases again that were not within their precision at once, "
+             "all processes together. Visits of a case lie apart in time, so that it is seen when "
+             "other users of the host rest; \"auto\" is as long as the first round over all "
+             "cases, and at least 5 s")),
     KEY("budget", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(budget_ns), .zero_word = "none",
         .default_text = "none",
         HELP("How long the run may measure, all processes together: no case begins later, one that "
@@ -386,6 +393,9 @@ void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]) {
   }
   if (field->zero_word != NULL) {
     strbuf_printf(&buffer, ", or \"%s\"", field->zero_word);
+  }
+  if (field->most_word != NULL) {
+    strbuf_printf(&buffer, ", or \"%s\"", field->most_word);
   }
   (void)snprintf(text, FIELD_EXPECTED_MAX, "%s", buffer.text);
   strbuf_fini(&buffer);

@@ -82,7 +82,8 @@ struct field {
   size_t offset;
   const char *const *words; /* FIELD_WORD: all of them, NULL-terminated */
   const char *zero_word;    /* text that means 0; NULL = none */
-  double minimum;           /* of numbers, sizes (bytes) and durations (ns), except zero_word */
+  const char *most_word;    /* text that means UINT64_MAX, of a duration; NULL = none */
+  double minimum;           /* of numbers, sizes (bytes) and durations (ns), except the words */
   double maximum;
   bool required;  /* wherever it is allowed */
   bool exclusive; /* minimum and maximum themselves are out of range */

@@ -180,6 +180,9 @@ static json_t *schema_list_forms(const struct field *field, json_t *definitions)
   if (field->zero_word != NULL) {
     schema_append_form(forms, schema_word(field->zero_word));
   }
+  if (field->most_word != NULL) {
+    schema_append_form(forms, schema_word(field->most_word));
+  }
   if (field_is_axis(field)) {
     const char *sweep = field_is_numeric(field) ? FORMS "list_or_range" : FORMS "list";
     schema_append_form(forms, schema_reference(sweep));

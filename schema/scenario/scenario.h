@@ -41,6 +41,7 @@ struct run_settings {
   uint64_t telemetry_ns; /* 0 = off */
   uint64_t pause_ns;     /* between two processes */
   uint64_t idle_wait_ns; /* for other programs on the GPUs to end */
+  uint64_t settle_ns;    /* for further visits of cases; 0 = none, UINT64_MAX = auto */
   uint64_t budget_ns;    /* for measuring, all processes together; 0 = no limit */
   enum run_verdict verdict;
 };

@@ -120,6 +120,10 @@ bool value_from_text(const struct field *field, const char *text, union value *v
     value->integer = 0;
     return true;
   }
+  if (field->most_word != NULL && strcmp(text, field->most_word) == 0) {
+    value->integer = UINT64_MAX;
+    return true;
+  }
   return value_parse_numeric(field, text, value) && value_fits(field, value);
 }
 

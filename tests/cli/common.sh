@@ -73,6 +73,7 @@ name = "pairs"
 max_time = "1ms"
 min_trial = "10us"
 trials = { min = 2, max = 8 }
+settle_time = "off"
 [[transfer]]
 name = "between"
 method = "ce"

@@ -69,6 +69,7 @@ schema_version = 1
 name = "up"
 [measure]
 trials = { min = 5, max = 8 }
+settle_time = "off"
 max_time = "50ms"
 [[transfer]]
 name = "up"

@@ -13,6 +13,7 @@ schema_version = 1
 name = "slow"
 [measure]
 trials = { min = 5, max = 8 }
+settle_time = "off"
 telemetry = "off"
 [[transfer]]
 name = "first"

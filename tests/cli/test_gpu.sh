@@ -9,6 +9,7 @@ schema_version = 1
 name = "gpu"
 [measure]
 trials = { min = 5, max = 8 }
+settle_time = "off"
 max_time = "100ms"
 telemetry = "20ms"
 [checks]
@@ -130,6 +131,7 @@ schema_version = 1
 name = "many"
 [measure]
 trials = { min = 5, max = 8 }
+settle_time = "off"
 max_time = "50ms"
 [[transfer]]
 name = "up"

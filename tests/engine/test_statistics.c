@@ -125,6 +125,30 @@ static void only_good_measured_trials_count(void **state) {
   assert_near(summary.median_ns, 3);
 }
 
+static void each_visit_has_one_vote(void **state) {
+  (void)state;
+  struct trial trials[10];
+  /* Medians 2, 10 and 30; of all trials it would be 2. */
+  static const uint64_t times[] = {1, 2, 3, 2, 2, 2, 2, 10, 30, 30};
+  static const uint32_t visits[] = {0, 0, 0, 0, 0, 0, 0, 1, 3, 3};
+  for (size_t i = 0; i < 10; i++) {
+    trials[i] = (struct trial){
+        .visit = visits[i], .phase = TRIAL_MEASURE, .iterations = 1, .elapsed_ns = times[i]};
+  }
+  double scratch[10];
+  struct summary summary;
+  summary_of_trials(trials, 10, scratch, &summary);
+  assert_int_equal(summary.count, 10);
+  assert_near(summary.median_ns, 10);
+  assert_near(summary.median_low_ns, 2);
+  assert_near(summary.median_high_ns, 30);
+  assert_near(summary.max_ns, 30);
+  assert_near(summary.mean_ns, 8.4);
+  summary_of_trials(trials, 7, scratch, &summary);
+  assert_near(summary.median_ns, 2);
+  assert_near(summary.median_low_ns, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ranks_are_those_of_published_tables),
@@ -133,6 +157,7 @@ int main(void) {
       cmocka_unit_test(summary_matches_references),
       cmocka_unit_test(small_counts_interpolate_as_large_ones),
       cmocka_unit_test(only_good_measured_trials_count),
+      cmocka_unit_test(each_visit_has_one_vote),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

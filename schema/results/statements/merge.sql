@@ -65,11 +65,13 @@ CREATE TEMP TABLE merge_id (
 ) WITHOUT ROWID;
 CREATE TEMP TABLE merge_fleet (name TEXT PRIMARY KEY) WITHOUT ROWID; -- those that got a run or results
 CREATE TEMP TABLE merge_given (name TEXT PRIMARY KEY) WITHOUT ROWID; -- those of inputs with nothing new
+CREATE TEMP TABLE merge_visited (case_run INTEGER PRIMARY KEY); -- results here that have fewer visits than there
 CREATE TEMP TABLE merge_later (run INTEGER PRIMARY KEY); -- known runs, of which the input's has come further
 
 -- name: identify
 DELETE FROM temp.merge_id;
 DELETE FROM temp.merge_later;
+DELETE FROM temp.merge_visited;
 
 INSERT INTO temp.merge_id (name, input, output, known)
 WITH same (name, input, output, last, place) AS (
@@ -120,6 +122,21 @@ FROM input.process i
 JOIN temp.merge_id r ON r.name = 'run' AND r.input = i.run
 LEFT JOIN main.process m ON m.run = r.output AND m.ordinal = i.ordinal;
 
+-- A result that has more visits in the input takes the place of the one that is here, with its trials.
+INSERT INTO temp.merge_visited (case_run)
+SELECT m.id
+FROM temp.merge_id r
+JOIN input.case_run i ON i.run = r.input AND i.visits > 1
+JOIN temp.merge_id b ON b.name = 'bench_case' AND b.input = i.bench_case
+JOIN temp.merge_id p ON p.name = 'process' AND p.input = i.process
+JOIN main.case_run m ON m.run = r.output AND m.bench_case = b.output AND m.process = p.output
+WHERE r.name = 'run' AND r.known = 1 AND m.started_at_ns = i.started_at_ns AND ifnull(m.visits, 1) < i.visits;
+DELETE FROM main.flow_trial WHERE case_run IN (SELECT case_run FROM temp.merge_visited);
+DELETE FROM main.trial WHERE case_run IN (SELECT case_run FROM temp.merge_visited);
+DELETE FROM main.flow_run WHERE case_run IN (SELECT case_run FROM temp.merge_visited);
+DELETE FROM main.case_note WHERE case_run IN (SELECT case_run FROM temp.merge_visited);
+DELETE FROM main.case_run WHERE id IN (SELECT case_run FROM temp.merge_visited);
+
 -- Only new results: a result was written in one transaction with its trials, so that a known one is complete.
 INSERT INTO temp.merge_id (name, input, output, known)
 SELECT 'case_run', i.id,
@@ -157,7 +174,8 @@ LEFT JOIN temp.merge_id p ON p.name = 'process' AND p.input = c.process
 JOIN main.case_run m ON m.run = x.output AND m.bench_case = b.output
   AND ifnull(m.process, 0) = ifnull(p.output, 0)
 WHERE x.name = 'run' AND x.known = 1
-  AND (m.status, m.n, m.median_ns, m.started_at_ns) IS NOT (c.status, c.n, c.median_ns, c.started_at_ns)
+  AND (m.started_at_ns IS NOT c.started_at_ns
+    OR (ifnull(m.visits, 1) <= ifnull(c.visits, 1) AND (m.status, m.n, m.median_ns) IS NOT (c.status, c.n, c.median_ns)))
 LIMIT 1;
 
 -- name: compare

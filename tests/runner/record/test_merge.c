@@ -323,6 +323,32 @@ static void resumed_run_is_completed(void **state) {
   }
 }
 
+/* Copied between two visits of a case. */
+static void later_visits_replace_earlier_ones(void **state) {
+  struct merging *merging = *state;
+  struct fixture *fixture = merging->fixtures[0];
+  char early[160];
+  (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
+  fixture_record_run(fixture, 1);
+  size_t size = 0;
+  char *bytes = bytes_of(fixture->path, &size);
+  write_bytes(early, bytes, size);
+  free(bytes);
+  fixture_execute(
+      fixture->path,
+      "UPDATE case_run SET visits = 2, n = n + 1, median_ns = 1 WHERE bench_case = 1;"
+      "INSERT INTO trial (case_run, ordinal, phase, status, iterations, start_ns, "
+      "elapsed_ns, visit) SELECT id, 50, 1, 0, 1, 1, 1, 1 FROM case_run WHERE visits = 2");
+  char other[160];
+  (void)snprintf(other, sizeof other, "%.100s/other.db", fixture->folder);
+  merge_well(merging->output, early);
+  assert_int_equal(merge_well(merging->output, fixture->path).results, 1);
+  assert_int_equal(merge_well(merging->output, early).results, 0);
+  merge_well(other, fixture->path);
+  merge_well(other, early);
+  assert_same_content(merging->output, other);
+}
+
 static void run_resumed_twice_is_refused(void **state) {
   struct merging *merging = *state;
   struct merge_result result;
@@ -616,6 +642,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(merging_again_changes_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(output_as_input_is_skipped, set_up, tear_down),
       cmocka_unit_test_setup_teardown(resumed_run_is_completed, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(later_visits_replace_earlier_ones, set_up, tear_down),
       cmocka_unit_test_setup_teardown(run_resumed_twice_is_refused, set_up, tear_down),
       cmocka_unit_test_setup_teardown(bad_inputs_leave_nothing, set_up, tear_down),
       cmocka_unit_test_setup_teardown(schema_lacking_a_column_is_refused, set_up, tear_down),

@@ -315,6 +315,81 @@ static void a_refused_case_takes_no_other_along(void **state) {
   assert_query(fixture, "select status from v_run", "failed");
 }
 
+/* The report as of a further visit: its second half is new. */
+static const struct case_report *second_visit(struct fixture *fixture, struct visits_found *found) {
+  enum { HALF = 10 };
+  (void)fixture_report(fixture, 0, 1, 2 * HALF);
+  for (uint32_t i = HALF; i < 2 * HALF; i++) {
+    fixture->trials[i].visit = 1;
+    fixture->trials[i].elapsed_ns *= 2;
+  }
+  *found = (struct visits_found){.settled = SETTLED_YES,
+                                 .visits = 2,
+                                 .undisturbed_ns = 1e6,
+                                 .low_ns = 9e5,
+                                 .high_ns = 2e6,
+                                 .disturbed_share = 0.25,
+                                 .disturbed_most = 1};
+  fixture->report.visit = 1;
+  fixture->report.recorded_trials = HALF;
+  fixture->report.recorded_flow_trials = 2 * HALF;
+  fixture->report.visits = found;
+  return &fixture->report;
+}
+
+/* Interrupted between two visits of case 1, which has two flows. */
+static void visits_go_on_after_a_resume(void **state) {
+  struct fixture *fixture = *state;
+  struct record *record = NULL;
+  struct resumed_run resumed = {0};
+  struct error err = {0};
+  struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
+  const char *key = fixture->cases[1].bench.key;
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
+  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  (void)fixture_report(fixture, 0, 1, 10);
+  fixture->report.visits = &found;
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, &err), &err);
+  assert_ok(record_end_run(record, "interrupted", NULL, &err), &err);
+  record_close(record);
+  assert_query(fixture, "select visits || settled || ifnull(undisturbed_gbps, '-') from v_run_case",
+               "1budget-");
+
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_resume_find(record, "latest", &resumed, &err), &err);
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err), &err);
+  resumed_run_fini(&resumed);
+  struct visits_read read = {0};
+  assert_false(record_read_visits(record, 1, key, &read));
+  assert_true(record_read_visits(record, 0, key, &read));
+  assert_int_equal(read.trial_count, 10);
+  assert_int_equal(read.flow_trial_count, 20);
+  for (size_t i = 0; i < 10; i++) {
+    assert_int_equal(read.trials[i].ordinal, i);
+    assert_int_equal(read.trials[i].status, fixture->trials[i].status);
+    assert_int_equal(read.trials[i].elapsed_ns, fixture->trials[i].elapsed_ns);
+    assert_int_equal(read.trials[i].start_ns - read.trials[0].start_ns,
+                     fixture->trials[i].start_ns - fixture->trials[0].start_ns);
+    assert_int_equal(read.flow_trials[2 * i].elapsed_ns, fixture->flow_trials[2 * i].elapsed_ns);
+  }
+  visits_read_fini(&read);
+  assert_ok(record_process_started(record, 0, 2, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, second_visit(fixture, &found), &err), &err);
+  assert_ok(record_process_ended(record, 0, &err), &err);
+  assert_false(record_read_visits(record, 0, key, &read));
+  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  record_close(record);
+  assert_query(fixture,
+               "select visits || settled || disturbed_percent || ' ' || disturbed_slower_percent "
+               "from v_run_case where settled is not null",
+               "2settled25.0 50.0");
+  assert_query(fixture, "select count(*) from case_run where status = 'ok'", "1");
+  assert_query(fixture, "select group_concat(visit, '') from v_trial", "00000000001111111111");
+  assert_query(fixture, "select count(*) from flow_trial", "40");
+  /* The middle between the two visits, of which the second took twice as long. */
+  assert_query(fixture, "select round(median_ns / 1.8e6, 1) from case_run where n > 0", "1.0");
+}
+
 static void interrupted_run_is_resumed(void **state) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
@@ -602,6 +677,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(failures_are_recorded, set_up, tear_down),
       cmocka_unit_test_setup_teardown(small_cases_are_written_together, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_refused_case_takes_no_other_along, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(visits_go_on_after_a_resume, set_up, tear_down),
       cmocka_unit_test_setup_teardown(interrupted_run_is_resumed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(full_disk_keeps_recorded_cases, set_up, tear_down),
       cmocka_unit_test_setup_teardown(killed_writer_leaves_complete_cases, set_up, tear_down),

@@ -1,0 +1,122 @@
+#include "runner/run/settle.h"
+
+#include "schema/scenario/scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INTERVAL_TRIALS_MIN = 6 };
+
+void settle_init(struct settle *settle, const struct plan *plan) {
+  *settle = (struct settle){.plan = plan, .wanted = plan->scenario->run.settle_ns > 0};
+  settle->cases = calloc(plan->case_count + 1, sizeof *settle->cases);
+  if (settle->cases == NULL) {
+    abort();
+  }
+}
+
+static void settle_forget(struct settle_case *item) {
+  visits_read_fini(&item->visits);
+  *item = (struct settle_case){0};
+}
+
+void settle_fini(struct settle *settle) {
+  for (size_t i = 0; settle->cases != NULL && i < settle->plan->case_count; i++) {
+    settle_forget(&settle->cases[i]);
+  }
+  free(settle->cases);
+  settle->cases = NULL;
+}
+
+static struct settle_case *settle_find(struct settle *settle, uint32_t process, size_t case_index) {
+  if (settle->process != process) {
+    for (size_t i = 0; i < settle->plan->case_count; i++) {
+      settle_forget(&settle->cases[i]);
+    }
+    settle->process = process;
+  }
+  return &settle->cases[case_index];
+}
+
+/* Whether its scenario leaves it to the trials when to stop. */
+static bool settle_may_visit(const struct settle *settle, size_t case_index) {
+  const struct measure *measure = &settle->plan->cases[case_index].bench.measure;
+  return settle->wanted && measure->min_time_ns == 0 &&
+         measure->trials_max >= INTERVAL_TRIALS_MIN && measure->trials_min < measure->trials_max;
+}
+
+static void *settle_append(void *items, size_t count, const void *more, size_t more_count,
+                           size_t size_bytes) {
+  char *longer = reallocarray(items, count + more_count + 1, size_bytes);
+  if (longer == NULL) {
+    abort();
+  }
+  if (more_count > 0) {
+    memcpy(longer + count * size_bytes, more, more_count * size_bytes);
+  }
+  return longer;
+}
+
+/* The trials of another visit, numbered on. */
+static void settle_append_visit(struct visits_read *visits, const struct case_report *report) {
+  const bool first = visits->trial_count == 0;
+  const struct trial *last = first ? NULL : &visits->trials[visits->trial_count - 1];
+  const uint32_t visit = first ? 0 : last->visit + 1;
+  const uint32_t ordinal = first ? 0 : last->ordinal + 1;
+  visits->trials = settle_append(visits->trials, visits->trial_count, report->trials,
+                                 report->trial_count, sizeof *visits->trials);
+  visits->flow_trials =
+      settle_append(visits->flow_trials, visits->flow_trial_count, report->flow_trials,
+                    report->flow_trial_count, sizeof *visits->flow_trials);
+  for (size_t i = 0; i < report->trial_count; i++) {
+    struct trial *trial = &visits->trials[visits->trial_count + i];
+    trial->visit = visit;
+    trial->ordinal += ordinal;
+  }
+  for (size_t i = 0; i < report->flow_trial_count; i++) {
+    visits->flow_trials[visits->flow_trial_count + i].ordinal += ordinal;
+  }
+  visits->trial_count += report->trial_count;
+  visits->flow_trial_count += report->flow_trial_count;
+}
+
+void settle_add(struct settle *settle, const struct case_report *report,
+                struct case_report *whole) {
+  struct settle_case *item = settle_find(settle, report->process, report->case_index);
+  const bool may_visit = settle_may_visit(settle, report->case_index);
+  const bool precise = report->outcome->stop == STOP_PRECISION;
+  const double precision = settle->plan->cases[report->case_index].bench.measure.precision;
+  *whole = *report;
+  if (report->visit > 0) {
+    whole->recorded_trials = item->visits.trial_count;
+    whole->recorded_flow_trials = item->visits.flow_trial_count;
+    settle_append_visit(&item->visits, report);
+    whole->trials = item->visits.trials;
+    whole->trial_count = item->visits.trial_count;
+    whole->flow_trials = item->visits.flow_trials;
+    whole->flow_trial_count = item->visits.flow_trial_count;
+  }
+  item->known = true;
+  visits_judge(whole->trials, whole->trial_count, precise, precision, &item->found);
+  if (report->outcome->status != CASE_OK || !(precise || may_visit)) {
+    item->found = (struct visits_found){.visits = item->found.visits};
+  }
+  whole->visits = &item->found;
+  if (report->visit == 0 && item->found.settled == SETTLED_BUDGET) {
+    settle_append_visit(&item->visits, report);
+  }
+}
+
+bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t process,
+                    size_t case_index) {
+  struct settle_case *item = settle_find(settle, process, case_index);
+  const struct bench_case *bench = &settle->plan->cases[case_index].bench;
+  if (!item->known && resumed != NULL && settle_may_visit(settle, case_index)) {
+    item->known = true;
+    if (record_read_visits(resumed, process, bench->key, &item->visits)) {
+      visits_judge(item->visits.trials, item->visits.trial_count, false, bench->measure.precision,
+                   &item->found);
+    }
+  }
+  return item->found.settled == SETTLED_BUDGET;
+}

@@ -1,0 +1,195 @@
+/* Further visits of the supervisor, with an engine that measures nothing. */
+#include "engine/base/clock.h"
+#include "runner/supervise/supervise.h"
+#include "tests/cmocka.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+enum { CASES = 4, SKIPPED = 1, REPORTS_MAX = 32 };
+
+static volatile sig_atomic_t interrupted;
+
+static enum status fake_new(const struct machine *machine, struct engine **engine,
+                            struct error *err) {
+  (void)machine;
+  (void)err;
+  *engine = NULL;
+  return STATUS_OK;
+}
+
+static enum status fake_run_case(struct engine *engine, const struct bench_case *bench_case,
+                                 const struct trial_sink *sink, struct case_outcome *outcome,
+                                 struct error *err) {
+  (void)engine;
+  (void)bench_case;
+  (void)err;
+  *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TIME};
+  sink->trial(sink->context, &(struct trial){.iterations = 1, .elapsed_ns = 1});
+  return STATUS_OK;
+}
+
+static void fake_free(struct engine *engine) {
+  (void)engine;
+}
+
+struct seen {
+  struct seen_report {
+    size_t case_index;
+    uint32_t process, visit;
+    uint64_t at_ns;
+  } reports[REPORTS_MAX];
+  size_t count, workers, ended;
+  size_t done, total;
+  uint32_t wanted[CASES]; /* further visits of each case */
+  bool measured_before;
+  size_t interrupt_at; /* the user interrupts at this report; 0 = none */
+};
+
+static bool seen_already_done(void *context, uint32_t process, size_t case_index) {
+  (void)process;
+  (void)case_index;
+  return ((const struct seen *)context)->measured_before;
+}
+
+static bool seen_is_open(void *context, uint32_t process, size_t case_index) {
+  const struct seen *seen = context;
+  uint32_t visits = 0;
+  assert_int_not_equal(case_index, SKIPPED);
+  for (size_t i = 0; i < seen->count; i++) {
+    visits += seen->reports[i].case_index == case_index && seen->reports[i].process == process &&
+              seen->reports[i].visit > 0;
+  }
+  return visits < seen->wanted[case_index];
+}
+
+static enum status seen_process_started(void *context, uint32_t process, pid_t pid,
+                                        struct error *err) {
+  (void)process;
+  (void)pid;
+  (void)err;
+  ((struct seen *)context)->workers++;
+  return STATUS_OK;
+}
+
+static enum status seen_case_finished(void *context, const struct case_report *report,
+                                      struct error *err) {
+  struct seen *seen = context;
+  (void)err;
+  assert_true(seen->count < REPORTS_MAX);
+  assert_int_equal(report->trial_count, 1);
+  seen->reports[seen->count++] =
+      (struct seen_report){report->case_index, report->process, report->visit, clock_now_ns()};
+  interrupted = seen->count == seen->interrupt_at;
+  return STATUS_OK;
+}
+
+static enum status seen_process_ended(void *context, uint32_t process, struct error *err) {
+  (void)process;
+  (void)err;
+  ((struct seen *)context)->ended++;
+  return STATUS_OK;
+}
+
+static void seen_progress(void *context, const struct progress *progress) {
+  struct seen *seen = context;
+  seen->done = progress->done;
+  seen->total = progress->total;
+}
+
+/* Of the first `count` cases. */
+static enum status run_cases(struct seen *seen, size_t count, struct supervise_options options) {
+  static const struct supervise_ops ops = {
+      .engine_new = fake_new, .engine_run_case = fake_run_case, .engine_free = fake_free};
+  struct plan_case cases[CASES];
+  memset(cases, 0, sizeof cases);
+  for (size_t i = 0; i < CASES; i++) {
+    cases[i].bench.name = "case";
+    cases[i].longest_ns = 1000000000;
+    cases[i].skip_reason = i == SKIPPED ? "no such GPU" : NULL;
+  }
+  const struct plan plan = {.cases = cases, .case_count = count};
+  const struct supervise_sink sink = {.context = seen,
+                                      .already_done = seen_already_done,
+                                      .is_open = seen_is_open,
+                                      .process_started = seen_process_started,
+                                      .case_finished = seen_case_finished,
+                                      .process_ended = seen_process_ended,
+                                      .progress = seen_progress};
+  struct error err = {0};
+  options.ops = &ops;
+  options.processes = options.processes > 0 ? options.processes : 1;
+  options.watchdog_floor_ns = 10000000000;
+  options.interrupted = &interrupted;
+  interrupted = 0;
+  const enum status status = supervise_run(&plan, &options, &sink, &err);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no worker is left */
+  return status;
+}
+
+static void open_cases_are_visited_again_in_rounds(void **state) {
+  (void)state;
+  struct seen seen = {.wanted = {2, 0, 0, 1}};
+  const struct supervise_options options = {.processes = 2, .settle_ns = 60000000000};
+  assert_int_equal(run_cases(&seen, CASES, options), STATUS_OK);
+  static const struct {
+    size_t case_index;
+    uint32_t visit;
+  } expected[] = {{0, 0}, {2, 0}, {3, 0}, {0, 1}, {3, 1}, {0, 2}};
+  assert_int_equal(seen.count, 12);
+  for (size_t i = 0; i < 12; i++) {
+    assert_int_equal(seen.reports[i].case_index, expected[i % 6].case_index);
+    assert_int_equal(seen.reports[i].visit, expected[i % 6].visit);
+    assert_int_equal(seen.reports[i].process, i / 6);
+  }
+  /* The gap doubles. */
+  assert_true(seen.reports[3].at_ns - seen.reports[0].at_ns >= 250000000);
+  assert_true(seen.reports[5].at_ns - seen.reports[3].at_ns >= 500000000);
+  assert_int_equal(seen.workers, 2);
+  assert_int_equal(seen.ended, 2);
+  assert_int_equal(seen.done, 6);
+  assert_int_equal(seen.total, 6);
+}
+
+static void further_visits_end_with_their_time(void **state) {
+  (void)state;
+  static const struct {
+    struct supervise_options options;
+    size_t reports; /* 400 ms have room for one gap of 250 ms, and for none of 500 */
+  } rows[] = {
+      {{.settle_ns = 400000000}, 2},
+      {{.settle_ns = 0}, 1},
+      {{.settle_ns = SUPERVISE_SETTLE_AUTO, .budget_ns = 400000000}, 2},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct seen seen = {.wanted = {100}};
+    assert_int_equal(run_cases(&seen, 1, rows[i].options), STATUS_OK);
+    assert_int_equal(seen.count, rows[i].reports);
+    assert_int_equal(seen.ended, 1);
+  }
+}
+
+static void interrupt_ends_further_visits(void **state) {
+  (void)state;
+  const struct supervise_options options = {.settle_ns = SUPERVISE_SETTLE_AUTO};
+  struct seen seen = {.wanted = {100, 0, 100}, .interrupt_at = 4};
+  assert_int_equal(run_cases(&seen, CASES, options), STATUS_INTERRUPTED);
+  assert_int_equal(seen.count, 4);
+  assert_int_equal(seen.ended, 0);
+  /* Resumed: what was measured before gets further visits alone. */
+  struct seen resumed = {.wanted = {0, 0, 1}, .measured_before = true};
+  assert_int_equal(run_cases(&resumed, CASES, options), STATUS_OK);
+  assert_int_equal(resumed.count, 1);
+  assert_int_equal(resumed.reports[0].case_index, 2);
+  assert_int_equal(resumed.reports[0].visit, 1);
+  assert_int_equal(resumed.ended, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(open_cases_are_visited_again_in_rounds),
+      cmocka_unit_test(further_visits_end_with_their_time),
+      cmocka_unit_test(interrupt_ends_further_visits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
