@@ -89,7 +89,7 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
 /* Counts the cases that have peers, and of them those that are slow, and names their paths, each
  * once. */
 static void rows_count_cases(struct finder *f, const struct candidate *candidate,
-                            struct outlier *row) {
+                             struct outlier *row) {
   struct strbuf text;
   row->cases = row->slow_cases = 0;
   strbuf_init(&text, TEXT_MAX);
