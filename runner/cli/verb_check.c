@@ -1,6 +1,7 @@
 /* haul check A [B]: as diff, for scripts: the exit code says what was found. */
 #include "engine/base/strings.h"
 #include "runner/cli/analysis.h"
+#include "runner/document/document.h"
 #include "runner/render/diff_format.h"
 #include "runner/run/expectations.h"
 
@@ -161,32 +162,28 @@ static struct cell verb_check_number(double value) {
 }
 
 /* One row for each case that falls short or may do so, of all with -v. */
-static enum status verb_check_list(struct command *command, const struct expected_run *runs,
-                                   size_t run_count, struct error *err) {
+static void verb_check_list(struct command *command, struct document *document,
+                            const struct expected_run *runs, size_t run_count) {
   static const char *const NAMES[] = {"verdict",  "gpu",       "case", "value", "unit",
                                       "expected", "statement", "of",   "run",   "reason"};
-  bool reasons = false;
+  const bool people = document_is_for_people(document);
   bool broken = false;
-  const bool rows_alone = output_layout_of(command->common.format) != LAYOUT_PAGE;
-  const struct row_sink *sink = command_rows(command, NULL);
   for (size_t r = 0; r < run_count; r++) {
     for (size_t i = 0; i < runs[r].count; i++) {
-      reasons = reasons || verb_check_reason(&runs[r].findings[i]) != NULL;
       broken = broken || runs[r].findings[i].verdict == EXPECT_BROKEN;
     }
   }
   /* Why there is no number is needed most, how far it is off least; that is the last column. */
-  table_narrow(command->table,
-               broken ? "of,statement,run,unit,gpu" : "of,statement,run,unit,reason,gpu");
-  RETURN_ON_ERROR(
-      sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES - !(reasons || rows_alone), err));
+  DOCUMENT_TABLE(document, NAMES,
+                 .narrow =
+                     broken ? "of,statement,run,unit,gpu" : "of,statement,run,unit,reason,gpu");
   for (size_t r = 0; r < run_count; r++) {
     for (size_t i = 0; i < runs[r].count; i++) {
       const struct expect_finding *finding = &runs[r].findings[i];
       const bool is_broken = finding->verdict == EXPECT_BROKEN;
       const bool falls_short = finding->verdict == EXPECT_SHORT || is_broken;
       if (!(falls_short || finding->verdict == EXPECT_UNCLEAR || command->common.verbose ||
-            (rows_alone && command->common.format != OUTPUT_MD)) ||
+            !people) ||
           !verb_check_is_selected(command, finding)) {
         continue;
       }
@@ -194,7 +191,7 @@ static enum status verb_check_list(struct command *command, const struct expecte
           cell_words(expect_verdict_text(finding->verdict), falls_short ? TONE_BAD : TONE_NONE),
           is_broken ? cell_null() : cell_text(expect_finding_place(runs[r].judge, finding)),
           cell_text(finding->name),
-          rows_alone ? cell_finite(finding->value) : verb_check_number(finding->value),
+          people ? verb_check_number(finding->value) : cell_finite(finding->value),
           cell_text(is_broken       ? NULL
                     : finding->time ? "ns"
                                     : "GB/s"),
@@ -202,13 +199,13 @@ static enum status verb_check_list(struct command *command, const struct expecte
           cell_text(is_broken ? NULL : expect_statement_text(finding->statement)),
           cell_text(finding->machine), cell_integer(runs[r].run->ref.id),
           /* In a table there is little room. */
-          cell_text(rows_alone                ? verb_check_reason(finding)
+          cell_text(!people                   ? verb_check_reason(finding)
                     : finding->reason != NULL ? finding->reason
                                               : finding->distance)};
-      RETURN_ON_ERROR(sink_row(sink, cells, err));
+      document_row(document, cells);
     }
   }
-  return sink_end(sink, err);
+  document_table_end(document);
 }
 
 static const enum test_outcome OUTCOMES[] = {[EXPECT_USUAL] = TEST_PASSED,
@@ -249,12 +246,9 @@ static enum status verb_check_tests(struct command *command, const struct expect
   return test_report_write(&report, command->common.tests, stdout, err);
 }
 
-/* What a person reads above the table. Returns whether anything is said. */
-static bool verb_check_say(struct command *command, const struct expected_run *runs,
-                           size_t run_count) {
-  bool said = false;
-  const struct output output = {stdout, terminal_width(stdout), false, NULL};
-  const bool markdown = command->common.format == OUTPUT_MD;
+/* What a person reads above the table. */
+static void verb_check_say(struct command *command, struct document *document,
+                           const struct expected_run *runs, size_t run_count) {
   for (size_t r = 0; r < run_count; r++) {
     const char *const *lines = NULL;
     size_t count = expect_judge_words(runs[r].judge, &lines);
@@ -262,34 +256,33 @@ static bool verb_check_say(struct command *command, const struct expected_run *r
       lines += count - 1; /* the summary */
       count = 1;
     }
-    said = said || count > 0;
     for (size_t i = 0; i < count; i++) {
       const char *name =
           run_count > 1
               ? arena_format(&command->arena, "run %lld on %s: ", (long long)runs[r].run->ref.id,
                              command->measured->environments[runs[r].run->environment].host_name)
               : "";
-      output_wrapped(&output, markdown ? "- " : "",
-                     arena_format(&command->arena, "%s%s", name, lines[i]));
+      document_say(document, TONE_NONE, "%s%s", name, lines[i]);
     }
   }
-  return said;
 }
 
 static enum status verb_check_show_expected(struct command *command,
                                             const struct expected_run *runs, size_t run_count,
                                             size_t known, size_t listed, struct error *err) {
-  const enum output_format format = command->common.format;
+  const struct table_options options = table_to_stdout(&command->common);
+  struct document document;
   if (command->common.tests != TEST_NONE) {
     return verb_check_tests(command, runs, run_count, known, err);
   }
-  const bool for_people = format == OUTPUT_MD || format == OUTPUT_TABLE;
-  const bool said = for_people && verb_check_say(command, runs, run_count);
-  if ((listed > 0 && !command->common.quiet) || command->common.verbose || !for_people) {
-    (void)fputs(said ? "\n" : "", stdout);
-    return verb_check_list(command, runs, run_count, err);
+  document_begin(&document, &options, err);
+  verb_check_say(command, &document, runs, run_count);
+  if ((listed > 0 && !command->common.quiet) || command->common.verbose ||
+      !document_is_for_people(&document)) {
+    document_gap(&document);
+    verb_check_list(command, &document, runs, run_count);
   }
-  return STATUS_OK;
+  return document_end(&document);
 }
 
 /* What went wrong, then what was judged, in one list. */

@@ -670,14 +670,14 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   return summary != NULL ? lines_count : 0;
 }
 
-void expect_judge_print(struct expect_judge *judge, const struct output *output) {
+void expect_judge_print(struct expect_judge *judge, struct document *document) {
   const char *const *lines = NULL;
   const size_t count = expect_judge_words(judge, &lines);
   if (count > 0) {
-    output_section(output, NULL);
-    output_gap(output);
+    document_section(document, NULL);
+    document_gap(document);
   }
   for (size_t i = 0; i < count; i++) {
-    output_wrapped(output, "", lines[i]);
+    document_put(document, "", lines[i]);
   }
 }

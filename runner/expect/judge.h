@@ -20,8 +20,8 @@
 #ifndef HAUL_RUNNER_EXPECT_JUDGE_H
 #define HAUL_RUNNER_EXPECT_JUDGE_H
 
+#include "runner/document/document.h"
 #include "runner/record/query.h"
-#include "runner/table/output.h"
 #include "schema/expect/expect.h"
 
 #define EXPECT_VERDICT_LIST(X)                                                                     \
@@ -116,7 +116,7 @@ const char *expect_judge_summary(struct expect_judge *judge);
  * summary: sentences for people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
 /* The same below a result. */
-void expect_judge_print(struct expect_judge *judge, const struct output *output);
+void expect_judge_print(struct expect_judge *judge, struct document *document);
 
 /* Judge a run of an open database: both queries. What of it was measured once more takes what is
  * said of that; the columns of the rows that it passes stay as recorded. *judge is set on success.

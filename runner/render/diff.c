@@ -2,10 +2,10 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "runner/document/document.h"
 #include "runner/render/diff_format.h"
 #include "runner/render/diff_layout.h"
 #include "runner/render/outliers.h"
-#include "runner/table/output.h"
 #include "runner/table/text.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ enum { CASE_WIDTH_MIN = 28, LINE_MAX = 4096, NOTES_MAX = 1 << 16 };
 /* ---- the part above the table ---- */
 
 /* "A  tag:before: driver 580.159.04, host n1; 1 run, 5 processes, ...; run 3 of 2026-..." */
-static void diff_print_side(const struct output *output, enum side side, const char *name,
+static void diff_print_side(struct document *document, enum side side, const char *name,
                             const struct comparison_total *total) {
   struct arena arena = {0};
   struct strbuf text;
@@ -34,7 +34,7 @@ static void diff_print_side(const struct output *output, enum side side, const c
   }
   strbuf_printf(&text, ", %u %s; %s %s", total->gpus, strings_plural(total->gpus, "GPU", "GPUs"),
                 strings_plural(total->runs, "run", "runs"), total->which);
-  output_wrapped(output, side == SIDE_A ? "A  " : "B  ", text.text);
+  document_put(document, side == SIDE_A ? "A  " : "B  ", text.text);
   strbuf_fini(&text);
   arena_fini(&arena);
 }
@@ -63,14 +63,14 @@ static void diff_put_sentences(struct strbuf *text, const struct diff_layout *la
     }
     const char *colour = options->colour && (sentence->kind == SENTENCE_CONCLUSION ||
                                              sentence->kind == SENTENCE_ALONE)
-                             ? output_colour(diff_verdict_tone(sentence->verdict))
+                             ? text_colour(diff_verdict_tone(sentence->verdict))
                              : NULL;
     strbuf_clear(&words);
     text_append(&words, sentence->text);
     strbuf_append(text, is_cause || put++ > 0 ? "" : "\n");
     strbuf_append(text, colour != NULL ? colour : "");
     text_wrap(text, words.text, options->width, 0, false);
-    strbuf_append(text, colour != NULL ? COLOUR_OFF : "");
+    strbuf_append(text, colour != NULL ? TEXT_COLOUR_OFF : "");
     strbuf_append_char(text, '\n');
   }
   strbuf_fini(&words);
@@ -436,14 +436,14 @@ static enum status diff_print_answer(const struct measured *measured,
                                      const struct comparison *comparison,
                                      const struct diff_show *show,
                                      const struct table_options *options, struct error *err) {
-  const struct output output = {.stream = options->stream, .width = options->width};
+  struct document document;
   struct strbuf words;
   strbuf_init(&words, NOTES_MAX);
-  errno = 0;
+  document_begin(&document, options, err);
   diff_answer_words(&words, measured, comparison, show->names);
-  output_wrapped(&output, "", words.text);
+  document_put(&document, "", words.text);
   strbuf_fini(&words);
-  return output_check(&output, err);
+  return document_end(&document);
 }
 
 /* The answer first: verdicts, causes, rows; then what limits it, then who was compared. */
@@ -478,13 +478,16 @@ static enum status diff_print_page(const struct measured *measured,
     status = THEN(status, diff_print_facts(comparison, layout, options, err));
   }
   strbuf_fini(&text);
-  const struct output output = {.stream = options->stream, .width = options->width};
-  errno = 0;
-  output_gap(&output);
-  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
-    diff_print_side(&output, (enum side)s, show->names[s], &comparison->totals[s]);
+  if (status != STATUS_OK) {
+    return status;
   }
-  return THEN(status, output_check(&output, err));
+  struct document document;
+  (void)fputc('\n', options->stream);
+  document_begin(&document, options, err);
+  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
+    diff_print_side(&document, (enum side)s, show->names[s], &comparison->totals[s]);
+  }
+  return document_end(&document);
 }
 
 /* To paste: the answer and the rows. */

@@ -1,17 +1,13 @@
 #include "runner/render/explain.h"
 
-#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
-#include "runner/table/output.h"
-#include "runner/table/text.h"
+#include "runner/document/document.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6 };
+enum { BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6, RULE_WIDTH = 20 };
 
 /* Cases that are behind by less are not: places differ by so much. */
 #define BEHIND_MIN 0.01
@@ -38,17 +34,16 @@ enum { TEXT_MAX = 1 << 20, BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6 };
   X("reads", cell_text(row->rule->reads))                                                          \
   X("source", cell_text(row->rule->source))
 
-static enum status explain_print_rows(const struct explanation *explanation,
-                                      const struct table_options *options, struct error *err) {
+static void explain_say_rows(struct document *document, const struct explanation *explanation) {
   static const char *const COLUMNS[] = {EXPLAIN_COLUMNS(COLUMN_NAME)};
-  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t i = 0; i < explanation->row_count; i++) {
     const struct explain_row *row = &explanation->rows[i];
     const bool touches = row->state == EXPLAIN_FOUND && explanation->run_uuid != NULL;
     const struct cell cells[] = {EXPLAIN_COLUMNS(COLUMN_CELL)};
-    table_add(table, cells, err);
+    document_row(document, cells);
   }
-  return table_close(table, err);
+  document_table_end(document);
 }
 
 #define EXPLAIN_RULE_COLUMNS(X)                                                                    \
@@ -64,55 +59,26 @@ static enum status explain_print_rows(const struct explanation *explanation,
 enum status explain_print_rules(const struct explain_rules *rules,
                                 const struct table_options *options, struct error *err) {
   static const char *const COLUMNS[] = {EXPLAIN_RULE_COLUMNS(COLUMN_NAME)};
-  struct table_options lean = *options;
-  lean.narrow = "source,action,costs,touches,reads,kind";
-  struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
+  struct document document;
+  document_begin(&document, options, err);
+  DOCUMENT_TABLE(&document, COLUMNS, .narrow = "source,action,costs,touches,reads,kind");
   for (size_t i = 0; i < rules->count; i++) {
     const struct explain_rule *rule = &rules->items[i];
     const struct cell cells[] = {EXPLAIN_RULE_COLUMNS(COLUMN_CELL)};
-    table_add(table, cells, err);
+    document_row(&document, cells);
   }
-  return table_close(table, err);
+  document_table_end(&document);
+  return document_end(&document);
 }
 
-/* ---- text ---- */
-
-struct explain_printer {
-  const struct explanation *explanation;
-  const struct explain_request *request;
-  struct output output;
-  bool verbose;
-  struct arena arena;
-};
-
-/* output_heading() in several lines where it is too long for one. */
-static void explain_put_heading(const struct explain_printer *printer, const char *heading) {
-  struct strbuf lines;
-  strbuf_init(&lines, TEXT_MAX);
-  text_wrap(&lines, heading, printer->output.width, 0, false);
-  output_gap(&printer->output);
-  output_heading(&printer->output, lines.text);
-  strbuf_fini(&lines);
-}
-
-/* A paragraph behind "    KEY  ", or "    " alone (NULL), free of control characters. */
-static void explain_put(const struct explain_printer *printer, const char *key, const char *text) {
-  char first[32] = "    ";
-  struct strbuf escaped;
-  if (key != NULL) {
-    (void)snprintf(first, sizeof first, "    %-8s  ", key);
-  }
-  strbuf_init(&escaped, TEXT_MAX);
-  text_append(&escaped, text);
-  output_wrapped(&printer->output, first, escaped.text);
-  strbuf_fini(&escaped);
-}
+/* ---- for people ---- */
 
 /* "gpu0, gpu2: ecc = on", or "all GPUs: ...": rows with the same evidence as rows[i], of count; ""
  * = they were shown with an earlier one. */
-static const char *explain_evidence(struct explain_printer *printer, size_t first, size_t count,
-                                    size_t i) {
-  const struct explain_row *rows = printer->explanation->rows;
+static const char *explain_evidence(struct document *document,
+                                    const struct explanation *explanation, size_t first,
+                                    size_t count, size_t i) {
+  const struct explain_row *rows = explanation->rows;
   const char *evidence = rows[i].evidence != NULL ? rows[i].evidence : "";
   const char *gpus = "";
   int gpu_count = 0;
@@ -124,53 +90,51 @@ static const char *explain_evidence(struct explain_printer *printer, size_t firs
       return "";
     }
     if (rows[j].gpu >= 0) {
-      gpus = arena_add_word(&printer->arena, gpus,
-                            arena_format(&printer->arena, "gpu%d", rows[j].gpu));
+      gpus = arena_add_word(&document->arena, gpus,
+                            arena_format(&document->arena, "gpu%d", rows[j].gpu));
       gpu_count++;
     }
   }
-  gpus = gpu_count > 1 && gpu_count == printer->explanation->gpu_count ? "all GPUs" : gpus;
+  gpus = gpu_count > 1 && gpu_count == explanation->gpu_count ? "all GPUs" : gpus;
   return gpus[0] == '\0'       ? evidence
          : evidence[0] == '\0' ? gpus
-                               : arena_format(&printer->arena, "%s: %s", gpus, evidence);
+                               : arena_format(&document->arena, "%s: %s", gpus, evidence);
 }
 
 /* The first blocks of a list, and how many there are. */
-static const char *explain_blocks(struct explain_printer *printer, const char *blocks) {
+static const char *explain_blocks(struct arena *arena, const char *blocks) {
   const char *end = blocks;
   size_t count = 1;
   for (const char *at = strings_next_word(blocks); at != NULL; at = strings_next_word(at)) {
     end = count == BLOCKS_SHOWN ? at - 2 : end;
     count++;
   }
-  return count <= BLOCKS_SHOWN ? blocks
-                               : arena_format(&printer->arena, "%.*s ... (%zu blocks)",
-                                              (int)(end - blocks), blocks, count);
+  return count <= BLOCKS_SHOWN
+             ? blocks
+             : arena_format(arena, "%.*s ... (%zu blocks)", (int)(end - blocks), blocks, count);
 }
 
-/* Of the cases that these rows touch, those below what is expected, the worst of them. */
-static void explain_put_shortfalls(struct explain_printer *printer, size_t first, size_t count) {
-  const struct explain_row *rows = printer->explanation->rows;
-  const struct explain_request *request = printer->request;
-  const struct explain_row *worst = &rows[first];
-  for (size_t i = first; i < first + count; i++) {
+/* Of the cases that these rows touch, the worst of those below what is expected. */
+static void explain_say_shortfalls(struct document *document, const struct explain_request *request,
+                                   const struct explain_row *rows, size_t count) {
+  const struct explain_row *worst = rows;
+  for (size_t i = 0; i < count; i++) {
     worst = isnan(worst->lack) || rows[i].lack > worst->lack ? &rows[i] : worst;
   }
   for (size_t i = 0; i < request->shortfall_count && worst->shortfalls > 0; i++) {
     const struct explain_shortfall *shortfall = &request->shortfalls[i];
     if (shortfall->touched && shortfall->lack == worst->lack) {
-      explain_put(printer, "below",
-                  arena_format(&printer->arena,
-                               "what is expected in %zu of them, most of all %s: %s",
-                               worst->shortfalls, shortfall->name, shortfall->words));
+      document_key(document, TONE_NONE, "below",
+                   "what is expected in %zu of them, most of all %s: %s", worst->shortfalls,
+                   shortfall->name, shortfall->words);
       return;
     }
   }
 }
 
 /* What is below what is expected and no finding touches. */
-static void explain_put_unexplained(struct explain_printer *printer) {
-  const struct explain_request *request = printer->request;
+static void explain_say_unexplained(struct document *document,
+                                    const struct explain_request *request) {
   size_t count = 0;
   for (size_t i = 0; i < request->shortfall_count; i++) {
     const struct explain_shortfall *shortfall = &request->shortfalls[i];
@@ -178,75 +142,75 @@ static void explain_put_unexplained(struct explain_printer *printer) {
       continue;
     }
     if (count == 0) {
-      explain_put_heading(printer, "Below what is expected, and no rule found why");
+      document_part(document, "Below what is expected, and no rule found why");
     }
     if (count++ < SHORTFALLS_SHOWN) {
-      explain_put(printer, NULL,
-                  arena_format(&printer->arena, "%s: %s", shortfall->name, shortfall->words));
+      document_put(document, "    ",
+                   arena_format(&document->arena, "%s: %s", shortfall->name, shortfall->words));
     }
   }
   if (count > SHORTFALLS_SHOWN) {
-    explain_put(printer, NULL,
-                arena_format(&printer->arena, "and %zu more: haul check --expect",
-                             count - SHORTFALLS_SHOWN));
+    document_put(document, "    ",
+                 arena_format(&document->arena, "and %zu more: haul check --expect",
+                              count - SHORTFALLS_SHOWN));
   }
 }
 
 /* The row of these that touches most cases, and the one whose worst case is furthest behind. */
-static void explain_put_cases(struct explain_printer *printer, size_t first, size_t count) {
-  const struct explain_row *rows = printer->explanation->rows;
-  const struct explain_row *most = &rows[first];
-  const struct explain_row *worst = &rows[first];
-  for (size_t i = first; i < first + count; i++) {
+static void explain_say_cases(struct document *document, const struct explanation *explanation,
+                              const struct explain_request *request, const struct explain_row *rows,
+                              size_t count) {
+  const struct explain_row *most = rows;
+  const struct explain_row *worst = rows;
+  for (size_t i = 0; i < count; i++) {
     most = rows[i].cases > most->cases ? &rows[i] : most;
     worst = isnan(worst->behind) || rows[i].behind > worst->behind ? &rows[i] : worst;
   }
-  if (printer->explanation->run_uuid == NULL) {
+  if (explanation->run_uuid == NULL) {
     return;
   }
-  explain_put(printer, "touches",
-              most->cases == 0
-                  ? "no case that this run measured"
-                  : arena_format(&printer->arena, "%zu of %zu cases%s: %s", most->cases,
-                                 printer->explanation->cases, count > 1 ? " each" : "",
-                                 explain_blocks(printer, most->blocks)));
-  explain_put_shortfalls(printer, first, count);
+  if (most->cases == 0) {
+    document_key(document, TONE_NONE, "touches", "no case that this run measured");
+  } else {
+    document_key(document, TONE_NONE, "touches", "%zu of %zu cases%s: %s", most->cases,
+                 explanation->cases, count > 1 ? " each" : "",
+                 explain_blocks(&document->arena, most->blocks));
+  }
+  explain_say_shortfalls(document, request, rows, count);
   if (worst->worst == NULL || worst->behind < BEHIND_MIN) {
     return;
   }
   if (!isnan(worst->gbps)) {
-    explain_put(printer, "worst",
-                arena_format(&printer->arena, "%s: %.1f GB/s, %.1f %% below the best place (%.1f)",
-                             worst->worst, worst->gbps, 100 * worst->behind, worst->best_gbps));
+    document_key(document, TONE_NONE, "worst", "%s: %.1f GB/s, %.1f %% below the best place (%.1f)",
+                 worst->worst, worst->gbps, 100 * worst->behind, worst->best_gbps);
   } else {
-    explain_put(printer, "worst",
-                arena_format(&printer->arena, "%s: takes %.1f %% longer than the best place",
-                             worst->worst, 100 * worst->behind / (1 - worst->behind)));
+    document_key(document, TONE_NONE, "worst", "%s: takes %.1f %% longer than the best place",
+                 worst->worst, 100 * worst->behind / (1 - worst->behind));
   }
 }
 
-static void explain_put_finding(struct explain_printer *printer, size_t first, size_t count) {
-  const struct explain_row *rows = printer->explanation->rows;
-  const struct explain_rule *rule = rows[first].rule;
-  explain_put_heading(printer, arena_format(&printer->arena, "%s [%s]", rule->title, rule->name));
+static void explain_say_finding(struct document *document, const struct explanation *explanation,
+                                const struct explain_request *request, size_t first, size_t count) {
+  const struct explain_rule *rule = explanation->rows[first].rule;
+  document_part(document, "%s [%s]", rule->title, rule->name);
   for (size_t i = first; i < first + count; i++) {
-    const char *evidence = explain_evidence(printer, first, count, i);
+    const char *evidence = explain_evidence(document, explanation, first, count, i);
     if (evidence[0] != '\0') {
-      explain_put(printer, i == first ? "evidence" : "", evidence);
+      document_key(document, TONE_NONE, i == first ? "evidence" : "", "%s", evidence);
     }
   }
-  explain_put_cases(printer, first, count);
-  explain_put(printer, "do", rule->action);
-  explain_put(printer, "usually", rule->costs);
-  explain_put(printer, "recorded", rule->reads);
-  explain_put(printer, "source", rule->source);
+  explain_say_cases(document, explanation, request, &explanation->rows[first], count);
+  document_key(document, TONE_NONE, "do", "%s", rule->action);
+  document_key(document, TONE_NONE, "usually", "%s", rule->costs);
+  document_key(document, TONE_NONE, "recorded", "%s", rule->reads);
+  document_key(document, TONE_NONE, "source", "%s", rule->source);
 }
 
 /* Rules in one state, one line each, with their evidence; `lead` is the heading. */
-static void explain_put_list(struct explain_printer *printer, const char *lead, bool notes,
-                             enum explain_state state) {
-  const struct explanation *explanation = printer->explanation;
+static void explain_say_list(struct document *document, const struct explanation *explanation,
+                             const char *lead, bool notes, enum explain_state state) {
   bool any = false;
+  document->key_width = RULE_WIDTH;
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     const struct explain_row *row = &explanation->rows[i];
     const size_t count = explain_same_rule(explanation, i);
@@ -254,20 +218,18 @@ static void explain_put_list(struct explain_printer *printer, const char *lead, 
       continue;
     }
     if (!any) {
-      explain_put_heading(printer, lead);
+      document_part(document, "%s", lead);
       any = true;
     }
-    struct strbuf text;
-    strbuf_init(&text, TEXT_MAX);
+    const char *text = "";
     for (size_t j = i; j < i + count; j++) {
-      const char *evidence = explain_evidence(printer, i, count, j);
-      strbuf_append(&text, evidence[0] != '\0' && text.length > 0 ? "; " : "");
-      text_append(&text, evidence);
+      const char *evidence = explain_evidence(document, explanation, i, count, j);
+      text = arena_format(&document->arena, "%s%s%s", text,
+                          evidence[0] != '\0' && text[0] != '\0' ? "; " : "", evidence);
     }
-    output_wrapped(&printer->output, arena_format(&printer->arena, "    %-20s  ", row->rule->name),
-                   text.text);
-    strbuf_fini(&text);
+    document_key(document, TONE_NONE, row->rule->name, "%s", text);
   }
+  document->key_width = 0;
 }
 
 /* Whether it was found at some other GPU. */
@@ -282,139 +244,113 @@ static bool explain_is_found(const struct explanation *explanation,
 }
 
 /* Names of the rules in that state; of those that found something, the findings. */
-static void explain_append_names(struct strbuf *names, const struct explanation *explanation,
+static const char *explain_names(struct arena *arena, const struct explanation *explanation,
                                  enum explain_state state) {
+  const char *names = "";
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     const struct explain_row *row = &explanation->rows[i];
     if (row->state == state &&
         (state == EXPLAIN_FOUND ? !row->rule->note : !explain_is_found(explanation, row->rule))) {
-      strbuf_append_word(names, row->rule->name);
+      names = arena_add_word(arena, names, row->rule->name);
     }
   }
+  return names;
 }
 
-static void explain_put_names(struct explain_printer *printer, const char *lead,
-                              enum explain_state state) {
-  struct strbuf names;
-  strbuf_init(&names, TEXT_MAX);
-  explain_append_names(&names, printer->explanation, state);
-  if (names.length > 0) {
-    explain_put_heading(printer, lead);
-    explain_put(printer, NULL, names.text);
+static void explain_say_names(struct document *document, const struct explanation *explanation,
+                              const char *lead, enum explain_state state) {
+  const char *names = explain_names(&document->arena, explanation, state);
+  if (names[0] != '\0') {
+    document_part(document, "%s", lead);
+    document_put(document, "    ", names);
   }
-  strbuf_fini(&names);
 }
 
 /* Which run, or machine, this is about. */
-static void explain_put_foot(struct explain_printer *printer) {
-  const struct explanation *explanation = printer->explanation;
-  struct strbuf text;
-  strbuf_init(&text, TEXT_MAX);
-  if (explanation->run_uuid != NULL) {
-    strbuf_printf(&text, "run %" PRId64 " of ", printer->request->run);
-    text_append(&text, explanation->scenario);
-    strbuf_printf(&text, ", %s UTC, on ", explanation->started_at);
-  }
-  text_append(&text, explanation->host[0] != '\0' ? explanation->host : "a machine without a name");
-  strbuf_append(&text, ", ");
-  if (explanation->gpu_count > 0) {
-    strbuf_printf(&text, "%d x ", explanation->gpu_count);
-  }
-  text_append(&text, explanation->gpus);
-  output_gap(&printer->output);
-  output_wrapped(&printer->output, "", text.text);
-  strbuf_fini(&text);
+static void explain_say_foot(struct document *document, const struct explanation *explanation,
+                             const struct explain_request *request) {
+  struct arena *arena = &document->arena;
+  document_gap(document);
+  document_say(document, TONE_NONE, "%s%s, %s%s",
+               explanation->run_uuid != NULL
+                   ? arena_format(arena, "run %" PRId64 " of %s, %s UTC, on ", request->run,
+                                  explanation->scenario, explanation->started_at)
+                   : "",
+               explanation->host[0] != '\0' ? explanation->host : "a machine without a name",
+               explanation->gpu_count > 0 ? arena_format(arena, "%d x ", explanation->gpu_count)
+                                          : "",
+               explanation->gpus);
 }
 
 /* What is slow, then how many causes are known. */
-static void explain_put_head(struct explain_printer *printer) {
-  const struct explanation *explanation = printer->explanation;
-  const struct explain_request *request = printer->request;
-  const struct output *output = &printer->output;
-  struct arena *arena = &printer->arena;
-  struct strbuf text;
-  strbuf_init(&text, TEXT_MAX);
+static void explain_say_head(struct document *document, const struct explanation *explanation,
+                             const struct explain_request *request) {
   for (size_t i = 0; i < request->slow_count; i++) {
-    output_wrapped(output, "", request->slow[i]);
+    document_say(document, TONE_NONE, "%s", request->slow[i]);
   }
   if (request->shortfall_count > 0) {
     const struct explain_shortfall *worst = &request->shortfalls[0];
     for (size_t i = 1; i < request->shortfall_count; i++) {
       worst = request->shortfalls[i].lack > worst->lack ? &request->shortfalls[i] : worst;
     }
-    text_append(&text, worst->name);
-    strbuf_append(&text, ": ");
-    text_append(&text, worst->words);
-    output_wrapped(
-        output, "",
-        arena_format(arena, "%zu %s below what is expected, the worst %s", request->shortfall_count,
-                     strings_plural(request->shortfall_count, "case is", "cases are"), text.text));
+    document_say(document, TONE_NONE, "%zu %s below what is expected, the worst %s: %s",
+                 request->shortfall_count,
+                 strings_plural(request->shortfall_count, "case is", "cases are"), worst->name,
+                 worst->words);
   }
   if (explanation->wrong > 0) {
-    strbuf_clear(&text);
-    text_append(&text, explanation->wrong_case);
-    output_wrapped(output, "",
-                   arena_format(arena, "%zu %s no value%s%s", explanation->wrong,
-                                strings_plural(explanation->wrong, "case has", "cases have"),
-                                explanation->wrong > 1 ? ", such as " : ": ", text.text));
+    document_say(document, TONE_NONE, "%zu %s no value%s%s", explanation->wrong,
+                 strings_plural(explanation->wrong, "case has", "cases have"),
+                 explanation->wrong > 1 ? ", such as " : ": ", explanation->wrong_case);
   }
   if (request->compared > 0 && request->slow_count == 0) {
-    output_wrapped(output, "",
-                   arena_format(arena, "No slow GPU, link or host (%zu results compared).",
-                                request->compared));
+    document_say(document, TONE_NONE, "No slow GPU, link or host (%zu results compared).",
+                 request->compared);
   }
-  strbuf_clear(&text);
+  const size_t checked = explanation->findings + explanation->notes + explanation->fine;
   if (explanation->findings == 0) {
-    strbuf_append(&text, "No known cause found");
+    document_say(document, TONE_NONE, "No known cause found (%zu rules checked).", checked);
   } else {
-    struct strbuf names;
-    strbuf_init(&names, TEXT_MAX);
-    explain_append_names(&names, explanation, EXPLAIN_FOUND);
-    strbuf_printf(&text, "%zu %s found: %s", explanation->findings,
-                  strings_plural(explanation->findings, "cause", "causes"), names.text);
-    strbuf_fini(&names);
+    document_say(document, TONE_NONE, "%zu %s found: %s (%zu rules checked).",
+                 explanation->findings, strings_plural(explanation->findings, "cause", "causes"),
+                 explain_names(&document->arena, explanation, EXPLAIN_FOUND), checked);
   }
-  strbuf_printf(&text, " (%zu rules checked).",
-                explanation->findings + explanation->notes + explanation->fine);
-  output_wrapped(output, "", text.text);
-  strbuf_fini(&text);
+}
+
+static void explain_say(struct document *document, const struct explanation *explanation,
+                        const struct explain_request *request, bool verbose) {
+  const char *looked =
+      arena_format(&document->arena, "Looked at, and nothing found (%zu of %zu rules)",
+                   explanation->fine, explanation->rules.count);
+  explain_say_head(document, explanation, request);
+  for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
+    if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {
+      explain_say_finding(document, explanation, request, i, explain_same_rule(explanation, i));
+    }
+  }
+  explain_say_unexplained(document, request);
+  explain_say_list(document, explanation, "Notes: usual on some machines, and nothing to fix", true,
+                   EXPLAIN_FOUND);
+  explain_say_list(document, explanation, "Not known, and so not ruled out", false,
+                   EXPLAIN_UNKNOWN);
+  if (verbose) {
+    explain_say_list(document, explanation, looked, false, EXPLAIN_NOT_FOUND);
+    explain_say_names(document, explanation, "Does not apply", EXPLAIN_ABSENT);
+  } else {
+    explain_say_names(document, explanation, looked, EXPLAIN_NOT_FOUND);
+  }
+  explain_say_foot(document, explanation, request);
 }
 
 enum status explain_print(const struct explanation *explanation,
                           const struct explain_request *request, bool verbose,
                           const struct table_options *options, struct error *err) {
-  if (options->format != OUTPUT_TABLE) {
-    return explain_print_rows(explanation, options, err);
-  }
-  struct explain_printer printer = {
-      .explanation = explanation,
-      .request = request,
-      .output = {options->stream, options->width, options->colour, NULL},
-      .verbose = verbose,
-  };
-  const char *looked =
-      arena_format(&printer.arena, "Looked at, and nothing found (%zu of %zu rules)",
-                   explanation->fine, explanation->rules.count);
-  errno = 0;
-  explain_put_head(&printer);
-  for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
-    if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {
-      explain_put_finding(&printer, i, explain_same_rule(explanation, i));
-    }
-  }
-  explain_put_unexplained(&printer);
-  explain_put_list(&printer, "Notes: usual on some machines, and nothing to fix", true,
-                   EXPLAIN_FOUND);
-  explain_put_list(&printer, "Not known, and so not ruled out", false, EXPLAIN_UNKNOWN);
-  if (verbose) {
-    explain_put_list(&printer, looked, false, EXPLAIN_NOT_FOUND);
+  struct document document;
+  document_begin(&document, options, err);
+  if (document_is_for_people(&document)) {
+    explain_say(&document, explanation, request, verbose);
   } else {
-    explain_put_names(&printer, looked, EXPLAIN_NOT_FOUND);
+    explain_say_rows(&document, explanation);
   }
-  if (verbose) {
-    explain_put_names(&printer, "Does not apply", EXPLAIN_ABSENT);
-  }
-  explain_put_foot(&printer);
-  arena_fini(&printer.arena);
-  return output_check(&printer.output, err);
+  return document_end(&document);
 }

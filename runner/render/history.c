@@ -1,9 +1,8 @@
 #include "runner/render/history.h"
 
-#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
-#include "runner/table/text.h"
+#include "runner/document/document.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -72,39 +71,33 @@ static void history_put_marks(struct strbuf *text, const struct history_series *
   }
 }
 
-void history_mark_words(struct strbuf *text, const struct history_series *series, size_t i) {
+const char *history_mark_words(struct arena *arena, const struct history_series *series, size_t i) {
   const struct history_point *point = &series->points[i];
+  const char *text = "";
   switch (point->mark) {
   case HISTORY_NO_MARK:
   case history_mark_name_count:
-    return;
+    return "";
   case HISTORY_DRIVER:
-    text_append(text, point->what);
-    if (isfinite(point->p)) {
-      strbuf_printf(text, " (p %.1g)", point->p);
-    }
-    return;
+    return isfinite(point->p) ? arena_format(arena, "%s (p %.1g)", point->what, point->p)
+                              : point->what;
   case HISTORY_CHANGE:
-    strbuf_append(text, "under the same driver");
+    text = "under the same driver";
     break;
   case HISTORY_LATEST:
-    if (i + 1 == series->point_count) {
-      strbuf_append(text, "the latest run is off the level before it");
-    } else {
-      strbuf_printf(text, "the latest %zu runs are off the level before them",
-                    series->point_count - i);
-    }
+    text = i + 1 == series->point_count
+               ? "the latest run is off the level before it"
+               : arena_format(arena, "the latest %zu runs are off the level before them",
+                              series->point_count - i);
     break;
   }
-  strbuf_printf(text, " (p %.1g)", point->p);
-  if (point->what != NULL) {
-    strbuf_append(text, "; changed then: ");
-    text_append(text, point->what);
-  }
+  return arena_format(arena, "%s (p %.1g)%s%s", text, point->p,
+                      point->what != NULL ? "; changed then: " : "",
+                      point->what != NULL ? point->what : "");
 }
 
-static void history_put_explanations(struct strbuf *text, const struct measured *measured,
-                                     const struct history_series *series) {
+static void history_say_marks(struct document *document, const struct measured *measured,
+                              const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     char when[CELL_MAX];
@@ -113,60 +106,51 @@ static void history_put_explanations(struct strbuf *text, const struct measured 
     }
     units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES, when,
                      sizeof when);
-    strbuf_printf(text, "  %c %s  %+.2f %%  ", point->mark == HISTORY_DRIVER ? '|' : '^', when,
-                  100 * point->change);
-    history_mark_words(text, series, i);
-    strbuf_append_char(text, '\n');
+    document_put(document, point->mark == HISTORY_DRIVER ? "  | " : "  ^ ",
+                 arena_format(&document->arena, "%s: %+.2f %%, %s", when, 100 * point->change,
+                              history_mark_words(&document->arena, series, i)));
   }
 }
 
 /* What the latest run was held against, where it is not marked. */
-static void history_put_latest(struct strbuf *text, const struct history_series *series) {
+static void history_say_latest(struct document *document, const struct history_series *series) {
   if (series->points[series->point_count - 1].mark != HISTORY_NO_MARK || series->earlier == 0) {
     return;
   }
-  if (isnan(series->least_change)) {
-    strbuf_printf(text,
-                  "  the latest run has %zu before it on its level; from %d on it is tested\n",
-                  series->earlier, HISTORY_EARLIER_MIN);
-  } else {
-    strbuf_printf(text,
-                  "  the latest run is as the %zu before it; a change of %.2g %% would be marked\n",
-                  series->earlier, 100 * series->least_change);
-  }
+  document_put(
+      document, "  ",
+      isnan(series->least_change)
+          ? arena_format(&document->arena,
+                         "the latest run has %zu before it on its level; from %d on it is tested",
+                         series->earlier, HISTORY_EARLIER_MIN)
+          : arena_format(
+                &document->arena,
+                "the latest run is as the %zu before it; a change of %.2g %% would be marked",
+                series->earlier, 100 * series->least_change));
 }
 
-static enum status history_print_chart(const struct measured *measured,
-                                       const struct history_series *series,
-                                       const struct table_options *options, bool first, bool all,
-                                       struct error *err) {
-  struct strbuf text;
-  size_t width = options->width > 0 ? options->width : 80;
+static void history_say_chart(struct document *document, const struct measured *measured,
+                              const struct history_series *series, bool all) {
+  struct strbuf chart;
+  size_t width = document->options.width > 0 ? document->options.width : 80;
   width = width > 40 ? width - 38 : 20;
   width = width > CHART_WIDTH ? CHART_WIDTH : width;
-  strbuf_init(&text, TEXT_MAX);
-  strbuf_append(&text, first ? "" : "\n");
-  text_append(&text, measured->cases[series->bench].name);
-  if (series->hardware != NULL) {
-    strbuf_append(&text, " [");
-    text_append(&text, series->hardware);
-    strbuf_append(&text, "]");
-  }
-  if (series->settings != NULL) {
-    strbuf_append(&text, ", ");
-    text_append(&text, series->settings);
-  }
-  strbuf_printf(&text, "  (%zu %s)\n", series->point_count,
-                strings_plural(series->point_count, "run", "runs"));
-  history_put_chart(&text, series, width);
-  history_put_marks(&text, series, width);
-  history_put_explanations(&text, measured, series);
+  document_gap(document);
+  document_say(document, TONE_NONE, "%s%s%s%s%s%s  (%zu %s)", measured->cases[series->bench].name,
+               series->hardware != NULL ? " [" : "",
+               series->hardware != NULL ? series->hardware : "",
+               series->hardware != NULL ? "]" : "", series->settings != NULL ? ", " : "",
+               series->settings != NULL ? series->settings : "", series->point_count,
+               strings_plural(series->point_count, "run", "runs"));
+  strbuf_init(&chart, TEXT_MAX);
+  history_put_chart(&chart, series, width);
+  history_put_marks(&chart, series, width);
+  document_verbatim(document, chart.text);
+  strbuf_fini(&chart);
+  history_say_marks(document, measured, series);
   if (all) {
-    history_put_latest(&text, series);
+    history_say_latest(document, series);
   }
-  const enum status status = stream_write(options->stream, &text, NULL, err);
-  strbuf_fini(&text);
-  return status;
 }
 
 /* ---- rows ---- */
@@ -184,25 +168,6 @@ static enum status history_print_chart(const struct measured *measured,
   X("change %", isfinite(point->change) ? cell_text(change) : cell_null())                         \
   X("mark",                                                                                        \
     point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null())
-
-static enum status history_print_runs(const struct measured *measured,
-                                      const struct history_series *series,
-                                      const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {HISTORY_TABLE_COLUMNS(COLUMN_NAME)};
-  (void)fputc('\n', options->stream);
-  struct table *table = TABLE_OPEN(options, COLUMNS, err);
-  for (size_t i = 0; i < series->point_count; i++) {
-    const struct history_point *point = &series->points[i];
-    const struct measured_run *run = &measured->runs[point->run];
-    char when[CELL_MAX];
-    char change[CELL_MAX];
-    units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
-    (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
-    const struct cell cells[] = {HISTORY_TABLE_COLUMNS(COLUMN_CELL)};
-    table_add(table, cells, err);
-  }
-  return table_close(table, err);
-}
 
 /* The columns of one row per series and run, and their cells. */
 #define HISTORY_COLUMNS(X)                                                                         \
@@ -227,11 +192,29 @@ static enum status history_print_runs(const struct measured *measured,
   X("earlier_runs", is_last ? cell_integer((int64_t)series->earlier) : cell_null())                \
   X("least_change_percent", is_last ? cell_finite(100 * series->least_change) : cell_null())
 
-static enum status history_print_rows(const struct measured *measured,
-                                      const struct history *history,
-                                      const struct table_options *options, struct error *err) {
+/* The runs of one series, for people. */
+static void history_say_runs(struct document *document, const struct measured *measured,
+                             const struct history_series *series) {
+  static const char *const COLUMNS[] = {HISTORY_TABLE_COLUMNS(COLUMN_NAME)};
+  document_gap(document);
+  DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
+  for (size_t i = 0; i < series->point_count; i++) {
+    const struct history_point *point = &series->points[i];
+    const struct measured_run *run = &measured->runs[point->run];
+    char when[CELL_MAX];
+    char change[CELL_MAX];
+    units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
+    (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
+    const struct cell cells[] = {HISTORY_TABLE_COLUMNS(COLUMN_CELL)};
+    document_row(document, cells);
+  }
+  document_table_end(document);
+}
+
+static void history_say_rows(struct document *document, const struct measured *measured,
+                             const struct history *history) {
   static const char *const COLUMNS[] = {HISTORY_COLUMNS(COLUMN_NAME)};
-  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
     for (size_t i = 0; i < series->point_count; i++) {
@@ -241,27 +224,26 @@ static enum status history_print_rows(const struct measured *measured,
       char when[CELL_MAX];
       units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
       const struct cell cells[] = {HISTORY_COLUMNS(COLUMN_CELL)};
-      table_add(table, cells, err);
+      document_row(document, cells);
     }
   }
-  return table_close(table, err);
+  document_table_end(document);
 }
 
 enum status history_print(const struct measured *measured, const struct history *history, bool all,
                           const struct table_options *options, struct error *err) {
-  if (output_layout_of(options->format) != LAYOUT_PAGE) {
-    return history_print_rows(measured, history, options, err);
+  struct document document;
+  document_begin(&document, options, err);
+  if (!document_is_for_people(&document)) {
+    history_say_rows(&document, measured, history);
+    return document_end(&document);
   }
-  struct table_options lean = *options;
-  lean.drop_empty = true;
-  enum status status = STATUS_OK;
-  for (size_t s = 0; s < history->series_count && status == STATUS_OK; s++) {
-    const struct history_series *series = &history->series[s];
+  for (size_t s = 0; s < history->series_count; s++) {
     const bool whole = all || history->series_count == 1;
-    status = history_print_chart(measured, series, options, s == 0, whole, err);
-    if (status == STATUS_OK && whole) {
-      status = history_print_runs(measured, series, &lean, err);
+    history_say_chart(&document, measured, &history->series[s], whole);
+    if (whole) {
+      history_say_runs(&document, measured, &history->series[s]);
     }
   }
-  return status;
+  return document_end(&document);
 }

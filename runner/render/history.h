@@ -4,14 +4,13 @@
 #ifndef HAUL_RUNNER_RENDER_HISTORY_H
 #define HAUL_RUNNER_RENDER_HISTORY_H
 
-#include "engine/base/strbuf.h"
 #include "runner/analysis/history.h"
 #include "runner/table/table.h"
 
 enum status history_print(const struct measured *measured, const struct history *history, bool all,
                           const struct table_options *options, struct error *err) CHECK_RESULT;
 
-/* Appends what a mark means: "the latest run is off the level before it (p 0.001)". */
-void history_mark_words(struct strbuf *text, const struct history_series *series, size_t i);
+/* What a mark means: "the latest run is off the level before it (p 0.001)"; in the arena. */
+const char *history_mark_words(struct arena *arena, const struct history_series *series, size_t i);
 
 #endif

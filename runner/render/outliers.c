@@ -1,16 +1,12 @@
 #include "runner/render/outliers.h"
 
-#include "engine/base/arena.h"
-#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
-#include "runner/table/output.h"
-#include "runner/table/text.h"
+#include "runner/document/document.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, PATHS_SHOWN = 4, BLOCKS_SHOWN = 2 };
+enum { PATHS_SHOWN = 4, BLOCKS_SHOWN = 2 };
 
 /* The role in which it is slow. */
 static const char *outliers_role_words(const struct outlier *row) {
@@ -124,35 +120,19 @@ const char *outliers_alone_words(struct arena *arena, const struct outlier_part 
                       part->certain ? "" : " (not certain: other nodes differ too, or are few)");
 }
 
-/* A sentence, in the colour of its finding. */
-static void outliers_put_sentence(struct strbuf *text, const char *sentence, enum finding finding,
-                                  const struct table_options *options) {
-  struct strbuf words;
-  strbuf_init(&words, TEXT_MAX);
-  text_append(&words, sentence);
-  strbuf_append(
-      text, options->colour ? output_colour(finding == FINDING_SLOW ? TONE_BAD : TONE_WARN) : "");
-  text_wrap(text, words.text, options->width, 0, false);
-  strbuf_append(text, options->colour ? COLOUR_OFF "\n" : "\n");
-  strbuf_fini(&words);
-}
-
 /* Of a fleet its parts, which verdicts of several blocks and ways are of. */
-static void outliers_put_verdicts(struct strbuf *text, const struct outliers *outliers,
-                                  const struct table_options *options) {
-  struct arena arena = {0};
+static void outliers_say_verdicts(struct document *document, const struct outliers *outliers) {
   for (size_t i = 0; outliers->is_fleet && i < outliers->part_count; i++) {
-    outliers_put_sentence(text, outliers_part_words(&arena, &outliers->parts[i]), FINDING_SLOW,
-                          options);
+    document_say(document, TONE_BAD, "%s",
+                 outliers_part_words(&document->arena, &outliers->parts[i]));
   }
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
     if (!outliers->is_fleet || verdict->finding != FINDING_SLOW) {
-      outliers_put_sentence(text, outliers_verdict_words(&arena, outliers, verdict),
-                            verdict->finding, options);
+      document_say(document, verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN, "%s",
+                   outliers_verdict_words(&document->arena, outliers, verdict));
     }
   }
-  arena_fini(&arena);
 }
 
 /* ---- tables ---- */
@@ -174,39 +154,32 @@ static const char *outliers_row_verdict(struct arena *arena, const struct outlie
   X("block", cell_text(row->block))                                                                \
   X("memory", row->memory_matters ? cell_text(row->memory) : cell_null())                          \
   X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
-  X("change %", cell_text(outliers_change_text(&arena, row)))                                      \
-  X("robust z", cell_text(arena_format(&arena, "%+.1f", row->robust_z)))                           \
-  X("cases", cell_text(arena_format(&arena, "%zu of %zu", row->slow_cases, row->cases)))           \
+  X("change %", cell_text(outliers_change_text(arena, row)))                                       \
+  X("robust z", cell_text(arena_format(arena, "%+.1f", row->robust_z)))                            \
+  X("cases", cell_text(arena_format(arena, "%zu of %zu", row->slow_cases, row->cases)))            \
   X("paths",                                                                                       \
-    cell_text(row->entity == ENTITY_GPU ? outliers_shorten(&arena, row->paths, PATHS_SHOWN)        \
+    cell_text(row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN)         \
                                         : NULL))                                                   \
   X("only in", row->single ? cell_text(measured->cases[row->worst].name) : cell_null())            \
   X("finding", cell_text(all ? finding_text(row->finding) : NULL))
 
-#define OUTLIERS_TABLE_ONE(name, cell) +1
-enum { OUTLIERS_TABLE_Z = 7, OUTLIERS_TABLE_COUNT = 0 OUTLIERS_TABLE_COLUMNS(OUTLIERS_TABLE_ONE) };
+enum { OUTLIERS_TABLE_Z = 7 };
 
-static enum status outliers_print_table(const struct measured *measured,
-                                        const struct outliers *outliers, bool all,
-                                        const struct table_options *options, bool *left_out,
-                                        struct error *err) {
+static void outliers_say_table(struct document *document, const struct measured *measured,
+                               const struct outliers *outliers, bool all) {
   static const char *const COLUMNS[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_NAME)};
-  struct table_options lean = *options;
-  struct arena arena = {0};
-  lean.drop_empty = true;
-  lean.narrow = "paths,robust z,cases,only in,memory,finding,sizes,how,host";
-  lean.left_out = left_out;
-  struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
+  struct arena *arena = &document->arena;
+  DOCUMENT_TABLE(document, COLUMNS,
+                 .narrow = "paths,robust z,cases,only in,memory,finding,sizes,how,host");
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
-    /* outliers_put_undecided() lists the undecided ones below the table. */
+    /* outliers_say_undecided() lists the undecided ones below the table. */
     if (row->finding == FINDING_SLOW || (all && row->finding != FINDING_UNDECIDED)) {
       const struct cell cells[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_CELL)};
-      table_add(table, cells, err);
+      document_row(document, cells);
     }
   }
-  arena_fini(&arena);
-  return table_close(table, err);
+  document_table_end(document);
 }
 
 /* The columns of one row per entity and block, and their cells. */
@@ -232,22 +205,20 @@ static enum status outliers_print_table(const struct measured *measured,
     row->other != SIZE_MAX ? cell_text(measured->cases[row->other].name) : cell_null())            \
   X("memory", row->memory[0] != '\0' ? cell_text(row->memory) : cell_null())                       \
   X("single", cell_integer(row->single))                                                           \
-  X("verdict", cell_text(outliers_row_verdict(&arena, outliers, row)))                             \
+  X("verdict", cell_text(outliers_row_verdict(arena, outliers, row)))                              \
   X("rivals", cell_text(row->rivals))
 
-static enum status outliers_print_rows(const struct measured *measured,
-                                       const struct outliers *outliers,
-                                       const struct table_options *options, struct error *err) {
+static void outliers_say_rows(struct document *document, const struct measured *measured,
+                              const struct outliers *outliers) {
   static const char *const COLUMNS[] = {OUTLIERS_COLUMNS(COLUMN_NAME)};
-  struct arena arena = {0};
-  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  struct arena *arena = &document->arena;
+  DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     const struct cell cells[] = {OUTLIERS_COLUMNS(COLUMN_CELL)};
-    table_add(table, cells, err);
+    document_row(document, cells);
   }
-  arena_fini(&arena);
-  return table_close(table, err);
+  document_table_end(document);
 }
 
 /* ---- below the table ---- */
@@ -285,95 +256,78 @@ size_t outliers_doubts(struct arena *arena, const struct measured *measured,
 }
 
 /* Pairs of which nobody can tell the faulty one. */
-static void outliers_put_undecided(struct strbuf *text, const struct measured *measured,
+static void outliers_say_undecided(struct document *document, const struct measured *measured,
                                    const struct outliers *outliers, size_t pairs) {
-  struct arena arena = {0};
-  strbuf_printf(text,
-                "%s%zu undecided: each has only one peer, and which of the two is faulty cannot "
-                "be told\n",
-                outliers->slow_count > 0 ? "\n" : "", pairs);
+  document_gap(document);
+  document_say(document, TONE_NONE,
+               "%zu undecided: each has only one peer, and which of the two is faulty cannot be "
+               "told",
+               pairs);
   for (size_t i = 0; i < outliers->row_count; i++) {
-    const struct outlier *row = &outliers->rows[i];
-    if (!outliers_is_pair(row)) {
-      continue;
+    if (outliers_is_pair(&outliers->rows[i])) {
+      document_put(document, "  ",
+                   outliers_pair_words(&document->arena, measured, &outliers->rows[i]));
     }
-    strbuf_append(text, "  ");
-    text_append(text, outliers_pair_words(&arena, measured, row));
-    strbuf_append_char(text, '\n');
   }
-  arena_fini(&arena);
 }
 
-static void outliers_put_summary(struct strbuf *text, const struct measured *measured,
-                                 const struct outliers *outliers, bool listed, bool explain_z) {
+static void outliers_say_summary(struct document *document, const struct measured *measured,
+                                 const struct outliers *outliers, bool listed) {
+  struct arena *arena = &document->arena;
   size_t pairs = 0;
   for (size_t i = 0; i < outliers->row_count; i++) {
     pairs += outliers_is_pair(&outliers->rows[i]);
   }
+  const bool explain_z = listed && document_shows(document, OUTLIERS_TABLE_Z);
   if (pairs > 0) {
-    outliers_put_undecided(text, measured, outliers, pairs);
+    outliers_say_undecided(document, measured, outliers, pairs);
   }
-  strbuf_printf(text, "%s%zu slow", text->length > 0 || outliers->verdict_count > 0 ? "\n" : "",
-                outliers->is_fleet ? outliers->part_count : outliers->slow_count);
-  if (outliers->undecided_count > pairs) {
-    strbuf_printf(text, ", %zu undecided", outliers->undecided_count - pairs);
-  }
-  strbuf_printf(text, "; %zu %s compared with their peers", outliers->cases,
-                strings_plural(outliers->cases, "result", "results"));
-  if (outliers->is_fleet) {
-    strbuf_printf(text, " on %zu nodes", outliers->hosts);
-  }
-  if (outliers->without_peers > 0) {
-    strbuf_printf(text, ", %zu without enough peers", outliers->without_peers);
-  }
-  strbuf_append_char(text, '\n');
-  if (outliers->slow_count > 0 && !listed) {
-    strbuf_append(text, "-v lists what is slow block by block\n");
-  } else if (outliers->slow_count > 0) {
-    strbuf_printf(text, "change: of speed, against its peers%s\n",
-                  explain_z ? "; robust z: in robust standard deviations" : "");
+  document_gap(document);
+  document_say(document, TONE_NONE, "%zu slow%s; %zu %s compared with their peers%s%s",
+               outliers->is_fleet ? outliers->part_count : outliers->slow_count,
+               outliers->undecided_count > pairs
+                   ? arena_format(arena, ", %zu undecided", outliers->undecided_count - pairs)
+                   : "",
+               outliers->cases, strings_plural(outliers->cases, "result", "results"),
+               outliers->is_fleet ? arena_format(arena, " on %zu nodes", outliers->hosts) : "",
+               outliers->without_peers > 0
+                   ? arena_format(arena, ", %zu without enough peers", outliers->without_peers)
+                   : "");
+  if (outliers->slow_count > 0) {
+    document_say(document, TONE_NONE, "%s%s",
+                 listed ? "change: of speed, against its peers"
+                        : "-v lists what is slow block by block",
+                 explain_z ? "; robust z: in robust standard deviations" : "");
   }
   if (outliers->small_tables > 0) {
-    strbuf_append(text, "Paths between so few GPUs cannot tell one that is slow to all others; "
-                        "four or more can.\n");
+    document_say(document, TONE_NONE,
+                 "Paths between so few GPUs cannot tell one that is slow to all others; four or "
+                 "more can.");
   }
 }
 
-static enum status outliers_print_page(const struct measured *measured,
-                                       const struct outliers *outliers, bool all,
-                                       const struct table_options *options, struct error *err) {
-  bool left_out[OUTLIERS_TABLE_COUNT] = {false};
-  struct strbuf text;
-  strbuf_init(&text, TEXT_MAX);
-  outliers_put_verdicts(&text, outliers, options);
+static void outliers_say(struct document *document, const struct measured *measured,
+                         const struct outliers *outliers, bool all) {
   const bool table =
       outliers->is_fleet
           ? all && outliers->slow_count > 0
           : outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count);
-  strbuf_append(&text, text.length > 0 && table ? "\n" : "");
-  enum status status = stream_write(options->stream, &text, NULL, err);
-  if (status == STATUS_OK && table) {
-    status = outliers_print_table(measured, outliers, all && !outliers->is_fleet, options, left_out,
-                                  err);
+  outliers_say_verdicts(document, outliers);
+  if (table) {
+    document_gap(document);
+    outliers_say_table(document, measured, outliers, all && !outliers->is_fleet);
   }
-  strbuf_clear(&text);
-  outliers_put_summary(&text, measured, outliers, table, !left_out[OUTLIERS_TABLE_Z]);
-  text_wrap_lines(&text, options->width);
-  status = THEN(status, stream_write(options->stream, &text, NULL, err));
-  strbuf_fini(&text);
-  return status;
+  outliers_say_summary(document, measured, outliers, table);
 }
 
 enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
                            bool all, const struct table_options *options, struct error *err) {
-  switch (output_layout_of(options->format)) {
-  case LAYOUT_PAGE:
-    return outliers_print_page(measured, outliers, all, options, err);
-  case LAYOUT_DIGEST:
-    return outliers_print_table(measured, outliers, all, options, NULL, err);
-  case LAYOUT_OBJECT:
-  case LAYOUT_ROWS:
-    break;
+  struct document document;
+  document_begin(&document, options, err);
+  if (document_is_for_people(&document)) {
+    outliers_say(&document, measured, outliers, all);
+  } else {
+    outliers_say_rows(&document, measured, outliers);
   }
-  return outliers_print_rows(measured, outliers, options, err);
+  return document_end(&document);
 }

@@ -2,29 +2,28 @@
 
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "runner/document/document.h"
 #include "runner/plan/kind.h"
-#include "runner/table/output.h"
-#include "runner/table/text.h"
 #include "schema/scenario/scenario.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { PLAN_CASES_SHOWN = 24, BLOCK_WIDTH = 48, DUPLICATES_SHOWN_MAX = 5, TEXT_MAX = 1 << 20 };
+enum { PLAN_CASES_SHOWN = 24, BLOCK_WIDTH = 48, DUPLICATES_SHOWN_MAX = 5 };
 
 /* The part of a name between path and size: its axes. */
-static void plan_append_settings(const struct plan_case *c, struct strbuf *text) {
+static const char *plan_settings(struct arena *arena, const struct plan_case *c) {
   const char *rest = c->bench.name + strlen(c->bench.block) + 1 + strlen(c->bench.path);
-  for (bool first = true; *rest == '/';) {
+  const char *text = "";
+  while (*rest == '/') {
     const size_t length = strcspn(rest + 1, "/");
-    const char *part = rest + 1;
-    if (memchr(part, '=', length) != NULL) {
-      strbuf_append(text, first ? "" : " ");
-      strbuf_append_n(text, part, length);
-      first = false;
+    if (memchr(rest + 1, '=', length) != NULL) {
+      text =
+          arena_format(arena, "%s%s%.*s", text, text[0] != '\0' ? " " : "", (int)length, rest + 1);
     }
-    rest = part + length;
+    rest += 1 + length;
   }
+  return text;
 }
 
 static uint64_t plan_size(const struct plan_case *c) {
@@ -138,35 +137,33 @@ static const char *plan_line_path(struct arena *arena, const struct plan_line *l
 #define PLAN_TABLE_COLUMNS(X)                                                                      \
   X("block", cell_text(line.first->bench.block))                                                   \
   X("cases", by_block ? cell_integer((int64_t)line.cases) : cell_null())                           \
-  X("path", cell_text(plan_line_path(&arena, &line)))                                              \
-  X("size", cell_text(plan_line_sizes(&arena, &line)))                                             \
-  X("settings", cell_words(settings.text, TONE_NONE))                                              \
+  X("path", cell_text(plan_line_path(arena, &line)))                                               \
+  X("size", cell_text(plan_line_sizes(arena, &line)))                                              \
+  X("settings", cell_words(by_block ? NULL : plan_settings(arena, line.first), TONE_NONE))         \
   X("method", cell_text(line.method))                                                              \
   X("flows", flows &&line.flows > 0 && line.flows == line.flows_most ? cell_integer(line.flows)    \
                                                                      : cell_null())                \
   X("peak GB/s",                                                                                   \
     cell_text(line.peak == 0                                                                       \
                   ? ""                                                                             \
-                  : plan_range(&arena, arena_format(&arena, "%.4g", (double)line.peak / 1e9),      \
-                               arena_format(&arena, "%.4g", (double)line.peak_most / 1e9))))       \
+                  : plan_range(arena, arena_format(arena, "%.4g", (double)line.peak / 1e9),        \
+                               arena_format(arena, "%.4g", (double)line.peak_most / 1e9))))        \
   X("limit", cell_text(line.limit))                                                                \
-  X("time", cell_text(plan_line_time(&arena, &line)))
+  X("time", cell_text(plan_line_time(arena, &line)))
 
-static void plan_print_cases(const struct plan *plan, bool by_block, struct table *table,
-                             struct error *err) {
+static void plan_say_cases(struct document *document, const struct plan *plan, bool by_block) {
+  static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
+  struct arena *arena = &document->arena;
   const bool flows = plan_has_flows(plan);
-  struct arena arena = {0};
-  struct strbuf settings;
-  strbuf_init(&settings, TEXT_MAX);
+  DOCUMENT_TABLE(document, COLUMNS,
+                 .narrow = by_block ? "limit,peak GB/s,flows,method,path,time"
+                                    : "limit,peak GB/s,flows,method,time",
+                 .listed_min = by_block ? BLOCK_WIDTH : 0);
   for (size_t i = 0; i < plan->case_count; i++) {
     if (plan->cases[i].skip_reason != NULL) {
       continue;
     }
     struct plan_line line = plan_line_of(&plan->cases[i]);
-    strbuf_clear(&settings);
-    if (!by_block) {
-      plan_append_settings(line.first, &settings);
-    }
     for (; by_block && i + 1 < plan->case_count &&
            strcmp(plan->cases[i + 1].bench.block, line.first->bench.block) == 0;
          i++) {
@@ -176,117 +173,98 @@ static void plan_print_cases(const struct plan *plan, bool by_block, struct tabl
       }
     }
     const struct cell cells[] = {PLAN_TABLE_COLUMNS(COLUMN_CELL)};
-    table_add(table, cells, err);
+    document_row(document, cells);
   }
-  strbuf_fini(&settings);
-  arena_fini(&arena);
+  document_table_end(document);
 }
 
 /* ---- below the table ---- */
 
-static void plan_append_skip_group(const struct skip_group *group, struct strbuf *text) {
-  strbuf_printf(text, "%6zu  ", group->count);
-  text_append(text, group->reason);
-  strbuf_append(text, "\n        ");
+static void plan_say_skip_group(struct document *document, const struct skip_group *group) {
+  const char *names = "";
   for (size_t i = 0; i < group->count && i < SKIP_GROUP_CASES_MAX; i++) {
-    strbuf_append(text, i > 0 ? ", " : "");
-    text_append(text, group->cases[i]->bench.name);
+    names = arena_add_word(&document->arena, names, group->cases[i]->bench.name);
   }
-  if (group->count > SKIP_GROUP_CASES_MAX) {
-    strbuf_printf(text, " and %zu more", group->count - SKIP_GROUP_CASES_MAX);
-  }
-  strbuf_append(text, "\n");
+  document_put(document, arena_format(&document->arena, "%6zu  ", group->count), group->reason);
+  document_put(document, "        ",
+               group->count > SKIP_GROUP_CASES_MAX
+                   ? arena_format(&document->arena, "%s and %zu more", names,
+                                  group->count - SKIP_GROUP_CASES_MAX)
+                   : names);
 }
 
-static void plan_append_skipped(const struct plan *plan, struct strbuf *text) {
-  struct arena arena = {0};
+static void plan_say_skipped(struct document *document, const struct plan *plan) {
   const struct skip_group *groups = NULL;
-  const size_t count = plan_group_skipped(plan, &arena, &groups);
+  const size_t count = plan_group_skipped(plan, &document->arena, &groups);
   if (count > 0) {
-    strbuf_printf(text, "\nSkipped: %zu\n", plan->skip_count);
+    document_part(document, "Skipped: %zu", plan->skip_count);
   }
   for (size_t i = 0; i < count; i++) {
-    plan_append_skip_group(&groups[i], text);
+    plan_say_skip_group(document, &groups[i]);
   }
-  arena_fini(&arena);
 }
 
-static void plan_append_duplicates(const struct plan *plan, struct strbuf *text) {
+static void plan_say_duplicates(struct document *document, const struct plan *plan) {
   if (plan->duplicate_count == 0) {
     return;
   }
-  strbuf_printf(text, "\nMeasured once: %zu\n", plan->duplicate_count);
+  document_part(document, "Measured once: %zu", plan->duplicate_count);
   for (size_t i = 0; i < plan->duplicate_count && i < DUPLICATES_SHOWN_MAX; i++) {
-    strbuf_append(text, "        ");
-    text_append(text, plan->duplicates[i].name);
-    strbuf_append(text, plan->duplicates[i].same_measure ? " is the same measurement as "
-                                                         : " is measured with the settings of ");
-    text_append(text, plan->duplicates[i].same_as);
-    strbuf_append(text, "\n");
+    document_put(document, "        ",
+                 arena_format(&document->arena, "%s is %s %s", plan->duplicates[i].name,
+                              plan->duplicates[i].same_measure ? "the same measurement as"
+                                                               : "measured with the settings of",
+                              plan->duplicates[i].same_as));
   }
   if (plan->duplicate_count > DUPLICATES_SHOWN_MAX) {
-    strbuf_printf(text, "        and %zu more\n", plan->duplicate_count - DUPLICATES_SHOWN_MAX);
+    document_put(document, "        ",
+                 arena_format(&document->arena, "and %zu more",
+                              plan->duplicate_count - DUPLICATES_SHOWN_MAX));
   }
 }
 
-/* "; at most 2 GiB of host memory"; nothing for 0. */
-static void plan_append_memory(struct strbuf *text, const char *before, uint64_t bytes,
+/* "; at most 2 GiB of host memory"; "" for 0. */
+static const char *plan_memory(struct arena *arena, const char *before, uint64_t bytes,
                                const char *after) {
   char size[UNITS_TEXT_MAX];
   units_format_size_short(bytes, size);
-  if (bytes > 0) {
-    strbuf_printf(text, "%s%s%s", before, size, after);
-  }
+  return bytes > 0 ? arena_format(arena, "%s%s%s", before, size, after) : "";
 }
 
-static void plan_append_totals(const struct plan *plan, uint32_t processes, bool by_block,
-                               struct strbuf *text) {
-  const size_t measured = plan->case_count - plan->skip_count;
+/* "BEFORE 20 s AFTER" */
+static const char *plan_time(struct arena *arena, const char *before, uint64_t ns,
+                             const char *after) {
   char time[UNITS_TEXT_MAX];
-  strbuf_printf(text, "%zu case%s", measured, strings_plural(measured, "", "s"));
-  if (plan->skip_count > 0) {
-    strbuf_printf(text, ", %zu skipped", plan->skip_count);
-  }
-  if (measured > 0) {
-    units_format_duration_short(plan->estimate_ns, time);
-    strbuf_printf(text, "; about %s", time);
-  }
-  if (measured > 0 && processes > 1) {
-    units_format_duration_short(plan_total_ns(plan, processes), time);
-    strbuf_printf(text, " per process, %s for %u processes", time, processes);
-    if (plan->scenario != NULL && plan->scenario->run.pause_ns > 0) {
-      units_format_duration_short(plan->scenario->run.pause_ns, time);
-      strbuf_printf(text, " with pauses of %s", time);
-    }
-  }
-  if (measured > 0 && plan->scenario != NULL && plan->scenario->run.budget_ns > 0) {
-    units_format_duration_short(plan->scenario->run.budget_ns, time);
-    strbuf_printf(text, ", of the %s that it may take", time);
-  }
-  plan_append_memory(text, "; at most ", plan->host_bytes, " of host memory");
-  plan_append_memory(text, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
-                     " on a GPU");
-  strbuf_append(text, by_block ? "; -v lists every case" : "");
+  units_format_duration_short(ns, time);
+  return arena_format(arena, "%s%s%s", before, time, after);
 }
 
-static enum status plan_print_below(const struct plan *plan, uint32_t processes, bool details,
-                                    const struct table_options *options, struct error *err) {
-  const struct output output = {.stream = options->stream, .width = options->width};
-  struct strbuf text;
-  strbuf_init(&text, TEXT_MAX);
-  if (details) {
-    plan_append_details(plan, &text);
+static void plan_say_totals(struct document *document, const struct plan *plan, uint32_t processes,
+                            bool by_block) {
+  struct arena *arena = &document->arena;
+  const size_t measured = plan->case_count - plan->skip_count;
+  const struct run_settings *run = plan->scenario != NULL ? &plan->scenario->run : NULL;
+  const char *time = measured > 0 ? plan_time(arena, "; about ", plan->estimate_ns, "") : "";
+  if (measured > 0 && processes > 1) {
+    time = plan_time(arena, arena_format(arena, "%s per process, ", time),
+                     plan_total_ns(plan, processes),
+                     arena_format(arena, " for %u processes", processes));
+    time =
+        run != NULL && run->pause_ns > 0
+            ? plan_time(arena, arena_format(arena, "%s with pauses of ", time), run->pause_ns, "")
+            : time;
   }
-  plan_append_skipped(plan, &text);
-  plan_append_duplicates(plan, &text);
-  strbuf_append(&text, "\n");
-  const enum status status = stream_write(options->stream, &text, NULL, err);
-  strbuf_fini(&text);
-  strbuf_init(&text, TEXT_MAX);
-  plan_append_totals(plan, processes, plan_is_by_block(plan, details), &text);
-  output_wrapped(&output, "", text.text);
-  strbuf_fini(&text);
-  return status;
+  document_gap(document);
+  document_say(
+      document, TONE_NONE, "%zu case%s%s%s%s%s%s%s", measured, strings_plural(measured, "", "s"),
+      plan->skip_count > 0 ? arena_format(arena, ", %zu skipped", plan->skip_count) : "", time,
+      measured > 0 && run != NULL && run->budget_ns > 0
+          ? plan_time(arena, ", of the ", run->budget_ns, " that it may take")
+          : "",
+      plan_memory(arena, "; at most ", plan->host_bytes, " of host memory"),
+      plan_memory(arena, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
+                  " on a GPU"),
+      by_block ? "; -v lists every case" : "");
 }
 
 /* ---- one row per case ---- */
@@ -312,53 +290,47 @@ static enum status plan_print_below(const struct plan *plan, uint32_t processes,
   X("skip_reason", cell_text(c->skip_reason))                                                      \
   X("kind", cell_text(case_kind_text(bench->kind)))
 
-static enum status plan_print_rows(const struct plan *plan, const struct table_options *options,
-                                   struct error *err) {
+static void plan_say_rows(struct document *document, const struct plan *plan) {
   static const char *const COLUMNS[] = {PLAN_COLUMNS(COLUMN_NAME)};
-  struct table *table = TABLE_OPEN(options, COLUMNS, err);
-  for (size_t i = 0; i < plan->case_count && !table_reader_gone(table); i++) {
+  DOCUMENT_TABLE(document, COLUMNS, 0);
+  for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
     const struct bench_case *bench = &c->bench;
     const uint64_t size_bytes = plan_size(c);
     const struct cell cells[] = {PLAN_COLUMNS(COLUMN_CELL)};
-    table_add(table, cells, err);
+    document_row(document, cells);
   }
-  return table_close(table, err);
+  document_table_end(document);
 }
 
-static enum status plan_print_page(const struct plan *plan, uint32_t processes, bool details,
-                                   const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
-  struct table_options lean = *options;
-  lean.drop_empty = true;
+static void plan_say(struct document *document, const struct plan *plan, uint32_t processes,
+                     bool details) {
   const bool by_block = plan_is_by_block(plan, details);
-  lean.narrow =
-      by_block ? "limit,peak GB/s,flows,method,path,time" : "limit,peak GB/s,flows,method,time";
-  lean.listed_min = by_block ? BLOCK_WIDTH : 0;
-  enum status status = STATUS_OK;
   if (plan->skip_count < plan->case_count) {
-    struct table *table = TABLE_OPEN(&lean, COLUMNS, err);
-    plan_print_cases(plan, by_block, table, err);
-    status = table_close(table, err);
+    plan_say_cases(document, plan, by_block);
   } else {
-    const struct output output = {.stream = options->stream, .width = options->width};
-    output_wrapped(&output, "",
-                   plan->case_count == 1 ? "nothing to measure: the only case is skipped"
-                                         : "nothing to measure: every case is skipped");
+    document_say(document, TONE_NONE, "nothing to measure: %s is skipped",
+                 plan->case_count == 1 ? "the only case" : "every case");
   }
-  return THEN(status, plan_print_below(plan, processes, details, options, err));
+  if (details) {
+    plan_say_details(document, plan);
+  }
+  plan_say_skipped(document, plan);
+  plan_say_duplicates(document, plan);
+  plan_say_totals(document, plan, processes, by_block);
 }
 
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) {
-  switch (output_layout_of(options->format)) {
-  case LAYOUT_PAGE:
-    return plan_print_page(plan, processes, details, options, err);
-  case LAYOUT_OBJECT:
+  struct document document;
+  if (output_layout_of(options->format) == LAYOUT_OBJECT) {
     return plan_print_json(plan, processes, options->stream, err);
-  case LAYOUT_DIGEST:
-  case LAYOUT_ROWS:
-    break;
   }
-  return plan_print_rows(plan, options, err);
+  document_begin(&document, options, err);
+  if (document_is_for_people(&document)) {
+    plan_say(&document, plan, processes, details);
+  } else {
+    plan_say_rows(&document, plan);
+  }
+  return document_end(&document);
 }

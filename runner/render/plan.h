@@ -15,11 +15,13 @@
 
 #include <stdio.h>
 
+struct document;
+
 /* details: with settings and loads of each block, and the checks, in the form for people. */
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) CHECK_RESULT;
 /* Those details. */
-void plan_append_details(const struct plan *plan, struct strbuf *text);
+void plan_say_details(struct document *document, const struct plan *plan);
 /* What plan_render() does for LAYOUT_OBJECT. */
 enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
                             struct error *err) CHECK_RESULT;

@@ -1,5 +1,6 @@
 /* What haul plan -v says of each block: how carefully it is measured, and beside which load. */
 #include "engine/base/units.h"
+#include "runner/document/document.h"
 #include "runner/plan/name.h"
 #include "runner/render/plan.h"
 #include "schema/scenario/scenario.h"
@@ -7,103 +8,91 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 16 };
+enum { ENDPOINT_MAX = 1 << 12 };
 
-static void plan_append_duration(struct strbuf *text, const char *before, uint64_t ns) {
+static const char *plan_duration(struct arena *arena, uint64_t ns) {
   char time[UNITS_TEXT_MAX];
   units_format_duration(ns, time);
-  strbuf_printf(text, "%s%s", before, time);
+  return arena_strdup(arena, time);
 }
 
-static void plan_append_measure(const struct measure *measure, struct strbuf *text) {
-  strbuf_printf(text, "Settings: %" PRIu32 " to %" PRIu32 " trials", measure->trials_min,
-                measure->trials_max);
-  if (measure->min_time_ns > 0) {
-    plan_append_duration(text, ", until their times add up to ", measure->min_time_ns);
-  } else {
-    strbuf_printf(text, ", until +/- %.4g %%", 100 * measure->precision);
-  }
-  plan_append_duration(text, " or ", measure->max_time_ns);
-  strbuf_printf(text, "; %" PRIu32 " for warm-up; ", measure->warmup);
-  if (measure->iterations > 0) {
-    strbuf_printf(text, "%" PRIu32 " iterations each", measure->iterations);
-  } else {
-    plan_append_duration(text, "each lasts ", measure->min_trial_ns);
-  }
-  strbuf_printf(text, ";\n  verify %s; caches of host %s, of GPU %s; gate %s",
-                verify_text(measure->verify), host_cache_text(measure->host_cache),
-                cache_state_text(measure->device_cache), gating_text(measure->gating));
-  if (measure->delta > 0) {
-    strbuf_printf(text, "; delta %.4g %%", 100 * measure->delta);
-  }
+static const char *plan_measure(struct arena *arena, const struct measure *measure) {
+  const char *until = measure->min_time_ns > 0
+                          ? arena_format(arena, "their times add up to %s",
+                                         plan_duration(arena, measure->min_time_ns))
+                          : arena_format(arena, "+/- %.4g %%", 100 * measure->precision);
+  const char *each =
+      measure->iterations > 0
+          ? arena_format(arena, "%" PRIu32 " iterations each", measure->iterations)
+          : arena_format(arena, "each lasts %s", plan_duration(arena, measure->min_trial_ns));
+  return arena_format(
+      arena,
+      "%" PRIu32 " to %" PRIu32 " trials, until %s or %s; %" PRIu32
+      " for warm-up; %s; verify %s; caches of host %s, of GPU %s; gate %s%s",
+      measure->trials_min, measure->trials_max, until, plan_duration(arena, measure->max_time_ns),
+      measure->warmup, each, verify_text(measure->verify), host_cache_text(measure->host_cache),
+      cache_state_text(measure->device_cache), gating_text(measure->gating),
+      measure->delta > 0 ? arena_format(arena, "; delta %.4g %%", 100 * measure->delta) : "");
 }
 
-static void plan_append_load(const struct flow *flow, struct strbuf *text) {
-  char size[UNITS_TEXT_MAX];
-  units_format_size(flow->size_bytes, size);
-  name_append_endpoint(text, &flow->source);
-  strbuf_append(text, " -> ");
-  name_append_endpoint(text, &flow->target);
-  strbuf_printf(text, " by %s, %s, started by the %s", method_text(flow->method), size,
-                initiator_text(flow->initiator));
+static const char *plan_endpoint(struct arena *arena, const struct endpoint *endpoint) {
+  struct strbuf text;
+  strbuf_init(&text, ENDPOINT_MAX);
+  name_append_endpoint(&text, endpoint);
+  const char *kept = arena_strdup(arena, text.text);
+  strbuf_fini(&text);
+  return kept;
 }
 
-/* The loads of a case; nothing without any. */
-static void plan_append_loads(const struct bench_case *bench, struct strbuf *text) {
+/* The loads of a case; "" without any. */
+static const char *plan_loads(struct arena *arena, const struct bench_case *bench) {
+  const char *text = "";
   for (uint32_t i = 0; i < bench->flow_count; i++) {
-    if (bench->flows[i].role == FLOW_LOAD) {
-      strbuf_append(text, text->length > 0 ? "; " : "");
-      plan_append_load(&bench->flows[i], text);
+    const struct flow *flow = &bench->flows[i];
+    char size[UNITS_TEXT_MAX];
+    if (flow->role == FLOW_LOAD) {
+      units_format_size(flow->size_bytes, size);
+      text = arena_format(arena, "%s%s%s -> %s by %s, %s, started by the %s", text,
+                          text[0] != '\0' ? "; " : "", plan_endpoint(arena, &flow->source),
+                          plan_endpoint(arena, &flow->target), method_text(flow->method), size,
+                          initiator_text(flow->initiator));
     }
   }
+  return text;
 }
 
-/* A block: of its first case, and whether the others differ. */
-struct block_details {
-  struct strbuf measure, loads;
-  bool same_measure, same_loads;
-};
-
-static void plan_read_block(const struct plan *plan, size_t first, struct block_details *details) {
+/* A block: its first case, and whether others differ. *settings: of the block before; blocks in a
+ * row that share them say them once. */
+static void plan_say_block(struct document *document, const struct plan *plan, size_t first,
+                           const char **settings) {
   const struct bench_case *bench = &plan->cases[first].bench;
-  struct strbuf other;
-  strbuf_init(&other, TEXT_MAX);
-  strbuf_clear(&details->measure);
-  strbuf_clear(&details->loads);
-  details->same_measure = details->same_loads = true;
-  plan_append_measure(&bench->measure, &details->measure);
-  plan_append_loads(bench, &details->loads);
+  const char *measure = plan_measure(&document->arena, &bench->measure);
+  const char *loads = plan_loads(&document->arena, bench);
+  bool same_measure = true;
+  bool same_loads = true;
+  struct arena arena = {0};
   for (size_t i = first + 1; i < plan->case_count; i++) {
     const struct bench_case *later = &plan->cases[i].bench;
-    if (strcmp(later->block, bench->block) != 0 || plan->cases[i].skip_reason != NULL) {
-      continue;
+    if (strcmp(later->block, bench->block) == 0 && plan->cases[i].skip_reason == NULL) {
+      same_measure = same_measure && strcmp(plan_measure(&arena, &later->measure), measure) == 0;
+      same_loads = same_loads && strcmp(plan_loads(&arena, later), loads) == 0;
     }
-    strbuf_clear(&other);
-    plan_append_measure(&later->measure, &other);
-    details->same_measure = details->same_measure && strcmp(other.text, details->measure.text) == 0;
-    strbuf_clear(&other);
-    plan_append_loads(later, &other);
-    details->same_loads = details->same_loads && strcmp(other.text, details->loads.text) == 0;
   }
-  strbuf_fini(&other);
-}
-
-/* Settings once for the blocks in a row that share them. */
-static void plan_append_block(const struct bench_case *bench, const struct block_details *details,
-                              struct strbuf *settings, struct strbuf *text) {
-  struct strbuf own;
-  strbuf_init(&own, TEXT_MAX);
-  strbuf_printf(&own, "%s%s", details->measure.text,
-                details->same_measure ? "" : "\n  (the first case; others differ)");
-  if (strcmp(own.text, settings->text) != 0) {
-    strbuf_printf(text, "\n%s\n", own.text);
-    strbuf_clear(settings);
-    strbuf_append(settings, own.text);
+  arena_fini(&arena);
+  measure = same_measure
+                ? measure
+                : arena_format(&document->arena, "%s (the first case; others differ)", measure);
+  if (strcmp(measure, *settings) != 0) {
+    document_gap(document);
+    document_put(document, "Settings: ", measure);
+    *settings = measure;
   }
-  strbuf_printf(text, "  %s%s%s%s\n", bench->block,
-                details->loads.length > 0 ? "\n    beside " : "", details->loads.text,
-                details->same_loads ? "" : "\n    (the first case; others likewise)");
-  strbuf_fini(&own);
+  document_put(document, "  ", bench->block);
+  if (loads[0] != '\0') {
+    document_put(document, "    beside ",
+                 arena_format(&document->arena, "%s%s", loads,
+                              same_loads ? "" : " (the first case; others likewise)"));
+  }
 }
 
 static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
@@ -116,10 +105,10 @@ static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
   return plan->cases[at].skip_reason == NULL;
 }
 
-/* "governor: wanted performance, found powersave; on failure warn, ...": of several GPUs, of one
- * that is otherwise than wanted. */
-static void plan_append_check(const struct check *check, const struct machine *machine,
-                              struct strbuf *text) {
+/* "wanted performance, found powersave; on failure warn, ...": of several GPUs, of one that is
+ * otherwise than wanted. */
+static void plan_say_check(struct document *document, const struct check *check,
+                           const struct machine *machine) {
   struct check_result results[MACHINE_GPUS_MAX];
   const struct check_result *found = results;
   const size_t count = check_evaluate(check, machine, results);
@@ -127,36 +116,33 @@ static void plan_append_check(const struct check *check, const struct machine *m
     const bool worse = results[i].status == CHECK_FAILED && found->status != CHECK_FAILED;
     found = worse || found->status == CHECK_PASSED ? &results[i] : found;
   }
-  strbuf_printf(text, "  %s: wanted %s", check_kind_text(check->kind), check->want);
-  if (count > 0) {
-    const bool known = found->status == CHECK_PASSED || found->status == CHECK_FAILED;
-    strbuf_printf(text, ", %s%s", known ? "found " : "no answer: ", found->found);
-  }
-  strbuf_printf(text, "; on failure %s, without an answer %s\n", on_fail_text(check->on_fail),
-                on_fail_text(check->on_unknown));
+  const bool known = count > 0 && (found->status == CHECK_PASSED || found->status == CHECK_FAILED);
+  document_put(document, "  ",
+               arena_format(&document->arena,
+                            "%s: wanted %s%s%s; on failure %s, without an answer %s",
+                            check_kind_text(check->kind), check->want,
+                            count == 0 ? ""
+                            : known    ? ", found "
+                                       : ", no answer: ",
+                            count == 0 ? "" : found->found, on_fail_text(check->on_fail),
+                            on_fail_text(check->on_unknown)));
 }
 
-void plan_append_details(const struct plan *plan, struct strbuf *text) {
+void plan_say_details(struct document *document, const struct plan *plan) {
+  const struct scenario *scenario = plan->scenario;
   const char *last = NULL; /* cases of a block mostly stand together */
-  struct block_details details;
-  struct strbuf settings;
-  strbuf_init(&details.measure, TEXT_MAX);
-  strbuf_init(&details.loads, TEXT_MAX);
-  strbuf_init(&settings, TEXT_MAX);
+  const char *settings = "";
   for (size_t i = 0; i < plan->case_count; i++) {
     const char *block = plan->cases[i].bench.block;
     if ((last == NULL || strcmp(block, last) != 0) && plan_is_first_of_block(plan, i)) {
-      plan_read_block(plan, i, &details);
-      plan_append_block(&plan->cases[i].bench, &details, &settings, text);
+      plan_say_block(document, plan, i, &settings);
     }
     last = plan->cases[i].skip_reason == NULL ? block : last;
   }
-  strbuf_fini(&details.measure);
-  strbuf_fini(&details.loads);
-  strbuf_fini(&settings);
-  const struct scenario *scenario = plan->scenario;
-  strbuf_append(text, scenario != NULL && scenario->check_count > 0 ? "\nChecks\n" : "");
+  if (scenario != NULL && scenario->check_count > 0) {
+    document_part(document, "Checks");
+  }
   for (size_t i = 0; scenario != NULL && i < scenario->check_count; i++) {
-    plan_append_check(&scenario->checks[i], plan->machine, text);
+    plan_say_check(document, &scenario->checks[i], plan->machine);
   }
 }

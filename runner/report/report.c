@@ -137,8 +137,9 @@ static enum status report_write_results(struct report *report, size_t i, struct 
     status = THEN(status, report_write_figures(report, i, &results, err));
   }
   const struct run_result_options how = {.sums = report->request->sums};
-  status = THEN(status,
-                run_result_print(cases, flows_wanted ? &flows : NULL, &how, &results.output, err));
+  if (status == STATUS_OK) {
+    run_result_print(cases, flows_wanted ? &flows : NULL, &how, &results.document);
+  }
   page_results_fini(&results);
   if (cases->row_count > 0) {
     const char *file = arena_format(&report->arena, "haul-run-%s.csv", run->number);

@@ -47,7 +47,8 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
                                             const char *run, const struct query_options *options,
                                             struct error *err) {
   const struct common_options *common = view->common;
-  const struct output output = {stdout, terminal_width(stdout), use_colour(common, stdout), NULL};
+  const struct table_options table = table_to_stdout(common);
+  struct document document;
   const struct query_parameter parameter = {"run", run};
   struct expect_judge *judge = NULL;
   struct result_set cases;
@@ -61,11 +62,11 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
   }
   const struct run_result_options how = {
       .sums = view->sums, .brief = view->brief && !common->verbose && !view->sums, .answer = true};
-  status =
-      THEN(status, run_result_print(&cases, common->verbose ? &flows : NULL, &how, &output, err));
   if (status == STATUS_OK) {
-    expect_judge_print(judge, &output);
-    status = output_check(&output, err);
+    document_begin(&document, &table, err);
+    run_result_print(&cases, common->verbose ? &flows : NULL, &how, &document);
+    expect_judge_print(judge, &document);
+    status = document_end(&document);
   }
   expect_judge_free(judge);
   result_set_fini(&cases);

@@ -180,6 +180,23 @@ double result_set_number_at(const struct result_set *set, size_t row, size_t col
                                     : NAN;
 }
 
+void result_set_drop_empty(struct result_set *set) {
+  const size_t count = set->column_count;
+  size_t cells = 0;
+  for (size_t at = 0; at < set->row_count * count; at++) {
+    if (set->facts[at % count].filled) {
+      set->cells[cells++] = set->cells[at];
+    }
+  }
+  set->column_count = 0;
+  for (size_t c = 0; c < count; c++) {
+    if (set->facts[c].filled) {
+      set->columns[set->column_count] = set->columns[c];
+      set->facts[set->column_count++] = set->facts[c];
+    }
+  }
+}
+
 enum status result_set_send(const struct result_set *set, const struct row_sink *sink,
                             struct error *err) {
   enum status status = sink->begin(sink->context, set->columns, set->column_count, err);

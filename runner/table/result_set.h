@@ -66,6 +66,9 @@ long long result_set_integer(const struct result_set *set, size_t row, const cha
 /* NAN where the cell is no number. */
 double result_set_number_at(const struct result_set *set, size_t row, size_t column);
 
+/* Columns without a value go. */
+void result_set_drop_empty(struct result_set *set);
+
 /* Give everything to another sink. */
 enum status result_set_send(const struct result_set *set, const struct row_sink *sink,
                             struct error *err) CHECK_RESULT;

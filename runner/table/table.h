@@ -78,15 +78,16 @@ enum output_layout output_layout_of(enum output_format format);
 enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
 
 /* What a cell says beside its value: a colour on a terminal, a class on a page. */
+enum { TONE_HEATS = 5 };
 enum tone {
   TONE_NONE,
   TONE_DIM,  /* less important than its neighbours */
   TONE_BAD,  /* what went wrong */
   TONE_WARN, /* what is not certain */
   TONE_GOOD, /* what became better */
-  TONE_HEAT  /* and the following: how far a number is from the best, 0 to TONE_HEATS - 1 */
+  TONE_HEAT, /* and the following: how far a number is from the best, 0 to TONE_HEATS - 1 */
+  TONE_HEADING = TONE_HEAT + TONE_HEATS
 };
-enum { TONE_HEATS = 5 };
 
 /* One value; text and blobs are borrowed for the duration of the call. */
 struct cell {

@@ -126,6 +126,23 @@ void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum e
   }
 }
 
+const char *text_colour(unsigned tone) {
+  static const char *const COLOURS[] = {
+      [TONE_NONE] = NULL,
+      [TONE_DIM] = "\033[2m",
+      [TONE_BAD] = "\033[31m",
+      [TONE_WARN] = "\033[33m",
+      [TONE_GOOD] = "\033[32m",
+      [TONE_HEAT] = "\033[38;5;40m",
+      [TONE_HEAT + 1] = "\033[38;5;148m",
+      [TONE_HEAT + 2] = "\033[38;5;220m",
+      [TONE_HEAT + 3] = "\033[38;5;208m",
+      [TONE_HEAT + 4] = "\033[38;5;196m",
+      [TONE_HEADING] = "\033[1m",
+  };
+  return COLOURS[tone];
+}
+
 void text_append(struct strbuf *buffer, const char *text) {
   text_escape(buffer, text, strlen(text), ESCAPE_TERMINAL);
 }

@@ -28,6 +28,9 @@ void text_repair(struct strbuf *buffer, const char *bytes, size_t length);
 void text_cell(struct strbuf *buffer, const struct cell *cell, enum escape_style style);
 /* A cell in full: numbers by text_real_exact(), a blob as hexadecimal digits, a text as it is. */
 void text_cell_exact(struct strbuf *buffer, const struct cell *cell);
+/* Escape sequences of a terminal: of an enum tone (NULL = none), and back to none. */
+const char *text_colour(unsigned tone);
+#define TEXT_COLOUR_OFF "\033[0m"
 /* Columns on a terminal: characters of valid UTF-8. */
 size_t text_width(const char *text);
 /* How many bytes of it are at most that wide. */

@@ -2,7 +2,7 @@
  * with its texts wrapped, is expanded: one line per value, a blank line between the rows. Where
  * columns say in which order they can be done without, they are left out instead, and lines below
  * name them: first those that have one value in all rows, which is said once. */
-#include "runner/table/output.h"
+#include "runner/table/result_set.h"
 #include "runner/table/text.h"
 #include "runner/table/writer.h"
 
@@ -314,7 +314,7 @@ static void text_add_column(struct table *table, const struct text_layout *layou
       scols_table_new_column(lines, text_of_heading(table, i), 0, flags);
   scols_must(column != NULL);
   if (table->options.colour) {
-    const char *colour = table->options.compact ? COLOUR_DIM : "bold";
+    const char *colour = table->options.compact ? text_colour(TONE_DIM) : "bold";
     scols_must(scols_cell_set_color(scols_column_get_header(column), colour) == 0);
   }
   if (wraps) {
@@ -335,7 +335,7 @@ static void text_add_cell(struct table *table, const struct cell *cell, size_t w
   scols_must(scols_line_set_data(line, column, text) == 0);
   strbuf_clear(&table->record);
   if (table->options.colour && cell->tone != TONE_NONE) {
-    scols_must(scols_cell_set_color(scols_line_get_cell(line, column), output_colour(cell->tone)) ==
+    scols_must(scols_cell_set_color(scols_line_get_cell(line, column), text_colour(cell->tone)) ==
                0);
   }
 }

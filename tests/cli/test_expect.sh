@@ -119,7 +119,7 @@ print(report["reportFormat"], results["summary"]["tests"], results["summary"]["f
       failed[0]["status"], json.dumps(failed[0]["suite"]))')" 'CTRF'
 run check --expect=mine.toml --db slow.db --format md
 expect_code 1
-expect_out '^- gpu2, host link: 27\.4'
+expect_out '^gpu2, host link: 27\.4'
 expect_out '^\| short \| gpu2 \|'
 run_ok report page.html --expect mine.toml --db slow.db
 # On the first screen, above what was recorded of the machine.

@@ -7,8 +7,8 @@
 #define HAUL_RUNNER_RENDER_PAGE_PAGE_H
 
 #include "runner/analysis/compare.h"
+#include "runner/document/document.h"
 #include "runner/render/plot/plot.h"
-#include "runner/table/output.h"
 
 /* ---- the frame (page.c) ---- */
 
@@ -87,7 +87,7 @@ void page_run_end(FILE *page, const struct page_run *run, size_t results_left_ou
 
 /* ---- the results of a run (page_results.c) ----
  *
- * Give page_results.output to run_result_print(): matrices become tables coloured as on a
+ * Give page_results.document to run_result_print(): matrices become tables coloured as on a
  * terminal, sweeps a chart with their table folded away below it, or their grid. Charts come first:
  * page_results_chart() takes what curves_new_drawn_by() draws, each with the name of its block as
  * title, and keeps it until that block is laid out. Curves of fewer than three points are not
@@ -104,8 +104,7 @@ struct page_results {
   struct arena arena;
   struct page_chart *charts;
   size_t chart_count, chart_capacity;
-  struct output_backend backend;
-  struct output output;
+  struct document document;
   const struct page_chart *chart; /* of the block that is laid out; NULL = none, or it is drawn */
   const char *title;              /* the last heading; "" = none */
   unsigned headings;              /* of the block so far */

@@ -13,7 +13,7 @@
 
 enum { WIDTH = 720, HEIGHT = 190, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 24, TIME_MAX = 32 };
 /* Lines for labels above the chart; the most that a letter of them is wide. */
-enum { WORDS_MAX = 4096, LABEL_LINES = 2, LABEL_LETTER = 7 };
+enum { LABEL_LINES = 2, LABEL_LETTER = 7 };
 
 /* One run of a case, on whatever hardware. */
 struct moment {
@@ -181,9 +181,7 @@ static size_t page_history_moments(const struct history *history, struct arena *
 
 /* Changes of level, below the chart; new drivers stand in it. */
 static void page_history_put_marks(FILE *page, const struct measured *measured,
-                                   const struct history *history) {
-  struct strbuf text;
-  strbuf_init(&text, WORDS_MAX);
+                                   const struct history *history, struct arena *arena) {
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
     for (size_t i = 0; i < series->point_count; i++) {
@@ -192,13 +190,11 @@ static void page_history_put_marks(FILE *page, const struct measured *measured,
         char when[TIME_MAX];
         units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_MINUTES, when,
                          sizeof when);
-        strbuf_clear(&text);
-        history_mark_words(&text, series, i);
-        html_print(page, "<p><b>%s: %+.2f %%</b> %s</p>\n", when, 100 * point->change, text.text);
+        html_print(page, "<p><b>%s: %+.2f %%</b> %s</p>\n", when, 100 * point->change,
+                   history_mark_words(arena, series, i));
       }
     }
   }
-  strbuf_fini(&text);
 }
 
 bool page_history(FILE *page, const struct page_history_case *changed, bool first) {
@@ -212,7 +208,7 @@ bool page_history(FILE *page, const struct page_history_case *changed, bool firs
     html_print(page, "<h4><a href=\"#case-%zu\">%s</a> <small>%s, %zu runs</small></h4>\n",
                changed->row, bench->name, figure_text(bench->figure), count);
     page_history_put_chart(page, changed->runs, moments, count, bench->figure, &arena);
-    page_history_put_marks(page, changed->runs, changed->history);
+    page_history_put_marks(page, changed->runs, changed->history, &arena);
   }
   arena_fini(&arena);
   return count >= PAGE_HISTORY_RUNS_MIN;

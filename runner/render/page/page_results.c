@@ -58,8 +58,8 @@ static void results_close_block(struct page_results *results) {
   results->open = false;
 }
 
-static void results_section(void *context, const char *name) {
-  struct page_results *results = context;
+static void results_section(struct document *document, const char *name) {
+  struct page_results *results = document->context;
   results_close_block(results);
   (void)fputs("<section>\n", results->page);
   results->open = true;
@@ -84,8 +84,8 @@ static bool results_put_chart(struct page_results *results) {
 }
 
 /* A chart is of the whole block: it stands above the headings of its parts. */
-static void results_heading(void *context, const char *text) {
-  struct page_results *results = context;
+static void results_heading(struct document *document, const char *text) {
+  struct page_results *results = document->context;
   if (results->headings > 0) {
     (void)results_put_chart(results);
   }
@@ -93,8 +93,10 @@ static void results_heading(void *context, const char *text) {
   results->title = arena_strdup(&results->arena, text);
 }
 
-static void results_paragraph(void *context, const char *first, const char *text) {
-  struct page_results *results = context;
+static void results_paragraph(struct document *document, unsigned tone, const char *first,
+                              const char *text) {
+  const struct page_results *results = document->context;
+  (void)tone;
   if (first[0] != '\0') {
     html_print(results->page, "<p class=\"note\"><b>%s</b>%s</p>\n", first, text);
   } else {
@@ -117,8 +119,10 @@ static void results_put_key(struct page_results *results) {
   (void)fputs("</p>\n", results->page);
 }
 
-static void results_table(void *context, const struct result_set *table) {
-  struct page_results *results = context;
+static void results_table(struct document *document, struct result_set *table,
+                          const struct document_table *how) {
+  struct page_results *results = document->context;
+  (void)how;
   FILE *page = results->page;
   const struct html_table_options options = {
       .caption = results->title[0] != '\0' ? results->title : "blocks of one case each",
@@ -135,10 +139,23 @@ static void results_table(void *context, const struct result_set *table) {
   (void)fputs(folded ? "</details>\n" : "", page);
 }
 
-static void results_summary(void *context, const char *text) {
-  const struct page_results *results = context;
+static void results_summary(struct document *document, const char *text) {
+  const struct page_results *results = document->context;
   html_print(results->page, "<p class=\"summary\">%s</p>\n", text);
 }
+
+static void results_key(struct document *document, unsigned tone, const char *key,
+                        const char *text) {
+  results_paragraph(document, tone, arena_format(&document->arena, "%s: ", key), text);
+}
+
+static void results_verbatim(struct document *document, const char *lines) {
+  html_print(document->options.stream, "<pre>%s</pre>\n", lines);
+}
+
+static const struct document_backend RESULTS_BACKEND = {
+    results_section,  NULL,          results_heading, results_paragraph, results_key,
+    results_verbatim, results_table, results_summary};
 
 /* ---- the whole ---- */
 
@@ -147,14 +164,12 @@ void page_results_init(struct page_results *results, FILE *page, const char *id)
       .page = page,
       .id = id,
       .title = "",
-      .backend = {results, results_section, results_heading, results_paragraph, results_table,
-                  results_summary},
+      .document = {.options = {.stream = page}, .backend = &RESULTS_BACKEND, .context = results},
   };
-  /* With colour: tones become classes. */
-  results->output = (struct output){page, 0, true, &results->backend};
 }
 
 void page_results_fini(struct page_results *results) {
   results_close_block(results);
+  arena_fini(&results->document.arena);
   arena_fini(&results->arena);
 }

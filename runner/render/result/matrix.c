@@ -146,10 +146,8 @@ static size_t matrix_part_end(const struct matrix *matrix, unsigned limit, size_
   return end;
 }
 
-static enum status matrix_print_part(const struct matrix *matrix,
-                                     const struct matrix_extent *extent,
-                                     const struct output *output, size_t first, size_t end,
-                                     struct error *err) {
+static void matrix_print_part(const struct matrix *matrix, const struct matrix_extent *extent,
+                              struct document *document, size_t first, size_t end) {
   struct result_set set;
   result_set_init(&set, SIZE_MAX);
   set.is_matrix = true;
@@ -176,9 +174,8 @@ static enum status matrix_print_part(const struct matrix *matrix,
       result_set_put(&set, row, at + 1, cell_words(matrix_mark(cell), TONE_DIM));
     }
   }
-  const enum status status = output_table(output, &set, NULL, err);
+  document_put_table(document, &set, &(struct document_table){0});
   result_set_fini(&set);
-  return status;
 }
 
 static void matrix_summary(const struct matrix *matrix, const struct matrix_extent *extent,
@@ -199,7 +196,7 @@ static void matrix_summary(const struct matrix *matrix, const struct matrix_exte
 
 /* As people filter it from the output of nvbandwidth: the value is the third word. */
 static void matrix_print_sum(const struct matrix *matrix, const struct matrix_extent *extent,
-                             const struct output *output) {
+                             struct document *document) {
   char text[MATRIX_SUMMARY_MAX];
   char sum[MATRIX_NUMBER_MAX];
   if (matrix->sum_of == NULL || extent->cells == 0) {
@@ -209,24 +206,18 @@ static void matrix_print_sum(const struct matrix *matrix, const struct matrix_ex
   (void)snprintf(text, sizeof text,
                  "SUM %s %s %s over %zu %s, each measured apart: not a total rate", matrix->sum_of,
                  sum, matrix->unit, extent->cells, strings_plural(extent->cells, "cell", "cells"));
-  output_summary(output, text);
+  document_summary(document, text);
 }
 
-enum status matrix_print(const struct matrix *matrix, const struct output *output,
-                         struct error *err) {
+void matrix_print(const struct matrix *matrix, struct document *document) {
   const struct matrix_extent extent = matrix_extent(matrix);
   char summary[MATRIX_SUMMARY_MAX];
-  enum status status = STATUS_OK;
-  for (size_t first = 0; status == STATUS_OK && first < matrix->column_count;) {
-    const size_t end = matrix_part_end(matrix, output->backend != NULL ? 0 : output->width, first);
-    status = matrix_print_part(matrix, &extent, output, first, end, err);
+  for (size_t first = 0; first < matrix->column_count;) {
+    const size_t end = matrix_part_end(matrix, document->options.width, first);
+    matrix_print_part(matrix, &extent, document, first, end);
     first = end;
   }
   matrix_summary(matrix, &extent, summary);
-  if (status == STATUS_OK) {
-    output_summary(output, summary);
-    matrix_print_sum(matrix, &extent, output);
-    status = output_check(output, err);
-  }
-  return status;
+  document_summary(document, summary);
+  matrix_print_sum(matrix, &extent, document);
 }

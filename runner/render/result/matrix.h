@@ -13,7 +13,7 @@
 #ifndef HAUL_RUNNER_RENDER_RESULT_MATRIX_H
 #define HAUL_RUNNER_RENDER_RESULT_MATRIX_H
 
-#include "runner/table/output.h"
+#include "runner/document/document.h"
 
 enum matrix_cell_kind {
   MATRIX_NONE,  /* N/A */
@@ -55,7 +55,6 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]);
  * beyond 30 % with a mark: "~60". NAN: not known. */
 void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_MAX]);
 
-enum status matrix_print(const struct matrix *matrix, const struct output *output,
-                         struct error *err) CHECK_RESULT;
+void matrix_print(const struct matrix *matrix, struct document *document);
 
 #endif

@@ -102,16 +102,13 @@ struct result_block {
 struct result_remarks;
 
 struct result_page {
-  const struct output *output;
+  struct document *document;
   struct run_rows flows; /* may be none */
   struct arena arena;
   bool sums;                      /* of the cells of matrices of rates */
-  bool printed;                   /* something was printed before */
   struct result_remarks *remarks; /* on all rows of the page */
 };
 
-/* A blank line, but before the first block. */
-void result_page_begin_block(struct result_page *page);
 bool result_row_shown(const struct run_row *row);
 /* "ce" of a transfer with one method, "" where there is none. */
 const char *result_method(const struct run_row *row);
@@ -177,12 +174,11 @@ void result_layout_find(struct arena *arena, const struct result_block *block, b
 
 /* ---- printing ---- */
 
-enum status result_print_matrices(struct result_page *page, const struct result_block *block,
-                                  const struct result_layout *layout,
-                                  struct error *err) CHECK_RESULT;
+void result_print_matrices(struct result_page *page, const struct result_block *block,
+                           const struct result_layout *layout);
 /* Several blocks share a table when each has one case. */
-enum status result_print_table(struct result_page *page, const struct result_block *blocks,
-                               size_t block_count, struct error *err) CHECK_RESULT;
+void result_print_table(struct result_page *page, const struct result_block *blocks,
+                        size_t block_count);
 
 /* ---- remarks ---- */
 
@@ -228,7 +224,7 @@ void result_remarks_settle(struct result_remarks *remarks);
 /* "a", "a,c" in the order of the notes; "" = none. In the arena. */
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row);
 /* Each note once, with the number of its cases. */
-void result_remarks_print(const struct result_remarks *remarks, const struct output *output);
+void result_remarks_print(const struct result_remarks *remarks, struct document *document);
 
 /* ---- short form (result_brief.c) ---- */
 
@@ -236,6 +232,6 @@ void result_remarks_print(const struct result_remarks *remarks, const struct out
 void result_brief_block(struct arena *arena, struct result_block *block);
 /* The best rate of each kind of path, the latencies, and how many cases went wrong: at most six
  * lines. Nothing where no case has a place. */
-void result_brief_answer(const struct run_rows *rows, const struct output *output);
+void result_brief_answer(const struct run_rows *rows, struct document *document);
 
 #endif

@@ -260,7 +260,7 @@ static const char *answer_text(struct arena *arena, const struct answer_pairs *p
                       strcmp(worst->source, worst->target) == 0 ? "" : worst->target);
 }
 
-void result_brief_answer(const struct run_rows *rows, const struct output *output) {
+void result_brief_answer(const struct run_rows *rows, struct document *document) {
   struct arena arena = {0};
   struct answer_pairs rates[answer_count] = {0};
   struct answer_pairs latencies[answer_count] = {0};
@@ -277,18 +277,18 @@ void result_brief_answer(const struct run_rows *rows, const struct output *outpu
     /* What copies within the host reach is an answer where there is no GPU. */
     if (rates[i].count > 0 && (i != ANSWER_HOST || !said)) {
       if (!said) {
-        output_gap(output);
+        document_gap(document);
       }
       said = true;
-      output_wrapped(output, arena_format(&arena, "%-13s ", ANSWERS[i].rate),
-                     answer_text(&arena, &rates[i], "GB/s", false));
+      document_put(document, arena_format(&arena, "%-13s ", ANSWERS[i].rate),
+                   answer_text(&arena, &rates[i], "GB/s", false));
     }
   }
   if (latency[0] != '\0') {
     if (!said) {
-      output_gap(output);
+      document_gap(document);
     }
-    output_wrapped(output, arena_format(&arena, "%-13s ", "Latency"), latency);
+    document_put(document, arena_format(&arena, "%-13s ", "Latency"), latency);
   }
   arena_fini(&arena);
 }

@@ -284,10 +284,10 @@ static void block_print_title(struct result_page *page, const struct result_bloc
   } else {
     words = text_join(arena, common->words ? first->words : "", " ", by);
   }
-  result_page_begin_block(page);
-  output_heading(page->output, block->name);
+  document_gap(page->document);
+  document_heading(page->document, block->name);
   if (words[0] != '\0') {
-    output_wrapped(page->output, "", words);
+    document_put(page->document, "", words);
   }
 }
 
@@ -296,12 +296,12 @@ static void facet_print_heading(struct result_page *page, const struct result_fa
   const char *text = text_join(&page->arena, common->setting ? "" : facet->setting, ": ",
                                common->words ? "" : facet->words);
   if (text[0] != '\0') {
-    output_heading(page->output, text);
+    document_heading(page->document, text);
   }
 }
 
-static enum status facet_print(struct result_page *page, const struct result_layout *layout,
-                               const struct result_facet *facet, bool *open, struct error *err) {
+static void facet_print(struct result_page *page, const struct result_layout *layout,
+                        const struct result_facet *facet, bool *open) {
   const bool is_grid = layout->shape == RESULT_GRIDS;
   struct drawing drawing = {
       .arena = &page->arena, .facet = facet, .is_grid = is_grid, .remarks = page->remarks};
@@ -319,21 +319,19 @@ static enum status facet_print(struct result_page *page, const struct result_lay
       .remark = matrix_remark(&page->arena, facet),
       .sum_of = page->sums && facet->rate && !is_grid ? facet->cells[0].row->block : NULL,
       .down_name = is_grid ? layout->down_name : NULL};
-  return matrix_print(&matrix, page->output, err);
+  matrix_print(&matrix, page->document);
 }
 
-enum status result_print_matrices(struct result_page *page, const struct result_block *block,
-                                  const struct result_layout *layout, struct error *err) {
+void result_print_matrices(struct result_page *page, const struct result_block *block,
+                           const struct result_layout *layout) {
   const struct common common = layout_common(layout);
-  enum status status = STATUS_OK;
   bool open = false;
   block_print_title(page, block, layout, &common);
-  for (size_t f = 0; status == STATUS_OK && f < layout->facet_count; f++) {
+  for (size_t f = 0; f < layout->facet_count; f++) {
     facet_print_heading(page, &layout->facets[f], &common);
-    status = facet_print(page, layout, &layout->facets[f], &open, err);
+    facet_print(page, layout, &layout->facets[f], &open);
   }
-  if (status == STATUS_OK && open) {
-    output_wrapped(page->output, "", "- = not measured");
+  if (open) {
+    document_put(page->document, "", "- = not measured");
   }
-  return status;
 }

@@ -342,20 +342,20 @@ const char *result_remarks_mark(const struct result_remarks *remarks, const stru
   return text;
 }
 
-void result_remarks_print(const struct result_remarks *remarks, const struct output *output) {
+void result_remarks_print(const struct result_remarks *remarks, struct document *document) {
   if (remarks->note_count > 0) {
-    output_section(output, NULL);
-    output_gap(output);
+    document_section(document, NULL);
+    document_gap(document);
   }
   for (size_t i = 0; i < remarks->note_count; i++) {
     const struct footnote *note = &remarks->notes[i];
     const char *text = remarks_text_of(remarks->arena, note);
     if (note->mark == 0) {
-      output_wrapped(output, remarks->count > 1 ? "All cases: " : "Note: ", text);
+      document_put(document, remarks->count > 1 ? "All cases: " : "Note: ", text);
     } else {
-      output_wrapped(
-          output, arena_format(remarks->arena, "%c  ", note->mark),
-          note->uses > 1 ? arena_format(remarks->arena, "%zu cases: %s", note->uses, text) : text);
+      document_put(document, arena_format(remarks->arena, "%c  ", note->mark),
+                   note->uses > 1 ? arena_format(remarks->arena, "%zu cases: %s", note->uses, text)
+                                  : text);
     }
   }
 }

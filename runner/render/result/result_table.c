@@ -247,9 +247,9 @@ static void case_table_print_heading(struct result_page *page, const struct resu
   }
   const char *words = case_table_words(table->arena, row, case_table_common_size(table));
   result_set_clear_column(&table->set, COLUMN_BLOCK);
-  output_heading(page->output, block->name);
+  document_heading(page->document, block->name);
   if (words[0] != '\0') {
-    output_wrapped(page->output, "", words);
+    document_put(page->document, "", words);
   }
 }
 
@@ -266,7 +266,7 @@ static void case_table_print_shared_heading(struct result_page *page,
     words = arena_format(table->arena, "%s each%s%s", size, several ? ": " : "", words);
   }
   if (words[0] != '\0') {
-    output_wrapped(page->output, "", words);
+    document_put(page->document, "", words);
   }
 }
 
@@ -298,8 +298,8 @@ static const char *case_table_peaks(const struct case_table *table) {
   return text;
 }
 
-enum status result_print_table(struct result_page *page, const struct result_block *blocks,
-                               size_t block_count, struct error *err) {
+void result_print_table(struct result_page *page, const struct result_block *blocks,
+                        size_t block_count) {
   struct case_table table = {.arena = &page->arena};
   size_t at = 0;
   size_t shown_blocks = 0;
@@ -320,7 +320,7 @@ enum status result_print_table(struct result_page *page, const struct result_blo
     }
   }
   case_table_tell_apart(&table);
-  result_page_begin_block(page);
+  document_gap(page->document);
   if (shown_blocks == 1) {
     case_table_print_heading(page, &blocks[0], &table);
   } else {
@@ -330,11 +330,10 @@ enum status result_print_table(struct result_page *page, const struct result_blo
     result_set_clear_column(&table.set, COLUMN_SIZE);
   }
   case_table_put_remarks(&table, page->remarks);
-  enum status status = output_table(page->output, &table.set, CASE_TABLE_NARROW, err);
-  if (status == STATUS_OK) {
-    output_summary(page->output, case_table_peaks(&table));
-    status = output_check(page->output, err);
+  document_put_table(page->document, &table.set,
+                     &(struct document_table){.narrow = CASE_TABLE_NARROW});
+  if (document_shows(page->document, COLUMN_PEAK)) {
+    document_summary(page->document, case_table_peaks(&table));
   }
   result_set_fini(&table.set);
-  return status;
 }

@@ -129,13 +129,6 @@ static struct run_rows run_rows_of(const struct result_set *set) {
 
 /* ---- the texts of a row ---- */
 
-void result_page_begin_block(struct result_page *page) {
-  if (page->printed) {
-    output_gap(page->output);
-  }
-  page->printed = true;
-}
-
 bool result_row_shown(const struct run_row *row) {
   return strcmp(row->status, "skipped") != 0;
 }
@@ -290,41 +283,42 @@ static size_t blocks_sharing(const struct blocks *blocks, size_t first) {
   return next;
 }
 
-static enum status blocks_print(struct result_page *page, const struct blocks *blocks,
-                                const struct result_layout *layouts, struct error *err) {
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < blocks->count;) {
+static void blocks_print(struct result_page *page, const struct blocks *blocks,
+                         const struct result_layout *layouts) {
+  for (size_t i = 0; i < blocks->count;) {
     const struct result_block *block = &blocks->items[i];
     size_t next = i + 1;
     if (block->shown > 0 && layouts[i].shape != RESULT_TABLE) {
-      output_section(page->output, block->name);
-      status = result_print_matrices(page, block, &layouts[i], err);
+      document_section(page->document, block->name);
+      result_print_matrices(page, block, &layouts[i]);
     } else if (block->shown > 0) {
       next = blocks_sharing(blocks, i);
-      output_section(page->output, next - i == 1 ? block->name : NULL);
-      status = result_print_table(page, block, next - i, err);
+      document_section(page->document, next - i == 1 ? block->name : NULL);
+      result_print_table(page, block, next - i);
     }
     i = next;
   }
-  return status;
 }
 
-enum status run_result_print(const struct result_set *cases, const struct result_set *flows,
-                             const struct run_result_options *options, const struct output *output,
-                             struct error *err) {
+void run_result_print(const struct result_set *cases, const struct result_set *flows,
+                      const struct run_result_options *options, struct document *document) {
   struct arena arena = {0};
   struct blocks blocks = {0};
   const struct run_rows rows = run_rows_of(cases);
   blocks_gather(&arena, &rows, &blocks);
   struct result_remarks remarks = {.arena = &arena};
-  struct result_page page = {
-      .output = output, .flows = run_rows_of(flows), .sums = options->sums, .remarks = &remarks};
+  struct result_page page = {.document = document,
+                             .flows = run_rows_of(flows),
+                             .sums = options->sums,
+                             .remarks = &remarks};
   struct result_layout *layouts = arena_array(&arena, blocks.count, sizeof *layouts);
   for (size_t i = 0; options->brief && i < rows.count; i++) {
     rows.items[i].same =
         rows.items[i].same != NULL ? "Duplicate of another case, measured once." : NULL;
   }
+  bool shown = false;
   for (size_t i = 0; i < blocks.count; i++) {
+    shown = shown || blocks.items[i].shown > 0;
     if (options->brief) {
       result_brief_block(&arena, &blocks.items[i]);
     }
@@ -332,18 +326,14 @@ enum status run_result_print(const struct result_set *cases, const struct result
     blocks_remark(&remarks, &blocks.items[i], layouts[i].shape == RESULT_TABLE);
   }
   result_remarks_settle(&remarks);
-  enum status status = blocks_print(&page, &blocks, layouts, err);
-  if (status == STATUS_OK && !page.printed) {
-    output_wrapped(output, "", "nothing was measured");
+  blocks_print(&page, &blocks, layouts);
+  if (!shown) {
+    document_put(document, "", "nothing was measured");
   }
-  if (status == STATUS_OK) {
-    result_remarks_print(&remarks, output);
-    if (options->answer) {
-      result_brief_answer(&rows, output);
-    }
-    status = output_check(output, err);
+  result_remarks_print(&remarks, document);
+  if (options->answer) {
+    result_brief_answer(&rows, document);
   }
   arena_fini(&page.arena);
   arena_fini(&arena);
-  return status;
 }

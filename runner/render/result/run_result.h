@@ -14,7 +14,7 @@
 #ifndef HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
 #define HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
 
-#include "runner/table/output.h"
+#include "runner/document/document.h"
 
 enum { RUN_RESULT_MATRICES_MAX = 6 };
 
@@ -26,8 +26,7 @@ struct run_result_options {
 
 /* cases: rows of the saved query run-result. flows: of run-flows, shown below their cases; NULL =
  * not shown. Columns are known by their names; one that a query does not have counts as NULL. */
-enum status run_result_print(const struct result_set *cases, const struct result_set *flows,
-                             const struct run_result_options *options, const struct output *output,
-                             struct error *err) CHECK_RESULT;
+void run_result_print(const struct result_set *cases, const struct result_set *flows,
+                      const struct run_result_options *options, struct document *document);
 
 #endif

@@ -14,7 +14,6 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
   static const struct plot_curve curve = {"", points, 3, NULL};
   struct result_set rows;
   struct page_results results;
-  struct error err;
   char *text = NULL;
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
@@ -30,9 +29,7 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
                               .curve_count = 1};
     page_results_chart(&results, &plot, PLOT_LOG);
   }
-  assert_int_equal(
-      run_result_print(&rows, NULL, &(struct run_result_options){0}, &results.output, &err),
-      STATUS_OK);
+  run_result_print(&rows, NULL, &(struct run_result_options){0}, &results.document);
   page_results_fini(&results);
   result_set_fini(&rows);
   assert_int_equal(fclose(page), 0);

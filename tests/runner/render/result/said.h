@@ -147,8 +147,10 @@ static inline void expect_result_as(const struct run_result_options *options,
   said_rows(&rows, said, count);
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  const struct output output = {stream, width, false, NULL};
-  assert_int_equal(run_result_print(&rows, NULL, options, &output, &err), STATUS_OK);
+  struct document document;
+  document_begin(&document, &(struct table_options){.stream = stream, .width = width}, &err);
+  run_result_print(&rows, NULL, options, &document);
+  assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   result_set_fini(&rows);
   assert_string_equal(text, expected);

@@ -155,25 +155,27 @@ struct collector {
   size_t count, capacity;
 };
 
-static void collect_section(void *context, const char *name) {
-  struct collector *collector = context;
+static void collect_section(struct document *document, const char *name) {
+  struct collector *collector = document->context;
   collector->block = name != NULL ? arena_strdup(collector->arena, name) : NULL;
   collector->words = "";
   collector->facet = "";
 }
 
-static void collect_heading(void *context, const char *text) {
-  struct collector *collector = context;
+static void collect_heading(struct document *document, const char *text) {
+  struct collector *collector = document->context;
   collector->facet = arena_strdup(collector->arena, text);
 }
 
-static void collect_paragraph(void *context, const char *first, const char *text) {
-  struct collector *collector = context;
+static void collect_paragraph(struct document *document, unsigned tone, const char *first,
+                              const char *text) {
+  struct collector *collector = document->context;
+  (void)tone;
   collector->words = arena_format(collector->arena, "%s %s%s", collector->words, first, text);
 }
 
-static void collect_summary(void *context, const char *text) {
-  (void)context;
+static void collect_summary(struct document *document, const char *text) {
+  (void)document;
   (void)text;
 }
 
@@ -205,9 +207,11 @@ static void collect_add(struct collector *collector, const struct result_set *ta
   }
 }
 
-static void collect_table(void *context, const struct result_set *table) {
+static void collect_table(struct document *document, struct result_set *table,
+                          const struct document_table *how) {
   static const char *const NUMBERS = " GB/s ns ns/hop ns/op ops/clock/SM ";
-  struct collector *collector = context;
+  struct collector *collector = document->context;
+  (void)how;
   for (size_t row = 0; row < table->row_count; row++) {
     for (size_t c = table->is_matrix ? 1 : 0; c < table->column_count; c++) {
       const char *text = result_set_text_at(table, row, c);
@@ -484,10 +488,11 @@ static void check_text(struct world *world, const struct result_set *rows,
   char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
-  const struct output output = {stream, width, false, NULL};
+  struct document document;
   assert_non_null(stream);
-  assert_int_equal(run_result_print(rows, NULL, &(struct run_result_options){0}, &output, &err),
-                   STATUS_OK);
+  document_begin(&document, &(struct table_options){.stream = stream, .width = width}, &err);
+  run_result_print(rows, NULL, &(struct run_result_options){0}, &document);
+  assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   drop_summaries(text);
   count_numbers(world, collector, text, " \n", "the text does not show a case once");
@@ -497,15 +502,12 @@ static void check_text(struct world *world, const struct result_set *rows,
 static void check_page(struct world *world, const struct result_set *rows,
                        const struct collector *collector) {
   struct page_results results;
-  struct error err;
   char *text = NULL;
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
   assert_non_null(page);
   page_results_init(&results, page, "run-1");
-  assert_int_equal(
-      run_result_print(rows, NULL, &(struct run_result_options){0}, &results.output, &err),
-      STATUS_OK);
+  run_result_print(rows, NULL, &(struct run_result_options){0}, &results.document);
   page_results_fini(&results);
   assert_int_equal(fclose(page), 0);
   count_numbers(world, collector, text, "<>", "the page does not show a case once");
@@ -574,11 +576,13 @@ static void check_world(struct world *world, struct record *record, struct query
     world_fail(world, err.message, NULL);
   }
   struct collector collector = {.arena = &world->arena, .words = "", .facet = ""};
-  const struct output_backend backend = {&collector,        collect_section, collect_heading,
-                                         collect_paragraph, collect_table,   collect_summary};
-  const struct output output = {stdout, 0, false, &backend};
-  assert_int_equal(run_result_print(&rows, NULL, &(struct run_result_options){0}, &output, &err),
-                   STATUS_OK);
+  const struct document_backend backend = {.section = collect_section,
+                                           .heading = collect_heading,
+                                           .paragraph = collect_paragraph,
+                                           .table = collect_table,
+                                           .summary = collect_summary};
+  struct document document = {.backend = &backend, .context = &collector};
+  run_result_print(&rows, NULL, &(struct run_result_options){0}, &document);
   check_spots(world, &collector);
   check_text(world, &rows, &collector, 0);
   check_text(world, &rows, &collector, 80);

@@ -30,8 +30,11 @@ static void expect_matrix(const struct matrix *matrix, unsigned width, bool colo
   struct error err;
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  const struct output output = {stream, width, colour, NULL};
-  assert_int_equal(matrix_print(matrix, &output, &err), STATUS_OK);
+  struct document document;
+  document_begin(&document,
+                 &(struct table_options){.stream = stream, .width = width, .colour = colour}, &err);
+  matrix_print(matrix, &document);
+  assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   assert_string_equal(text, expected);
   free(text);
@@ -148,8 +151,11 @@ static void heat_says_how_far_from_the_best(void **state) {
     size_t length = 0;
     struct error err;
     FILE *stream = open_memstream(&text, &length);
-    const struct output output = {stream, 0, true, NULL};
-    assert_int_equal(matrix_print(&matrix, &output, &err), STATUS_OK);
+    struct document document;
+    document_begin(&document, &(struct table_options){.stream = stream, .width = 0, .colour = true},
+                   &err);
+    matrix_print(&matrix, &document);
+    assert_int_equal(document_end(&document), STATUS_OK);
     assert_int_equal(fclose(stream), 0);
     const char *at = text;
     for (size_t i = 0; i < 6; i++) {
@@ -181,8 +187,11 @@ static void rows_of_a_grid_are_compared_apart(void **state) {
   size_t length = 0;
   struct error err;
   FILE *stream = open_memstream(&text, &length);
-  const struct output output = {stream, 0, true, NULL};
-  assert_int_equal(matrix_print(&matrix, &output, &err), STATUS_OK);
+  struct document document;
+  document_begin(&document, &(struct table_options){.stream = stream, .width = 0, .colour = true},
+                 &err);
+  matrix_print(&matrix, &document);
+  assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   assert_non_null(strstr(text, "\033[38;5;40m10.00"));
   assert_non_null(strstr(text, "\033[38;5;196m5.000"));

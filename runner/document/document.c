@@ -1,0 +1,302 @@
+#include "runner/document/document.h"
+
+#include "runner/table/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 1 << 20, KEY_INDENT = 4, KEY_WIDTH = 8 };
+
+/* ---- the parts ---- */
+
+void document_begin(struct document *document, const struct table_options *options,
+                    struct error *err) {
+  *document = (struct document){.options = *options, .err = err};
+  switch (output_layout_of(options->format)) {
+  case LAYOUT_PAGE:
+    document->backend = &DOCUMENT_TERMINAL;
+    break;
+  case LAYOUT_DIGEST:
+    document->backend = &DOCUMENT_MARKDOWN;
+    break;
+  case LAYOUT_OBJECT:
+  case LAYOUT_ROWS:
+    break;
+  }
+}
+
+bool document_is_for_people(const struct document *document) {
+  return document->backend != NULL;
+}
+
+enum status document_end(struct document *document) {
+  FILE *stream = document->options.stream;
+  errno = 0;
+  if (document->status == STATUS_OK) {
+    const bool failed = fflush(stream) != 0 || ferror(stream) != 0;
+    document->status = stream_check(stream, failed, NULL, document->err);
+  }
+  arena_fini(&document->arena);
+  return document->status;
+}
+
+static bool document_writes(struct document *document) {
+  const bool writes = document->backend != NULL && document->status == STATUS_OK;
+  document->begun = document->begun || writes;
+  return writes;
+}
+
+void document_section(struct document *document, const char *name) {
+  if (document->backend != NULL && document->backend->section != NULL) {
+    document->backend->section(document, name);
+  }
+}
+
+void document_gap(struct document *document) {
+  if (document->begun && document_writes(document) && document->backend->gap != NULL) {
+    document->backend->gap(document);
+  }
+}
+
+void document_heading(struct document *document, const char *text) {
+  if (document_writes(document)) {
+    document->backend->heading(document, text);
+  }
+}
+
+static const char *document_format(struct document *document, const char *format,
+                                   va_list arguments) {
+  char *text = NULL;
+  if (vasprintf(&text, format, arguments) < 0) {
+    abort(); /* out of memory */
+  }
+  const char *kept = arena_strdup(&document->arena, text);
+  free(text);
+  return kept;
+}
+
+void document_part(struct document *document, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  document_gap(document);
+  document_heading(document, document_format(document, format, arguments));
+  va_end(arguments);
+}
+
+void document_say(struct document *document, unsigned tone, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *text = document_format(document, format, arguments);
+  va_end(arguments);
+  if (document_writes(document)) {
+    document->backend->paragraph(document, tone, "", text);
+  }
+}
+
+void document_put(struct document *document, const char *first, const char *text) {
+  if (document_writes(document)) {
+    document->backend->paragraph(document, TONE_NONE, first, text);
+  }
+}
+
+void document_key(struct document *document, unsigned tone, const char *key, const char *format,
+                  ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *text = document_format(document, format, arguments);
+  va_end(arguments);
+  if (document_writes(document)) {
+    document->backend->key(document, tone, key, text);
+  }
+}
+
+void document_verbatim(struct document *document, const char *lines) {
+  if (document_writes(document)) {
+    document->backend->verbatim(document, lines);
+  }
+}
+
+void document_summary(struct document *document, const char *text) {
+  if (text[0] != '\0' && document_writes(document)) {
+    document->backend->summary(document, text);
+  }
+}
+
+/* ---- tables ---- */
+
+void document_table(struct document *document, const char *const *names, size_t count,
+                    const struct document_table *how) {
+  const struct row_sink *sink = &document->set.sink;
+  document->how = how != NULL ? *how : (struct document_table){0};
+  if (document->backend == NULL) {
+    document->table = table_new(&document->options);
+    sink = table_sink(document->table);
+  } else {
+    result_set_init(&document->set, SIZE_MAX);
+  }
+  document->status = THEN(document->status, sink_begin(sink, names, count, document->err));
+}
+
+void document_row(struct document *document, const struct cell *cells) {
+  const struct row_sink *sink =
+      document->table != NULL ? table_sink(document->table) : &document->set.sink;
+  document->status = THEN(document->status, sink_row(sink, cells, document->err));
+}
+
+void document_table_end(struct document *document) {
+  if (document->table != NULL) {
+    document->status = THEN(document->status, sink_end(table_sink(document->table), document->err));
+    table_free(document->table);
+    document->table = NULL;
+  } else {
+    document_put_table(document, &document->set, &document->how);
+    result_set_fini(&document->set);
+  }
+}
+
+void document_put_table(struct document *document, struct result_set *rows,
+                        const struct document_table *how) {
+  document->left_out = NULL;
+  if (document_writes(document)) {
+    document->backend->table(document, rows, how);
+  }
+}
+
+bool document_shows(const struct document *document, size_t column) {
+  return document->left_out == NULL || !document->left_out[column];
+}
+
+/* ---- a terminal ---- */
+
+static void terminal_lines(struct document *document, unsigned tone, const char *first,
+                           const char *text, size_t indent) {
+  const char *colour = document->options.colour ? text_colour(tone) : NULL;
+  struct strbuf escaped;
+  struct strbuf lines;
+  strbuf_init(&escaped, WORDS_MAX);
+  strbuf_init(&lines, WORDS_MAX);
+  text_append(&escaped, text);
+  text_wrap(&lines, escaped.text, document->options.width, indent, false);
+  (void)fprintf(document->options.stream, "%s%s%s%s\n", first, colour != NULL ? colour : "",
+                lines.text, colour != NULL ? TEXT_COLOUR_OFF : "");
+  strbuf_fini(&lines);
+  strbuf_fini(&escaped);
+}
+
+static void terminal_gap(struct document *document) {
+  (void)fputc('\n', document->options.stream);
+}
+
+static void terminal_heading(struct document *document, const char *text) {
+  terminal_lines(document, TONE_HEADING, "", text, 0);
+}
+
+static void terminal_paragraph(struct document *document, unsigned tone, const char *first,
+                               const char *text) {
+  terminal_lines(document, tone, first, text, text_width(first));
+}
+
+static void terminal_key(struct document *document, unsigned tone, const char *key,
+                         const char *text) {
+  const unsigned width = document->key_width > 0 ? document->key_width : KEY_WIDTH;
+  const char *first = arena_format(&document->arena, "%*s%-*s  ", KEY_INDENT, "", (int)width, key);
+  terminal_lines(document, tone, first, text, strlen(first));
+}
+
+static void terminal_verbatim(struct document *document, const char *lines) {
+  (void)fputs(lines, document->options.stream);
+}
+
+static void terminal_table(struct document *document, struct result_set *rows,
+                           const struct document_table *how) {
+  document->left_out =
+      arena_array(&document->arena, rows->column_count, sizeof *document->left_out);
+  struct table *table = table_new(&(struct table_options){
+      .stream = document->options.stream,
+      .width = how->narrow != NULL || how->wraps ? document->options.width : 0,
+      .colour = document->options.colour,
+      .compact = true,
+      .narrow = how->narrow,
+      .listed_min = how->listed_min,
+      .left_out = document->left_out});
+  document->status = result_set_send(rows, table_sink(table), document->err);
+  table_free(table);
+}
+
+static void terminal_summary(struct document *document, const char *text) {
+  terminal_paragraph(document, TONE_NONE, "", text);
+}
+
+const struct document_backend DOCUMENT_TERMINAL = {
+    NULL,         terminal_gap,      terminal_heading, terminal_paragraph,
+    terminal_key, terminal_verbatim, terminal_table,   terminal_summary};
+
+/* ---- Markdown ---- */
+
+static void markdown_text(struct document *document, const char *before, const char *text,
+                          const char *after) {
+  struct strbuf escaped;
+  strbuf_init(&escaped, WORDS_MAX);
+  text_escape(&escaped, text, strlen(text), ESCAPE_MARKDOWN);
+  (void)fprintf(document->options.stream, "%s%s%s", before, escaped.text, after);
+  strbuf_fini(&escaped);
+}
+
+/* A blank line ends a list of keys. */
+static void markdown_end_list(struct document *document, bool goes_on) {
+  (void)fputs(document->in_list && !goes_on ? "\n" : "", document->options.stream);
+  document->in_list = goes_on;
+}
+
+static void markdown_say_heading(struct document *document, const char *text) {
+  markdown_end_list(document, false);
+  markdown_text(document, "### ", text, "\n\n");
+}
+
+static void markdown_paragraph(struct document *document, unsigned tone, const char *first,
+                               const char *text) {
+  (void)tone;
+  markdown_end_list(document, false);
+  markdown_text(document, "", first + strspn(first, " "), "");
+  markdown_text(document, "", text, "\n\n");
+}
+
+static void markdown_key(struct document *document, unsigned tone, const char *key,
+                         const char *text) {
+  (void)tone;
+  markdown_end_list(document, true);
+  markdown_text(document, "- ", key, key[0] != '\0' ? ": " : "");
+  markdown_text(document, "", text, "\n");
+}
+
+static void markdown_verbatim(struct document *document, const char *lines) {
+  markdown_end_list(document, false);
+  (void)fprintf(document->options.stream, "```\n%s```\n\n", lines);
+}
+
+static void markdown_table(struct document *document, struct result_set *rows,
+                           const struct document_table *how) {
+  (void)how;
+  markdown_end_list(document, false);
+  struct table *table =
+      table_new(&(struct table_options){.format = OUTPUT_MD, .stream = document->options.stream});
+  result_set_drop_empty(rows);
+  document->status = result_set_send(rows, table_sink(table), document->err);
+  table_free(table);
+  (void)fputc('\n', document->options.stream);
+}
+
+static void markdown_summary(struct document *document, const char *text) {
+  markdown_text(document, "", text, "\n\n");
+}
+
+const struct document_backend DOCUMENT_MARKDOWN = {NULL,
+                                                   NULL,
+                                                   markdown_say_heading,
+                                                   markdown_paragraph,
+                                                   markdown_key,
+                                                   markdown_verbatim,
+                                                   markdown_table,
+                                                   markdown_summary};

@@ -1,0 +1,95 @@
+/* document.h - what a verb has to say, part by part, and the backends that write it: a terminal,
+ * Markdown, a page (runner/render/page), and for programs its tables as rows.
+ *
+ * Whoever lays something out calls these functions once; what it looks like is the backend's. Texts
+ * are plain: control characters and markup are escaped by the backend. A failure is kept, later
+ * parts are dropped, and document_end() tells it; a reader that went away is no error. */
+#ifndef HAUL_RUNNER_DOCUMENT_DOCUMENT_H
+#define HAUL_RUNNER_DOCUMENT_DOCUMENT_H
+
+#include "runner/table/result_set.h"
+
+struct document;
+
+struct document_table {
+  const char *narrow;  /* as of struct table_options; NULL = as wide as it is */
+  unsigned listed_min; /* likewise */
+  bool wraps;          /* without `narrow`: texts are wrapped at the width */
+};
+
+/* Texts are borrowed for the call. */
+struct document_backend {
+  /* What follows belongs to what has that name; NULL = to several. May be NULL, as may gap. */
+  void (*section)(struct document *document, const char *name);
+  void (*gap)(struct document *document);
+  void (*heading)(struct document *document, const char *text);
+  /* first: "[1] " of a footnote, "note: ", "" of plain text. */
+  void (*paragraph)(struct document *document, unsigned tone, const char *first, const char *text);
+  void (*key)(struct document *document, unsigned tone, const char *key, const char *text);
+  void (*verbatim)(struct document *document, const char *lines);
+  void (*table)(struct document *document, struct result_set *rows,
+                const struct document_table *how);
+  void (*summary)(struct document *document, const char *text); /* of the table before */
+};
+extern const struct document_backend DOCUMENT_TERMINAL, DOCUMENT_MARKDOWN;
+
+struct document {
+  struct table_options options;           /* where to, how wide, in colour */
+  const struct document_backend *backend; /* NULL = for programs: rows alone */
+  void *context;                          /* of the backend */
+  struct arena arena;                     /* for texts until document_end() */
+  struct error *err;
+  enum status status;
+  unsigned key_width; /* of the terminal; 0 = 8 columns */
+  /* private */
+  bool begun;            /* something was written */
+  bool in_list;          /* of Markdown: the last part was a key */
+  bool *left_out;        /* columns of the last table without room; NULL = none */
+  struct result_set set; /* the rows of a table, but for programs */
+  struct table *table;   /* for programs */
+  struct document_table how;
+};
+
+/* In the format that the options name. */
+void document_begin(struct document *document, const struct table_options *options,
+                    struct error *err);
+/* Whether there is more to say than rows. */
+bool document_is_for_people(const struct document *document);
+enum status document_end(struct document *document) CHECK_RESULT;
+
+void document_section(struct document *document, const char *name);
+/* A blank line, but at the beginning. */
+void document_gap(struct document *document);
+void document_heading(struct document *document, const char *text);
+/* The same after a gap. */
+void document_part(struct document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A paragraph, in an enum tone. */
+void document_say(struct document *document, unsigned tone, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* One behind "[1] ", "note: " or "Latency ": later lines begin below its text. */
+void document_put(struct document *document, const char *first, const char *text);
+/* A key and its value. */
+void document_key(struct document *document, unsigned tone, const char *key, const char *format,
+                  ...) __attribute__((format(printf, 4, 5)));
+/* Lines that stay as they are: a chart, commands. Each ends with '\n'; free of control characters.
+ */
+void document_verbatim(struct document *document, const char *lines);
+/* What is true of all rows of the table before; "" = nothing. */
+void document_summary(struct document *document, const char *text);
+
+/* A table: its columns, its rows, its end. how: NULL = as wide as it is. */
+void document_table(struct document *document, const char *const *names, size_t count,
+                    const struct document_table *how);
+#define DOCUMENT_TABLE(document, names, ...)                                                       \
+  document_table(document, names, sizeof(names) / sizeof *(names),                                 \
+                 &(struct document_table){__VA_ARGS__})
+void document_row(struct document *document, const struct cell *cells);
+void document_table_end(struct document *document);
+/* A whole one. */
+void document_put_table(struct document *document, struct result_set *rows,
+                        const struct document_table *how);
+/* Whether that column of the last table had room. */
+bool document_shows(const struct document *document, size_t column);
+
+#endif
