@@ -1,8 +1,6 @@
-/* haul completion bash|zsh|fish|man: a completion script or the manual page, made from the tables
- * of verbs, options, formats, scenario keys, shipped scenarios and saved queries. What only the
- * database knows the scripts ask for: haul completion runs|tags|baselines|facts|fact-names.
- */
-#include "engine/base/strbuf.h"
+/* haul completion bash|zsh|fish|man: a completion script or the manual page. The scripts ask for
+ * what may stand at the cursor: haul completion offer -- WORD..., which knows the tables of verbs
+ * and options, scenario keys, shipped scenarios, saved queries, and what is in the database. */
 #include "runner/cli/man_page.h"
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
@@ -10,6 +8,7 @@
 #include "scenarios/scenarios.h"
 #include "schema/scenario/reference.h"
 
+#include <glob.h>
 #include <string.h>
 
 #define COMPLETION_OUTPUT_LIST(X)                                                                  \
@@ -17,437 +16,279 @@
   X(OUTPUT_ZSH, "zsh")                                                                             \
   X(OUTPUT_FISH, "fish")                                                                           \
   X(OUTPUT_MAN, "man")                                                                             \
-  X(OUTPUT_RUNS, "runs")                                                                           \
-  X(OUTPUT_TAGS, "tags")                                                                           \
-  X(OUTPUT_BASELINES, "baselines")                                                                 \
-  X(OUTPUT_FACTS, "facts")                                                                         \
-  X(OUTPUT_FACT_NAMES, "fact-names")
+  X(OUTPUT_OFFER, "offer")
 ENUM_NAMES_DECLARE(completion_output, COMPLETION_OUTPUT_LIST)
 ENUM_NAMES_DEFINE(completion_output, COMPLETION_OUTPUT_LIST)
-enum { WORDS_MAX = 1 << 16 };
 
-static void verb_completion_add(struct strbuf *words, const char *word, const char *end) {
-  strbuf_printf(words, "%s%s%s", words->length > 0 ? " " : "", word, end);
-}
+/* A script asks with the words up to the cursor, and gets lines "WORD<tab>DESCRIPTION". Where there
+ * are none, files are offered. bash splits words at : and =, and replaces only what stands behind
+ * the last of them. */
+static const char BASH_SCRIPT[] =
+    "# bash completion for haul: put it into ~/.local/share/bash-completion/completions/haul\n"
+    "_haul() {\n"
+    "  local line=${COMP_LINE:0:${COMP_POINT:-0}} word item _\n"
+    "  local -a words\n"
+    "  read -ra words <<<\"$line\"\n"
+    "  if [ -z \"$line\" ]; then\n"
+    "    words=(\"${COMP_WORDS[@]:0:COMP_CWORD+1}\")\n"
+    "  elif [[ $line == *[[:space:]] ]]; then\n"
+    "    words+=('')\n"
+    "  fi\n"
+    "  word=${words[${#words[@]}-1]}\n"
+    "  COMPREPLY=()\n"
+    "  while IFS=$'\\t' read -r item _; do\n"
+    "    COMPREPLY+=(\"${item#\"${word%\"${word##*[:=]}\"}\"}\")\n"
+    "  done < <(haul completion offer -- \"${words[@]:1}\" 2>/dev/null)\n"
+    "}\n"
+    "complete -o default -F _haul haul\n";
+static const char ZSH_SCRIPT[] =
+    "#compdef haul\n"
+    "# zsh completion for haul: put it as _haul into a folder of $fpath\n"
+    "_haul() {\n"
+    "  local line\n"
+    "  local -a offered shown\n"
+    "  for line in \"${(@f)$(haul completion offer -- \"${(@Q)words[2,CURRENT-1]}\" \"$PREFIX\" "
+    "2>/dev/null)}\"; do\n"
+    "    [[ -n $line ]] || continue\n"
+    "    offered+=(\"${line%%$'\\t'*}\")\n"
+    "    shown+=(\"${line/$'\\t'/  -- }\")\n"
+    "  done\n"
+    "  compadd -l -d shown -a offered || _files\n"
+    "}\n"
+    "if [ \"$funcstack[1]\" = _haul ]; then\n"
+    "  _haul \"$@\"\n"
+    "else\n"
+    "  compdef _haul haul\n"
+    "fi\n";
+static const char FISH_SCRIPT[] =
+    "# fish completion for haul: put it into ~/.config/fish/completions/haul.fish\n"
+    "function __haul_offer\n"
+    "  haul completion offer -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null\n"
+    "end\n"
+    "complete -c haul -f -a '(__haul_offer)'\n"
+    "complete -c haul -n 'not count (__haul_offer) >/dev/null' -F\n";
 
-static void verb_completion_add_list(struct strbuf *words, const char *const *list) {
-  for (; *list != NULL; list++) {
-    verb_completion_add(words, *list, "");
-  }
-}
+/* ---- what is offered ---- */
 
-static void verb_completion_add_key(void *words, const struct reference_key *key) {
-  verb_completion_add(words, key->key, "=");
-}
-
-static void verb_completion_add_saved_queries(struct strbuf *words) {
-  struct arena arena = {0};
-  for (size_t i = 0; i < saved_query_count(); i++) {
-    struct saved_query query;
-    saved_query_at(i, &arena, &query);
-    verb_completion_add(words, query.name, "");
-  }
-  arena_fini(&arena);
-}
-
-static const char *verb_completion_end(struct arena *arena, struct strbuf *words) {
-  const char *text = arena_strdup(arena, words->text);
-  strbuf_fini(words);
-  return text;
-}
-
-/* What follows these options is in the database. */
-static const struct {
-  const char *option;
-  enum completion_output list;
-} ASKED[] = {
-    {"resume", OUTPUT_RUNS}, {"run", OUTPUT_RUNS},      {"against", OUTPUT_RUNS},
-    {"where", OUTPUT_FACTS}, {"by", OUTPUT_FACT_NAMES}, {"baseline", OUTPUT_BASELINES},
-    {"tag", OUTPUT_TAGS},
+/* The words at the cursor. */
+struct offering {
+  struct command *command;
+  const char *prefix;  /* of what is offered: "--tag=", or "" */
+  const char *current; /* the word to complete, after the prefix */
 };
 
-/* The list of the database that an option takes; NULL = none. */
-static const char *verb_completion_asked(const struct verb_option *option) {
-  for (size_t i = 0; i < sizeof ASKED / sizeof *ASKED; i++) {
-    if (strcmp(option->name, ASKED[i].option) == 0) {
-      return completion_output_text(ASKED[i].list);
+/* "WORD" or "WORD<tab>DESCRIPTION" if it begins as the word at the cursor does. end: "=" or "". */
+static void completion_offer(const struct offering *offering, const char *word, const char *end,
+                             const char *description) {
+  if (strncmp(word, offering->current, strlen(offering->current)) == 0) {
+    printf("%s%s%s%s%s\n", offering->prefix, word, end, description != NULL ? "\t" : "",
+           description != NULL ? description : "");
+  }
+}
+
+static void completion_offer_list(const struct offering *offering, const char *const *words) {
+  for (; *words != NULL; words++) {
+    completion_offer(offering, *words, "", NULL);
+  }
+}
+
+static void completion_offer_key(void *offering, const struct reference_key *key) {
+  completion_offer(offering, key->key, "=", NULL);
+}
+
+static void completion_offer_saved_queries(const struct offering *offering) {
+  for (size_t i = 0; i < saved_query_count(); i++) {
+    struct saved_query query;
+    saved_query_at(i, &offering->command->arena, &query);
+    completion_offer(offering, query.name, "", NULL);
+  }
+}
+
+/* Words of the database that begin with `lead`, without it; what a shell could take for more than
+ * a word is left out. */
+static void completion_offer_safe(const struct offering *offering, const char *const *words,
+                                  const char *lead, const char *end) {
+  static const char SAFE[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,%+@";
+  const size_t length = strlen(lead);
+  for (; *words != NULL; words++) {
+    if (strncmp(*words, lead, length) == 0 && strspn(*words, SAFE) == strlen(*words)) {
+      completion_offer(offering, *words + length, end, NULL);
     }
   }
-  return NULL;
 }
 
-/* The words that may follow an option; "": any, or a file. */
-static const char *verb_completion_values(struct arena *arena, const struct verb_option *option) {
-  struct strbuf words;
-  strbuf_init(&words, WORDS_MAX);
-  if (option->names != NULL) {
-    verb_completion_add_list(&words, option->names);
-  } else if (strcmp(option->name, "saved") == 0) {
-    verb_completion_add_saved_queries(&words);
-  } else if (strcmp(option->name, "set") == 0) {
-    reference_keys(verb_completion_add_key, &words);
+/* lead: "" for every name of runs, "tag:", "baseline:". */
+static enum status completion_offer_runs(const struct offering *offering, const char *lead,
+                                         struct error *err) {
+  struct command *command = offering->command;
+  const char *const *words = NULL;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(run_words_read(command->database, &command->arena, &words, err));
+  completion_offer_safe(offering, words, lead, "");
+  return STATUS_OK;
+}
+
+static enum status completion_offer_facts(const struct offering *offering, const char *end,
+                                          struct error *err) {
+  struct command *command = offering->command;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  command->measured = measured_new();
+  RETURN_ON_ERROR(measured_add_all_runs(command->measured, command->database, err));
+  completion_offer_safe(offering, measured_fact_names(command->measured), "", end);
+  return STATUS_OK;
+}
+
+/* What follows an option; nothing where a file or any word may. */
+static enum status completion_offer_values(const struct offering *offering,
+                                           const struct verb_option *option, struct error *err) {
+  static const struct {
+    const char *option, *lead;
+  } RUNS[] = {
+      {"resume", ""}, {"run", ""}, {"against", ""}, {"baseline", "baseline:"}, {"tag", "tag:"}};
+  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+    if (strcmp(option->name, RUNS[i].option) == 0) {
+      return completion_offer_runs(offering, RUNS[i].lead, err);
+    }
   }
-  return verb_completion_end(arena, &words);
+  if (strcmp(option->name, "where") == 0 || strcmp(option->name, "by") == 0) {
+    return completion_offer_facts(offering, option->name[0] == 'w' ? "=" : "", err);
+  }
+  if (option->names != NULL) {
+    completion_offer_list(offering, option->names);
+  } else if (strcmp(option->name, "saved") == 0) {
+    completion_offer_saved_queries(offering);
+  } else if (strcmp(option->name, "set") == 0) {
+    struct offering keys = *offering;
+    reference_keys(completion_offer_key, &keys);
+  }
+  return STATUS_OK;
 }
 
-static const char *verb_completion_arguments(struct arena *arena, const struct verb *verb) {
-  struct strbuf words;
-  strbuf_init(&words, WORDS_MAX);
-  if (verb->words != NULL) {
-    verb_completion_add_list(&words, verb->words);
+static void completion_offer_toml(const struct offering *offering) {
+  glob_t found = {0};
+  if (glob(arena_format(&offering->command->arena, "%s*.toml", offering->current), 0, NULL,
+           &found) == 0) {
+    completion_offer_list(offering, (const char *const *)found.gl_pathv);
+  }
+  globfree(&found);
+}
+
+/* words: those of the verb, before the cursor. */
+static enum status completion_offer_arguments(const struct offering *offering,
+                                              const struct verb *verb, const char *const *words,
+                                              size_t count, struct error *err) {
+  bool runs = verb->takes_runs || verb->argument_kind == ARGUMENTS_RUNS;
+  bool first = true; /* the first argument decides on the others */
+  for (size_t i = 0; i < count && verb->words != NULL; i++) {
+    for (const char *const *word = verb->words; *word != NULL; word++) {
+      first = first && strcmp(words[i], *word) != 0;
+    }
+    runs = runs || (verb->runs_after != NULL && strcmp(words[i], verb->runs_after) == 0);
+  }
+  if (verb->words != NULL && first) {
+    completion_offer_list(offering, verb->words);
   }
   for (size_t i = 0; verb->argument_kind == ARGUMENTS_SCENARIOS && i < scenarios_count(); i++) {
     const struct embedded_file *file = scenarios_at(i);
     if (scenarios_runnable(file)) {
-      verb_completion_add(&words, input_shipped_name(arena, file), "");
+      completion_offer(offering, input_shipped_name(&offering->command->arena, file), "", NULL);
     }
   }
-  return verb_completion_end(arena, &words);
+  return runs ? completion_offer_runs(offering, "", err) : STATUS_OK;
 }
 
-/* bash ------------------------------------------------------------------------------------------
- */
-
-/* After that verb; "*": after any. Where there are no words, files are offered. */
-static void verb_completion_print_bash_value(struct arena *arena, const char *verb,
-                                             const struct verb_option *option) {
-  const char *values = verb_completion_values(arena, option);
-  const char *asked = verb_completion_asked(option);
-  if (option->argument == NULL) {
-    return;
-  }
-  printf("    %s\\ --%s=", verb, option->name);
-  if (!option->optional) {
-    printf(" | %s\\ --%s", verb, option->name);
-  } else if (strcmp(option->argument, "FILE") == 0) {
-    /* Behind a blank a FILE.toml, or what the verb takes. */
-    printf(") return ;;\n    %s\\ --%s)\n", verb, option->name);
-    printf("      if [[ $current != -* ]]; then\n"
-           "        mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- \"$current\")\n"
-           "        _haul_ask runs\n"
-           "        return\n"
-           "      fi ;;\n");
-    return;
-  }
-  if (asked != NULL) {
-    printf(") _haul_ask %s; return ;;\n", asked);
-  } else if (values[0] != '\0') {
-    printf(") COMPREPLY=($(compgen -W '%s' -- \"$current\")); return ;;\n", values);
-  } else {
-    printf(") return ;;\n");
-  }
-}
-
-static void verb_completion_print_bash_values(struct arena *arena, const char *verb,
-                                              const struct verb_option *option) {
-  for (; option != NULL && option->name != NULL; option++) {
-    verb_completion_print_bash_value(arena, verb, option);
-  }
-}
-
-static void verb_completion_print_bash_verb(struct arena *arena, const struct verb *verb) {
-  printf("    %s)\n      options='", verb->name);
-  const struct verb_option *option;
+static const struct verb_option *completion_find_option(const struct verb *verb, const char *word,
+                                                        size_t length) {
+  const struct verb_option *option = NULL;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
-    if (option->help != NULL) {
-      printf("--%s ", option->name);
+    if (strlen(option->name) == length && strncmp(option->name, word, length) == 0) {
+      break;
     }
   }
-  printf("--help'\n      arguments='%s'", verb_completion_arguments(arena, verb));
-  if (verb->words != NULL) {
-    /* The first argument decides on the others. */
-    printf("\n      for word in $arguments; do\n"
-           "        case \" ${COMP_WORDS[*]:2:COMP_CWORD-2} \" in\n");
-    if (verb->runs_after != NULL) {
-      printf("          *\" %s \"*) arguments=; _haul_ask runs; break ;;\n", verb->runs_after);
+  return option;
+}
+
+/* words: those behind "haul", of which the cursor is in the last. */
+static enum status completion_offer_at(struct command *command, const char *const *words,
+                                       size_t count, struct error *err) {
+  struct offering offering = {command, "", words[count - 1]};
+  const struct verb *verb = NULL;
+  for (const struct verb *const *at = VERBS; *at != NULL; at++) {
+    if (count == 1) {
+      completion_offer(&offering, (*at)->name, "", (*at)->summary);
     }
-    printf("          *\" $word \"*) arguments=; break ;;\n        esac\n      done");
-  } else if (verb->takes_runs || verb->argument_kind == ARGUMENTS_RUNS) {
-    printf("\n      case $current in -*) ;; *) _haul_ask runs ;; esac");
+    verb = strcmp((*at)->name, words[0]) == 0 ? *at : verb;
   }
-  printf(" ;;\n");
-}
-
-static void verb_completion_print_bash(struct arena *arena) {
-  printf(
-      "# bash completion for haul: put it into ~/.local/share/bash-completion/completions/haul\n"
-      "# Adds what haul says of the database and what begins as the word at the cursor does. bash\n"
-      "# splits words at : and =, and replaces only what stands behind the last of them.\n"
-      "_haul_ask() {\n"
-      "  local line=${COMP_LINE:0:${COMP_POINT:-0}} word head item db= i\n"
-      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    [ \"${COMP_WORDS[i]}\" = --db ] && db=${COMP_WORDS[i+1]}\n"
-      "  done\n"
-      "  word=${line##*[[:space:]]}\n"
-      "  [ -n \"$line\" ] || word=${COMP_WORDS[COMP_CWORD]}\n"
-      "  case $word in --*=*) word=${word#*=} ;; esac\n"
-      "  head=${word%%\"${word##*[:=]}\"}\n"
-      "  while IFS= read -r item; do\n"
-      "    [[ $item == \"$word\"* ]] && COMPREPLY+=(\"${item#\"$head\"}\")\n"
-      "  done < <(haul completion \"$1\" ${db:+--db \"$db\"} 2>/dev/null)\n"
-      "}\n"
-      "_haul() {\n"
-      "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-      "  local options= arguments= word\n"
-      "  if [ \"$current\" = = ]; then\n"
-      "    current=\n"
-      "    before+==\n"
-      "  elif [ \"$before\" = = ]; then\n"
-      "    before=${COMP_WORDS[COMP_CWORD-2]}=\n"
-      "  fi\n"
-      "  COMPREPLY=()\n"
-      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    COMPREPLY=($(compgen -W '");
-  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    printf("%s ", (*verb)->name);
-  }
-  printf("help --help --version' -- \"$current\"))\n"
-         "    return\n"
-         "  fi\n"
-         "  case \"${COMP_WORDS[1]} $before\" in\n");
-  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    if ((*verb)->format != NULL) {
-      verb_completion_print_bash_value(arena, (*verb)->name, (*verb)->format);
-    }
-  }
-  verb_completion_print_bash_values(arena, "*", COMMON_OPTIONS);
-  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_bash_values(arena, (*verb)->name, (*verb)->options);
-  }
-  printf("  esac\n"
-         "  case ${COMP_WORDS[1]} in\n");
-  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_bash_verb(arena, *verb);
-  }
-  printf("  esac\n"
-         "  case $current in\n"
-         "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$current\")) ;;\n"
-         "    *) COMPREPLY+=($(compgen -W \"$arguments\" -- \"$current\")) ;;\n"
-         "  esac\n"
-         "}\n"
-         "complete -o default -F _haul haul\n");
-}
-
-/* zsh -------------------------------------------------------------------------------------------
- */
-
-/* Inside single quotes and _arguments' brackets. */
-static void verb_completion_print_zsh_text(const char *text) {
-  for (; *text != '\0'; text++) {
-    if (strchr("[]:\\", *text) != NULL) {
-      putchar('\\');
-    }
-    fputs(*text == '\'' ? "'\\''" : (const char[]){*text, '\0'}, stdout);
-  }
-}
-
-static void verb_completion_print_zsh_option(struct arena *arena,
-                                             const struct verb_option *option) {
-  printf("        '--%s%s[", option->name, option->argument != NULL ? "=" : "");
-  verb_completion_print_zsh_text(option->help);
-  printf("]");
-  if (option->argument != NULL) {
-    const char *values = verb_completion_values(arena, option);
-    const char *asked = verb_completion_asked(option);
-    printf(":");
-    verb_completion_print_zsh_text(option->argument);
-    if (asked != NULL) {
-      printf(":{ _haul_ask %s }", asked);
-    } else if (values[0] != '\0') {
-      printf(":(%s)", values);
-    } else {
-      printf(strcmp(option->argument, "FILE") == 0 ? ":_files" : ": ");
-    }
-  }
-  printf("' \\\n");
-}
-
-static void verb_completion_print_zsh_verb(struct arena *arena, const struct verb *verb) {
-  printf("    %s)\n      _arguments \\\n", verb->name);
-  const struct verb_option *option;
-  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
-    if (option->help != NULL) {
-      verb_completion_print_zsh_option(arena, option);
-    }
-  }
-  printf("        '--help[list the options]'");
-  const char *arguments = verb_completion_arguments(arena, verb);
-  switch (verb->argument_kind) {
-  case ARGUMENTS_NONE:
-    break;
-  case ARGUMENTS_RUNS:
-    printf(" \\\n        '*:run:{ _haul_ask runs }'");
-    break;
-  case ARGUMENTS_SCENARIOS:
-    printf(" \\\n        '*:scenario:{ _alternative \"shipped:shipped scenario:(%s)\" "
-           "\"files:file:_files\"%s }'",
-           arguments, verb->takes_runs ? "; _haul_ask runs" : "");
-    break;
-  case ARGUMENTS_WORDS:
-    printf(" \\\n        '1:what:(%s)'", arguments);
-    if (verb->runs_after != NULL) {
-      printf(" \\\n        '*:run:{ (( $words[(I)%s] )) && _haul_ask runs || _files }'",
-             verb->runs_after);
-    }
-    break;
-  }
-  printf(" ;;\n");
-}
-
-static void verb_completion_print_zsh(struct arena *arena) {
-  printf("#compdef haul\n"
-         "# zsh completion for haul: put it as _haul into a folder of $fpath\n"
-         "_haul_ask() {\n"
-         "  compadd -- ${(f)\"$(haul completion $1 2>/dev/null)\"}\n"
-         "}\n"
-         "_haul() {\n"
-         "  local -a verbs\n"
-         "  verbs=(\n");
-  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    printf("    '%s:", (*verb)->name);
-    verb_completion_print_zsh_text((*verb)->summary);
-    printf("'\n");
-  }
-  printf("  )\n"
-         "  if (( CURRENT == 2 )); then\n"
-         "    _describe verb verbs\n"
-         "    return\n"
-         "  fi\n"
-         "  shift words\n"
-         "  (( CURRENT-- ))\n"
-         "  case $words[1] in\n");
-  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_zsh_verb(arena, *verb);
-  }
-  printf("  esac\n"
-         "}\n"
-         "if [ \"$funcstack[1]\" = _haul ]; then\n"
-         "  _haul \"$@\"\n"
-         "else\n"
-         "  compdef _haul haul\n"
-         "fi\n");
-}
-
-/* fish ------------------------------------------------------------------------------------------
- */
-
-/* Inside single quotes. */
-static void verb_completion_print_fish_text(const char *text) {
-  for (; *text != '\0'; text++) {
-    if (*text == '\'' || *text == '\\') {
-      putchar('\\');
-    }
-    putchar(*text);
-  }
-}
-
-static void verb_completion_print_fish_option(struct arena *arena, const char *when,
-                                              const struct verb_option *option) {
-  const char *values = verb_completion_values(arena, option);
-  const char *asked = verb_completion_asked(option);
-  printf("complete -c haul -n '%s' -l %s", when, option->name);
-  if (option->letter != 0) {
-    printf(" -s %c", option->letter);
-  }
-  if (option->argument != NULL && !option->optional) {
-    printf(strcmp(option->argument, "FILE") == 0 ? " -r" : " -x");
-  }
-  if (asked != NULL) {
-    printf(" -a '(__haul_ask %s)'", asked);
-  } else if (values[0] != '\0') {
-    printf(" -a '%s'", values);
-  }
-  printf(" -d '");
-  verb_completion_print_fish_text(option->help);
-  printf("'\n");
-}
-
-static void verb_completion_print_fish_verb(struct arena *arena, const struct verb *verb) {
-  const char *when = arena_format(arena, "__fish_seen_subcommand_from %s", verb->name);
-  const char *arguments = verb_completion_arguments(arena, verb);
-  printf("complete -c haul -n __fish_use_subcommand -f -a %s -d '", verb->name);
-  verb_completion_print_fish_text(verb->summary);
-  printf("'\n");
-  const struct verb_option *option;
-  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
-    if (option->help != NULL) {
-      verb_completion_print_fish_option(arena, when, option);
-    }
-  }
-  if (verb->words != NULL) { /* the first argument decides on the others */
-    printf("complete -c haul -n '%s; and not __fish_seen_subcommand_from %s' -f -a '%s'\n", when,
-           arguments, arguments);
-  } else if (arguments[0] != '\0') {
-    printf("complete -c haul -n '%s' -a '%s'\n", when, arguments);
-  }
-  if (verb->runs_after != NULL) {
-    when = arena_format(arena, "%s; and __fish_seen_subcommand_from %s", when, verb->runs_after);
-  }
-  if (verb->takes_runs || verb->runs_after != NULL || verb->argument_kind == ARGUMENTS_RUNS) {
-    printf("complete -c haul -n '%s' -a '(__haul_ask runs)'\n", when);
-  }
-}
-
-static void verb_completion_print_fish(struct arena *arena) {
-  printf("# fish completion for haul: put it into ~/.config/fish/completions/haul.fish\n"
-         "function __haul_ask\n"
-         "  haul completion $argv[1] 2>/dev/null\n"
-         "end\n");
-  for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
-    verb_completion_print_fish_verb(arena, *verb);
-  }
-}
-
-/* Words on lines; what a shell could take for more than a word is left out. */
-static void verb_completion_print_words(const char *const *words, const char *prefix,
-                                        const char *end) {
-  static const char SAFE[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,%+@";
-  for (; *words != NULL; words++) {
-    const size_t length = strlen(prefix);
-    if (strncmp(*words, prefix, length) == 0 && strspn(*words, SAFE) == strlen(*words)) {
-      printf("%s%s\n", *words + length, end);
-    }
-  }
-}
-
-static enum status verb_completion_print_asked(struct command *command, struct error *err) {
-  static const char *const PREFIXES[] = {
-      [OUTPUT_RUNS] = "", [OUTPUT_TAGS] = "tag:", [OUTPUT_BASELINES] = "baseline:"};
-  const char *const *words = NULL;
-  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  if (command->choice == OUTPUT_FACTS || command->choice == OUTPUT_FACT_NAMES) {
-    command->measured = measured_new();
-    RETURN_ON_ERROR(measured_add_all_runs(command->measured, command->database, err));
-    verb_completion_print_words(measured_fact_names(command->measured), "",
-                                command->choice == OUTPUT_FACTS ? "=" : "");
+  if (count == 1) {
+    completion_offer_list(&offering, (const char *const[]){"help", "--help", "--version", NULL});
     return STATUS_OK;
   }
-  RETURN_ON_ERROR(run_words_read(command->database, &command->arena, &words, err));
-  verb_completion_print_words(words, PREFIXES[command->choice], "");
-  return STATUS_OK;
+  if (verb == NULL) {
+    return STATUS_OK;
+  }
+  for (size_t i = 1; i + 1 < count; i++) {
+    command->common.db = strcmp(words[i], "--db") == 0        ? words[i + 1]
+                         : strncmp(words[i], "--db=", 5) == 0 ? words[i] + 5
+                                                              : command->common.db;
+  }
+  const char *equal = strchr(offering.current, '=');
+  const struct verb_option *option = NULL;
+  if (strncmp(offering.current, "--", 2) == 0 && equal != NULL) {
+    option =
+        completion_find_option(verb, offering.current + 2, (size_t)(equal - offering.current) - 2);
+    offering.prefix =
+        arena_strndup(&command->arena, offering.current, (size_t)(equal - offering.current) + 1);
+    offering.current = equal + 1;
+    return option != NULL ? completion_offer_values(&offering, option, err) : STATUS_OK;
+  }
+  const char *before = words[count - 2];
+  if (strncmp(before, "--", 2) == 0) {
+    option = completion_find_option(verb, before + 2, strlen(before) - 2);
+  }
+  if (option != NULL && option->argument != NULL && !option->optional) {
+    return completion_offer_values(&offering, option, err);
+  }
+  if (offering.current[0] == '-') {
+    for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+      if (option->help != NULL) {
+        completion_offer(&offering, arena_format(&command->arena, "--%s", option->name), "",
+                         option->help);
+      }
+    }
+    completion_offer(&offering, "--help", "", "show this help");
+    return STATUS_OK;
+  }
+  if (option != NULL && option->optional && strcmp(option->argument, "FILE") == 0) {
+    completion_offer_toml(&offering); /* or what the verb takes */
+  }
+  return completion_offer_arguments(&offering, verb, words + 1, count - 2, err);
+}
+
+static void verb_completion_check(struct command *command, struct argp_state *state) {
+  if (command->choice != OUTPUT_OFFER && command->word_count > 1) {
+    argp_error(state, "too many arguments: '%s'", command->words[1]);
+  }
 }
 
 static enum status verb_completion_run(struct command *command, struct error *err) {
   switch ((enum completion_output)command->choice) {
   case OUTPUT_BASH:
-    verb_completion_print_bash(&command->arena);
+    (void)fputs(BASH_SCRIPT, stdout);
     break;
   case OUTPUT_ZSH:
-    verb_completion_print_zsh(&command->arena);
+    (void)fputs(ZSH_SCRIPT, stdout);
     break;
   case OUTPUT_FISH:
-    verb_completion_print_fish(&command->arena);
+    (void)fputs(FISH_SCRIPT, stdout);
     break;
   case OUTPUT_MAN:
     man_page_print(stdout);
     break;
-  case OUTPUT_RUNS:
-  case OUTPUT_TAGS:
-  case OUTPUT_BASELINES:
-  case OUTPUT_FACTS:
-  case OUTPUT_FACT_NAMES:
-    return verb_completion_print_asked(command, err);
+  case OUTPUT_OFFER:
+    return command->word_count > 1
+               ? completion_offer_at(command, command->words + 1, command->word_count - 1, err)
+               : STATUS_OK;
   case completion_output_name_count:
     break;
   }
@@ -462,13 +303,12 @@ const struct verb VERB_COMPLETION = {
     .doc = "bash: haul completion bash > ~/.local/share/bash-completion/completions/haul\n"
            "zsh: haul completion zsh > FOLDER/_haul, for a FOLDER of $fpath.\n"
            "fish: haul completion fish > ~/.config/fish/completions/haul.fish\n"
-           "man: haul completion man > haul.1; man -l haul.1.\n"
-           "runs, tags, baselines, facts, fact-names: the words that the scripts ask the database "
-           "for.",
+           "man: haul completion man > haul.1; man -l haul.1.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = completion_output_names,
     .noun = "output",
-    .word_max = 1,
+    .word_max = SIZE_MAX,
     .missing = "argument: bash, zsh, fish or man",
+    .check = verb_completion_check,
     .run = verb_completion_run,
 };
