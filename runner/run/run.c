@@ -158,7 +158,13 @@ static enum status run_take_case(void *context, const struct case_report *report
   claim_look(state->request->claim);
   slowed_find(&state->slowed, state->plan->machine, bench_case, state->request->claim, &slowed);
   struct case_report marked;
-  settle_add(&state->settle, report, &marked);
+  if (!settle_add(&state->settle, report, &marked)) {
+    status_line_clear(&state->line);
+    say_warning(state->request->common, "case %s: a further visit %s: %s; the earlier ones count",
+                bench_case->name, case_status_text(report->outcome->status),
+                report->outcome->reason);
+    return STATUS_OK;
+  }
   marked.slowed = &slowed;
   run_mark_noise(&marked);
   RETURN_ON_ERROR(record_case(state->record, state->plan, &marked, err));

@@ -1,5 +1,6 @@
 #include "runner/run/settle.h"
 
+#include "engine/case/transfer.h"
 #include "schema/scenario/scenario.h"
 
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static struct settle_case *settle_find(struct settle *settle, uint32_t process, 
       settle_forget(&settle->cases[i]);
     }
     settle->process = process;
+    settle->looked = false;
   }
   return &settle->cases[case_index];
 }
@@ -80,14 +82,18 @@ static void settle_append_visit(struct visits_read *visits, const struct case_re
   visits->flow_trial_count += report->flow_trial_count;
 }
 
-void settle_add(struct settle *settle, const struct case_report *report,
+bool settle_add(struct settle *settle, const struct case_report *report,
                 struct case_report *whole) {
   struct settle_case *item = settle_find(settle, report->process, report->case_index);
+  const enum case_status status = report->outcome->status;
   const bool may_visit = settle_may_visit(settle, report->case_index);
-  const bool precise = report->outcome->stop == STOP_PRECISION;
-  const double precision = settle->plan->cases[report->case_index].bench.measure.precision;
+  const bool failed = status == CASE_FAILED || status == CASE_SKIPPED || report->killed;
   *whole = *report;
-  if (report->visit > 0) {
+  if (report->visit > 0 && failed) {
+    item->found.settled = SETTLED_NOT;
+    return false;
+  }
+  if (may_visit) {
     whole->recorded_trials = item->visits.trial_count;
     whole->recorded_flow_trials = item->visits.flow_trial_count;
     settle_append_visit(&item->visits, report);
@@ -96,27 +102,67 @@ void settle_add(struct settle *settle, const struct case_report *report,
     whole->flow_trials = item->visits.flow_trials;
     whole->flow_trial_count = item->visits.flow_trial_count;
   }
-  item->known = true;
-  visits_judge(whole->trials, whole->trial_count, precise, precision, &item->found);
-  if (report->outcome->status != CASE_OK || !(precise || may_visit)) {
+  visits_judge(whole->trials, whole->trial_count,
+               settle->plan->cases[report->case_index].bench.measure.precision, item->noisy,
+               &item->found);
+  if (status != CASE_OK || !(item->found.precise || may_visit)) {
     item->found = (struct visits_found){.visits = item->found.visits};
   }
   whole->visits = &item->found;
-  if (report->visit == 0 && item->found.settled == SETTLED_BUDGET) {
-    settle_append_visit(&item->visits, report);
+  return true;
+}
+
+/* Whether bytes leave a GPU or a node of the host, on a way that others may use. */
+static bool settle_crosses(const struct bench_case *bench) {
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct endpoint *source = &bench->flows[i].source;
+    const struct endpoint *target = &bench->flows[i].target;
+    if (source->place != target->place || source->index != target->index) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void settle_judge(const struct settle *settle, size_t case_index, bool noisy) {
+  struct settle_case *item = &settle->cases[case_index];
+  visits_judge(item->visits.trials, item->visits.trial_count,
+               settle->plan->cases[case_index].bench.measure.precision, noisy, &item->found);
+}
+
+static void settle_look(struct settle *settle, struct record *resumed) {
+  size_t crossing = 0;
+  size_t imprecise = 0;
+  for (size_t i = 0; i < settle->plan->case_count; i++) {
+    struct settle_case *item = &settle->cases[i];
+    const struct plan_case *plan_case = &settle->plan->cases[i];
+    if (!settle_may_visit(settle, i) || plan_case->skip_reason != NULL) {
+      continue;
+    }
+    if (item->visits.trial_count == 0 && resumed != NULL &&
+        record_read_visits(resumed, settle->process, plan_case->bench.key, &item->visits)) {
+      settle_judge(settle, i, false);
+    }
+    item->noisy = settle_crosses(&plan_case->bench);
+    crossing += item->noisy;
+    imprecise += item->noisy && item->visits.trial_count > 0 && !item->found.precise;
+  }
+  const bool noisy = imprecise > 0 && VISITS_NOISY * imprecise >= crossing;
+  for (size_t i = 0; i < settle->plan->case_count; i++) {
+    struct settle_case *item = &settle->cases[i];
+    item->noisy = noisy && item->noisy;
+    if (item->noisy && item->found.settled != SETTLED_NOT) {
+      settle_judge(settle, i, true);
+    }
   }
 }
 
 bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t process,
                     size_t case_index) {
-  struct settle_case *item = settle_find(settle, process, case_index);
-  const struct bench_case *bench = &settle->plan->cases[case_index].bench;
-  if (!item->known && resumed != NULL && settle_may_visit(settle, case_index)) {
-    item->known = true;
-    if (record_read_visits(resumed, process, bench->key, &item->visits)) {
-      visits_judge(item->visits.trials, item->visits.trial_count, false, bench->measure.precision,
-                   &item->found);
-    }
+  const struct settle_case *item = settle_find(settle, process, case_index);
+  if (!settle->looked) {
+    settle->looked = true;
+    settle_look(settle, resumed);
   }
   return item->found.settled == SETTLED_BUDGET;
 }

@@ -20,10 +20,6 @@
 static const uint64_t tick_ns = 200000000;          /* between progress reports */
 static const uint64_t leave_limit_ns = 10000000000; /* for a worker to free its memory */
 enum { STARTS_MAX = 3, START_LIMIT_FLOORS = 4 /* a driver may take long to wake its GPUs */ };
-/* From the end of a case's first visit to its second; it doubles from visit to visit. Episodes of
- * noise on the hosts that were looked at last up to 0.2 s. */
-static const uint64_t visit_gap_ns = 250000000;
-static const uint64_t visit_gap_max_ns = 2000000000;
 /* What a start or a case has at least, however little is left of the budget. */
 static const uint64_t budget_grace_ns = 2000000000;
 
@@ -548,9 +544,7 @@ static bool supervise_is_open(const struct supervisor *supervisor, size_t case_i
 /* One more visit to each open case for which there is time; *visited: there was one. */
 static enum status supervise_visit_all(struct supervisor *supervisor, bool *visited,
                                        bool *process_started, struct error *err) {
-  const uint32_t visit = supervisor->progress.visit;
-  const uint64_t doubled_ns = visit_gap_ns << (visit < 4 ? visit - 1 : 3);
-  const uint64_t gap_ns = doubled_ns < visit_gap_max_ns ? doubled_ns : visit_gap_max_ns;
+  const uint64_t gap_ns = visits_gap_ns(supervisor->progress.visit);
   for (size_t i = 0; i < supervisor->plan->case_count; i++) {
     const struct visit_time *last = &supervisor->times[i];
     const uint64_t now_ns = child_now_ns();

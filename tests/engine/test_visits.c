@@ -11,9 +11,9 @@ static void assert_near(double found, double expected, double tolerance) {
 }
 
 /* A visit per level: a third of its trials at that level, the others slower by those shares. */
-static void judge(const double *levels, size_t visits, bool precise, double slower,
+static void judge(const double *levels, size_t visits, bool noisy, double slower,
                   struct visits_found *found) {
-  struct trial trials[(VISITS_MAX + 1) * TRIALS] = {{0}};
+  struct trial trials[VISITS_MAX * (TRIALS + 1)] = {{0}};
   size_t count = 0;
   for (uint32_t visit = 0; visit < visits; visit++) {
     for (unsigned i = 0; i < TRIALS; i++) {
@@ -26,7 +26,7 @@ static void judge(const double *levels, size_t visits, bool precise, double slow
     trials[count++] =
         (struct trial){.visit = visit, .phase = TRIAL_WARMUP, .iterations = 1, .elapsed_ns = 1};
   }
-  visits_judge(trials, count, precise, 0.002, found);
+  visits_judge(trials, count, 0.002, noisy, found);
   assert_int_equal(found->visits, visits);
 }
 
@@ -43,44 +43,128 @@ static void a_level_that_came_back_is_the_undisturbed_one(void **state) {
   assert_near(found.disturbed_most, 1200 * 1.088 / 1001 - 1, 0.001);
 }
 
+static void two_that_agree_on_a_noisy_host_may_share_an_episode(void **state) {
+  (void)state;
+  struct visits_found found;
+  const double levels[] = {1100, 1101, 1100, 1000, 1200, 1001, 1100};
+  judge(levels, 3, true, 0.01, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_near(found.undisturbed_ns, 1100000, 1); /* what is known should the time end now */
+  judge(levels, 4, true, 0.01, &found);
+  assert_near(found.undisturbed_ns, 0, 0);
+  judge(levels, 6, true, 0.01, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  judge(levels, 7, true, 0.01, &found);
+  assert_int_equal(found.settled, SETTLED_YES);
+  assert_near(found.undisturbed_ns, 1001000, 1);
+}
+
 static void one_fast_visit_is_not_believed(void **state) {
   (void)state;
   struct visits_found found;
-  judge((double[]){1000, 1100}, 2, false, 0.01, &found);
+  judge((double[]){1000, 1100, 1101, 1100}, 3, false, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   assert_near(found.undisturbed_ns, 0, 0);
-  judge((double[]){1000, 1100, 1101}, 3, false, 0.01, &found);
-  assert_int_equal(found.settled, SETTLED_BUDGET);
-  judge((double[]){1000, 1100, 1101, 1100.5}, 4, false, 0.01, &found);
+  judge((double[]){1000, 1100, 1101, 1100.5}, 4, false, 0.01, &found); /* cold at first */
   assert_int_equal(found.settled, SETTLED_YES);
   assert_near(found.undisturbed_ns, 1100500, 1);
+  judge((double[]){1100, 1092, 1101, 1100.5}, 4, false, 0.01, &found); /* luck */
+  assert_near(found.undisturbed_ns, 1100500, 1);
+  judge((double[]){1100, 1000, 1101, 1100.5}, 4, false, 0.01, &found); /* the quiet one, maybe */
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_near(found.undisturbed_ns, 0, 0);
 }
 
 static void a_neighbour_who_never_rests_leaves_no_number(void **state) {
   (void)state;
   struct visits_found found;
-  judge((double[]){1000, 1010, 1020, 1030, 1040, 1050, 1060, 1070}, VISITS_MAX, false, 0.01,
-        &found);
+  double levels[VISITS_MAX];
+  for (unsigned i = 0; i < VISITS_MAX; i++) {
+    levels[i] = 1100 + (i % 2 == 0 ? 10.0 : -10.0) * i;
+  }
+  judge(levels, VISITS_MAX, true, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_NOISE);
   assert_near(found.undisturbed_ns, 0, 0);
   assert_near(found.disturbed_share, 0, 0);
 }
 
-static void a_precise_first_visit_is_enough(void **state) {
+/* Two visits whose second fastest trials are alike, where no others are. */
+static void a_level_of_few_trials_is_chance(void **state) {
   (void)state;
   struct visits_found found;
-  judge((double[]){1000}, 1, true, 0, &found);
+  struct trial trials[2 * TRIALS];
+  for (unsigned i = 0; i < 2 * TRIALS; i++) {
+    trials[i] = (struct trial){.visit = i / TRIALS,
+                               .phase = TRIAL_MEASURE,
+                               .iterations = 1,
+                               .elapsed_ns = 1000000 + 10000 * (i % TRIALS)};
+  }
+  visits_judge(trials, 2 * TRIALS, 0.002, false, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_near(found.undisturbed_ns, 0, 0);
+}
+
+static void levels_that_drift_leave_no_number(void **state) {
+  (void)state;
+  struct visits_found found;
+  judge((double[]){1000, 1010, 1020, 1030, 1040}, 5, false, 0.01, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_near(found.undisturbed_ns, 0, 0);
+  judge((double[]){1040, 1030, 1020, 1010, 1000}, 5, false, 0.01, &found); /* warms up */
+  assert_near(found.undisturbed_ns, 0, 0);
+}
+
+static void the_fast_one_of_two_levels_is_taken_if_it_comes_back(void **state) {
+  (void)state;
+  struct visits_found found;
+  judge((double[]){1030, 1000, 1030, 1030, 1000, 1030, 1030}, 7, true, 0, &found);
   assert_int_equal(found.settled, SETTLED_YES);
   assert_near(found.undisturbed_ns, 1000000, 1);
-  assert_true(found.low_ns <= found.undisturbed_ns && found.undisturbed_ns <= found.high_ns);
+  assert_near(found.disturbed_share, 5.0 / 7, 1e-9);
+}
+
+static void one_visit_is_enough_on_a_quiet_host(void **state) {
+  (void)state;
+  struct visits_found found;
   judge((double[]){1000}, 1, false, 0, &found);
+  assert_int_equal(found.settled, SETTLED_YES);
+  assert_true(found.precise);
+  assert_near(found.undisturbed_ns, 1000000, 1);
+  assert_true(found.low_ns <= found.undisturbed_ns && found.undisturbed_ns <= found.high_ns);
+  judge((double[]){1000}, 1, false, 0.001, &found); /* the median is 0.4 % above the level */
+  assert_int_equal(found.settled, SETTLED_YES);
+  assert_false(found.precise);
+  assert_near(found.undisturbed_ns, 1002000, 3000);
+  judge((double[]){1000}, 1, false, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_near(found.undisturbed_ns, 0, 0);
+}
+
+static void a_precise_visit_on_a_noisy_host_is_confirmed_by_another(void **state) {
+  (void)state;
+  struct visits_found found;
+  judge((double[]){1000, 1001}, 1, true, 0, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_near(found.undisturbed_ns, 1000000, 1);
+  judge((double[]){1000, 1001}, 2, true, 0, &found);
+  assert_int_equal(found.settled, SETTLED_YES);
+  judge((double[]){1050, 1000}, 2, true, 0, &found); /* an even episode */
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_near(found.undisturbed_ns, 0, 0);
+}
+
+static void the_gap_grows(void **state) {
+  (void)state;
+  for (uint32_t visits = 1; visits < VISITS_MAX; visits++) {
+    assert_true(visits_gap_ns(visits) >= 250000000);
+    assert_true(visits_gap_ns(visits + 1) > visits_gap_ns(visits));
+  }
 }
 
 static void without_trials_there_is_nothing(void **state) {
   (void)state;
   struct visits_found found;
-  visits_judge(NULL, 0, false, 0.002, &found);
+  visits_judge(NULL, 0, 0.002, false, &found);
   assert_int_equal(found.settled, SETTLED_NOT);
   assert_int_equal(found.visits, 0);
 }
@@ -88,9 +172,15 @@ static void without_trials_there_is_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_level_that_came_back_is_the_undisturbed_one),
+      cmocka_unit_test(two_that_agree_on_a_noisy_host_may_share_an_episode),
       cmocka_unit_test(one_fast_visit_is_not_believed),
       cmocka_unit_test(a_neighbour_who_never_rests_leaves_no_number),
-      cmocka_unit_test(a_precise_first_visit_is_enough),
+      cmocka_unit_test(a_level_of_few_trials_is_chance),
+      cmocka_unit_test(levels_that_drift_leave_no_number),
+      cmocka_unit_test(the_fast_one_of_two_levels_is_taken_if_it_comes_back),
+      cmocka_unit_test(one_visit_is_enough_on_a_quiet_host),
+      cmocka_unit_test(a_precise_visit_on_a_noisy_host_is_confirmed_by_another),
+      cmocka_unit_test(the_gap_grows),
       cmocka_unit_test(without_trials_there_is_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
