@@ -21,3 +21,7 @@ extern "C" __global__ void haul_gate(const struct gate_arguments arguments) {
 extern "C" __global__ void haul_empty(const struct empty_arguments arguments) {
   (void)arguments;
 }
+
+extern "C" __global__ void haul_empty_4k(const struct empty_4k_arguments arguments) {
+  (void)arguments;
+}

@@ -59,7 +59,8 @@
 /* The kernels of each file. */
 #define KERNEL_GATE_FILE(X)                                                                        \
   X(KERNEL_GATE, "haul_gate")                                                                      \
-  X(KERNEL_EMPTY, "haul_empty")
+  X(KERNEL_EMPTY, "haul_empty")                                                                    \
+  X(KERNEL_EMPTY_4K, "haul_empty_4k")
 #define KERNEL_PATTERN_FILE(X)                                                                     \
   X(KERNEL_PATTERN_FILL, "haul_pattern_fill")                                                      \
   X(KERNEL_PATTERN_COMPARE, "haul_pattern_compare")                                                \
@@ -337,6 +338,10 @@ struct touch_arguments {
 /* haul_empty<<<any, any>>>: nothing, for what a launch itself costs. */
 struct empty_arguments {
   uint64_t reserved;
+};
+/* haul_empty_4k<<<any, any>>>: the same with as many arguments as every GPU takes. */
+struct empty_4k_arguments {
+  uint64_t reserved[512];
 };
 
 #endif

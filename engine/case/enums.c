@@ -9,6 +9,12 @@ unsigned method_version(enum method method) {
   return versions[method];
 }
 
+enum overhead_traits overhead_traits_of(enum overhead_operation operation) {
+#define OVERHEAD_TRAITS_(id, text, entry, traits, ...) [id] = (traits),
+  static const int all[overhead_operation_name_count] = {OVERHEAD_OPERATION_LIST(OVERHEAD_TRAITS_)};
+  return (enum overhead_traits)all[operation];
+}
+
 const char *host_cache_in_definition(enum host_cache state) {
 #define HOST_CACHE_WORD_(id, text, word) [id] = (word),
   static const char *const words[host_cache_name_count] = {HOST_CACHE_LIST(HOST_CACHE_WORD_)};

@@ -77,6 +77,9 @@ struct case_outcome {
    * caches were brought into a state, or the processor has no instruction for it. */
   uint64_t cache_warm_ns;
   uint64_t cache_flushed_ns;
+  /* Of an overhead by the driver, single calls: the first one, and of the latest some thousand the
+   * median and the 99th percentile. 0 = not known. */
+  uint64_t call_first_ns, call_median_ns, call_p99_ns;
   char reason[CASE_REASON_MAX]; /* why it is not ok; empty when ok */
   struct notes notes;           /* what the reader of the number must know */
 };

@@ -13,6 +13,8 @@
 
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
+typedef unsigned long long CUmemGenericAllocationHandle;
+typedef void (*CUhostFn)(void *data);
 
 /* Opaque handles: X(type, struct). */
 #define CUDA_HANDLE_LIST(X)                                                                        \
@@ -22,6 +24,7 @@ typedef unsigned long long CUdeviceptr;
   X(CUfunction, CUfunc_st)                                                                         \
   X(CUgraph, CUgraph_st)                                                                           \
   X(CUgraphExec, CUgraphExec_st)                                                                   \
+  X(CUmemoryPool, CUmemPoolHandle_st)                                                              \
   X(CUmodule, CUmod_st)                                                                            \
   X(CUstream, CUstream_st)
 #define CUDA_HANDLE_(type, structure) typedef struct structure *type;
@@ -37,6 +40,11 @@ typedef int CUdevice_attribute;
 typedef int CUdevice_P2PAttribute;
 typedef int CUdriverProcAddressQueryResult;
 typedef int CUfunction_attribute;
+typedef int CUmemAccess_flags;
+typedef int CUmemAllocationGranularity_flags;
+typedef int CUmemAllocationHandleType;
+typedef int CUmemAllocationType;
+typedef int CUmemPool_attribute;
 typedef int CUmem_advise;
 typedef int CUmem_range_attribute;
 typedef int CUmemLocationType;
@@ -44,6 +52,7 @@ typedef int CUmemcpySrcAccessOrder;
 typedef int CUmemorytype;
 typedef int CUpointer_attribute;
 typedef int CUstreamCaptureMode;
+typedef int CUstreamCaptureStatus;
 
 /* CUresult: X(name, value). */
 #define CUDA_RESULT_LIST(X)                                                                        \
@@ -162,18 +171,25 @@ typedef int CUstreamCaptureMode;
   X(CU_MEM_ADVISE_UNSET_ACCESSED_BY, 6)                                                            \
   X(CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, 4)                                                     \
   X(CU_MEM_ADVISE_UNSET_READ_MOSTLY, 2)                                                            \
+  X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                                                         \
+  X(CU_MEM_ALLOCATION_TYPE_PINNED, 1)                                                              \
+  X(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED, 1)                                                       \
   X(CU_MEM_ATTACH_GLOBAL, 1)                                                                       \
   X(CU_MEM_ATTACH_HOST, 2)                                                                         \
+  X(CU_MEM_HANDLE_TYPE_NONE, 0)                                                                    \
+  X(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1)                                                   \
   X(CU_MEM_LOCATION_TYPE_DEVICE, 1)                                                                \
   X(CU_MEM_LOCATION_TYPE_HOST, 2)                                                                  \
   X(CU_MEM_LOCATION_TYPE_HOST_NUMA, 3)                                                             \
   X(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 4)                                                     \
   X(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, 3)                                                         \
+  X(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                                                          \
   X(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, 4)                                              \
   X(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE, 7)                                         \
   X(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, 2)                                                  \
   X(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 1)                                                         \
   X(CU_POINTER_ATTRIBUTE_CONTEXT, 1)                                                               \
+  X(CU_POINTER_ATTRIBUTE_BUFFER_ID, 7)                                                             \
   X(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                                                        \
   X(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, 3)                                                        \
   X(CU_POINTER_ATTRIBUTE_HOST_POINTER, 4)                                                          \
@@ -266,6 +282,39 @@ typedef struct {
   unsigned flags;
 } CUmemcpyAttributes;
 
+/* Of cuMemCreate: memory without an address. */
+typedef struct {
+  CUmemAllocationType type;
+  CUmemAllocationHandleType requestedHandleTypes;
+  CUmemLocation location;
+  void *win32HandleMetaData;
+  struct {
+    unsigned char compressionType;
+    unsigned char gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } allocFlags;
+} CUmemAllocationProp;
+
+typedef struct {
+  CUmemLocation location;
+  CUmemAccess_flags flags;
+} CUmemAccessDesc;
+
+typedef struct {
+  CUmemAllocationType allocType;
+  CUmemAllocationHandleType handleTypes;
+  CUmemLocation location;
+  void *win32SecurityAttributes;
+  size_t maxSize;
+  unsigned short usage;
+  unsigned char reserved[54];
+} CUmemPoolProps;
+
+typedef struct {
+  char reserved[64];
+} CUipcMemHandle;
+
 /* Every entry point: X(name, version as cuGetProcAddress takes it, REQUIRED or OPTIONAL,
  * arguments). Older drivers may lack an OPTIONAL one: its pointer is NULL then, and callers test
  * it. All return CUresult. */
@@ -352,6 +401,49 @@ typedef struct {
     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,     \
      unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,                   \
      void **parameters, void **extra))                                                             \
+  X(cuCtxCreate, 3020, OPTIONAL, (CUcontext * context, unsigned flags, CUdevice device))           \
+  X(cuCtxDestroy, 4000, OPTIONAL, (CUcontext context))                                             \
+  X(cuPointerGetAttribute, 4000, OPTIONAL,                                                         \
+    (void *data, CUpointer_attribute attribute, CUdeviceptr address))                              \
+  X(cuPointerGetAttributes, 7000, OPTIONAL,                                                        \
+    (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address))           \
+  X(cuMemGetAddressRange, 3020, OPTIONAL,                                                          \
+    (CUdeviceptr * base, size_t * size_bytes, CUdeviceptr address))                                \
+  X(cuIpcGetMemHandle, 4010, OPTIONAL, (CUipcMemHandle * handle, CUdeviceptr address))             \
+  X(cuMemAllocAsync, 11020, OPTIONAL, (CUdeviceptr * address, size_t size_bytes, CUstream stream)) \
+  X(cuMemFreeAsync, 11020, OPTIONAL, (CUdeviceptr address, CUstream stream))                       \
+  X(cuMemPoolCreate, 11020, OPTIONAL, (CUmemoryPool * pool, const CUmemPoolProps *properties))     \
+  X(cuMemPoolDestroy, 11020, OPTIONAL, (CUmemoryPool pool))                                        \
+  X(cuMemPoolSetAttribute, 11020, OPTIONAL,                                                        \
+    (CUmemoryPool pool, CUmemPool_attribute attribute, void *value))                               \
+  X(cuMemAllocFromPoolAsync, 11020, OPTIONAL,                                                      \
+    (CUdeviceptr * address, size_t size_bytes, CUmemoryPool pool, CUstream stream))                \
+  X(cuMemGetAllocationGranularity, 10020, OPTIONAL,                                                \
+    (size_t * size_bytes, const CUmemAllocationProp *properties,                                   \
+     CUmemAllocationGranularity_flags which))                                                      \
+  X(cuMemAddressReserve, 10020, OPTIONAL,                                                          \
+    (CUdeviceptr * address, size_t size_bytes, size_t alignment, CUdeviceptr wanted,               \
+     unsigned long long flags))                                                                    \
+  X(cuMemAddressFree, 10020, OPTIONAL, (CUdeviceptr address, size_t size_bytes))                   \
+  X(cuMemCreate, 10020, OPTIONAL,                                                                  \
+    (CUmemGenericAllocationHandle * handle, size_t size_bytes,                                     \
+     const CUmemAllocationProp *properties, unsigned long long flags))                             \
+  X(cuMemRelease, 10020, OPTIONAL, (CUmemGenericAllocationHandle handle))                          \
+  X(cuMemMap, 10020, OPTIONAL,                                                                     \
+    (CUdeviceptr address, size_t size_bytes, size_t offset, CUmemGenericAllocationHandle handle,   \
+     unsigned long long flags))                                                                    \
+  X(cuMemUnmap, 10020, OPTIONAL, (CUdeviceptr address, size_t size_bytes))                         \
+  X(cuMemSetAccess, 10020, OPTIONAL,                                                               \
+    (CUdeviceptr address, size_t size_bytes, const CUmemAccessDesc *access, size_t count))         \
+  X(cuMemExportToShareableHandle, 10020, OPTIONAL,                                                 \
+    (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,         \
+     unsigned long long flags))                                                                    \
+  X(cuMemImportFromShareableHandle, 10020, OPTIONAL,                                               \
+    (CUmemGenericAllocationHandle * handle, void *shareable, CUmemAllocationHandleType type))      \
+  X(cuStreamIsCapturing, 10000, OPTIONAL, (CUstream stream, CUstreamCaptureStatus * capturing))    \
+  X(cuStreamWriteValue32, 11070, OPTIONAL,                                                         \
+    (CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags))                        \
+  X(cuLaunchHostFunc, 10000, OPTIONAL, (CUstream stream, CUhostFn function, void *data))           \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, REQUIRED,                                   \
     (int *blocks, CUfunction function, int block, size_t shared_bytes))
 

@@ -17,13 +17,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SYNCHRONIZES_MAX = 1 << 16, GRAPHS_MAX = 64, ALLOCATIONS_MAX = 64 };
+enum { CALLS_MAX = 1 << 16, MADE_MAX = 64, QUEUED_NODES_MAX = 1024 };
 /* All allocations of one trial together, unless a single one is larger. */
 static const uint64_t ALLOCATED_BYTES = UINT64_C(1) << 30;
 
 struct overhead_state {
   struct engine *engine;
   const struct overhead *overhead;
+  struct case_outcome *outcome;
   struct overhead_gpu *gpu; /* calls of the driver; NULL: memory of the host alone */
   struct buffer *buffers;   /* of that */
   uint32_t operations_max;
@@ -41,24 +42,40 @@ static bool is_host_alone(const struct overhead *overhead) {
          (overhead->memory.memory == MEMORY_PAGEABLE || overhead->memory.memory == MEMORY_HUGE);
 }
 
+static uint32_t overhead_threads(const struct overhead *overhead) {
+  return overhead->threads > 1 ? overhead->threads : 1;
+}
+
+/* Of one trial, by each thread. */
 static uint32_t operations_max(const struct overhead *overhead) {
-  switch (overhead->operation) {
-  case OVERHEAD_KERNEL_LAUNCH:
-  case OVERHEAD_EVENT_RECORD:
-  case OVERHEAD_MEMCPY_CALL:
-    return EVENT_ITERATIONS_MAX;
-  case OVERHEAD_STREAM_SYNCHRONIZE:
-    return SYNCHRONIZES_MAX;
-  case OVERHEAD_GRAPH_INSTANTIATE:
-  case OVERHEAD_GRAPH_LAUNCH:
-    return GRAPHS_MAX;
-  case OVERHEAD_ALLOCATE:
-  case OVERHEAD_FREE:
-  case overhead_operation_name_count:
-    break;
+  const enum overhead_traits traits = overhead_traits_of(overhead->operation);
+  if ((traits & OVERHEAD_ALONE) != 0) {
+    return 1;
   }
-  const uint64_t fit = ALLOCATED_BYTES / overhead->size_bytes;
-  return fit == 0 ? 1 : fit < ALLOCATIONS_MAX ? (uint32_t)fit : ALLOCATIONS_MAX;
+  if ((traits & OVERHEAD_QUEUED) != 0) {
+    return EVENT_ITERATIONS_MAX;
+  }
+  if ((traits & OVERHEAD_MAKING) == 0) {
+    return CALLS_MAX;
+  }
+  if (overhead->operation == OVERHEAD_GRAPH_LAUNCH && overhead->nodes > 1) {
+    const uint32_t fit = QUEUED_NODES_MAX / overhead->nodes;
+    return fit == 0 ? 1 : fit < MADE_MAX ? fit : MADE_MAX;
+  }
+  if ((traits & OVERHEAD_SIZED) == 0 || overhead->size_bytes == 0) {
+    return MADE_MAX;
+  }
+  const uint64_t fit = ALLOCATED_BYTES / overhead->size_bytes / overhead_threads(overhead);
+  return fit == 0 ? 1 : fit < MADE_MAX ? (uint32_t)fit : MADE_MAX;
+}
+
+/* Managed memory of the case on its GPU. */
+static uint64_t managed_bytes(const struct overhead *overhead) {
+  const bool allocates = is_allocation(overhead) && overhead->memory.memory == MEMORY_MANAGED;
+  const bool moves =
+      overhead->operation == OVERHEAD_PREFETCH || overhead->operation == OVERHEAD_ADVISE;
+  return (allocates ? operations_max(overhead) : moves) * (uint64_t)overhead_threads(overhead) *
+         overhead->size_bytes;
 }
 
 static const char *allocation_unsupported_reason(const struct bench_case *bench_case,
@@ -83,11 +100,6 @@ static const char *allocation_unsupported_reason(const struct bench_case *bench_
   if (memory->place == PLACE_GPU && memory->index != overhead->gpu) {
     return "memory of a GPU is allocated in that GPU's own context";
   }
-  if (memory->memory == MEMORY_MANAGED) {
-    uint64_t managed[MACHINE_GPUS_MAX] = {0};
-    managed[overhead->gpu] = operations_max(overhead) * overhead->size_bytes;
-    return managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);
-  }
   return NULL;
 }
 
@@ -102,18 +114,30 @@ static const char *overhead_unsupported_reason(const struct bench_case *bench_ca
                    machine->gpu_count == 0 ? machine->cuda_state : "there is no such GPU");
     return reason;
   }
-  return is_allocation(overhead) ? allocation_unsupported_reason(bench_case, machine, reason)
-                                 : NULL;
+  const char *unsupported =
+      is_allocation(overhead) ? allocation_unsupported_reason(bench_case, machine, reason) : NULL;
+  if (unsupported == NULL && managed_bytes(overhead) > 0) {
+    uint64_t managed[MACHINE_GPUS_MAX] = {0};
+    managed[overhead->gpu] = managed_bytes(overhead);
+    unsupported = managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);
+  }
+  return unsupported;
 }
 
 static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
                                   uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   const struct overhead *overhead = &bench_case->work->overhead;
-  if (!is_allocation(overhead) || overhead->size_bytes == 0) {
-    return;
+  const enum overhead_traits traits = overhead_traits_of(overhead->operation);
+  const uint64_t each =
+      overhead->size_bytes * ((traits & OVERHEAD_MAKING) != 0 ? operations_max(overhead) : 2);
+  const uint64_t bytes = overhead_threads(overhead) * each;
+  if (overhead->gpu >= 0) {
+    gpu_bytes[overhead->gpu] += (uint64_t)overhead->alive * OVERHEAD_ALIVE_BYTES;
   }
-  const uint64_t bytes = operations_max(overhead) * overhead->size_bytes;
-  if (overhead->memory.place == PLACE_GPU) {
+  if (!is_allocation(overhead)) {
+    gpu_bytes[overhead->gpu < 0 ? 0 : overhead->gpu] += bytes;
+    *host_bytes += bytes;
+  } else if (overhead->memory.place == PLACE_GPU) {
     gpu_bytes[overhead->memory.index] += bytes;
   } else {
     *host_bytes += bytes;
@@ -141,9 +165,11 @@ static enum status take_slots(const struct overhead_state *state,
   const struct endpoint pageable = {
       .place = PLACE_NUMA, .index = state->overhead->memory.index, .memory = MEMORY_PAGEABLE};
   const struct buffer *buffer = NULL;
-  request->slot_bytes = (request->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
-  enum status status = pool_take(state->engine->pool, &pageable,
-                                 request->slot_bytes * request->operations_max, &buffer, err);
+  request->slot_bytes = (state->overhead->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  enum status status =
+      pool_take(state->engine->pool, &pageable,
+                request->slot_bytes * request->operations_max * overhead_threads(state->overhead),
+                &buffer, err);
   if (status == STATUS_OK) {
     request->host = buffer->host;
   }
@@ -154,19 +180,17 @@ static enum status make_driver_calls(struct overhead_state *state, const struct 
                                      struct error *err) {
   const struct overhead *overhead = state->overhead;
   const bool allocation = is_allocation(overhead);
-  struct overhead_gpu_request request = {.operation = overhead->operation,
-                                         .gpu = overhead->gpu,
-                                         .memory = overhead->memory.memory,
-                                         .size_bytes = overhead->size_bytes,
+  struct overhead_gpu_request request = {.overhead = overhead,
                                          .operations_max = state->operations_max};
   enum status status = STATUS_OK;
-  if (allocation && overhead->memory.memory == MEMORY_MANAGED) {
+  if (managed_bytes(overhead) > 0) {
     uint64_t managed[MACHINE_GPUS_MAX] = {0};
-    managed[overhead->gpu] = state->operations_max * overhead->size_bytes;
+    managed[overhead->gpu] = managed_bytes(overhead);
     status = managed_share_admit(state->engine, measure, managed, err);
   } else if (allocation && overhead->memory.place == PLACE_NUMA) {
-    status = numa_check_available(state->engine->context.machine, overhead->memory.index,
-                                  state->operations_max * overhead->size_bytes, err);
+    status = numa_check_available(
+        state->engine->context.machine, overhead->memory.index,
+        (uint64_t)overhead_threads(overhead) * state->operations_max * overhead->size_bytes, err);
   }
   if (status == STATUS_OK && allocation && overhead->memory.memory == MEMORY_REGISTERED) {
     status = take_slots(state, &request, err);
@@ -185,6 +209,7 @@ static enum status overhead_set_up(struct engine *engine, const struct bench_cas
   }
   state->engine = engine;
   state->overhead = overhead;
+  state->outcome = outcome;
   state->operations_max = operations_max(overhead);
   /* The driver takes pages where the calling thread runs. */
   if (is_allocation(overhead) && overhead->memory.place == PLACE_NUMA) {
@@ -246,6 +271,9 @@ static enum status overhead_run(void *opaque, uint32_t iterations, struct trial_
 
 static void overhead_tear_down(void *opaque) {
   struct overhead_state *state = opaque;
+  if (state->gpu != NULL) {
+    overhead_gpu_calls(state->gpu, state->outcome);
+  }
   overhead_gpu_free(state->gpu);
   if (state->bound) {
     numa_restore_thread(&state->before);

@@ -1,201 +1,249 @@
 #include "engine/workload/overhead_gpu.h"
 
 #include "engine/base/clock.h"
-#include "engine/gpu/session.h"
+#include "engine/case/statistics.h"
+#include "engine/host/thread_team.h"
+#include "engine/workload/overhead_calls.h"
+#include "kernels/code.h"
 
 #include <stdlib.h>
-
-/* What one call has made, to be undone. */
-union made {
-  CUdeviceptr device;
-  void *host;
-  CUgraphExec graph;
-};
 
 struct overhead_gpu {
   struct cuda_session *session;
   struct overhead_gpu_request request;
-  CUstream stream;
-  CUevent event;
-  CUdeviceptr word; /* target of a memcpy_call */
-  uint32_t *pinned; /* its source */
-  CUgraph graph;    /* of one empty kernel */
-  CUgraphExec executable;
-  union made *made; /* operations_max */
+  struct overhead_caller *callers;
+  uint32_t caller_count;
+  struct thread_team *team; /* NULL: the caller's own thread */
+  CUdeviceptr *alive;
+  uint32_t alive_count;
+  uint64_t clock_ns; /* between two readings */
+  uint64_t first_ns;
+  overhead_call call; /* that the threads make now; NULL: get ready */
+  bool sampled;       /* each timed by itself */
 };
 
-static const struct cuda_driver *overhead_gpu_driver(const struct overhead_gpu *overhead) {
-  return &overhead->session->driver;
-}
+/* ---- one thread, and several ---- */
 
-static CUresult launch(struct overhead_gpu *overhead, uint32_t i) {
-  struct empty_arguments arguments = {0};
-  void *parameters[] = {&arguments};
-  CUfunction kernel = overhead->session->gpus[overhead->request.gpu].kernels[KERNEL_EMPTY];
-  (void)i;
-  return overhead_gpu_driver(overhead)->cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0,
-                                                       overhead->stream, parameters, NULL);
-}
-
-static CUresult overhead_gpu_record(struct overhead_gpu *overhead, uint32_t i) {
-  (void)i;
-  return overhead_gpu_driver(overhead)->cuEventRecord(overhead->event, overhead->stream);
-}
-
-static CUresult synchronize(struct overhead_gpu *overhead, uint32_t i) {
-  (void)i;
-  return overhead_gpu_driver(overhead)->cuStreamSynchronize(overhead->stream);
-}
-
-static CUresult copy_word(struct overhead_gpu *overhead, uint32_t i) {
-  (void)i;
-  return overhead_gpu_driver(overhead)->cuMemcpyHtoDAsync(
-      overhead->word, overhead->pinned, sizeof *overhead->pinned, overhead->stream);
-}
-
-static unsigned char *slot_of(const struct overhead_gpu *overhead, uint32_t i) {
-  return overhead->request.host + i * overhead->request.slot_bytes;
-}
-
-static CUresult overhead_gpu_allocate(struct overhead_gpu *overhead, uint32_t i) {
-  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
-  const uint64_t size_bytes = overhead->request.size_bytes;
-  union made *made = &overhead->made[i];
-  const unsigned page_locked = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
-  switch (overhead->request.memory) {
-  case MEMORY_DEVICE:
-    return driver->cuMemAlloc(&made->device, size_bytes);
-  case MEMORY_MANAGED:
-    return driver->cuMemAllocManaged(&made->device, size_bytes, CU_MEM_ATTACH_GLOBAL);
-  case MEMORY_PINNED:
-    return driver->cuMemHostAlloc(&made->host, size_bytes, page_locked);
-  case MEMORY_WRITE_COMBINED:
-    return driver->cuMemHostAlloc(&made->host, size_bytes,
-                                  page_locked | CU_MEMHOSTALLOC_WRITECOMBINED);
-  case MEMORY_REGISTERED:
-    made->host = slot_of(overhead, i);
-    return driver->cuMemHostRegister(made->host, size_bytes,
-                                     CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
-  case MEMORY_PAGEABLE:
-  case MEMORY_HUGE:
-  case memory_kind_name_count:
-    break;
-  }
-  return CUDA_ERROR_NOT_SUPPORTED; /* not the driver's */
-}
-
-static CUresult free_one(struct overhead_gpu *overhead, uint32_t i) {
-  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
-  switch (overhead->request.memory) {
-  case MEMORY_DEVICE:
-  case MEMORY_MANAGED:
-    return driver->cuMemFree(overhead->made[i].device);
-  case MEMORY_PINNED:
-  case MEMORY_WRITE_COMBINED:
-    return driver->cuMemFreeHost(overhead->made[i].host);
-  case MEMORY_REGISTERED:
-    return driver->cuMemHostUnregister(overhead->made[i].host);
-  case MEMORY_PAGEABLE:
-  case MEMORY_HUGE:
-  case memory_kind_name_count:
-    break;
-  }
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-static CUresult instantiate(struct overhead_gpu *overhead, uint32_t i) {
-  return overhead_gpu_driver(overhead)->cuGraphInstantiateWithFlags(&overhead->made[i].graph,
-                                                                    overhead->graph, 0);
-}
-
-static CUresult destroy_graph(struct overhead_gpu *overhead, uint32_t i) {
-  return overhead_gpu_driver(overhead)->cuGraphExecDestroy(overhead->made[i].graph);
-}
-
-static CUresult launch_graph(struct overhead_gpu *overhead, uint32_t i) {
-  (void)i;
-  return overhead_gpu_driver(overhead)->cuGraphLaunch(overhead->executable, overhead->stream);
-}
-
-typedef CUresult (*call)(struct overhead_gpu *overhead, uint32_t i);
-
-/* The timed call; what must precede it, and what undoes it (either may be NULL). */
-struct calls {
-  call before;
-  call timed;
-  call after;
-};
-
-static const struct calls calls_of[overhead_operation_name_count] = {
-    [OVERHEAD_KERNEL_LAUNCH] = {NULL, launch, NULL},
-    [OVERHEAD_EVENT_RECORD] = {NULL, overhead_gpu_record, NULL},
-    [OVERHEAD_STREAM_SYNCHRONIZE] = {NULL, synchronize, NULL},
-    [OVERHEAD_MEMCPY_CALL] = {NULL, copy_word, NULL},
-    [OVERHEAD_ALLOCATE] = {NULL, overhead_gpu_allocate, free_one},
-    [OVERHEAD_FREE] = {overhead_gpu_allocate, free_one, NULL},
-    [OVERHEAD_GRAPH_INSTANTIATE] = {NULL, instantiate, destroy_graph},
-    [OVERHEAD_GRAPH_LAUNCH] = {NULL, launch_graph, NULL},
-};
-
-/* Make calls 0 to count - 1 until one fails; *done of them succeeded. */
-static CUresult repeat(struct overhead_gpu *overhead, call one, uint32_t count, uint32_t *done) {
-  CUresult result = CUDA_SUCCESS;
-  *done = 0;
-  while (*done < count) {
-    result = one(overhead, *done);
-    if (result != CUDA_SUCCESS) {
+/* Make calls 0 to count - 1 until one fails. */
+static void caller_repeat(struct overhead_caller *c, overhead_call call, uint32_t count) {
+  for (c->done = 0; c->done < count; c->done++) {
+    c->result = call(c, c->done);
+    if (c->result != CUDA_SUCCESS) {
       break;
     }
-    (*done)++;
+  }
+}
+
+static void caller_sample(struct overhead_caller *c, overhead_call call, uint32_t count,
+                          uint64_t clock_ns) {
+  for (c->done = 0; c->done < count; c->done++) {
+    const uint64_t start_ns = clock_now_ns();
+    c->result = call(c, c->done);
+    const uint64_t took_ns = clock_now_ns() - start_ns;
+    if (c->result != CUDA_SUCCESS) {
+      break;
+    }
+    c->samples[c->sample_count++ % OVERHEAD_SAMPLES_MAX] =
+        took_ns > clock_ns ? took_ns - clock_ns : 0;
+  }
+}
+
+static void overhead_thread(void *context, uint32_t thread, uint32_t thread_count, uint32_t count) {
+  struct overhead_gpu *overhead = context;
+  struct overhead_caller *c = &overhead->callers[thread];
+  (void)thread_count;
+  if (overhead->call == NULL) {
+    c->result = c->driver->cuCtxSetCurrent(c->context);
+  } else if (overhead->sampled) {
+    caller_sample(c, overhead->call, count, overhead->clock_ns);
+  } else {
+    caller_repeat(c, overhead->call, count);
+  }
+}
+
+/* All threads make the call so often; of those that made fewer before (c->done), as few. */
+static uint64_t overhead_all(struct overhead_gpu *overhead, overhead_call call, uint32_t count,
+                             bool sampled) {
+  uint64_t start_ns = 0;
+  uint64_t end_ns = 0;
+  overhead->call = call;
+  overhead->sampled = sampled;
+  if (overhead->team == NULL) {
+    start_ns = clock_now_ns();
+    overhead_thread(overhead, 0, 1, count);
+    end_ns = clock_now_ns();
+  } else {
+    thread_team_start(overhead->team, overhead_thread, overhead, count, NULL);
+    thread_team_wait(overhead->team, &start_ns, &end_ns);
+  }
+  return end_ns - start_ns;
+}
+
+/* The first failure of any thread since the last time, and the fewest calls that one made. */
+static CUresult overhead_result(struct overhead_gpu *overhead, uint32_t *done) {
+  CUresult result = CUDA_SUCCESS;
+  for (uint32_t i = 0; i < overhead->caller_count; i++) {
+    struct overhead_caller *c = &overhead->callers[i];
+    result = result != CUDA_SUCCESS ? result : c->result;
+    *done = c->done < *done ? c->done : *done;
+    c->result = CUDA_SUCCESS;
   }
   return result;
 }
 
-static enum status make_graph(struct overhead_gpu *overhead, struct error *err) {
-  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
+/* Before, timed and after. What a thread made before another one failed is left to the end of the
+ * process: after such an error a new worker goes on, or the driver lacks the call. */
+static enum status overhead_round(struct overhead_gpu *overhead, uint32_t count, bool sampled,
+                                  uint64_t *elapsed_ns, struct error *err) {
+  const enum overhead_operation operation = overhead->request.overhead->operation;
+  uint32_t ready = count;
+  uint32_t done = count;
+  uint32_t undone = count;
+  (void)overhead_all(overhead, overhead_calls[operation].before, count, false);
+  CUresult result = overhead_result(overhead, &ready);
+  *elapsed_ns = overhead_all(overhead, overhead_calls[operation].timed, ready, sampled);
+  const CUresult timed = overhead_result(overhead, &done);
+  result = result != CUDA_SUCCESS ? result : timed;
+  (void)overhead_all(overhead, overhead_calls[operation].after, done, false);
+  const CUresult after = overhead_result(overhead, &undone);
+  result = result != CUDA_SUCCESS ? result : after;
+  for (uint32_t i = 0; i < overhead->caller_count; i++) {
+    const struct overhead_caller *c = &overhead->callers[i];
+    const CUresult drained = c->driver->cuStreamSynchronize(c->stream);
+    result = result != CUDA_SUCCESS ? result : drained;
+  }
+  return cuda_check(&overhead->session->driver, result, err, "%s of %s, %u times",
+                    overhead_calls[operation].entry, overhead_operation_text(operation), count);
+}
+
+enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t count, uint64_t *elapsed_ns,
+                             struct error *err) {
+  uint64_t ignored_ns = 0;
+  RETURN_ON_ERROR(cuda_session_use(overhead->session, overhead->request.overhead->gpu, err));
+  RETURN_ON_ERROR(overhead_round(overhead, count, count == 1, elapsed_ns, err));
+  return count == 1
+             ? STATUS_OK
+             : overhead_round(overhead, count < CALL_SAMPLES_PER_RUN ? count : CALL_SAMPLES_PER_RUN,
+                              true, &ignored_ns, err);
+}
+
+void overhead_gpu_calls(const struct overhead_gpu *overhead, struct case_outcome *outcome) {
+  size_t count = 0;
+  double *values = calloc(overhead->caller_count * (size_t)OVERHEAD_SAMPLES_MAX, sizeof *values);
+  for (uint32_t i = 0; values != NULL && i < overhead->caller_count; i++) {
+    const struct overhead_caller *c = &overhead->callers[i];
+    for (uint64_t k = 0; k < c->sample_count && k < OVERHEAD_SAMPLES_MAX; k++) {
+      values[count++] = (double)c->samples[k];
+    }
+  }
+  struct summary summary;
+  if (count > 0) {
+    summary_of_values(values, count, &summary); /* leaves them sorted */
+    outcome->call_first_ns = overhead->first_ns;
+    outcome->call_median_ns = (uint64_t)summary.median_ns;
+    outcome->call_p99_ns = (uint64_t)sorted_quantile(values, count, 0.99);
+  }
+  free(values);
+}
+
+/* ---- life ---- */
+
+static enum status caller_init(struct overhead_caller *c, struct overhead_gpu *overhead,
+                               uint32_t thread, struct error *err) {
+  const struct overhead *what = overhead->request.overhead;
+  const struct cuda_session *session = overhead->session;
+  const struct gpu *facts = &session->machine->gpus[what->gpu];
+  const struct cuda_driver *driver = &session->driver;
+  const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                              .id = session->gpus[what->gpu].device};
+  const struct kernel_target target = {facts->compute_major, facts->compute_minor, driver->version};
+  c->what = what;
+  c->session = overhead->session;
+  c->alive = overhead->alive;
+  c->alive_count = overhead->alive_count;
+  c->slot_bytes = overhead->request.slot_bytes;
+  c->driver = driver;
+  c->context = session->gpus[what->gpu].context;
+  c->gpu = session->gpus[what->gpu].device;
+  c->bytes = what->size_bytes;
+  c->image = kernel_image(KERNEL_MODULE_GATE, &target);
+  c->properties = (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = here};
+  c->access = (CUmemAccessDesc){.location = here, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  c->slots = overhead->request.host == NULL
+                 ? NULL
+                 : overhead->request.host + (uint64_t)thread * overhead->request.operations_max *
+                                                overhead->request.slot_bytes;
+  c->made = calloc(OVERHEAD_MADE_MAX, sizeof *c->made);
+  if (c->made == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
+  }
   enum status status = cuda_check(
-      driver, driver->cuStreamBeginCapture(overhead->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-      err, "beginning to capture a graph");
-  if (status == STATUS_OK) {
-    CUresult launched = launch(overhead, 0);
-    /* A capture that began has to end. */
-    CUresult ended = driver->cuStreamEndCapture(overhead->stream, &overhead->graph);
-    status = cuda_check(driver, launched != CUDA_SUCCESS ? launched : ended, err,
-                        "capturing a graph of one kernel");
-  }
-  return THEN(status, cuda_check(driver,
-                                 driver->cuGraphInstantiateWithFlags(&overhead->executable,
-                                                                     overhead->graph, 0),
-                                 err, "instantiating a graph of one kernel"));
-}
-
-static enum status make_word(struct overhead_gpu *overhead, struct error *err) {
-  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
-  void *pinned = NULL;
-  enum status status =
-      cuda_check(driver, driver->cuMemHostAlloc(&pinned, sizeof *overhead->pinned, 0), err,
-                 "allocating 4 pinned bytes");
-  overhead->pinned = pinned;
-  return THEN(status,
-              cuda_check(driver, driver->cuMemAlloc(&overhead->word, sizeof *overhead->pinned), err,
-                         "allocating 4 bytes on GPU %d", (int)overhead->request.gpu));
-}
-
-static enum status make_ready(struct overhead_gpu *overhead, struct error *err) {
-  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
-  enum status status = cuda_session_use(overhead->session, overhead->request.gpu, err);
+      driver, driver->cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING), err, "cuStreamCreate");
+  status = THEN(status, cuda_check(driver, driver->cuEventCreate(&c->event, CU_EVENT_DEFAULT), err,
+                                   "cuEventCreate"));
   status = THEN(
-      status, cuda_check(driver, driver->cuStreamCreate(&overhead->stream, CU_STREAM_NON_BLOCKING),
-                         err, "cuStreamCreate"));
-  status =
-      THEN(status, cuda_check(driver, driver->cuEventCreate(&overhead->event, CU_EVENT_DEFAULT),
-                              err, "cuEventCreate"));
-  if (status == STATUS_OK && overhead->request.operation == OVERHEAD_MEMCPY_CALL) {
-    status = make_word(overhead, err);
+      status, cuda_check(driver, driver->cuEventRecord(c->event, c->stream), err, "cuEventRecord"));
+  status = THEN(status, overhead_calls[what->operation].ready(c, err));
+  return THEN(status, cuda_check(driver, driver->cuStreamSynchronize(c->stream), err,
+                                 "waiting for an idle stream"));
+}
+
+static enum status overhead_make_alive(struct overhead_gpu *overhead, struct error *err) {
+  const uint32_t wanted = overhead->request.overhead->alive;
+  const struct cuda_driver *driver = &overhead->session->driver;
+  enum status status = STATUS_OK;
+  overhead->alive = calloc(wanted + 1, sizeof *overhead->alive);
+  if (overhead->alive == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for %u addresses", wanted);
   }
-  if (status == STATUS_OK && (overhead->request.operation == OVERHEAD_GRAPH_INSTANTIATE ||
-                              overhead->request.operation == OVERHEAD_GRAPH_LAUNCH)) {
-    status = make_graph(overhead, err);
+  while (status == STATUS_OK && overhead->alive_count < wanted) {
+    status = cuda_check(
+        driver, driver->cuMemAlloc(&overhead->alive[overhead->alive_count], OVERHEAD_ALIVE_BYTES),
+        err, "making allocation %u of %u", overhead->alive_count + 1, wanted);
+    overhead->alive_count += status == STATUS_OK;
+  }
+  return status;
+}
+
+static uint64_t time_of_clock(void) {
+  uint64_t least_ns = UINT64_MAX;
+  for (int i = 0; i < 1000; i++) {
+    const uint64_t start_ns = clock_now_ns();
+    const uint64_t took_ns = clock_now_ns() - start_ns;
+    least_ns = took_ns < least_ns ? took_ns : least_ns;
+  }
+  return least_ns;
+}
+
+static enum status overhead_make_ready(struct overhead_gpu *overhead, struct error *err) {
+  const struct overhead *what = overhead->request.overhead;
+  const struct machine *machine = overhead->session->machine;
+  const uint32_t count = what->threads > 1 ? what->threads : 1;
+  enum status status = cuda_session_use(overhead->session, what->gpu, err);
+  if (status == STATUS_OK && !overhead_calls[what->operation].has(&overhead->session->driver)) {
+    status = error_set(err, STATUS_UNSUPPORTED, "the driver has no %s",
+                       overhead_calls[what->operation].entry);
+  }
+  status = THEN(status, overhead_make_alive(overhead, err));
+  for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+    overhead->caller_count++; /* also when it fails half way: overhead_caller_fini() */
+    status = caller_init(&overhead->callers[i], overhead, i, err);
+  }
+  if (status == STATUS_OK && count > 1) {
+    status = thread_team_new(machine, machine_memory_node(machine, what->gpu), count, NULL,
+                             &overhead->team, err);
+    if (status == STATUS_OK) {
+      (void)overhead_all(overhead, NULL, 1, false);
+    }
+  }
+  overhead->clock_ns = time_of_clock();
+  uint64_t ignored_ns = 0;
+  status = THEN(status, overhead_round(overhead, 1, true, &ignored_ns, err));
+  if (status == STATUS_OK) {
+    overhead->first_ns = overhead->callers[0].samples[0];
+  }
+  for (uint32_t i = 0; i < overhead->caller_count; i++) {
+    overhead->callers[i].sample_count = 0;
   }
   return status;
 }
@@ -203,16 +251,16 @@ static enum status make_ready(struct overhead_gpu *overhead, struct error *err) 
 enum status overhead_gpu_new(struct cuda_session *session,
                              const struct overhead_gpu_request *request,
                              struct overhead_gpu **overhead, struct error *err) {
+  const uint32_t threads = request->overhead->threads;
   struct overhead_gpu *made = calloc(1, sizeof *made);
-  if (made == NULL) {
+  struct overhead_caller *callers = calloc(threads > 1 ? threads : 1, sizeof *callers);
+  if (made == NULL || callers == NULL) {
+    free(made);
+    free(callers);
     return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
   }
-  made->session = session;
-  made->request = *request;
-  made->made = calloc(request->operations_max, sizeof *made->made);
-  enum status status = made->made != NULL
-                           ? make_ready(made, err)
-                           : error_set(err, STATUS_NO_MEMORY, "no memory for a case");
+  *made = (struct overhead_gpu){.session = session, .request = *request, .callers = callers};
+  enum status status = overhead_make_ready(made, err);
   if (status != STATUS_OK) {
     overhead_gpu_free(made);
     return status;
@@ -221,55 +269,18 @@ enum status overhead_gpu_new(struct cuda_session *session,
   return STATUS_OK;
 }
 
-/* Results are ignored: a lost context answers every call with an error. */
 void overhead_gpu_free(struct overhead_gpu *overhead) {
   if (overhead == NULL) {
     return;
   }
-  const struct cuda_driver *driver = overhead_gpu_driver(overhead);
-  if (overhead->executable != NULL) {
-    (void)driver->cuGraphExecDestroy(overhead->executable);
+  thread_team_free(overhead->team);
+  for (uint32_t i = 0; i < overhead->caller_count; i++) {
+    overhead_caller_fini(&overhead->callers[i]);
   }
-  if (overhead->graph != NULL) {
-    (void)driver->cuGraphDestroy(overhead->graph);
+  for (uint32_t i = 0; i < overhead->alive_count; i++) {
+    (void)overhead->session->driver.cuMemFree(overhead->alive[i]);
   }
-  if (overhead->word != 0) {
-    (void)driver->cuMemFree(overhead->word);
-  }
-  if (overhead->pinned != NULL) {
-    (void)driver->cuMemFreeHost(overhead->pinned);
-  }
-  if (overhead->event != NULL) {
-    (void)driver->cuEventDestroy(overhead->event);
-  }
-  if (overhead->stream != NULL) {
-    (void)driver->cuStreamDestroy(overhead->stream);
-  }
-  free(overhead->made);
+  free(overhead->alive);
+  free(overhead->callers);
   free(overhead);
-}
-
-enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t operations,
-                             uint64_t *elapsed_ns, struct error *err) {
-  const struct calls *calls = &calls_of[overhead->request.operation];
-  uint32_t ready = operations;
-  uint32_t done = 0;
-  uint32_t undone = 0;
-  CUresult result = CUDA_SUCCESS;
-  RETURN_ON_ERROR(cuda_session_use(overhead->session, overhead->request.gpu, err));
-  if (calls->before != NULL) {
-    result = repeat(overhead, calls->before, operations, &ready);
-  }
-  const uint64_t start_ns = clock_now_ns();
-  const CUresult timed = repeat(overhead, calls->timed, ready, &done);
-  *elapsed_ns = clock_now_ns() - start_ns;
-  result = result != CUDA_SUCCESS ? result : timed;
-  if (calls->after != NULL) {
-    const CUresult after = repeat(overhead, calls->after, done, &undone);
-    result = result != CUDA_SUCCESS ? result : after;
-  }
-  const CUresult drained = synchronize(overhead, 0);
-  return cuda_check(overhead_gpu_driver(overhead), result != CUDA_SUCCESS ? result : drained, err,
-                    "%s, %u times", overhead_operation_text(overhead->request.operation),
-                    operations);
 }

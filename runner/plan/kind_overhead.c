@@ -6,6 +6,7 @@
 
 #define CALL_NS       3000.0
 #define ALLOCATION_NS 100000.0
+#define CONTEXT_NS    1.5e8
 
 static void plan_overhead_emit(struct expander *x, const struct setting *setting, int32_t gpu,
                                enum place place, int32_t index) {
@@ -84,11 +85,13 @@ static void plan_overhead_cost(const struct bench_case *bench, const struct mach
                                struct cost *cost) {
   (void)machine;
   const struct overhead *overhead = &bench->work->overhead;
-  const bool allocates = overhead->size_bytes > 0;
+  const bool allocates = (overhead_traits_of(overhead->operation) & OVERHEAD_MEMORY) != 0;
+  const bool context = overhead->operation == OVERHEAD_CONTEXT_CREATE;
   const bool host = allocates && overhead->memory.place == PLACE_NUMA;
-  cost->work_ns = CALL_NS + (allocates ? ALLOCATION_NS : 0) +
+  cost->work_ns = (context ? CONTEXT_NS : CALL_NS) + (allocates ? ALLOCATION_NS : 0) +
                   (host ? (double)overhead->size_bytes * 1e9 / ESTIMATE_HOST_ALLOCATION_RATE : 0);
   cost->iterations_max = INFINITY;
+  cost->fill_ns = overhead->alive * CALL_NS;
   cost->host_spread = true;
 }
 

@@ -100,6 +100,9 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
   statement_bind_text(statement, ":cpus", outcome->cpus);
   statement_bind_int(statement, ":cache_warm_ns", (int64_t)outcome->cache_warm_ns);
   statement_bind_int(statement, ":cache_flushed_ns", (int64_t)outcome->cache_flushed_ns);
+  statement_bind_int(statement, ":call_first_ns", (int64_t)outcome->call_first_ns);
+  statement_bind_int(statement, ":call_median_ns", (int64_t)outcome->call_median_ns);
+  statement_bind_int(statement, ":call_p99_ns", (int64_t)outcome->call_p99_ns);
 }
 
 static void record_bind_visits(struct statement *statement, const struct pending_case *pending) {

@@ -131,7 +131,7 @@ SELECT
   ar.measure AS measure,
   ar.ilp AS ilp,
   st.passes AS passes,
-  coalesce(f.threads, st.threads) AS threads,
+  coalesce(f.threads, st.threads, o.threads) AS threads,
   coalesce(f.kernel_block, h.threads, st.block, ar.block) AS block_threads,
   coalesce(f.kernel_grid, h.blocks, st.grid, ar.grid) AS grid_blocks,
   nullif(b.operations, 0) AS operations,
@@ -252,7 +252,12 @@ SELECT
   nullif(b.payload_bytes, 0) / c.undisturbed_high_ns AS undisturbed_gbps_low,
   nullif(b.payload_bytes, 0) / c.undisturbed_low_ns AS undisturbed_gbps_high,
   100 * c.disturbed_share AS disturbed_percent,
-  100 * c.disturbed_most / (1 + c.disturbed_most) AS disturbed_slower_percent
+  100 * c.disturbed_most / (1 + c.disturbed_most) AS disturbed_slower_percent,
+  o.alive AS alive,
+  o.nodes AS nodes,
+  c.call_first_ns AS call_first_ns,
+  c.call_median_ns AS call_median_ns,
+  c.call_p99_ns AS call_p99_ns
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment

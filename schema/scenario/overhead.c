@@ -5,8 +5,8 @@ static bool memory_needs_driver(enum memory_kind memory) {
   return memory != MEMORY_PAGEABLE && memory != MEMORY_HUGE;
 }
 
-static bool operation_allocates(enum overhead_operation operation) {
-  return operation == OVERHEAD_ALLOCATE || operation == OVERHEAD_FREE;
+static enum overhead_traits traits_in(const void *work) {
+  return overhead_traits_of(((const union work *)work)->overhead.operation);
 }
 
 static bool overhead_has_gpu(const void *work) {
@@ -14,15 +14,33 @@ static bool overhead_has_gpu(const void *work) {
 }
 
 static bool overhead_allocates(const void *work) {
-  return operation_allocates(((const union work *)work)->overhead.operation);
+  return (traits_in(work) & OVERHEAD_MEMORY) != 0;
 }
 
+static bool overhead_has_size(const void *work) {
+  return (traits_in(work) & OVERHEAD_SIZED) != 0;
+}
+
+/* A default is left out of the definition. */
+static bool overhead_has_threads(const void *work) {
+  return ((const union work *)work)->overhead.threads > 1;
+}
+
+static bool overhead_has_alive(const void *work) {
+  return ((const union work *)work)->overhead.alive > 0;
+}
+
+static bool overhead_has_nodes(const void *work) {
+  return ((const union work *)work)->overhead.nodes > 1;
+}
+
+#define OVERHEAD_HELP_(id, name, entry, traits, ready, before, timed, after, help)                 \
+  "; " name " (" #entry ")" help
 static const struct field overhead_fields[] = {
     KIND_KEY(OVERHEAD, "operation", "operation", WORDS(overhead_operation_names),
              SETTING(work.overhead.operation), .required = true,
-             HELP("The call: cuLaunchKernel of an empty kernel, cuEventRecord, cuStreamSynchronize "
-                  "of an empty stream, cuMemcpyHtoDAsync of 4 bytes, allocating memory, freeing "
-                  "it, instantiating or launching a graph of one empty kernel")),
+             HELP("The call that is timed, and its entry point" OVERHEAD_OPERATION_LIST(
+                 OVERHEAD_HELP_))),
     KIND_KEY(OVERHEAD, "at.gpu", "gpu", .type = FIELD_GPUS, SETTING(at),
              RESOLVED(work.overhead.gpu), .applies = overhead_has_gpu,
              HELP("GPUs for which the driver is called, numbered in the order of PCI addresses; by "
@@ -35,7 +53,20 @@ static const struct field overhead_fields[] = {
              RESOLVED(work.overhead.memory), .applies = overhead_allocates,
              HELP("Kind of memory that is allocated or freed")),
     KIND_KEY(OVERHEAD, "size", "size_bytes", SIZE(1, SIZE_LIMIT), SETTING(work.overhead.size_bytes),
-             .default_text = "1MiB", .applies = overhead_allocates, HELP("Bytes per allocation")),
+             .default_text = "1MiB", .applies = overhead_has_size,
+             HELP("Bytes per call, of operations that take a size")),
+    KIND_KEY(OVERHEAD, "threads", "threads", COUNT(1, OVERHEAD_THREADS_MAX),
+             SETTING(work.overhead.threads), .default_text = "1", .applies = overhead_has_threads,
+             HELP("Threads that make the call at once, each with a stream and buffers of its own, "
+                  "on processors beside the GPU; the time is that of one call as each of them sees "
+                  "it")),
+    KIND_KEY(
+        OVERHEAD, "alive", "alive", INTEGER(0, OVERHEAD_ALIVE_MAX), SETTING(work.overhead.alive),
+        .default_text = "0", .applies = overhead_has_alive,
+        HELP("Other allocations of 4 KiB on the GPU that exist meanwhile; operations that take "
+             "a pointer ask about each in turn")),
+    KIND_KEY(OVERHEAD, "nodes", "nodes", COUNT(1, OVERHEAD_NODES_MAX), SETTING(work.overhead.nodes),
+             .default_text = "1", .applies = overhead_has_nodes, HELP("Kernels in the graph")),
 };
 
 static void overhead_finish(const struct block *block, struct setting *setting) {
@@ -43,23 +74,60 @@ static void overhead_finish(const struct block *block, struct setting *setting) 
   (void)block;
   kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
   setting->at.memory = MEMORY_DEVICE;
-  if (!operation_allocates(
-          overhead->operation)) { /* so that a sweep does not tell apart what is the same */
+  /* So that a sweep does not tell apart what is the same. */
+  const enum overhead_traits traits = overhead_traits_of(overhead->operation);
+  if ((traits & OVERHEAD_MEMORY) == 0) {
     overhead->memory.memory = MEMORY_DEVICE;
+  }
+  if ((traits & OVERHEAD_SIZED) == 0) {
     overhead->size_bytes = 0;
+  }
+  if ((traits & OVERHEAD_NODES) == 0) {
+    overhead->nodes = 1;
+  }
+  if ((traits & OVERHEAD_ALONE) != 0 || !memory_needs_driver(overhead->memory.memory)) {
+    overhead->threads = 1;
+  }
+  if (!memory_needs_driver(overhead->memory.memory)) {
+    overhead->alive = 0;
   }
   kind_finish_end(&setting->of, PLACE_NUMA,
                   memory_needs_driver(overhead->memory.memory) ? SELECTOR_LOCAL : SELECTOR_ALL);
   setting->of.memory = overhead->memory.memory;
 }
 
+/* A key of which none of the block's operations has the trait. */
 static void overhead_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_allocations[] = {"memory", "size", "at.numa", NULL};
+  static const struct {
+    const char *const keys[4];
+    enum overhead_traits trait;
+    const char *expected;
+    const char *why;
+  } rules[] = {
+      {{"memory", "at.numa", NULL},
+       OVERHEAD_MEMORY,
+       "operation \"allocate\" or \"free\"",
+       ": applies to operations that allocate or free"},
+      {{"size", NULL},
+       OVERHEAD_SIZED,
+       "operation \"allocate\", \"free\", or another that takes a size",
+       ": applies to operations that take a size"},
+      {{"nodes", NULL},
+       OVERHEAD_NODES,
+       "operation \"graph_launch\" or \"graph_instantiate\"",
+       ": applies to operations of graphs"},
+  };
   struct subject subject = {reader, block, 0, 0};
-  const unsigned operations = entry_word_set(subject_find(&subject, "operation"));
-  if (operations != 0 && (operations & (BIT(OVERHEAD_ALLOCATE) | BIT(OVERHEAD_FREE))) == 0) {
-    subject_refuse_keys(&subject, of_allocations, "operation \"allocate\" or \"free\"",
-                        ": applies to operations that allocate or free");
+  const struct entry *operation = subject_find(&subject, "operation");
+  unsigned traits = 0;
+  for (size_t i = 0; operation != NULL && i < operation->values.count; i++) {
+    traits |= overhead_traits_of((enum overhead_operation)operation->values.items[i].word);
+  }
+  for (size_t i = 0;
+       operation != NULL && operation->values.count > 0 && i < sizeof rules / sizeof *rules; i++) {
+    if ((traits & rules[i].trait) == 0) {
+      subject_refuse_keys(&subject, rules[i].keys, rules[i].expected, rules[i].why);
+    }
   }
 }
 
@@ -67,8 +135,12 @@ const struct scenario_kind scenario_kind_overhead = {
     .section =
         {SECTION_ROOT, "overhead", true, "[[overhead]]",
          "The time that a call of the driver takes on the host, in ns of the host's clock; one "
-         "iteration is one call. `memory` and `size` are for `allocate` and `free`. Memory that "
-         "needs no driver (pageable, huge) is allocated as for any other case."},
+         "iteration is one call. Beside the calls of a trial, which are timed together, single "
+         "ones "
+         "are timed: of a case the first call in a process, the median and the 99th percentile "
+         "(v_case: call_first_ns, call_median_ns, call_p99_ns). `memory` is for `allocate` and "
+         "`free`. Memory that needs no driver (pageable, huge) is allocated as for any other "
+         "case."},
     .fields = overhead_fields,
     .field_count = sizeof overhead_fields / sizeof *overhead_fields,
     .finish = overhead_finish,

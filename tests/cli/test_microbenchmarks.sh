@@ -223,6 +223,28 @@ run_ok run calls.toml "${small[@]}"
 expect_value 16 results.db "select count(*) from v_case where kind = 'overhead' and status = 'ok'
   and block in ('calls', 'memory') and median_ns > 0"
 
+begin 'a call that one driver makes slower is found and named'
+for driver in 580.1 580.2; do
+  {
+    printf '[fake]\ndriver_version = "%s"\ncall_ns = 4000\n' "$driver"
+    [ "$driver" = 580.1 ] || printf '[[fake.fault]]\nkind = "slow"\ncount = 0\ncall = "cuPointerGetAttribute"\n'
+  } >"$driver.toml"
+  for run in 1 2 3; do
+    # Trials of five calls: what a busy machine interrupts is few of them.
+    HAUL_FAKE_FAULTS=$PWD/$driver.toml run_ok run driver-calls --db slow.db --processes 2 --only ask \
+      --set 'ask.operation=["pointer_attribute", "address_range", "memory_info", "event_query"]' \
+      --set measure.max_time=50ms --set measure.trials.max=200 --set measure.trials.min=100 \
+      --set measure.min_trial=20us --set measure.settle_time=off --tag "$driver-$run"
+  done
+done
+run diff driver:580.1 driver:580.2 --db slow.db
+expect_out '^REGRESSED.? +ask/gpu0/operation=pointer_attribute +[0-9]+ ns +[0-9]+ ns'
+run diff driver:580.1 driver:580.2 --db slow.db --format csv
+equal 1 "$(grep -c '^regressed,' out)" 'calls that became slower'
+equal 3 "$(grep -c '^same,' out)" 'calls that take as long'
+run_ok query --saved driver-calls --db slow.db --format csv
+expect_out '^gpu0,ask,pointer_attribute,,,1,0,1,1[0-9.]+,'
+
 begin 'a share of all is refused'
 run_error 2 'free_share: 1 is out of range' validate calls.toml --set measure.free_share=1
 run_ok plan calls.toml --set memory.free_share=1e-9 --set 'memory.memory=managed'

@@ -137,7 +137,7 @@ FROM json_each(:definition) d WHERE d.key = 'arithmetic';
 
 -- name: insert_overhead
 INSERT INTO overhead (
-  bench_case, operation, gpu, memory_place, memory_index, memory, size_bytes)
+  bench_case, operation, gpu, memory_place, memory_index, memory, size_bytes, threads, alive, nodes)
 SELECT
   :bench_case,
   json_extract(d.value, '$.operation'),
@@ -145,7 +145,10 @@ SELECT
   json_extract(d.value, '$.memory.place'),
   json_extract(d.value, '$.memory.index'),
   json_extract(d.value, '$.memory.memory'),
-  json_extract(d.value, '$.size_bytes')
+  json_extract(d.value, '$.size_bytes'),
+  json_extract(d.value, '$.threads'),
+  json_extract(d.value, '$.alive'),
+  json_extract(d.value, '$.nodes')
 FROM json_each(:definition) d WHERE d.key = 'overhead';
 
 -- name: find_plan_case

@@ -156,6 +156,16 @@ void compare_layouts() {
   VOLUME(CUDA_MEMCPY3D_PEER);
   MEMBER(CUDA_MEMCPY3D_PEER, srcContext);
   MEMBER(CUDA_MEMCPY3D_PEER, dstContext);
+  SIZE(CUmemAllocationProp);
+  MEMBER(CUmemAllocationProp, requestedHandleTypes);
+  MEMBER(CUmemAllocationProp, location);
+  MEMBER(CUmemAllocationProp, allocFlags);
+  SIZE(CUmemAccessDesc);
+  MEMBER(CUmemAccessDesc, flags);
+  SIZE(CUmemPoolProps);
+  MEMBER(CUmemPoolProps, location);
+  MEMBER(CUmemPoolProps, maxSize);
+  SIZE(CUipcMemHandle);
 #if CUDA_VERSION >= 12080
   SIZE(CUmemcpyAttributes);
   MEMBER(CUmemcpyAttributes, srcAccessOrder);

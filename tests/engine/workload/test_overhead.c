@@ -26,16 +26,43 @@ static struct bench_case overhead(enum overhead_operation operation, enum memory
 static void every_call_is_timed(void **state) {
   struct fixture *fixture = *state;
   for (int operation = 0; operation < (int)overhead_operation_name_count; operation++) {
-    if (operation == OVERHEAD_ALLOCATE || operation == OVERHEAD_FREE) {
+    const enum overhead_traits traits = overhead_traits_of((enum overhead_operation)operation);
+    if ((traits & OVERHEAD_MEMORY) != 0) {
       continue;
     }
-    struct bench_case bench_case = overhead((enum overhead_operation)operation, MEMORY_DEVICE, 0);
-    bench_case.measure.min_trial_ns = 20000000; /* longer than a busy machine interrupts a call */
+    struct bench_case bench_case = overhead((enum overhead_operation)operation, MEMORY_DEVICE,
+                                            (traits & OVERHEAD_SIZED) != 0 ? 4096 : 0);
+    bench_case.measure.min_trial_ns = 2000000;
     fixture_run_ok(fixture, &bench_case);
     assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
-    assert_true(fixture->outcome.iterations > 1);
+    assert_true((fixture->outcome.iterations > 1) == ((traits & OVERHEAD_ALONE) == 0));
     assert_false(fixture->outcome.verified);
+    assert_true(fixture->outcome.call_p99_ns >= fixture->outcome.call_median_ns);
+    assert_true(fixture->outcome.call_p99_ns > 0);
   }
+}
+
+/* Several threads with other allocations around, of which each has its turn. */
+static void threads_call_at_once(void **state) {
+  struct fixture *fixture = *state;
+  const enum overhead_operation operations[] = {OVERHEAD_POINTER_ATTRIBUTE, OVERHEAD_MEMCPY_HTOD,
+                                                OVERHEAD_POOL_FREE};
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    struct bench_case bench_case = overhead(operations[i], MEMORY_DEVICE, 4096);
+    work.overhead.threads = 2;
+    work.overhead.alive = 100;
+    fixture_run_ok(fixture, &bench_case);
+    assert_true(fixture->outcome.call_first_ns > 0);
+    uint64_t host_bytes = 0;
+    uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
+    engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+    assert_true(gpu_bytes[0] >= 100 * OVERHEAD_ALIVE_BYTES);
+  }
+  struct bench_case graph = overhead(OVERHEAD_GRAPH_LAUNCH, MEMORY_DEVICE, 0);
+  graph.measure.min_trial_ns = UINT64_C(1000000000);
+  work.overhead.nodes = 512; /* two of them fill the queue */
+  fixture_run_ok(fixture, &graph);
+  assert_int_equal(fixture->outcome.iterations, 2);
 }
 
 static void every_kind_is_allocated_and_freed(void **state) {
@@ -99,6 +126,7 @@ static void unsupported_overhead_gives_its_reason(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_call_is_timed),
+      cmocka_unit_test(threads_call_at_once),
       cmocka_unit_test(every_kind_is_allocated_and_freed),
       cmocka_unit_test(allocations_are_limited),
       cmocka_unit_test(unsupported_overhead_gives_its_reason),

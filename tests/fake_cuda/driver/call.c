@@ -40,6 +40,19 @@ static void pause_ms(uint64_t milliseconds) {
   (void)nanosleep(&duration, NULL);
 }
 
+/* The calling thread is at work, as in a driver that takes so long. */
+static void keep_busy(double ns) {
+  struct timespec start;
+  struct timespec now;
+  if (ns <= 0) {
+    return;
+  }
+  (void)clock_gettime(CLOCK_MONOTONIC_RAW, &start);
+  do {
+    (void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  } while ((double)(now.tv_sec - start.tv_sec) * 1e9 + (double)(now.tv_nsec - start.tv_nsec) < ns);
+}
+
 static CUresult trigger(const struct fault *fault, struct context *context) {
   switch (fault->kind) {
   case FAULT_OUT_OF_MEMORY:
@@ -60,6 +73,9 @@ static CUresult trigger(const struct fault *fault, struct context *context) {
     while (fault->hold[0] != '\0' && access(fault->hold, F_OK) == 0) {
       pause_ms(5);
     }
+    return CUDA_SUCCESS;
+  case FAULT_SLOW:
+    keep_busy((fault->factor - 1) * driver.config->call_ns);
     return CUDA_SUCCESS;
   case FAULT_CRASH:
     (void)raise(fault->signal);
@@ -117,6 +133,7 @@ static CUresult begin(struct call *call, const char *name, enum call_need need,
       return (CUresult)atomic_load(&current->error);
     }
   }
+  keep_busy(driver.config->call_ns);
   return check_faults(call, name, about, queues);
 }
 

@@ -329,6 +329,12 @@ CUresult drv_cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t co
   return set("cuMemsetD8Async", address, value, 1, count, stream);
 }
 
+CUresult drv_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
+                                     unsigned flags) {
+  return flags != 0 ? CUDA_ERROR_INVALID_VALUE
+                    : set("cuStreamWriteValue32", address, value, 4, 1, stream);
+}
+
 CUresult drv_cuMemsetD32Async(CUdeviceptr address, unsigned value, size_t count, CUstream stream) {
   return set("cuMemsetD32Async", address, value, 4, count, stream);
 }

@@ -239,6 +239,23 @@ CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+/* A further context is the primary one once more. */
+CUresult drv_cuCtxCreate_v2(CUcontext *handle, unsigned flags, CUdevice device) {
+  struct call call;
+  (void)flags;
+  TRY(call_begin(&call, "cuCtxCreate", NEED_INIT));
+  TRY(drv_cuDevicePrimaryCtxRetain(handle, device));
+  return drv_cuCtxSetCurrent(*handle);
+}
+
+CUresult drv_cuCtxDestroy_v2(CUcontext handle) {
+  struct call call;
+  TRY(call_begin(&call, "cuCtxDestroy", NEED_INIT));
+  const struct context *context = context_of_handle(handle);
+  return context == NULL ? CUDA_ERROR_INVALID_CONTEXT
+                         : drv_cuDevicePrimaryCtxRelease_v2(device_of_context(context));
+}
+
 /* The last release ends the context: what it has queued is dropped, what it has is freed. */
 CUresult drv_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   const struct gpu *gpu;

@@ -87,7 +87,33 @@
   X(cuMemAdvise, 12020, cuMemAdvise_v2, cuMemAdvise_v2)                                            \
   X(cuFuncLoad, 12040, cuFuncLoad, cuFuncLoad)                                                     \
   X(cuEventElapsedTime, 12080, cuEventElapsedTime_v2, cuEventElapsedTime)                          \
-  X(cuMemcpyBatchAsync, 12080, cuMemcpyBatchAsync, cuMemcpyBatchAsync)
+  X(cuMemcpyBatchAsync, 12080, cuMemcpyBatchAsync, cuMemcpyBatchAsync)                             \
+  X(cuCtxCreate, 3020, cuCtxCreate_v2, cuCtxCreate)                                                \
+  X(cuCtxDestroy, 4000, cuCtxDestroy_v2, cuCtxDestroy)                                             \
+  X(cuPointerGetAttributes, 7000, cuPointerGetAttributes, cuPointerGetAttributes)                  \
+  X(cuMemGetAddressRange, 3020, cuMemGetAddressRange_v2, cuMemGetAddressRange)                     \
+  X(cuIpcGetMemHandle, 4010, cuIpcGetMemHandle, cuIpcGetMemHandle)                                 \
+  X(cuMemAllocAsync, 11020, cuMemAllocAsync, cuMemAllocAsync)                                      \
+  X(cuMemFreeAsync, 11020, cuMemFreeAsync, cuMemFreeAsync)                                         \
+  X(cuMemPoolCreate, 11020, cuMemPoolCreate, cuMemPoolCreate)                                      \
+  X(cuMemPoolDestroy, 11020, cuMemPoolDestroy, cuMemPoolDestroy)                                   \
+  X(cuMemPoolSetAttribute, 11020, cuMemPoolSetAttribute, cuMemPoolSetAttribute)                    \
+  X(cuMemAllocFromPoolAsync, 11020, cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync)              \
+  X(cuMemGetAllocationGranularity, 10020, cuMemGetAllocationGranularity,                           \
+    cuMemGetAllocationGranularity)                                                                 \
+  X(cuMemAddressReserve, 10020, cuMemAddressReserve, cuMemAddressReserve)                          \
+  X(cuMemAddressFree, 10020, cuMemAddressFree, cuMemAddressFree)                                   \
+  X(cuMemCreate, 10020, cuMemCreate, cuMemCreate)                                                  \
+  X(cuMemRelease, 10020, cuMemRelease, cuMemRelease)                                               \
+  X(cuMemMap, 10020, cuMemMap, cuMemMap)                                                           \
+  X(cuMemUnmap, 10020, cuMemUnmap, cuMemUnmap)                                                     \
+  X(cuMemSetAccess, 10020, cuMemSetAccess, cuMemSetAccess)                                         \
+  X(cuMemExportToShareableHandle, 10020, cuMemExportToShareableHandle,                             \
+    cuMemExportToShareableHandle)                                                                  \
+  X(cuMemImportFromShareableHandle, 10020, cuMemImportFromShareableHandle,                         \
+    cuMemImportFromShareableHandle)                                                                \
+  X(cuStreamIsCapturing, 10000, cuStreamIsCapturing, cuStreamIsCapturing)                          \
+  X(cuStreamWriteValue32, 11070, cuStreamWriteValue32_v2, cuStreamWriteValue32)
 
 /* The C name differs from the symbol, so that no call is mistaken for one of the real driver. */
 #define FAKE_DECLARE_(name, version, symbol, type)                                                 \

@@ -347,6 +347,7 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_PATTERN_PIECES, pattern_pieces, pattern_pieces),
     ROW(KERNEL_TOUCH, touch, touch),
     ROW(KERNEL_EMPTY, empty, empty),
+    ROW(KERNEL_EMPTY_4K, empty, empty), /* nobody reads the rest of its arguments */
     ROW(KERNEL_CHASE_SYS, chase, chase),
     ROW(KERNEL_CHASE_L1, chase, chase),
     ROW(KERNEL_CHASE_L2, chase, chase),

@@ -16,10 +16,17 @@ static struct {
   struct allocation **items;
   size_t count;
   size_t capacity;
+  uint64_t used[MACHINE_GPUS_MAX]; /* bytes of each GPU */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t round_up(size_t size_bytes, size_t unit) {
   return (size_bytes + unit - 1) / unit * unit;
+}
+
+/* What an allocation takes of its GPU's memory: small ones share a page. */
+static uint64_t taken_by(const struct allocation *allocation) {
+  const size_t page = allocation->size_bytes < GPU_PAGE_BYTES / 2 ? 512 : GPU_PAGE_BYTES;
+  return allocation->kind == ALLOCATION_DEVICE ? round_up(allocation->size_bytes, page) : 0;
 }
 
 /* Index of the first allocation with base > address. */
@@ -58,23 +65,14 @@ static void insert(struct allocation *allocation) {
   memmove(&table.items[at + 1], &table.items[at], (table.count - at) * sizeof(struct allocation *));
   table.items[at] = allocation;
   table.count++;
+  table.used[allocation->gpu] += taken_by(allocation);
 }
 
 static void remove_item(const struct allocation *allocation) {
   size_t at = position_after(allocation->base) - 1;
+  table.used[allocation->gpu] -= taken_by(allocation);
   table.count--;
   memmove(&table.items[at], &table.items[at + 1], (table.count - at) * sizeof(struct allocation *));
-}
-
-static uint64_t used_by(int32_t gpu) {
-  uint64_t used = 0;
-  for (size_t i = 0; i < table.count; i++) {
-    const struct allocation *allocation = table.items[i];
-    if (allocation->kind == ALLOCATION_DEVICE && allocation->gpu == gpu) {
-      used += round_up(allocation->size_bytes, GPU_PAGE_BYTES);
-    }
-  }
-  return used;
 }
 
 /* Page-locked memory is really there at once, so it must not take what the host does not have. */
@@ -139,9 +137,9 @@ struct allocation *memory_allocate(enum allocation_kind kind, int32_t gpu, size_
                                     .preferred_location = PLACE_ANY,
                                     .last_prefetch = PLACE_ANY};
   (void)pthread_mutex_lock(&table.lock);
-  bool fits =
-      kind != ALLOCATION_DEVICE ||
-      (size_bytes <= gpu_bytes && used_by(gpu) + round_up(size_bytes, GPU_PAGE_BYTES) <= gpu_bytes);
+  bool fits = kind != ALLOCATION_DEVICE ||
+              (size_bytes <= gpu_bytes &&
+               table.used[gpu] + round_up(size_bytes, GPU_PAGE_BYTES) <= gpu_bytes);
   bool mapped = fits && map(allocation);
   if (mapped) {
     insert(allocation);
@@ -174,7 +172,7 @@ void memory_release(struct allocation *allocation) {
 
 uint64_t memory_used(int32_t gpu) {
   (void)pthread_mutex_lock(&table.lock);
-  uint64_t used = used_by(gpu);
+  uint64_t used = table.used[gpu];
   (void)pthread_mutex_unlock(&table.lock);
   return used;
 }
@@ -264,6 +262,7 @@ void memory_release_all(int32_t gpu) {
   size_t kept = 0;
   for (size_t i = 0; i < table.count; i++) {
     if (table.items[i]->gpu == gpu) {
+      table.used[gpu] -= taken_by(table.items[i]);
       destroy(table.items[i]);
     } else {
       table.items[kept++] = table.items[i];

@@ -121,6 +121,18 @@ CUresult drv_cuMemHostUnregister(void *pointer) {
                  CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }
 
+CUresult drv_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size_bytes, CUdeviceptr pointer) {
+  struct call call;
+  TRY(call_begin(&call, "cuMemGetAddressRange", NEED_CONTEXT));
+  const struct allocation *allocation = memory_containing(pointer);
+  if (allocation == NULL) {
+    return CUDA_ERROR_NOT_FOUND;
+  }
+  *base = allocation->base;
+  *size_bytes = allocation->size_bytes;
+  return CUDA_SUCCESS;
+}
+
 CUresult drv_cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *host, unsigned flags) {
   struct call call;
   TRY(call_begin(&call, "cuMemHostGetDevicePointer", NEED_CONTEXT));
@@ -132,10 +144,8 @@ CUresult drv_cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *host, unsi
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdeviceptr pointer) {
-  struct call call;
-  TRY(call_begin(&call, "cuPointerGetAttribute", NEED_CONTEXT));
-  struct allocation *allocation = memory_containing(pointer);
+static CUresult attribute_of(void *data, CUpointer_attribute which, CUdeviceptr pointer) {
+  const struct allocation *allocation = memory_containing(pointer);
   if (data == NULL || allocation == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -162,6 +172,9 @@ CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdevi
   case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
     *(CUdeviceptr *)data = allocation->base;
     return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    *(unsigned long long *)data = allocation->base;
+    return CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
     *(size_t *)data = allocation->size_bytes;
     return CUDA_SUCCESS;
@@ -172,6 +185,25 @@ CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdevi
   default:
     return CUDA_ERROR_INVALID_VALUE;
   }
+}
+
+CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdeviceptr pointer) {
+  struct call call;
+  TRY(call_begin(&call, "cuPointerGetAttribute", NEED_CONTEXT));
+  return attribute_of(data, which, pointer);
+}
+
+/* What the memory has no answer to becomes 0, as in the real driver. */
+CUresult drv_cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
+                                    CUdeviceptr pointer) {
+  struct call call;
+  TRY(call_begin(&call, "cuPointerGetAttributes", NEED_CONTEXT));
+  for (unsigned i = 0; i < count; i++) {
+    if (attribute_of(data[i], attributes[i], pointer) != CUDA_SUCCESS) {
+      *(int *)data[i] = 0;
+    }
+  }
+  return CUDA_SUCCESS;
 }
 
 /* false: no such place. */

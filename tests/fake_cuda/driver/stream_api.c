@@ -89,6 +89,16 @@ CUresult drv_cuStreamQuery(CUstream handle) {
   return state_of(context) != CUDA_SUCCESS ? state_of(context) : result;
 }
 
+CUresult drv_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *capturing) {
+  struct call call;
+  struct stream *stream;
+  TRY(begin_stream("cuStreamIsCapturing", handle, false, &call, &stream));
+  streams_lock();
+  *capturing = stream->capture != NULL;
+  streams_unlock();
+  return CUDA_SUCCESS;
+}
+
 CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
   struct call call;
   struct stream *stream;

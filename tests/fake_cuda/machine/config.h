@@ -27,7 +27,8 @@ enum { FAKE_PROCESSES_MAX = 8, FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_P
   X(FAULT_FLIP_BYTE, "flip_byte")       /* byte `offset` of the copy's target is inverted */       \
   X(FAULT_DROP, "drop")                 /* the operation takes its time and does nothing */        \
   X(FAULT_CRASH, "crash")               /* the process gets `signal` */                            \
-  X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */
+  X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */         \
+  X(FAULT_SLOW, "slow")                 /* the call keeps the processor `factor` times as long */
 ENUM_NAMES_DECLARE(fault_kind, FAULT_KIND_LIST)
 
 enum { PLACE_HOST = -1, PLACE_ANY = -2, FAULT_CALL_MAX = 64, FAULT_MARKER_MAX = 1024 };
@@ -42,6 +43,7 @@ struct fault {
   uint64_t size_bytes; /* of a copy or an allocation; 0 = whichever */
   uint64_t offset;
   uint64_t milliseconds;
+  double factor;
   int32_t code;
   int32_t signal;
   char hold[FAULT_MARKER_MAX];   /* `block` lasts while this file exists; "" = none */
@@ -98,6 +100,7 @@ struct fake_config {
   double sm_factor;     /* rate of a kernel over a link, relative to a copy engine's */
   double remote_factor; /* rate of a copy by a thread on another node than the GPU's */
   double operation_ns;  /* what every copy and kernel takes beside its bytes */
+  double call_ns;       /* for how long every call keeps the processor at least */
   uint64_t seed;
   double noise_within;       /* relative standard deviation of operations */
   double noise_between;      /* the same of a path's mean from process to process */

@@ -183,6 +183,7 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
                           .gpu = PLACE_ANY,
                           .from = PLACE_ANY,
                           .to = PLACE_ANY,
+                          .factor = 3,
                           .code = 700, /* CUDA_ERROR_ILLEGAL_ADDRESS */
                           .signal = SIGKILL};
   const struct key keys[] = {
@@ -196,6 +197,7 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
       {"size_bytes", read_count, &fault->size_bytes, 0},
       {"offset", read_count, &fault->offset, 0},
       {"milliseconds", read_count, &fault->milliseconds, 0},
+      {"factor", read_number, &fault->factor, 1},
       {"code", read_code, &fault->code, 0},
       {"signal", read_code, &fault->signal, 0},
       {"marker", read_text, fault->marker, sizeof fault->marker},
@@ -313,6 +315,7 @@ static enum status read_fake(const struct reader *reader, const struct toml_node
       {"driver_version", read_driver_version, &config->machine, 0},
       {"cuda_version", read_cuda_version, &config->machine.driver_cuda_version, 0},
       {"operation_ns", read_number, &config->operation_ns, 0},
+      {"call_ns", read_number, &config->call_ns, 0},
       {"sm_factor", read_number, &config->sm_factor, 1e-6},
       {"remote_factor", read_number, &config->remote_factor, 1e-6},
       {"throttle_reasons", read_count, &config->throttle_reasons, 0},

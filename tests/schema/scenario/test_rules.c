@@ -286,7 +286,12 @@ static const struct mistake mistakes[] = {
     {OVERHEAD_BLOCK, "missing \"operation\" in [[overhead]]", NULL},
     {OVERHEAD_BLOCK "operation = @\"kernel_lunch\"\n", "\"kernel_lunch\"", "kernel_launch"},
     {OVERHEAD_BLOCK "operation = \"graph_launch\"\n@size = 1\n",
-     "size: applies to operations that allocate", NULL},
+     "size: applies to operations that take a size", NULL},
+    {OVERHEAD_BLOCK "operation = \"event_record\"\n@nodes = 2\n",
+     "nodes: applies to operations of graphs", NULL},
+    {OVERHEAD_BLOCK "operation = \"memset\"\nsize = 8\n@memory = \"pinned\"\n",
+     "memory: applies to operations that allocate or free", NULL},
+    {OVERHEAD_BLOCK "operation = \"event_record\"\nthreads = @65\n", "65 is out of range", NULL},
     {OVERHEAD_BLOCK "operation = \"graph_launch\"\nat.@numa = 1\n",
      "at.numa: applies to operations", NULL},
     /* A share is neither nothing nor all. */
