@@ -146,7 +146,7 @@ run_ok history 'down/gpu0*/4MiB' --db h.db
 expect_out '^  the latest run is as the 5 before it; a change of [0-9.]+ % would be marked$'
 HAUL_FAKE_FAULTS=$scratch/link.toml run run gpu.toml -q --db h.db --processes 4 --tag slow --only 'down*gpu0*'
 run_ok history 'down/gpu0*/4MiB' --db h.db
-expect_out '^  \^ .* -(9\.[0-9]+|10\.[0-9]+) %  the latest run is off the level before it \(p '
+expect_out '^  \^ .* -(9\.[0-9]+|10\.[0-9]+) %, the latest run is off the level before it \(p '
 run_ok history 'down/gpu0*/4MiB' --db h.db --json
 expect_out '"mark": ?"latest"'
 run_ok report history.html latest --against tag:before --db h.db
@@ -154,7 +154,7 @@ equal 1 "$(grep -c '%</b> the latest run is off the level before it (p ' history
 
 begin 'history and outliers'
 run_ok history down/gpu0-numa0:pinned/4MiB --db r.db
-expect_out '\| .* -[23]\.[0-9]+ % +driver 580.* to 590\.44\.01'
+expect_out '\| .* -[23]\.[0-9]+ %, driver 580.* to 590\.44\.01'
 run_ok history 'down/*' --db r.db --format csv
 equal 17 "$(wc -l <out | tr -d ' ')" 'lines: 8 cases in 2 runs, and a heading'
 run_error 2 'no-such-case' history no-such-case --db r.db

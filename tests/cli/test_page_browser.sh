@@ -150,6 +150,6 @@ answer_is true 'unfolded'
 begin 'the history has a mark where the driver changed'
 page_has() { if grep -Eq -- "$1" diff.html; then good; else bad "no '$1' in diff.html"; fi; }
 page_has 'id="history">History of the cases that changed'
-page_has '<title>run 1, 20[^<]*, earlier: [0-9.]+</title>'
+page_has '<title>run 1, 20[^<]*, earlier: [0-9.]+ GB/s[^<]*</title>'
 page_has '>driver 590\.44\.01</text>'
 finish

@@ -188,7 +188,7 @@ done
 run_ok report alternate.html tag:x tag:y --db alternate.db
 page alternate.html ' n: how many A and B have: runs of so many processes, or nodes'
 equal '13 True' "$(python3 -c 'import re
-chart = re.findall(r"<figure><svg[^>]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
+chart = re.findall(r"<figure><svg[^>]*>\s*<title[^>]*>[^<]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
 lines = {}
 for kind, x, y, text in re.findall(r"<text class=.(start|end). x=.([0-9.]+). y=.(11|23).>([^<]*driver [^<]*)", chart):
     wide = 6 * len(text)  # of 11.5 px

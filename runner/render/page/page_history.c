@@ -5,15 +5,14 @@
 #include "runner/analysis/history.h"
 #include "runner/render/diff_format.h"
 #include "runner/render/history.h"
+#include "runner/render/plot/plot.h"
 #include "runner/table/html.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 720, HEIGHT = 190, LEFT = 62, RIGHT = 16, TOP = 34, BOTTOM = 24, TIME_MAX = 32 };
-/* Lines for labels above the chart; the most that a letter of them is wide. */
-enum { LABEL_LINES = 2, LABEL_LETTER = 7 };
+enum { TIME_MAX = 32, SVG_MAX = 1 << 20 };
 
 /* One run of a case, on whatever hardware. */
 struct moment {
@@ -50,110 +49,52 @@ static const char *page_history_news(struct measured *measured, struct arena *ar
 
 /* ---- a chart ---- */
 
-struct scale {
-  double low, high;
-  size_t count;
-};
-
-static double scale_x(const struct scale *scale, size_t i) {
-  const double room = WIDTH - LEFT - RIGHT;
-  return LEFT + room * ((double)i + 0.5) / (double)scale->count;
-}
-
-static double scale_y(const struct scale *scale, double value) {
-  return TOP + (HEIGHT - TOP - BOTTOM) * (scale->high - value) / (scale->high - scale->low);
-}
-
-/* A range below 1 % of the values does not fill the height. */
-static struct scale scale_of(const struct moment *moments, size_t count) {
-  double low = INFINITY;
-  double high = -INFINITY;
-  for (size_t i = 0; i < count; i++) {
-    low = fmin(low, moments[i].point->low);
-    high = fmax(high, moments[i].point->high);
-  }
-  const double spare = fmax(0.08 * (high - low), fmax(0, 0.01 * high - (high - low)) / 2);
-  return (struct scale){low - spare, high + spare, count};
-}
-
-static void page_history_put_point(FILE *page, const struct measured *measured,
-                                   const struct moment *moment, const struct scale *scale,
-                                   size_t i) {
-  const struct history_point *point = moment->point;
-  const struct measured_run *run = &measured->runs[point->run];
+static const char *page_history_when(struct arena *arena, const struct measured *measured,
+                                     const struct moment *moment) {
   char when[TIME_MAX];
-  units_format_utc(run->started_at_ns, UNITS_UTC_MINUTES, when, sizeof when);
-  html_print(page,
-             "<path class=\"line\" d=\"M%.1f %.1fV%.1f\"/><circle class=\"points\" cx=\"%.1f\" "
-             "cy=\"%.1f\" r=\"3.2\"><title>run %d, %s%s%s: %.5g</title></circle>\n",
-             scale_x(scale, i), scale_y(scale, point->low), scale_y(scale, point->high),
-             scale_x(scale, i), scale_y(scale, point->value), (int)run->ref.id, when,
-             run->tag != NULL ? ", " : "", run->tag, point->value);
+  units_format_utc(measured->runs[moment->point->run].started_at_ns, UNITS_UTC_MINUTES, when,
+                   sizeof when);
+  return arena_strdup(arena, when);
 }
 
-/* Where the labels of one chart end. */
-struct labels {
-  double ends[LABEL_LINES];
-};
-
-/* A line between two runs, and what is new behind it; where no line above has room for that, it is
- * its title alone. */
-static void page_history_put_news(FILE *page, double x, const char *news, struct labels *labels) {
-  const bool left = x > 0.6 * WIDTH;
-  const double width = LABEL_LETTER * (double)strlen(news);
-  const double from = left ? x - 4 - width : x + 4;
-  size_t line = 0;
-  while (line < LABEL_LINES && from < labels->ends[line]) {
-    line++;
-  }
-  html_print(page, "<path class=\"frame d1\" d=\"M%.1f %dV%d\"><title>%s</title></path>\n", x,
-             TOP - 4, HEIGHT - BOTTOM, news);
-  if (line < LABEL_LINES) {
-    html_print(page, "<text class=\"%s\" x=\"%.1f\" y=\"%d\">%s</text>\n", left ? "end" : "start",
-               left ? x - 4 : x + 4, 11 + 12 * (int)line, news);
-    labels->ends[line] = from + width + LABEL_LETTER;
-  }
-}
-
+/* One point per run, in their order, and what is new from one to the next. */
 static void page_history_put_chart(FILE *page, struct measured *measured,
                                    const struct moment *moments, size_t count, enum figure figure,
-                                   struct arena *arena) {
-  const struct scale scale = scale_of(moments, count);
-  const struct measured_run *first = &measured->runs[moments[0].point->run];
-  const struct measured_run *last = &measured->runs[moments[count - 1].point->run];
-  char from[TIME_MAX];
-  char to[TIME_MAX];
-  struct labels labels = {{0}};
-  units_format_utc(first->started_at_ns, UNITS_UTC_MINUTES, from, sizeof from);
-  units_format_utc(last->started_at_ns, UNITS_UTC_MINUTES, to, sizeof to);
-  html_print(page,
-             "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart c0\" role=\"img\" "
-             "aria-label=\"%s over %zu runs\" viewBox=\"0 0 %d %d\">\n",
-             figure_text(figure), count, WIDTH, HEIGHT);
-  html_print(page, "<path class=\"frame\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
-             WIDTH - RIGHT);
-  const double ticks[] = {scale.low, (scale.low + scale.high) / 2, scale.high};
-  for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
-    html_print(
-        page,
-        "<g class=\"axes\"><path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"end\" x=\"%d\" "
-        "y=\"%.1f\">%.4g</text></g>\n",
-        LEFT, scale_y(&scale, ticks[i]), WIDTH - RIGHT, LEFT - 6, scale_y(&scale, ticks[i]) + 4,
-        ticks[i]);
-  }
-  for (size_t i = 1; i < count; i++) {
-    const char *news = page_history_news(measured, arena, &moments[i - 1], &moments[i]);
+                                   size_t row, struct arena *arena) {
+  struct plot_point *points = arena_array(arena, count, sizeof *points);
+  struct plot_range *ranges = arena_array(arena, count, sizeof *ranges);
+  const char **titles = arena_array(arena, count, sizeof *titles);
+  struct plot_mark *marks = arena_array(arena, count, sizeof *marks);
+  const struct plot_curve curve = {"", points, count, ranges};
+  struct plot plot = {.title = arena_format(arena, "%s over %zu runs", figure_text(figure), count),
+                      .x_name = "runs",
+                      .y_name = figure_text(figure),
+                      .curves = &curve,
+                      .curve_count = 1,
+                      .titles = titles,
+                      .marks = marks,
+                      .ends = {page_history_when(arena, measured, &moments[0]),
+                               page_history_when(arena, measured, &moments[count - 1])},
+                      .y_fits = true};
+  for (size_t i = 0; i < count; i++) {
+    const struct history_point *point = moments[i].point;
+    const struct measured_run *run = &measured->runs[point->run];
+    const char *news =
+        i > 0 ? page_history_news(measured, arena, &moments[i - 1], &moments[i]) : "";
+    points[i] = (struct plot_point){(double)i, point->value};
+    ranges[i] = (struct plot_range){point->low, point->high};
+    titles[i] = arena_format(arena, "run %lld, %s%s%s", (long long)run->ref.id,
+                             page_history_when(arena, measured, &moments[i]),
+                             run->tag != NULL ? ", " : "", run->tag != NULL ? run->tag : "");
     if (news[0] != '\0') {
-      page_history_put_news(page, (scale_x(&scale, i - 1) + scale_x(&scale, i)) / 2, news, &labels);
+      marks[plot.mark_count++] = (struct plot_mark){news, (double)i - 0.5};
     }
   }
-  for (size_t i = 0; i < count; i++) {
-    page_history_put_point(page, measured, &moments[i], &scale, i);
-  }
-  html_print(page,
-             "<g class=\"axes\"><text x=\"%d\" y=\"%d\">%s</text><text class=\"end\" x=\"%d\" "
-             "y=\"%d\">%s</text></g></svg></figure>\n",
-             LEFT, HEIGHT - 6, from, WIDTH - RIGHT, HEIGHT - 6, to);
+  struct strbuf svg;
+  strbuf_init(&svg, SVG_MAX);
+  plot_svg(&plot, PLOT_LINEAR, arena_format(arena, "history-%zu", row), &svg);
+  (void)fprintf(page, "<figure>%s</figure>\n", svg.text);
+  strbuf_fini(&svg);
 }
 
 /* ---- cases ---- */
@@ -207,7 +148,8 @@ bool page_history(FILE *page, const struct page_history_case *changed, bool firs
                "History of the cases that changed, over the runs of this host");
     html_print(page, "<h4><a href=\"#case-%zu\">%s</a> <small>%s, %zu runs</small></h4>\n",
                changed->row, bench->name, figure_text(bench->figure), count);
-    page_history_put_chart(page, changed->runs, moments, count, bench->figure, &arena);
+    page_history_put_chart(page, changed->runs, moments, count, bench->figure, changed->row,
+                           &arena);
     page_history_put_marks(page, changed->runs, changed->history, &arena);
   }
   arena_fini(&arena);

@@ -42,6 +42,12 @@ struct plot_level {
   double y;
 };
 
+/* A line down the plot, and what it says: "driver 590.44.01". */
+struct plot_mark {
+  const char *name;
+  double x;
+};
+
 struct plot {
   const char *title;  /* may be empty */
   const char *x_name; /* "size" */
@@ -51,6 +57,11 @@ struct plot {
   size_t curve_count;
   const struct plot_level *levels;
   size_t level_count;
+  const char *const *titles;     /* of each point of every curve, in place of name and x */
+  const struct plot_mark *marks; /* in SVG alone; ascending */
+  size_t mark_count;
+  const char *ends[2]; /* what the ends of x are called, in place of its numbers; NULL = those */
+  bool y_fits;         /* y spans the values, at least 1 % of them, not round numbers */
 };
 
 struct plot_style {

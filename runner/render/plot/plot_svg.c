@@ -31,6 +31,7 @@ enum {
   TITLE_LINE = 19,   /* of the title's second line and further ones */
   TITLE_CHARS = 80,
   MARGIN = 12, /* around a picture */
+  MARK_LINES = 2,
 };
 static const double CHAR_WIDTH = 7.2; /* of the labels' font, about */
 
@@ -285,6 +286,31 @@ static void svg_put_levels(const struct drawing *drawing) {
   }
 }
 
+/* Its name stands above the plot, or is its title alone where no line there has room. */
+static void svg_put_marks(const struct drawing *drawing) {
+  const double name = LEFT + CHAR_WIDTH * (double)(text_width(drawing->plot->y_name) + 1);
+  double ends[MARK_LINES] = {name, name};
+  for (size_t i = 0; i < drawing->plot->mark_count; i++) {
+    const struct plot_mark *mark = &drawing->plot->marks[i];
+    const double x = LEFT + axis_place(&drawing->x, mark->x) * drawing->width;
+    const bool left = x > LEFT + 0.6 * drawing->width;
+    const double width = CHAR_WIDTH * (double)text_width(mark->name);
+    const double from = left ? x - 4 - width : x + 4;
+    size_t line = 0;
+    while (line < MARK_LINES && from < ends[line]) {
+      line++;
+    }
+    html_append(drawing->text,
+                "<path class=\"frame d1\" d=\"M%.1f %dV%.1f\"><title>%s</title></path>\n", x,
+                TOP - 4, TOP + drawing->height, mark->name);
+    if (line < MARK_LINES) {
+      html_append(drawing->text, "<text class=\"%s\" x=\"%.1f\" y=\"%d\">%s</text>\n",
+                  left ? "end" : "start", left ? x - 4 : x + 4, 11 + 12 * (int)line, mark->name);
+      ends[line] = from + width + CHAR_WIDTH;
+    }
+  }
+}
+
 static void svg_put_points(const struct drawing *drawing, size_t index) {
   const struct plot_curve *curve = &drawing->plot->curves[index];
   strbuf_printf(drawing->text, "<g class=\"points c%zu\">", index % PLOT_SVG_COLOURS);
@@ -305,9 +331,11 @@ static void svg_put_points(const struct drawing *drawing, size_t index) {
       matrix_number(range.high, ends[1]);
       (void)snprintf(span, sizeof span, " (%s to %s)", ends[0], ends[1]);
     }
+    const char *title = drawing->plot->titles != NULL ? drawing->plot->titles[i] : curve->name;
+    const bool both = drawing->plot->titles == NULL && curve->name[0] != '\0';
     html_append(drawing->text,
                 "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>%s%s%s: %s %s%s</title></circle>",
-                at.x, at.y, curve->name, curve->name[0] != '\0' ? ", " : "", x, y,
+                at.x, at.y, title, both ? ", " : "", drawing->plot->titles == NULL ? x : "", y,
                 drawing->plot->y_name, span);
   }
   strbuf_append(drawing->text, "</g>\n");
@@ -362,6 +390,7 @@ static void svg_draw(struct drawing *drawing, struct plot_point low, struct plot
   svg_put_description(drawing, low, high);
   svg_put_axes(drawing);
   svg_put_levels(drawing);
+  svg_put_marks(drawing);
   for (size_t i = 0; i < drawing->curve_count; i++) {
     svg_put_line(drawing, i);
     points += plot->curves[i].count;
@@ -391,10 +420,22 @@ static bool svg_lay_out(struct drawing *drawing, enum plot_scale scale) {
   drawing->width = WIDTH - LEFT - svg_labels_width(plot, drawing->curve_count);
   drawing->height = fmax(HEIGHT_LEAST, (double)(LABEL_HEIGHT * drawing->curve_count));
   drawing->labels = arena_array(&arena, drawing->curve_count, sizeof *drawing->labels);
-  axis_init(&drawing->y, low.y, high.y, scale == PLOT_LOG, false, true,
+  if (plot->y_fits) {
+    const double spare = fmax(0.08 * (high.y - low.y), (0.01 * high.y - (high.y - low.y)) / 2);
+    low.y -= spare;
+    high.y += spare;
+  }
+  axis_init(&drawing->y, low.y, high.y, scale == PLOT_LOG, false, !plot->y_fits,
             (size_t)drawing->height / Y_TICK_ROOM);
   axis_init(&drawing->x, low.x, high.x, scale != PLOT_LINEAR, plot->x_bytes, false,
             (size_t)drawing->width / X_TICK_ROOM);
+  if (plot->ends[0] != NULL) {
+    drawing->x.tick_count = 2;
+    for (size_t i = 0; i < 2; i++) {
+      drawing->x.ticks[i].at = (double)i;
+      (void)snprintf(drawing->x.ticks[i].text, UNITS_TEXT_MAX, "%s", plot->ends[i]);
+    }
+  }
   svg_find_labels(drawing);
   svg_draw(drawing, low, high);
   arena_fini(&arena);
