@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include "engine/gpu/session.h"
+#include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
 #include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"

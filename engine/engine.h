@@ -5,6 +5,7 @@
 #ifndef HAUL_ENGINE_ENGINE_H
 #define HAUL_ENGINE_ENGINE_H
 
+#include "engine/base/error.h"
 #include "engine/case/trial.h"
 #include "engine/machine/limits.h"
 

@@ -7,9 +7,76 @@
 #define HAUL_ENGINE_CASE_CASE_H
 
 #include "engine/case/enums.h"
+#include "engine/case/states.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Where memory is. */
+#define PLACE_LIST(X)                                                                              \
+  X(PLACE_NUMA, "numa") /* index: the operating system's node number */                            \
+  X(PLACE_GPU, "gpu")   /* index: order of PCI address, from 0 */
+ENUM_NAMES_DECLARE(place, PLACE_LIST)
+
+/* The kind of memory at a place. */
+#define MEMORY_KIND_LIST(X)                                                                        \
+  X(MEMORY_PAGEABLE, "pageable")             /* anonymous pages */                                 \
+  X(MEMORY_PINNED, "pinned")                 /* page-locked by the driver: cuMemHostAlloc */       \
+  X(MEMORY_REGISTERED, "registered")         /* ours, page-locked after: cuMemHostRegister */      \
+  X(MEMORY_WRITE_COMBINED, "write_combined") /* as pinned, uncached write-combining */             \
+  X(MEMORY_HUGE, "huge")                     /* 2 MiB pages, page-locked where there is a GPU */   \
+  X(MEMORY_MANAGED, "managed")               /* unified memory: cuMemAllocManaged */               \
+  X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */
+ENUM_NAMES_DECLARE(memory_kind, MEMORY_KIND_LIST)
+
+/* Type of the numbers of a stream or of arithmetic. */
+#define NUMBER_TYPE_LIST(X)                                                                        \
+  X(NUMBER_F16, "f16") /* two packed in a register: an instruction is two operations */            \
+  X(NUMBER_F32, "f32")                                                                             \
+  X(NUMBER_F64, "f64")                                                                             \
+  X(NUMBER_I32, "i32")
+ENUM_NAMES_DECLARE(number_type, NUMBER_TYPE_LIST)
+
+/* The nearest cache that loads of a chase or a stream through a GPU's own memory may hit. */
+#define CACHE_LEVEL_LIST(X)                                                                        \
+  X(CACHE_L1, "l1") /* ld.global.ca */                                                             \
+  X(CACHE_L2, "l2") /* ld.global.cg: past the L1 cache */
+ENUM_NAMES_DECLARE(cache_level, CACHE_LEVEL_LIST)
+
+#define VERIFY_LIST(X)                                                                             \
+  X(VERIFY_OFF, "off")                                                                             \
+  X(VERIFY_ONCE, "once")   /* after the last trial of a case */                                    \
+  X(VERIFY_EVERY, "every") /* after every trial */
+ENUM_NAMES_DECLARE(verify, VERIFY_LIST)
+
+/* Of the processors. Behind the name: its word in a definition, where as_is was called warm before
+ * there was a warm, so that it keeps its keys. */
+#define HOST_CACHE_LIST(X)                                                                         \
+  X(HOST_CACHE_AS_IS, "as_is", "warm")  /* left as the trial before, or the filling, left it */    \
+  X(HOST_CACHE_WARM, "warm", "written") /* threads of the node write the buffers before a trial */ \
+  X(HOST_CACHE_FLUSHED, "flushed", "flushed")
+ENUM_NAMES_DECLARE(host_cache, HOST_CACHE_LIST)
+const char *host_cache_in_definition(enum host_cache state);
+
+/* Of a GPU. */
+#define CACHE_STATE_LIST(X)                                                                        \
+  X(CACHE_WARM, "warm") /* left as the trial before left it */                                     \
+  X(CACHE_FLUSHED, "flushed")
+ENUM_NAMES_DECLARE(cache_state, CACHE_STATE_LIST)
+
+/* Whether a gate holds the flows of a transfer until all are enqueued. Off is for tools that run
+ * one thing of the GPU at a time, such as sanitizers and profilers: behind a gate they wait for
+ * ever. */
+#define GATING_LIST(X)                                                                             \
+  X(GATING_ON, "on")                                                                               \
+  X(GATING_OFF, "off")
+ENUM_NAMES_DECLARE(gating, GATING_LIST)
+
+/* Threads that make the calls of flows which no gate holds. */
+#define CALLERS_LIST(X)                                                                            \
+  X(CALLERS_EACH, "each") /* a thread for each stream */                                           \
+  X(CALLERS_ONE, "one")   /* one thread, call after call */
+ENUM_NAMES_DECLARE(callers, CALLERS_LIST)
 
 /* How carefully a case is measured: [measure] of a scenario, resolved. */
 struct measure {

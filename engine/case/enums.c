@@ -1,4 +1,4 @@
-/* The names of every enumeration that enums.h and the headers of the kinds declare. */
+/* The names of every enumeration of cases and states. */
 #define ENUM_NAMES_DEFINE_ALL
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"

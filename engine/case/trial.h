@@ -3,10 +3,34 @@
 #ifndef HAUL_ENGINE_CASE_TRIAL_H
 #define HAUL_ENGINE_CASE_TRIAL_H
 
-#include "engine/base/error.h"
 #include "engine/case/case.h"
-#include "engine/case/enums.h"
 #include "engine/case/note.h"
+
+#define TRIAL_PHASE_LIST(X)                                                                        \
+  X(TRIAL_WARMUP, "warmup")                                                                        \
+  X(TRIAL_MEASURE, "measure")
+ENUM_NAMES_DECLARE(trial_phase, TRIAL_PHASE_LIST)
+
+#define TRIAL_STATUS_LIST(X)                                                                       \
+  X(TRIAL_OK, "ok")                                                                                \
+  X(TRIAL_GATE_TIMEOUT, "gate_timeout") /* the gate opened by itself: the time means nothing */    \
+  X(TRIAL_CORRUPT, "corrupt")           /* verification failed after this trial */
+ENUM_NAMES_DECLARE(trial_status, TRIAL_STATUS_LIST)
+
+/* Why a case stopped measuring. */
+#define STOP_LIST(X)                                                                               \
+  X(STOP_NONE, "none") /* it did not come so far */                                                \
+  X(STOP_PRECISION, "precision")                                                                   \
+  X(STOP_TRIALS, "trials")                                                                         \
+  X(STOP_TIME, "time")
+ENUM_NAMES_DECLARE(stop, STOP_LIST)
+
+/* The clock of a trial. */
+#define CLOCK_LIST(X)                                                                              \
+  X(CLOCK_EVENT, "event")   /* CUDA events, on the GPU */                                          \
+  X(CLOCK_HOST, "host")     /* CLOCK_MONOTONIC_RAW */                                              \
+  X(CLOCK_KERNEL, "kernel") /* the GPU's global timer, read inside the kernel */
+ENUM_NAMES_DECLARE(clock, CLOCK_LIST)
 
 /* One timed execution of all flows of a case. */
 struct trial {

@@ -10,7 +10,7 @@
 #define HAUL_ENGINE_CUDA_NVML_H
 
 #include "engine/base/error.h"
-#include "engine/case/enums.h"
+#include "engine/case/states.h"
 
 /* nvmlReturn_t, the values that are told apart. */
 enum {

@@ -1,5 +1,6 @@
 #include "engine/gpu/session.h"
 
+#include "engine/machine/machine.h"
 #include "kernels/code.h"
 
 #include <stdlib.h>

@@ -8,10 +8,11 @@
 #define HAUL_ENGINE_GPU_SESSION_H
 
 #include "engine/cuda/driver.h"
-#include "engine/machine/machine.h"
+#include "engine/machine/limits.h"
 #include "kernels/kernels.h"
 
 struct cuda_session;
+struct machine;
 
 /* Load the driver and find the machine's GPUs; one that cannot be found is an error at its first
  * use, so that it costs its own cases only. Contexts are made at first use. machine is borrowed.

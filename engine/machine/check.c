@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 ENUM_NAMES_DEFINE(check_kind, CHECK_KIND_LIST)
+ENUM_NAMES_DEFINE(check_status, CHECK_STATUS_LIST)
 
 /* Where the answer to a check comes from. */
 enum source { FROM_HOST_FACT, FROM_GPU_FACT, FROM_GPU, FROM_TELEMETRY, FROM_PROOF };

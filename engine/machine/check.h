@@ -2,13 +2,20 @@
 #ifndef HAUL_ENGINE_MACHINE_CHECK_H
 #define HAUL_ENGINE_MACHINE_CHECK_H
 
-#include "engine/case/enums.h"
+#include "engine/case/states.h"
 #include "engine/machine/telemetry.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct machine;
+
+#define CHECK_STATUS_LIST(X)                                                                       \
+  X(CHECK_PASSED, "passed")                                                                        \
+  X(CHECK_FAILED, "failed")                                                                        \
+  X(CHECK_UNAVAILABLE, "unavailable") /* the machine has no such setting */                        \
+  X(CHECK_DENIED, "denied")           /* this user may not read it */
+ENUM_NAMES_DECLARE(check_status, CHECK_STATUS_LIST)
 
 #define CHECK_KIND_LIST(X)                                                                         \
   X(CHECK_GOVERNOR, "governor")                                                                    \

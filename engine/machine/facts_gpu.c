@@ -1,4 +1,5 @@
 /* GPU_FACT_LIST, through NVML and sysfs: one function per fact, one table. */
+#include "engine/machine/machine.h"
 #include "engine/machine/probe.h"
 #include "kernels/code.h"
 

@@ -1,6 +1,8 @@
 /* HOST_FACT_LIST: one function per fact, one table. */
 #include "engine/machine/probe.h"
 
+#include "engine/machine/machine.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 #include "engine/machine/machine.h"
 
+#include "engine/machine/facts.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

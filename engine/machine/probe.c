@@ -1,5 +1,7 @@
 #include "engine/machine/probe.h"
 
+#include "engine/machine/machine.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,7 +3,11 @@
 #define HAUL_ENGINE_MACHINE_PROBE_H
 
 #include "engine/cuda/nvml.h"
-#include "engine/machine/machine.h"
+#include "engine/machine/limits.h"
+
+#include <stdint.h>
+
+struct machine;
 
 /* ---- Where facts about the host are read from: files below a root, so that recorded machines can
  * be looked at in tests. What cannot be read is unavailable or denied, and the caller says so in a

@@ -2,6 +2,7 @@
 #include "engine/machine/probe.h"
 
 #include "engine/cuda/driver.h"
+#include "engine/machine/machine.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #include "engine/machine/telemetry.h"
 
 #include "engine/base/clock.h"
+#include "engine/machine/machine.h"
 #include "engine/machine/probe.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* NUMA nodes, as the kernel reports them in /sys/devices/system/node, less what this process may
  * not use; and NVLink. */
+#include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
 #include "engine/machine/probe.h"
 

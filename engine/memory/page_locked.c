@@ -3,6 +3,7 @@
 #include "engine/base/units.h"
 #include "engine/gpu/session.h"
 #include "engine/host/numa.h"
+#include "engine/machine/machine.h"
 
 /* Host memory needs some context; all see it (PORTABLE). One that exists costs nothing; else that
  * of a GPU near the node. -1: no GPU. */

@@ -2,6 +2,7 @@
  * initiating GPU. */
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 
 #include <stdio.h>

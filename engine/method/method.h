@@ -7,6 +7,7 @@
 #define HAUL_ENGINE_METHOD_METHOD_H
 
 #include "engine/case/transfer.h"
+#include "engine/case/trial.h"
 #include "engine/host/thread_team.h"
 #include "engine/memory/memory.h"
 

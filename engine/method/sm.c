@@ -9,6 +9,7 @@
  */
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
+#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 
 #include <assert.h>

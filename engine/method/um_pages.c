@@ -3,6 +3,7 @@
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/host/numa.h"
+#include "engine/machine/machine.h"
 
 #include <unistd.h>
 

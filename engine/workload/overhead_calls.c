@@ -1,5 +1,7 @@
 #include "engine/workload/overhead_calls.h"
 
+#include "engine/machine/machine.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
 #include "engine/host/thread_team.h"
+#include "engine/machine/machine.h"
 #include "engine/workload/overhead_calls.h"
 #include "kernels/code.h"
 

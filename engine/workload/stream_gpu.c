@@ -2,6 +2,7 @@
 #include "engine/case/stream.h"
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
+#include "engine/machine/machine.h"
 #include "engine/trial/event_trial.h"
 #include "engine/workload/stream.h"
 

@@ -2,7 +2,6 @@
 
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
-#include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "engine/trial/event_trial.h"
 #include "engine/workload/workload.h"

@@ -3,7 +3,7 @@
 #ifndef HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
 #define HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
 
-#include "engine/case/case.h"
+#include "engine/case/trial.h"
 #include "engine/machine/limits.h"
 
 struct machine;

@@ -1,4 +1,5 @@
 /* haul env: the machine and its software; --save writes it for haul plan --machine. */
+#include "engine/machine/machine.h"
 #include "runner/cli/selection.h"
 #include "runner/console/output_file.h"
 #include "runner/record/manage.h"

@@ -3,7 +3,6 @@
 #include "engine/base/units.h"
 #include "engine/case/stream.h"
 #include "engine/case/transfer.h"
-#include "engine/machine/machine.h"
 #include "runner/cli/analysis.h"
 #include "runner/expect/learn.h"
 #include "runner/run/expectations.h"

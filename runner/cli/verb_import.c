@@ -1,5 +1,6 @@
 /* haul import nvbandwidth FILE: results of another tool as a run. */
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "runner/cli/options.h"
 #include "runner/import/nvbandwidth_cases.h"
 #include "runner/plan/kind.h"

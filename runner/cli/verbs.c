@@ -1,6 +1,7 @@
 /* The table of verbs, haul --help, and picking the verb. */
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "kernels/code.h"
 #include "runner/cli/options.h"
 #include "runner/console/shell_word.h"

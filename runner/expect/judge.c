@@ -1,7 +1,6 @@
 #include "runner/expect/judge.h"
 
 #include "engine/base/strings.h"
-#include "engine/machine/machine.h"
 #include "runner/expect/observed.h"
 #include "runner/record/selector.h"
 

@@ -4,7 +4,6 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/case/transfer.h"
-#include "engine/machine/machine.h"
 #include "runner/expect/observed.h"
 #include "runner/record/measured.h"
 #include "runner/statistics/robust.h"

@@ -3,7 +3,6 @@
 #include "engine/case/stream.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/check.h"
-#include "engine/machine/machine.h"
 
 #include <fnmatch.h>
 #include <math.h>

@@ -1,4 +1,6 @@
 #include "runner/import/nvbandwidth.h"
+#include "engine/machine/facts.h"
+#include "engine/machine/machine.h"
 #include "runner/import/nvbandwidth_text.h"
 
 #include <ctype.h>

@@ -15,9 +15,13 @@
 #define HAUL_RUNNER_IMPORT_NVBANDWIDTH_H
 
 #include "engine/base/arena.h"
-#include "engine/machine/machine.h"
+#include "engine/base/error.h"
+#include "engine/machine/limits.h"
 
 #include <stddef.h>
+#include <stdint.h>
+
+struct machine;
 
 enum { NVBANDWIDTH_FILE_MAX = 64 << 20 };
 #define NVBANDWIDTH_VERSIONS "0.2 and 0.5 to 0.10"

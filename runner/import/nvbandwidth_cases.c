@@ -2,6 +2,7 @@
 
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
+#include "engine/machine/machine.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -32,7 +32,7 @@
 #ifndef HAUL_RUNNER_PLAN_BOUND_H
 #define HAUL_RUNNER_PLAN_BOUND_H
 
-#include "engine/case/enums.h"
+#include "engine/case/states.h"
 
 #include <stdbool.h>
 #include <stdint.h>

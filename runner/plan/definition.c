@@ -2,6 +2,7 @@
 
 #include "runner/plan/kind.h"
 #include "schema/scenario/field.h"
+#include "schema/scenario/setting.h"
 
 #include <string.h>
 #include <xxhash.h>

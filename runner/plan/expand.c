@@ -1,6 +1,7 @@
 #include "runner/plan/expand.h"
 
 #include "engine/machine/machine.h"
+#include "schema/scenario/setting.h"
 
 void expand_emit(struct expander *x, const struct bench_case *bench, const char *reason) {
   const struct expansion expansion = {.bench = bench, .reason = reason};

@@ -20,6 +20,9 @@
 #include "engine/case/transfer.h"
 #include "runner/plan/place.h"
 
+struct grid_setting; /* schema/scenario/setting.h */
+struct setting;
+
 struct expansion {
   /* flows and flow_count; of kinds other than transfer these are loads, and work, operations and
    * operations_per_sm count as well. The rest is zero. NULL when the selectors come to nothing. */

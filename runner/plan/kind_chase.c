@@ -2,6 +2,7 @@
 #include "engine/machine/machine.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
+#include "schema/scenario/setting.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* Calls of the driver. */
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
+#include "schema/scenario/setting.h"
 
 #include <math.h>
 

@@ -47,6 +47,7 @@
 
 #include "engine/engine.h"
 #include "engine/machine/machine.h"
+#include "schema/scenario/setting.h"
 
 #include <math.h>
 #include <stdio.h>

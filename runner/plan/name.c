@@ -2,6 +2,7 @@
 
 #include "engine/base/units.h"
 #include "runner/plan/place.h"
+#include "schema/scenario/setting.h"
 
 #include <string.h>
 

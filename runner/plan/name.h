@@ -13,7 +13,10 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/case/case.h"
-#include "schema/scenario/setting.h"
+
+#include <stddef.h>
+
+struct axis_value; /* schema/scenario/setting.h */
 
 void name_append_endpoint(struct strbuf *text, const struct endpoint *endpoint);
 void name_append_gpu(struct strbuf *text, int32_t gpu);

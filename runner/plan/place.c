@@ -1,6 +1,7 @@
 #include "runner/plan/place.h"
 
 #include "engine/machine/machine.h"
+#include "schema/scenario/setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,11 +14,11 @@
 #define HAUL_RUNNER_PLAN_PLACE_H
 
 #include "engine/base/strbuf.h"
+#include "engine/case/transfer.h"
 #include "engine/machine/limits.h"
-#include "schema/scenario/setting.h"
+#include "schema/scenario/selector.h"
 
-#include <stddef.h>
-
+struct endpoint_setting; /* schema/scenario/setting.h */
 struct machine;
 
 enum { PLACES_MAX = MACHINE_NODES_MAX };

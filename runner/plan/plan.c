@@ -2,11 +2,13 @@
 
 #include "engine/base/globs.h"
 #include "engine/base/strings.h"
+#include "engine/machine/check.h"
 #include "runner/plan/definition.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 #include "schema/scenario/nearest.h"
 #include "schema/scenario/scenario.h"
+#include "schema/scenario/setting.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

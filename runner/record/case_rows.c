@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/case/visits.h"
+#include "runner/supervise/supervise.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* environment.c - inserts the facts about a machine. Values that change by themselves (free memory,
  * utilisation, the speed of an idle link) are not part of an environment: two runs on an unchanged
  * machine have the same one. */
+#include "engine/machine/machine.h"
 #include "runner/record/manage.h"
 #include "runner/record/record_state.h"
 #include "schema/machine/machine_file.h"

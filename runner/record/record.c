@@ -1,6 +1,8 @@
 #include "runner/record/record.h"
 
 #include "engine/base/clock.h"
+#include "engine/machine/check.h"
+#include "engine/machine/telemetry.h"
 #include "runner/record/record_state.h"
 #include "schema/scenario/scenario.h"
 

@@ -8,11 +8,19 @@
 #ifndef HAUL_RUNNER_RECORD_RECORD_H
 #define HAUL_RUNNER_RECORD_RECORD_H
 
-#include "engine/machine/check.h"
-#include "runner/supervise/supervise.h"
+#include "engine/case/enums.h"
+#include "runner/plan/plan.h"
 
+#include <sys/types.h>
+
+struct case_report; /* runner/supervise/supervise.h */
+struct check_result;
 struct database;
+struct flow_trial;
+struct notes;
 struct record;
+struct telemetry_sample;
+struct trial;
 
 /* What the launcher of a run says: Slurm's variables, options of haul run. Texts are borrowed. */
 struct run_launch {

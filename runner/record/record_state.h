@@ -5,6 +5,7 @@
 #include "runner/record/content.h"
 #include "runner/record/database.h"
 #include "runner/record/record.h"
+#include "runner/supervise/supervise.h"
 
 /* The statements of a record, prepared when it opens. */
 #define RECORD_STATEMENT_LIST(X)                                                                   \

@@ -1,4 +1,5 @@
 /* resume.c - continues an interrupted run. */
+#include "engine/case/trial.h"
 #include "engine/machine/machine.h"
 #include "runner/record/record_state.h"
 #include "runner/record/selector.h"

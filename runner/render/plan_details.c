@@ -1,5 +1,7 @@
 /* What haul plan -v says of each block: how carefully it is measured, and beside which load. */
 #include "engine/base/units.h"
+#include "engine/case/transfer.h"
+#include "engine/machine/check.h"
 #include "runner/document/document.h"
 #include "runner/plan/name.h"
 #include "runner/render/plan.h"

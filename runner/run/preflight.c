@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 #include "engine/host/cache.h"
 #include "engine/host/numa.h"
+#include "engine/machine/check.h"
 #include "engine/machine/machine.h"
 
 #include <stdlib.h>

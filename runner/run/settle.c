@@ -1,6 +1,8 @@
 #include "runner/run/settle.h"
 
 #include "engine/case/transfer.h"
+#include "engine/case/trial.h"
+#include "runner/supervise/supervise.h"
 #include "schema/scenario/scenario.h"
 
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #ifndef HAUL_RUNNER_RUN_SETTLE_H
 #define HAUL_RUNNER_RUN_SETTLE_H
 
+#include "engine/case/visits.h"
 #include "runner/record/record.h"
 
 struct settle {

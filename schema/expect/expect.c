@@ -2,7 +2,6 @@
 
 #include "engine/base/embed.h"
 #include "engine/base/units.h"
-#include "engine/machine/machine.h"
 #include "schema/scenario/entry.h"
 #include "schema/scenario/loader.h"
 

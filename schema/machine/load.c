@@ -1,6 +1,7 @@
 #include "schema/machine/machine_file.h"
 
 #include "engine/base/input_file.h"
+#include "engine/machine/machine.h"
 #include "schema/toml/toml.h"
 
 #include <errno.h>

@@ -7,9 +7,12 @@
 #ifndef HAUL_SCHEMA_MACHINE_MACHINE_FILE_H
 #define HAUL_SCHEMA_MACHINE_MACHINE_FILE_H
 
-#include "engine/machine/machine.h"
+#include "engine/base/error.h"
 
+#include <stdint.h>
 #include <stdio.h>
+
+struct machine;
 
 enum { MACHINE_FILE_MAX = 4 << 20, MACHINE_FILE_FORMAT = 1 };
 

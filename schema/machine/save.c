@@ -1,5 +1,6 @@
 #include "schema/machine/machine_file.h"
 
+#include "engine/machine/machine.h"
 #include "schema/toml/toml.h"
 
 #include <errno.h>

@@ -12,6 +12,7 @@
 #ifndef HAUL_SCHEMA_SCENARIO_FIELD_H
 #define HAUL_SCHEMA_SCENARIO_FIELD_H
 
+#include "engine/machine/check.h"
 #include "schema/scenario/scenario.h"
 
 /* The tables of a file, each with keys of its own. */

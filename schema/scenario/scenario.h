@@ -19,12 +19,13 @@
 
 #include "engine/base/error.h"
 #include "engine/case/enums.h"
-#include "engine/machine/check.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 enum { SCENARIO_FILE_MAX = 4 << 20, SCENARIO_SETTINGS_MAX = 1 << 20, SCENARIO_NAME_MAX = 128 };
 
+struct check;   /* engine/machine/check.h */
 struct setting; /* setting.h */
 struct block;   /* opaque: axes */
 

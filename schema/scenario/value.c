@@ -2,6 +2,7 @@
 
 #include "engine/base/units.h"
 #include "schema/scenario/nearest.h"
+#include "schema/scenario/setting.h"
 
 #include <ctype.h>
 #include <inttypes.h>

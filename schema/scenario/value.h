@@ -8,7 +8,7 @@
 #include "engine/base/arena.h"
 #include "schema/scenario/diagnostics.h"
 #include "schema/scenario/field.h"
-#include "schema/scenario/setting.h"
+#include "schema/scenario/selector.h"
 
 struct reader {
   struct arena *arena;

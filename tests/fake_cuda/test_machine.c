@@ -2,7 +2,6 @@
  * as their machine says; haul finds on it what the machine's file says. */
 #include "tests/fake_cuda/in_child.h"
 
-#include "engine/machine/machine.h"
 #include "engine/machine/probe.h"
 #include "schema/machine/machine_file.h"
 #include "tests/fake_cuda/machine/links.h"

@@ -1,5 +1,6 @@
 /* Any bytes as the JSON or text of nvbandwidth, up to the machine that it speaks of. */
 #include "engine/base/arena.h"
+#include "engine/machine/machine.h"
 #include "runner/import/nvbandwidth.h"
 #include "tests/fuzz/fuzz.h"
 

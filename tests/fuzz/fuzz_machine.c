@@ -1,5 +1,6 @@
 /* Any bytes as a machine file: either it is loaded, and then what is saved of it loads as well, or
  * rejected with an error. */
+#include "engine/machine/machine.h"
 #include "schema/machine/machine_file.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,8 +2,6 @@
  * rejected with an error that can be printed. The entry point is libFuzzer's; fuzz_main.c runs it
  * without libFuzzer over a corpus and its mutations. The bytes behind a line "--set" are an
  * override. */
-#include "engine/case/transfer.h"
-#include "engine/case/work.h"
 #include "schema/scenario/scenario.h"
 #include "schema/scenario/setting.h"
 

@@ -3,7 +3,8 @@
 #define HAUL_RUNNER_RENDER_PLOT_MACHINE_INTERNAL_H
 
 #include "engine/base/arena.h"
-#include "engine/machine/machine.h"
+#include "engine/case/case.h"
+#include "engine/machine/limits.h"
 #include "runner/render/plot/machine_drawing.h"
 
 /* In pixels. */

@@ -3,8 +3,7 @@
 #ifndef HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 #define HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 
-#include "engine/case/enums.h"
-#include "engine/case/note.h"
+#include "engine/case/trial.h"
 #include "runner/render/result/run_result.h"
 #include "runner/statistics/noise.h"
 

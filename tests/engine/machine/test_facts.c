@@ -1,6 +1,8 @@
 /* Facts about the host and its NUMA nodes, from recorded machines: files below a root. */
 #include "engine/machine/probe.h"
 
+#include "engine/machine/facts.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /* What NVML says of the GPUs: an NVML made of functions of this file. */
 #include "engine/machine/probe.h"
 
+#include "engine/machine/facts.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 #include "tests/fake_cuda/machine/links.h"
 
-#include "engine/machine/machine.h"
-
 #include <math.h>
 
 /* Share of the theoretical peak that copies reach on real machines; measured on 4 x H200. */

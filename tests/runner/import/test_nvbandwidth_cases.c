@@ -1,6 +1,7 @@
 /* nvbandwidth's values come to the cases that measure the same, and to no others. */
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "runner/import/nvbandwidth_cases.h"
 #include "scenarios/scenarios.h"
 #include "schema/machine/machine_file.h"

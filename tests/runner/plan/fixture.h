@@ -3,11 +3,9 @@
 #ifndef HAUL_TESTS_RUNNER_PLAN_FIXTURE_H
 #define HAUL_TESTS_RUNNER_PLAN_FIXTURE_H
 
-#include "engine/engine.h"
-#include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "schema/scenario/scenario.h"
-#include "schema/scenario/setting.h"
+#include "schema/scenario/selector.h"
 
 /* 8 GPUs, NV18 between all (478.26 GB/s a port), PCIe 5 x16, 2 NUMA nodes, 4 GPUs each. */
 struct machine *machine_8xh100(void);

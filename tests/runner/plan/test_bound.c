@@ -1,5 +1,6 @@
 /* The least window of a case: rates worked out by hand from the machines' numbers. */
 #include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/plan/bound.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"

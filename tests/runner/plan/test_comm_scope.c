@@ -1,6 +1,7 @@
 /* scenarios/comm-scope/table1.toml on 8 GPUs and 2 nodes: every microbenchmark of the paper is
  * there, once, with the cases and flows that its name says. */
 #include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 

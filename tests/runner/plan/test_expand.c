@@ -1,6 +1,7 @@
 /* One setting x machine -> cases: selectors, pairs, direction, initiator, concurrent, loads. */
 #include "engine/case/chase.h"
 #include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "schema/scenario/setting.h"
 #include "tests/cmocka.h"

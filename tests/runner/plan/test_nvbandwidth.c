@@ -3,6 +3,8 @@
 #include "engine/case/chase.h"
 #include "engine/case/stream.h"
 #include "engine/case/transfer.h"
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 

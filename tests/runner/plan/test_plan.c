@@ -1,5 +1,6 @@
 /* Names, keys, uniqueness, --only, order, refusals, estimates: what a plan makes of its cases. */
 #include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/plan/definition.h"
 #include "runner/plan/plan.h"
 #include "schema/scenario/setting.h"

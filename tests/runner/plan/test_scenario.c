@@ -1,6 +1,7 @@
 /* Scenarios in TOML x the machines of tests/machines: the whole way to a plan. */
 #include "engine/case/chase.h"
 #include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
 #include "tests/cmocka.h"

@@ -1,6 +1,8 @@
 #include "tests/runner/record/fixture.h"
 
 #include "engine/case/transfer.h"
+#include "engine/case/work.h"
+#include "engine/machine/check.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/definition.h"
 #include "runner/record/database.h"
@@ -145,6 +147,8 @@ struct fixture *fixture_new(void) {
   fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 0 has no managed memory";
   fixture->cases[4].bench.kind = CASE_CHASE;
   fixture->cases[4].bench.operations = 1000;
+  fixture->works = calloc(FIXTURE_CASES, sizeof *fixture->works);
+  must(fixture->works != NULL, "calloc");
   fixture->cases[4].bench.work = &fixture->works[4];
   fixture->works[4].chase = (struct chase){.space = CHASE_HOST,
                                            .gpu = 0,
@@ -193,6 +197,7 @@ void fixture_free(struct fixture *fixture) {
   (void)closedir(folder);
   (void)rmdir(fixture->folder);
   free(fixture->machine);
+  free(fixture->works);
   free(fixture);
 }
 

@@ -5,8 +5,8 @@
 #ifndef HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
 #define HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
 
-#include "engine/case/work.h"
 #include "runner/record/record.h"
+#include "runner/supervise/supervise.h"
 #include "schema/scenario/scenario.h"
 
 enum { FIXTURE_CASES = 6, FIXTURE_SKIPPED = 2, FIXTURE_TRIALS_MAX = 4096 };
@@ -17,7 +17,7 @@ struct fixture {
   struct machine *machine;
   struct scenario scenario;
   struct plan_case cases[FIXTURE_CASES];
-  union work works[FIXTURE_CASES]; /* of cases of other kinds than transfer */
+  union work *works; /* of cases of other kinds than transfer */
   char definitions[FIXTURE_CASES][2048];
   char keys[FIXTURE_CASES][CASE_KEY_MAX];
   struct plan plan;

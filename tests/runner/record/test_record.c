@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
+#include "engine/case/work.h"
 #include "engine/machine/machine.h"
 #include "runner/record/database.h"
 #include "runner/record/manage.h"

@@ -1,4 +1,6 @@
 /* A machine as people and programs see it. */
+#include "engine/case/case.h"
+#include "engine/machine/machine.h"
 #include "runner/render/env.h"
 #include "runner/render/plot/machine_drawing.h"
 #include "schema/machine/machine_file.h"

@@ -1,5 +1,6 @@
 /* What `haul plan` prints, of a plan made by hand. */
 #include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "runner/render/plan.h"
 #include "schema/scenario/setting.h"

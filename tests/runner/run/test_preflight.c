@@ -1,6 +1,7 @@
 /* The checks of a scenario after the run: what changed meanwhile. */
 #include "runner/run/preflight.h"
 
+#include "engine/machine/check.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/telemetry.h"
 #include "tests/cmocka.h"

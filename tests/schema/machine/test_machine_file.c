@@ -1,6 +1,8 @@
 /* Machine files: what is saved loads back, what is wrong is refused with its place. */
 #include "schema/machine/machine_file.h"
 
+#include "engine/machine/facts.h"
+#include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
 #include <stdio.h>

@@ -4,7 +4,10 @@
  *
  * test_runner_render_layout [FIRST COUNT]: seeds to try. */
 #include "engine/base/units.h"
+#include "engine/case/note.h"
 #include "engine/case/transfer.h"
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
 #include "runner/record/query.h"
 #include "runner/record/record.h"
 #include "runner/render/page/page.h"

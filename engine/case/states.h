@@ -1,0 +1,31 @@
+/* states.h - names for what is found on a machine and what follows from it, for those who know
+ * nothing of cases too: engine/cuda, engine/machine. */
+#ifndef HAUL_ENGINE_CASE_STATES_H
+#define HAUL_ENGINE_CASE_STATES_H
+
+#include "engine/base/enum_names.h"
+
+/* What limits a flow: the resource whose theoretical peak its rate is compared with. */
+#define LIMIT_LIST(X)                                                                              \
+  X(LIMIT_UNKNOWN, "unknown") /* no peak is known: host memory */                                  \
+  X(LIMIT_PCIE, "pcie")                                                                            \
+  X(LIMIT_NVLINK, "nvlink")                                                                        \
+  X(LIMIT_C2C, "c2c")                                                                              \
+  X(LIMIT_DRAM, "dram") /* the GPU's memory */
+ENUM_NAMES_DECLARE(limit, LIMIT_LIST)
+
+/* Three different answers to a question about the system. */
+#define FACT_STATE_LIST(X)                                                                         \
+  X(FACT_OK, "ok")                                                                                 \
+  X(FACT_UNAVAILABLE, "unavailable") /* there is no such thing here */                             \
+  X(FACT_DENIED, "denied")           /* there is, but this user may not read it */
+ENUM_NAMES_DECLARE(fact_state, FACT_STATE_LIST)
+
+#define ON_FAIL_LIST(X)                                                                            \
+  X(ON_FAIL_RECORD, "record")                                                                      \
+  X(ON_FAIL_WARN, "warn")                                                                          \
+  X(ON_FAIL_SKIP, "skip")                                                                          \
+  X(ON_FAIL_ABORT, "abort")
+ENUM_NAMES_DECLARE(on_fail, ON_FAIL_LIST)
+
+#endif

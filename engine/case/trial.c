@@ -1,0 +1,6 @@
+#include "engine/case/trial.h"
+
+ENUM_NAMES_DEFINE(trial_phase, TRIAL_PHASE_LIST)
+ENUM_NAMES_DEFINE(trial_status, TRIAL_STATUS_LIST)
+ENUM_NAMES_DEFINE(stop, STOP_LIST)
+ENUM_NAMES_DEFINE(clock, CLOCK_LIST)
