@@ -172,6 +172,44 @@ FROM run_fact f
 JOIN run r ON r.id = f.run
 JOIN v_machine e ON e.environment = r.environment;
 
+-- Since when, and until when, runs found a card at its place.
+CREATE VIEW v_card AS
+SELECT
+  nullif(d.uuid, '') AS gpu_uuid,
+  d.name AS gpu_name,
+  d.number AS gpu,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  e.node AS node,
+  strftime('%Y-%m-%dT%H:%M:%SZ', min(r.started_at_ns) / 1000000000, 'unixepoch') AS first_seen,
+  strftime('%Y-%m-%dT%H:%M:%SZ', max(r.started_at_ns) / 1000000000, 'unixepoch') AS last_seen,
+  count(*) AS runs,
+  e.simulated AS simulated
+FROM v_machine e
+JOIN device d ON d.environment = e.environment AND d.place = 'gpu'
+JOIN run r ON r.environment = e.environment
+GROUP BY d.uuid, d.name, e.node, d.number, d.pci_address, e.simulated;
+
+-- Since when, and until when, runs found a fact to be so: "when did the VBIOS of this GPU change?"
+CREATE VIEW v_fact_seen AS
+SELECT
+  e.node AS node,
+  f.name AS fact,
+  nullif(f.gpu, -1) AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  CASE f.state WHEN 'ok' THEN f.value END AS value,
+  f.state AS state,
+  strftime('%Y-%m-%dT%H:%M:%SZ', min(t.first_ns) / 1000000000, 'unixepoch') AS first_seen,
+  strftime('%Y-%m-%dT%H:%M:%SZ', max(t.last_ns) / 1000000000, 'unixepoch') AS last_seen,
+  sum(t.runs) AS runs,
+  e.simulated AS simulated
+FROM v_machine e
+JOIN (
+  SELECT environment, min(started_at_ns) AS first_ns, max(started_at_ns) AS last_ns, count(*) AS runs
+  FROM run GROUP BY environment) t ON t.environment = e.environment
+JOIN environment_fact f ON f.environment = e.environment
+LEFT JOIN device d ON d.environment = e.environment AND d.place = 'gpu' AND d.number = f.gpu
+GROUP BY e.node, f.name, f.gpu, d.uuid, CASE f.state WHEN 'ok' THEN f.value END, f.state, e.simulated;
+
 -- One row per fleet that has runs.
 CREATE VIEW v_fleet AS
 SELECT

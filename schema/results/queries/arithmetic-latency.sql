@@ -26,7 +26,7 @@ SELECT
 FROM v_run_case c
 WHERE c.kind = 'arithmetic' AND c.block IN ('latency', 'throughput', 'integer')
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'arithmetic-latency'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
   AND c.target_index IS NOT NULL
 GROUP BY c.target_index, c.number_type
 ORDER BY c.target_index, c.number_type;

@@ -20,6 +20,6 @@ SELECT
 FROM v_run_case c
 WHERE c.kind = 'arithmetic' AND c.block = 'occupancy' AND c.target_index IS NOT NULL
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'arithmetic-latency'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
 GROUP BY c.target_index, c.block_threads
 ORDER BY c.target_index, c.block_threads;

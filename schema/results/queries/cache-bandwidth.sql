@@ -30,5 +30,5 @@ JOIN stream s ON s.bench_case = c.bench_case
 LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index
 WHERE c.status <> 'skipped' AND c.kind = 'stream'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'cache-bandwidth'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
 ORDER BY c.source_index, c.block, c.operation, bytes_per_access, footprint_mib;

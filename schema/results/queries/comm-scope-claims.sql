@@ -21,8 +21,8 @@ WITH
   paper_run AS (
     SELECT r.run, r.scenario, r.host_name, r.simulated, r.status,
       row_number() OVER (PARTITION BY r.host_name, r.simulated, r.scenario
-                         ORDER BY r.started_at DESC, r.run DESC) AS age,
-      row_number() OVER (ORDER BY r.started_at DESC, r.run DESC) AS age_of_all
+                         ORDER BY r.started_at_ns DESC, r.run DESC) AS age,
+      row_number() OVER (ORDER BY r.started_at_ns DESC, r.run DESC) AS age_of_all
     FROM v_run r
     WHERE r.scenario GLOB 'comm-scope-*' AND ifnull(r.tag, '') GLOB :tag),
   -- The latest of each scenario, all of one machine: that of the latest.
@@ -39,12 +39,12 @@ WITH
     FROM scenario_run s JOIN v_run_case c ON c.run = s.run
     LEFT JOIN (
       SELECT run, bench_case, max(max_ns) AS slowest_ns, min(min_ns) AS fastest_ns, min(verified) AS verified
-      FROM v_case GROUP BY run, bench_case) t ON t.run = c.run AND t.bench_case = c.bench_case),
+      FROM case_run WHERE run IN (SELECT run FROM scenario_run) GROUP BY run, bench_case) t ON t.run = c.run AND t.bench_case = c.bench_case),
   -- "L1d 48 KiB, L2 2 MiB, L3 105 MiB of 112": the last one.
   cache_text AS (
     SELECT max(substr(f.value, max(instr(f.value, 'L4 '), instr(f.value, 'L3 ')) + 3)) AS text
-    FROM scenario_run s JOIN v_fact f ON f.run = s.run
-    WHERE f.fact = 'cpu_caches' AND f.state = 'ok' AND f.value GLOB '*L[34] [0-9]*'),
+    FROM scenario_run s JOIN run y ON y.id = s.run JOIN environment_fact f ON f.environment = y.environment
+    WHERE f.name = 'cpu_caches' AND f.state = 'ok' AND f.value GLOB '*L[34] [0-9]*'),
   cache AS (
     SELECT CAST(CAST(text AS REAL) * CASE substr(text, instr(text, ' ') + 1, 3)
              WHEN 'KiB' THEN 1 << 10 WHEN 'MiB' THEN 1 << 20 WHEN 'GiB' THEN 1 << 30 END AS INTEGER) AS bytes

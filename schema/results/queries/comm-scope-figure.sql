@@ -25,7 +25,7 @@ WITH RECURSIVE
       SELECT r.run FROM v_run r
       WHERE r.scenario GLOB 'comm-scope-fig[0-9][0-9]'
         AND (:figure IS NULL OR r.scenario = printf('comm-scope-fig%02d', :figure))
-      ORDER BY r.started_at DESC, r.run DESC LIMIT 1)) AS run),
+      ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1)) AS run),
   spread AS (
     SELECT c.case_key, m.mean, sum((c.gbps - m.mean) * (c.gbps - m.mean)) / (count(*) - 1) AS square
     FROM chosen x JOIN v_case c ON c.run = x.run
@@ -75,8 +75,9 @@ SELECT
   d.sd AS sd,
   c.processes AS processes,
   CASE WHEN d.sd IS NOT NULL THEN 'sd' WHEN c.gbps_low IS NOT NULL THEN '95 %' END AS interval,
-  CASE WHEN m.unproven THEN c.gbps * 1000 / (SELECT f.value FROM v_fact f
-    WHERE f.run = c.run AND f.fact = 'page_size' AND f.state = 'ok') END AS pages_per_us
+  CASE WHEN m.unproven THEN c.gbps * 1000 / (SELECT f.value
+    FROM run y JOIN environment_fact f ON f.environment = y.environment AND f.name = 'page_size'
+    WHERE y.id = c.run AND f.state = 'ok') END AS pages_per_us
 FROM chosen x
 JOIN v_run_case c ON c.run = x.run
 LEFT JOIN root d ON d.case_key = c.case_key AND d.steps = 0

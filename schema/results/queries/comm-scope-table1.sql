@@ -41,7 +41,7 @@ WITH
     (28, 'zero-copy', 'GPU write, both ways', 'zero_copy_duplex_gpu_write')),
   chosen AS (
     SELECT r.run FROM v_run r WHERE r.run = :run OR :run IS NULL AND r.scenario = 'comm-scope-table1'
-    ORDER BY r.started_at DESC, r.run DESC LIMIT 1),
+    ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1),
   measured AS (
     SELECT c.block, c.status, c.reason, CASE WHEN NOT unproven THEN c.gbps END AS gbps, unproven
     FROM (SELECT c.block, c.status, c.reason, c.gbps,

@@ -29,7 +29,7 @@ WITH measured AS (
       WHEN c.joules_per_gb IS NULL THEN 'no energy counter, or too short' END AS remark
   FROM v_case c
   WHERE c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'energy'
-                                ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+                                ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   method AS (
     SELECT m.way, m.method, min(m.position) AS position, avg(m.joules_per_gb) AS joules_per_gb, avg(m.error) AS error,
       avg(m.watts) AS watts, avg(m.gbps) AS gbps, avg(m.moving_percent) AS moving_percent,

@@ -17,7 +17,12 @@ WITH
        FROM bench_case b WHERE b.case_key = c.case_key LIMIT 1) AS feature
     FROM v_run_case c
     WHERE c.status = 'ok' AND c.target_place = 'gpu'
-      AND (c.kind IN ('stream', 'arithmetic') OR c.space IN ('global', 'shared'))),
+      AND (c.kind IN ('stream', 'arithmetic') OR c.space IN ('global', 'shared'))
+      -- What the given run measured, wherever a GPU stood.
+      AND c.bench_case IN (
+        SELECT o.id FROM bench_case o WHERE o.kind IN ('stream', 'arithmetic', 'chase')
+          AND EXISTS (SELECT 1 FROM plan_case p JOIN bench_case g ON g.id = p.bench_case
+                      WHERE p.run = :run AND g.kind = o.kind))),
   wanted AS (SELECT feature, min(block) AS block FROM own WHERE run = :run GROUP BY feature)
 SELECT
   o.run AS run,

@@ -25,7 +25,7 @@ SELECT
   max(c.simulated) AS simulated,
   c.block AS block
 FROM v_run_case c
-WHERE c.scenario = 'fingerprint' AND c.kind = 'stream' AND c.status = 'ok'
-  AND c.started_at >= :since
+WHERE c.run IN (SELECT r.run FROM v_run r WHERE r.scenario = 'fingerprint' AND r.started_at >= :since)
+  AND c.kind = 'stream' AND c.status = 'ok'
 GROUP BY c.run, c.source_index, c.block
 ORDER BY c.block DESC, uuid, c.started_at, c.run;

@@ -24,5 +24,5 @@ FROM v_run_case c
 LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index AND c.source_place = 'gpu'
 WHERE c.status <> 'skipped' AND c.kind = 'stream'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'grid-sweep'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
 ORDER BY c.source_index, c.grid_blocks;

@@ -13,7 +13,7 @@
 -- :run (run, default null) the run to show; null: the latest of each scenario
 WITH
   latest AS (
-    SELECT r.run, r.scenario, row_number() OVER (PARTITION BY r.scenario ORDER BY r.started_at DESC, r.run DESC) AS age
+    SELECT r.run, r.scenario, row_number() OVER (PARTITION BY r.scenario ORDER BY r.started_at_ns DESC, r.run DESC) AS age
     FROM v_run r WHERE r.scenario IN ('grid-sweep', 'shared-cache-scaling', 'stream')),
   swept AS (
     SELECT l.run, l.scenario, c.source_index, c.source_place || c.source_index AS gpu, c.gbps, c.position,

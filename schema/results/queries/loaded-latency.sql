@@ -21,7 +21,7 @@ WITH
     FROM v_flow f
     WHERE f.role = 'load'
       AND f.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'loaded-latency'
-                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
     GROUP BY f.run, f.case_key),
   point AS (
     SELECT c.*,
@@ -40,7 +40,7 @@ WITH
     LEFT JOIN loads l ON l.run = c.run AND l.case_key = c.case_key
     WHERE c.status <> 'skipped'
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'loaded-latency'
-                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   idle AS (SELECT p.* FROM point p WHERE p.load IS NULL),
   curve AS (
     SELECT p.measured, p.path, p.size_bytes, p.load, min(p.position) AS place

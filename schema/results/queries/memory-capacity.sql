@@ -24,7 +24,7 @@ WITH
     WHERE c.space = 'global' AND c.cache = 'l1' AND c.status = 'ok'
       AND c.block IN ('hierarchy', 'l1', 'l1_smallest', 'l2')
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'memory-hierarchy'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   load AS (
     SELECT m.run AS run, m.source_index AS gpu, m.size_bytes AS bytes, m.cycles_per_op AS cycles,
       CASE

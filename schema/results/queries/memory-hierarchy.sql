@@ -26,5 +26,5 @@ SELECT
 FROM v_run_case c
 WHERE c.status <> 'skipped' AND c.space = 'global'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'memory-hierarchy'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
 ORDER BY c.source_index, c.hop_order, cache, c.stride_bytes, c.size_bytes, hops;

@@ -15,7 +15,7 @@ WITH
   latest AS (
     SELECT r.run, r.scenario,
       row_number() OVER (PARTITION BY r.node, r.gpu_name, r.simulated, r.scenario
-                         ORDER BY r.started_at DESC, r.run DESC) AS age
+                         ORDER BY r.started_at_ns DESC, r.run DESC) AS age
     FROM v_run r
     WHERE r.scenario IN ('stream', 'shared-memory-latency', 'shared-cache-scaling', 'arithmetic-latency',
                          'memory-hierarchy')

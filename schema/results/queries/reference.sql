@@ -122,8 +122,8 @@ WITH
   run_of AS (
     SELECT r.run, r.scenario, r.host_name, r.simulated,
       row_number() OVER (PARTITION BY r.host_name, r.simulated, r.scenario
-                         ORDER BY r.started_at DESC, r.run DESC) AS age,
-      row_number() OVER (ORDER BY r.started_at DESC, r.run DESC) AS age_of_all
+                         ORDER BY r.started_at_ns DESC, r.run DESC) AS age,
+      row_number() OVER (ORDER BY r.started_at_ns DESC, r.run DESC) AS age_of_all
     FROM v_run r
     WHERE (r.scenario IN ('nvbandwidth', 'grid-sweep', 'stream', 'shared-memory-latency', 'shared-cache-scaling',
                           'memory-hierarchy', 'um-coherence') OR r.scenario GLOB 'comm-scope-*')

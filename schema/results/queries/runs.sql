@@ -27,7 +27,11 @@ SELECT
   r.driver_version AS driver,
   CASE r.simulated WHEN 1 THEN 'simulated' END AS remark
 FROM v_run r
-WHERE (:tag IS NULL OR r.tag GLOB :tag)
-  AND (:runs IS NULL OR r.run IN (SELECT value FROM json_each(:runs)))
-ORDER BY r.started_at DESC, r.run DESC
-LIMIT :limit;
+-- The limit comes before the counts.
+WHERE r.run IN (
+  SELECT x.id FROM run x
+  WHERE (:tag IS NULL OR x.tag GLOB :tag)
+    AND (:runs IS NULL OR x.id IN (SELECT value FROM json_each(:runs)))
+  ORDER BY x.started_at_ns DESC, x.id DESC
+  LIMIT :limit)
+ORDER BY r.started_at_ns DESC, r.run DESC;

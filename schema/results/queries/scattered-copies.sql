@@ -26,7 +26,7 @@ WITH
     FROM v_run_case c
     WHERE c.status <> 'skipped' AND c.piece_places = 'random' AND c.flows = 1
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'scattered-copies'
-                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   curve AS (
     SELECT p.*, count(*) OVER w AS sizes, min(p.position) OVER w AS place
     FROM point p WINDOW w AS (PARTITION BY p.path, p.how, p.payload_bytes))

@@ -31,7 +31,7 @@ WITH
     FROM v_run_case c
     WHERE c.status = 'ok' AND c.piece_places = 'random' AND c.flows = 1
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'scattered-copies'
-                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   point AS (
     SELECT path, how, size, pieces, gbps, position, payload_bytes, coalesce(low, gbps) AS low,
       coalesce(high, gbps) AS high

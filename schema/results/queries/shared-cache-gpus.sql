@@ -14,7 +14,7 @@
 -- :threads (integer, default 256) per block
 WITH latest AS (
   SELECT r.run, row_number() OVER (PARTITION BY r.node, r.gpu_name, r.simulated
-                                   ORDER BY r.started_at DESC, r.run DESC) AS age
+                                   ORDER BY r.started_at_ns DESC, r.run DESC) AS age
   FROM v_run r
   WHERE r.scenario = 'shared-cache-scaling' AND ifnull(r.tag, '') GLOB :tag)
 SELECT

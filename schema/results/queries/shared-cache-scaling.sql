@@ -25,5 +25,5 @@ SELECT
 FROM v_run_case c
 WHERE c.status <> 'skipped' AND c.kind = 'stream'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'shared-cache-scaling'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
 ORDER BY c.source_index, cache DESC, c.size_bytes, c.block_threads, c.grid_blocks;

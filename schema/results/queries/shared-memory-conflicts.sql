@@ -15,7 +15,7 @@ WITH way AS (
   FROM v_run_case c
   WHERE c.space = 'shared' AND c.block_threads >= 32 AND c.status = 'ok'
     AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'shared-memory-latency'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
   GROUP BY c.source_index, c.stride_bytes)
 SELECT
   w.gpu AS gpu,

@@ -29,6 +29,6 @@ SELECT
 FROM v_run_case c
 WHERE c.space IN ('shared', 'global')
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'shared-memory-latency'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
 GROUP BY c.source_index, c.space, CASE c.space WHEN 'shared' THEN c.block ELSE c.cache END, c.block_threads
 ORDER BY c.source_index, c.space DESC, c.block = 'shared_large', c.cache DESC, c.block_threads;

@@ -23,5 +23,5 @@ SELECT
 FROM v_run_case c
 WHERE c.status <> 'skipped' AND c.block IN ('best', 'host')
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+                              ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))
 ORDER BY c.block, c.source_index, c.threads IS NULL, c.position;

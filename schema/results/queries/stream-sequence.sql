@@ -14,6 +14,16 @@
 --
 -- :run (run, default null) the run to show; null: the latest of stream
 WITH
+  asked AS (
+    SELECT coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
+                           ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1)) AS run),
+  -- v_place of that run alone.
+  place AS (
+    SELECT p.run, p.bench_case, b.block, ifnull(p.listed, p.position) AS listed
+    FROM plan_case p JOIN bench_case b ON b.id = p.bench_case WHERE p.run = (SELECT run FROM asked)
+    UNION ALL
+    SELECT a.run, a.measured_by, b.block, a.listed
+    FROM plan_alias a JOIN bench_case b ON b.id = a.bench_case WHERE a.run = (SELECT run FROM asked)),
   point AS (
     SELECT c.*, p.listed,
       CASE WHEN p.block IN ('sequence', 'alone') THEN 'best' ELSE 'simple' END AS kernel,
@@ -21,12 +31,10 @@ WITH
       d.l2_bytes,
       (SELECT c.payload_bytes / avg(m.mean_ns) FROM case_run m
        WHERE m.run = c.run AND m.bench_case = c.bench_case AND m.status = 'ok') AS mean
-    FROM v_place p
+    FROM place p
     CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
     LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index AND c.source_place = 'gpu'
-    WHERE c.status <> 'skipped' AND p.block IN ('alone', 'alone_elements', 'sequence', 'sequence_elements')
-      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
-                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1)))
+    WHERE c.status <> 'skipped' AND p.block IN ('alone', 'alone_elements', 'sequence', 'sequence_elements'))
 SELECT
   s.source_place || s.source_index AS gpu,
   s.kernel AS kernel,

@@ -22,7 +22,7 @@ WITH
     LEFT JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index AND c.source_place = 'gpu'
     WHERE c.status <> 'skipped' AND c.block IN ('threads', 'elements')
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'
-                                  ORDER BY r.started_at DESC, r.run DESC LIMIT 1))),
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   -- The last point of both curves is one case, which is measured once.
   curve AS (
     SELECT 'threads' AS series, p.* FROM point p WHERE p.block = 'threads'

@@ -15,6 +15,17 @@
 -- narrow: remark,low,high,of_first,path,warps,block,touched,order,threads,advise
 --
 -- :run (run, default null) the run to show; null: the latest of um-access
+WITH
+  asked AS (
+    SELECT coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-access'
+                           ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1)) AS run),
+  -- v_place of that run alone.
+  place AS (
+    SELECT p.run, p.bench_case, b.block, ifnull(p.listed, p.position) AS listed
+    FROM plan_case p JOIN bench_case b ON b.id = p.bench_case WHERE p.run = (SELECT run FROM asked)
+    UNION ALL
+    SELECT a.run, a.measured_by, b.block, a.listed
+    FROM plan_alias a JOIN bench_case b ON b.id = a.bench_case WHERE a.run = (SELECT run FROM asked))
 SELECT
   p.block AS measured,
   c.path AS path,
@@ -36,10 +47,8 @@ SELECT
       THEN 'one byte per page is touched and counts as the page, moved or not: no rate of a link'
         || ifnull(replace('; ' || c.note, '; pages count as touched, moved or not', ''), '')
     ELSE c.note END AS remark
-FROM v_place p
+FROM place p
 JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 JOIN flow f ON f.bench_case = c.bench_case AND f.ordinal = 0
 WHERE c.status <> 'skipped'
-  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-access'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
 ORDER BY p.listed;

@@ -11,6 +11,9 @@
 -- narrow: low,high,remark,pages_per_us
 --
 -- :run (run, default null) the run to show; null: the latest of um-coherence
+WITH asked AS (
+  SELECT coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-coherence'
+                         ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1)) AS run)
 SELECT
   replace(c.block, 'Comm_UM_Coherence_', '') AS benchmark,
   c.source_place || c.source_index AS source,
@@ -21,12 +24,12 @@ SELECT
   CASE WHEN p.moved THEN c.gbps_high END AS high,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
     WHEN NOT p.moved THEN 'nothing proves that the pages moved' END AS remark,
-  c.gbps * 1000 / (SELECT f.value FROM v_fact f
-    WHERE f.run = c.run AND f.fact = 'page_size' AND f.state = 'ok') AS pages_per_us
+  c.gbps * 1000 / (SELECT f.value
+    FROM run r JOIN environment_fact f ON f.environment = r.environment AND f.name = 'page_size' AND f.state = 'ok'
+    WHERE r.id = c.run) AS pages_per_us
 FROM v_run_case c
-LEFT JOIN (SELECT run, bench_case, min(verified) AS moved FROM v_case GROUP BY run, bench_case) p
+LEFT JOIN (
+  SELECT run, bench_case, min(verified) AS moved FROM case_run WHERE run = (SELECT run FROM asked) GROUP BY run, bench_case) p
   ON p.run = c.run AND p.bench_case = c.bench_case
-WHERE c.status <> 'skipped'
-  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-coherence'
-                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+WHERE c.status <> 'skipped' AND c.run = (SELECT run FROM asked)
 ORDER BY c.block, c.source_index, c.target_index, c.size_bytes;
