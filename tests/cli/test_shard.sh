@@ -221,6 +221,7 @@ shard=$(find late -name 'd3-*.db')
 mkdir late/early
 cp "$shard" late/early/
 sqlite3 "late/early/${shard##*/}" "delete from trial where case_run in (select id from case_run where process > 2);
+  delete from case_note where case_run in (select id from case_run where process > 2);
   delete from case_run where process > 2; delete from process where id > 2;
   update run set status = 'running', ended_at_ns = null"
 run_ok merge late.db late/early
