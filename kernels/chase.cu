@@ -51,9 +51,31 @@ __device__ __forceinline__ void note_time(const struct chase_arguments &argument
   }
 }
 
+/* Blocks are on the SMs in the order of their numbers, so that the one whose turn it is always is
+ * on one. */
+static __device__ __forceinline__ void wait_for_turn(const struct chase_arguments &arguments) {
+  if (arguments.turn != 0 && threadIdx.x == 0) {
+    while (*(volatile uint32_t *)arguments.turn != blockIdx.x) {
+#if __CUDA_ARCH__ >= 700
+      __nanosleep(500);
+#endif
+    }
+  }
+  __syncthreads();
+}
+
+static __device__ __forceinline__ void end_turn(const struct chase_arguments &arguments) {
+  __syncthreads();
+  if (arguments.turn != 0 && threadIdx.x == 0) {
+    __threadfence();
+    *(volatile uint32_t *)arguments.turn = blockIdx.x + 1 < gridDim.x ? blockIdx.x + 1 : 0;
+  }
+}
+
 template <typename LOAD, typename ADDRESS>
 static __device__ __forceinline__ ADDRESS chase(const struct chase_arguments &arguments, LOAD &load,
                                                 ADDRESS at) {
+  wait_for_turn(arguments);
   at = chase_follow(load, at, arguments.warm_hops);
   arrived(at);
   __syncthreads();
@@ -64,6 +86,7 @@ static __device__ __forceinline__ ADDRESS chase(const struct chase_arguments &ar
   const uint64_t end_cycle = clock_cycles();
   const uint64_t end_ns = global_timer_ns();
   note_time(arguments, end_cycle - start_cycle, end_ns - start_ns);
+  end_turn(arguments);
   return at;
 }
 

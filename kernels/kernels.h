@@ -194,6 +194,8 @@ struct chase_arguments {
   uint64_t warm_hops;
   uint64_t table;
   uint64_t table_bytes;
+  uint64_t turn; /* 0: all blocks at once. Else they go one after the other: the number of the
+                    block, 4 bytes, 0 at first */
 };
 enum { CHASE_OWN_SHARED_BYTES = 16 }; /* of a block, beside the table */
 struct chase_time {
@@ -234,7 +236,8 @@ struct stream_arguments {
   uint64_t spans;
   uint64_t size_bytes;
   uint32_t passes;
-  uint32_t reserved;
+  uint32_t
+      parts; /* of a read: block b reads part b modulo parts of the arrays; 0 = as many as blocks */
 };
 
 /* haul_stream_fill<<<any, any>>>: the first `count` elements become stream_bits() of the values.

@@ -8,11 +8,11 @@ template <typename T, int N> struct __align__(sizeof(T) * N) pack {
   T items[N];
 };
 
-/* Where a thread is in an array of `count` packs. A tile is one access of each thread of a block,
- * UNROLL times. */
-#define STREAM_TILES(first, count, unroll)                                                         \
-  for (uint64_t first = (uint64_t)blockIdx.x * blockDim.x * (unroll) + threadIdx.x,                \
-                stride_ = (uint64_t)gridDim.x * blockDim.x * (unroll);                             \
+/* Where a thread of part `part` of `parts` is in an array of `count` packs. A tile is one access of
+ * each thread of a block, UNROLL times. */
+#define STREAM_TILES(first, count, unroll, part, parts)                                            \
+  for (uint64_t first = (uint64_t)(part)*blockDim.x * (unroll) + threadIdx.x,                      \
+                stride_ = (uint64_t)(parts)*blockDim.x * (unroll);                                 \
        first < (count); first += stride_)
 
 static __device__ __forceinline__ uint64_t thread_in_grid() {
@@ -123,7 +123,7 @@ static __device__ __forceinline__ void map_tile(const struct stream_arguments &a
 template <typename LOAD, typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void map_pass(const struct stream_arguments &arguments) {
   const uint64_t count = arguments.size_bytes / (sizeof(T) * N);
-  STREAM_TILES(first, count, UNROLL) {
+  STREAM_TILES(first, count, UNROLL, blockIdx.x, gridDim.x) {
     if (first + (uint64_t)(UNROLL - 1) * blockDim.x < count) {
       map_tile<LOAD, OP, T, N, UNROLL>(arguments, first);
     } else {
@@ -160,7 +160,7 @@ static __device__ __forceinline__ void stream_map(const struct stream_arguments 
 /* Operations with a sum. */
 struct op_read {
   typedef uint32_t sum;
-  enum { INPUTS = 1 };
+  enum { INPUTS = 1, HAS_PARTS = 1 };
   static __device__ __forceinline__ uint32_t add(uint32_t so_far, uint32_t a, uint32_t) {
     return so_far + a;
   }
@@ -170,7 +170,7 @@ struct op_read {
 /* Products of f32 are exact in f64. */
 template <typename T> struct op_dot {
   typedef double sum;
-  enum { INPUTS = 2 };
+  enum { INPUTS = 2, HAS_PARTS = 0 };
   static __device__ __forceinline__ double add(double so_far, T a, T b) {
     return fma((double)a, (double)b, so_far);
   }
@@ -206,7 +206,10 @@ template <typename LOAD, typename OP, typename T, int N, int UNROLL>
 static __device__ __forceinline__ void sum_pass(const struct stream_arguments &arguments,
                                                 typename OP::sum (&sums)[UNROLL]) {
   const uint64_t count = arguments.size_bytes / (sizeof(T) * N);
-  STREAM_TILES(first, count, UNROLL) {
+  const bool has_parts = OP::HAS_PARTS && arguments.parts != 0;
+  const uint32_t parts = has_parts ? arguments.parts : gridDim.x;
+  const uint32_t part = has_parts ? blockIdx.x % arguments.parts : blockIdx.x;
+  STREAM_TILES(first, count, UNROLL, part, parts) {
     if (first + (uint64_t)(UNROLL - 1) * blockDim.x < count) {
       sum_tile<LOAD, OP, T, N, UNROLL>(arguments, first, sums);
     } else {
@@ -218,7 +221,8 @@ static __device__ __forceinline__ void sum_pass(const struct stream_arguments &a
   const T *a = (const T *)arguments.a;
   const T *b = (const T *)arguments.b;
   const uint64_t elements = arguments.size_bytes / sizeof(T);
-  for (uint64_t i = count * N + thread_in_grid(); i < elements; i += threads_of_grid()) {
+  for (uint64_t i = count * N + (uint64_t)part * blockDim.x + threadIdx.x; i < elements;
+       i += (uint64_t)parts * blockDim.x) {
     sums[0] = OP::add(sums[0], a[i], OP::INPUTS > 1 ? b[i] : (T)0);
   }
 }

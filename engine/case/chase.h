@@ -23,6 +23,13 @@ ENUM_NAMES_DECLARE(chase_access, CHASE_ACCESS_LIST)
   X(CHASE_STRIDED, "strided")
 ENUM_NAMES_DECLARE(chase_order, CHASE_ORDER_LIST)
 
+/* The SMs whose threads load. Their distance to memory and links differs: on an H100 the latency of
+ * a peer's memory is 793 to 859 ns by SM. */
+#define CHASE_SM_LIST(X)                                                                           \
+  X(CHASE_SM_ONE, "one")   /* the one that gets the first block, or those that get `blocks` */     \
+  X(CHASE_SM_EACH, "each") /* all, one block on each, one after the other: their mean */
+ENUM_NAMES_DECLARE(chase_sm, CHASE_SM_LIST)
+
 /* How much of an SM's memory is L1 cache; the rest is shared memory (the carve-out). */
 #define L1_SIZE_LIST(X)                                                                            \
   X(L1_SIZE_AUTO, "auto") /* as the driver chooses */                                              \
@@ -49,11 +56,12 @@ struct chase {
   enum chase_order order;
   enum cache_level cache;   /* global only; by bulk: L2 */
   uint32_t threads;         /* per block; 0 = one */
-  uint32_t blocks;          /* 0 = one */
+  uint32_t blocks;          /* 0 = one; sm each: as many as the GPU has SMs */
   uint64_t hops;            /* loads of each thread in one iteration; 0: the case has no chase */
   enum chase_access access; /* shared: by load */
   enum l1_size l1_size;     /* global through the L1 only */
   uint32_t element_bytes;   /* global by load only: 8, an address, or 4, its lower half; 0 = 8 */
+  enum chase_sm sm;
 };
 
 #endif

@@ -37,8 +37,8 @@ enum { STREAM_METHOD_VERSION = 1, STREAM_PASSES_METHOD_VERSION = 2 };
 /* struct stream: as many blocks as cover the arrays once. */
 #define STREAM_GRID_FULL UINT32_MAX
 
-/* payload_bytes of the case is
- * stream_op_arrays(op) * size_bytes * passes, and so is traffic_bytes. */
+/* payload_bytes of the case is stream_op_arrays(op) * size_bytes * stream_sweeps(stream), and so is
+ * traffic_bytes. */
 struct stream {
   enum stream_op op;
   enum number_type type;  /* f32 or f64 */
@@ -58,6 +58,16 @@ struct stream {
    * other over three arrays; a trial is the other three, and then the one that is timed. */
   enum stream_order order;
   enum cache_level cache; /* GPU only: l2 of copy and read alone, whose loads then pass the L1 */
+  /* GPU and read only: block b goes over part b modulo parts of the array, so that blocks, and the
+   * SMs that have them, read the same bytes at about the same time; grid is a multiple of it. 0:
+   * each block has a part of its own. */
+  uint32_t parts;
 };
+
+/* How often an iteration goes over the arrays. */
+static inline uint64_t stream_sweeps(const struct stream *stream) {
+  return (uint64_t)(stream->passes > 0 ? stream->passes : 1) *
+         (stream->parts > 0 ? stream->grid / stream->parts : 1);
+}
 
 #endif

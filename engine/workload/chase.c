@@ -395,6 +395,7 @@ static struct chase_gpu_request request_of(const struct chase *chase) {
       .peer = chase->space == CHASE_PEER ? chase->memory.index : -1,
       .threads = block_threads(chase),
       .blocks = chase->blocks > 0 ? chase->blocks : 1,
+      .in_turn = chase->sm == CHASE_SM_EACH,
       .shared_bytes = chase->space == CHASE_SHARED ? (uint32_t)chase->footprint_bytes : 0,
       .l1_size = chase->l1_size,
   };

@@ -12,6 +12,7 @@ struct chase_gpu {
   struct chase_time *times;
   uint64_t positions_device;
   uint64_t times_device;
+  CUdeviceptr turn; /* in the GPU's memory, so that polling it crosses no link; 0 = none */
 };
 
 static enum status chase_gpu_allocate(struct chase_gpu *gpu, struct error *err) {
@@ -33,6 +34,17 @@ static enum status chase_gpu_allocate(struct chase_gpu *gpu, struct error *err) 
   gpu->positions_device = device;
   gpu->times_device = device + positions_bytes;
   return status;
+}
+
+static enum status chase_gpu_allocate_turn(struct chase_gpu *gpu, struct error *err) {
+  const struct cuda_driver *driver = &gpu->session->driver;
+  CUstream stream = gpu->session->gpus[gpu->request.gpu].stream;
+  enum status status = cuda_check(driver, driver->cuMemAlloc(&gpu->turn, sizeof(uint32_t)), err,
+                                  "allocating the turn of a chase");
+  status = THEN(status,
+                cuda_check(driver, driver->cuMemsetD8Async(gpu->turn, 0, sizeof(uint32_t), stream),
+                           err, "writing the turn of a chase"));
+  return THEN(status, cuda_session_wait(gpu->session, stream, "writing the turn of a chase", err));
 }
 
 /* More shared memory than a kernel gets without asking. */
@@ -82,6 +94,9 @@ enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_r
     status = THEN(status, ask_for_l1(made, err));
   }
   status = THEN(status, chase_gpu_allocate(made, err));
+  if (request->in_turn) {
+    status = THEN(status, chase_gpu_allocate_turn(made, err));
+  }
   if (status != STATUS_OK) {
     chase_gpu_free(made);
     return status;
@@ -92,6 +107,9 @@ enum status chase_gpu_new(struct cuda_session *session, const struct chase_gpu_r
 
 void chase_gpu_free(struct chase_gpu *gpu) {
   if (gpu != NULL) {
+    if (gpu->turn != 0) {
+      (void)gpu->session->driver.cuMemFree(gpu->turn);
+    }
     if (gpu->positions != NULL) {
       (void)gpu->session->driver.cuMemFreeHost(gpu->positions);
     }
@@ -124,6 +142,7 @@ enum status chase_gpu_enqueue(struct chase_gpu *gpu, uint64_t table, uint64_t wa
       .warm_hops = warm_hops,
       .table = table,
       .table_bytes = request->shared_bytes,
+      .turn = gpu->turn,
   };
   enum status status = cuda_session_use(gpu->session, request->gpu, err);
   return THEN(status, cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,
@@ -132,11 +151,18 @@ enum status chase_gpu_enqueue(struct chase_gpu *gpu, uint64_t table, uint64_t wa
 }
 
 void chase_gpu_times(const struct chase_gpu *gpu, struct chase_times *times) {
+  struct chase_times sum = {0};
   *times = (struct chase_times){0};
   for (uint32_t i = 0; i < gpu->request.blocks; i++) {
     const struct chase_time *time = &gpu->times[i];
+    sum.cycles += time->cycles;
+    sum.elapsed_ns += time->elapsed_ns;
     times->cycles = time->cycles > times->cycles ? time->cycles : times->cycles;
     times->elapsed_ns = time->elapsed_ns > times->elapsed_ns ? time->elapsed_ns : times->elapsed_ns;
+  }
+  if (gpu->request.in_turn) {
+    *times = (struct chase_times){sum.cycles / gpu->request.blocks,
+                                  sum.elapsed_ns / gpu->request.blocks};
   }
 }
 

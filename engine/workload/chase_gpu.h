@@ -15,11 +15,12 @@ struct chase_gpu_request {
   int32_t peer;     /* the GPU whose memory they read, to which access is switched on; -1 = none */
   uint32_t threads; /* per block */
   uint32_t blocks;
+  bool in_turn;          /* one block after the other */
   uint32_t shared_bytes; /* of each block: the table of KERNEL_CHASE_SHARED; else 0 */
   enum l1_size l1_size;
 };
 
-/* What a run took, of the slowest thread. */
+/* What a run took, of the slowest thread; of blocks in turn, their mean. */
 struct chase_times {
   uint64_t cycles;
   uint64_t elapsed_ns;

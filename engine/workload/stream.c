@@ -110,10 +110,6 @@ static uint32_t element_bytes_of(const struct stream *stream) {
   return stream->type == NUMBER_F64 ? 8 : 4;
 }
 
-static uint32_t passes_of(const struct stream *stream) {
-  return stream->passes > 0 ? stream->passes : 1;
-}
-
 static const struct stream_place *place_of(const struct stream *stream) {
   return stream->memory.place == PLACE_GPU ? &stream_gpu : &stream_host;
 }
@@ -136,6 +132,10 @@ static const char *stream_shape_unsupported_reason(const struct stream *stream,
   }
   if (shape.block > BLOCK_MAX || shape.grid > INT32_MAX) {
     return "a block has at most 1024 threads, and a grid at most 2147483647 blocks";
+  }
+  if (stream->parts > 0 && (stream->op != STREAM_READ || stream->grid == STREAM_GRID_FULL ||
+                            stream->grid == 0 || stream->grid % stream->parts != 0)) {
+    return "parts are those of a read, whose grid is a multiple of them";
   }
   const uint32_t resident = stream_resident_grid(gpu, shape.block, SM_THREADS);
   if (stream->passes > 1 && resident > 0 && shape.grid > resident) {
@@ -209,9 +209,10 @@ static const char *host_unsupported_reason(const struct stream *stream,
     return reason;
   }
   if (stream->block != 0 || stream->grid != 0 || stream->vector_bytes != 0 || stream->unroll != 0 ||
-      stream->clock != STREAM_CLOCK_EVENT || is_in_sequence(stream) || stream->cache != CACHE_L1) {
-    return "block, grid, vector_bytes, unroll, clock = \"cycles\", order = \"sequence\" and cache "
-           "are a GPU's: host threads have none";
+      stream->clock != STREAM_CLOCK_EVENT || is_in_sequence(stream) || stream->cache != CACHE_L1 ||
+      stream->parts != 0) {
+    return "block, grid, vector_bytes, unroll, clock = \"cycles\", order = \"sequence\", cache and "
+           "parts are a GPU's: host threads have none";
   }
   return NULL;
 }
@@ -523,7 +524,8 @@ static long double expected_dot(const struct stream_state *state) {
 
 static enum status verify_dot(const struct stream_state *state, const struct stream_parts *parts,
                               struct error *err) {
-  const long double expected = expected_dot(state) * passes_of(&state->bench->work->stream);
+  const long double expected =
+      expected_dot(state) * (long double)stream_sweeps(&state->bench->work->stream);
   const long double tolerance = ldexpl((long double)parts->depth, -ROUNDING_BITS) * expected;
   long double sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
@@ -543,7 +545,7 @@ static enum status verify_read(const struct stream_state *state, const struct st
                                struct error *err) {
   const struct stream *stream = &state->bench->work->stream;
   const uint32_t expected =
-      stream_words_sum(stream->size_bytes / sizeof(uint32_t)) * passes_of(stream);
+      stream_words_sum(stream->size_bytes / sizeof(uint32_t)) * (uint32_t)stream_sweeps(stream);
   uint32_t sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
     sum += (uint32_t)parts->bits[i];

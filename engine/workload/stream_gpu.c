@@ -102,6 +102,7 @@ static struct stream_arguments stream_gpu_arguments(const struct stream *stream,
       .b = address_of(arrays->b),
       .size_bytes = stream->size_bytes,
       .passes = stream->passes > 0 ? stream->passes : 1,
+      .parts = stream->parts,
   };
 }
 

@@ -92,7 +92,7 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   const bool loaded = bench->kind != CASE_TRANSFER && bench->flow_count > 0;
   double timed_ns = cost.work_ns * estimate_iterations_of(measure, &cost);
   timed_ns = loaded ? fmax(timed_ns, estimate_loads_ns(bench, machine)) : timed_ns;
-  const double trial_ns = timed_ns + TRIAL_OVERHEAD_NS + cost.flush_ns +
+  const double trial_ns = timed_ns * fmax(cost.turns, 1) + TRIAL_OVERHEAD_NS + cost.flush_ns +
                           (measure->verify == VERIFY_EVERY ? cost.check_ns : 0);
   const double spread = cost.host_spread            ? SPREAD_HOST
                         : bench->kind == CASE_CHASE ? SPREAD_LATENCY

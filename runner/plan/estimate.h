@@ -36,6 +36,7 @@ struct cost {
   double fill_ns;        /* once, before the first trial */
   double check_ns;       /* a verification */
   double flush_ns;       /* before a trial */
+  double turns;          /* a trial's time is the mean of so many turns; 0 = one */
   bool host_spread;      /* processors, or the driver's paging, have a part in it */
 };
 

@@ -27,9 +27,15 @@ static void plan_chase_emit(struct expander *x, const struct setting *setting, i
   union work work = {.chase = setting->work.chase};
   work.chase.gpu = gpu;
   work.chase.memory = memory;
+  const char *reason = NULL;
+  if (work.chase.sm == CHASE_SM_EACH) {
+    work.chase.blocks = x->machine->gpus[gpu].sm_count;
+    reason =
+        work.chase.blocks == 0 ? "how many SMs the GPU has is not known: use sm = \"one\"" : NULL;
+  }
   struct bench_case bench = {.work = &work, .operations = work.chase.hops};
   expand_emit_beside(x, setting, memory, (struct endpoint){PLACE_GPU, gpu, MEMORY_DEVICE}, &bench,
-                     NULL);
+                     reason);
 }
 
 static void plan_chase_expand(struct expander *x, const struct setting *setting) {
@@ -139,13 +145,14 @@ static void plan_chase_cost(const struct bench_case *bench, const struct machine
   cost->work_ns = (double)chase->hops *
                   (plan_chase_hop_ns(chase, machine) + plan_chase_wait_ns(bench, machine));
   cost->iterations_max = ITERATIONS_MAX;
+  cost->turns = chase->sm == CHASE_SM_EACH ? chase->blocks : 1;
   cost->fill_ns = elements * ELEMENT_NS + (double)chase->footprint_bytes * 1e9 / IMAGE_RATE;
   if (own && chase->footprint_bytes <= 2 * machine->gpus[chase->gpu].l2_bytes) {
     const double lines = fmin(elements, (double)chase->footprint_bytes / LINE_BYTES);
     cost->fill_ns += lines * DRAM_HOP_NS + (elements - lines) * L2_HOP_NS; /* walked once */
   }
   if (own && chase->cache == CACHE_L1 && chase->footprint_bytes <= WARM_L1_BYTES) {
-    cost->flush_ns = elements * L2_HOP_NS;
+    cost->flush_ns = elements * L2_HOP_NS * cost->turns;
   }
 }
 

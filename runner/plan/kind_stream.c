@@ -86,16 +86,18 @@ static bool plan_stream_memory(const struct bench_case *bench, uint32_t i, struc
 }
 
 /* Whether caches may serve what a pass reads and writes, in place of the memory: the L2 cache, or
- * the L1 caches of all SMs where a kernel passes several times. What only reads, once after a
- * flush, comes from memory; what is written may stay. */
+ * the L1 caches of all SMs where a kernel passes several times. What several blocks read at about
+ * the same time comes from memory once. What only reads, once after a flush, comes from memory;
+ * what is written may stay. */
 static bool plan_stream_is_cached(const struct bench_case *bench, const struct gpu *gpu) {
   const struct stream *stream = &bench->work->stream;
   const uint64_t footprint_bytes = plan_stream_arrays(stream) * stream->size_bytes;
   const bool reads_alone = stream->op == STREAM_READ || stream->op == STREAM_DOT;
-  if (stream->passes == 1 && reads_alone && bench->measure.device_cache == CACHE_FLUSHED) {
+  if (stream->passes == 1 && stream->parts == 0 && reads_alone &&
+      bench->measure.device_cache == CACHE_FLUSHED) {
     return false;
   }
-  return bound_l2_may_serve(gpu, footprint_bytes) ||
+  return stream->parts > 0 || bound_l2_may_serve(gpu, footprint_bytes) ||
          (stream->passes > 1 && footprint_bytes <= gpu->sm_count * L1_BYTES_MOST);
 }
 
@@ -104,7 +106,7 @@ static void plan_stream_bound(const struct bench_case *bench, const struct machi
                               struct bound *bound) {
   const struct stream *stream = &bench->work->stream;
   const uint64_t arrays_bytes = plan_stream_arrays_bytes(stream);
-  bound->payload_bytes = arrays_bytes * stream->passes;
+  bound->payload_bytes = arrays_bytes * stream_sweeps(stream);
   bound->traffic_bytes = bound->payload_bytes;
   if (stream->memory.place != PLACE_GPU) {
     return;

@@ -17,6 +17,10 @@ static bool chase_asks_for_l1(const void *work) {
   return chase_is_global(work) && ((const union work *)work)->chase.l1_size != L1_SIZE_AUTO;
 }
 
+static bool chase_is_by_each_sm(const void *work) {
+  return ((const union work *)work)->chase.sm != CHASE_SM_ONE;
+}
+
 static const struct field chase_fields[] = {
     KIND_KEY(CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
              .required = true,
@@ -71,6 +75,11 @@ static const struct field chase_fields[] = {
              .default_text = "auto", .applies = chase_asks_for_l1,
              HELP("How much of an SM's memory is L1 cache: as the driver chooses, or as much or as "
                   "little as the GPU can, which is the rest of the largest shared memory")),
+    KIND_KEY(CHASE, "sm", "sm", WORDS(chase_sm_names), SETTING(work.chase.sm),
+             .default_text = "one", .applies = chase_is_by_each_sm,
+             HELP("SMs whose threads load: the one that gets the first block, or each in turn, so "
+                  "that the time is "
+                  "the mean over all: SMs are not equally far from memory and links")),
 };
 
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
@@ -168,9 +177,14 @@ static void chase_check_keys(struct reader *reader, const struct block *block) {
   static const char *const of_global[] = {"cache", "element_bytes", "l1_size", NULL};
   static const char *const of_memory[] = {"access", NULL};
   struct subject subject = {reader, block, 0, 0};
+  static const char *const of_blocks[] = {"blocks", NULL};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
   chase_check_place(&subject, spaces);
   chase_check_memory(&subject, spaces);
+  if ((entry_word_set(subject_find(&subject, "sm")) & BIT(CHASE_SM_EACH)) != 0) {
+    subject_refuse_keys(&subject, of_blocks, "sm \"one\"",
+                        ": sm \"each\" has one block on each SM");
+  }
   if (spaces != 0 && (spaces & BIT(CHASE_GLOBAL)) == 0) {
     subject_refuse_keys(&subject, of_global, "space \"global\"", ": only space \"global\" uses it");
   }

@@ -17,6 +17,10 @@ static bool stream_is_past_l1(const void *work) {
   return stream_is_on_gpu(work) && ((const union work *)work)->stream.cache == CACHE_L2;
 }
 
+static bool stream_has_parts(const void *work) {
+  return ((const union work *)work)->stream.parts != 0;
+}
+
 static const struct field stream_fields[] = {
     KIND_KEY(STREAM, "op", "op", WORDS(stream_op_names), SETTING(work.stream.op), .required = true,
              HELP("Operation per element: copy out = a, mul out = s a, add out = a + b, triad out "
@@ -73,6 +77,13 @@ static const struct field stream_fields[] = {
         .default_text = "l1", .applies = stream_is_past_l1,
         HELP("The nearest cache that loads may hit, of copy and read: with l2 they pass the L1 "
              "cache; write stores past it anyhow")),
+    KIND_KEY(STREAM, "parts", "parts", COUNT(1, 0x1p31 - 1), SETTING(work.stream.parts),
+             .zero_word = "auto", .default_text = "auto", .applies = stream_has_parts,
+             HELP("Of read: parts that the array is divided into, block number b going over part b "
+                  "modulo parts; `grid` "
+                  "is a multiple of it. Blocks with the same part read the same bytes at about the "
+                  "same time, which "
+                  "an L2 cache serves faster. \"auto\": a part of its own for each block")),
 };
 
 static void stream_finish(const struct block *block, struct setting *setting) {
@@ -112,8 +123,8 @@ static void check_type(struct subject *subject) {
 }
 
 static void stream_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_gpu[] = {"per_sm", "block", "grid", "vector_bytes", "unroll", "clock",
-                                       "order",  "cache", NULL};
+  static const char *const of_gpu[] = {"per_sm", "block", "grid",  "vector_bytes", "unroll",
+                                       "clock",  "order", "cache", "parts",        NULL};
   static const char *const of_node[] = {"threads", NULL};
   struct subject subject = {reader, block, 0, 0};
   const struct entry *gpu = subject_find(&subject, "at.gpu");
@@ -175,6 +186,11 @@ static bool stream_check_setting(struct reader *reader, const struct block *bloc
                           (unsigned long long)stream->size_bytes, number_type_text(stream->type),
                           element_bytes);
   }
+  const struct entry *parts = subject_find(&subject, "parts");
+  if (parts != NULL && stream->parts > 0 && stream->op != STREAM_READ) {
+    return subject_refuse(&subject, parts, parts->node->span, "op \"read\"",
+                          "parts: %s has a part for each block", stream_op_text(stream->op));
+  }
   if (vector != NULL && stream->vector_bytes > 0 && stream->vector_bytes < element_bytes) {
     return subject_refuse(&subject, vector, vector->node->span, "at least one number",
                           "vector_bytes: %u is less than one %s", stream->vector_bytes,
@@ -191,14 +207,14 @@ static const char *const stream_checked[] = {"size", "type",  "vector_bytes", "u
                                              "op",   "order", "cache",        NULL};
 
 const struct scenario_kind scenario_kind_stream = {
-    .section = {SECTION_ROOT, "stream", true, "[[stream]]",
-                "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
-                "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
-                "as in STREAM, each array once: two arrays for copy, mul and dot, three "
-                "for add and triad, one for read and write. `threads` is for nodes only; "
-                "`per_sm`, `block`, `grid`, `vector_bytes`, `unroll`, `clock`, `order` and `cache` "
-                "are for "
-                "GPUs only."},
+    .section =
+        {SECTION_ROOT, "stream", true, "[[stream]]",
+         "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
+         "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
+         "as in STREAM, each array once: two arrays for copy, mul and dot, three "
+         "for add and triad, one for read and write. `threads` is for nodes only; "
+         "`per_sm`, `block`, `grid`, `vector_bytes`, `unroll`, `clock`, `order`, `cache` and "
+         "`parts` are for GPUs only."},
     .fields = stream_fields,
     .field_count = sizeof stream_fields / sizeof *stream_fields,
     .finish = stream_finish,

@@ -62,6 +62,20 @@ static void every_space_and_order(void **state) {
   }
 }
 
+/* The time of SMs in turn is their mean; each has its own way along the chain. */
+static void each_sm_in_turn(void **state) {
+  const struct fixture *fixture = *state;
+  const uint32_t sms = fixture->machine->gpus[0].sm_count;
+  const double farthest = 0.1; /* tests/fake_cuda/driver/caches.c: SM_FARTHEST */
+  struct bench_case bench_case = chase_case(CHASE_PEER, peer);
+  const double one = cycles_of(*state, &bench_case);
+  work.chase.sm = CHASE_SM_EACH;
+  work.chase.blocks = sms;
+  const double each = cycles_of(*state, &bench_case);
+  const double expected = 1 + farthest * (sms - 1) / (2.0 * sms);
+  assert_true(each / one > expected - 0.002 && each / one < expected + 0.002);
+}
+
 /* Elements of the GPU's memory are written in parts: several, the last one short; one each. */
 static void a_footprint_of_several_parts(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
@@ -281,6 +295,7 @@ static void unsupported_chase_gives_its_reason(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_space_and_order),
+      cmocka_unit_test(each_sm_in_turn),
       cmocka_unit_test(a_footprint_of_several_parts),
       cmocka_unit_test(cache_of_the_chase_follows_the_footprint),
       cmocka_unit_test(l2_keeps_nothing_of_what_it_cannot_hold),

@@ -83,6 +83,29 @@ static void one_thread_and_many_blocks(void **state) {
   }
 }
 
+/* Blocks with the same part read its bytes as often as there are such blocks. */
+static void parts_are_read_by_several_blocks(void **state) {
+  const struct fixture *fixture = *state;
+  char reason[CASE_REASON_MAX];
+  struct bench_case bench_case =
+      stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_READ, NUMBER_F64);
+  work.stream.grid = 12;
+  work.stream.parts = 4;
+  assert_int_equal(stream_sweeps(&work.stream), 3);
+  run_verified(*state, &bench_case);
+  work.stream.passes = 2;
+  assert_int_equal(stream_sweeps(&work.stream), 6);
+  run_verified(*state, &bench_case);
+  const char *const why = "a multiple";
+  work.stream.parts = 5;
+  assert_non_null(
+      strstr(engine_case_unsupported_reason(&bench_case, fixture->machine, reason), why));
+  work.stream.parts = 4;
+  work.stream.op = STREAM_DOT;
+  assert_non_null(
+      strstr(engine_case_unsupported_reason(&bench_case, fixture->machine, reason), why));
+}
+
 /* Blocks that wait for others to end would make all passes over parts of the arrays. */
 static void passes_need_all_blocks_at_once(void **state) {
   const struct fixture *fixture = *state;
@@ -300,6 +323,7 @@ int main(void) {
       cmocka_unit_test(every_operation_on_a_gpu),
       cmocka_unit_test(every_operation_on_the_host),
       cmocka_unit_test(one_thread_and_many_blocks),
+      cmocka_unit_test(parts_are_read_by_several_blocks),
       cmocka_unit_test(passes_need_all_blocks_at_once),
       cmocka_unit_test(loads_past_the_l1_cache),
       cmocka_unit_test(operations_in_sequence),

@@ -86,12 +86,14 @@ void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses 
 DEFINE_MAP(f32, float)
 DEFINE_MAP(f64, double)
 
-static uint64_t sum_words(const struct stream_arguments *stream, const uint32_t *a) {
+static uint64_t sum_words(const struct kernel_launch *launch, const struct stream_arguments *stream,
+                          const uint32_t *a) {
+  const uint64_t sweeps = stream->passes * (stream->parts > 0 ? launch->grid / stream->parts : 1);
   uint32_t sum = 0;
   for (uint64_t i = 0; i < stream->size_bytes / sizeof *a; i++) {
     sum += a[i];
   }
-  return (uint32_t)(sum * stream->passes);
+  return (uint32_t)(sum * sweeps);
 }
 
 static uint64_t sum_products(const struct stream_arguments *stream, bool wide, const void *a,
@@ -119,7 +121,7 @@ static void stream_sum(struct kernel_launch *launch, const struct stream_argumen
     return;
   }
   memset(results, 0, launch->grid * sizeof *results); /* one block does it all */
-  results[0] = b == NULL ? sum_words(stream, a) : sum_products(stream, wide, a, b);
+  results[0] = b == NULL ? sum_words(launch, stream, a) : sum_products(stream, wide, a, b);
 }
 
 static void stream_map(const char *name, bool wide, const struct stream_arguments *stream,

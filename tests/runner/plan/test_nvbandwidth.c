@@ -185,7 +185,10 @@ static void latencies(void **state) {
     assert_int_equal(chase->footprint_bytes, chase->space == CHASE_HOST ? 64 << 20 : 2 << 20);
     assert_int_equal(chase->stride_bytes, 128);
     assert_int_equal(chase->order, CHASE_RANDOM);
-    assert_int_equal(chase->hops, 4096);
+    const bool each = chase->space == CHASE_PEER; /* SM, in turn */
+    assert_int_equal(chase->sm, each ? CHASE_SM_EACH : CHASE_SM_ONE);
+    assert_int_equal(chase->blocks, each ? f.machine->gpus[chase->gpu].sm_count : 1);
+    assert_int_equal(chase->hops, each ? 32 : 4096);
     assert_int_equal(bench->payload_bytes, 0);
     assert_int_equal(bench->flow_count, 0);
     assert_int_equal(bench->limit, LIMIT_UNKNOWN);

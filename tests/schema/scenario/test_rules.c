@@ -226,6 +226,7 @@ static const struct mistake mistakes[] = {
     {CHASE_BLOCK "space = \"shared\"\nof.memory = @\"pinned\"\n",
      "shared does not read \"pinned\" memory", NULL},
     {CHASE_BLOCK "space = \"host\"\n@cache = \"l2\"\n", "cache: only space", NULL},
+    {CHASE_BLOCK "space = \"host\"\n@blocks = 2\nsm = \"each\"\n", "blocks: sm \"each\" has", NULL},
     {CHASE_BLOCK "space = \"global\"\nstride = @4\n", "4 is not a multiple of 8", NULL},
     {CHASE_BLOCK "space = \"global\"\nelement_bytes = 4\nstride = @6\n", "not a multiple of 4",
      NULL},
