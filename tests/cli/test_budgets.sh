@@ -9,7 +9,7 @@ if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   exit 77
 fi
 small=(--set transfer.size=64KiB --set stream.size=64KiB --set measure.min_trial=20us --set measure.max_time=1ms
-  --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=16KiB)
+  --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=32KiB)
 
 # No more than LINES, and none wider than the terminal.
 within() { # LINES COMMAND...

@@ -6,7 +6,7 @@
 skip_emulated 'has no NUMA, which cases remark'
 fake_driver h200x4 || exit 77
 small=(--set transfer.size=64KiB --set stream.size=64KiB --set measure.min_trial=20us --set measure.max_time=1ms
-  --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=16KiB)
+  --set measure.telemetry=off --set chase.hops=64 --set chase.footprint=32KiB)
 
 begin 'all 44 tests on four GPUs'
 run_ok run nvbandwidth "${small[@]}" --db four.db
