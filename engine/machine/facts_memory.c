@@ -1,6 +1,7 @@
 /* The facts of HOST_FACT_LIST about caches, memory and what joins sockets. */
 #include "engine/base/units.h"
 
+#include "engine/machine/machine.h"
 #include "engine/machine/probe.h"
 
 #include <stdio.h>

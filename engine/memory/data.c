@@ -3,6 +3,7 @@
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/host/thread_team.h"
+#include "engine/machine/machine.h"
 #include "kernels/pattern.h"
 
 #include <stdlib.h>

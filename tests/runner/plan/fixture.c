@@ -1,6 +1,7 @@
 #include "tests/runner/plan/fixture.h"
 
 #include "engine/case/transfer.h"
+#include "engine/engine.h"
 #include "engine/machine/machine.h"
 #include "schema/machine/machine_file.h"
 #include "schema/scenario/setting.h"
