@@ -5,6 +5,7 @@
 #include "kernels/code.h"
 #include "runner/cli/options.h"
 #include "runner/console/shell_word.h"
+#include "runner/record/beside.h"
 #include "runner/record/manage.h"
 #include "runner/supervise/probe.h"
 #include "scenarios/scenarios.h"
@@ -144,7 +145,14 @@ static void command_note_opening(struct command *command, const struct database 
   if (foreign != NULL) {
     say_note(&command->common, "%s", foreign);
   }
-  command->copy_noted = command->copy_noted || note != NULL || foreign != NULL;
+  const size_t beside = command->copy_noted ? 0 : beside_count(database->path);
+  if (beside > 0) {
+    say_note(&command->common,
+             "%zu %s beside %s, which others held (%s-run-*.db): the next run there adds %s",
+             beside, strings_plural(beside, "run is", "runs are"), database->path, database->path,
+             strings_plural(beside, "it", "them"));
+  }
+  command->copy_noted = command->copy_noted || note != NULL || foreign != NULL || beside > 0;
 }
 
 enum status command_open_database(struct command *command, enum database_access access,

@@ -405,8 +405,14 @@ static enum status record_add_pending(struct record *record, const struct plan *
 
 /* One transaction for all that waits. */
 static enum status record_write_pending(struct record *record, struct error *err) {
-  RETURN_ON_ERROR(record_begin(record, err));
-  return record_finish(record, record_flush_telemetry(record, err), err);
+  enum status status;
+  do {
+    status = record_begin(record, err);
+    if (status == STATUS_OK) {
+      status = record_finish(record, record_flush_telemetry(record, err), err);
+    }
+  } while (record_again(record, status));
+  return status;
 }
 
 enum status record_case(struct record *record, const struct plan *plan,

@@ -23,6 +23,7 @@ struct merge {
   struct database *output; /* NULL until it is needed */
   const volatile sig_atomic_t *interrupted;
   bool write_ahead; /* the output is, for as long as it is merged into */
+  bool keep_journal;
   struct arena arena;
   struct merge_failure **failures; /* not written yet */
   size_t failure_count, failure_capacity;
@@ -38,6 +39,10 @@ struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupt
   }
   *merge = (struct merge){.path = path, .interrupted = interrupted};
   return merge;
+}
+
+void merge_keep_journal(struct merge *merge) {
+  merge->keep_journal = true;
 }
 
 void merge_free(struct merge *merge) {
@@ -68,7 +73,7 @@ static enum status merge_read_mode(struct merge *merge, const char *name, struct
 /* Before something is written: not on a network file system, where a write-ahead log is not safe,
  * nor for a large input, which it would hold whole. */
 static enum status merge_write_ahead(struct merge *merge, int64_t input_bytes, struct error *err) {
-  if (merge->write_ahead || merge->output->network_file_system != NULL ||
+  if (merge->write_ahead || merge->keep_journal || merge->output->network_file_system != NULL ||
       input_bytes > WRITE_AHEAD_BYTES_MAX) {
     return STATUS_OK;
   }

@@ -38,6 +38,8 @@ struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupt
  * it. */
 enum status merge_take_output(struct merge *merge, struct database *output,
                               struct error *err) CHECK_RESULT;
+/* The output's journal is left as it is, although another one is faster. */
+void merge_keep_journal(struct merge *merge);
 /* Accepts NULL. */
 void merge_free(struct merge *merge);
 /* On failure the output is as it was before this input. *fatal: it is the output that cannot be

@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/machine/check.h"
 #include "engine/machine/telemetry.h"
+#include "runner/record/beside.h"
 #include "runner/record/record_state.h"
 #include "schema/scenario/scenario.h"
 
@@ -57,22 +58,38 @@ static int64_t record_now_ns_of(const struct record *record) {
 static const char *const insert_kind_names[case_kind_name_count] = {
     CASE_KIND_LIST(INSERT_KIND_NAME_)};
 
+static void record_finalize(struct record *record) {
+  for (int i = 0; i < (int)record_statement_name_count; i++) {
+    statement_finalize(&record->statements[i]);
+  }
+  for (int i = 0; i < (int)case_kind_name_count; i++) {
+    statement_finalize(&record->insert_kind[i]);
+  }
+}
+
+/* The statements of a record, for its database. */
+static enum status record_prepare(struct record *record, struct error *err) {
+  struct database *database = record->database;
+  enum status status = STATUS_OK;
+  database_limit_time(database, 0, NULL); /* a run may take days, and waits for others */
+  for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
+    status = statement_prepare(database, record_statement_names[i], &record->statements[i], err);
+  }
+  for (int i = 0; i < (int)case_kind_name_count && status == STATUS_OK; i++) {
+    status = statement_prepare(database, insert_kind_names[i], &record->insert_kind[i], err);
+  }
+  return status;
+}
+
 /* The database is the record's, or closed on failure. */
 static enum status record_new(struct database *database, struct record **record,
                               struct error *err) {
-  enum status status = STATUS_OK;
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
-  database_limit_time(database, 0, NULL); /* a run may take days, and waits for others */
   /* Read once, so that setting the clock during a run does not shift its times. */
   opened->clock_offset_ns =
       (int64_t)clock_read_ns(CLOCK_REALTIME) - (int64_t)clock_read_ns(CLOCK_MONOTONIC_RAW);
-  for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
-    status = statement_prepare(database, record_statement_names[i], &opened->statements[i], err);
-  }
-  for (int i = 0; i < (int)case_kind_name_count && status == STATUS_OK; i++) {
-    status = statement_prepare(database, insert_kind_names[i], &opened->insert_kind[i], err);
-  }
+  const enum status status = record_prepare(opened, err);
   if (status != STATUS_OK) {
     record_close(opened);
     return status;
@@ -106,22 +123,75 @@ enum status record_machine(const struct machine *machine, struct database **data
   return status;
 }
 
+/* ---- a database that others hold ---- */
+
+static bool record_wait(void *context, uint64_t waited_ms) {
+  const struct record *record = context;
+  if (record->path != NULL && record->place == NULL && !record->may_wait) {
+    return waited_ms < BESIDE_AFTER_MS;
+  }
+  return record->wait != NULL ? record->wait(record->wait_context, waited_ms)
+                              : waited_ms < DATABASE_BUSY_MS;
+}
+
 void record_when_locked(struct record *record, bool (*wait)(void *context, uint64_t waited_ms),
                         void *context) {
-  database_when_locked(record->database, wait, context);
+  record->wait = wait;
+  record->wait_context = context;
+  database_when_locked(record->database, record_wait, record);
+}
+
+void record_allow_beside(struct record *record) {
+  record->path = strdup(record->database->path);
+  if (record->path == NULL) {
+    abort();
+  }
+  database_when_locked(record->database, record_wait, record);
+}
+
+const char *record_place(const struct record *record) {
+  return record->place;
+}
+
+static enum status record_go_beside(struct record *record, struct error *err) {
+  struct database *database = NULL;
+  char uuid[CONTENT_KEY_MAX];
+  (void)snprintf(uuid, sizeof uuid, "%s", record->uuid);
+  if (record->run == 0) { /* its name is not that of the run, which gets one later */
+    content_uuid((uint64_t)record_now_ns_of(record) / NS_PER_MS, uuid);
+  }
+  char *place = beside_path(record->path, uuid);
+  enum status status = beside_open(record->path, place, record->run, &database, err);
+  if (status != STATUS_OK) {
+    free(place);
+    return status;
+  }
+  record_finalize(record);
+  database_close(record->database);
+  record->database = database;
+  record->place = place;
+  database_when_locked(database, record_wait, record);
+  return record_prepare(record, err);
+}
+
+bool record_again(struct record *record, enum status status) {
+  struct error ignored = {0};
+  if (status != STATUS_TIMEOUT || record->path == NULL || record->place != NULL ||
+      record->may_wait) {
+    return false;
+  }
+  record->may_wait = record_go_beside(record, &ignored) != STATUS_OK && record->place == NULL;
+  return true;
 }
 
 void record_close(struct record *record) {
   if (record == NULL) {
     return;
   }
-  for (int i = 0; i < (int)record_statement_name_count; i++) {
-    statement_finalize(&record->statements[i]);
-  }
-  for (int i = 0; i < (int)case_kind_name_count; i++) {
-    statement_finalize(&record->insert_kind[i]);
-  }
+  record_finalize(record);
   database_close(record->database);
+  free(record->path);
+  free(record->place);
   free(record->bench_cases);
   record_drop_pending(record);
   free(record->pending);
@@ -143,8 +213,11 @@ enum status record_finish(struct record *record, enum status status, struct erro
   if (status == STATUS_OK) {
     record->recorded += record->pending_count;
     record_drop_pending(record);
+    record->sample_count -= record->samples_written;
+    record->samples_written = 0;
     return STATUS_OK;
   }
+  record->samples_written = 0;
   const bool gone = database_is_gone(record->database);
   if (record->run != 0 && err->native_code == SQLITE_CONSTRAINT_FOREIGNKEY) {
     record->contested = true;
@@ -302,26 +375,33 @@ static enum status record_add_checks(struct record *record, const struct check_r
   return status;
 }
 
-enum status record_begin_run(struct record *record, const struct run_info *info,
-                             const struct machine *machine, const struct plan *plan,
-                             const struct check_result *checks, size_t check_count,
-                             struct error *err) {
+static enum status record_begin_here(struct record *record, const struct run_info *info,
+                                     const struct machine *machine, const struct plan *plan,
+                                     const struct check_result *checks, size_t check_count,
+                                     struct error *err) {
   record_forget_run(record);
-  enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = record_add_run(record, info, machine, plan, err);
-  if (status == STATUS_OK) {
-    status = record_add_checks(record, checks, check_count, err);
-  }
+  RETURN_ON_ERROR(database_begin(record->database, err));
+  enum status status = record_add_run(record, info, machine, plan, err);
+  status = THEN(status, record_add_checks(record, checks, check_count, err));
   /* Not record_finish(): a run that is rolled back has no name. */
   status = database_end(record->database, status, err);
   if (status != STATUS_OK) {
     record_forget_run(record);
-    return error_prefix(err, "the run is not begun, and nothing of it is recorded: ");
   }
-  return STATUS_OK;
+  return status;
+}
+
+enum status record_begin_run(struct record *record, const struct run_info *info,
+                             const struct machine *machine, const struct plan *plan,
+                             const struct check_result *checks, size_t check_count,
+                             struct error *err) {
+  enum status status;
+  do {
+    status = record_begin_here(record, info, machine, plan, checks, check_count, err);
+  } while (record_again(record, status));
+  return status == STATUS_OK
+             ? STATUS_OK
+             : error_prefix(err, "the run is not begun, and nothing of it is recorded: ");
 }
 
 static enum status record_start_process(struct record *record, uint32_t process, pid_t pid,
@@ -360,24 +440,30 @@ static enum status record_update_run(struct record *record, const char *run_stat
 
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) {
-  enum status status = record_begin(record, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = record_start_process(record, process, pid, record_now_ns_of(record), err);
-  return record_finish(record, status, err);
+  const int64_t now_ns = record_now_ns_of(record);
+  enum status status;
+  do {
+    status = record_begin(record, err);
+    if (status == STATUS_OK) {
+      status = record_start_process(record, process, pid, now_ns, err);
+      status = record_finish(record, status, err);
+    }
+  } while (record_again(record, status));
+  return status;
 }
 
 enum status record_process_ended(struct record *record, uint32_t process, struct error *err) {
-  enum status status = record_begin(record, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = record_flush_telemetry(record, err);
-  if (status == STATUS_OK) {
-    status = record_end_process(record, process, record_now_ns_of(record), err);
-  }
-  return record_finish(record, status, err);
+  const int64_t now_ns = record_now_ns_of(record);
+  enum status status;
+  do {
+    status = record_begin(record, err);
+    if (status == STATUS_OK) {
+      status = record_flush_telemetry(record, err);
+      status = THEN(status, record_end_process(record, process, now_ns, err));
+      status = record_finish(record, status, err);
+    }
+  } while (record_again(record, status));
+  return status;
 }
 
 enum status record_telemetry(struct record *record, const struct telemetry_sample *samples,
@@ -416,20 +502,20 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
     statement_bind_int(statement, ":other_processes", sample->other_count);
     status = statement_run(statement, err);
   }
-  if (status == STATUS_OK) {
-    record->sample_count = 0;
-  }
+  record->samples_written = status == STATUS_OK ? record->sample_count : 0;
   return status;
 }
 
 enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
                           struct error *err) {
-  enum status status = record_begin(record, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = record_add_checks(record, checks, count, err);
-  return record_finish(record, status, err);
+  enum status status;
+  do {
+    status = record_begin(record, err);
+    if (status == STATUS_OK) {
+      status = record_finish(record, record_add_checks(record, checks, count, err), err);
+    }
+  } while (record_again(record, status));
+  return status;
 }
 
 enum status record_count_outcomes(struct record *record, size_t counts[case_status_name_count],
@@ -449,15 +535,17 @@ enum status record_count_outcomes(struct record *record, size_t counts[case_stat
 
 enum status record_end_run(struct record *record, const char *run_status, const char *reason,
                            struct error *err) {
-  enum status status = record_begin(record, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
-  status = record_flush_telemetry(record, err);
-  if (status == STATUS_OK) {
-    status = record_update_run(record, run_status, reason, record_now_ns_of(record), err);
-  }
-  return record_finish(record, status, err);
+  const int64_t now_ns = record_now_ns_of(record);
+  enum status status;
+  do {
+    status = record_begin(record, err);
+    if (status == STATUS_OK) {
+      status = record_flush_telemetry(record, err);
+      status = THEN(status, record_update_run(record, run_status, reason, now_ns, err));
+      status = record_finish(record, status, err);
+    }
+  } while (record_again(record, status));
+  return status;
 }
 
 /* ---- a run that another tool measured ---- */

@@ -55,6 +55,12 @@ void record_close(struct record *record);
 void record_when_locked(struct record *record, bool (*wait)(void *context, uint64_t waited_ms),
                         void *context);
 
+/* From now on a run does not wait for others who hold the database, but goes on beside it
+ * (runner/record/beside.h). */
+void record_allow_beside(struct record *record);
+/* Where it is recorded then; NULL = in the database. */
+const char *record_place(const struct record *record);
+
 /* By how much the newest measured run in the database starts later than now, in ns; 0 = by nothing:
  * the clock was set back since. Then "latest" is not the run that is made now. */
 enum status record_clock_lag(struct record *record, int64_t *lag_ns,

@@ -67,6 +67,12 @@ struct pending_case {
 
 struct record {
   struct database *database;
+  /* Where another program may hold the database (beside.h): */
+  char *place;   /* what is recorded instead; NULL = nothing was */
+  bool may_wait; /* for as long as `wait` says: it cannot be recorded beside */
+  bool (*wait)(void *context, uint64_t waited_ms); /* NULL = DATABASE_BUSY_MS */
+  void *wait_context;
+  char *path; /* of the database; NULL = it is nobody else's */
   struct statement statements[record_statement_name_count];
   struct statement insert_kind[case_kind_name_count]; /* "case/insert_KIND" */
   int64_t run;                                        /* run.id; 0 = none begun */
@@ -80,6 +86,7 @@ struct record {
   /* Samples that wait for the next transaction. */
   struct telemetry_sample *samples;
   size_t sample_count, sample_capacity;
+  size_t samples_written;       /* in the transaction at hand */
   struct pending_case *pending; /* in the order in which they ended */
   size_t pending_count, pending_capacity;
   bool contested;            /* another process records the same run */
@@ -125,6 +132,10 @@ const char *record_fact(const struct machine *machine, const char *name);
 /* Forget the run that the record served before. */
 void record_forget_run(struct record *record);
 
+/* After an operation that ended with that status: whether it is to be done again, because the
+ * database was held and the run is recorded beside it from now on, or nothing but waiting is left.
+ */
+bool record_again(struct record *record, enum status status);
 /* Begin a transaction with the cases that wait. After an error there is none. */
 enum status record_begin(struct record *record, struct error *err) CHECK_RESULT;
 /* Forget the cases that wait. */

@@ -118,14 +118,18 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
   if (status == STATUS_OK) {
     status = record_match_plan(record, plan, err);
   }
-  if (status == STATUS_OK) {
-    status = database_begin(record->database, err);
-  }
   if (status != STATUS_OK) {
     record->run = 0;
     return status;
   }
-  return record_finish(record, statement_run(record_statement(record, CONTINUE_RUN), err), err);
+  do {
+    status = database_begin(record->database, err);
+    if (status == STATUS_OK) {
+      status =
+          record_finish(record, statement_run(record_statement(record, CONTINUE_RUN), err), err);
+    }
+  } while (record_again(record, status));
+  return status;
 }
 
 bool record_has_case(struct record *record, uint32_t process, const char *case_key) {

@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/machine/machine.h"
+#include "runner/record/beside.h"
 #include "runner/run/preflight.h"
 #include "runner/run/settle.h"
 #include "runner/run/show.h"
@@ -38,9 +39,15 @@ struct run_state {
   struct settle settle;
   struct lock *owner; /* of a new run */
   uint64_t started_ns;
-  int64_t number; /* of the run in the database */
+  int64_t number;    /* of the run in the database */
+  const char *place; /* where it is recorded while another program holds the database; NULL =
+                        nowhere else */
   struct arena arena;
 };
+
+/* How long it is tried to bring a run from beside a database that is held into it: after a process,
+ * and at the end. */
+enum { TRY_MS = 100, GATHER_MS = 2000, PATIENT_MS = 600000 };
 
 /* The receiver of what the workers measure ----------------------------------------------------- */
 
@@ -71,7 +78,7 @@ static enum status run_take_process_started(void *context, uint32_t process, pid
 
 /* Somebody who reads or copies the database must not cost results: wait. */
 static bool run_wait_for_database(void *context, uint64_t waited_ms) {
-  enum { SAY_MS = 3000, PATIENT_MS = 600000, INTERRUPTED_MS = 30000, AT_ONCE_MS = 1000 };
+  enum { SAY_MS = 3000, INTERRUPTED_MS = 30000, AT_ONCE_MS = 1000 };
   struct run_state *state = context;
   const int interrupts = *state->request->interrupted;
   if (waited_ms >= SAY_MS && !state->lock_said) {
@@ -183,6 +190,10 @@ static enum status run_take_process_ended(void *context, uint32_t process, struc
   run_say_written(state);
   if (state->request->shard != NULL) {
     shard_publish_process(state->request->shard);
+  }
+  if (record_place(state->record) != NULL) {
+    struct error held = {0};
+    (void)!beside_merge(state->request->database, record_place(state->record), TRY_MS, &held);
   }
   return STATUS_OK;
 }
@@ -299,6 +310,8 @@ static int run_show_ended(const struct run_state *state, const char *uuid) {
   struct run_shown shown = {.request = state->request,
                             .plan = state->plan,
                             .uuid = uuid,
+                            .database =
+                                state->place != NULL ? state->place : state->request->database,
                             .number = state->number,
                             .done = state->done,
                             .total = state->total,
@@ -333,6 +346,26 @@ static enum status run_record_end(struct run_state *state, enum status status, e
   return status;
 }
 
+/* A run that was recorded beside its database comes into it, or stays there if that is still held.
+ * Whoever looks at the results next waits for it. */
+static void run_gather(struct run_state *state, const char *uuid) {
+  struct error err = {0};
+  struct record *record = NULL;
+  const char *path = state->request->database;
+  const enum status status =
+      beside_merge(path, state->place, state->request->unshown ? PATIENT_MS : GATHER_MS, &err);
+  if (status == STATUS_OK && record_open(path, &record, &err) == STATUS_OK) {
+    state->place = NULL;
+    (void)!record_find_run(record, uuid, &state->number, &err);
+    record_close(record);
+    return;
+  }
+  say_warning(state->request->common,
+              "%s is held by another program: the run is complete in %s. The next run in %s adds "
+              "it, or: haul merge %s %s",
+              path, state->place, path, path, state->place);
+}
+
 /* Measure what is open in the record, write how it ended, and show it. */
 static int run_measure_and_show(struct run_state *state) {
   struct error err = {0};
@@ -363,8 +396,14 @@ static int run_measure_and_show(struct run_state *state) {
                                                     uuid, console_db_option(common, &state->arena));
   const bool gone = record_is_gone(state->record);
   const bool contested = record_is_contested(state->record);
+  if (record_place(state->record) != NULL) {
+    state->place = arena_strdup(&state->arena, record_place(state->record));
+  }
   record_close(state->record);
   state->record = NULL;
+  if (state->place != NULL) {
+    run_gather(state, uuid);
+  }
   if (shard != NULL) {
     shard_publish(shard);
   }
@@ -434,7 +473,15 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
       .repeats = request->repeats,
       .launch = request->launch,
   };
+  if (request->shard == NULL) {
+    size_t left = 0;
+    struct error held = {0};
+    (void)!beside_take_up(request->database, &left, &held);
+  }
   RETURN_ON_ERROR(record_open(request->database, &state->record, err));
+  if (request->shard == NULL) {
+    record_allow_beside(state->record);
+  }
   RETURN_ON_ERROR(run_warn_of_clock(state, err));
   RETURN_ON_ERROR(record_begin_run(state->record, &info, state->plan->machine, state->plan,
                                    preflight->results, preflight->count, err));
@@ -522,6 +569,9 @@ int run_resumed(const struct run_request *request, const struct plan *plan, stru
                             .resumed = true};
   int code;
   claim_name_run(request->claim, resumed->uuid);
+  if (request->shard == NULL) {
+    record_allow_beside(record);
+  }
   if (record_resume_run(record, resumed, plan->machine, plan, &err) != STATUS_OK ||
       run_check_again(request, plan, record, &err) != STATUS_OK) {
     code = worse(fail(request->common, &err), EXIT_NOT_MEASURED);

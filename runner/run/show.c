@@ -155,7 +155,7 @@ int run_show(const struct run_shown *shown) {
       .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};
   const struct result_view view = {common, request->expectations, request->result, request->sums,
                                    .brief = true};
-  enum status status = query_open(request->database, &query, &err);
+  enum status status = query_open(shown->database, &query, &err);
   const bool many = plan->case_count > CASES_SHOWN_MAX;
   if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
     status = run_show_summary(query, shown, &parameter, &err);
@@ -178,6 +178,6 @@ int run_show(const struct run_shown *shown) {
   run_describe_counts(shown, counts, sizeof counts);
   say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)shown->number,
            shown->uuid, plan->scenario->name,
-           request->shard != NULL ? shard_path(request->shard) : request->database);
+           request->shard != NULL ? shard_path(request->shard) : shown->database);
   return EXIT_DONE;
 }

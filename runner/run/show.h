@@ -10,7 +10,8 @@ struct run_shown {
   const struct run_request *request;
   const struct plan *plan;
   const char *uuid;
-  int64_t number; /* in the database */
+  const char *database; /* where it is */
+  int64_t number;       /* in it */
   size_t counts[case_status_name_count];
   size_t done, total; /* cases */
   uint64_t started_ns;

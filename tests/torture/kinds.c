@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -479,6 +480,64 @@ static void trial_many(struct trial *trial) {
     haul_fini(&hauls[i]);
   }
   judge_database(trial, trial->database, 0);
+}
+
+/* ---- readers that hold the database ---- */
+
+/* Each run ends well and in time, and the next one finds all of them. */
+static void trial_readers(struct trial *trial) {
+  sqlite3 *readers[10] = {NULL};
+  const struct environment environment = {0};
+  const unsigned runs = 2 + trial_below(trial, 3);
+  for (unsigned run = 0; run < runs; run++) {
+    const unsigned count =
+        run + 1 < runs && run > 0 ? 1 + trial_below(trial, COUNT_OF(readers)) : 0;
+    const bool before = trial_below(trial, 2) == 0;
+    struct haul haul;
+    if (!before) {
+      haul_start(trial, &haul, &environment, arguments_of(trial, false));
+      pause_ms(trial_below(trial, 500));
+    }
+    for (unsigned i = 0; i < count; i++) {
+      (void)sqlite3_open(trial->database, &readers[i]);
+      (void)sqlite3_exec(readers[i], "BEGIN; SELECT count(*) FROM run", NULL, NULL, NULL);
+    }
+    if (before) {
+      haul_start(trial, &haul, &environment, arguments_of(trial, false));
+    }
+    if (trial_below(trial, 3) == 0) {
+      pause_ms(trial_below(trial, 3000));
+      for (unsigned i = 0; i < count; i++) {
+        (void)sqlite3_close(readers[i]);
+        readers[i] = NULL;
+      }
+    }
+    haul_finish(trial, &haul, LIMIT_S);
+    if (haul.code != 0) {
+      trial_count(trial, COUNT_spread, 1, "exit code %d beside %u readers: %.200s", haul.code,
+                  count, haul.err);
+    }
+    haul_fini(&haul);
+    for (unsigned i = 0; i < count; i++) {
+      (void)sqlite3_close(readers[i]);
+      readers[i] = NULL;
+    }
+  }
+  judge_database(trial, trial->database, 0);
+  sqlite3 *handle = NULL;
+  sqlite3_stmt *stmt = NULL;
+  unsigned done = 0;
+  if (sqlite3_open(trial->database, &handle) == SQLITE_OK &&
+      sqlite3_prepare_v2(handle, "SELECT count(*) FROM run WHERE status = 'done'", -1, &stmt,
+                         NULL) == SQLITE_OK &&
+      sqlite3_step(stmt) == SQLITE_ROW) {
+    done = (unsigned)sqlite3_column_int(stmt, 0);
+  }
+  (void)sqlite3_finalize(stmt);
+  (void)sqlite3_close(handle);
+  if (done < runs) {
+    trial_count(trial, COUNT_lost, runs - done, "%u of %u runs are in the database", done, runs);
+  }
 }
 
 /* ---- little memory ---- */

@@ -23,6 +23,7 @@
   X(signal, 2)  /* signals to the parent */                                                        \
   X(stop, 1)    /* processes stopped and continued */                                              \
   X(many, 1)    /* two to eight runs at once */                                                    \
+  X(readers, 1) /* up to ten connections that hold the database while runs record */               \
   X(shard, 3)   /* runs in shards killed, in a folder with links and FIFOs of others */            \
   X(parts, 3)   /* journals, links and FIFOs beside databases, and outputs over them */            \
   X(screen, 2)  /* hostile texts and names on a terminal */                                        \
