@@ -31,6 +31,12 @@ struct expect_judge {
   const struct expect_row **used;   /* one for each source of reports, of which it counts most */
   size_t used_count, used_capacity;
   const char *machine; /* the first that a case is of */
+  struct judge_disturbance {
+    size_t count; /* of judged cases of which that share of trials was disturbed */
+    bool on_host; /* all of them have an end there */
+    double percent, slower_percent; /* of the one with most */
+    const char *name;
+  } disturbed;
 };
 
 static const struct column added_columns[] = {
@@ -391,6 +397,35 @@ static void judge_fill(struct expect_judge *judge, const struct expect_finding *
   memcpy(added, cells, sizeof cells);
 }
 
+/* Disturbance is a fact of its own. Of a few trials it is nothing to speak of. */
+static void judge_note_disturbed(struct expect_judge *judge, const struct observed *observed,
+                                 const struct expect_finding *finding) {
+  static const double PERCENT_SAID = 5;
+  struct judge_disturbance *disturbed = &judge->disturbed;
+  if (!(observed->disturbed_percent >= PERCENT_SAID)) {
+    return;
+  }
+  disturbed->on_host = (disturbed->count == 0 || disturbed->on_host) && observed->node >= 0;
+  disturbed->count++;
+  if (observed->disturbed_percent > disturbed->percent) {
+    disturbed->percent = observed->disturbed_percent;
+    disturbed->slower_percent = observed->slower_percent;
+    disturbed->name = finding->name;
+  }
+}
+
+/* "host busy: 31 % of trials up to 22 % slower"; NULL = nothing was seen. */
+static const char *judge_disturbance_words(struct arena *arena,
+                                           const struct judge_disturbance *disturbed) {
+  const char *others =
+      disturbed->count > 1 ? arena_format(arena, ", and %zu more", disturbed->count - 1) : "";
+  return disturbed->count == 0
+             ? NULL
+             : arena_format(arena, "%s: %.2g %% of trials up to %.2g %% slower (%s%s)",
+                            disturbed->on_host ? "host busy" : "disturbed by others",
+                            disturbed->percent, disturbed->slower_percent, disturbed->name, others);
+}
+
 static enum status judge_take(void *context, const struct cell *cells, struct error *err) {
   struct expect_judge *judge = context;
   struct observed observed;
@@ -401,6 +436,9 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   const bool known = measured && !above_peak && judge_observed(judge, &observed, &finding);
   if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
     judge_label(judge, cells, &finding);
+    if (known) {
+      judge_note_disturbed(judge, &observed, &finding);
+    }
     judge_measure_again(judge, &finding);
     judge_keep(judge, &finding);
   } else if (above_peak) {
@@ -645,7 +683,8 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   const struct expect_shortfall *items = NULL;
   const size_t count = expect_judge_shortfalls(judge, &items);
   const char *summary = expect_judge_summary(judge);
-  const char **made = arena_array(arena, count + 2, sizeof *made);
+  const char *disturbance = judge_disturbance_words(arena, &judge->disturbed);
+  const char **made = arena_array(arena, count + 3, sizeof *made);
   size_t lines_count = 0;
   if (judge->broken_count > 0) {
     const char *more = judge->broken_count > 1
@@ -665,6 +704,9 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
                      slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
   }
   made[lines_count++] = summary;
+  if (disturbance != NULL) {
+    made[lines_count++] = disturbance;
+  }
   *lines = made;
   return summary != NULL ? lines_count : 0;
 }

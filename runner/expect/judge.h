@@ -16,6 +16,9 @@
  *                  second one
  *   expected_remark   what else a person must know beside the range; NULL = nothing: it is in it
  *
+ * Of a case that a noisy host made several visits to, the undisturbed rate is judged
+ * (engine/case/visits.h); how much it was disturbed is said apart.
+ *
  * Texts live as long as the judge. */
 #ifndef HAUL_RUNNER_EXPECT_JUDGE_H
 #define HAUL_RUNNER_EXPECT_JUDGE_H
@@ -112,8 +115,8 @@ const char *expect_shortfall_words(struct arena *arena, const struct expect_shor
 /* "all 35 as usual for H200 SXM on PCIe 5 x16 (12 reports); nothing is known of 4 more", or how
  * many fall short; NULL: nothing is known. */
 const char *expect_judge_summary(struct expect_judge *judge);
-/* What went wrong, the shortfalls with what may have slowed them, each reason once, and the
- * summary: sentences for people. None: nothing is known. */
+/* What went wrong, the shortfalls with what may have slowed them, each reason once, the summary,
+ * and how much trials were disturbed: sentences for people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
 /* The same below a result. */
 void expect_judge_print(struct expect_judge *judge, struct document *document);

@@ -121,6 +121,22 @@ static void observed_read_interval(const struct observed_reader *reader, const s
   }
 }
 
+/* Noise of others is no fault of what is judged: of several visits the level that came back. */
+static void observed_read_undisturbed(const struct observed_reader *reader,
+                                      const struct cell *cells, struct observed *observed) {
+  const double undisturbed = observed_number(reader, cells, CELL_UNDISTURBED);
+  const double ratio = undisturbed / observed_number(reader, cells, CELL_MEDIAN);
+  if (ratio > 0) {
+    observed->disturbed_percent = observed_number(reader, cells, CELL_DISTURBED);
+    observed->slower_percent = observed_number(reader, cells, CELL_DISTURBED_SLOWER);
+  }
+  if (ratio > 0 && observed_number(reader, cells, CELL_VISITS) >
+                       observed_number(reader, cells, CELL_PROCESSES)) {
+    observed->value *= observed->time ? ratio : 1 / ratio;
+    observed->low = observed->high = observed->value;
+  }
+}
+
 bool observed_read(const struct observed_reader *reader, const struct cell *cells,
                    struct observed *observed) {
   const char *status = observed_text(reader, cells, CELL_STATUS);
@@ -151,6 +167,7 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
     observed->gpus[1] = observed->gpus[0];
   }
   observed_read_interval(reader, cells, observed);
+  observed_read_undisturbed(reader, cells, observed);
   const char *memory = observed_text(
       reader, cells, observed->gpus[0] >= 0 ? CELL_TARGET_MEMORY : CELL_SOURCE_MEMORY);
   observed->memory = observed_word(memory, memory_kind_names);

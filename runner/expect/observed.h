@@ -58,7 +58,11 @@ struct hardware {
   X(CELL_SPECIAL, "special")                                                                       \
   X(CELL_KEY, "case_key")                                                                          \
   X(CELL_PARTIAL, "partial")                                                                       \
-  X(CELL_ABOVE_PEAK, "above_peak")
+  X(CELL_ABOVE_PEAK, "above_peak")                                                                 \
+  X(CELL_VISITS, "visits")                                                                         \
+  X(CELL_UNDISTURBED, "undisturbed_ns")                                                            \
+  X(CELL_DISTURBED, "disturbed_percent")                                                           \
+  X(CELL_DISTURBED_SLOWER, "disturbed_slower_percent")
 ENUM_NAMES_DECLARE(case_cell, CASE_CELL_LIST)
 
 /* What rows of data files ask of a case. */
@@ -69,9 +73,11 @@ struct observed {
   bool plain;      /* measured as such cases are by default */
   bool above_peak; /* nothing compares it */
   bool time;
-  double value;
-  /* The 95 % interval of one process; of several, and where it is not known, both are value. */
+  double value; /* the undisturbed one where a process had several visits and it is known */
+  /* The 95 % interval of one process; of several, of visits that agree, and where it is not known,
+   * both are value. */
   double low, high;
+  double disturbed_percent, slower_percent; /* of the trials, and by how much at most; 0 = none */
   int gpus[2];
   int node; /* of the host; -1 = none */
 };

@@ -325,6 +325,12 @@ static enum status record_insert_run(struct record *record, const struct run_inf
   statement_bind_int(statement, ":started_at_ns", started_at_ns);
   enum status status = statement_run(statement, err);
   record->run = sqlite3_last_insert_rowid(record->database->handle);
+  if (status == STATUS_OK && scenario->run.figure != RUN_FIGURE_TYPICAL) {
+    statement = record_statement(record, INSERT_RUN_FACT);
+    statement_bind_text(statement, ":name", "figure");
+    statement_bind_text(statement, ":value", run_figure_text(scenario->run.figure));
+    status = statement_run(statement, err);
+  }
   return THEN(status, record_add_run_facts(record, info->launch, err));
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 ENUM_NAMES_DEFINE(run_verdict, RUN_VERDICT_LIST)
+ENUM_NAMES_DEFINE(run_figure, RUN_FIGURE_LIST)
 
 /* Without the kinds of block, whose rows are in the files of the kinds. */
 static const struct section_row section_rows[section_count] = {
@@ -14,8 +15,8 @@ static const struct section_row section_rows[section_count] = {
     [SECTION_MEASURE] =
         {SECTION_ROOT, "measure", false, "[measure]",
          "How carefully each case is measured. All keys except `processes`, `pause`, `order`, "
-         "`seed`, `telemetry`, `idle_wait`, `settle_time`, `budget` and `verdict` may also be "
-         "given in a block, "
+         "`seed`, `telemetry`, `idle_wait`, `settle_time`, `budget`, `verdict` and `figure` "
+         "may also be given in a block, "
          "for that "
          "block only."},
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
@@ -173,6 +174,11 @@ static const struct field shared_fields[] = {
             "\"expected\": compare the results with what the machine should reach (`haul expect`), "
             "measure what falls short once more, and end with one line and exit code 1 if it still "
             "does, or if another program is at work on a GPU")),
+    KEY("figure", IN(MEASURE), WORDS(run_figure_names), RUN(figure), .default_text = "typical",
+        HELP(
+            "The rate that tables of results show: \"typical\", the median, in which each visit of "
+            "a case has one vote; or \"undisturbed\", the fastest level that came back at another "
+            "time, where it is known. Both are recorded")),
 
     /* [checks] */
     CHECK(CHECK_GOVERNOR, "governor", WORDS(governor_words), .default_text = "performance",

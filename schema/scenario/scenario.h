@@ -35,6 +35,12 @@ struct block;   /* opaque: axes */
   X(RUN_VERDICT_EXPECTED, "expected") /* one line and an exit code: as the machine should be? */
 ENUM_NAMES_DECLARE(run_verdict, RUN_VERDICT_LIST)
 
+/* Which of the two rates of a case tables show: engine/case/visits.h. */
+#define RUN_FIGURE_LIST(X)                                                                         \
+  X(RUN_FIGURE_TYPICAL, "typical")                                                                 \
+  X(RUN_FIGURE_UNDISTURBED, "undisturbed")
+ENUM_NAMES_DECLARE(run_figure, RUN_FIGURE_LIST)
+
 struct run_settings {
   uint32_t processes;
   enum case_order order;
@@ -45,6 +51,7 @@ struct run_settings {
   uint64_t settle_ns;    /* for further visits of cases; 0 = none, UINT64_MAX = auto */
   uint64_t budget_ns;    /* for measuring, all processes together; 0 = no limit */
   enum run_verdict verdict;
+  enum run_figure figure;
 };
 
 struct scenario {

@@ -106,7 +106,8 @@ void layout_label_matrix(const struct layout_maker *maker, struct result_facet *
     cell->down = class == CLASS_LOCAL ? "" : layout_end(maker, cell->row, source_down);
     cell->across = layout_end(maker, cell->row, class == CLASS_LOCAL || !source_down);
   }
-  facet->words = matrix_words(maker->arena, facet, class, source_down);
+  facet->words = result_figure_words(maker->arena, first,
+                                     matrix_words(maker->arena, facet, class, source_down));
   facet->setting = layout_setting(maker, first, false);
 }
 
@@ -171,6 +172,7 @@ void layout_label_grid(const struct layout_maker *maker, struct result_facet *fa
                    : source != NULL                            ? layout_end(maker, cell->row, false)
                                                                : cell->row->path;
   }
-  facet->words = grid_words(maker, facet, class, source, target);
+  facet->words =
+      result_figure_words(maker->arena, first, grid_words(maker, facet, class, source, target));
   facet->setting = layout_setting(maker, first, false);
 }

@@ -1,6 +1,8 @@
 /* result_remarks.c - the remarks on cases, as footnotes. */
 #include "runner/render/result/result_block.h"
 
+#include "engine/base/strings.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -216,6 +218,33 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
   return arena_format(arena, "%s may help: %s", start, option);
 }
 
+/* What visits at other times came to; "" = there was none. */
+static const char *remarks_describe_visits(const struct result_remarks *remarks,
+                                           const struct noisy *noisy) {
+  double most = 0;
+  size_t known = 0;
+  bool budget = false;
+  bool noise = false;
+  for (size_t i = 0; i < remarks->count; i++) {
+    const struct run_row *row = remarks->rows[i];
+    if (remarks_stop_of(row) == noisy->stop && remarks_noise_of(row) == noisy->noise) {
+      most = fmax(most, row->visits / row->processes); /* not of NAN */
+      known += row->undisturbed_ns > 0;
+      budget = budget || strings_equal(row->settled, "budget");
+      noise = noise || strings_equal(row->settled, "noise");
+    }
+  }
+  const char *which = noisy->count == 1       ? known == 1 ? "known" : "not known"
+                      : known == noisy->count ? "known of all"
+                                              : arena_format(remarks->arena, "known of %zu of %zu",
+                                                             known, noisy->count);
+  return most < 2 ? ""
+                  : arena_format(remarks->arena,
+                                 " Visited up to %.0f times: undisturbed rate %s.%s%s", most, which,
+                                 budget ? " A longer measure.settle_time may settle the rest." : "",
+                                 noise ? " Some are disturbed all the time." : "");
+}
+
 /* How far the trials of all cases that ended so came, and what would have helped. */
 static const char *remarks_describe(const struct result_remarks *remarks,
                                     const struct noisy *noisy) {
@@ -235,9 +264,10 @@ static const char *remarks_describe(const struct result_remarks *remarks,
       several ? " in some processes"
       : few   ? ": too few trials for a 95 % interval"
               : arena_format(remarks->arena, ": +/- %s %%", result_percent(remarks->arena, widest));
-  return arena_format(remarks->arena, "Precision target missed%s when %s ended. %s", reached,
+  return arena_format(remarks->arena, "Precision target missed%s when %s ended. %s%s", reached,
                       noisy->stop == STOP_TIME ? "max_time" : "trials.max",
-                      remarks_describe_noise(remarks, noisy));
+                      remarks_describe_noise(remarks, noisy),
+                      remarks_describe_visits(remarks, noisy));
 }
 
 enum { TEXTS_MAX = 24 };

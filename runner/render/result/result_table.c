@@ -235,8 +235,8 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
   const bool by = method[0] != '\0' && result_axis(row, "method") == NULL;
   const char *head = arena_format(arena, "%s%s%s", size != NULL ? size : "",
                                   by ? (size != NULL ? " by " : "by ") : "", by ? method : "");
-  return arena_format(arena, "%s%s%s%s", head, head[0] != '\0' && what[0] != '\0' ? ": " : "", what,
-                      what[0] != '\0' ? load : "");
+  return arena_format(arena, "%s%s%s%s", head, head[0] != '\0' && what[0] != '\0' ? ": " : "",
+                      result_figure_words(arena, row, what), what[0] != '\0' ? load : "");
 }
 
 static void case_table_print_heading(struct result_page *page, const struct result_block *block,
@@ -261,9 +261,10 @@ static void case_table_print_shared_heading(struct result_page *page,
   for (size_t i = 0; i < table->set.row_count; i++) {
     several = several && (table->rows[i] == NULL || table->rows[i]->flows > 1);
   }
-  const char *words = several ? "GB/s of all flows, over one window" : "";
+  const char *words = result_figure_words(table->arena, table->rows[0],
+                                          several ? "GB/s of all flows, over one window" : "");
   if (size != NULL) {
-    words = arena_format(table->arena, "%s each%s%s", size, several ? ": " : "", words);
+    words = arena_format(table->arena, "%s each%s%s", size, words[0] != '\0' ? ": " : "", words);
   }
   if (words[0] != '\0') {
     document_put(page->document, "", words);

@@ -109,6 +109,22 @@ static void run_row_notes(struct arena *arena, struct run_row *row) {
   row->notes = notes;
 }
 
+/* The rate that measure.figure asks for, where it is known. Visits that agree have no spread. */
+static void run_row_choose_figure(struct run_row *row) {
+  const double ratio = row->undisturbed_ns / row->median_ns;
+  if (row->figure == NULL || !(ratio > 0)) {
+    return;
+  }
+  row->gbps /= ratio;
+  row->percent_of_peak /= ratio;
+  row->ns_per_hop *= ratio;
+  row->ns_per_op *= ratio;
+  row->median_ns *= ratio;
+  if (row->visits > row->processes) {
+    row->low_ns = row->high_ns = NAN;
+  }
+}
+
 static struct run_rows run_rows_of(const struct result_set *set) {
   if (set == NULL) {
     return (struct run_rows){NULL, 0};
@@ -117,6 +133,7 @@ static struct run_rows run_rows_of(const struct result_set *set) {
       set, run_row_fields, sizeof run_row_fields / sizeof *run_row_fields, sizeof(struct run_row));
   for (size_t i = 0; i < set->row_count; i++) {
     rows[i].swept = run_row_axes(set->arena, rows[i].axes, &rows[i].swept_count);
+    run_row_choose_figure(&rows[i]);
     rows[i].same = run_row_same(set->arena, &rows[i]);
     run_row_notes(set->arena, &rows[i]);
     if (rows[i].kernel_variant != NULL && result_axis(&rows[i], "kernel.variant") == NULL) {
@@ -135,6 +152,12 @@ bool result_row_shown(const struct run_row *row) {
 
 const char *result_method(const struct run_row *row) {
   return row->method != NULL ? row->method : "";
+}
+
+const char *result_figure_words(struct arena *arena, const struct run_row *row, const char *words) {
+  return row == NULL || row->figure == NULL
+             ? words
+             : arena_format(arena, "%s%s%s", row->figure, words[0] != '\0' ? " " : "", words);
 }
 
 const char *result_size(struct arena *arena, const struct run_row *row) {
