@@ -28,6 +28,11 @@ static struct fake_config *load(const char *machine, const char *faults, enum st
   return config;
 }
 
+static void unload(struct fake_config *config) {
+  config_fini(config);
+  free(config);
+}
+
 static void all_faults_fit_all_machines(void **state) {
   (void)state;
   char folder[4096];
@@ -39,8 +44,8 @@ static void all_faults_fit_all_machines(void **state) {
     if (strstr(file->d_name, ".toml") != NULL) {
       char path[8192];
       (void)snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
-      free(load("h100x8-nvlink.toml", path, STATUS_OK));
-      free(load("no-gpu.toml", path, STATUS_OK));
+      unload(load("h100x8-nvlink.toml", path, STATUS_OK));
+      unload(load("no-gpu.toml", path, STATUS_OK));
       count++;
     }
   }
@@ -48,14 +53,19 @@ static void all_faults_fit_all_machines(void **state) {
   assert_true(count > 0);
 }
 
-static void expect_invalid(const char *text) {
+static struct fake_config *load_text(const char *machine, const char *text, enum status wanted) {
   char name[] = "/tmp/haul-faults-XXXXXX";
   int file = mkstemp(name);
   assert_true(file >= 0);
   assert_int_equal(write(file, text, strlen(text)), strlen(text));
   assert_int_equal(close(file), 0);
-  free(load("no-gpu.toml", name, STATUS_INVALID));
+  struct fake_config *config = load(machine, name, wanted);
   assert_int_equal(unlink(name), 0);
+  return config;
+}
+
+static void expect_invalid(const char *text) {
+  unload(load_text("no-gpu.toml", text, STATUS_INVALID));
 }
 
 static void mistakes_are_errors_with_a_position(void **state) {
@@ -67,12 +77,86 @@ static void mistakes_are_errors_with_a_position(void **state) {
   expect_invalid("[fake.speeds]\nlocal = 0\n");
   expect_invalid("[fake.speeds]\nlocall = 1\n");
   expect_invalid("[fake.noise]\nwithin = -1\n");
+  expect_invalid("[[fake.noise]]\nfrom = 0\n");
+  expect_invalid("[[fake.noise]]\nepisodes = [[0, 1]]\n");
+  expect_invalid("[[fake.noise]]\nepisodes = [[5, 10, 2], [14, 1, 2]]\n");
+  expect_invalid("[[fake.noise]]\nepisodes = [[0, 1, 2]]\nreplay = \"/dev/null\"\n");
+  expect_invalid("[[fake.noise]]\nreplay = \"/dev/null\"\n");
   expect_invalid("[[fake.link]]\nfrom = 0\nto = 1\n");
   expect_invalid("[[fake.link]]\nfrom = -3\nfactor = 1\n");
   expect_invalid("[[fake.fault]]\nkind = \"explode\"\ncall = \"cuInit\"\n");
   expect_invalid("[[fake.fault]]\nkind = \"hang\"\n");
   expect_invalid("[[fake.fault]]\nkind = \"hang\"\ncall = \"cuInit\"\nnth = 0\n");
   expect_invalid("[fake.fault]\nkind = \"hang\"\n");
+}
+
+static void episodes_begin_anew_each_period(void **state) {
+  (void)state;
+  struct fake_config *config = load_text("h200x4.toml",
+                                         "[[fake.noise]]\nfrom = \"host\"\nto = 1\nperiod = 100\n"
+                                         "episodes = [[10, 5, 1.5], [20, 1.5, 3]]\n",
+                                         STATUS_OK);
+  static const struct {
+    double at_ms, factor;
+  } rows[] = {{0, 1}, {9.9, 1}, {10, 1.5}, {14.9, 1.5}, {15, 1}, {21, 3}, {21.6, 1}, {110, 1.5}};
+  assert_int_equal(config->noise_count, 1);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_true(fabs(episodes_factor(&config->noises[0], 1e6 * rows[i].at_ms) - rows[i].factor) <
+                1e-9);
+  }
+  unload(config);
+}
+
+/* As many copies, each of them slower than the quiet ones by as much as it was recorded. */
+static void recorded_trials_are_replayed(void **state) {
+  (void)state;
+  char csv[] = "/tmp/haul-trials-XXXXXX";
+  char text[256];
+  const int file = mkstemp(csv);
+  FILE *trials = fdopen(file, "w");
+  assert_non_null(trials);
+  (void)fputs("run,case_name,phase,iterations,elapsed_ns\n1,up/a,warmup,1,9000\n", trials);
+  for (int i = 0; i < 40; i++) {
+    (void)fprintf(trials, "1,up/a,measure,2,%d\n1,down/a,measure,1,7\n", i == 20 ? 3000 : 2000);
+  }
+  assert_int_equal(fclose(trials), 0);
+  (void)snprintf(text, sizeof text, "[[fake.noise]]\nreplay = \"%s\"\ncase = \"up/*\"\n", csv);
+  struct fake_config *config = load_text("h200x4.toml", text, STATUS_OK);
+  const struct fake_noise *noise = &config->noises[0];
+  assert_int_equal(noise->count, 40);
+  assert_true(fabs(noise->period_ns - (39 * 2000 + 3000)) < 1e-6);
+  assert_true(fabs(episodes_factor(noise, 39999) - 1) < 1e-9);
+  assert_true(fabs(episodes_factor(noise, 40001) - 1.5) < 1e-9);
+  assert_true(fabs(episodes_factor(noise, 43001) - 1) < 1e-9);
+  unload(config);
+  assert_int_equal(unlink(csv), 0);
+}
+
+static void noise_is_of_its_way(void **state) {
+  (void)state;
+  struct fake_config *config = load("h200x4.toml", NULL, STATUS_OK);
+  struct links links;
+  static const struct {
+    int32_t from, to, of_from, of_to;
+    bool go;
+  } rows[] = {{PLACE_HOST, 1, PLACE_HOST, 1, true},
+              {PLACE_HOST, 1, 1, PLACE_HOST, false},
+              {PLACE_HOST, 1, PLACE_HOST, 0, false},
+              {1, PLACE_HOST, PLACE_ANY, PLACE_HOST, true},
+              {0, 2, 0, 2, true},
+              {0, 2, 2, 0, false},
+              {0, 2, 0, 0, false},
+              {3, 3, 3, 3, true},
+              {3, 3, 2, 2, false},
+              {0, 2, PLACE_ANY, PLACE_ANY, true}};
+  links_init(&links, config);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct work work = {.bytes = 1000};
+    links_add_transfer(&links, &work,
+                       &(struct transfer){.from = rows[i].from, .to = rows[i].to, .bytes = 1000});
+    assert_int_equal(links_go(&work, rows[i].of_from, rows[i].of_to), rows[i].go);
+  }
+  unload(config);
 }
 
 static double rate_alone(const struct links *links, struct transfer transfer) {
@@ -104,13 +188,13 @@ static void speeds_come_from_the_machine(void **state) {
       &links, (struct transfer){
                   .from = 2, .to = PLACE_HOST, .bytes = 1000, .pageable = true, .remote = true});
   assert_true(fabs(remote - pageable * config->remote_factor) < 1e-6);
-  free(config);
+  unload(config);
   config = load("l40sx4-pcie.toml", NULL, STATUS_OK);
   links_init(&links, config);
   peer = rate_alone(&links, (struct transfer){.from = 0, .to = 1, .bytes = 1000, .staged = true});
   up = rate_alone(&links, (struct transfer){.from = PLACE_HOST, .to = 0, .bytes = 1000});
   assert_true(up > 26 && up < 29 && peer > 15 && peer < up);
-  free(config);
+  unload(config);
 }
 
 /* All to one: seven sources share one GPU's port, and the eighth flow elsewhere is not slowed. */
@@ -134,7 +218,7 @@ static void ports_are_shared_fairly(void **state) {
     assert_true(rates[i] > alone / 7.01 && rates[i] < alone / 6.99);
   }
   assert_true(rates[7] > alone * 0.999);
-  free(config);
+  unload(config);
 }
 
 static struct machine found;
@@ -234,6 +318,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_faults_fit_all_machines),
       cmocka_unit_test(mistakes_are_errors_with_a_position),
+      cmocka_unit_test(episodes_begin_anew_each_period),
+      cmocka_unit_test(recorded_trials_are_replayed),
+      cmocka_unit_test(noise_is_of_its_way),
       cmocka_unit_test(speeds_come_from_the_machine),
       cmocka_unit_test(ports_are_shared_fairly),
       PROBED_ON("h100x8-nvlink.toml"),

@@ -275,9 +275,21 @@ static double noise_factor(const struct work *work) {
   return fmax(factor, 0.1); /* a duration is positive, whatever was drawn */
 }
 
+/* Of others, by the host's clock, which all processes share. */
+static double disturbance(const struct work *work) {
+  const struct fake_config *config = simulator.config;
+  double factor = 1;
+  for (uint32_t i = 0; i < config->noise_count; i++) {
+    if (links_go(work, config->noises[i].from, config->noises[i].to)) {
+      factor *= episodes_factor(&config->noises[i], (double)clock_now_ns());
+    }
+  }
+  return factor;
+}
+
 static void run_ready(void) {
   for (struct operation *operation; (operation = next_to_run()) != NULL;) {
-    double factor = noise_factor(&operation->work);
+    const double factor = noise_factor(&operation->work) * disturbance(&operation->work);
     operation->state = OPERATION_LATENCY;
     operation->latency_end_ns =
         hangs(operation) ? HUGE_VAL : simulator.now_ns + operation->work.latency_ns * factor;

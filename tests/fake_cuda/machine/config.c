@@ -57,6 +57,13 @@ enum status config_load(struct fake_config *config, const char *machine_file,
   return status;
 }
 
+void config_fini(struct fake_config *config) {
+  for (uint32_t i = 0; i < config->noise_count; i++) {
+    episodes_fini(&config->noises[i]);
+  }
+  config->noise_count = 0;
+}
+
 int32_t config_gpu_of_ordinal(const struct fake_config *config, int ordinal) {
   for (uint32_t gpu = 0; ordinal >= 0 && gpu < config->machine.gpu_count; gpu++) {
     if (config->machine.gpus[gpu].cuda_ordinal == ordinal) {

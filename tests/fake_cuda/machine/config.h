@@ -9,10 +9,12 @@
 
 #include "engine/cuda/driver.h"
 #include "engine/machine/machine.h"
+#include "tests/fake_cuda/machine/episodes.h"
 
 #include <stdatomic.h>
 
 enum { FAKE_PROCESSES_MAX = 8, FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_PATH_MAX = 4096 };
+enum { FAKE_NOISES_MAX = 32 };
 
 /* A fault counts the calls that fit its selectors and hits the nth of them (from 1) and the
  * following ones up to `count`. A call is an entry point ("cuMemAlloc", without version suffix) or
@@ -107,6 +109,8 @@ struct fake_config {
   uint64_t throttle_reasons; /* as NVML reports them, of every GPU */
   struct link_factor links[FAKE_LINKS_MAX];
   uint32_t link_count;
+  struct fake_noise noises[FAKE_NOISES_MAX];
+  uint32_t noise_count;
   struct fake_process processes[FAKE_PROCESSES_MAX];
   uint32_t process_count;
   struct fault faults[FAKE_FAULTS_MAX];
@@ -123,9 +127,11 @@ uint64_t config_process(void);
 /* The same from given files; either may be NULL. */
 enum status config_load(struct fake_config *config, const char *machine_file,
                         const char *faults_file, struct error *err) CHECK_RESULT;
+/* Frees what config_load() allocated, also where it failed; not the config. */
+void config_fini(struct fake_config *config);
 /* fake_table.c: read the [fake] table of a TOML file. What stands there replaces what config has;
- * links and faults are added to its. `alone`: the file must hold nothing but [fake]. STATUS_INVALID
- * with a position for anything that is not known. */
+ * links, noises and faults are added to its. `alone`: the file must hold nothing but [fake].
+ * STATUS_INVALID with a position for anything that is not known. */
 enum status fake_table_load(const char *path, bool alone, struct fake_config *config,
                             struct error *err) CHECK_RESULT;
 /* The index of a CUDA ordinal, or -1. */

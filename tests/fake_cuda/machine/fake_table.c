@@ -133,9 +133,84 @@ static enum status read_speeds(const struct reader *reader, const struct toml_no
   return READ_KEYS(reader, table, keys);
 }
 
+static enum status read_each(const struct reader *reader, const struct toml_node *array,
+                             enum status (*read)(const struct reader *, const struct toml_node *)) {
+  if (array->kind != TOML_ARRAY) {
+    return refuse(reader, array, "expected an array of tables");
+  }
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < array->child_count; i++) {
+    status = read(reader, &array->children[i]);
+  }
+  return status;
+}
+
+/* [at, length, factor], in ms; target: struct fake_noise */
+static enum status read_episodes(const struct reader *reader, const struct toml_node *node,
+                                 const struct key *key) {
+  struct fake_noise *noise = key->target;
+  double end = 0;
+  enum status status = STATUS_OK;
+  for (size_t i = 0; node->kind == TOML_ARRAY && status == STATUS_OK && i < node->child_count;
+       i++) {
+    const struct toml_node *row = &node->children[i];
+    double numbers[3] = {0};
+    if (row->kind != TOML_ARRAY || row->child_count != 3) {
+      return refuse(reader, row, "expected [at, length, factor], in ms");
+    }
+    for (size_t k = 0; k < 3 && status == STATUS_OK; k++) {
+      const struct key number = {NULL, read_number, &numbers[k], 0};
+      status = read_number(reader, &row->children[k], &number);
+    }
+    if (status == STATUS_OK && numbers[0] < end) {
+      return refuse(reader, row, "an episode begins after the end of the one before");
+    }
+    end = numbers[0] + numbers[1];
+    episodes_add(noise, 1e6 * numbers[0], 1);
+    episodes_add(noise, 1e6 * end, numbers[2]);
+  }
+  if (status == STATUS_OK && noise->count == 0) {
+    return refuse(reader, node, "expected [at, length, factor] of each episode, in ms");
+  }
+  noise->period_ns = 1e6 * end;
+  return status;
+}
+
+static enum status read_disturbance(const struct reader *reader, const struct toml_node *table) {
+  struct fake_config *config = reader->config;
+  if (config->noise_count == FAKE_NOISES_MAX) {
+    return refuse(reader, table, "more than %d noises", FAKE_NOISES_MAX);
+  }
+  struct fake_noise *noise = &config->noises[config->noise_count++];
+  struct error unread = {0};
+  char replay[FAKE_PATH_MAX] = "";
+  char cases[FAULT_CALL_MAX] = "*";
+  double period_ms = 0;
+  *noise = (struct fake_noise){.from = PLACE_ANY, .to = PLACE_ANY};
+  const struct key keys[] = {
+      {"from", read_place, &noise->from, 0},        {"to", read_place, &noise->to, 0},
+      {"replay", read_text, replay, sizeof replay}, {"case", read_text, cases, sizeof cases},
+      {"episodes", read_episodes, noise, 0},        {"period", read_number, &period_ms, 1e-3},
+  };
+  enum status status = READ_KEYS(reader, table, keys);
+  if (status == STATUS_OK && (replay[0] != '\0') == (noise->count > 0)) {
+    return refuse(reader, table, "a noise needs episodes, or a file to replay");
+  }
+  if (status == STATUS_OK && replay[0] != '\0' &&
+      episodes_read(replay, cases, noise, &unread) != STATUS_OK) {
+    return refuse(reader, table, "%s", unread.message);
+  }
+  noise->period_ns = fmax(noise->period_ns, 1e6 * period_ms);
+  return status;
+}
+
+/* [fake.noise], or each [[fake.noise]] */
 static enum status read_noise(const struct reader *reader, const struct toml_node *table,
                               const struct key *key) {
   (void)key;
+  if (table->kind == TOML_ARRAY) {
+    return read_each(reader, table, read_disturbance);
+  }
   const struct key keys[] = {
       {"seed", read_count, &reader->config->seed, 0},
       {"within", read_number, &reader->config->noise_within, 0},
@@ -230,18 +305,6 @@ static enum status read_process(const struct reader *reader, const struct toml_n
     return refuse(reader, table, "a process needs a pid");
   }
   config->process_count++;
-  return status;
-}
-
-static enum status read_each(const struct reader *reader, const struct toml_node *array,
-                             enum status (*read)(const struct reader *, const struct toml_node *)) {
-  if (array->kind != TOML_ARRAY) {
-    return refuse(reader, array, "expected an array of tables");
-  }
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < array->child_count; i++) {
-    status = read(reader, &array->children[i]);
-  }
   return status;
 }
 

@@ -177,6 +177,32 @@ void links_add_transfer(const struct links *links, struct work *work,
   }
 }
 
+static bool place_fits(int32_t wanted, int32_t place) {
+  return wanted == PLACE_ANY || wanted == place;
+}
+
+bool links_go(const struct work *work, int32_t from, int32_t to) {
+  int32_t memory = PLACE_ANY;
+  bool leaves = false;
+  for (uint32_t i = 0; i < work->use_count; i++) {
+    const uint32_t resource = work->uses[i].resource;
+    const bool pair = resource >= MACHINE_GPUS_MAX * RESOURCES_PER_GPU;
+    const uint32_t way = resource - MACHINE_GPUS_MAX * RESOURCES_PER_GPU;
+    const int32_t gpu = (int32_t)(pair ? way / MACHINE_GPUS_MAX : resource / RESOURCES_PER_GPU);
+    const uint32_t which = pair ? GPU_OUT : resource % RESOURCES_PER_GPU;
+    const bool up = !pair && which == GPU_UP;
+    const bool down = !pair && which == GPU_DOWN;
+    leaves = leaves || pair || which != GPU_MEMORY;
+    memory = which == GPU_MEMORY ? gpu : memory;
+    if ((up && place_fits(from, gpu) && place_fits(to, PLACE_HOST)) ||
+        (down && place_fits(from, PLACE_HOST) && place_fits(to, gpu)) ||
+        (pair && place_fits(from, gpu) && place_fits(to, (int32_t)(way % MACHINE_GPUS_MAX)))) {
+      return true;
+    }
+  }
+  return !leaves && memory != PLACE_ANY && place_fits(from, memory) && place_fits(to, memory);
+}
+
 /* Weight of a resource in a work: its bytes per byte of the work. */
 static double weight(const struct work *work, uint32_t resource) {
   for (uint32_t i = 0; i < work->use_count; i++) {

@@ -52,6 +52,10 @@ void links_add_transfer(const struct links *links, struct work *work,
 /* Add bytes that are read or written in one GPU's memory. */
 void links_add_memory(const struct links *links, struct work *work, int32_t gpu, uint64_t bytes);
 
+/* Whether its bytes go that way. from and to: GPU, PLACE_HOST or PLACE_ANY; equal GPUs: within one,
+ * and nowhere else. */
+bool links_go(const struct work *work, int32_t from, int32_t to);
+
 /* rates[i] becomes the bytes per ns (of work[i]->bytes) of works that run at once. */
 void links_share(const struct links *links, const struct work *const *work, size_t count,
                  double *rates);
