@@ -182,6 +182,33 @@ bool judge_sound(struct trial *trial, const char *path) {
   return true;
 }
 
+/* What a case says of its trials, where these differ; of one that crashed all that came counts. */
+static const char VISITS_SQL[] =
+    "SELECT b.name, c.n, c.visits, count(t.ordinal), count(DISTINCT ifnull(t.visit, 0)),"
+    " max(ifnull(t.visit, 0)) FROM case_run c JOIN bench_case b ON b.id = c.bench_case"
+    " LEFT JOIN trial t ON t.case_run = c.id AND t.phase = 1 AND t.status = 0"
+    " WHERE c.status = 'ok' GROUP BY c.id"
+    " HAVING c.n <> count(t.ordinal) OR c.visits <> count(DISTINCT ifnull(t.visit, 0))"
+    "  OR c.visits <> max(ifnull(t.visit, 0)) + 1";
+
+static void take_visits(void *context, sqlite3_stmt *row) {
+  const struct judged *judged = context;
+  trial_count(judged->trial, COUNT_lost, 1,
+              "case %s says %d trials in %d visits, and has %d in %d up to number %d",
+              sqlite3_column_text(row, 0), sqlite3_column_int(row, 1), sqlite3_column_int(row, 2),
+              sqlite3_column_int(row, 3), sqlite3_column_int(row, 4), sqlite3_column_int(row, 5));
+}
+
+void judge_visits(struct trial *trial, const char *path) {
+  struct judged judged = {trial, UINT32_MAX};
+  if (judge_sound(trial, path) && (!judge_rows(path, COUNTS_SQL, take_count, &judged) ||
+                                   !judge_rows(path, DOUBLED_SQL, take_doubled, &judged) ||
+                                   !judge_rows(path, VISITS_SQL, take_visits, &judged))) {
+    trial_count(trial, COUNT_broken, 1, "%s has no results that can be read", path);
+  }
+  trial->cases += database_count_results(path);
+}
+
 void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus) {
   struct judged judged = {trial, sick_gpus};
   if (!judge_sound(trial, path)) {

@@ -434,6 +434,69 @@ static void trial_signal(struct trial *trial) {
   trial_complete(trial, UINT32_MAX);
 }
 
+/* On a noisy host, in rounds of visits: the first takes half a second. */
+static void trial_visits(struct trial *trial) {
+  static const char NOISE[] = "[fake.noise]\nseed = 1\nwithin = 0.05\n";
+  static const char FAULT[] = "[[fake.fault]]\nkind = \"%s\"\ncall = \"cuMemcpy*\"\nnth = %u\n";
+  struct environment environment = {0};
+  char path[PATH_SIZE];
+  char text[sizeof NOISE + sizeof FAULT + 64];
+  const bool faulty = trial_below(trial, 3) == 0;
+  const bool budget = trial_below(trial, 4) == 0;
+  const int used = snprintf(text, sizeof text, "%s", NOISE);
+  if (faulty) {
+    (void)snprintf(text + used, sizeof text - (size_t)used, FAULT,
+                   trial_below(trial, 2) == 0 ? "crash" : "sticky", 200 + trial_below(trial, 3000));
+  }
+  trial_write(trial, "noise.toml", text);
+  trial_path(trial, "noise.toml", path);
+  environment_add(&environment, "HAUL_FAKE_FAULTS=%s", path);
+  for (unsigned round = 0; round < 4; round++) {
+    struct haul haul;
+    const bool resume = trial_has_open_run(trial);
+    const bool last = round == 3;
+    const char *const *arguments = arguments_of(trial, resume);
+    const char *all[ARGUMENTS_MAX] = {NULL};
+    size_t count = 0;
+    for (; arguments[count] != NULL; count++) {
+      all[count] = arguments[count];
+    }
+    if (!resume) {
+      all[count++] = "--set";
+      all[count++] = "measure.settle_time=2s";
+      all[count++] = "--set";
+      all[count++] = "measure.max_time=3ms";
+      all[count++] = "--set";
+      all[count++] = budget ? "measure.budget=2500ms" : "measure.budget=none";
+    }
+    haul_start(trial, &haul, &environment, all);
+    if (!last) {
+      pause_ms(400 + trial_below(trial, 2400));
+      pid_t children[8];
+      const size_t found = children_of(haul.pid, children, COUNT_OF(children));
+      const unsigned whom = trial_below(trial, 4);
+      if (whom == 0 || found == 0) {
+        (void)kill(haul.pid, SIGINT);
+      } else if (whom == 1) {
+        (void)kill(-haul.pid, SIGKILL);
+      } else {
+        (void)kill(children[trial_below(trial, (unsigned)found)], whom == 2 ? SIGKILL : SIGSEGV);
+      }
+    }
+    haul_finish(trial, &haul, LIMIT_S);
+    haul_fini(&haul);
+    if (access(trial->database, F_OK) == 0) {
+      judge_visits(trial, trial->database);
+    }
+    if (database_run_is(trial->database, "done")) {
+      break;
+    }
+  }
+  if (!budget && trial_has_open_run(trial)) {
+    trial_count(trial, COUNT_lost, 1, "--resume does not end the run");
+  }
+}
+
 static void trial_stop(struct trial *trial) {
   struct haul haul;
   haul_start(trial, &haul, NULL, arguments_of(trial, false));

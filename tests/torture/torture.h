@@ -20,6 +20,7 @@
   X(damage, 3)  /* damaged databases x verbs that read */                                          \
   X(strings, 2) /* hostile strings in columns of text x output formats */                          \
   X(clock, 1)   /* the clock set back and forth */                                                 \
+  X(visits, 2)  /* kills, signals, budgets and resumes while cases are visited again */            \
   X(signal, 2)  /* signals to the parent */                                                        \
   X(stop, 1)    /* processes stopped and continued */                                              \
   X(many, 1)    /* two to eight runs at once */                                                    \
@@ -166,6 +167,8 @@ bool judge_sound(struct trial *trial, const char *path);
  * is. healthy: cases that use none of these GPUs (bit i: GPU i) must be ok; UINT32_MAX: none must
  * be. */
 void judge_database(struct trial *trial, const char *path, uint32_t sick_gpus);
+/* It is sound, no case is lost or there twice, and each has the trials and visits that it says. */
+void judge_visits(struct trial *trial, const char *path);
 /* No copy by an engine between the host and that GPU is called ok. */
 void judge_corrupt(struct trial *trial, const char *path, unsigned gpu);
 /* No case has that status. */
