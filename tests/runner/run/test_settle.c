@@ -1,0 +1,181 @@
+/* Which cases have another visit, and what becomes of a visit that goes wrong. */
+#include "runner/run/settle.h"
+
+#include "engine/case/transfer.h"
+#include "schema/scenario/scenario.h"
+#include "tests/cmocka.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CASES = 4, LOCAL = 3, TRIALS = 8 };
+
+struct set {
+  struct scenario scenario;
+  struct flow flows[CASES];
+  struct plan_case cases[CASES];
+  struct plan plan;
+  struct settle settle;
+};
+
+static int set_up(void **state) {
+  struct set *set = calloc(1, sizeof *set);
+  assert_non_null(set);
+  set->scenario.run.settle_ns = 1;
+  for (size_t i = 0; i < CASES; i++) {
+    struct bench_case *bench = &set->cases[i].bench;
+    set->flows[i] = (struct flow){.source = {.place = i == LOCAL ? PLACE_GPU : PLACE_NUMA},
+                                  .target = {.place = PLACE_GPU}};
+    *bench = (struct bench_case){.kind = CASE_TRANSFER, .name = "case", .key = "key"};
+    bench->flows = &set->flows[i];
+    bench->flow_count = 1;
+    bench->measure =
+        (struct measure){.trials_min = 6, .trials_max = 60, .precision = 0.002, .max_time_ns = 1};
+  }
+  set->plan = (struct plan){.scenario = &set->scenario, .cases = set->cases, .case_count = CASES};
+  settle_init(&set->settle, &set->plan);
+  *state = set;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  struct set *set = *state;
+  settle_fini(&set->settle);
+  free(set);
+  return 0;
+}
+
+struct visit {
+  uint32_t number; /* in this session */
+  double ns, scatter;
+  enum case_status status;
+  bool killed;
+};
+
+/* Half of its trials take as long, the others longer by up to that share. */
+static bool add(struct set *set, size_t case_index, struct visit visit, struct case_report *whole) {
+  static struct trial trials[TRIALS];
+  static struct flow_trial flow_trials[TRIALS];
+  static struct case_outcome outcome;
+  outcome = (struct case_outcome){.status = visit.status, .stop = STOP_TIME};
+  for (uint32_t i = 0; i < TRIALS; i++) {
+    const double factor = 1 + (i % 2) * visit.scatter * i / TRIALS;
+    trials[i] = (struct trial){.ordinal = i,
+                               .phase = TRIAL_MEASURE,
+                               .iterations = 1,
+                               .elapsed_ns = (uint64_t)(visit.ns * factor)};
+    flow_trials[i] = (struct flow_trial){.ordinal = i, .elapsed_ns = 1};
+  }
+  const struct case_report report = {.case_index = case_index,
+                                     .visit = visit.number,
+                                     .outcome = &outcome,
+                                     .trials = trials,
+                                     .trial_count = TRIALS,
+                                     .flow_trials = flow_trials,
+                                     .flow_trial_count = TRIALS,
+                                     .killed = visit.killed};
+  return settle_add(&set->settle, &report, whole);
+}
+
+static void first_round(struct set *set, const double scatter[CASES]) {
+  struct case_report whole;
+  for (size_t i = 0; i < CASES; i++) {
+    assert_true(add(set, i, (struct visit){.ns = 1e6, .scatter = scatter[i]}, &whole));
+    assert_int_equal(whole.trial_count, TRIALS);
+    assert_int_equal(whole.recorded_trials, 0);
+  }
+}
+
+static void assert_open(struct set *set, const bool open[CASES]) {
+  for (size_t i = 0; i < CASES; i++) {
+    assert_int_equal(settle_is_open(&set->settle, NULL, 0, i), open[i]);
+  }
+}
+
+static void a_quiet_host_is_not_visited_again(void **state) {
+  struct set *set = *state;
+  first_round(set, (double[]){0, 0, 0.004, 0});
+  assert_open(set, (bool[]){false, false, false, false});
+}
+
+/* One of three is many; within a GPU nobody else is at work. */
+static void on_a_noisy_host_precise_cases_are_confirmed(void **state) {
+  struct set *set = *state;
+  struct case_report whole;
+  first_round(set, (double[]){0.2, 0, 0, 0});
+  assert_open(set, (bool[]){true, true, true, false});
+  assert_true(add(set, 1, (struct visit){.number = 1, .ns = 1e6}, &whole));
+  assert_int_equal(whole.visits->settled, SETTLED_YES);
+  assert_int_equal(whole.trial_count, 2 * TRIALS);
+  assert_int_equal(whole.flow_trial_count, 2 * TRIALS);
+  assert_int_equal(whole.recorded_trials, TRIALS);
+  assert_int_equal(whole.recorded_flow_trials, TRIALS);
+  assert_int_equal(whole.trials[TRIALS].ordinal, TRIALS);
+  assert_int_equal(whole.trials[TRIALS].visit, 1);
+  assert_int_equal(whole.flow_trials[TRIALS].ordinal, TRIALS);
+  assert_open(set, (bool[]){true, false, true, false});
+}
+
+static void another_process_begins_anew(void **state) {
+  struct set *set = *state;
+  first_round(set, (double[]){0.2, 0, 0, 0});
+  assert_open(set, (bool[]){true, true, true, false});
+  for (size_t i = 0; i < CASES; i++) {
+    assert_false(settle_is_open(&set->settle, NULL, 1, i));
+  }
+}
+
+static void a_visit_that_failed_leaves_the_case_as_it_was(void **state) {
+  struct set *set = *state;
+  static const struct visit rows[] = {
+      {.number = 1, .ns = 1e6, .status = CASE_FAILED},
+      {.number = 1, .ns = 1e6, .status = CASE_SKIPPED},
+      {.number = 1, .ns = 1, .status = CASE_CRASHED, .killed = true}};
+  struct case_report whole;
+  first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
+  assert_open(set, (bool[]){true, true, true, true});
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_false(add(set, i, rows[i], &whole));
+  }
+  assert_open(set, (bool[]){false, false, false, true});
+}
+
+static void a_visit_that_crashed_says_so_of_the_case(void **state) {
+  struct set *set = *state;
+  struct case_report whole;
+  first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
+  assert_open(set, (bool[]){true, true, true, true});
+  assert_true(add(set, 0, (struct visit){.number = 1, .ns = 1e6, .status = CASE_CRASHED}, &whole));
+  assert_int_equal(whole.trial_count, 2 * TRIALS);
+  assert_int_equal(whole.visits->settled, SETTLED_NOT);
+  assert_int_equal(whole.visits->visits, 2);
+  assert_open(set, (bool[]){false, true, true, true});
+}
+
+static void who_asks_for_so_many_trials_has_them_and_no_visit(void **state) {
+  struct set *set = *state;
+  set->cases[0].bench.measure.trials_min = 60;
+  set->cases[1].bench.measure.trials_max = 5;
+  set->cases[2].bench.measure.min_time_ns = 1;
+  first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
+  assert_open(set, (bool[]){false, false, false, true});
+  set->settle.wanted = false;
+  set->settle.looked = false;
+  first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
+  assert_open(set, (bool[]){false, false, false, false});
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_quiet_host_is_not_visited_again, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(on_a_noisy_host_precise_cases_are_confirmed, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(another_process_begins_anew, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_visit_that_failed_leaves_the_case_as_it_was, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(who_asks_for_so_many_trials_has_them_and_no_visit, set_up,
+                                      tear_down),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
