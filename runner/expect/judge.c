@@ -414,14 +414,14 @@ static void judge_note_disturbed(struct expect_judge *judge, const struct observ
   }
 }
 
-/* "host busy: 31 % of trials up to 22 % slower"; NULL = nothing was seen. */
+/* "; host busy: 31 % of trials up to 22 % slower (up/gpu0)"; "" = nothing was seen. */
 static const char *judge_disturbance_words(struct arena *arena,
                                            const struct judge_disturbance *disturbed) {
   const char *others =
       disturbed->count > 1 ? arena_format(arena, ", and %zu more", disturbed->count - 1) : "";
   return disturbed->count == 0
-             ? NULL
-             : arena_format(arena, "%s: %.2g %% of trials up to %.2g %% slower (%s%s)",
+             ? ""
+             : arena_format(arena, "; %s: %.2g %% of trials up to %.2g %% slower (%s%s)",
                             disturbed->on_host ? "host busy" : "disturbed by others",
                             disturbed->percent, disturbed->slower_percent, disturbed->name, others);
 }
@@ -662,20 +662,21 @@ const char *expect_judge_summary(struct expect_judge *judge) {
                             : "";
   const char *broken =
       judge->broken_count > 0 ? arena_format(arena, "; %zu went wrong", judge->broken_count) : "";
+  const char *disturbance = judge_disturbance_words(arena, &judge->disturbed);
   if (shorts > 0) {
     return arena_format(
-        arena, "%zu of %zu short of what is usual for %s%s%s%s%s%s: see haul explain", shorts,
-        judge->finding_count, judge->machine, beyond, noisy, above, unknown, broken);
+        arena, "%zu of %zu short of what is usual for %s%s%s%s%s%s%s: see haul explain", shorts,
+        judge->finding_count, judge->machine, beyond, noisy, above, unknown, broken, disturbance);
   }
   const unsigned reports = judge_count_reports(judge);
   const char *grounds =
       reports > 0 ? arena_format(arena, " (%u report%s)", reports, strings_plural(reports, "", "s"))
                   : " (floors alone)";
   const bool others = unclear + judge->broken_count + judge->above_peak > 0;
-  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s%s%s",
+  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s%s%s%s",
                       others || judge->finding_count == 1 ? "" : "all ",
                       judge->finding_count - unclear, judge->machine, grounds, beyond, noisy, above,
-                      unknown, broken);
+                      unknown, broken, disturbance);
 }
 
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {
@@ -683,8 +684,7 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   const struct expect_shortfall *items = NULL;
   const size_t count = expect_judge_shortfalls(judge, &items);
   const char *summary = expect_judge_summary(judge);
-  const char *disturbance = judge_disturbance_words(arena, &judge->disturbed);
-  const char **made = arena_array(arena, count + 3, sizeof *made);
+  const char **made = arena_array(arena, count + 2, sizeof *made);
   size_t lines_count = 0;
   if (judge->broken_count > 0) {
     const char *more = judge->broken_count > 1
@@ -704,9 +704,6 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
                      slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
   }
   made[lines_count++] = summary;
-  if (disturbance != NULL) {
-    made[lines_count++] = disturbance;
-  }
   *lines = made;
   return summary != NULL ? lines_count : 0;
 }

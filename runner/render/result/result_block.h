@@ -52,7 +52,9 @@
   NUMBER("visits", visits)                                                                         \
   TEXT("settled", settled)                                                                         \
   NUMBER("undisturbed_ns", undisturbed_ns)                                                         \
-  TEXT("figure", figure)           /* "undisturbed": the numbers are; NULL: typical */             \
+  NUMBER("undisturbed_low_ns", undisturbed_low_ns) /* of the visits that agree */                  \
+  NUMBER("undisturbed_high_ns", undisturbed_high_ns)                                               \
+  TEXT("figure", shown_figure)     /* "undisturbed": the numbers are; NULL: typical */             \
   NUMBER("above_peak", above_peak) /* 1: nothing compares the number */                            \
   TEXT("same_as", same_as)         /* the case that was measured in its place; NULL: itself */     \
   TEXT("same_block", same_block)                                                                   \
@@ -115,8 +117,8 @@ struct result_page {
 bool result_row_shown(const struct run_row *row);
 /* "ce" of a transfer with one method, "" where there is none. */
 const char *result_method(const struct run_row *row);
-/* What a number is, in front of its words: "undisturbed GB/s" where that is shown of a run. row may
- * be NULL. */
+/* The words of numbers, and which rate they are where it is not the typical one: "GB/s,
+ * undisturbed". row may be NULL. */
 const char *result_figure_words(struct arena *arena, const struct run_row *row, const char *words);
 /* "64MiB"; "several sizes" where the flows of the case differ, "" where there is none. */
 const char *result_size(struct arena *arena, const struct run_row *row);

@@ -240,7 +240,7 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
                                                              known, noisy->count);
   return most < 2 ? ""
                   : arena_format(remarks->arena,
-                                 " Visited up to %.0f times: undisturbed rate %s.%s%s", most, which,
+                                 "Visited up to %.0f times: undisturbed rate %s.%s%s ", most, which,
                                  budget ? " A longer measure.settle_time may settle the rest." : "",
                                  noise ? " Some are disturbed all the time." : "");
 }
@@ -264,10 +264,12 @@ static const char *remarks_describe(const struct result_remarks *remarks,
       several ? " in some processes"
       : few   ? ": too few trials for a 95 % interval"
               : arena_format(remarks->arena, ": +/- %s %%", result_percent(remarks->arena, widest));
-  return arena_format(remarks->arena, "Precision target missed%s when %s ended. %s%s", reached,
-                      noisy->stop == STOP_TIME ? "max_time" : "trials.max",
-                      remarks_describe_noise(remarks, noisy),
-                      remarks_describe_visits(remarks, noisy));
+  const char *visits = remarks_describe_visits(remarks, noisy);
+  const bool visited = visits[0] != '\0';
+  return arena_format(remarks->arena, "%s%s when %s ended. %s%s",
+                      visited ? "First visit not within precision" : "Precision target missed",
+                      visited ? "" : reached, noisy->stop == STOP_TIME ? "max_time" : "trials.max",
+                      visits, remarks_describe_noise(remarks, noisy));
 }
 
 enum { TEXTS_MAX = 24 };

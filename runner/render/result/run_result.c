@@ -109,20 +109,19 @@ static void run_row_notes(struct arena *arena, struct run_row *row) {
   row->notes = notes;
 }
 
-/* The rate that measure.figure asks for, where it is known. Visits that agree have no spread. */
+/* The rate that measure.figure asks for, where it is known. */
 static void run_row_choose_figure(struct run_row *row) {
   const double ratio = row->undisturbed_ns / row->median_ns;
-  if (row->figure == NULL || !(ratio > 0)) {
+  if (row->shown_figure == NULL || !(ratio > 0)) {
     return;
   }
   row->gbps /= ratio;
   row->percent_of_peak /= ratio;
   row->ns_per_hop *= ratio;
   row->ns_per_op *= ratio;
-  row->median_ns *= ratio;
-  if (row->visits > row->processes) {
-    row->low_ns = row->high_ns = NAN;
-  }
+  row->median_ns = row->undisturbed_ns;
+  row->low_ns = row->undisturbed_low_ns;
+  row->high_ns = row->undisturbed_high_ns;
 }
 
 static struct run_rows run_rows_of(const struct result_set *set) {
@@ -155,9 +154,9 @@ const char *result_method(const struct run_row *row) {
 }
 
 const char *result_figure_words(struct arena *arena, const struct run_row *row, const char *words) {
-  return row == NULL || row->figure == NULL
-             ? words
-             : arena_format(arena, "%s%s%s", row->figure, words[0] != '\0' ? " " : "", words);
+  return row == NULL || row->shown_figure == NULL ? words
+         : words[0] == '\0' ? arena_format(arena, "%s rates", row->shown_figure)
+                            : arena_format(arena, "%s, %s", words, row->shown_figure);
 }
 
 const char *result_size(struct arena *arena, const struct run_row *row) {

@@ -13,11 +13,11 @@
 -- above_peak is 1 where the rate is more than 1 % above its peak: such a number is not compared with anything.
 -- notes is what note and slowed_by say, of all processes, as JSON: for each its kind (v_note_kind), gpu, what, amounts.
 -- visits, settled, undisturbed_ns, undisturbed_gbps, disturbed_percent and disturbed_slower_percent are as in
--- v_run_case; figure is what measure.figure says of the run's tables, NULL: typical.
+-- v_run_case; undisturbed_low_ns and undisturbed_high_ns are the visits that agree, of all processes. figure is what measure.figure says of the run's tables, NULL: typical.
 -- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
 -- engine.
 --
--- narrow: figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
+-- narrow: undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
 -- narrow: notes,above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -107,6 +107,10 @@ SELECT
   c.undisturbed_gbps AS undisturbed_gbps,
   c.disturbed_percent AS disturbed_percent,
   c.disturbed_slower_percent AS disturbed_slower_percent,
+  (SELECT min(y.undisturbed_low_ns) FROM case_run y
+   WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS undisturbed_low_ns,
+  (SELECT max(y.undisturbed_high_ns) FROM case_run y
+   WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS undisturbed_high_ns,
   (SELECT f.value FROM run_fact f WHERE f.run = c.run AND f.name = 'figure') AS figure
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block

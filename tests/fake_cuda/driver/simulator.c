@@ -275,13 +275,14 @@ static double noise_factor(const struct work *work) {
   return fmax(factor, 0.1); /* a duration is positive, whatever was drawn */
 }
 
-/* Of others, by the host's clock, which all processes share. */
+/* Of others, by the host's clock, which all processes share; simulated time comes on top. */
 static double disturbance(const struct work *work) {
   const struct fake_config *config = simulator.config;
+  const double at_ns = (double)clock_now_ns() + (config->real_clock ? 0 : simulator.now_ns);
   double factor = 1;
   for (uint32_t i = 0; i < config->noise_count; i++) {
     if (links_go(work, config->noises[i].from, config->noises[i].to)) {
-      factor *= episodes_factor(&config->noises[i], (double)clock_now_ns());
+      factor *= episodes_factor(&config->noises[i], at_ns);
     }
   }
   return factor;

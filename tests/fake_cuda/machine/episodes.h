@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* From the end of the one before, or from 0, to its own end. */
 struct fake_episode {

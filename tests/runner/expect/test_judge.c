@@ -193,6 +193,51 @@ static void the_interval_of_a_rate_leaves_it_open_or_not(void **state) {
   assert_each(COUNTED(CASES));
 }
 
+/* Of several visits the rate that came back is judged; of one, or where none came back, the median.
+ */
+static void noise_of_others_is_no_fault_of_a_link(void **state) {
+  (void)state;
+  static const struct verdict_case CASES[] = {
+      {UP_USUAL,
+       {UP, .gbps = 24, .visits = 3, .undisturbed = 2.25, .disturbed = 90},
+       "usual: 54 GB/s, usual 50-60"},
+      {UP_USUAL,
+       {UP, .gbps = 24, .visits = 3, .undisturbed = 1.01, .disturbed = 90, .spread = 30},
+       "short: 24.24 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 24, .visits = 8, .spread = 30}, "unclear: 24 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 24, .undisturbed = 1}, "short: 24 GB/s, usual 50-60"},
+      {UP_USUAL,
+       {UP, .gbps = 24, .visits = 4, .processes = 4, .undisturbed = 1},
+       "short: 24 GB/s, usual 50-60"},
+      {HOPS_USUAL,
+       {HOP, .ns_per_hop = 3000, .visits = 2, .undisturbed = 2.5, .disturbed = 50},
+       "usual: 1200 ns, usual 1000-1200"},
+  };
+  assert_each(COUNTED(CASES));
+}
+
+static void disturbance_is_a_fact_of_its_own(void **state) {
+  (void)state;
+  static const struct {
+    struct said said[2];
+    const char *summary;
+  } ROWS[] = {
+      {{{UP, .gbps = 55, .visits = 3, .undisturbed = 1, .disturbed = 31, .disturbed_slower = 22},
+        {UP_TO("gpu1"), .gbps = 55, .undisturbed = 1, .disturbed = 4}},
+       "all 2 as usual for H200s (3 reports); host busy: 31 % of trials up to 22 % slower "
+       "(b/numa0-gpu0)"},
+      {{{UP, .gbps = 24, .undisturbed = 1, .disturbed = 31, .disturbed_slower = 22, EXACT},
+        {UP_TO("gpu1"), .gbps = 55, .undisturbed = 1, .disturbed = 50, .disturbed_slower = 9}},
+       "1 of 2 short of what is usual for H200s; host busy: 50 % of trials up to 9 % slower "
+       "(b/numa0-gpu1, and 1 more): see haul explain"},
+  };
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+    struct judged judged = judge_rows(UP_USUAL, COUNTED(ROWS[i].said));
+    assert_string_equal(expect_judge_summary(judged.judge), ROWS[i].summary);
+    judged_fini(&judged);
+  }
+}
+
 static void of_times_less_is_better(void **state) {
   (void)state;
   static const struct verdict_case CASES[] = {
@@ -655,6 +700,8 @@ int main(void) {
       cmocka_unit_test(what_slowed_it_is_of_the_number_that_counts),
       cmocka_unit_test(a_row_says_which_number_was_judged),
       cmocka_unit_test(shortfalls_are_gathered_by_place),
+      cmocka_unit_test(noise_of_others_is_no_fault_of_a_link),
+      cmocka_unit_test(disturbance_is_a_fact_of_its_own),
       cmocka_unit_test(the_summary_counts_what_is_known),
       cmocka_unit_test(what_went_wrong_is_said_with_its_reason),
       cmocka_unit_test(rows_pass_with_what_is_known_of_them),

@@ -5,22 +5,63 @@
 #include "runner/render/result/run_result.h"
 #include "tests/cmocka.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const said_columns[] = {
-    "case",          "block",         "path",          "axes",
-    "kind",          "method",        "direction",     "source",
-    "source_memory", "target",        "target_memory", "flows",
-    "under_load",    "size_bytes",    "gbps",          "percent_of_peak",
-    "peak_gbps",     "limited_by",    "ns_per_hop",    "median_ns",
-    "low_ns",        "high_ns",       "processes",     "status",
-    "reason",        "notes",         "unknown",       "stop",
-    "noise",         "noise_percent", "noise_ns",      "cycles_per_hop",
-    "measure",       "ns_per_op",     "cycles_per_op", "ops_per_clock_sm",
-    "operation",     "same_as",       "same_block",    "same_axes",
-    "partial",       "initiator",     "special",       "slowed_by",
-    "case_key"};
+static const char *const said_columns[] = {"case",
+                                           "block",
+                                           "path",
+                                           "axes",
+                                           "kind",
+                                           "method",
+                                           "direction",
+                                           "source",
+                                           "source_memory",
+                                           "target",
+                                           "target_memory",
+                                           "flows",
+                                           "under_load",
+                                           "size_bytes",
+                                           "gbps",
+                                           "percent_of_peak",
+                                           "peak_gbps",
+                                           "limited_by",
+                                           "ns_per_hop",
+                                           "median_ns",
+                                           "low_ns",
+                                           "high_ns",
+                                           "processes",
+                                           "status",
+                                           "reason",
+                                           "notes",
+                                           "unknown",
+                                           "stop",
+                                           "noise",
+                                           "noise_percent",
+                                           "noise_ns",
+                                           "cycles_per_hop",
+                                           "measure",
+                                           "ns_per_op",
+                                           "cycles_per_op",
+                                           "ops_per_clock_sm",
+                                           "operation",
+                                           "same_as",
+                                           "same_block",
+                                           "same_axes",
+                                           "partial",
+                                           "initiator",
+                                           "special",
+                                           "slowed_by",
+                                           "case_key",
+                                           "visits",
+                                           "undisturbed_ns",
+                                           "disturbed_percent",
+                                           "disturbed_slower_percent",
+                                           "figure",
+                                           "settled",
+                                           "undisturbed_low_ns",
+                                           "undisturbed_high_ns"};
 enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
 
 /* Notes of a row, as run-result gives them: SAID_NOTES(SAID_NOTE(kind, gpu, what, amount) ...). */
@@ -47,6 +88,10 @@ struct said {
   double spread;                  /* per cent; 0 = 0.05, below 0 = no interval */
   int processes;                  /* 0 = 1 */
   bool partial;
+  int visits;                         /* 0 = 1 */
+  double undisturbed;                 /* relative to the rate; 0 = NULL, and then what follows */
+  double disturbed, disturbed_slower; /* per cent */
+  const char *figure, *settled;
 };
 
 static inline struct cell said_real(double value) {
@@ -110,6 +155,14 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_integer(said->special),
       cell_text(said->slowed_by),
       cell_text(name),
+      cell_integer(said->visits > 0 ? said->visits : 1),
+      said_real(said->undisturbed > 0 ? median_ns / said->undisturbed : 0),
+      said->undisturbed > 0 ? cell_real(said->disturbed) : cell_null(),
+      said->undisturbed > 0 ? cell_real(said->disturbed_slower) : cell_null(),
+      cell_text(said->figure),
+      cell_text(said->settled),
+      said_real(said->undisturbed > 0 ? median_ns / said->undisturbed * (1 - fabs(spread)) : 0),
+      said_real(said->undisturbed > 0 ? median_ns / said->undisturbed * (1 + fabs(spread)) : 0),
   };
   struct error err;
   assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);

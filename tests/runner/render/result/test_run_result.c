@@ -27,6 +27,58 @@ static void what_was_left_out_is_not_impossible(void **state) {
          "- = not measured\n");
 }
 
+/* What visits tried, and in the heading which of the two rates is shown; where that is not known
+ * the typical one stands. */
+static void visits_are_told_and_the_figure_is_chosen(void **state) {
+  (void)state;
+  struct said said[] = {
+      {.block = "d2d",
+       SAID_GPUS(0, 1),
+       .gbps = 300,
+       .stop = "time",
+       .visits = 4,
+       .undisturbed = 1.1,
+       .settled = "settled"},
+      {.block = "d2d",
+       SAID_GPUS(1, 0),
+       .gbps = 300,
+       .stop = "time",
+       .visits = 5,
+       .settled = "budget"},
+      {.block = "down", SAID_DOWN(0), .gbps = 55, .undisturbed = 1, .settled = "settled"},
+  };
+  static const char NOTE[] =
+      "a  2 cases: First visit not within precision when max_time ended. Visited up to 5 times: "
+      "undisturbed rate known of 1 of 2. A longer measure.settle_time may settle the rest. More "
+      "time may help: --set measure.max_time=TIME\n";
+  char expected[1024];
+  for (int shown = 0; shown < 2; shown++) {
+    const char *figure = shown ? ", undisturbed" : "";
+    (void)snprintf(
+        expected, sizeof expected,
+        "d2d\n"
+        "1MiB by ce: GB/s from row to column%s\n"
+        "       gpu0      gpu1\n"
+        "gpu0    N/A     %s  a\n"
+        "gpu1  300.0  a    N/A\n"
+        "min 300.0, mean %s GB/s; %s %% of peak (nvlink raw, 400.0 GB/s); 95 %% interval "
+        "within 0.05 %%\n"
+        "\n"
+        "down\n"
+        "4KiB by ce: GB/s%s\n"
+        "path                GB/s  +/- %%  %% of peak\n"
+        "gpu0-numa0:pinned  55.00   0.05       13.8\n"
+        "%% of peak: nvlink raw, 400.0 GB/s\n"
+        "\n%s",
+        figure, shown ? "330.0" : "300.0", shown ? "315.0, max 330.0" : "300.0, max 300.0",
+        shown ? "75.0 to 82.5" : "75.0", figure, NOTE);
+    EXPECT(said, 0, expected);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+      said[i].figure = "undisturbed";
+    }
+  }
+}
+
 static void pairs_are_matrices(void **state) {
   (void)state;
   const struct said said[] = {
@@ -587,6 +639,7 @@ static void nothing_is_said_too(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_was_left_out_is_not_impossible),
+      cmocka_unit_test(visits_are_told_and_the_figure_is_chosen),
       cmocka_unit_test(pairs_are_matrices),
       cmocka_unit_test(both_ways_stand_on_both_sides),
       cmocka_unit_test(both_ways_with_the_host_stand_once),
