@@ -1,6 +1,7 @@
 #include "runner/expect/judge.h"
 
 #include "engine/base/strings.h"
+#include "runner/expect/disturbance.h"
 #include "runner/expect/observed.h"
 #include "runner/record/selector.h"
 
@@ -31,12 +32,7 @@ struct expect_judge {
   const struct expect_row **used;   /* one for each source of reports, of which it counts most */
   size_t used_count, used_capacity;
   const char *machine; /* the first that a case is of */
-  struct judge_disturbance {
-    size_t count; /* of judged cases of which that share of trials was disturbed */
-    bool on_host; /* all of them have an end there */
-    double percent, slower_percent; /* of the one with most */
-    const char *name;
-  } disturbed;
+  struct disturbance disturbance;
 };
 
 static const struct column added_columns[] = {
@@ -397,35 +393,6 @@ static void judge_fill(struct expect_judge *judge, const struct expect_finding *
   memcpy(added, cells, sizeof cells);
 }
 
-/* Disturbance is a fact of its own. Of a few trials it is nothing to speak of. */
-static void judge_note_disturbed(struct expect_judge *judge, const struct observed *observed,
-                                 const struct expect_finding *finding) {
-  static const double PERCENT_SAID = 5;
-  struct judge_disturbance *disturbed = &judge->disturbed;
-  if (!(observed->disturbed_percent >= PERCENT_SAID)) {
-    return;
-  }
-  disturbed->on_host = (disturbed->count == 0 || disturbed->on_host) && observed->node >= 0;
-  disturbed->count++;
-  if (observed->disturbed_percent > disturbed->percent) {
-    disturbed->percent = observed->disturbed_percent;
-    disturbed->slower_percent = observed->slower_percent;
-    disturbed->name = finding->name;
-  }
-}
-
-/* "; host busy: 31 % of trials up to 22 % slower (up/gpu0)"; "" = nothing was seen. */
-static const char *judge_disturbance_words(struct arena *arena,
-                                           const struct judge_disturbance *disturbed) {
-  const char *others =
-      disturbed->count > 1 ? arena_format(arena, ", and %zu more", disturbed->count - 1) : "";
-  return disturbed->count == 0
-             ? ""
-             : arena_format(arena, "; %s: %.2g %% of trials up to %.2g %% slower (%s%s)",
-                            disturbed->on_host ? "host busy" : "disturbed by others",
-                            disturbed->percent, disturbed->slower_percent, disturbed->name, others);
-}
-
 static enum status judge_take(void *context, const struct cell *cells, struct error *err) {
   struct expect_judge *judge = context;
   struct observed observed;
@@ -437,7 +404,7 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
     judge_label(judge, cells, &finding);
     if (known) {
-      judge_note_disturbed(judge, &observed, &finding);
+      disturbance_add(&judge->disturbance, &observed, finding.name);
     }
     judge_measure_again(judge, &finding);
     judge_keep(judge, &finding);
@@ -662,7 +629,7 @@ const char *expect_judge_summary(struct expect_judge *judge) {
                             : "";
   const char *broken =
       judge->broken_count > 0 ? arena_format(arena, "; %zu went wrong", judge->broken_count) : "";
-  const char *disturbance = judge_disturbance_words(arena, &judge->disturbed);
+  const char *disturbance = disturbance_words(arena, &judge->disturbance);
   if (shorts > 0) {
     return arena_format(
         arena, "%zu of %zu short of what is usual for %s%s%s%s%s%s%s: see haul explain", shorts,
