@@ -2,10 +2,10 @@
 #include "runner/run/settle.h"
 
 #include "engine/case/transfer.h"
+#include "runner/supervise/supervise.h"
 #include "schema/scenario/scenario.h"
 #include "tests/cmocka.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { CASES = 4, LOCAL = 3, TRIALS = 8 };
