@@ -274,16 +274,16 @@ static void conditions_are_counted_without_their_shares(void **state) {
   struct measured_condition conditions[] = {
       {0, CONDITION_SLOWED, "heat for 70 %", "heat", 1, 2},
       {0, CONDITION_SLOWED, "heat for 5 %", "heat", 1, 1},
-      {1, CONDITION_SLOWED, "in use", "in use", 1, 4},
-      {1, CONDITION_SLOWED, "power for 9 %", "power", 1, 1},
+      {1, CONDITION_SLOWED, "in use", "in use", 1, 1},
+      {1, CONDITION_SLOWED, "power for 9 %", "power", 1, 4},
       {1, CONDITION_SLOWED, "heat for 20 %", "heat", 1, 3},
   };
   m->conditions = conditions;
   m->condition_count = sizeof conditions / sizeof *conditions;
   struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   static const struct comparison_condition EXPECTED[] = {
-      {.text = "in use", .runs = {0, 1}, .results = {0, 4}},
-      {.text = "power", .runs = {0, 1}, .results = {0, 1}},
+      {.text = "power", .runs = {0, 1}, .results = {0, 4}},
+      {.text = "in use", .runs = {0, 1}, .results = {0, 1}},
       {.text = "heat", .runs = {1, 1}, .results = {3, 3}},
   };
   assert_int_equal(comparison->condition_count, sizeof EXPECTED / sizeof *EXPECTED);

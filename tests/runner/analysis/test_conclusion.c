@@ -194,6 +194,59 @@ static void what_one_cause_leaves_another_explains(void **state) {
   done(&made);
 }
 
+/* Size and method of the axes are traits of their own, and not told twice. */
+static void a_value_of_an_axis_is_named(void **state) {
+  (void)state;
+  static const char *const AXES[] = {"size=16KiB threads=1 method=ce",
+                                     "size=16KiB threads=4 method=ce"};
+  struct made made = {.measured = measured_new()};
+  for (int i = 0; i < 24; i++) {
+    const size_t bench = made_case(made.measured, "k", "pairs", i % GPUS, SIZE_BYTES[0]);
+    made.measured->cases[bench].axes = AXES[i / GPUS % 2];
+    made.rows[made.comparison.row_count++] = (struct comparison_row){
+        .bench = bench,
+        .result = {.verdict = i / GPUS % 2 == 1 ? VERDICT_REGRESSED : VERDICT_SAME,
+                   .change = i / GPUS % 2 == 1 ? -0.05 : 0}};
+  }
+  made.comparison.rows = made.rows;
+  made.conclusions = conclusions_find(made.measured, &made.comparison, &made.arena, &made.count);
+  assert_int_equal(made.count, 1);
+  assert_string_equal(made.conclusions[0].what, "threads=4");
+  assert_int_equal(made.conclusions[0].changed, 12);
+  assert_int_equal(made.conclusions[0].others_changed, 0);
+  done(&made);
+}
+
+/* Two cases, which are all of their path: one of three paths changes so by chance too often, one of
+ * a hundred does not. */
+static void a_path_of_two_cases_stands_out_of_many(void **state) {
+  (void)state;
+  static const int PATHS[] = {3, 100};
+  for (size_t trial = 0; trial < sizeof PATHS / sizeof *PATHS; trial++) {
+    struct made made = {.measured = measured_new()};
+    for (int i = 0; i < 2 * PATHS[trial]; i++) {
+      const int path = i / 2;
+      const size_t bench = made_case(made.measured, "k", "pairs", 0, SIZE_BYTES[i % 2]);
+      made_flow(made.measured, bench,
+                (struct measured_flow){.source_is_gpu = true,
+                                       .target_is_gpu = true,
+                                       .source = path % 16,
+                                       .target = 16 + path / 16,
+                                       .source_memory = "device",
+                                       .target_memory = "device"});
+      made.rows[made.comparison.row_count++] = (struct comparison_row){
+          .bench = bench, .result = {.verdict = path == 1 ? VERDICT_REGRESSED : VERDICT_SAME}};
+    }
+    made.comparison.rows = made.rows;
+    made.conclusions = conclusions_find(made.measured, &made.comparison, &made.arena, &made.count);
+    assert_int_equal(made.count, PATHS[trial] > 3);
+    if (made.count > 0) {
+      assert_string_equal(made.conclusions[0].what, "gpu1->gpu16");
+    }
+    done(&made);
+  }
+}
+
 /* A GPU counts where it is an end of half of the flows at least. */
 static void many_flows_at_once_are_about_none_of_their_ends(void **state) {
   (void)state;
@@ -416,6 +469,8 @@ int main(void) {
       cmocka_unit_test(what_they_have_in_common_is_named),
       cmocka_unit_test(each_verdict_has_its_own),
       cmocka_unit_test(what_one_cause_leaves_another_explains),
+      cmocka_unit_test(a_value_of_an_axis_is_named),
+      cmocka_unit_test(a_path_of_two_cases_stands_out_of_many),
       cmocka_unit_test(many_flows_at_once_are_about_none_of_their_ends),
       cmocka_unit_test(a_loaded_gpu_of_two_is_named),
       cmocka_unit_test(a_suspect_gpu_is_named_on_less_evidence),
