@@ -36,9 +36,9 @@ struct command {
   bool sums;
   struct query_parameter *parameters;
   size_t parameter_count, parameter_capacity;
-  const char *against, *baseline, *decide, *expect, *expected_nodes, *gpu, *host, *limit, *machine,
-      *node_name, *output, *resume, *run, *saved, *shard, *size, *tag;
-  uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns;
+  const char *against, *baseline, *decide, *expect, *expected_nodes, *gpu, *host, *keep, *limit,
+      *machine, *node_name, *output, *resume, *run, *saved, *shard, *size, *tag;
+  uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns, older_than_ns;
   int64_t date_ns; /* since 1970 */
   bool date_given;
   bool expects, force, gpus_missing, list, yes;

@@ -45,6 +45,9 @@
   X(VERB_BASELINE)                                                                                 \
   X(VERB_TAG)                                                                                      \
   X(VERB_DELETE)                                                                                   \
+  X(VERB_PRUNE)                                                                                    \
+  X(VERB_COMPACT)                                                                                  \
+  X(VERB_MIGRATE)                                                                                  \
   X(VERB_MERGE)                                                                                    \
   X(VERB_IMPORT)
 

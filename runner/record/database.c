@@ -506,13 +506,14 @@ const char *database_copy_note(const struct database *database, struct arena *ar
   if (database->file_version == 0) {
     return NULL;
   }
-  return arena_format(arena,
-                      "%s has schema %d.%d, read through a temporary copy; the next run or merge "
-                      "that writes to it migrates it to %d.%d",
-                      database->path, database->file_version / MIGRATE_VERSIONS_PER_MAJOR,
-                      database->file_version % MIGRATE_VERSIONS_PER_MAJOR,
-                      database->version / MIGRATE_VERSIONS_PER_MAJOR,
-                      database->version % MIGRATE_VERSIONS_PER_MAJOR);
+  return arena_format(
+      arena,
+      "%s has schema %d.%d, read through a temporary copy; haul migrate, or the next run "
+      "or merge that writes to it, migrates it to %d.%d",
+      database->path, database->file_version / MIGRATE_VERSIONS_PER_MAJOR,
+      database->file_version % MIGRATE_VERSIONS_PER_MAJOR,
+      database->version / MIGRATE_VERSIONS_PER_MAJOR,
+      database->version % MIGRATE_VERSIONS_PER_MAJOR);
 }
 
 const char *database_foreign_note(const struct database *database, struct arena *arena) {

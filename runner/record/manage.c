@@ -1,7 +1,12 @@
 #include "runner/record/manage.h"
 
+#include "engine/base/clock.h"
+#include "runner/record/file.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SHRINK_FROM_PERCENT = 25 };
 
@@ -123,6 +128,92 @@ enum status runs_delete(struct database *database, const struct run_list *runs, 
   status = THEN(status, database_run_generated(database, "delete/delete_kinds", err));
   status = THEN(status, database_script(database, "delete/delete_unused", err));
   return database_end(database, status, err);
+}
+
+static enum status manage_choose_pruned(struct database *database,
+                                        const struct trials_to_prune *prune, struct error *err) {
+  struct statement choose;
+  struct statement keep;
+  enum status status = statement_prepare(database, "upkeep/choose", &choose, err);
+  status = THEN(status, statement_prepare(database, "upkeep/keep", &keep, err));
+  if (status == STATUS_OK) {
+    statement_bind_int(&choose, ":before", prune->before_ns);
+    statement_bind_int(&choose, ":keep_baselines", prune->keep_baselines);
+    status = statement_run(&choose, err);
+    for (size_t i = 0; i < prune->kept->count && status == STATUS_OK; i++) {
+      statement_bind_int(&keep, ":run", prune->kept->runs[i].id);
+      status = statement_run(&keep, err);
+    }
+    statement_finalize(&keep);
+  }
+  statement_finalize(&choose);
+  return status;
+}
+
+static enum status manage_count_pruned(struct database *database, struct trials_to_prune *prune,
+                                       struct error *err) {
+  struct statement count;
+  enum status status = statement_prepare(database, "upkeep/count", &count, err);
+  if (statement_next(&count, &status, err)) {
+    prune->runs = sqlite3_column_int64(count.stmt, 0);
+    prune->trials = sqlite3_column_int64(count.stmt, 1);
+  }
+  statement_finalize(&count);
+  return status;
+}
+
+static enum status manage_prune(struct database *database, struct error *err) {
+  struct statement mark;
+  RETURN_ON_ERROR(database_script(database, "upkeep/prune", err));
+  enum status status = statement_prepare(database, "upkeep/mark", &mark, err);
+  statement_bind_int(&mark, ":now", (int64_t)clock_read_ns(CLOCK_REALTIME));
+  status = THEN(status, statement_run(&mark, err));
+  statement_finalize(&mark);
+  return status;
+}
+
+enum status trials_prune(struct database *database, struct trials_to_prune *prune,
+                         struct error *err) {
+  database_limit_time(database, 0, NULL);
+  RETURN_ON_ERROR(database_begin(database, err));
+  enum status status = database_script(database, "upkeep/begin", err);
+  status = THEN(status, manage_choose_pruned(database, prune, err));
+  status = THEN(status, manage_count_pruned(database, prune, err));
+  if (!prune->dry_run) {
+    status = THEN(status, manage_prune(database, err));
+  }
+  status = THEN(status, database_script(database, "upkeep/end", err));
+  return database_end(database, status, err);
+}
+
+enum status database_compact(struct database *database, struct error *err) {
+  database_limit_time(database, 0, NULL);
+  return database_script(database, "manage/shrink", err);
+}
+
+enum status database_write_copy(const struct database *database, const char *path,
+                                struct error *err) {
+  struct database_file file;
+  RETURN_ON_ERROR(database_file_examine(path, DATABASE_WRITE, &file, err));
+  if (!file.fresh) {
+    return error_set(err, STATUS_INVALID, "%s is there already, and nothing was written", path);
+  }
+  sqlite3 *copy = NULL;
+  char *plain = NULL;
+  if (asprintf(&plain, "%s%s", path[0] == '/' ? "" : "./", path) < 0) {
+    abort();
+  }
+  const int code = sqlite3_open_v2(plain, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+  enum status status = code == SQLITE_OK
+                           ? database_copy_pages(database, copy, err)
+                           : error_set_native(err, STATUS_IO, code, "cannot be opened");
+  (void)sqlite3_close(copy);
+  if (status != STATUS_OK) {
+    (void)unlink(plain);
+    status = error_prefix(err, "%s: ", path);
+  }
+  free(plain);
+  return status;
 }
 
 enum status database_shrink(struct database *database, bool *shrunk, struct error *err) {

@@ -45,6 +45,23 @@ enum status running_runs_read(struct database *database, const char *host, struc
 /* Delete the runs with everything that no other run has, in one transaction, from baselines too. */
 enum status runs_delete(struct database *database, const struct run_list *runs,
                         struct error *err) CHECK_RESULT;
+/* Which trials go, and how many did. */
+struct trials_to_prune {
+  int64_t before_ns; /* of runs that began before, since 1970 */
+  const struct run_list *kept;
+  bool keep_baselines; /* runs that a baseline names */
+  bool dry_run;        /* only count */
+  int64_t runs, trials;
+};
+/* Deletes them in one transaction and marks their runs. The database is open for writing. */
+enum status trials_prune(struct database *database, struct trials_to_prune *prune,
+                         struct error *err) CHECK_RESULT;
+/* Write the file anew, without free pages. */
+enum status database_compact(struct database *database, struct error *err) CHECK_RESULT;
+/* A copy of a database that is open for reading, as it is read; a file at the path is refused. */
+enum status database_write_copy(const struct database *database, const char *path,
+                                struct error *err) CHECK_RESULT;
+
 /* Give unused pages back to the file system where they are a quarter of the file or more (which
  * takes room for a copy of the rest); fewer are filled by later runs. *shrunk: it was done. */
 enum status database_shrink(struct database *database, bool *shrunk,

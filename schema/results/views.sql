@@ -78,7 +78,8 @@ SELECT
   (SELECT f.name FROM fleet f WHERE f.id = r.fleet) AS fleet,
   r.repeats AS repeats,
   r.started_at_ns AS started_at_ns,
-  e.driver_number AS driver_number
+  e.driver_number AS driver_number,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.pruned_at_ns / 1000000000, 'unixepoch') AS pruned_at
 FROM run r
 JOIN v_machine e ON e.environment = r.environment
 JOIN scenario s ON s.id = r.scenario;
@@ -268,7 +269,8 @@ SELECT
   c.call_median_ns AS call_median_ns,
   c.call_p99_ns AS call_p99_ns,
   r.started_at_ns AS started_at_ns,
-  e.driver_number AS driver_number
+  e.driver_number AS driver_number,
+  r.pruned_at_ns IS NOT NULL AS pruned
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment

@@ -1,0 +1,166 @@
+/* haul prune, haul compact, haul migrate: a database over years. */
+#include "engine/base/clock.h"
+#include "engine/base/strings.h"
+#include "engine/base/units.h"
+#include "runner/cli/options.h"
+#include "runner/record/manage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t NS_PER_DAY = UINT64_C(86400000000000);
+
+/* ---- prune ---- */
+
+/* Days, or another duration. */
+static bool verb_prune_take_age(const struct given *given) {
+  uint64_t *age_ns = given->field;
+  char *end = NULL;
+  const double days = strtod(given->arg, &end);
+  if (end != given->arg && strcmp(end, "d") == 0 && days > 0 && days < 36500) {
+    *age_ns = (uint64_t)(days * (double)NS_PER_DAY);
+    return true;
+  }
+  return units_parse_duration(given->arg, age_ns);
+}
+
+static const struct verb_option VERB_PRUNE_OPTIONS[] = {
+    {"trials", NULL, "what goes: single trials, of which each result keeps its summary",
+     OPTION_FLAG(trials)},
+    {"older-than", "AGE", "of runs that began so long ago: 90d",
+     OPTION_AT(verb_prune_take_age, older_than_ns), .needs = "an age such as 90d"},
+    {"keep", "RUNS",
+     "but not of these: baseline (all that baselines name), or tag:NAME, run:ID ...",
+     OPTION_NON_EMPTY(keep)},
+    {"dry-run", NULL, "say what would go", OPTION_FLAG(dry_run)},
+    {0},
+};
+
+static void verb_prune_check(struct command *command, struct argp_state *state) {
+  if (!command->trials || command->older_than_ns == 0) {
+    argp_error(state, "missing what to prune: haul prune --trials --older-than 90d");
+  }
+}
+
+static enum status verb_prune_find_kept(struct command *command, struct run_list *kept,
+                                        bool *baselines, struct error *err) {
+  *kept = (struct run_list){0};
+  *baselines = strings_equal(command->keep, "baseline");
+  return command->keep == NULL || *baselines
+             ? STATUS_OK
+             : selector_find_all(command->database, command->keep, &command->arena, kept, err);
+}
+
+static enum status verb_prune_run(struct command *command, struct error *err) {
+  struct run_list kept;
+  struct trials_to_prune prune = {.before_ns = (int64_t)clock_read_ns(CLOCK_REALTIME) -
+                                               (int64_t)command->older_than_ns,
+                                  .dry_run = command->dry_run};
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(verb_prune_find_kept(command, &kept, &prune.keep_baselines, err));
+  prune.kept = &kept;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
+  RETURN_ON_ERROR(trials_prune(command->database, &prune, err));
+  say_note(&command->common, "%" PRId64 " trials of %" PRId64 " runs %s%s", prune.trials,
+           prune.runs, command->dry_run ? "would be deleted" : "are deleted; their results stay",
+           command->dry_run || prune.trials == 0 ? "" : "; haul compact makes the file smaller");
+  return STATUS_OK;
+}
+
+const struct verb VERB_PRUNE = {
+    .name = "prune",
+    .group = VERBS_KEEP,
+    .arguments = NULL,
+    .summary = "delete the trials of old runs, whose results stay",
+    .doc =
+        "Results keep their summary: median, interval, percentiles and number of trials, so that "
+        "diff, history, outliers and reports of old runs say what they said. What needs single "
+        "trials is gone: v_trial, v_flow's trials, and the energy of v_energy. v_run.pruned_at "
+        "marks such runs. A run that is being measured is left alone. Deleted trials do not come "
+        "back when the run is merged again.",
+    .options = VERB_PRUNE_OPTIONS,
+    .word_max = 0,
+    .check = verb_prune_check,
+    .run = verb_prune_run,
+};
+
+/* ---- compact ---- */
+
+static const char *verb_upkeep_size(struct arena *arena, const char *path) {
+  struct stat info;
+  char text[UNITS_TEXT_MAX] = "?";
+  if (stat(path, &info) == 0) {
+    units_format_size_short((uint64_t)info.st_size, text);
+  }
+  return arena_strdup(arena, text);
+}
+
+static enum status verb_compact_run(struct command *command, struct error *err) {
+  const char *path = NULL;
+  RETURN_ON_ERROR(command_path(command, &path, err));
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err)); /* there must be one */
+  const char *before = verb_upkeep_size(&command->arena, path);
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
+  RETURN_ON_ERROR(database_compact(command->database, err));
+  say_note(&command->common, "%s: %s, now %s", path, before,
+           verb_upkeep_size(&command->arena, path));
+  return STATUS_OK;
+}
+
+const struct verb VERB_COMPACT = {
+    .name = "compact",
+    .group = VERBS_KEEP,
+    .summary = "write the database anew, without room that nothing uses",
+    .doc = "Takes room for a copy meanwhile. Nobody else may use the database.",
+    .word_max = 0,
+    .run = verb_compact_run,
+};
+
+/* ---- migrate ---- */
+
+static const struct verb_option VERB_MIGRATE_OPTIONS[] = {
+    {"output", "FILE", "write a migrated copy there, and leave the database as it is",
+     OPTION_NON_EMPTY(output), .letter = 'o'},
+    {0},
+};
+
+static enum status verb_migrate_run(struct command *command, struct error *err) {
+  const char *path = NULL;
+  RETURN_ON_ERROR(command_path(command, &path, err));
+  command->copy_noted = true; /* a note that it is read through a copy would be one too many */
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  const int version = command->database->file_version != 0 ? command->database->file_version
+                                                           : command->database->version;
+  const int latest = command->database->version;
+  if (command->output != NULL) {
+    RETURN_ON_ERROR(database_write_copy(command->database, command->output, err));
+    path = command->output;
+  } else if (version < latest) {
+    RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
+  }
+  if (version < latest) {
+    say_note(&command->common, "%s has schema %d.%d now, and had %d.%d", path, latest / 1000,
+             latest % 1000, version / 1000, version % 1000);
+  } else {
+    say_note(&command->common, "%s has schema %d.%d, the latest", path, latest / 1000,
+             latest % 1000);
+  }
+  return STATUS_OK;
+}
+
+const struct verb VERB_MIGRATE = {
+    .name = "migrate",
+    .group = VERBS_KEEP,
+    .summary = "bring a database of an older haul to the latest schema",
+    .doc =
+        "Verbs that only read never change a file: they read an older one through a copy, which "
+        "takes time with its size, for each command. This migrates the file once, as the next run "
+        "that records in it does. Of an archive that cannot be written, -o makes a migrated copy "
+        "to read instead.",
+    .options = VERB_MIGRATE_OPTIONS,
+    .word_max = 0,
+    .run = verb_migrate_run,
+};

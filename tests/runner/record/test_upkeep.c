@@ -1,0 +1,115 @@
+/* Old trials go, what was made of them stays; a file is brought to the latest schema in a copy. */
+#include "engine/base/clock.h"
+#include "runner/record/manage.h"
+#include "runner/record/migrate.h"
+#include "tests/cmocka.h"
+#include "tests/runner/record/fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void assert_text(const struct fixture *fixture, const char *sql, const char *expected) {
+  char *text = fixture_query(fixture, sql);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void prune(const struct fixture *fixture, struct trials_to_prune *prune) {
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_int_equal(trials_prune(database, prune, &err), STATUS_OK);
+  database_close(database);
+}
+
+static const char RESULTS[] = "SELECT group_concat(run || case_name || process || n || median_ns "
+                              "|| median_low_ns || p5_ns || cv || ifnull(note, '')) "
+                              "FROM (SELECT * FROM v_case WHERE status = 'ok' ORDER BY case_run)";
+static const char PRUNED[] = "SELECT group_concat(run || ':' || (pruned_at IS NOT NULL) || ':' || "
+                             "(SELECT count(*) > 0 FROM v_trial t WHERE "
+                             "t.run = r.run)) FROM v_run r";
+
+static void results_outlive_their_trials(void **state) {
+  struct fixture *fixture = fixture_new();
+  const struct run_list none = {0};
+  struct trials_to_prune wanted = {.kept = &none};
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    fixture_record_run(fixture, 2);
+  }
+  fixture_execute(fixture->path,
+                  "INSERT INTO baseline (name, run, set_at_ns) VALUES ('good', 2, 0)");
+  fixture_execute(fixture->path,
+                  "UPDATE run SET started_at_ns = started_at_ns - 1000000000000 WHERE id < 4");
+  char *before = fixture_query(fixture, RESULTS);
+  assert_true(strlen(before) > 500);
+  wanted.before_ns = (int64_t)clock_read_ns(CLOCK_REALTIME) - 500000000000;
+  wanted.keep_baselines = true;
+  wanted.dry_run = true;
+  prune(fixture, &wanted);
+  assert_int_equal(wanted.runs, 2);
+  assert_true(wanted.trials > 0);
+  assert_text(fixture, PRUNED, "1:0:1,2:0:1,3:0:1,4:0:1");
+  wanted.dry_run = false;
+  prune(fixture, &wanted);
+  assert_text(fixture, PRUNED, "1:1:0,2:0:1,3:1:0,4:0:1");
+  assert_text(fixture,
+              "SELECT count(*) FROM flow_trial f JOIN case_run c ON c.id = f.case_run WHERE c.run "
+              "IN (1, 3)",
+              "0");
+  char *after = fixture_query(fixture, RESULTS);
+  assert_string_equal(before, after);
+  free(before);
+  free(after);
+  /* And not once more. */
+  prune(fixture, &wanted);
+  assert_int_equal(wanted.runs, 0);
+  fixture_free(fixture);
+}
+
+static void runs_are_kept_by_name(void **state) {
+  struct fixture *fixture = fixture_new();
+  struct run_ref first = {.id = 1};
+  const struct run_list kept = {.runs = &first, .count = 1};
+  struct trials_to_prune wanted = {.kept = &kept, .before_ns = INT64_MAX};
+  (void)state;
+  fixture_record_run(fixture, 1);
+  fixture_record_run(fixture, 1);
+  prune(fixture, &wanted);
+  assert_text(fixture, PRUNED, "1:0:1,2:1:0");
+  fixture_free(fixture);
+}
+
+static void copy_has_the_latest_schema(void **state) {
+  struct fixture *fixture = fixture_new();
+  struct database *database = NULL;
+  struct error err = {0};
+  char copy[128];
+  char old[128];
+  (void)state;
+  fixture_load(fixture, "results-1003.sql");
+  (void)snprintf(old, sizeof old, "%s", fixture->path);
+  (void)snprintf(copy, sizeof copy, "%s/copy.db", fixture->folder);
+  assert_int_equal(database_open(old, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_int_equal(database_write_copy(database, copy, &err), STATUS_OK);
+  assert_int_equal(database_write_copy(database, copy, &err), STATUS_INVALID); /* it is there */
+  database_close(database);
+  assert_int_equal(database_open(copy, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_int_equal(database->version, migrate_latest_version());
+  assert_int_equal(database->file_version, 0);                            /* read as it is */
+  assert_int_equal(database_compact(database, &err) == STATUS_OK, false); /* which only reads */
+  database_close(database);
+  assert_text(fixture, "SELECT user_version FROM pragma_user_version", "1003");
+  (void)unlink(copy);
+  fixture_free(fixture);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_outlive_their_trials),
+      cmocka_unit_test(runs_are_kept_by_name),
+      cmocka_unit_test(copy_has_the_latest_schema),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
