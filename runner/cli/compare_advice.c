@@ -9,7 +9,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
@@ -91,27 +90,6 @@ static void advice_put_command(struct strbuf *command, struct arena *arena,
   if (tag != NULL) {
     strbuf_printf(command, " --tag %s", tag);
   }
-}
-
-/* The value of an option of the run's command; NULL = it has none. */
-static const char *advice_option_value(struct arena *arena, const struct measured_run *run,
-                                       const char *name) {
-  const struct advice_words words = advice_words_of(arena, run);
-  const char *found = NULL;
-  for (size_t i = 0; i < words.count; i++) {
-    if (advice_is_option(words.items[i], name)) {
-      const char *value = words.items[i] + strlen(name);
-      found = *value == '=' ? value + 1 : i + 1 < words.count ? words.items[++i] : "";
-    }
-  }
-  return found;
-}
-
-static bool advice_same_file(const char *a, const char *b) {
-  struct stat x;
-  struct stat y;
-  return strcmp(a, b) == 0 ||
-         (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 /* ---- the sides ---- */
@@ -296,83 +274,6 @@ static void advice_put_commands(struct strbuf *text, struct arena *arena,
   strbuf_fini(&command);
 }
 
-/* The database, or folder of shards, that new runs of a side will be in, quoted for a shell; NULL =
- * the database that was read. One of another host with the same path is called by the name of that
- * host; of several nodes without a folder, their files stand for themselves. */
-static const char *advice_other_database(struct arena *arena, const struct compare_result *result,
-                                         const struct side_advice *help, bool other_host,
-                                         const char *read) {
-  const struct common_options usual = {0};
-  struct error err = {0};
-  const bool plain = advice_is_plain(arena, help->again);
-  const char *folder = plain ? advice_option_value(arena, help->again, "--shard") : NULL;
-  const char *word = plain ? advice_option_value(arena, help->again, "--db") : NULL;
-  const char *path = NULL;
-  if (folder != NULL || help->nodes > 1) {
-    return folder != NULL ? shell_word(arena, folder) : "'NODES*.db'";
-  }
-  if (word != NULL) {
-    path = word;
-  } else if (database_path(&usual, arena, &path, &err) != STATUS_OK) {
-    return NULL;
-  }
-  if (!advice_same_file(path, read)) {
-    return shell_word(arena, path);
-  }
-  const size_t environment = help->last->environment;
-  const char *host = result->measured->environments[environment].node;
-  return other_host && help->elsewhere && host != NULL
-             ? shell_word(arena, arena_format(arena, "%s.db", host))
-             : NULL;
-}
-
-/* New runs that will be in other databases must be merged again. */
-static void advice_put_merge(struct strbuf *text, const struct common_options *common,
-                             struct compare_request *request, const struct compare_result *result,
-                             const struct side_advice help[SIDES]) {
-  struct arena *arena = &request->filter.arena;
-  const struct measured_environment *environments = result->measured->environments;
-  const bool other_host = help[SIDE_A].nodes == 1 && help[SIDE_B].nodes == 1 &&
-                          !strings_equal(environments[help[SIDE_A].last->environment].node,
-                                         environments[help[SIDE_B].last->environment].node);
-  const char *others[SIDES] = {NULL, NULL};
-  const char *read = NULL;
-  bool files = false; /* not folders of shards, which all hosts share */
-  struct error err = {0};
-  if (database_path(common, arena, &read, &err) != STATUS_OK) {
-    return;
-  }
-  for (size_t s = 0; s < SIDES; s++) {
-    if (help[s].wanted > 0) {
-      others[s] = advice_other_database(arena, result, &help[s], other_host, read);
-      files = files || advice_option_value(arena, help[s].again, "--shard") == NULL;
-    }
-  }
-  if (others[SIDE_A] != NULL && strings_equal(others[SIDE_A], others[SIDE_B])) {
-    if (other_host && files) { /* two files with one name */
-      for (size_t s = 0; s < SIDES; s++) {
-        const char *host = environments[help[s].last->environment].node;
-        others[s] =
-            shell_word(arena, arena_format(arena, "%s.db", host != NULL ? host : "unnamed"));
-      }
-    } else {
-      others[SIDE_B] = NULL;
-    }
-  }
-  if (others[SIDE_A] == NULL && others[SIDE_B] == NULL) {
-    return;
-  }
-  strbuf_printf(text, "\n  and then haul merge %s", shell_word(arena, read));
-  for (size_t s = 0; s < SIDES; s++) {
-    if (others[s] != NULL) {
-      strbuf_printf(text, " %s", others[s]);
-    }
-  }
-  if (other_host && files) {
-    strbuf_append(text, " (copy files of other hosts here first)");
-  }
-}
-
 /* Imported results cannot be measured again. */
 static void advice_put_imported(struct strbuf *text, const struct compare_result *result,
                                 const struct side_advice help[SIDES]) {
@@ -502,7 +403,10 @@ void compare_advise(const struct common_options *common, struct database *databa
   } else {
     strbuf_printf(&text, "; %u per side would decide:", comparison->units_needed);
     advice_put_commands(&text, &request->filter.arena, result, help, open);
-    advice_put_merge(&text, common, request, result, help);
+    if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
+        !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {
+      strbuf_append(&text, "\n  and then haul merge their databases");
+    }
     if (open) {
       strbuf_append(&text, "\n  and then this command again");
     } else {

@@ -78,7 +78,7 @@ run_ok merge both.db others
 expect_out '^monday '
 reject_out '^lab/77\.0 '
 
-begin 'the hint for runs of several nodes is for each of them, and merges the folder of shards'
+begin 'the hint for runs of several nodes is for each of them, and merges their shards'
 for side in before after; do
   for node in n1 n2; do
     run_ok run "$small" --shard $side --node-name $node --expected-nodes 'n[1-2]' --processes 1 --tag $side
@@ -89,7 +89,7 @@ run diff tag:before tag:after --db pair.db
 if grep -q 'undecided with so few runs' err; then
   expect_err '^  A \(.*[0-9] more runs on each of its 2 nodes\): for .* --shard before --node-name NODE .*--tag before; done$'
   reject_out 'nan'
-  expect_err '^  and then haul merge pair\.db before after$'
+  expect_err '^  and then haul merge their databases$'
 else
   bad 'a single process is not undecided'
 fi
