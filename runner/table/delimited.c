@@ -1,6 +1,6 @@
 /* delimited.c - rows as CSV (RFC 4180), as CSV for spreadsheets, and as a Markdown table. */
+#include "runner/table/table_internal.h"
 #include "runner/table/text.h"
-#include "runner/table/writer.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * one object per line. */
 #include "runner/table/json.h"
 
+#include "runner/table/table_internal.h"
 #include "runner/table/text.h"
-#include "runner/table/writer.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,10 +1,9 @@
 #include "runner/table/table.h"
 
+#include "runner/table/table_internal.h"
 #include "runner/table/text.h"
-#include "runner/table/writer.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,36 +25,7 @@ enum output_layout output_layout_of(enum output_format format) {
   return formats[format].layout;
 }
 
-/* ---- cells and sinks ---- */
-
-struct cell cell_null(void) {
-  return (struct cell){.kind = CELL_NULL};
-}
-
-struct cell cell_integer(int64_t value) {
-  return (struct cell){.kind = CELL_INTEGER, .as.integer = value};
-}
-
-struct cell cell_real(double value) {
-  return (struct cell){.kind = CELL_REAL, .as.real = value};
-}
-
-struct cell cell_finite(double value) {
-  return isfinite(value) ? cell_real(value) : cell_null();
-}
-
-struct cell cell_text(const char *text) {
-  if (text == NULL) {
-    return cell_null();
-  }
-  return (struct cell){.kind = CELL_TEXT, .as.text = {text, strlen(text)}};
-}
-
-struct cell cell_words(const char *text, unsigned tone) {
-  struct cell cell = text == NULL || text[0] == '\0' ? cell_null() : cell_text(text);
-  cell.tone = tone;
-  return cell;
-}
+/* ---- sinks ---- */
 
 enum status sink_begin(const struct row_sink *sink, const char *const *names, size_t count,
                        struct error *err) {

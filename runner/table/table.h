@@ -3,7 +3,7 @@
  * A producer (runner/record/query.h, a verb, a result_set) gives a sink columns once, then rows of
  * typed cells, then the end. table_new() makes a sink that writes to a stream in one of the formats
  * of OUTPUT_FORMAT_LIST; result_set.h keeps rows. A new format is one file with one struct
- * table_writer (writer.h) and one row of that list.
+ * table_writer (table_internal.h) and one row of that list.
  *
  *   table  aligned, for people; numbers right, reals in five digits or as SQL rounded them. To fit
  *          options.width, columns without a value are left out, then texts are wrapped, then each
@@ -31,10 +31,8 @@
 #include "engine/base/enum_names.h"
 #include "engine/base/error.h"
 #include "engine/base/strbuf.h"
+#include "runner/table/cell.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /* What a verb that has more to say than rows prints in a format. */
@@ -72,59 +70,6 @@ enum output_layout output_layout_of(enum output_format format);
 #define OUTPUT_ROW_NAME_LAYOUT_ROWS(name)          " " name
 #define OUTPUT_ROW_NAME_(id, name, layout, writer) OUTPUT_ROW_NAME_##layout(name)
 #define OUTPUT_ROW_FORMAT_NAMES                    OUTPUT_FORMAT_LIST(OUTPUT_ROW_NAME_)
-
-/* ---- cells and columns ---- */
-
-enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
-
-/* What a cell says beside its value: a colour on a terminal, a class on a page. */
-enum { TONE_HEATS = 5 };
-enum tone {
-  TONE_NONE,
-  TONE_DIM,  /* less important than its neighbours */
-  TONE_BAD,  /* what went wrong */
-  TONE_WARN, /* what is not certain */
-  TONE_GOOD, /* what became better */
-  TONE_HEAT, /* and the following: how far a number is from the best, 0 to TONE_HEATS - 1 */
-  TONE_HEADING = TONE_HEAT + TONE_HEATS
-};
-
-/* One value; text and blobs are borrowed for the duration of the call. */
-struct cell {
-  enum cell_kind kind;
-  unsigned tone; /* enum tone */
-  union {
-    int64_t integer;
-    double real;
-    struct {
-      const char *bytes; /* UTF-8 for CELL_TEXT; need not be NUL-terminated; may not be NULL */
-      size_t length;
-    } text; /* CELL_TEXT and CELL_BLOB; a blob is written as hexadecimal digits */
-  } as;
-};
-
-struct cell cell_null(void);
-struct cell cell_integer(int64_t value);
-struct cell cell_real(double value);
-/* NULL where the value is not finite. */
-struct cell cell_finite(double value);
-/* NULL makes a null cell. */
-struct cell cell_text(const char *text);
-/* The same; "" makes a null cell as well. */
-struct cell cell_words(const char *text, unsigned tone);
-
-enum column_align { ALIGN_BY_VALUE /* numbers right */, ALIGN_LEFT, ALIGN_RIGHT };
-
-struct column {
-  const char *name; /* what people and programs read above it; may be empty */
-  enum column_align align;
-  bool is_row_header; /* its cells name their rows: for pages */
-  bool is_mark;       /* its cells mark those of the column before: "[1]" */
-};
-
-/* For a list of columns, X(name, the cell of a row): a column is one row of the list. */
-#define COLUMN_NAME(name, cell) name,
-#define COLUMN_CELL(name, cell) cell,
 
 /* ---- sinks ---- */
 

@@ -3,7 +3,7 @@
 #define HAUL_RUNNER_TABLE_TEXT_H
 
 #include "engine/base/strbuf.h"
-#include "runner/table/table.h"
+#include "runner/table/cell.h"
 
 enum { NUMBER_TEXT_MAX = 40 };
 

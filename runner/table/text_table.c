@@ -3,8 +3,8 @@
  * columns say in which order they can be done without, they are left out instead, and lines below
  * name them: first those that have one value in all rows, which is said once. */
 #include "runner/table/result_set.h"
+#include "runner/table/table_internal.h"
 #include "runner/table/text.h"
-#include "runner/table/writer.h"
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>

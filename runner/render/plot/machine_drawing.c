@@ -1,4 +1,4 @@
-#include "runner/render/plot/machine_internal.h"
+#include "runner/render/plot/machine_drawing_internal.h"
 
 #include "engine/base/embed.h"
 #include "engine/base/strings.h"

@@ -1,6 +1,6 @@
 /* What a run measured, in the drawing of its machine. */
 #include "engine/machine/machine.h"
-#include "runner/render/plot/machine_internal.h"
+#include "runner/render/plot/machine_drawing_internal.h"
 #include "runner/render/result/matrix.h"
 #include "runner/table/html.h"
 

@@ -4,7 +4,7 @@
 #define HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 
 #include "engine/case/trial.h"
-#include "runner/render/result/run_result.h"
+#include "runner/document/document.h"
 #include "runner/statistics/noise.h"
 
 /* The columns of run-result and run-flows that are used, and the members of a row that keep them:

@@ -3,6 +3,7 @@
 
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "runner/render/result/run_result.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* machine_internal.h - what the files of the drawing of a machine share; only they include it. */
-#ifndef HAUL_RUNNER_RENDER_PLOT_MACHINE_INTERNAL_H
-#define HAUL_RUNNER_RENDER_PLOT_MACHINE_INTERNAL_H
+/* machine_drawing_internal.h - what the files of the drawing of a machine share; only they include
+ * it. */
+#ifndef HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_INTERNAL_H
+#define HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_INTERNAL_H
 
 #include "engine/base/arena.h"
 #include "engine/case/case.h"

@@ -1,6 +1,7 @@
-/* writer.h - what the formats of table.h have in common; only files of this folder include it. */
-#ifndef HAUL_RUNNER_TABLE_WRITER_H
-#define HAUL_RUNNER_TABLE_WRITER_H
+/* table_internal.h - what the formats of table.h have in common; only files of this folder include
+ * it. */
+#ifndef HAUL_RUNNER_TABLE_TABLE_INTERNAL_H
+#define HAUL_RUNNER_TABLE_TABLE_INTERNAL_H
 
 #include "runner/table/table.h"
 
