@@ -69,7 +69,7 @@ struct command {
 };
 
 /* An option of a command line. */
-struct given {
+struct option_use {
   struct command *command;
   const struct verb_option *option;
   void *field;     /* option->field of the command */
@@ -77,7 +77,7 @@ struct given {
   struct argp_state *state;
 };
 /* False: the argument is not what option->needs says. */
-typedef bool option_take(const struct given *given);
+typedef bool option_take(const struct option_use *use);
 
 /* A row of a table of options, which a zero row closes. */
 struct verb_option {

@@ -48,27 +48,27 @@ bool options_split(struct arena *arena, const char *arg, const char **name, cons
 
 /* ---- how arguments are taken ---- */
 
-bool option_take_flag(const struct given *given) {
-  *(bool *)given->field = true;
+bool option_take_flag(const struct option_use *use) {
+  *(bool *)use->field = true;
   return true;
 }
 
-bool option_take_text(const struct given *given) {
-  *(const char **)given->field = given->arg;
+bool option_take_text(const struct option_use *use) {
+  *(const char **)use->field = use->arg;
   return true;
 }
 
-bool option_take_non_empty(const struct given *given) {
-  return option_take_text(given) && given->arg[0] != '\0';
+bool option_take_non_empty(const struct option_use *use) {
+  return option_take_text(use) && use->arg[0] != '\0';
 }
 
-bool option_take_name(const struct given *given) {
-  const size_t index = options_find_name(given->option->names, given->arg);
+bool option_take_name(const struct option_use *use) {
+  const size_t index = options_find_name(use->option->names, use->arg);
   if (index == SIZE_MAX) {
-    options_reject_name(given->state, given->option->needs, given->arg, given->option->names);
+    options_reject_name(use->state, use->option->needs, use->arg, use->option->names);
   }
   const int value = (int)index; /* of an enumeration that ENUM_NAMES_DECLARE() made */
-  memcpy(given->field, &value, sizeof value);
+  memcpy(use->field, &value, sizeof value);
   return true;
 }
 
@@ -78,47 +78,46 @@ static const char *const FORMAT_NAMES_AND_SVG[] = {OUTPUT_FORMAT_LIST(FORMAT_NAM
 static const char *const FORMAT_NAMES_AND_TESTS[] = {OUTPUT_FORMAT_LIST(FORMAT_NAME_) "junit",
                                                      "ctrf", NULL};
 
-static bool option_take_format(const struct given *given) {
-  const char *const *names = given->option->names;
-  const size_t index = options_find_name(names, given->arg);
-  given->command->common.format_given = true;
+static bool option_take_format(const struct option_use *use) {
+  const char *const *names = use->option->names;
+  const size_t index = options_find_name(names, use->arg);
+  use->command->common.format_given = true;
   if (index == SIZE_MAX || index < output_format_name_count) {
-    return option_take_name(given);
+    return option_take_name(use);
   }
-  given->command->plot.picture = names == FORMAT_NAMES_AND_SVG;
-  return given->command->plot.picture ||
-         test_format_parse(given->arg, &given->command->common.tests);
+  use->command->plot.picture = names == FORMAT_NAMES_AND_SVG;
+  return use->command->plot.picture || test_format_parse(use->arg, &use->command->common.tests);
 }
 
-static bool option_take_json(const struct given *given) {
-  given->command->common.format = OUTPUT_JSON;
-  given->command->common.format_given = true;
+static bool option_take_json(const struct option_use *use) {
+  use->command->common.format = OUTPUT_JSON;
+  use->command->common.format_given = true;
   return true;
 }
 
-static bool option_take_csv(const struct given *given) {
-  given->command->common.format = OUTPUT_CSV;
-  given->command->common.format_given = true;
+static bool option_take_csv(const struct option_use *use) {
+  use->command->common.format = OUTPUT_CSV;
+  use->command->common.format_given = true;
   return true;
 }
 
-static bool option_take_color(const struct given *given) {
-  if (given->arg != NULL) {
-    return option_take_name(given);
+static bool option_take_color(const struct option_use *use) {
+  if (use->arg != NULL) {
+    return option_take_name(use);
   }
   /* "--color never" is meant as "--color=never" is. */
-  struct argp_state *state = given->state;
+  struct argp_state *state = use->state;
   const char *next = state->next < state->argc ? state->argv[state->next] : "";
-  given->command->common.colour = WHEN_ALWAYS;
-  state->next += when_parse(next, &given->command->common.colour);
+  use->command->common.colour = WHEN_ALWAYS;
+  state->next += when_parse(next, &use->command->common.colour);
   return true;
 }
 
 /* Each line of standard input that is not blank, up to `take`, which returns false for a mistake.
  */
-static bool option_read_lines(const struct given *given,
-                              bool (*take)(const struct given *given, const char *line)) {
-  struct arena *arena = &given->command->request.filter.arena;
+static bool option_read_lines(const struct option_use *use,
+                              bool (*take)(const struct option_use *use, const char *line)) {
+  struct arena *arena = &use->command->request.filter.arena;
   char *line = NULL;
   size_t capacity = 0;
   bool good = true;
@@ -127,30 +126,30 @@ static bool option_read_lines(const struct given *given,
       line[--length] = '\0';
     }
     const char *text = line + strspn(line, " \t");
-    good = text[0] == '\0' || take(given, arena_strdup(arena, text));
+    good = text[0] == '\0' || take(use, arena_strdup(arena, text));
   }
   if (ferror(stdin)) {
-    argp_failure(given->state, EXIT_USAGE, errno, "--%s -: cannot read standard input",
-                 given->option->name);
+    argp_failure(use->state, EXIT_USAGE, errno, "--%s -: cannot read standard input",
+                 use->option->name);
   }
   free(line);
   return good;
 }
 
-static bool option_add_only(const struct given *given, const char *globs) {
-  struct filter *filter = &given->command->request.filter;
+static bool option_add_only(const struct option_use *use, const char *globs) {
+  struct filter *filter = &use->command->request.filter;
   filter->only = globs_add(filter->only, globs, &filter->arena);
   return true;
 }
 
-bool option_take_only(const struct given *given) {
-  struct filter *filter = &given->command->request.filter;
-  if (strcmp(given->arg, "-") != 0) {
-    return given->arg[strspn(given->arg, ", ")] != '\0' && option_add_only(given, given->arg);
+bool option_take_only(const struct option_use *use) {
+  struct filter *filter = &use->command->request.filter;
+  if (strcmp(use->arg, "-") != 0) {
+    return use->arg[strspn(use->arg, ", ")] != '\0' && option_add_only(use, use->arg);
   }
-  const bool good = option_read_lines(given, option_add_only);
+  const bool good = option_read_lines(use, option_add_only);
   if (filter->only == NULL) {
-    argp_error(given->state, "--only -: standard input has no globs");
+    argp_error(use->state, "--only -: standard input has no globs");
   }
   return good;
 }
@@ -161,27 +160,26 @@ static void option_add_override(struct batch *batch, struct scenario_override ov
   batch->overrides[batch->override_count++] = override;
 }
 
-bool option_take_set(const struct given *given) {
-  struct batch *batch = &given->command->batch;
+bool option_take_set(const struct option_use *use) {
+  struct batch *batch = &use->command->batch;
   struct scenario_override override;
-  const bool good = options_split(&batch->arena, given->arg, &override.key, &override.value);
+  const bool good = options_split(&batch->arena, use->arg, &override.key, &override.value);
   if (good) {
     option_add_override(batch, override);
   }
   return good;
 }
 
-bool option_take_processes(const struct given *given) {
-  option_add_override(&given->command->batch,
-                      (struct scenario_override){"measure.processes", given->arg});
-  return given->arg[0] != '\0' && given->arg[strspn(given->arg, "0123456789")] == '\0';
+bool option_take_processes(const struct option_use *use) {
+  option_add_override(&use->command->batch,
+                      (struct scenario_override){"measure.processes", use->arg});
+  return use->arg[0] != '\0' && use->arg[strspn(use->arg, "0123456789")] == '\0';
 }
 
-bool option_take_pause(const struct given *given) {
+bool option_take_pause(const struct option_use *use) {
   uint64_t pause_ns = 0;
-  option_add_override(&given->command->batch,
-                      (struct scenario_override){"measure.pause", given->arg});
-  return units_parse_duration(given->arg, &pause_ns);
+  option_add_override(&use->command->batch, (struct scenario_override){"measure.pause", use->arg});
+  return units_parse_duration(use->arg, &pause_ns);
 }
 
 /* One FACT=VALUE. */
@@ -197,8 +195,8 @@ static bool option_add_condition(struct filter *filter, const char *text) {
 }
 
 /* "a=1,b=2" are two conditions; "a=1,2" is one with two values. */
-static bool option_add_where(const struct given *given, const char *text) {
-  struct filter *filter = &given->command->request.filter;
+static bool option_add_where(const struct option_use *use, const char *text) {
+  struct filter *filter = &use->command->request.filter;
   for (;;) {
     const char *comma = strchr(text, ',');
     while (comma != NULL && comma[1 + strcspn(comma + 1, ",=")] != '=') {
@@ -215,23 +213,22 @@ static bool option_add_where(const struct given *given, const char *text) {
   }
 }
 
-bool option_take_where(const struct given *given) {
-  return strcmp(given->arg, "-") == 0 ? option_read_lines(given, option_add_where)
-                                      : option_add_where(given, given->arg);
+bool option_take_where(const struct option_use *use) {
+  return strcmp(use->arg, "-") == 0 ? option_read_lines(use, option_add_where)
+                                    : option_add_where(use, use->arg);
 }
 
-bool option_take_delta(const struct given *given) {
+bool option_take_delta(const struct option_use *use) {
   char *end = NULL;
-  const double percent = strtod(given->arg, &end);
-  given->command->request.compare.margin = percent / 100;
-  return end != given->arg && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 &&
-         percent < 100;
+  const double percent = strtod(use->arg, &end);
+  use->command->request.compare.margin = percent / 100;
+  return end != use->arg && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 100;
 }
 
-bool option_take_plot(const struct given *given) {
-  given->command->plot.wanted = true;
-  given->command->plot.scale_given = given->arg != NULL;
-  return given->arg == NULL || option_take_name(given);
+bool option_take_plot(const struct option_use *use) {
+  use->command->plot.wanted = true;
+  use->command->plot.scale_given = use->arg != NULL;
+  return use->arg == NULL || option_take_name(use);
 }
 
 #define FORMAT_OPTION(shown, list)                                                                 \
@@ -384,13 +381,13 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
   const struct verb_option *option;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
     if (options_key(option, i) == key) {
-      const struct given given = {command, option, (char *)command + option->field, arg, state};
+      const struct option_use use = {command, option, (char *)command + option->field, arg, state};
       const struct verb_option *next = NULL;
       if (arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1) {
         argp_error(state, "--%s needs %s, and %s is an option", option->name, option->argument,
                    arg);
       }
-      if (!option->take(&given)) {
+      if (!option->take(&use)) {
         argp_error(state,
                    option->needs != NULL ? "--%s needs %s, not '%s'"
                                          : "--%s needs a value that is not empty",

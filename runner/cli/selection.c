@@ -29,32 +29,31 @@ static const char *selection_test_name(const char *word) {
   return name;
 }
 
-static void selection_add_test(const struct given *given, const char *word) {
-  struct filter *filter = &given->command->request.filter;
+static void selection_add_test(const struct option_use *use, const char *word) {
+  struct filter *filter = &use->command->request.filter;
   const char *name = selection_test_name(word);
   if (name == NULL && word[strspn(word, "0123456789")] == '\0') {
-    argp_error(given->state, "--test %s: nvbandwidth has the tests 0 to %zu", word,
+    argp_error(use->state, "--test %s: nvbandwidth has the tests 0 to %zu", word,
                selection_test_count() - 1);
   }
   /* Another name may be a block of another scenario: the plan says what there is. */
-  given->command->tests =
-      globs_add(given->command->tests, name != NULL ? name : word, &filter->arena);
+  use->command->tests = globs_add(use->command->tests, name != NULL ? name : word, &filter->arena);
 }
 
-bool option_take_test(const struct given *given) {
-  struct argp_state *state = given->state;
-  for (const char *rest = given->arg; rest != NULL;) {
+bool option_take_test(const struct option_use *use) {
+  struct argp_state *state = use->state;
+  for (const char *rest = use->arg; rest != NULL;) {
     const size_t length = strcspn(rest, ",");
-    const char *word = arena_strndup(&given->command->request.filter.arena, rest, length);
+    const char *word = arena_strndup(&use->command->request.filter.arena, rest, length);
     if (word[0] == '\0') {
       return false;
     }
-    selection_add_test(given, word);
+    selection_add_test(use, word);
     rest = rest[length] == ',' ? rest + length + 1 : NULL;
   }
   /* nvbandwidth takes several behind one -t. */
   while (state->next < state->argc && selection_test_name(state->argv[state->next]) != NULL) {
-    selection_add_test(given, state->argv[state->next++]);
+    selection_add_test(use, state->argv[state->next++]);
   }
   return true;
 }

@@ -11,9 +11,9 @@
 #define FAIL_ON_NAME_(id, name) name,
 static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "suspect", NULL};
 
-static bool verb_check_take_fail_on(const struct given *given) {
-  struct command *command = given->command;
-  for (const char *word = given->arg; word != NULL;) {
+static bool verb_check_take_fail_on(const struct option_use *use) {
+  struct command *command = use->command;
+  for (const char *word = use->arg; word != NULL;) {
     const size_t length = strcspn(word, ",");
     const char *name = arena_strndup(&command->arena, word, length);
     enum verdict verdict;
@@ -22,7 +22,7 @@ static bool verb_check_take_fail_on(const struct given *given) {
     } else if (verdict_parse(name, &verdict)) {
       command->fails[verdict] = command->fail_on_given = true;
     } else {
-      options_reject_name(given->state, "verdict", name, FAIL_ON_NAMES);
+      options_reject_name(use->state, "verdict", name, FAIL_ON_NAMES);
       return false;
     }
     word = word[length] == ',' ? word + length + 1 : NULL;
@@ -31,15 +31,15 @@ static bool verb_check_take_fail_on(const struct given *given) {
 }
 
 /* "--expect mine.toml" is meant as "--expect=mine.toml" is, and as other verbs take it. */
-static bool verb_check_take_expect(const struct given *given) {
-  struct argp_state *state = given->state;
+static bool verb_check_take_expect(const struct option_use *use) {
+  struct argp_state *state = use->state;
   const char *next = state->next < state->argc ? state->argv[state->next] : "";
   const char *dot = strrchr(next, '.');
-  const bool is_file = given->arg == NULL && dot != NULL && strcmp(dot, ".toml") == 0;
-  given->command->expects = true;
-  given->command->expect = is_file ? next : given->arg;
+  const bool is_file = use->arg == NULL && dot != NULL && strcmp(dot, ".toml") == 0;
+  use->command->expects = true;
+  use->command->expect = is_file ? next : use->arg;
   state->next += is_file;
-  return given->arg == NULL || given->arg[0] != '\0';
+  return use->arg == NULL || use->arg[0] != '\0';
 }
 
 static const struct verb_option VERB_CHECK_OPTIONS[] = {

@@ -3,17 +3,17 @@
 
 #include <stdlib.h>
 
-static bool verb_diff_take_a_a(const struct given *given) {
+static bool verb_diff_take_a_a(const struct option_use *use) {
   enum { SPLITS_MAX = 10000 };
-  struct compare_request *request = &given->command->request;
+  struct compare_request *request = &use->command->request;
   request->a_a = true;
-  if (given->arg == NULL) {
+  if (use->arg == NULL) {
     return true;
   }
   char *end = NULL;
-  const long splits = strtol(given->arg, &end, 10);
+  const long splits = strtol(use->arg, &end, 10);
   request->splits = (unsigned)splits;
-  return end != given->arg && *end == '\0' && splits >= 1 && splits <= SPLITS_MAX;
+  return end != use->arg && *end == '\0' && splits >= 1 && splits <= SPLITS_MAX;
 }
 
 #define SPLITS_NEEDED "a number of splits from 1 to 10000"

@@ -22,13 +22,13 @@ ENUM_NAMES_DEFINE(expect_action, EXPECT_ACTION_LIST)
 
 enum { EXPECT_TEXT_MAX = 64 << 20 };
 
-static bool verb_expect_take_of(const struct given *given) {
+static bool verb_expect_take_of(const struct option_use *use) {
   static const char GPU[] = "gpu=";
   const size_t length = sizeof GPU - 1;
-  if (strncmp(given->arg, GPU, length) != 0 || given->arg[length] == '\0') {
+  if (strncmp(use->arg, GPU, length) != 0 || use->arg[length] == '\0') {
     return false;
   }
-  given->command->gpu = given->arg + length;
+  use->command->gpu = use->arg + length;
   return true;
 }
 

@@ -19,19 +19,19 @@
 
 enum { FORMAT_SHOWN = 10 };
 
-static bool verb_import_take_size(const struct given *given) {
+static bool verb_import_take_size(const struct option_use *use) {
   uint64_t size_bytes = 0;
-  return option_take_text(given) && units_parse_size(given->arg, &size_bytes) && size_bytes > 0;
+  return option_take_text(use) && units_parse_size(use->arg, &size_bytes) && size_bytes > 0;
 }
 
-static bool verb_import_take_date(const struct given *given) {
+static bool verb_import_take_date(const struct option_use *use) {
   static const char *const FORMATS[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
                                         "%Y-%m-%d"};
-  struct command *command = given->command;
+  struct command *command = use->command;
   command->date_given = false;
   for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS && !command->date_given; i++) {
     struct tm tm = {0};
-    const char *end = strptime(given->arg, FORMATS[i], &tm);
+    const char *end = strptime(use->arg, FORMATS[i], &tm);
     command->date_given = end != NULL && *end == '\0';
     command->date_ns = (int64_t)timegm(&tm) * NS_PER_S;
   }

@@ -9,11 +9,11 @@
 
 enum { SQL_MAX = 1 << 20 };
 
-static bool verb_query_take_parameter(const struct given *given) {
-  struct command *command = given->command;
+static bool verb_query_take_parameter(const struct option_use *use) {
+  struct command *command = use->command;
   struct arena *arena = &command->arena;
   struct query_parameter parameter;
-  const bool good = options_split(arena, given->arg, &parameter.name, &parameter.value);
+  const bool good = options_split(arena, use->arg, &parameter.name, &parameter.value);
   if (good) {
     command->parameters = arena_grow(arena, command->parameters, command->parameter_count,
                                      &command->parameter_capacity, sizeof *command->parameters);
@@ -22,8 +22,8 @@ static bool verb_query_take_parameter(const struct given *given) {
   return good;
 }
 
-static bool verb_query_take_time_limit(const struct given *given) {
-  return units_parse_duration(given->arg, &given->command->time_limit_ns);
+static bool verb_query_take_time_limit(const struct option_use *use) {
+  return units_parse_duration(use->arg, &use->command->time_limit_ns);
 }
 
 static const struct verb_option VERB_QUERY_OPTIONS[] = {

@@ -11,21 +11,21 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool verb_run_take_budget(const struct given *given) {
-  return units_parse_duration(given->arg, &given->command->budget_ns);
+static bool verb_run_take_budget(const struct option_use *use) {
+  return units_parse_duration(use->arg, &use->command->budget_ns);
 }
 
 /* Of a run that finds what it needs in use by another. */
 #define WAIT_DEFAULT_NS UINT64_C(600000000000)
 enum { SETTLE_NS = 900000000 };
 
-static bool verb_run_take_wait(const struct given *given) {
-  given->command->wait_given = true;
-  return units_parse_duration(given->arg, &given->command->wait_ns);
+static bool verb_run_take_wait(const struct option_use *use) {
+  use->command->wait_given = true;
+  return units_parse_duration(use->arg, &use->command->wait_ns);
 }
 
-static bool verb_run_take_shard_interval(const struct given *given) {
-  return units_parse_duration(given->arg, &given->command->shard_interval_ns);
+static bool verb_run_take_shard_interval(const struct option_use *use) {
+  return units_parse_duration(use->arg, &use->command->shard_interval_ns);
 }
 
 static const struct verb_option VERB_RUN_OPTIONS[] = {

@@ -48,7 +48,7 @@ enum {
 /* ---- the range of all of them ---- */
 
 /* Of one kind of statement: the widest range of reports, the narrowest of floors and limits. */
-struct known {
+struct known_range {
   bool any;
   double low, high; /* NAN = open */
   double low_edge, high_edge;
@@ -62,7 +62,7 @@ static void judge_widen(double *low, double *high, double row_low, double row_hi
   *high = !isnan(row_high) && takes_high ? row_high : *high;
 }
 
-static void judge_add_row(struct known *known, const struct expect_machine *machine,
+static void judge_add_row(struct known_range *known, const struct expect_machine *machine,
                           const struct expect_row *row) {
   const enum expect_unit unit = (enum expect_unit)row->unit;
   const double low = expect_base(unit, row->low); /* NAN stays NAN */
@@ -103,7 +103,7 @@ static unsigned judge_count_reports(const struct expect_judge *judge) {
 
 static void judge_collect(struct expect_judge *judge, const struct expect_file *file,
                           const struct observed *observed,
-                          struct known known[expect_statement_name_count], bool reports) {
+                          struct known_range known[expect_statement_name_count], bool reports) {
   for (size_t m = 0; file != NULL && m < file->machine_count; m++) {
     const struct expect_machine *machine = &file->machines[m];
     if (!observed_machine_fits(&judge->reader, machine, observed)) {
@@ -134,7 +134,7 @@ static const char *judge_range(struct arena *arena, double low, double high) {
                                  : arena_format(arena, "%s-%s", from, to);
 }
 
-static void judge_compare(const struct known *known, enum expect_statement statement,
+static void judge_compare(const struct known_range *known, enum expect_statement statement,
                           const struct observed *observed, struct expect_finding *finding) {
   const bool below = observed->value < known->low_edge; /* false of NAN */
   const bool above = observed->value > known->high_edge;
@@ -162,7 +162,7 @@ static double judge_shown(double value) {
 
 /* "2.3 % below"; NULL: a reader finds the value within what is expected, or it
  * is as usual, and its own interval reaches that. */
-static const char *judge_distance(struct arena *arena, const struct known *known,
+static const char *judge_distance(struct arena *arena, const struct known_range *known,
                                   const struct observed *observed,
                                   const struct expect_finding *finding, double *tolerated) {
   const bool below = judge_shown(finding->value) < judge_shown(finding->low);
@@ -185,9 +185,9 @@ static const char *judge_distance(struct arena *arena, const struct known *known
  * wrong. */
 static bool judge_observed(struct expect_judge *judge, const struct observed *observed,
                            struct expect_finding *finding) {
-  struct known known[expect_statement_name_count];
+  struct known_range known[expect_statement_name_count];
   for (size_t i = 0; i < expect_statement_name_count; i++) {
-    known[i] = (struct known){.low = NAN, .high = NAN, .low_edge = NAN, .high_edge = NAN};
+    known[i] = (struct known_range){.low = NAN, .high = NAN, .low_edge = NAN, .high_edge = NAN};
   }
   for (size_t i = 0; i < EXPECT_FILES_MAX; i++) {
     judge_collect(judge, judge->set.files[i], observed, known, !known[EXPECT_REPORTS].any);

@@ -27,7 +27,7 @@ struct column_list {
   size_t count;
 };
 
-struct roles {
+struct plot_columns {
   int x, axis, low, high, peak;
   int rows; /* only rows that have row_value here */
   const char *row_value;
@@ -39,19 +39,19 @@ struct roles {
 };
 
 /* Curves of one plot while rows are put to them. */
-struct gathered_point {
+struct curve_point {
   struct plot_point at;
   struct plot_range range;
 };
 
-struct gathered {
+struct curve_points {
   const char *name;
-  struct gathered_point *points;
+  struct curve_point *points;
   size_t count, capacity;
 };
 
-struct gathering {
-  struct gathered *items;
+struct curve_set {
+  struct curve_points *items;
   size_t count, capacity;
   struct plot_level levels[LEVELS_MAX];
   size_t level_count;
@@ -147,9 +147,10 @@ static int curves_find_end(struct curves *curves, int y, const char *end) {
 
 /* ---- what is drawn ---- */
 
-static struct roles curves_roles_of(const struct curves *curves, const struct saved_plot *plot) {
+static struct plot_columns curves_columns_of(const struct curves *curves,
+                                             const struct saved_plot *plot) {
   const char *value = plot->rows != NULL ? strchr(plot->rows, ':') : NULL;
-  struct roles roles = {
+  struct plot_columns columns = {
       .x = curves_find_named(curves, plot->x),
       .axis = curves_find_named(curves, plot->axis),
       .low = curves_find_named(curves, plot->low),
@@ -163,54 +164,55 @@ static struct roles curves_roles_of(const struct curves *curves, const struct sa
       .first_y = plot->y != NULL && strchr(plot->y, ',') == NULL,
       .unit = plot->unit,
       .title = curves->saved->title};
-  roles.has_scale = plot->scale != NULL && plot_scale_parse(plot->scale, &roles.scale);
-  return roles;
+  columns.has_scale = plot->scale != NULL && plot_scale_parse(plot->scale, &columns.scale);
+  return columns;
 }
 
 /* The error bars of the first y: their columns are no curves. */
-static void curves_infer_ends(struct curves *curves, struct roles *roles) {
-  int first = roles->x + 1;
+static void curves_infer_ends(struct curves *curves, struct plot_columns *columns) {
+  int first = columns->x + 1;
   while (first < (int)curves->rows.column_count && !curves_is_number(curves, first)) {
     first++;
   }
   if (first < (int)curves->rows.column_count) {
-    roles->low = curves_find_end(curves, first, "low");
-    roles->high = curves_find_end(curves, first, "high");
-    if (roles->low <= first || roles->high <= first) {
-      roles->low = roles->high = -1;
+    columns->low = curves_find_end(curves, first, "low");
+    columns->high = curves_find_end(curves, first, "high");
+    if (columns->low <= first || columns->high <= first) {
+      columns->low = columns->high = -1;
     }
   }
 }
 
-static struct roles curves_infer_roles(struct curves *curves) {
-  struct roles roles = {.x = -1, .axis = -1, .low = -1, .high = -1, .peak = -1, .rows = -1};
+static struct plot_columns curves_infer_columns(struct curves *curves) {
+  struct plot_columns columns = {
+      .x = -1, .axis = -1, .low = -1, .high = -1, .peak = -1, .rows = -1};
   const int count = (int)curves->rows.column_count;
   const int plot = curves_find_named(curves, "plot");
   const int axis = curves_find_named(curves, "axis");
-  for (int i = 0; i < count && roles.x < 0; i++) {
+  for (int i = 0; i < count && columns.x < 0; i++) {
     if (!curves_is_text(curves, i)) {
-      roles.x = curves_is_number(curves, i) ? i : -1;
+      columns.x = curves_is_number(curves, i) ? i : -1;
     } else if (i != plot && i != axis) {
-      curves_put_column(&roles.names, i);
+      curves_put_column(&columns.names, i);
     }
   }
-  if (roles.x < 0) {
-    return roles;
+  if (columns.x < 0) {
+    return columns;
   }
-  roles.axis = axis >= 0 && curves_is_text(curves, axis) ? axis : -1;
+  columns.axis = axis >= 0 && curves_is_text(curves, axis) ? axis : -1;
   if (plot >= 0 && curves_is_text(curves, plot)) {
-    curves_put_column(&roles.by, plot);
+    curves_put_column(&columns.by, plot);
   }
-  curves_infer_ends(curves, &roles);
-  for (int i = roles.x + 1; i < count; i++) {
+  curves_infer_ends(curves, &columns);
+  for (int i = columns.x + 1; i < count; i++) {
     if (name_is_peak(curves_column(curves, i))) {
-      roles.peak = i;
-    } else if (curves_is_number(curves, i) && i != roles.low && i != roles.high) {
-      curves_put_column(&roles.ys, i);
+      columns.peak = i;
+    } else if (curves_is_number(curves, i) && i != columns.low && i != columns.high) {
+      curves_put_column(&columns.ys, i);
     }
   }
-  roles.first_y = roles.names.count > 0;
-  return roles;
+  columns.first_y = columns.names.count > 0;
+  return columns;
 }
 
 /* ---- names ---- */
@@ -280,9 +282,10 @@ static const char *curves_join(struct curves *curves, const struct column_list *
 }
 
 /* Whether the row is to be drawn at all. */
-static bool curves_has_row(const struct curves *curves, const struct roles *roles, size_t line) {
-  const char *text = roles->rows >= 0 ? curves_text(curves, line, roles->rows) : NULL;
-  return roles->row_value == NULL || (text != NULL && strcmp(text, roles->row_value) == 0);
+static bool curves_has_row(const struct curves *curves, const struct plot_columns *columns,
+                           size_t line) {
+  const char *text = columns->rows >= 0 ? curves_text(curves, line, columns->rows) : NULL;
+  return columns->row_value == NULL || (text != NULL && strcmp(text, columns->row_value) == 0);
 }
 
 /* Of the columns by which plots are told apart. */
@@ -297,11 +300,11 @@ static bool curves_same_cell(const struct curves *curves, int column, size_t a, 
   return (isnan(m) && isnan(n)) || !(m < n || m > n || isnan(m) || isnan(n));
 }
 
-static bool curves_same_plot(const struct curves *curves, const struct roles *roles, size_t a,
-                             size_t b) {
+static bool curves_same_plot(const struct curves *curves, const struct plot_columns *columns,
+                             size_t a, size_t b) {
   bool same = true;
-  for (size_t i = 0; i < roles->by.count && same; i++) {
-    same = curves_same_cell(curves, roles->by.at[i], a, b);
+  for (size_t i = 0; i < columns->by.count && same; i++) {
+    same = curves_same_cell(curves, columns->by.at[i], a, b);
   }
   return same;
 }
@@ -309,13 +312,13 @@ static bool curves_same_plot(const struct curves *curves, const struct roles *ro
 /* ---- points ---- */
 
 static int plot_compare_points(const void *a, const void *b) {
-  const struct gathered_point *x = a;
-  const struct gathered_point *y = b;
+  const struct curve_point *x = a;
+  const struct curve_point *y = b;
   return (x->at.x > y->at.x) - (x->at.x < y->at.x);
 }
 
-static void curves_put_point(struct curves *curves, struct gathering *all, const char *name,
-                             struct gathered_point point) {
+static void curves_put_point(struct curves *curves, struct curve_set *all, const char *name,
+                             struct curve_point point) {
   if (isnan(point.at.x) || isnan(point.at.y)) {
     return;
   }
@@ -326,16 +329,16 @@ static void curves_put_point(struct curves *curves, struct gathering *all, const
   if (i == all->count) {
     all->items =
         arena_grow(curves->rows.arena, all->items, all->count, &all->capacity, sizeof *all->items);
-    all->items[all->count++] = (struct gathered){.name = name};
+    all->items[all->count++] = (struct curve_points){.name = name};
   }
-  struct gathered *curve = &all->items[i];
+  struct curve_points *curve = &all->items[i];
   curve->points = arena_grow(curves->rows.arena, curve->points, curve->count, &curve->capacity,
                              sizeof *curve->points);
   curve->points[curve->count++] = point;
 }
 
 /* Different peaks of the points, as far as there is room. */
-static void curves_put_level(struct gathering *all, double y) {
+static void curves_put_level(struct curve_set *all, double y) {
   for (size_t i = 0; i < all->level_count; i++) {
     if (fabs(all->levels[i].y - y) <= 1e-9 * fabs(y)) {
       return;
@@ -347,45 +350,46 @@ static void curves_put_level(struct gathering *all, double y) {
 }
 
 /* The first of the ys that has a value in that plot; -1 = none. */
-static int curves_find_y(const struct curves *curves, const struct roles *roles, size_t first) {
-  for (size_t i = 0; i < roles->ys.count; i++) {
+static int curves_find_y(const struct curves *curves, const struct plot_columns *columns,
+                         size_t first) {
+  for (size_t i = 0; i < columns->ys.count; i++) {
     for (size_t line = 0; line < curves->rows.row_count; line++) {
-      if (curves_has_row(curves, roles, line) && curves_same_plot(curves, roles, line, first) &&
-          !isnan(curves_number(curves, line, roles->ys.at[i]))) {
-        return roles->ys.at[i];
+      if (curves_has_row(curves, columns, line) && curves_same_plot(curves, columns, line, first) &&
+          !isnan(curves_number(curves, line, columns->ys.at[i]))) {
+        return columns->ys.at[i];
       }
     }
   }
   return -1;
 }
 
-static struct gathered_point curves_point(const struct curves *curves, const struct roles *roles,
-                                          size_t line, int y) {
-  return (struct gathered_point){
-      {curves_number(curves, line, roles->x), curves_number(curves, line, y)},
-      {curves_number(curves, line, roles->low), curves_number(curves, line, roles->high)}};
+static struct curve_point curves_point(const struct curves *curves,
+                                       const struct plot_columns *columns, size_t line, int y) {
+  return (struct curve_point){
+      {curves_number(curves, line, columns->x), curves_number(curves, line, y)},
+      {curves_number(curves, line, columns->low), curves_number(curves, line, columns->high)}};
 }
 
 /* The curves of the plot that row `first` belongs to; returns the name of y. */
-static const char *curves_gather(struct curves *curves, const struct roles *roles, size_t first,
-                                 struct gathering *all) {
-  const int y = curves_find_y(curves, roles, first);
+static const char *curves_gather(struct curves *curves, const struct plot_columns *columns,
+                                 size_t first, struct curve_set *all) {
+  const int y = curves_find_y(curves, columns, first);
   const char *y_name = y >= 0 ? name_unit(curves_column(curves, y)) : "";
   for (size_t line = 0; y >= 0 && line < curves->rows.row_count; line++) {
-    if (!curves_has_row(curves, roles, line) || !curves_same_plot(curves, roles, line, first)) {
+    if (!curves_has_row(curves, columns, line) || !curves_same_plot(curves, columns, line, first)) {
       continue;
     }
-    const char *name = curves_join(curves, &roles->names, line, " ");
+    const char *name = curves_join(curves, &columns->names, line, " ");
     if (!isnan(curves_number(curves, line, y))) {
-      curves_put_level(all, curves_number(curves, line, roles->peak));
+      curves_put_level(all, curves_number(curves, line, columns->peak));
     }
-    if (roles->first_y) {
-      curves_put_point(curves, all, name, curves_point(curves, roles, line, y));
+    if (columns->first_y) {
+      curves_put_point(curves, all, name, curves_point(curves, columns, line, y));
       continue;
     }
-    for (size_t i = 0; i < roles->ys.count; i++) {
-      const char *column = curves_column(curves, roles->ys.at[i]);
-      struct gathered_point point = curves_point(curves, roles, line, roles->ys.at[i]);
+    for (size_t i = 0; i < columns->ys.count; i++) {
+      const char *column = curves_column(curves, columns->ys.at[i]);
+      struct curve_point point = curves_point(curves, columns, line, columns->ys.at[i]);
       if (i > 0) {
         point.range = (struct plot_range){0, 0};
       }
@@ -396,21 +400,21 @@ static const char *curves_gather(struct curves *curves, const struct roles *role
       y_name = strcmp(name_unit(column), y_name) == 0 ? y_name : "";
     }
   }
-  return roles->unit != NULL ? roles->unit : y_name;
+  return columns->unit != NULL ? columns->unit : y_name;
 }
 
-static struct plot_curve curves_finish(struct arena *arena, const struct gathered *gathered) {
-  struct plot_point *points = arena_array(arena, gathered->count, sizeof *points);
-  struct plot_range *ranges = arena_array(arena, gathered->count, sizeof *ranges);
-  qsort(gathered->points, gathered->count, sizeof *gathered->points, plot_compare_points);
-  for (size_t i = 0; i < gathered->count; i++) {
-    points[i] = gathered->points[i].at;
-    ranges[i] = gathered->points[i].range;
+static struct plot_curve curves_finish(struct arena *arena, const struct curve_points *set) {
+  struct plot_point *points = arena_array(arena, set->count, sizeof *points);
+  struct plot_range *ranges = arena_array(arena, set->count, sizeof *ranges);
+  qsort(set->points, set->count, sizeof *set->points, plot_compare_points);
+  for (size_t i = 0; i < set->count; i++) {
+    points[i] = set->points[i].at;
+    ranges[i] = set->points[i].range;
   }
-  return (struct plot_curve){gathered->name, points, gathered->count, ranges};
+  return (struct plot_curve){set->name, points, set->count, ranges};
 }
 
-static void curves_name_levels(struct arena *arena, struct gathering *all, const char *unit) {
+static void curves_name_levels(struct arena *arena, struct curve_set *all, const char *unit) {
   for (size_t i = 0; i < all->level_count; i++) {
     all->levels[i].name = arena_format(arena, "theoretical peak %.4g %s", all->levels[i].y, unit);
   }
@@ -424,9 +428,9 @@ struct drawing_to {
   size_t drawn;
 };
 
-static void curves_draw_plot(struct curves *curves, const struct roles *roles,
+static void curves_draw_plot(struct curves *curves, const struct plot_columns *columns,
                              const struct plot *plot, struct drawing_to *to) {
-  const enum plot_scale fitting = roles->has_scale ? roles->scale : plot_svg_scale(plot);
+  const enum plot_scale fitting = columns->has_scale ? columns->scale : plot_svg_scale(plot);
   to->drawn++;
   if (curves->drawer != NULL) {
     curves->drawer(curves->context, plot, fitting);
@@ -434,29 +438,29 @@ static void curves_draw_plot(struct curves *curves, const struct roles *roles,
     plot_picture_add(to->picture, plot, curves->style.scale_given ? curves->style.scale : fitting);
   } else {
     struct plot_style style = curves->style;
-    if (!curves->style.scale_given && roles->has_scale) {
-      style.scale = roles->scale;
+    if (!curves->style.scale_given && columns->has_scale) {
+      style.scale = columns->scale;
     }
     strbuf_append(to->text, to->text->length > 0 ? "\n" : "");
     plot_draw(plot, &style, to->text);
   }
 }
 
-static void curves_draw(struct curves *curves, const struct roles *roles, size_t line,
+static void curves_draw(struct curves *curves, const struct plot_columns *columns, size_t line,
                         struct drawing_to *to) {
-  struct gathering all = {.items = NULL};
+  struct curve_set all = {.items = NULL};
   struct arena *arena = curves->rows.arena;
-  const char *by = curves_join(curves, &roles->by, line, ", ");
-  const char *axis = roles->axis >= 0 ? curves_text(curves, line, roles->axis) : NULL;
-  axis = axis != NULL ? axis : curves_column(curves, roles->x);
+  const char *by = curves_join(curves, &columns->by, line, ", ");
+  const char *axis = columns->axis >= 0 ? curves_text(curves, line, columns->axis) : NULL;
+  axis = axis != NULL ? axis : curves_column(curves, columns->x);
   /* A picture is looked at away from the command that made it. */
-  const size_t title = roles->title != NULL ? strcspn(roles->title, ".") : 0;
+  const size_t title = columns->title != NULL ? strcspn(columns->title, ".") : 0;
   const bool whole = (curves->picture || curves->drawer != NULL) && title > 0;
-  struct plot plot = {.title = whole ? arena_format(arena, "%.*s%s%s", (int)title, roles->title,
+  struct plot plot = {.title = whole ? arena_format(arena, "%.*s%s%s", (int)title, columns->title,
                                                     by[0] != '\0' ? ": " : "", by)
                                      : by,
                       .x_name = name_of_axis(arena, axis),
-                      .y_name = curves_gather(curves, roles, line, &all),
+                      .y_name = curves_gather(curves, columns, line, &all),
                       .x_bytes = name_ends_with(axis, "_bytes")};
   if (all.count == 0) {
     return;
@@ -470,19 +474,19 @@ static void curves_draw(struct curves *curves, const struct roles *roles, size_t
   plot.curve_count = all.count;
   plot.levels = all.levels;
   plot.level_count = all.level_count;
-  curves_draw_plot(curves, roles, &plot, to);
+  curves_draw_plot(curves, columns, &plot, to);
 }
 
 /* The first row of every plot into lines; their number, or more than CURVES_PLOTS_MAX. */
-static size_t curves_find_plots(const struct curves *curves, const struct roles *roles,
+static size_t curves_find_plots(const struct curves *curves, const struct plot_columns *columns,
                                 size_t lines[CURVES_PLOTS_MAX]) {
   size_t count = 0;
   for (size_t line = 0; line < curves->rows.row_count; line++) {
     size_t i = 0;
-    if (!curves_has_row(curves, roles, line)) {
+    if (!curves_has_row(curves, columns, line)) {
       continue;
     }
-    while (i < count && !curves_same_plot(curves, roles, lines[i], line)) {
+    while (i < count && !curves_same_plot(curves, columns, lines[i], line)) {
       i++;
     }
     if (i == CURVES_PLOTS_MAX) {
@@ -495,16 +499,16 @@ static size_t curves_find_plots(const struct curves *curves, const struct roles 
   return count;
 }
 
-static enum status curves_draw_roles(struct curves *curves, const struct roles *roles,
-                                     struct drawing_to *to, struct error *err) {
+static enum status curves_draw_columns(struct curves *curves, const struct plot_columns *columns,
+                                       struct drawing_to *to, struct error *err) {
   size_t lines[CURVES_PLOTS_MAX];
-  const size_t count = curves_find_plots(curves, roles, lines);
+  const size_t count = curves_find_plots(curves, columns, lines);
   if (count > CURVES_PLOTS_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d plots cannot be drawn",
                      CURVES_PLOTS_MAX);
   }
   for (size_t i = 0; i < count; i++) {
-    curves_draw(curves, roles, lines[i], to);
+    curves_draw(curves, columns, lines[i], to);
   }
   return STATUS_OK;
 }
@@ -523,17 +527,17 @@ static enum status curves_draw_all(struct curves *curves, struct drawing_to *to,
   enum status status = STATUS_OK;
   if (curves->saved != NULL) {
     for (size_t i = 0; i < curves->saved->plot_count && status == STATUS_OK; i++) {
-      const struct roles roles = curves_roles_of(curves, &curves->saved->plots[i]);
-      status = curves_draw_roles(curves, &roles, to, err);
+      const struct plot_columns columns = curves_columns_of(curves, &curves->saved->plots[i]);
+      status = curves_draw_columns(curves, &columns, to, err);
     }
     return status;
   }
-  const struct roles roles = curves_infer_roles(curves);
-  if (roles.x < 0 || roles.ys.count == 0) {
+  const struct plot_columns columns = curves_infer_columns(curves);
+  if (columns.x < 0 || columns.ys.count == 0) {
     return error_set(err, STATUS_USAGE,
                      "a plot needs a column of numbers for x and another one after it for y");
   }
-  return curves_draw_roles(curves, &roles, to, err);
+  return curves_draw_columns(curves, &columns, to, err);
 }
 
 static enum status curves_write(struct curves *curves, struct strbuf *text, struct error *err) {

@@ -12,7 +12,7 @@ static bool same_text(const char *a, const char *b) {
 
 /* ---- labels ---- */
 
-struct labels {
+struct label_list {
   const char **items;
   size_t count;
 };
@@ -22,7 +22,7 @@ static int labels_compare(const void *left, const void *right) {
 }
 
 /* In order, each once. */
-static void labels_settle(struct labels *labels) {
+static void labels_settle(struct label_list *labels) {
   size_t kept = 0;
   if (labels->count > 0) {
     qsort(labels->items, labels->count, sizeof *labels->items, labels_compare);
@@ -35,7 +35,7 @@ static void labels_settle(struct labels *labels) {
   labels->count = kept;
 }
 
-static size_t labels_index(const struct labels *labels, const char *text) {
+static size_t labels_index(const struct label_list *labels, const char *text) {
   size_t i = 0;
   while (strcmp(labels->items[i], text) != 0) {
     i++;
@@ -44,11 +44,11 @@ static size_t labels_index(const struct labels *labels, const char *text) {
 }
 
 /* A matrix in the making. */
-struct drawing {
+struct matrix_maker {
   struct arena *arena;
   const struct result_facet *facet;
   bool is_grid;
-  struct labels rows, columns;
+  struct label_list rows, columns;
   struct matrix_cell *cells;
   const struct result_remarks *remarks;
 };
@@ -61,39 +61,39 @@ static int cells_compare_order(const void *left, const void *right) {
 }
 
 /* The rows of a grid are in the order of their numbers. */
-static void drawing_find_grid_rows(struct drawing *drawing) {
-  const struct result_facet *facet = drawing->facet;
-  struct result_cell *cells = arena_array(drawing->arena, facet->count, sizeof *cells);
+static void result_matrix_find_grid_rows(struct matrix_maker *maker) {
+  const struct result_facet *facet = maker->facet;
+  struct result_cell *cells = arena_array(maker->arena, facet->count, sizeof *cells);
   memcpy(cells, facet->cells, facet->count * sizeof *cells);
   qsort(cells, facet->count, sizeof *cells, cells_compare_order);
   for (size_t i = 0; i < facet->count; i++) {
     if (i == 0 || strcmp(cells[i].down, cells[i - 1].down) != 0) {
-      drawing->rows.items[drawing->rows.count++] = cells[i].down;
+      maker->rows.items[maker->rows.count++] = cells[i].down;
     }
   }
 }
 
-static void drawing_find_labels(struct drawing *drawing) {
-  const struct result_facet *facet = drawing->facet;
+static void result_matrix_find_labels(struct matrix_maker *maker) {
+  const struct result_facet *facet = maker->facet;
   const size_t most = facet->count * 2;
-  drawing->rows.items = arena_array(drawing->arena, most, sizeof(const char *));
-  drawing->columns.items = arena_array(drawing->arena, most, sizeof(const char *));
+  maker->rows.items = arena_array(maker->arena, most, sizeof(const char *));
+  maker->columns.items = arena_array(maker->arena, most, sizeof(const char *));
   for (size_t i = 0; i < facet->count; i++) {
     const struct result_cell *cell = &facet->cells[i];
-    drawing->columns.items[drawing->columns.count++] = cell->across;
+    maker->columns.items[maker->columns.count++] = cell->across;
     if (facet->mirrored) {
-      drawing->columns.items[drawing->columns.count++] = cell->down;
-      drawing->rows.items[drawing->rows.count++] = cell->across;
+      maker->columns.items[maker->columns.count++] = cell->down;
+      maker->rows.items[maker->rows.count++] = cell->across;
     }
-    if (!drawing->is_grid) {
-      drawing->rows.items[drawing->rows.count++] = cell->down;
+    if (!maker->is_grid) {
+      maker->rows.items[maker->rows.count++] = cell->down;
     }
   }
-  labels_settle(&drawing->columns);
-  if (drawing->is_grid) {
-    drawing_find_grid_rows(drawing);
+  labels_settle(&maker->columns);
+  if (maker->is_grid) {
+    result_matrix_find_grid_rows(maker);
   } else {
-    labels_settle(&drawing->rows);
+    labels_settle(&maker->rows);
   }
 }
 
@@ -106,64 +106,64 @@ static double row_number(const struct run_row *row) {
                                        : row->median_ns;
 }
 
-static struct matrix_cell drawing_cell_of(const struct drawing *drawing,
-                                          const struct run_row *row) {
+static struct matrix_cell result_matrix_cell_of(const struct matrix_maker *maker,
+                                                const struct run_row *row) {
   const double value = row_number(row);
   const bool measured = strcmp(row->status, "ok") == 0 && !isnan(value);
   return (struct matrix_cell){.kind = measured ? MATRIX_VALUE : MATRIX_TEXT,
                               .value = measured ? value : 0,
                               .text = measured ? NULL : row->status,
-                              .mark = result_remarks_mark(drawing->remarks, row)};
+                              .mark = result_remarks_mark(maker->remarks, row)};
 }
 
-static struct matrix_cell *drawing_place(const struct drawing *drawing, const char *down,
-                                         const char *across) {
-  return &drawing->cells[labels_index(&drawing->rows, down) * drawing->columns.count +
-                         labels_index(&drawing->columns, across)];
+static struct matrix_cell *result_matrix_place(const struct matrix_maker *maker, const char *down,
+                                               const char *across) {
+  return &maker->cells[labels_index(&maker->rows, down) * maker->columns.count +
+                       labels_index(&maker->columns, across)];
 }
 
 /* Where a run is not whole, what has no row was left out or not reached; but nothing goes from a
  * place to itself in a matrix. */
-static void drawing_open(const struct drawing *drawing) {
-  const size_t columns = drawing->columns.count;
-  const bool partial = drawing->facet->cells[0].row->partial > 0; /* false of NAN */
-  for (size_t i = 0; partial && i < drawing->rows.count * columns; i++) {
-    if (drawing->is_grid ||
-        strcmp(drawing->rows.items[i / columns], drawing->columns.items[i % columns]) != 0) {
-      drawing->cells[i].kind = MATRIX_OPEN;
+static void result_matrix_open(const struct matrix_maker *maker) {
+  const size_t columns = maker->columns.count;
+  const bool partial = maker->facet->cells[0].row->partial > 0; /* false of NAN */
+  for (size_t i = 0; partial && i < maker->rows.count * columns; i++) {
+    if (maker->is_grid ||
+        strcmp(maker->rows.items[i / columns], maker->columns.items[i % columns]) != 0) {
+      maker->cells[i].kind = MATRIX_OPEN;
     }
   }
 }
 
-static bool drawing_has_open(const struct drawing *drawing) {
-  const size_t count = drawing->rows.count * drawing->columns.count;
+static bool result_matrix_has_open(const struct matrix_maker *maker) {
+  const size_t count = maker->rows.count * maker->columns.count;
   size_t i = 0;
-  while (i < count && drawing->cells[i].kind != MATRIX_OPEN) {
+  while (i < count && maker->cells[i].kind != MATRIX_OPEN) {
     i++;
   }
   return i < count;
 }
 
 /* A case that goes both ways stands on both sides of the diagonal. */
-static void drawing_fill(struct drawing *drawing) {
-  const struct result_facet *facet = drawing->facet;
-  drawing->cells = arena_array(drawing->arena, drawing->rows.count * drawing->columns.count,
-                               sizeof *drawing->cells);
-  drawing_open(drawing);
+static void result_matrix_fill(struct matrix_maker *maker) {
+  const struct result_facet *facet = maker->facet;
+  maker->cells =
+      arena_array(maker->arena, maker->rows.count * maker->columns.count, sizeof *maker->cells);
+  result_matrix_open(maker);
   for (size_t i = 0; i < facet->count; i++) {
     const struct result_cell *cell = &facet->cells[i];
-    struct matrix_cell *place = drawing_place(drawing, cell->down, cell->across);
+    struct matrix_cell *place = result_matrix_place(maker, cell->down, cell->across);
     if (result_row_shown(cell->row)) {
-      matrix_put(place, drawing_cell_of(drawing, cell->row));
+      matrix_put(place, result_matrix_cell_of(maker, cell->row));
     } else if (place->kind == MATRIX_OPEN) {
       place->kind = MATRIX_NONE;
     }
   }
   for (size_t i = 0; facet->mirrored && i < facet->count; i++) {
     const struct result_cell *cell = &facet->cells[i];
-    struct matrix_cell *mirror = drawing_place(drawing, cell->across, cell->down);
+    struct matrix_cell *mirror = result_matrix_place(maker, cell->across, cell->down);
     if (mirror->kind == MATRIX_NONE || mirror->kind == MATRIX_OPEN) {
-      *mirror = *drawing_place(drawing, cell->down, cell->across);
+      *mirror = *result_matrix_place(maker, cell->down, cell->across);
       mirror->kind = mirror->kind == MATRIX_VALUE ? MATRIX_AGAIN : mirror->kind;
     }
   }
@@ -172,17 +172,17 @@ static void drawing_fill(struct drawing *drawing) {
 /* ---- texts around the numbers ---- */
 
 /* The extremes of what is known of some rows; NAN = nothing. */
-struct range {
+struct value_span {
   double least, greatest;
 };
 
-static void range_add(struct range *range, double value) {
+static void range_add(struct value_span *range, double value) {
   range->least = fmin(range->least, value);
   range->greatest = fmax(range->greatest, value);
 }
 
 /* "1639 to 1802"; once where both read the same */
-static const char *range_text(struct arena *arena, struct range range) {
+static const char *range_text(struct arena *arena, struct value_span range) {
   char from[MATRIX_NUMBER_MAX];
   char to[MATRIX_NUMBER_MAX];
   matrix_number(range.least, from);
@@ -193,8 +193,8 @@ static const char *range_text(struct arena *arena, struct range range) {
 
 /* "82.4 to 83.1 % of peak (nvlink raw, 478.3 GB/s; usable 450.0); 95 % interval within 0.02 %" */
 static const char *matrix_remark(struct arena *arena, const struct result_facet *facet) {
-  struct range peak = {NAN, NAN};
-  struct range cycles = {NAN, NAN};
+  struct value_span peak = {NAN, NAN};
+  struct value_span cycles = {NAN, NAN};
   double spread = 0;
   const struct run_row *first = NULL;
   bool one_peak = true;
@@ -303,17 +303,17 @@ static void facet_print_heading(struct result_page *page, const struct result_fa
 static void facet_print(struct result_page *page, const struct result_layout *layout,
                         const struct result_facet *facet, bool *open) {
   const bool is_grid = layout->shape == RESULT_GRIDS;
-  struct drawing drawing = {
+  struct matrix_maker maker = {
       .arena = &page->arena, .facet = facet, .is_grid = is_grid, .remarks = page->remarks};
-  drawing_find_labels(&drawing);
-  drawing_fill(&drawing);
-  *open = *open || drawing_has_open(&drawing);
+  result_matrix_find_labels(&maker);
+  result_matrix_fill(&maker);
+  *open = *open || result_matrix_has_open(&maker);
   const struct matrix matrix = {
-      .rows = drawing.rows.items,
-      .row_count = drawing.rows.count,
-      .columns = drawing.columns.items,
-      .column_count = drawing.columns.count,
-      .cells = drawing.cells,
+      .rows = maker.rows.items,
+      .row_count = maker.rows.count,
+      .columns = maker.columns.items,
+      .column_count = maker.columns.count,
+      .cells = maker.cells,
       .unit = facet->rate ? "GB/s" : "ns",
       .less_is_better = !facet->rate,
       .remark = matrix_remark(&page->arena, facet),
