@@ -22,6 +22,8 @@
 #include "runner/table/table.h"
 #include "runner/table/test_report.h"
 
+struct document;
+
 struct diff_show {
   const char *version;               /* of haul, for tests */
   const char *names[SIDES];          /* of the sides, as the user named them: "tag:before" */
@@ -38,8 +40,8 @@ enum status diff_print(const struct measured *measured, const struct comparison 
                        const struct diff_show *show, const struct table_options *options,
                        struct error *err) CHECK_RESULT;
 /* What diff_print() does for LAYOUT_ROWS and LAYOUT_OBJECT. */
-enum status diff_print_rows(const struct measured *measured, const struct comparison *comparison,
-                            const struct table_options *options, struct error *err) CHECK_RESULT;
+void diff_say_rows(struct document *document, const struct measured *measured,
+                   const struct comparison *comparison);
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream,
                             struct error *err) CHECK_RESULT;

@@ -294,12 +294,12 @@ void diff_delta_words(struct strbuf *text, const struct comparison *comparison) 
   }
 }
 
-void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
+void diff_fact_cells(const struct fact_difference *fact, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]) {
   if (fact->gpu >= 0) {
-    (void)snprintf(name, DIFF_FACT_MAX, "%sgpu%d %s", indent, fact->gpu, fact->name);
+    (void)snprintf(name, DIFF_FACT_MAX, "gpu%d %s", fact->gpu, fact->name);
   } else {
-    (void)snprintf(name, DIFF_FACT_MAX, "%s%s%s", indent, fact->gpu == -2 ? every : "", fact->name);
+    (void)snprintf(name, DIFF_FACT_MAX, "%s%s", fact->gpu == -2 ? every : "", fact->name);
   }
   cells[0] = cell_text(name);
   for (size_t s = 0; s < SIDES; s++) {

@@ -55,8 +55,8 @@ unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
 #define DIFF_WORDS_CHANGE "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less"
 #define DIFF_WORDS_Q      "q: expected share of false positives in this row and those above"
-/* The name of a fact, after an indentation, and its values; every: before a fact of all GPUs. */
-void diff_fact_cells(const struct fact_difference *fact, const char *indent, const char *every,
+/* The name of a fact and its values; every: before a fact of all GPUs. */
+void diff_fact_cells(const struct fact_difference *fact, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);
 
 /* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */

@@ -1,5 +1,6 @@
 /* diff_json.c - a comparison for programs: a row per case, one JSON object, a report of tests. */
 #include "engine/base/strings.h"
+#include "runner/document/document.h"
 #include "runner/render/diff.h"
 #include "runner/render/diff_format.h"
 #include "runner/render/diff_layout.h"
@@ -88,10 +89,11 @@ static struct cell diff_part_cell(const char *column, const struct outlier_part 
   return cell_null();
 }
 
-enum status diff_print_rows(const struct measured *measured, const struct comparison *comparison,
-                            const struct table_options *options, struct error *err) {
+void diff_say_rows(struct document *document, const struct measured *measured,
+                   const struct comparison *comparison) {
   static const char *const COLUMNS[] = {DIFF_ROW_FIELDS(DIFF_ROW_NAME)};
-  struct table *table = TABLE_OPEN(options, COLUMNS, err);
+  struct arena *arena = &document->arena;
+  DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct measured_case *bench = &measured->cases[row->bench];
@@ -99,20 +101,18 @@ enum status diff_print_rows(const struct measured *measured, const struct compar
     const struct comparison_side *b = &row->sides[SIDE_B];
     const struct diff_result *result = &row->result;
     const struct cell cells[] = {DIFF_ROW_FIELDS(DIFF_ROW_CELL)};
-    table_add(table, cells, err);
+    document_row(document, cells);
   }
-  struct arena arena = {0};
   for (size_t i = 0; i < comparison->alone_count; i++) {
     const struct outlier_part *part = &comparison->alone->parts[i];
     struct cell cells[sizeof COLUMNS / sizeof *COLUMNS];
     for (size_t c = 0; c < sizeof COLUMNS / sizeof *COLUMNS; c++) {
-      cells[c] = diff_part_cell(COLUMNS[c], part, diff_part_name(&arena, part),
-                                outliers_alone_words(&arena, part));
+      cells[c] = diff_part_cell(COLUMNS[c], part, diff_part_name(arena, part),
+                                outliers_alone_words(arena, part));
     }
-    table_add(table, cells, err);
+    document_row(document, cells);
   }
-  arena_fini(&arena);
-  return table_close(table, err);
+  document_table_end(document);
 }
 
 /* ---- JSON ---- */

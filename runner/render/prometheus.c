@@ -1,6 +1,7 @@
 #include "runner/render/prometheus.h"
 
 #include "engine/base/strbuf.h"
+#include "runner/table/table.h"
 #include "runner/table/text.h"
 
 #include <errno.h>

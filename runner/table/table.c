@@ -234,22 +234,3 @@ void table_free(struct table *table) {
   strbuf_fini(&table->scratch);
   free(table);
 }
-
-struct table *table_open(const struct table_options *options, const char *const *names,
-                         size_t count, struct error *err) {
-  struct table *table = table_new(options);
-  table->status = sink_begin(&table->sink, names, count, err);
-  return table;
-}
-
-void table_add(struct table *table, const struct cell *cells, struct error *err) {
-  if (table->status == STATUS_OK) {
-    table->status = table_row(table, cells, err);
-  }
-}
-
-enum status table_close(struct table *table, struct error *err) {
-  const enum status status = table->status == STATUS_OK ? table_end(table, err) : table->status;
-  table_free(table);
-  return status;
-}

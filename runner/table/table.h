@@ -128,17 +128,6 @@ bool table_reader_gone(const struct table *table);
 /* Accepts NULL. Rows of a result that was not ended are dropped. */
 void table_free(struct table *table);
 
-/* The same for one result: a table that has begun. *err tells why it could not; then
- * table_close() returns its status as well. */
-struct table *table_open(const struct table_options *options, const char *const *names,
-                         size_t count, struct error *err);
-/* Of an array of names. */
-#define TABLE_OPEN(options, names, err)                                                            \
-  table_open(options, names, sizeof(names) / sizeof *(names), err)
-/* Nothing after a row that failed. */
-void table_add(struct table *table, const struct cell *cells, struct error *err);
-enum status table_close(struct table *table, struct error *err) CHECK_RESULT;
-
 /* ---- failures to write ---- */
 
 /* A pipe or socket of which nobody reads the other end. */

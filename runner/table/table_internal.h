@@ -17,7 +17,6 @@ struct table {
   bool reader_gone;
   bool escapes;          /* a format that is written as it is goes to a terminal */
   bool concatenates;     /* see table_concatenate() */
-  enum status status;    /* of table_open() and table_add() */
   struct strbuf record;  /* the text of one record, reused */
   struct strbuf scratch; /* one value */
   void *state;           /* of the writer, for one result; NULL = none */

@@ -95,7 +95,7 @@ static void page_put_first_facts(FILE *page, const struct diff_layout *layout) {
     const struct fact_difference *fact = layout->facts[i];
     char name[DIFF_FACT_MAX];
     struct cell cells[1 + SIDES];
-    diff_fact_cells(fact, "", "every GPU: ", name, cells);
+    diff_fact_cells(fact, "every GPU: ", name, cells);
     html_print(page, "%s%s %s to %s", i > 0 ? "; " : "", name, cells[1].as.text.bytes,
                cells[2].as.text.bytes);
   }
@@ -396,7 +396,7 @@ static void page_put_differences(FILE *page, const struct comparison *comparison
     const struct fact_difference *fact = layout->facts[i];
     char name[DIFF_FACT_MAX];
     struct cell cells[1 + SIDES];
-    diff_fact_cells(fact, "", "every GPU: ", name, cells);
+    diff_fact_cells(fact, "every GPU: ", name, cells);
     (void)sink_row(sink, cells, &err);
   }
   if (layout->fact_count > 0) {
