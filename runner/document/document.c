@@ -137,6 +137,9 @@ void document_table(struct document *document, const char *const *names, size_t 
     result_set_init(&document->set, SIZE_MAX);
   }
   document->status = THEN(document->status, sink_begin(sink, names, count, document->err));
+  if (document->backend != NULL && count > 0) {
+    document->set.columns[0].is_row_header = true;
+  }
 }
 
 void document_row(struct document *document, const struct cell *cells) {
@@ -257,10 +260,11 @@ static void markdown_say_heading(struct document *document, const char *text) {
 
 static void markdown_paragraph(struct document *document, unsigned tone, const char *first,
                                const char *text) {
-  (void)tone;
+  const char *bold = tone == TONE_HEADING ? "**" : "";
   markdown_end_list(document, false);
-  markdown_text(document, "", first + strspn(first, " "), "");
-  markdown_text(document, "", text, "\n\n");
+  markdown_text(document, bold, first + strspn(first, " "), "");
+  markdown_text(document, "", text, bold);
+  (void)fputs("\n\n", document->options.stream);
 }
 
 static void markdown_key(struct document *document, unsigned tone, const char *key,

@@ -43,7 +43,7 @@ struct document {
   unsigned key_width; /* of the terminal; 0 = 8 columns */
   /* private */
   bool begun;            /* something was written */
-  bool in_list;          /* of Markdown: the last part was a key */
+  bool in_list;          /* of the backend: the last part was one of a list */
   bool *left_out;        /* columns of the last table without room; NULL = none */
   struct result_set set; /* the rows of a table, but for programs */
   struct table *table;   /* for programs */

@@ -12,15 +12,6 @@
 
 enum { CASE_WIDTH_MIN = 28, NOTES_MAX = 1 << 16 };
 
-/* What is said: everything about one comparison. */
-struct diff_view {
-  struct document *document;
-  const struct measured *measured;
-  const struct comparison *comparison;
-  const struct diff_show *show;
-  struct diff_layout layout;
-};
-
 /* A text that is appended, as a paragraph. */
 static void diff_say_text(struct document *document, struct strbuf *text) {
   if (text->length > 0) {
@@ -308,7 +299,6 @@ static bool diff_any_figure(const struct diff_layout *layout) {
   return false;
 }
 
-/* Whether q is a column that is seen. */
 static bool diff_say_cases(struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
   struct diff_layout *layout = &view->layout;
@@ -387,13 +377,20 @@ static void diff_say_answer(const struct diff_view *view) {
   struct strbuf words;
   strbuf_init(&words, NOTES_MAX);
   diff_answer_words(&words, view->measured, view->comparison, view->show->names);
-  document_say(view->document, TONE_NONE, "%s", words.text);
+  document_say(view->document, TONE_HEADING, "%s", words.text);
   strbuf_fini(&words);
 }
 
-/* The answer first: verdicts, causes, rows; then what limits it, then who was compared. To paste
- * (Markdown): the answer and the rows. */
-static void diff_say(struct diff_view *view) {
+void diff_view_init(struct diff_view *view) {
+  const struct diff_show *show = view->show;
+  bool shown[verdict_name_count];
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    shown[v] = show->verdicts[v] && (v != VERDICT_SAME || show->all || view->say_cases != NULL);
+  }
+  diff_layout_init(&view->layout, view->measured, view->comparison, shown, show->all);
+}
+
+void diff_say(struct diff_view *view) {
   struct document *document = view->document;
   const bool one_side = view->comparison->totals[SIDE_B].runs == 0;
   const bool brief = !one_side && document->options.format == OUTPUT_MD;
@@ -405,7 +402,7 @@ static void diff_say(struct diff_view *view) {
     }
     if (view->layout.group_count + view->comparison->alone_count > 0) {
       document_gap(document);
-      q = diff_say_cases(view);
+      q = view->say_cases != NULL ? view->say_cases(view) : diff_say_cases(view);
     }
   }
   if (brief) {
@@ -441,11 +438,7 @@ enum status diff_print(const struct measured *measured, const struct comparison 
   } else if (show->answer_only) {
     diff_say_answer(&view);
   } else {
-    bool shown[verdict_name_count];
-    for (size_t v = 0; v < verdict_name_count; v++) {
-      shown[v] = show->verdicts[v] && (v != VERDICT_SAME || show->all);
-    }
-    diff_layout_init(&view.layout, measured, comparison, shown, show->all);
+    diff_view_init(&view);
     diff_say(&view);
     diff_layout_fini(&view.layout);
   }

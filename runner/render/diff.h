@@ -19,6 +19,7 @@
 
 #include "runner/analysis/a_a_test.h"
 #include "runner/analysis/compare.h"
+#include "runner/render/diff_layout.h"
 #include "runner/table/table.h"
 #include "runner/table/test_report.h"
 
@@ -35,6 +36,22 @@ struct diff_show {
   bool undecided_fails;         /* of tests: undecided cases are errors, else they are skipped */
   const struct a_a_result *a_a; /* may be NULL */
 };
+
+/* One comparison while it is said. */
+struct diff_view {
+  struct document *document;
+  const struct measured *measured;
+  const struct comparison *comparison;
+  const struct diff_show *show;
+  struct diff_layout layout; /* by diff_view_init(); ended by diff_layout_fini() */
+  /* The rows, in place of a table; NULL = that. Returns whether q is seen. */
+  bool (*say_cases)(struct diff_view *view);
+  void *context; /* of say_cases() */
+};
+void diff_view_init(struct diff_view *view);
+/* The answer first: verdicts, causes, rows; then what limits it, then who was compared. To paste
+ * (Markdown): the answer and the rows. */
+void diff_say(struct diff_view *view);
 
 enum status diff_print(const struct measured *measured, const struct comparison *comparison,
                        const struct diff_show *show, const struct table_options *options,

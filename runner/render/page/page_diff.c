@@ -1,9 +1,8 @@
 #include "engine/base/strings.h"
 #include "runner/render/page/page.h"
 
+#include "runner/render/diff.h"
 #include "runner/render/diff_format.h"
-#include "runner/render/diff_layout.h"
-#include "runner/render/outliers.h"
 #include "runner/render/page/page_maps.h"
 #include "runner/table/html.h"
 
@@ -26,45 +25,6 @@ static const char *page_verdict_class(enum verdict verdict) {
   }
 }
 
-/* ---- sides ---- */
-
-static void page_put_sides(FILE *page, const struct comparison *comparison,
-                           const char *const names[SIDES]) {
-  static const struct column columns[] = {
-      {"side", ALIGN_LEFT, true, false},        {"runs named", ALIGN_LEFT, false, false},
-      {"scenario", ALIGN_LEFT, false, false},   {"driver", ALIGN_LEFT, false, false},
-      {"host", ALIGN_LEFT, false, false},       {"runs", ALIGN_RIGHT, false, false},
-      {"processes", ALIGN_RIGHT, false, false}, {"boots", ALIGN_RIGHT, false, false},
-      {"GPUs", ALIGN_RIGHT, false, false},      {"model", ALIGN_LEFT, false, false},
-      {"which runs", ALIGN_LEFT, false, false}};
-  struct arena arena = {0};
-  struct result_set sides;
-  result_set_init(&sides, SIDES);
-  struct error err;
-  const struct row_sink *sink = &sides.sink;
-  (void)sink->begin(sink->context, columns, sizeof columns / sizeof *columns, &err);
-  for (size_t s = 0; s < SIDES; s++) {
-    const struct comparison_total *total = &comparison->totals[s];
-    const struct cell cells[] = {
-        cell_text(s == SIDE_A ? "A, before" : "B, after"),
-        cell_text(names[s]),
-        cell_text(total->scenarios),
-        cell_text(total->drivers),
-        cell_text(outliers_shorten(&arena, total->hosts, DIFF_HOSTS_SHOWN)),
-        cell_integer((int64_t)total->runs),
-        cell_integer(total->processes),
-        total->boots > 0 ? cell_integer(total->boots) : cell_text("not known"),
-        cell_integer(total->gpus),
-        cell_text(total->models),
-        cell_text(total->which),
-    };
-    (void)sink_row(sink, cells, &err);
-  }
-  html_table(page, &sides, &(struct html_table_options){.caption = "The two sides"});
-  result_set_fini(&sides);
-  arena_fini(&arena);
-}
-
 static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fprintf(page, "<p>%zu %s: ", comparison->row_count,
                 strings_plural(comparison->row_count, "case", "cases"));
@@ -76,120 +36,6 @@ static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
     }
   }
   (void)fputs("</p>\n", page);
-}
-
-/* What limits all that is said here. */
-static void page_put_diff_notes(FILE *page, const struct diff_layout *layout) {
-  for (size_t i = 0; i < layout->sentence_count; i++) {
-    if (layout->sentences[i].kind == SENTENCE_NOTE) {
-      html_print(page, "<p class=\"box\" role=\"note\">%s.</p>\n", layout->sentences[i].text);
-    }
-  }
-}
-
-/* "driver_version 580.95 to 590.44": the first facts that differ, the rest is a table. */
-static void page_put_first_facts(FILE *page, const struct diff_layout *layout) {
-  enum { SHOWN = 4 };
-  (void)fputs("<li><b>Differs between the sides:</b> ", page);
-  for (size_t i = 0; i < layout->fact_count && i < SHOWN; i++) {
-    const struct fact_difference *fact = layout->facts[i];
-    char name[DIFF_FACT_MAX];
-    struct cell cells[1 + SIDES];
-    diff_fact_cells(fact, "every GPU: ", name, cells);
-    html_print(page, "%s%s %s to %s", i > 0 ? "; " : "", name, cells[1].as.text.bytes,
-               cells[2].as.text.bytes);
-  }
-  if (layout->fact_count > SHOWN) {
-    html_print(page, "; and %zu more, below", layout->fact_count - SHOWN);
-  }
-  html_print(page, "%s</li>\n", layout->fact_count == 0 ? "nothing that was recorded" : "");
-}
-
-/* What a reader with one minute wants to know: what changed, and why that may be. */
-static void page_put_diff_answers(FILE *page, const struct comparison *comparison,
-                                  const struct diff_layout *layout) {
-  const size_t *verdicts = comparison->summary.verdicts;
-  bool told = false;
-  (void)fputs("<ul class=\"answers\">\n", page);
-  for (size_t i = 0; i < layout->sentence_count; i++) {
-    const struct diff_sentence *sentence = &layout->sentences[i];
-    const bool cause = sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_ALONE ||
-                       sentence->kind == SENTENCE_ENVIRONMENT;
-    if (sentence->kind == SENTENCE_NOTE) {
-      continue;
-    }
-    if (sentence->kind == SENTENCE_CONDITION) {
-      html_print(page, "<li class=\"warn\"><b>Not as it should be:</b> %s</li>\n", sentence->text);
-      continue;
-    }
-    html_print(page, "<li class=\"%s\">%s</li>\n",
-               cause ? page_verdict_class(sentence->verdict) : "plain", sentence->text);
-    told = told || cause;
-  }
-  page_put_first_facts(page, layout);
-  const size_t changed =
-      verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] + verdicts[VERDICT_BROKEN];
-  if (changed > 0 && !told) {
-    html_print(page, "<li>%zu %s changed; they share no GPU, link or size</li>\n", changed,
-               strings_plural(changed, "case", "cases"));
-  } else if (changed == 0 && verdicts[VERDICT_SAME] > 0) {
-    html_print(page, "<li class=\"%s\">%s changed by more than matters; %zu %s the same</li>\n",
-               comparison->alone_count > 0 ? "plain" : "good",
-               comparison->alone_count > 0 ? "In the mean of the nodes no case" : "No case",
-               verdicts[VERDICT_SAME], strings_plural(verdicts[VERDICT_SAME], "is", "are"));
-  }
-  if (comparison->units_needed > 0) {
-    html_print(
-        page, "<li class=\"warn\">%zu %s undecided with so few %s; %u per side would decide</li>\n",
-        comparison->undecided, strings_plural(comparison->undecided, "case is", "cases are"),
-        comparison->unit == DIFF_UNIT_NODE  ? "nodes"
-        : comparison->unit == DIFF_UNIT_RUN ? "runs"
-                                            : "processes",
-        comparison->units_needed);
-  }
-  (void)fputs("</ul>\n", page);
-}
-
-/* ---- blocks ---- */
-
-static void page_put_block_rows(FILE *page, struct diff_layout *layout, size_t first, size_t last) {
-  html_print(page,
-             HTML_TABLE_BEGIN "<th scope=\"col\">block</th><th scope=\"col\" class=\"n\">cases</th>"
-                              "<th scope=\"col\" class=\"n\">speed %%</th>"
-                              "<th scope=\"col\">verdicts</th>" HTML_TABLE_ROWS,
-             "Geometric mean of each block");
-  for (size_t i = first; i < last; i++) {
-    const struct diff_block *block = &layout->blocks[i];
-    char change[DIFF_WORDS_MAX] = "";
-    if (isfinite(block->change)) {
-      diff_percent_words(block->change, change);
-    }
-    html_print(page,
-               "<tr><th scope=\"row\">%s</th><td class=\"n\">%zu</td><td class=\"n\">%s</td>"
-               "<td>%s</td></tr>\n",
-               block->name, block->cases, change, diff_block_words(layout, block));
-  }
-  (void)fputs(HTML_TABLE_END, page);
-}
-
-static void page_put_blocks(FILE *page, struct diff_layout *layout) {
-  const size_t quiet = layout->block_count - layout->changed_blocks;
-  if (layout->block_count < 2) {
-    return;
-  }
-  (void)fputs("<h3>Blocks</h3>\n", page);
-  if (layout->changed_blocks > 0) {
-    page_put_block_rows(page, layout, 0, layout->changed_blocks);
-  }
-  if (quiet > 0) {
-    html_print(page, "<details><summary>%zu %s without a change</summary>\n", quiet,
-               strings_plural(quiet, "block", "blocks"));
-    page_put_block_rows(page, layout, layout->changed_blocks, layout->block_count);
-    (void)fputs("</details>\n", page);
-  }
-  (void)fputs("<p class=\"note\">Speed: the geometric mean over the cases of the block that both "
-              "sides have.</p>\n",
-              page);
 }
 
 /* ---- cases ---- */
@@ -346,90 +192,51 @@ static void page_put_groups(FILE *page, const struct measured *measured,
   }
 }
 
-static void page_put_all_cases(FILE *page, const struct measured *measured,
-                               const struct comparison *comparison, const struct page_maps *maps,
-                               struct diff_layout *layout) {
+/* What a table of a terminal has, with the intervals drawn, and maps of places. */
+static bool page_say_cases(struct diff_view *view) {
+  FILE *page = view->document->options.stream;
+  const struct comparison *comparison = view->comparison;
   const size_t same = comparison->summary.verdicts[VERDICT_SAME];
+  struct page_maps *maps = page_maps_new(view->measured, comparison);
   size_t room = PAGE_DIFF_CASES_MAX;
-  struct strbuf text;
-  page_put_groups(page, measured, comparison, maps, layout, false, &room);
+  (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
+  page_put_groups(page, view->measured, comparison, maps, &view->layout, false, &room);
   if (same > 0) {
     room = PAGE_DIFF_CASES_MAX;
     html_print(page, "<details><summary>%zu %s the same on both sides</summary>\n", same,
                strings_plural(same, "case is", "cases are"));
-    page_put_groups(page, measured, comparison, maps, layout, true, &room);
+    page_put_groups(page, view->measured, comparison, maps, &view->layout, true, &room);
     (void)fputs("</details>\n", page);
   }
-  strbuf_init(&text, TEXT_MAX);
-  strbuf_append(&text, DIFF_WORDS_CHANGE ". The grey band is what is too small to matter: ");
-  diff_delta_words(&text, comparison);
-  strbuf_append(&text, comparison->judged == NULL
-                           ? ". " DIFF_WORDS_Q ". n: processes of A and B. "
-                           : ". " DIFF_WORDS_Q ". n: how many A and B have: runs of so many "
-                             "processes, or nodes; where no word says so, processes. ");
-  strbuf_append(&text, diff_provisional_words(comparison));
-  html_print(page, "<p class=\"note\">%s</p>\n", text.text);
-  strbuf_fini(&text);
-}
-
-/* ---- environments ---- */
-
-static void page_put_differences(FILE *page, const struct comparison *comparison,
-                                 const struct diff_layout *layout) {
-  (void)fputs("<h3>What differs in the environments</h3>\n", page);
-  if (comparison->fact_count == 0) {
-    (void)fputs(comparison->condition_count == 0
-                    ? "<p>Nothing that was recorded.</p>\n"
-                    : "<p>No recorded fact; the checks and marks above do.</p>\n",
-                page);
-    return;
-  }
-  static const struct column columns[] = {{"fact", ALIGN_LEFT, true, false},
-                                          {"A", ALIGN_LEFT, false, false},
-                                          {"B", ALIGN_LEFT, false, false}};
-  struct result_set facts;
-  result_set_init(&facts, SIZE_MAX);
-  struct error err;
-  const struct row_sink *sink = &facts.sink;
-  (void)sink->begin(sink->context, columns, sizeof columns / sizeof *columns, &err);
-  for (size_t i = 0; i < layout->fact_count; i++) {
-    const struct fact_difference *fact = layout->facts[i];
-    char name[DIFF_FACT_MAX];
-    struct cell cells[1 + SIDES];
-    diff_fact_cells(fact, "every GPU: ", name, cells);
-    (void)sink_row(sink, cells, &err);
-  }
-  if (layout->fact_count > 0) {
-    html_table(page, &facts, &(struct html_table_options){.caption = "Facts that differ"});
-  }
-  for (size_t s = 0; s < SIDES; s++) {
-    html_print(page, layout->unanswered[s] != NULL ? "<p class=\"note\">%s</p>\n" : "%s",
-               layout->unanswered[s]);
-  }
-  result_set_fini(&facts);
+  html_print(page, "<p class=\"note\">The grey band is what is too small to matter. n: %s.</p>\n",
+             comparison->judged == NULL
+                 ? "processes of A and B"
+                 : "how many A and B have: runs of so many processes, or nodes; where no word says "
+                   "so, processes");
+  page_maps_put(page, maps);
+  page_maps_free(maps);
+  return true;
 }
 
 void page_diff(FILE *page, const struct measured *measured, const struct comparison *comparison,
                const char *const names[SIDES]) {
-  struct diff_layout layout;
-  bool shown[verdict_name_count];
+  struct page_results parts;
+  struct diff_show show = {.names = {names[SIDE_A], names[SIDE_B]}};
   for (size_t v = 0; v < verdict_name_count; v++) {
-    shown[v] = true;
+    show.verdicts[v] = true;
   }
-  diff_layout_init(&layout, measured, comparison, shown, false);
-  struct page_maps *maps = page_maps_new(measured, comparison);
+  page_results_init(&parts, page, "comparison");
+  struct diff_view view = {.document = &parts.document,
+                           .measured = measured,
+                           .comparison = comparison,
+                           .show = &show,
+                           .say_cases = page_say_cases};
+  diff_view_init(&view);
   (void)fputs("<section id=\"comparison\">\n<h2>What changed from A to B</h2>\n", page);
   page_put_verdicts(page, comparison);
-  page_put_diff_answers(page, comparison, &layout);
-  page_put_diff_notes(page, &layout);
-  page_put_sides(page, comparison, names);
-  page_put_differences(page, comparison, &layout);
-  page_put_blocks(page, &layout);
-  (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
-  page_put_all_cases(page, measured, comparison, maps, &layout);
-  page_maps_put(page, maps);
-  page_maps_free(maps);
-  diff_layout_fini(&layout);
+  diff_say(&view);
+  diff_layout_fini(&view.layout);
+  page_results_fini(&parts);
 }
 
 void page_diff_end(FILE *page) {

@@ -58,8 +58,15 @@ static void results_close_block(struct page_results *results) {
   results->open = false;
 }
 
+/* Of what is good or bad, which is a list. */
+static void results_end_list(struct document *document) {
+  (void)fputs(document->in_list ? "</ul>\n" : "", document->options.stream);
+  document->in_list = false;
+}
+
 static void results_section(struct document *document, const char *name) {
   struct page_results *results = document->context;
+  results_end_list(document);
   results_close_block(results);
   (void)fputs("<section>\n", results->page);
   results->open = true;
@@ -86,6 +93,7 @@ static bool results_put_chart(struct page_results *results) {
 /* A chart is of the whole block: it stands above the headings of its parts. */
 static void results_heading(struct document *document, const char *text) {
   struct page_results *results = document->context;
+  results_end_list(document);
   if (results->headings > 0) {
     (void)results_put_chart(results);
   }
@@ -95,8 +103,16 @@ static void results_heading(struct document *document, const char *text) {
 
 static void results_paragraph(struct document *document, unsigned tone, const char *first,
                               const char *text) {
+  static const char *const CLASSES[] = {
+      [TONE_BAD] = "bad", [TONE_WARN] = "warn", [TONE_GOOD] = "good", [TONE_HEADING] = "plain"};
   const struct page_results *results = document->context;
-  (void)tone;
+  if (tone != TONE_NONE && CLASSES[tone] != NULL) {
+    (void)fputs(document->in_list ? "" : "<ul class=\"answers\">\n", results->page);
+    document->in_list = true;
+    html_print(results->page, "<li class=\"%s\">%s</li>\n", CLASSES[tone], text);
+    return;
+  }
+  results_end_list(document);
   if (first[0] != '\0') {
     html_print(results->page, "<p class=\"note\"><b>%s</b>%s</p>\n", first, text);
   } else {
@@ -125,8 +141,9 @@ static void results_table(struct document *document, struct result_set *table,
   (void)how;
   FILE *page = results->page;
   const struct html_table_options options = {
-      .caption = results->title[0] != '\0' ? results->title : "blocks of one case each",
+      .caption = results->title[0] != '\0' ? results->title : table->columns[0].name,
       .results = true};
+  results_end_list(document);
   if (table->is_matrix && !results->key_shown) {
     results->key_shown = true;
     results_put_key(results);
@@ -141,6 +158,7 @@ static void results_table(struct document *document, struct result_set *table,
 
 static void results_summary(struct document *document, const char *text) {
   const struct page_results *results = document->context;
+  results_end_list(document);
   html_print(results->page, "<p class=\"summary\">%s</p>\n", text);
 }
 
@@ -150,12 +168,13 @@ static void results_key(struct document *document, unsigned tone, const char *ke
 }
 
 static void results_verbatim(struct document *document, const char *lines) {
+  results_end_list(document);
   html_print(document->options.stream, "<pre>%s</pre>\n", lines);
 }
 
 static const struct document_backend RESULTS_BACKEND = {
-    results_section,  NULL,          results_heading, results_paragraph, results_key,
-    results_verbatim, results_table, results_summary};
+    results_section, results_end_list, results_heading, results_paragraph,
+    results_key,     results_verbatim, results_table,   results_summary};
 
 /* ---- the whole ---- */
 
@@ -169,6 +188,7 @@ void page_results_init(struct page_results *results, FILE *page, const char *id)
 }
 
 void page_results_fini(struct page_results *results) {
+  results_end_list(&results->document);
   results_close_block(results);
   arena_fini(&results->document.arena);
   arena_fini(&results->arena);
