@@ -15,6 +15,7 @@ struct document_table {
   const char *narrow;  /* as of struct table_options; NULL = as wide as it is */
   unsigned listed_min; /* likewise */
   bool wraps;          /* without `narrow`: texts are wrapped at the width */
+  const char *csv;     /* of a page: the name of a file with the rows, to save; NULL = none */
 };
 
 /* Texts are borrowed for the call. */

@@ -122,13 +122,13 @@ run_ok report --fleet page.html --db holes.db
 cp page.html out
 expect_out '<h1>fleet on 11 nodes, fleet later</h1>'
 expect_out '10 of 12 nodes answered in full|11 of 12 nodes answered in full'
-expect_out '<tr><th scope="row">n0005</th><td class="bad">missing</td>'
+expect_out '<tr><th scope="row">n0005</th><td class="name bad">missing</td>'
 expect_out 'GPU-[0-9a-f]*-0000-4000-8000-000000000000.*0000:07:00.0'
 expect_out 'download="haul-fleet-parts.csv"'
 expect_out 'gpu1 of n0003 became [45].* % slower'
 expect_out 'gpu0--gpu3 of n0008 became [45].* % slower'
 equal 2 "$(grep -c 'became' out)" 'parts that changed alone'
-expect_out '<th scope="row">device_to_host</th><td class="n">-[34]\.[0-9]*</td>'
+expect_out '<th scope="row">device_to_host</th><td class="[a-z]*">-[34]\.[0-9]*</td>'
 equal 11 "$(grep -c '^<tr><th scope="row">n00[0-9]*\( (partial)\)*</th><td class="n' out)" 'nodes with a row'
 run_ok report --fleet chosen.html tag:later --against tag:fleet0 --db holes.db
 run_fails 2 'name the runs of the fleet' report --fleet page.html --against tag:fleet0 --db holes.db

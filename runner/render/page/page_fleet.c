@@ -15,6 +15,7 @@ enum { FLEET_NODES_SHOWN = 40, FLEET_PARTS_SHOWN = 500, FLEET_ABSENT_SHOWN = 200
 /* One page while it is written. */
 struct fleet_page {
   FILE *page;
+  struct page_results parts; /* what is said in words and tables */
   struct arena arena;
   const struct fleet_findings *found;
 };
@@ -27,103 +28,86 @@ static const struct measured_run *fleet_last_run(const struct fleet_findings *f)
 /* ---- what to look at ---- */
 
 #define FLEET_PART_COLUMNS(X)                                                                      \
-  X("node", part->host)                                                                            \
-  X("part", part->name)                                                                            \
-  X("slower by %", outliers_range_words(&f->arena, part->least, part->change))                     \
-  X("GPU", part->uuid)                                                                             \
-  X("PCI address", part->pci_address)                                                              \
-  X("cases", arena_format(&f->arena, "%zu of %zu", part->slow_cases, part->cases))                 \
-  X("in", part->blocks)                                                                            \
-  X("evidence", part->evidence)
-#define FLEET_PART_NAME(name, value)  name,
-#define FLEET_PART_VALUE(name, value) value,
+  X("node", cell_text(part->host))                                                                 \
+  X("part", cell_text(part->name))                                                                 \
+  X("slower by %", cell_text(outliers_range_words(&f->arena, part->least, part->change)))          \
+  X("GPU", cell_text(part->uuid))                                                                  \
+  X("PCI address", cell_text(part->pci_address))                                                   \
+  X("cases", cell_text(arena_format(&f->arena, "%zu of %zu", part->slow_cases, part->cases)))      \
+  X("in", cell_text(part->blocks))                                                                 \
+  X("evidence", cell_text(part->evidence))
 
-static void fleet_list_parts(struct fleet_page *f, struct result_set *rows) {
-  static const char *const NAMES[] = {FLEET_PART_COLUMNS(FLEET_PART_NAME)};
-  enum { COUNT = sizeof NAMES / sizeof *NAMES };
-  result_set_init(rows, SIZE_MAX);
-  for (size_t c = 0; c < COUNT; c++) {
-    (void)result_set_add_column(rows, &(struct column){.name = NAMES[c]});
-  }
+static void fleet_say_parts(struct fleet_page *f) {
+  static const char *const COLUMNS[] = {FLEET_PART_COLUMNS(COLUMN_NAME)};
+  struct document *document = &f->parts.document;
+  DOCUMENT_TABLE(document, COLUMNS, .csv = "haul-fleet-parts.csv");
   for (size_t i = 0; i < f->found->now->part_count; i++) {
     const struct outlier_part *part = &f->found->now->parts[i];
-    const char *const values[COUNT] = {FLEET_PART_COLUMNS(FLEET_PART_VALUE)};
-    const size_t row = result_set_add_row(rows);
-    for (size_t c = 0; c < COUNT; c++) {
-      result_set_put(rows, row, c, cell_text(values[c]));
-    }
+    const struct cell cells[] = {FLEET_PART_COLUMNS(COLUMN_CELL)};
+    document_row(document, cells);
   }
+  document_table_end(document);
 }
 
 /* What cannot be told; if nothing is slow either, that all is well. */
-static void fleet_put_answers(struct fleet_page *f, const struct outliers *found,
+static void fleet_say_answers(struct fleet_page *f, const struct outliers *found,
                               const char *all_clear) {
   const char **doubts = NULL;
   const size_t count = outliers_doubts(&f->arena, f->found->measured, found, &doubts);
   for (size_t i = 0; i < count; i++) {
-    html_print(f->page, "<li class=\"warn\">%s</li>\n", doubts[i]);
+    document_say(&f->parts.document, TONE_WARN, "%s", doubts[i]);
   }
   if (found->part_count + count == 0) {
-    html_print(f->page, "<li class=\"good\">%s</li>\n", all_clear);
+    document_say(&f->parts.document, TONE_GOOD, "%s", all_clear);
   }
 }
 
-static enum status fleet_put_parts(struct fleet_page *f, struct error *err) {
-  struct result_set rows;
+static void fleet_put_parts(struct fleet_page *f) {
+  struct document *document = &f->parts.document;
   (void)fputs("<section id=\"swap\"><h2>What to look at, slowest first</h2>\n", f->page);
-  if (f->found->now->part_count == 0 || f->found->now->undecided_count > 0) {
-    (void)fputs("<ul class=\"answers\">\n", f->page);
-    fleet_put_answers(f, f->found->now,
-                      "No GPU, link or node is slower than its peers on the other nodes.");
-    (void)fputs("</ul>\n", f->page);
+  fleet_say_answers(f, f->found->now,
+                    "No GPU, link or node is slower than its peers on the other nodes.");
+  if (f->found->now->part_count > 0) {
+    document_put(document, "",
+                 "Each is slower than the same place on the other nodes and than its siblings, "
+                 "beyond what is usual of this fleet.");
+    fleet_say_parts(f);
   }
-  if (f->found->now->part_count == 0) {
-    (void)fputs("</section>\n", f->page);
-    return STATUS_OK;
-  }
-  (void)fputs(
-      "<p class=\"note\">Each is slower than the same place on the other nodes and than its "
-      "siblings, beyond what is usual of this fleet.</p>\n",
-      f->page);
-  fleet_list_parts(f, &rows);
-  html_table(f->page, &rows, &(struct html_table_options){.caption = "What to look at"});
-  const enum status status = page_put_csv(f->page, &rows, "haul-fleet-parts.csv", "This list", err);
+  document_gap(document);
   (void)fputs("</section>\n", f->page);
-  result_set_fini(&rows);
-  return status;
 }
 
 /* ---- who is missing ---- */
 
 static void fleet_put_absent(struct fleet_page *f) {
-  FILE *page = f->page;
+  static const char *const COLUMNS[] = {"node", "state", "why"};
+  struct document *document = &f->parts.document;
+  const struct result_set *nodes = &f->found->nodes;
+  size_t shown = 0;
   if (f->found->absent == 0) {
     return;
   }
-  html_print(page,
-             "<section id=\"absent\"><h2>Missing, partial or failed: %zu of %zu "
-             "nodes</h2>\n" HTML_TABLE_BEGIN,
-             f->found->absent, f->found->nodes.row_count, "Nodes that are not well");
-  (void)fputs("<th scope=\"col\">node</th><th scope=\"col\">state</th>"
-              "<th scope=\"col\">why</th>" HTML_TABLE_ROWS,
-              page);
-  size_t shown = 0;
-  for (size_t i = 0; i < f->found->nodes.row_count && shown < FLEET_ABSENT_SHOWN; i++) {
-    const char *state = result_set_text(&f->found->nodes, i, "state");
+  html_print(f->page,
+             "<section id=\"absent\"><h2>Missing, partial or failed: %zu of %zu nodes</h2>\n",
+             f->found->absent, nodes->row_count);
+  DOCUMENT_TABLE(document, COLUMNS, 0);
+  for (size_t i = 0; i < nodes->row_count && shown < FLEET_ABSENT_SHOWN; i++) {
+    const char *state = result_set_text(nodes, i, "state");
     if (strcmp(state, "ok") != 0) {
-      html_print(page, "<tr><th scope=\"row\">%s</th><td class=\"%s\">%s</td><td>%s</td></tr>\n",
-                 result_set_text(&f->found->nodes, i, "node"),
-                 strcmp(state, "partial") == 0 ? "warn" : "bad", state,
-                 result_set_text(&f->found->nodes, i, "reason"));
+      const struct cell cells[] = {
+          cell_text(result_set_text(nodes, i, "node")),
+          cell_words(state, strcmp(state, "partial") == 0 ? TONE_WARN : TONE_BAD),
+          cell_text(result_set_text(nodes, i, "reason"))};
+      document_row(document, cells);
       shown++;
     }
   }
-  (void)fputs(HTML_TABLE_END, page);
+  document_table_end(document);
   if (shown < f->found->absent) {
-    html_print(page, "<p class=\"note\">%zu more: <code>haul query nodes --fleet %s</code></p>\n",
-               f->found->absent - shown, f->found->name);
+    document_say(document, TONE_NONE, "%zu more: haul query nodes --fleet %s",
+                 f->found->absent - shown, f->found->name);
   }
-  (void)fputs("</section>\n", page);
+  (void)fputs("</section>\n", f->page);
 }
 
 /* ---- nodes x blocks ---- */
@@ -269,41 +253,41 @@ static void fleet_put_map(struct fleet_page *f) {
 /* ---- what changed ---- */
 
 static void fleet_put_changes(struct fleet_page *f) {
+  static const char *const COLUMNS[] = {"block", "middle node %"};
+  struct document *document = &f->parts.document;
   const struct outliers *changes = f->found->changes;
-  FILE *page = f->page;
   if (changes == NULL) {
     return;
   }
-  html_print(page, "<section id=\"drift\"><h2>Since %s</h2>\n", f->found->before);
+  html_print(f->page, "<section id=\"drift\"><h2>Since %s</h2>\n", f->found->before);
   if (changes->hosts == 0) {
-    (void)fputs("<p class=\"note\">No node measured a case in both.</p></section>\n", page);
+    document_say(document, TONE_NONE, "No node measured a case in both.");
+    (void)fputs("</section>\n", f->page);
     return;
   }
-  (void)fputs("<ul class=\"answers\">\n", page);
   for (size_t i = 0; i < changes->part_count; i++) {
-    html_print(page, "<li class=\"bad\">%s</li>\n",
-               outliers_alone_words(&f->arena, &changes->parts[i]));
+    document_say(document, TONE_BAD, "%s", outliers_alone_words(&f->arena, &changes->parts[i]));
   }
-  fleet_put_answers(f, changes, "No node changed unlike the others.");
-  html_print(page,
-             "</ul>\n<h3>What all nodes have in common: %zu nodes in both</h3>\n" HTML_TABLE_BEGIN,
-             changes->hosts, "The change of the middle node");
-  (void)fputs("<th scope=\"col\">block</th><th scope=\"col\" class=\"n\">middle node "
-              "%</th>" HTML_TABLE_ROWS,
-              page);
+  fleet_say_answers(f, changes, "No node changed unlike the others.");
+  document_gap(document);
+  html_print(f->page, "<h3>What all nodes have in common: %zu nodes in both</h3>\n",
+             changes->hosts);
+  DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t b = 0; b < changes->block_count; b++) {
     if (isfinite(changes->usual[b])) {
-      html_print(page, "<tr><th scope=\"row\">%s</th><td class=\"n\">%+.2f</td></tr>\n",
-                 changes->blocks[b], 100 * changes->usual[b]);
+      const struct cell cells[] = {
+          cell_text(changes->blocks[b]),
+          cell_text(arena_format(&f->arena, "%+.2f", 100 * changes->usual[b]))};
+      document_row(document, cells);
     }
   }
-  (void)fputs(HTML_TABLE_END "</section>\n", page);
+  document_table_end(document);
+  (void)fputs("</section>\n", f->page);
 }
 
 /* ---- the page ---- */
 
-static enum status fleet_put_page(struct fleet_page *f, const char *haul_version,
-                                  struct error *err) {
+static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
   struct page_entry entries[4] = {{"swap", "What to look at", ""}};
   size_t count = 1;
   if (f->found->absent > 0) {
@@ -333,18 +317,21 @@ static enum status fleet_put_page(struct fleet_page *f, const char *haul_version
   if (f->found->measured->environments[last->environment].simulated) {
     (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", f->page);
   }
-  const enum status status = fleet_put_parts(f, err);
+  fleet_put_parts(f);
   fleet_put_absent(f);
   fleet_put_map(f);
   fleet_put_changes(f);
   page_end(f->page, haul_version);
-  return status;
 }
 
 enum status page_fleet(FILE *page, const struct fleet_findings *found, const char *haul_version,
                        struct error *err) {
   struct fleet_page f = {.page = page, .found = found};
-  const enum status status = fleet_put_page(&f, haul_version, err);
+  page_results_init(&f.parts, page, "fleet");
+  f.parts.document.err = err;
+  fleet_put_page(&f, haul_version);
+  const enum status status = f.parts.document.status;
+  page_results_fini(&f.parts);
   arena_fini(&f.arena);
   return status;
 }

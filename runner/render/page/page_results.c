@@ -138,7 +138,6 @@ static void results_put_key(struct page_results *results) {
 static void results_table(struct document *document, struct result_set *table,
                           const struct document_table *how) {
   struct page_results *results = document->context;
-  (void)how;
   FILE *page = results->page;
   const struct html_table_options options = {
       .caption = results->title[0] != '\0' ? results->title : table->columns[0].name,
@@ -154,6 +153,9 @@ static void results_table(struct document *document, struct result_set *table,
   }
   html_table(page, table, &options);
   (void)fputs(folded ? "</details>\n" : "", page);
+  if (how->csv != NULL) {
+    document->status = page_put_csv(page, table, how->csv, "This list", document->err);
+  }
 }
 
 static void results_summary(struct document *document, const char *text) {
