@@ -137,7 +137,7 @@ void document_table(struct document *document, const char *const *names, size_t 
     result_set_init(&document->set, SIZE_MAX);
   }
   document->status = THEN(document->status, sink_begin(sink, names, count, document->err));
-  if (document->backend != NULL && count > 0) {
+  if (document->backend != NULL && document->set.column_count > 0) {
     document->set.columns[0].is_row_header = true;
   }
 }

@@ -215,6 +215,7 @@ static bool page_say_cases(struct diff_view *view) {
                    "so, processes");
   page_maps_put(page, maps);
   page_maps_free(maps);
+  (void)fputs("<h3>What limits this, what differs, and who was compared</h3>\n", page);
   return true;
 }
 
