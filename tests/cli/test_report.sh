@@ -218,9 +218,9 @@ equal 36 "$(grep -Eo 'href="#c(ell|ase)-[0-9]*"' m.html | sort -u | wc -l | tr -
 for link in $(grep -Eo 'href="#[^"]*"' m.html | sed 's/href="#\(.*\)"/\1/' | sort -u); do
   if [ "$(grep -c "id=\"$link\"" m.html)" -eq 1 ]; then good; else bad "#$link leads nowhere or twice"; fi
 done
-page m.html '<h4>between <small>1MiB, ce</small></h4>'
-page m.html '<h4>sweep <small>ce</small></h4>'
-page m.html '<th scope="row">numa0:pinned → gpu1</th>'
+page m.html '<h4>between <small>1MiB by ce, GB/s from row to column</small></h4>'
+page m.html '<h4>sweep <small>[^<]*by ce, GB/s from numa0:pinned to column</small></h4>'
+page m.html '<th scope="row">64KiB</th>'
 page m.html '<td id="cell-[0-9]+" class="n s[1-3]" title="regressed"><a href="#case-[0-9]+">-[0-9.]+</a></td>'
 
 begin 'a file is replaced whole, or not at all, and only a report'

@@ -1,52 +1,36 @@
 #include "runner/render/page/page_maps.h"
 
 #include "engine/base/strings.h"
-#include "engine/base/units.h"
-#include "runner/analysis/definition.h"
 #include "runner/render/diff_format.h"
+#include "runner/render/result/result_block.h"
 #include "runner/table/html.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES_ACROSS_MIN = 3, CELLS_MIN = 3 };
-
-/* A case that may have a cell. */
-struct placed {
-  size_t row; /* of the comparison */
-  const char *block;
-  const char *setting; /* what distinguishes maps of a block */
-  const char *down, *across;
-  uint64_t order_down, order_across; /* sizes in their order; places in that of the cases */
-};
+enum { CELLS_MIN = 3 };
 
 struct map {
-  const struct placed *cells;
-  size_t count;
-  const char **down, **across;
-  size_t down_count, across_count;
+  const struct result_facet *facet;
+  struct label_list down, across;
   bool changed;
-  int64_t id; /* of its first case */
 };
 
 struct page_maps {
   struct arena arena;
   const struct measured *measured;
   const struct comparison *comparison;
-  struct placed *placed;
-  size_t placed_count;
+  struct run_row *rows; /* by row of the comparison */
   struct map *maps;
-  size_t map_count;
+  size_t map_count, map_capacity;
   bool *has; /* by row */
 };
 
-/* ---- labels ---- */
+/* ---- rows of a comparison as rows of a result ---- */
 
-static const char *maps_place(struct arena *arena, bool is_gpu, int number, const char *memory) {
-  const bool plain = memory == NULL || memory[0] == '\0' || strcmp(memory, "device") == 0;
-  return arena_format(arena, "%s%d%s%s", is_gpu ? "gpu" : "numa", number, plain ? "" : ":",
-                      plain ? "" : memory);
+static const char *maps_place(struct arena *arena, bool is_gpu, int number) {
+  return number < 0 ? NULL : arena_format(arena, "%s%d", is_gpu ? "gpu" : "numa", number);
 }
 
 static bool maps_is_back(const struct measured_flow *a, const struct measured_flow *b) {
@@ -54,179 +38,93 @@ static bool maps_is_back(const struct measured_flow *a, const struct measured_fl
          a->target_is_gpu == b->source_is_gpu && a->target == b->source;
 }
 
-/* The one path of a case; both: also back. false: it has several. */
-static bool maps_path(const struct measured_case *bench, struct measured_flow *path, bool *both) {
-  size_t count = 0;
-  *both = false;
+/* What the layout of results asks of a case. */
+static struct run_row maps_row_of(struct arena *arena, const struct measured_case *bench) {
+  const struct measured_flow *first = NULL;
+  struct run_row row = {.name = bench->name,
+                        .block = bench->block,
+                        .path = bench->path,
+                        .axes = bench->axes,
+                        .kind = bench->figure == FIGURE_HOP ? "chase"
+                                : bench->method != NULL     ? "transfer"
+                                                            : "stream",
+                        .method = bench->method,
+                        .status = "ok",
+                        .size_bytes = (double)bench->size_bytes,
+                        .gbps = bench->figure == FIGURE_RATE ? 1 : NAN,
+                        .ns_per_hop = bench->figure == FIGURE_HOP ? 1 : NAN};
+  row.swept = result_axes_of(arena, bench->axes, &row.swept_count);
   for (size_t i = 0; i < bench->flow_count; i++) {
     const struct measured_flow *flow = &bench->flows[i];
-    if (flow->load) {
-      continue;
-    }
-    if (count == 0) {
-      *path = *flow;
-    } else if (count == 1 && maps_is_back(path, flow)) {
-      *both = true;
-    } else {
-      return false;
-    }
-    count++;
+    row.under_load += flow->load;
+    row.flows += !flow->load;
+    row.direction = first != NULL && !flow->load && maps_is_back(first, flow) ? "both" : NULL;
+    first = first == NULL && !flow->load ? flow : first;
   }
-  if (count > 0 && bench->figure == FIGURE_HOP) { /* named from the GPU that loads */
-    *path = (struct measured_flow){.source_is_gpu = path->target_is_gpu,
-                                   .source = path->target,
-                                   .source_memory = path->target_memory,
-                                   .target_is_gpu = path->source_is_gpu,
-                                   .target = path->source,
-                                   .target_memory = path->source_memory};
+  if (first != NULL) {
+    row.source = maps_place(arena, first->source_is_gpu, first->source);
+    row.source_memory = first->source_memory;
+    row.target = maps_place(arena, first->target_is_gpu, first->target);
+    row.target_memory = first->target_memory[0] != '\0' ? first->target_memory : NULL;
   }
-  return count > 0 && path->source >= 0 && path->target >= 0;
+  return row;
 }
 
-/* "ce, both ways, threads=4": what neither places nor size say. */
-static const char *maps_setting(struct arena *arena, const struct measured_case *bench, bool both) {
-  const char *text = bench->method != NULL ? bench->method : "";
-  text = both ? arena_format(arena, "%s, both ways at once", text) : text;
-  for (const char *at = bench->axes; *at != '\0';) {
-    const size_t length = strcspn(at, " ");
-    const bool shown = strncmp(at, "size=", 5) == 0 || strncmp(at, "from.", 5) == 0 ||
-                       strncmp(at, "to.", 3) == 0 || strncmp(at, "method=", 7) == 0;
-    if (!shown && length > 0) {
-      text = arena_format(arena, "%s, %.*s", text, (int)length, at);
-    }
-    at += length + (at[length] == ' ');
-  }
-  return text;
+/* A row in the order of the plan. */
+struct maps_order {
+  int64_t id;
+  size_t row;
+};
+
+static int maps_compare_order(const void *a, const void *b) {
+  const struct maps_order *x = a;
+  const struct maps_order *y = b;
+  return (x->id > y->id) - (x->id < y->id);
 }
 
 /* ---- from rows to maps ---- */
 
-/* Different sizes of a block, up to enough to go across. */
-static size_t maps_count_sizes(const struct page_maps *maps, const char *block) {
-  uint64_t sizes[SIZES_ACROSS_MIN];
-  size_t count = 0;
-  for (size_t i = 0; i < maps->comparison->row_count && count < SIZES_ACROSS_MIN; i++) {
-    const struct measured_case *bench = &maps->measured->cases[maps->comparison->rows[i].bench];
-    bool known = strcmp(bench->block, block) != 0;
-    for (size_t s = 0; s < count && !known; s++) {
-      known = sizes[s] == bench->size_bytes;
-    }
-    if (!known) {
-      sizes[count++] = bench->size_bytes;
-    }
-  }
-  return count;
+static size_t maps_row_at(const struct page_maps *maps, const struct result_cell *cell) {
+  return (size_t)(cell->row - maps->rows);
 }
 
-static void maps_place_case(struct page_maps *maps, size_t row, bool sweep) {
-  struct arena *arena = &maps->arena;
-  const struct comparison_row *compared = &maps->comparison->rows[row];
-  const struct measured_case *bench = &maps->measured->cases[compared->bench];
-  struct measured_flow path;
-  bool both = false;
-  char size[UNITS_TEXT_MAX];
-  if (compared->hardware != NULL || !isfinite(compared->change) ||
-      !maps_path(bench, &path, &both)) {
-    return;
-  }
-  const char *from = maps_place(arena, path.source_is_gpu, path.source, path.source_memory);
-  const char *to = maps_place(arena, path.target_is_gpu, path.target, path.target_memory);
-  const char *setting = maps_setting(arena, bench, both);
-  struct placed *placed = &maps->placed[maps->placed_count++];
-  units_format_size(bench->size_bytes, size);
-  *placed = (struct placed){.row = row, .block = bench->block};
-  if (sweep) {
-    placed->setting = setting;
-    placed->down = arena_format(arena, "%s \xe2\x86\x92 %s", from, to);
-    placed->order_down = (uint64_t)bench->id;
-    placed->across = arena_strdup(arena, size);
-    placed->order_across = bench->size_bytes;
-  } else {
-    placed->setting =
-        bench->size_bytes > 0 ? arena_format(arena, "%s, %s", size, setting) : setting;
-    placed->down = from;
-    placed->across = to;
-    placed->order_down = (uint64_t)path.source_is_gpu << 32 | (uint32_t)path.source;
-    placed->order_across = (uint64_t)path.target_is_gpu << 32 | (uint32_t)path.target;
-  }
-}
-
-static int maps_compare_placed(const void *a, const void *b) {
-  const struct placed *x = a;
-  const struct placed *y = b;
-  int order = strcmp(x->block, y->block);
-  order = order != 0 ? order : strcmp(x->setting, y->setting);
-  order = order != 0 ? order : (x->order_down > y->order_down) - (x->order_down < y->order_down);
-  order = order != 0 ? order : strcmp(x->down, y->down);
-  return order != 0 ? order
-                    : (x->order_across > y->order_across) - (x->order_across < y->order_across);
-}
-
-/* Inserts a label in the order of its number; the order of numbers goes with the labels. */
-static size_t maps_insert(const char **labels, uint64_t *orders, size_t count, const char *label,
-                          uint64_t order) {
-  size_t at = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(labels[i], label) == 0) {
-      return count;
-    }
-  }
-  while (at < count && orders[at] <= order) {
-    at++;
-  }
-  memmove(labels + at + 1, labels + at, (count - at) * sizeof *labels);
-  memmove(orders + at + 1, orders + at, (count - at) * sizeof *orders);
-  labels[at] = label;
-  orders[at] = order;
-  return count + 1;
-}
-
-static const struct placed *map_find(const struct map *map, const char *down, const char *across) {
-  for (size_t i = 0; i < map->count; i++) {
-    if (strcmp(map->cells[i].down, down) == 0 && strcmp(map->cells[i].across, across) == 0) {
-      return &map->cells[i];
+static const struct result_cell *map_find(const struct map *map, const char *down,
+                                          const char *across) {
+  for (size_t i = 0; i < map->facet->count; i++) {
+    const struct result_cell *cell = &map->facet->cells[i];
+    if (strcmp(cell->down, down) == 0 && strcmp(cell->across, across) == 0) {
+      return cell;
     }
   }
   return NULL;
 }
 
-/* One map of placed cases; false: it says no more than a list, or is too large. */
-static bool maps_make(struct page_maps *maps, const struct placed *cells, size_t count,
-                      struct map *map) {
-  *map = (struct map){.cells = cells, .count = count};
-  map->down = arena_array(&maps->arena, count + 1, sizeof *map->down);
-  map->across = arena_array(&maps->arena, count + 1, sizeof *map->across);
-  uint64_t *down = arena_array(&maps->arena, count + 1, sizeof *down);
-  uint64_t *across = arena_array(&maps->arena, count + 1, sizeof *across);
-  for (size_t i = 0; i < count; i++) {
-    const struct comparison_row *row = &maps->comparison->rows[cells[i].row];
-    const enum verdict verdict = row->result.verdict;
-    const int64_t id = maps->measured->cases[row->bench].id;
-    map->id = i == 0 || id < map->id ? id : map->id;
-    map->down_count =
-        maps_insert(map->down, down, map->down_count, cells[i].down, cells[i].order_down);
-    map->across_count =
-        maps_insert(map->across, across, map->across_count, cells[i].across, cells[i].order_across);
-    map->changed = map->changed || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED ||
-                   verdict == VERDICT_BROKEN;
+/* One that is small enough, and says more than a list. */
+static void maps_add(struct page_maps *maps, const struct result_facet *facet, bool is_grid) {
+  struct map map = {.facet = facet};
+  result_facet_labels(&maps->arena, facet, is_grid, &map.down, &map.across);
+  if (facet->count < CELLS_MIN || map.down.count > PAGE_MAP_ROWS_MAX ||
+      map.across.count > PAGE_MAP_COLUMNS_MAX) {
+    return;
   }
-  if (count < CELLS_MIN || map->down_count > PAGE_MAP_ROWS_MAX ||
-      map->across_count > PAGE_MAP_COLUMNS_MAX) {
-    return false;
+  for (size_t i = 0; i < facet->count; i++) {
+    const size_t row = maps_row_at(maps, &facet->cells[i]);
+    const enum verdict verdict = maps->comparison->rows[row].result.verdict;
+    map.changed = map.changed || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED ||
+                  verdict == VERDICT_BROKEN;
+    maps->has[row] = true;
   }
-  for (size_t i = 0; i < count; i++) {
-    if (map_find(map, cells[i].down, cells[i].across) != &cells[i]) {
-      return false;
-    }
-  }
-  return true;
+  maps->maps = arena_grow(&maps->arena, maps->maps, maps->map_count, &maps->map_capacity,
+                          sizeof *maps->maps);
+  maps->maps[maps->map_count++] = map;
 }
 
-/* In the order of the plan. */
-static int maps_compare_maps(const void *a, const void *b) {
-  const struct map *x = a;
-  const struct map *y = b;
-  return (x->id > y->id) - (x->id < y->id);
+static void maps_add_block(struct page_maps *maps, const struct result_block *block) {
+  struct result_layout *layout = arena_alloc(&maps->arena, sizeof *layout);
+  result_layout_find(&maps->arena, block, false, layout);
+  for (size_t i = 0; i < layout->facet_count && layout->shape != RESULT_TABLE; i++) {
+    maps_add(maps, &layout->facets[i], layout->shape == RESULT_GRIDS);
+  }
 }
 
 struct page_maps *page_maps_new(const struct measured *measured,
@@ -235,42 +133,42 @@ struct page_maps *page_maps_new(const struct measured *measured,
   if (maps == NULL) {
     abort(); /* as arena.h does: no condition to recover from */
   }
+  struct arena *arena = &maps->arena;
+  const size_t count = comparison->row_count <= PAGE_MAP_CASES_MAX ? comparison->row_count : 0;
+  struct maps_order *order = arena_array(arena, count, sizeof *order);
+  struct result_block *blocks = arena_array(arena, count, sizeof *blocks);
+  size_t ordered = 0;
+  size_t block_count = 0;
   maps->measured = measured;
   maps->comparison = comparison;
-  maps->has = arena_array(&maps->arena, comparison->row_count, sizeof *maps->has);
-  maps->placed = arena_array(&maps->arena, comparison->row_count, sizeof *maps->placed);
-  maps->maps = arena_array(&maps->arena, comparison->row_count, sizeof *maps->maps);
-  const char *block = "";
-  bool sweep = false;
-  for (size_t i = 0; i < comparison->row_count && comparison->row_count <= PAGE_MAP_CASES_MAX;
-       i++) {
-    const char *name = measured->cases[comparison->rows[i].bench].block;
-    if (strcmp(name, block) != 0) {
-      block = name;
-      sweep = maps_count_sizes(maps, block) >= SIZES_ACROSS_MIN;
+  maps->has = arena_array(arena, comparison->row_count, sizeof *maps->has);
+  maps->rows = arena_array(arena, count, sizeof *maps->rows);
+  for (size_t i = 0; i < count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const struct measured_case *bench = &measured->cases[row->bench];
+    if (row->hardware == NULL && isfinite(row->change)) {
+      maps->rows[i] = maps_row_of(arena, bench);
+      order[ordered++] = (struct maps_order){bench->id, i};
     }
-    maps_place_case(maps, i, sweep);
   }
-  if (maps->placed_count > 1) {
-    qsort(maps->placed, maps->placed_count, sizeof *maps->placed, maps_compare_placed);
+  if (ordered > 1) {
+    qsort(order, ordered, sizeof *order, maps_compare_order);
   }
-  for (size_t first = 0; first < maps->placed_count;) {
-    size_t last = first + 1;
-    while (last < maps->placed_count &&
-           strcmp(maps->placed[last].block, maps->placed[first].block) == 0 &&
-           strcmp(maps->placed[last].setting, maps->placed[first].setting) == 0) {
-      last++;
+  for (size_t i = 0; i < ordered; i++) {
+    struct run_row *row = &maps->rows[order[i].row];
+    size_t b = 0;
+    while (b < block_count && strcmp(blocks[b].name, row->block) != 0) {
+      b++;
     }
-    if (maps_make(maps, maps->placed + first, last - first, &maps->maps[maps->map_count])) {
-      for (size_t i = first; i < last; i++) {
-        maps->has[maps->placed[i].row] = true;
-      }
-      maps->map_count++;
-    }
-    first = last;
+    block_count += b == block_count;
+    blocks[b].name = row->block;
+    blocks[b].rows = arena_grow(arena, blocks[b].rows, blocks[b].count, &blocks[b].capacity,
+                                sizeof(struct run_row *));
+    blocks[b].rows[blocks[b].count++] = row;
+    blocks[b].shown = blocks[b].count;
   }
-  if (maps->map_count > 1) {
-    qsort(maps->maps, maps->map_count, sizeof *maps->maps, maps_compare_maps);
+  for (size_t b = 0; b < block_count; b++) {
+    maps_add_block(maps, &blocks[b]);
   }
   return maps;
 }
@@ -298,14 +196,15 @@ static const char *map_change_class(const struct comparison_row *row) {
   return change < 0 ? SLOWER[level] : FASTER[level];
 }
 
-static void map_put_cell(FILE *page, const struct page_maps *maps, const struct placed *cell,
+static void map_put_cell(FILE *page, const struct page_maps *maps, const struct result_cell *cell,
                          enum panel panel) {
   char text[DIFF_WORDS_MAX];
   if (cell == NULL) {
     (void)fputs("<td class=\"none\"></td>", page);
     return;
   }
-  const struct comparison_row *row = &maps->comparison->rows[cell->row];
+  const size_t index = maps_row_at(maps, cell);
+  const struct comparison_row *row = &maps->comparison->rows[index];
   if (panel != PANEL_CHANGE) {
     diff_figure_words(row, panel == PANEL_A ? SIDE_A : SIDE_B, text);
     html_print(page, "<td class=\"n\">%s</td>", text);
@@ -316,25 +215,26 @@ static void map_put_cell(FILE *page, const struct page_maps *maps, const struct 
   diff_percent_words(row->change, text);
   html_print(page,
              "<td id=\"cell-%zu\" class=\"n%s\" title=\"%s\"><a href=\"#case-%zu\">%s%s%s</a></td>",
-             cell->row, map_change_class(row), verdict_text(verdict), cell->row, sure ? "" : "(",
-             text, sure ? "" : ")");
+             index, map_change_class(row), verdict_text(verdict), index, sure ? "" : "(", text,
+             sure ? "" : ")");
 }
 
 static void map_put_panel(FILE *page, const struct page_maps *maps, const struct map *map,
                           enum panel panel) {
   static const char *const TITLES[] = {"A, before", "B, after", "change %"};
-  const struct comparison_row *row = &maps->comparison->rows[map->cells[0].row];
+  const struct comparison_row *row =
+      &maps->comparison->rows[maps_row_at(maps, &map->facet->cells[0])];
   html_print(page, "<div><h5>%s%s%s</h5><table class=\"matrix\">" HTML_TABLE_CAPTION "<td></td>",
              TITLES[panel], panel == PANEL_CHANGE ? "" : ", ",
              panel == PANEL_CHANGE ? "" : figure_text(row->figure), TITLES[panel]);
-  for (size_t c = 0; c < map->across_count; c++) {
-    html_print(page, "<th scope=\"col\" class=\"n\">%s</th>", map->across[c]);
+  for (size_t c = 0; c < map->across.count; c++) {
+    html_print(page, "<th scope=\"col\" class=\"n\">%s</th>", map->across.items[c]);
   }
   (void)fputs(HTML_TABLE_ROWS, page);
-  for (size_t r = 0; r < map->down_count; r++) {
-    html_print(page, "<tr><th scope=\"row\">%s</th>", map->down[r]);
-    for (size_t c = 0; c < map->across_count; c++) {
-      map_put_cell(page, maps, map_find(map, map->down[r], map->across[c]), panel);
+  for (size_t r = 0; r < map->down.count; r++) {
+    html_print(page, "<tr><th scope=\"row\">%s</th>", map->down.items[r]);
+    for (size_t c = 0; c < map->across.count; c++) {
+      map_put_cell(page, maps, map_find(map, map->down.items[r], map->across.items[c]), panel);
     }
     (void)fputs("</tr>\n", page);
   }
@@ -345,8 +245,11 @@ static void maps_put_some(FILE *page, const struct page_maps *maps, bool changed
   for (size_t i = 0; i < maps->map_count; i++) {
     const struct map *map = &maps->maps[i];
     if (map->changed == changed) {
-      html_print(page, "<h4>%s <small>%s</small></h4>\n<div class=\"panels\">\n", map->cells->block,
-                 map->cells->setting);
+      const struct run_row *first = map->facet->cells[0].row;
+      const char *method = result_method(first);
+      html_print(page, "<h4>%s <small>%s%s%s%s, %s</small></h4>\n<div class=\"panels\">\n",
+                 first->block, map->facet->setting, map->facet->setting[0] != '\0' ? " " : "",
+                 method[0] != '\0' ? "by " : "", method, map->facet->words);
       for (unsigned panel = PANEL_A; panel <= PANEL_CHANGE; panel++) {
         map_put_panel(page, maps, map, (enum panel)panel);
       }

@@ -122,6 +122,8 @@ const char *result_method(const struct run_row *row);
 const char *result_figure_words(struct arena *arena, const struct run_row *row, const char *words);
 /* "64MiB"; "several sizes" where the flows of the case differ, "" where there is none. */
 const char *result_size(struct arena *arena, const struct run_row *row);
+/* "from.memory=pinned size=64KiB" as keys and values. */
+const struct result_axis *result_axes_of(struct arena *arena, const char *text, size_t *count);
 /* The value of a row's axis; NULL where it has no such axis. */
 const char *result_axis(const struct run_row *row, const char *key);
 /* Whether paths show the values of that key: "from.memory", "at.gpu", "space". */
@@ -175,6 +177,14 @@ struct result_layout {
   struct result_facet *facets;
   size_t facet_count, facet_capacity;
 };
+
+/* Labels in their order, each once. */
+struct label_list {
+  const char **items;
+  size_t count;
+};
+void result_facet_labels(struct arena *arena, const struct result_facet *facet, bool is_grid,
+                         struct label_list *down, struct label_list *across);
 
 /* No two cells of a facet have one place. flows_shown: of cases that have several. */
 void result_layout_find(struct arena *arena, const struct result_block *block, bool flows_shown,

@@ -12,11 +12,6 @@ static bool same_text(const char *a, const char *b) {
 
 /* ---- labels ---- */
 
-struct label_list {
-  const char **items;
-  size_t count;
-};
-
 static int labels_compare(const void *left, const void *right) {
   return strverscmp(*(const char *const *)left, *(const char *const *)right);
 }
@@ -43,6 +38,50 @@ static size_t labels_index(const struct label_list *labels, const char *text) {
   return i;
 }
 
+static int cells_compare_order(const void *left, const void *right) {
+  const struct result_cell *a = left;
+  const struct result_cell *b = right;
+  return a->order != b->order ? (a->order > b->order) - (a->order < b->order)
+                              : strcmp(a->down, b->down);
+}
+
+/* The rows of a grid are in the order of their numbers. */
+static void labels_find_grid_rows(struct arena *arena, const struct result_facet *facet,
+                                  struct label_list *down) {
+  struct result_cell *cells = arena_array(arena, facet->count, sizeof *cells);
+  memcpy(cells, facet->cells, facet->count * sizeof *cells);
+  qsort(cells, facet->count, sizeof *cells, cells_compare_order);
+  for (size_t i = 0; i < facet->count; i++) {
+    if (i == 0 || strcmp(cells[i].down, cells[i - 1].down) != 0) {
+      down->items[down->count++] = cells[i].down;
+    }
+  }
+}
+
+void result_facet_labels(struct arena *arena, const struct result_facet *facet, bool is_grid,
+                         struct label_list *down, struct label_list *across) {
+  const size_t most = facet->count * 2;
+  *down = (struct label_list){arena_array(arena, most, sizeof(const char *)), 0};
+  *across = (struct label_list){arena_array(arena, most, sizeof(const char *)), 0};
+  for (size_t i = 0; i < facet->count; i++) {
+    const struct result_cell *cell = &facet->cells[i];
+    across->items[across->count++] = cell->across;
+    if (facet->mirrored) {
+      across->items[across->count++] = cell->down;
+      down->items[down->count++] = cell->across;
+    }
+    if (!is_grid) {
+      down->items[down->count++] = cell->down;
+    }
+  }
+  labels_settle(across);
+  if (is_grid) {
+    labels_find_grid_rows(arena, facet, down);
+  } else {
+    labels_settle(down);
+  }
+}
+
 /* A matrix in the making. */
 struct matrix_maker {
   struct arena *arena;
@@ -52,50 +91,6 @@ struct matrix_maker {
   struct matrix_cell *cells;
   const struct result_remarks *remarks;
 };
-
-static int cells_compare_order(const void *left, const void *right) {
-  const struct result_cell *a = left;
-  const struct result_cell *b = right;
-  return a->order != b->order ? (a->order > b->order) - (a->order < b->order)
-                              : strcmp(a->down, b->down);
-}
-
-/* The rows of a grid are in the order of their numbers. */
-static void result_matrix_find_grid_rows(struct matrix_maker *maker) {
-  const struct result_facet *facet = maker->facet;
-  struct result_cell *cells = arena_array(maker->arena, facet->count, sizeof *cells);
-  memcpy(cells, facet->cells, facet->count * sizeof *cells);
-  qsort(cells, facet->count, sizeof *cells, cells_compare_order);
-  for (size_t i = 0; i < facet->count; i++) {
-    if (i == 0 || strcmp(cells[i].down, cells[i - 1].down) != 0) {
-      maker->rows.items[maker->rows.count++] = cells[i].down;
-    }
-  }
-}
-
-static void result_matrix_find_labels(struct matrix_maker *maker) {
-  const struct result_facet *facet = maker->facet;
-  const size_t most = facet->count * 2;
-  maker->rows.items = arena_array(maker->arena, most, sizeof(const char *));
-  maker->columns.items = arena_array(maker->arena, most, sizeof(const char *));
-  for (size_t i = 0; i < facet->count; i++) {
-    const struct result_cell *cell = &facet->cells[i];
-    maker->columns.items[maker->columns.count++] = cell->across;
-    if (facet->mirrored) {
-      maker->columns.items[maker->columns.count++] = cell->down;
-      maker->rows.items[maker->rows.count++] = cell->across;
-    }
-    if (!maker->is_grid) {
-      maker->rows.items[maker->rows.count++] = cell->down;
-    }
-  }
-  labels_settle(&maker->columns);
-  if (maker->is_grid) {
-    result_matrix_find_grid_rows(maker);
-  } else {
-    labels_settle(&maker->rows);
-  }
-}
 
 /* ---- cells ---- */
 
@@ -305,7 +300,7 @@ static void facet_print(struct result_page *page, const struct result_layout *la
   const bool is_grid = layout->shape == RESULT_GRIDS;
   struct matrix_maker maker = {
       .arena = &page->arena, .facet = facet, .is_grid = is_grid, .remarks = page->remarks};
-  result_matrix_find_labels(&maker);
+  result_facet_labels(&page->arena, facet, is_grid, &maker.rows, &maker.columns);
   result_matrix_fill(&maker);
   *open = *open || result_matrix_has_open(&maker);
   const struct matrix matrix = {

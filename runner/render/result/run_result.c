@@ -16,9 +16,7 @@ static const struct result_field run_row_fields[] = {
 #define NUMBER(column, member) {column, offsetof(struct run_row, member), true, false},
     RUN_ROW_LIST(NAME, TEXT, NUMBER)};
 
-/* "from.memory=pinned size=64KiB" as keys and values. */
-static const struct result_axis *run_row_axes(struct arena *arena, const char *text,
-                                              size_t *count) {
+const struct result_axis *result_axes_of(struct arena *arena, const char *text, size_t *count) {
   struct result_axis *axes = NULL;
   size_t capacity = 0;
   *count = 0;
@@ -38,7 +36,7 @@ static const struct result_axis *run_row_axes(struct arena *arena, const char *t
 /* The settings of the case that was measured which differ from those of the row. */
 static const char *run_row_different_axes(struct arena *arena, const struct run_row *row) {
   size_t count = 0;
-  const struct result_axis *axes = run_row_axes(arena, row->same_axes, &count);
+  const struct result_axis *axes = result_axes_of(arena, row->same_axes, &count);
   const char *text = "";
   for (size_t i = 0; i < count; i++) {
     const char *own = result_axis(row, axes[i].key);
@@ -131,7 +129,7 @@ static struct run_rows run_rows_of(const struct result_set *set) {
   struct run_row *rows = result_set_bind(
       set, run_row_fields, sizeof run_row_fields / sizeof *run_row_fields, sizeof(struct run_row));
   for (size_t i = 0; i < set->row_count; i++) {
-    rows[i].swept = run_row_axes(set->arena, rows[i].axes, &rows[i].swept_count);
+    rows[i].swept = result_axes_of(set->arena, rows[i].axes, &rows[i].swept_count);
     run_row_choose_figure(&rows[i]);
     rows[i].same = run_row_same(set->arena, &rows[i]);
     run_row_notes(set->arena, &rows[i]);
