@@ -259,7 +259,7 @@ static enum status completion_offer_at(struct command *command, const char *cons
     completion_offer(&offering, "--help", "", "show this help");
     return STATUS_OK;
   }
-  if (option != NULL && option->optional && strcmp(option->argument, "FILE") == 0) {
+  if (option != NULL && option->argument != NULL && strcmp(option->argument, "FILE") == 0) {
     completion_offer_toml(&offering); /* or what the verb takes */
   }
   return completion_offer_arguments(&offering, verb, words + 1, count - 2, err);

@@ -16,15 +16,15 @@ static const uint64_t NS_PER_DAY = UINT64_C(86400000000000);
 /* ---- prune ---- */
 
 /* Days, or another duration. */
-static bool verb_prune_take_age(const struct given *given) {
-  uint64_t *age_ns = given->field;
+static bool verb_prune_take_age(const struct option_use *use) {
+  uint64_t *age_ns = use->field;
   char *end = NULL;
-  const double days = strtod(given->arg, &end);
-  if (end != given->arg && strcmp(end, "d") == 0 && days > 0 && days < 36500) {
+  const double days = strtod(use->arg, &end);
+  if (end != use->arg && strcmp(end, "d") == 0 && days > 0 && days < 36500) {
     *age_ns = (uint64_t)(days * (double)NS_PER_DAY);
     return true;
   }
-  return units_parse_duration(given->arg, age_ns);
+  return units_parse_duration(use->arg, age_ns);
 }
 
 static const struct verb_option VERB_PRUNE_OPTIONS[] = {
