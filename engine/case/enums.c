@@ -9,6 +9,13 @@ unsigned method_version(enum method method) {
   return versions[method];
 }
 
+uint64_t overhead_pages_bytes(enum overhead_pages pages) {
+#define OVERHEAD_PAGES_BYTES_(id, text, bytes) [id] = (bytes),
+  static const uint64_t all[overhead_pages_name_count] = {
+      OVERHEAD_PAGES_LIST(OVERHEAD_PAGES_BYTES_)};
+  return all[pages];
+}
+
 enum overhead_traits overhead_traits_of(enum overhead_operation operation) {
 #define OVERHEAD_TRAITS_(id, text, entry, traits, ...) [id] = (traits),
   static const int all[overhead_operation_name_count] = {OVERHEAD_OPERATION_LIST(OVERHEAD_TRAITS_)};

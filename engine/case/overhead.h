@@ -13,7 +13,17 @@ enum overhead_traits {
   OVERHEAD_QUEUED = 8,  /* no more calls than the queue of a stream holds */
   OVERHEAD_MAKING = 16, /* each call makes something, which is undone later: at most 64 calls */
   OVERHEAD_ALONE = 32,  /* one call per trial: the next needs the first undone */
+  OVERHEAD_PAGES = 64,  /* keys at.numa, pages and touch_threads */
 };
+
+/* Pages of memory that is pinned. Behind the name: bytes, 0 = the system's own. */
+#define OVERHEAD_PAGES_LIST(X)                                                                     \
+  X(OVERHEAD_PAGES_SMALL, "small", 0)               /* none are transparent huge ones */           \
+  X(OVERHEAD_PAGES_TRANSPARENT, "transparent", 0)   /* huge ones are asked for */                  \
+  X(OVERHEAD_PAGES_2MIB, "2MiB", UINT64_C(1) << 21) /* reserved ones, as the next */               \
+  X(OVERHEAD_PAGES_1GIB, "1GiB", UINT64_C(1) << 30)
+ENUM_NAMES_DECLARE(overhead_pages, OVERHEAD_PAGES_LIST)
+uint64_t overhead_pages_bytes(enum overhead_pages pages);
 
 /* Every call whose time on the host is measured, one row each:
  * X(enum, name, entry point, traits, set-up, before, timed, after, help).
@@ -158,7 +168,13 @@ enum overhead_traits {
     ": a second context of the GPU")                                                               \
   X(OVERHEAD_MODULE_LOAD, "module_load", cuModuleLoadData, OVERHEAD_MAKING, nothing,               \
     OVERHEAD_NONE, d->cuModuleLoadData(&m->module, c->image), d->cuModuleUnload(m->module),        \
-    ": a module of three small kernels")
+    ": a module of three small kernels")                                                           \
+  X(OVERHEAD_PIN, "pin", cuMemHostRegister, OVERHEAD_SIZED | OVERHEAD_PAGES | OVERHEAD_MAKING,     \
+    pages, OVERHEAD_NONE, caller_pin(c, m), caller_unpin(c, m),                                    \
+    ": memory that is mapped, touched by touch_threads threads and registered")                    \
+  X(OVERHEAD_UNPIN, "unpin", cuMemHostUnregister,                                                  \
+    OVERHEAD_SIZED | OVERHEAD_PAGES | OVERHEAD_MAKING, pages, caller_pin(c, m),                    \
+    caller_unpin(c, m), OVERHEAD_NONE, ": such memory, and unmapping it")
 ENUM_NAMES_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
 enum overhead_traits overhead_traits_of(enum overhead_operation operation);
 
@@ -177,6 +193,8 @@ struct overhead {
   uint32_t threads;       /* that call at once, each with a stream of its own; 0 = 1 */
   uint32_t alive;         /* allocations of device memory that exist meanwhile */
   uint32_t nodes;         /* of a graph; 0 = 1 */
+  enum overhead_pages pages;
+  uint32_t touch_threads; /* that touch pages before they are registered; 0 = 1 */
 };
 
 #endif

@@ -144,6 +144,7 @@ struct scatter_shape {
   uint64_t pieces;
   uint64_t piece_bytes;
   enum piece_places places;
+  uint64_t run_pieces; /* that follow each other in memory at both ends; 0 = 1 */
   /* ce only. */
   enum submit submit;
   enum batch_order order; /* of a batch */
@@ -186,6 +187,7 @@ struct flow {
   struct copy_shape shape;
   struct unified_shape unified;
   struct scatter_shape scatter;
+  bool graph; /* ce, sm: its calls are captured once, and a trial launches the graph */
 };
 
 static inline uint32_t flow_copies(const struct flow *flow) {

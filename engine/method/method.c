@@ -95,6 +95,16 @@ const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
        flow->size_bytes % flow->scatter.pieces != 0)) {
     return "a scattered copy has no shape, and its size is pieces x piece_size";
   }
+  if (flow_is_scattered(flow) && flow->scatter.run_pieces > 1 &&
+      flow->scatter.pieces % flow->scatter.run_pieces != 0) {
+    (void)snprintf(reason, CASE_REASON_MAX,
+                   "%" PRIu64 " pieces are no multiple of runs of %" PRIu64, flow->scatter.pieces,
+                   flow->scatter.run_pieces);
+    return reason;
+  }
+  if (flow->graph && (flow_blocks_host(flow) || flow->stream != 0)) {
+    return "a graph is captured of copies that no processor makes, on a stream of their own";
+  }
   if (!copy_shape_is_strided(shape)) {
     return NULL;
   }

@@ -4,6 +4,7 @@
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/trial/enqueuers.h"
+#include "engine/trial/flow_graph.h"
 
 #include <assert.h>
 #include <math.h>
@@ -25,6 +26,7 @@ struct event_flow {
   uint32_t first_step; /* of the stream that it leads */
   uint32_t step_count; /* 0: it leads none */
   bool follows;        /* another flow leads the stream that it shares */
+  struct flow_graph graph;
 };
 
 /* Copies of one flow that follow those of another on a stream that flows share. A flow's start and
@@ -88,11 +90,11 @@ static enum status allocate_gate(struct event_trial *trial, struct error *err) {
                     "mapping the gate");
 }
 
+/* ---- streams that flows share ---- */
+
 static uint32_t shared_stream(const struct event_trial *trial, uint32_t i) {
   return trial->runs[i].flow->stream;
 }
-
-/* ---- streams that flows share ---- */
 
 /* The earlier flow whose CUstream flow i shares, or i itself. */
 static uint32_t find_sharer(const struct event_trial *trial, uint32_t i) {
@@ -229,8 +231,7 @@ static bool fits_gate(const struct event_trial *trial) {
   return most <= EVENT_ITERATIONS_MAX;
 }
 
-static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
-                                struct error *err);
+static enum status enqueue_work(struct event_trial *trial, uint32_t i, struct error *err);
 
 static enum status prepare_thread(void *context, uint32_t flow, struct error *err) {
   return use_gpu_of(context, flow, err);
@@ -247,8 +248,7 @@ static enum status enqueue_calls(void *context, uint32_t flow, struct error *err
   for (uint32_t i = flow; status == STATUS_OK && i < (trial->one_caller ? trial->count : flow + 1);
        i++) {
     if (has_calls(trial, i)) {
-      status = enqueue_work(
-          trial, i, is_measured(trial, i) ? trial->iterations : trial->load_iterations, err);
+      status = enqueue_work(trial, i, err);
     }
   }
   return status;
@@ -358,6 +358,7 @@ void event_trial_free(struct event_trial *trial) {
   enqueuers_free(trial->enqueuers);
   for (uint32_t i = trial->flows != NULL ? trial->count : 0; i-- > 0;) {
     struct flow_run *run = &trial->runs[i];
+    flow_graph_fini(&trial->flows[i].graph, driver);
     if (trial->flows[i].start != NULL && shared_stream(trial, i) == 0) {
       (void)driver->cuEventDestroy(trial->flows[i].start);
     }
@@ -468,8 +469,9 @@ static enum status enqueue_copies(struct event_trial *trial, uint32_t i, uint32_
   enum status status = use_gpu_of(trial, i, err);
   run->called_ns = run->called_ns > 0 ? run->called_ns : clock_now_ns();
   status =
-      THEN(status, run->enqueue != NULL
-                       ? run->enqueue(trial->context, run, copies, err)
+      THEN(status, run->enqueue != NULL ? run->enqueue(trial->context, run, copies, err)
+                   : trial->flows[i].graph.copies == copies
+                       ? flow_graph_launch(&trial->flows[i].graph, trial->context, run, err)
                        : methods[run->flow->method]->enqueue(trial->context, run, copies, err));
   run->returned_ns = clock_now_ns();
   return THEN(status, event_trial_record(trial, end, i, err));
@@ -495,11 +497,11 @@ static enum status enqueue_steps(struct event_trial *trial, uint32_t leader, str
 }
 
 /* What flow i has to do, and those that share its stream. */
-static enum status enqueue_work(struct event_trial *trial, uint32_t i, uint32_t iterations,
-                                struct error *err) {
+static enum status enqueue_work(struct event_trial *trial, uint32_t i, struct error *err) {
+  const uint32_t repeats = is_measured(trial, i) ? trial->iterations : trial->load_iterations;
   return trial->flows[i].step_count > 0
              ? enqueue_steps(trial, i, err)
-             : enqueue_copies(trial, i, iterations * flow_copies(trial->runs[i].flow),
+             : enqueue_copies(trial, i, repeats * flow_copies(trial->runs[i].flow),
                               trial->flows[i].end, err);
 }
 
@@ -519,20 +521,19 @@ static enum status enqueue_followers(struct event_trial *trial, struct error *er
 
 /* Enqueue one trial. Dependencies point only to what was enqueued before, so that streams which
  * share a hardware queue cannot block each other. */
-static enum status enqueue_all(struct event_trial *trial, uint32_t iterations,
-                               uint32_t load_iterations, struct error *err) {
+static enum status enqueue_all(struct event_trial *trial, struct error *err) {
   enum status status = STATUS_OK;
   if (trial->enqueuers != NULL) {
     enqueuers_wake(trial->enqueuers);
   }
   for (int role = FLOW_LOAD; role >= FLOW_MEASURED; role--) {
     for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
-      if ((int)trial->runs[i].flow->role == role && !trial->flows[i].follows) {
-        const struct event_flow *flow = &trial->flows[i];
-        const bool leads = flow->step_count > 0;
-        status = enqueue_start(trial, leads ? trial->steps[flow->first_step].flow : i, err);
+      const struct event_flow *flow = &trial->flows[i];
+      if ((int)trial->runs[i].flow->role == role && !flow->follows) {
+        const uint32_t first = flow->step_count > 0 ? trial->steps[flow->first_step].flow : i;
+        status = enqueue_start(trial, first, err);
         if (status == STATUS_OK && trial->gated && trial->runs[i].leader == NULL) {
-          status = enqueue_work(trial, i, role == FLOW_LOAD ? load_iterations : iterations, err);
+          status = enqueue_work(trial, i, err);
         }
       }
     }
@@ -660,7 +661,12 @@ enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
   trial->sequence++;
   trial->iterations = iterations;
   trial->load_iterations = load_iterations;
-  return enqueue_all(trial, iterations, load_iterations, err);
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
+    status = flow_graph_capture(&trial->flows[i].graph, trial->context, &trial->runs[i],
+                                is_measured(trial, i) ? iterations : load_iterations, err);
+  }
+  return THEN(status, enqueue_all(trial, err));
 }
 
 void event_trial_open(struct event_trial *trial) {

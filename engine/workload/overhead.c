@@ -36,6 +36,12 @@ static bool is_allocation(const struct overhead *overhead) {
   return overhead->operation == OVERHEAD_ALLOCATE || overhead->operation == OVERHEAD_FREE;
 }
 
+/* Of pages of a NUMA node. */
+static bool is_on_node(const struct overhead *overhead) {
+  const bool pages = (overhead_traits_of(overhead->operation) & OVERHEAD_PAGES) != 0;
+  return pages || (is_allocation(overhead) && overhead->memory.place == PLACE_NUMA);
+}
+
 /* Memory that needs no driver. */
 static bool is_host_alone(const struct overhead *overhead) {
   return is_allocation(overhead) &&
@@ -65,7 +71,9 @@ static uint32_t operations_max(const struct overhead *overhead) {
   if ((traits & OVERHEAD_SIZED) == 0 || overhead->size_bytes == 0) {
     return MADE_MAX;
   }
-  const uint64_t fit = ALLOCATED_BYTES / overhead->size_bytes / overhead_threads(overhead);
+  const uint64_t page_bytes = overhead_pages_bytes(overhead->pages);
+  const uint64_t each = overhead->size_bytes > page_bytes ? overhead->size_bytes : page_bytes;
+  const uint64_t fit = ALLOCATED_BYTES / each / overhead_threads(overhead);
   return fit == 0 ? 1 : fit < MADE_MAX ? (uint32_t)fit : MADE_MAX;
 }
 
@@ -128,13 +136,14 @@ static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t 
                                   uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   const struct overhead *overhead = &bench_case->work->overhead;
   const enum overhead_traits traits = overhead_traits_of(overhead->operation);
-  const uint64_t each =
-      overhead->size_bytes * ((traits & OVERHEAD_MAKING) != 0 ? operations_max(overhead) : 2);
+  const uint64_t page_bytes = overhead_pages_bytes(overhead->pages);
+  const uint64_t each = (overhead->size_bytes > page_bytes ? overhead->size_bytes : page_bytes) *
+                        ((traits & OVERHEAD_MAKING) != 0 ? operations_max(overhead) : 2);
   const uint64_t bytes = overhead_threads(overhead) * each;
   if (overhead->gpu >= 0) {
     gpu_bytes[overhead->gpu] += (uint64_t)overhead->alive * OVERHEAD_ALIVE_BYTES;
   }
-  if (!is_allocation(overhead)) {
+  if (!is_allocation(overhead) && !is_on_node(overhead)) {
     gpu_bytes[overhead->gpu < 0 ? 0 : overhead->gpu] += bytes;
     *host_bytes += bytes;
   } else if (overhead->memory.place == PLACE_GPU) {
@@ -187,7 +196,7 @@ static enum status make_driver_calls(struct overhead_state *state, const struct 
     uint64_t managed[MACHINE_GPUS_MAX] = {0};
     managed[overhead->gpu] = managed_bytes(overhead);
     status = managed_share_admit(state->engine, measure, managed, err);
-  } else if (allocation && overhead->memory.place == PLACE_NUMA) {
+  } else if (is_on_node(overhead)) {
     status = numa_check_available(
         state->engine->context.machine, overhead->memory.index,
         (uint64_t)overhead_threads(overhead) * state->operations_max * overhead->size_bytes, err);
@@ -212,7 +221,7 @@ static enum status overhead_set_up(struct engine *engine, const struct bench_cas
   state->outcome = outcome;
   state->operations_max = operations_max(overhead);
   /* The driver takes pages where the calling thread runs. */
-  if (is_allocation(overhead) && overhead->memory.place == PLACE_NUMA) {
+  if (is_on_node(overhead)) {
     state->bound = numa_bind_thread(engine->context.machine, overhead->memory.index, &state->before,
                                     NULL) == STATUS_OK;
   }
@@ -225,6 +234,9 @@ static enum status overhead_set_up(struct engine *engine, const struct bench_cas
       status = error_set(err, STATUS_NO_MEMORY, "no memory for a case");
     }
     notes_add_kinds(&outcome->notes, NOTE_BIT(NOTE_PLACING_TIMED));
+  }
+  if (status == STATUS_UNSUPPORTED) {
+    outcome->status = CASE_SKIPPED; /* the driver, or this machine, has no such thing */
   }
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;

@@ -2,7 +2,10 @@
 
 #include "engine/machine/machine.h"
 
+#include <linux/mman.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* How far memory of its own addresses has come. */
@@ -142,6 +145,75 @@ static CUresult caller_destroy_context(struct overhead_caller *c, const struct o
   return destroyed != CUDA_SUCCESS ? destroyed : restored;
 }
 
+/* What one thread touches. */
+struct touched_part {
+  volatile unsigned char *bytes;
+  uint64_t size_bytes;
+};
+
+static void *touch_own_part(void *opaque) {
+  const struct touched_part *part = opaque;
+  for (uint64_t at = 0; at < part->size_bytes; at += 4096) {
+    part->bytes[at] = 1;
+  }
+  return NULL;
+}
+
+/* By touch_threads threads, of which the caller is one; they run where it may. */
+static void touch_pages(unsigned char *bytes, uint64_t size_bytes, uint32_t thread_count) {
+  struct touched_part parts[OVERHEAD_THREADS_MAX];
+  pthread_t threads[OVERHEAD_THREADS_MAX];
+  bool started[OVERHEAD_THREADS_MAX] = {false};
+  const uint64_t share = (size_bytes / thread_count + 4095) / 4096 * 4096;
+  for (uint32_t i = 0; i < thread_count; i++) {
+    const uint64_t from = i * share < size_bytes ? i * share : size_bytes;
+    const uint64_t left = size_bytes - from;
+    parts[i] = (struct touched_part){bytes + from, left < share ? left : share};
+    started[i] = i > 0 && pthread_create(&threads[i], NULL, touch_own_part, &parts[i]) == 0;
+  }
+  for (uint32_t i = 0; i < thread_count; i++) {
+    if (!started[i]) {
+      (void)touch_own_part(&parts[i]);
+    }
+  }
+  for (uint32_t i = 0; i < thread_count; i++) {
+    if (started[i]) {
+      (void)pthread_join(threads[i], NULL);
+    }
+  }
+}
+
+/* MAP_FAILED: there are no such pages. */
+static void *map_pages(const struct overhead_caller *c) {
+  const enum overhead_pages pages = c->what->pages;
+  const int reserved = pages == OVERHEAD_PAGES_2MIB   ? MAP_HUGETLB | MAP_HUGE_2MB
+                       : pages == OVERHEAD_PAGES_1GIB ? MAP_HUGETLB | MAP_HUGE_1GB
+                                                      : 0;
+  void *bytes = mmap(NULL, c->pinned_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | reserved, -1, 0);
+  if (bytes != MAP_FAILED && reserved == 0) {
+    /* Where the kernel has none, it maps small ones. */
+    (void)madvise(bytes, c->pinned_bytes,
+                  pages == OVERHEAD_PAGES_TRANSPARENT ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  }
+  return bytes;
+}
+
+static CUresult caller_pin(struct overhead_caller *c, struct overhead_made *m) {
+  m->host = map_pages(c);
+  if (m->host == MAP_FAILED) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  touch_pages(m->host, c->pinned_bytes, c->what->touch_threads > 1 ? c->what->touch_threads : 1);
+  return c->driver->cuMemHostRegister(m->host, c->pinned_bytes,
+                                      CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+}
+
+static CUresult caller_unpin(struct overhead_caller *c, const struct overhead_made *m) {
+  const CUresult result = c->driver->cuMemHostUnregister(m->host);
+  return munmap(m->host, c->pinned_bytes) == 0 ? result : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* ---- set-up: what the calls need, for one thread ---- */
 
 static enum status overhead_ready_nothing(struct overhead_caller *c, struct error *err) {
@@ -161,6 +233,23 @@ static enum status overhead_ready_buffers(struct overhead_caller *c, struct erro
                  "allocating %llu bytes of pinned memory", (unsigned long long)bytes);
   return THEN(status, cuda_check(driver, driver->cuMemAlloc(&c->device, 2 * bytes), err,
                                  "allocating %llu bytes", 2 * (unsigned long long)bytes));
+}
+
+/* Whether there are pages of that size is known when they are asked for. */
+static enum status overhead_ready_pages(struct overhead_caller *c, struct error *err) {
+  const uint64_t unit = overhead_pages_bytes(c->what->pages) > 0
+                            ? overhead_pages_bytes(c->what->pages)
+                            : (uint64_t)sysconf(_SC_PAGESIZE);
+  c->pinned_bytes = (c->bytes + unit - 1) / unit * unit;
+  void *bytes = map_pages(c);
+  if (bytes == MAP_FAILED) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "%llu bytes in reserved pages of %s are not free: see "
+                     "/sys/kernel/mm/hugepages",
+                     (unsigned long long)c->pinned_bytes, overhead_pages_text(c->what->pages));
+  }
+  (void)munmap(bytes, c->pinned_bytes);
+  return STATUS_OK;
 }
 
 static enum status overhead_ready_managed(struct overhead_caller *c, struct error *err) {

@@ -40,6 +40,7 @@ struct overhead_caller {
   CUmemoryPool pool;
   const void *image; /* of a module */
   uint64_t vmm_bytes;
+  uint64_t pinned_bytes; /* `bytes`, in whole pages */
   CUmemAllocationProp properties;
   CUmemAccessDesc access;
   CUmemGenericAllocationHandle handle;

@@ -39,18 +39,19 @@ enum status pieces_place(const struct scatter_shape *scatter, struct piece *list
     }
     return STATUS_OK;
   }
-  const uint32_t count = (uint32_t)scatter->pieces; /* at most SCATTER_PIECES_MAX */
+  const uint64_t together = scatter->run_pieces > 1 ? scatter->run_pieces : 1;
+  const uint32_t count = (uint32_t)(scatter->pieces / together); /* at most SCATTER_PIECES_MAX */
   uint32_t *places = calloc(SCATTER_SPREAD * (size_t)count, sizeof *places);
   if (places == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory to place %u pieces", count);
   }
   pieces_draw(places, count, 1);
-  for (uint32_t i = 0; i < count; i++) {
-    list[i].source = places[i] * bytes;
+  for (uint64_t i = 0; i < scatter->pieces; i++) {
+    list[i].source = (places[i / together] * together + i % together) * bytes;
   }
   pieces_draw(places, count, 2);
-  for (uint32_t i = 0; i < count; i++) {
-    list[i].target = places[i] * bytes;
+  for (uint64_t i = 0; i < scatter->pieces; i++) {
+    list[i].target = (places[i / together] * together + i % together) * bytes;
   }
   free(places);
   return STATUS_OK;

@@ -2,7 +2,8 @@
  *
  * Each end is memory for SCATTER_SPREAD times as many pieces, in places of one piece each. Random:
  * the pieces are in places of their own choice, in any order, other ones at the source than at the
- * target, and the same in every run. Strided: in every SCATTER_SPREAD-th place, in order. No two
+ * target, and the same in every run; runs of
+ * pieces stay together at both ends. Strided: in every SCATTER_SPREAD-th place, in order. No two
  * pieces of an end share a byte. The list takes sizeof(struct piece) of page-locked memory per
  * piece. */
 #ifndef HAUL_ENGINE_WORKLOAD_PIECES_H

@@ -86,7 +86,8 @@ static void plan_overhead_cost(const struct bench_case *bench, const struct mach
                                struct cost *cost) {
   (void)machine;
   const struct overhead *overhead = &bench->work->overhead;
-  const bool allocates = (overhead_traits_of(overhead->operation) & OVERHEAD_MEMORY) != 0;
+  const bool allocates =
+      (overhead_traits_of(overhead->operation) & (OVERHEAD_MEMORY | OVERHEAD_PAGES)) != 0;
   const bool context = overhead->operation == OVERHEAD_CONTEXT_CREATE;
   const bool host = allocates && overhead->memory.place == PLACE_NUMA;
   cost->work_ns = (context ? CONTEXT_NS : CALL_NS) + (allocates ? ALLOCATION_NS : 0) +

@@ -108,7 +108,8 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
 
 static void record_bind_visits(struct statement *statement, const struct pending_case *pending) {
   const struct visits_found *found = &pending->visits;
-  statement_bind_int(statement, ":again", pending->report.visit > 0);
+  const bool known = pending->report.visit > 0 || pending->outcome.status == CASE_SKIPPED;
+  statement_bind_int(statement, ":again", known);
   if (found->visits > 0) {
     statement_bind_int(statement, ":visits", found->visits);
   }
@@ -131,7 +132,10 @@ static enum status record_insert_case_run(struct record *record, const struct pe
   struct summary summary = {0};
   summary_of_trials(report->trials, report->trial_count,
                     record_scratch(record, report->trial_count), &summary);
-  statement_bind_int(statement, ":process", pending->process);
+  /* What a worker skips is skipped by the run: the machine has no such thing. */
+  if (pending->outcome.status != CASE_SKIPPED) {
+    statement_bind_int(statement, ":process", pending->process);
+  }
   statement_bind_int(statement, ":bench_case", record->bench_cases[report->case_index]);
   record_bind_outcome(statement, &pending->outcome);
   if (report->noise != NULL) {

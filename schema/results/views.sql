@@ -270,7 +270,9 @@ SELECT
   c.call_p99_ns AS call_p99_ns,
   r.started_at_ns AS started_at_ns,
   e.driver_number AS driver_number,
-  r.pruned_at_ns IS NOT NULL AS pruned
+  r.pruned_at_ns IS NOT NULL AS pruned,
+  coalesce(f.graph, 0) AS graph,
+  f.piece_run AS piece_run
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment

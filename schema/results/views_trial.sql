@@ -95,3 +95,39 @@ JOIN (
   FROM flow f) f ON f.bench_case = b.id
 LEFT JOIN process p ON p.id = c.process
 LEFT JOIN flow_run x ON x.case_run = c.id AND x.flow = f.ordinal;
+
+-- Where a rate falls by more than a fifth from one size to the next of a curve: of the cases of a block and path that
+-- differ in the size, or the size of pieces, alone.
+CREATE VIEW v_step AS
+WITH
+  swept AS (
+    SELECT c.run, c.run_uuid, c.bench_case, c.block, c.case_name, c.path, c.gbps, c.gbps_low, c.gbps_high,
+      ' ' || c.axes || ' ' AS text,
+      instr(' ' || c.axes, ' size=') AS by_size, instr(' ' || c.axes, ' piece_size=') AS by_piece,
+      c.size_bytes, (SELECT f.piece_bytes FROM flow f WHERE f.bench_case = c.bench_case ORDER BY f.ordinal LIMIT 1)
+        AS piece_bytes
+    FROM v_run_case c
+    WHERE c.status = 'ok' AND c.gbps IS NOT NULL),
+  point AS (
+    SELECT *, CASE WHEN by_piece > 0 THEN piece_bytes ELSE size_bytes END AS bytes,
+      substr(text, 1, max(by_size, by_piece))
+        || substr(text, max(by_size, by_piece) + 1 + instr(substr(text, max(by_size, by_piece) + 1), ' ')) AS curve
+    FROM swept WHERE (by_size > 0) + (by_piece > 0) = 1),
+  neighbours AS (
+    SELECT *, lag(bytes) OVER w AS bytes_before, lag(gbps) OVER w AS gbps_before, lag(gbps_low) OVER w AS low_before
+    FROM point WINDOW w AS (PARTITION BY run, block, path, curve ORDER BY bytes))
+SELECT
+  run AS run,
+  run_uuid AS run_uuid,
+  block AS block,
+  case_name AS case_name,
+  path AS path,
+  trim(curve) AS axes,
+  bytes AS size_bytes,
+  gbps AS gbps,
+  bytes_before AS size_bytes_before,
+  gbps_before AS gbps_before,
+  100 * (gbps / gbps_before - 1) AS change_percent,
+  bench_case AS bench_case
+FROM neighbours
+WHERE gbps < 0.8 * gbps_before AND coalesce(gbps_high, gbps) < coalesce(low_before, gbps_before);

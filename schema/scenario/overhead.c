@@ -14,11 +14,15 @@ static bool overhead_has_gpu(const void *work) {
 }
 
 static bool overhead_allocates(const void *work) {
-  return (traits_in(work) & OVERHEAD_MEMORY) != 0;
+  return (traits_in(work) & (OVERHEAD_MEMORY | OVERHEAD_PAGES)) != 0;
 }
 
 static bool overhead_has_size(const void *work) {
   return (traits_in(work) & OVERHEAD_SIZED) != 0;
+}
+
+static bool overhead_has_pages(const void *work) {
+  return (traits_in(work) & OVERHEAD_PAGES) != 0;
 }
 
 /* A default is left out of the definition. */
@@ -67,6 +71,15 @@ static const struct field overhead_fields[] = {
              "a pointer ask about each in turn")),
     KIND_KEY(OVERHEAD, "nodes", "nodes", COUNT(1, OVERHEAD_NODES_MAX), SETTING(work.overhead.nodes),
              .default_text = "1", .applies = overhead_has_nodes, HELP("Kernels in the graph")),
+    KIND_KEY(
+        OVERHEAD, "pages", "pages", WORDS(overhead_pages_names), SETTING(work.overhead.pages),
+        .default_text = "small", .applies = overhead_has_pages,
+        HELP("Pages that are pinned: the system's own with transparent huge pages off or asked "
+             "for, or reserved ones of that size")),
+    KIND_KEY(OVERHEAD, "touch_threads", "touch_threads", COUNT(1, OVERHEAD_THREADS_MAX),
+             SETTING(work.overhead.touch_threads), .default_text = "1",
+             .applies = overhead_has_pages,
+             HELP("Threads that touch the pages of one allocation before they are registered")),
 };
 
 static void overhead_finish(const struct block *block, struct setting *setting) {
@@ -76,8 +89,14 @@ static void overhead_finish(const struct block *block, struct setting *setting) 
   setting->at.memory = MEMORY_DEVICE;
   /* So that a sweep does not tell apart what is the same. */
   const enum overhead_traits traits = overhead_traits_of(overhead->operation);
-  if ((traits & OVERHEAD_MEMORY) == 0) {
-    overhead->memory.memory = MEMORY_DEVICE;
+  if ((traits & OVERHEAD_PAGES) != 0) {
+    overhead->memory.memory = MEMORY_REGISTERED;
+  } else {
+    overhead->pages = OVERHEAD_PAGES_SMALL;
+    overhead->touch_threads = 1;
+    if ((traits & OVERHEAD_MEMORY) == 0) {
+      overhead->memory.memory = MEMORY_DEVICE;
+    }
   }
   if ((traits & OVERHEAD_SIZED) == 0) {
     overhead->size_bytes = 0;
@@ -104,7 +123,15 @@ static void overhead_check_keys(struct reader *reader, const struct block *block
     const char *expected;
     const char *why;
   } rules[] = {
-      {{"memory", "at.numa", NULL},
+      {{"at.numa", NULL},
+       OVERHEAD_MEMORY | OVERHEAD_PAGES,
+       "operation \"allocate\", \"free\", \"pin\" or \"unpin\"",
+       ": applies to operations on memory of a node"},
+      {{"pages", "touch_threads", NULL},
+       OVERHEAD_PAGES,
+       "operation \"pin\" or \"unpin\"",
+       ": applies to operations that pin pages"},
+      {{"memory", NULL},
        OVERHEAD_MEMORY,
        "operation \"allocate\" or \"free\"",
        ": applies to operations that allocate or free"},

@@ -215,7 +215,8 @@ static void check_pieces(struct subject *subject) {
   const struct entries *own = &subject_slot(subject)->entries;
   const struct entry *pieces = subject_find(subject, "pieces");
   const struct entry *piece_size = subject_find(subject, "piece_size");
-  static const char *const parts[] = {"pieces", "places", "submit", "batch.order", "batch.overlap"};
+  static const char *const parts[] = {"pieces", "places",      "submit",
+                                      "run",    "batch.order", "batch.overlap"};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     if (piece_size == NULL && entries_find(own, parts[i]) != NULL) {
       subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,

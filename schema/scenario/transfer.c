@@ -48,6 +48,14 @@ static bool flow_has_pieces(const void *flow) {
   return flow_is_scattered(flow);
 }
 
+static bool flow_has_runs(const void *flow) {
+  return flow_is_scattered(flow) && ((const struct flow *)flow)->scatter.run_pieces > 1;
+}
+
+static bool flow_has_graph(const void *flow) {
+  return ((const struct flow *)flow)->graph;
+}
+
 static bool flow_has_batch(const void *flow) {
   return flow_is_scattered(flow) && ((const struct flow *)flow)->scatter.submit == SUBMIT_BATCH;
 }
@@ -230,6 +238,14 @@ static const struct field transfer_fields[] = {
     BATCH_KEY("batch.overlap", "scatter.overlap", .type = FIELD_FLAG, FLOW(base.scatter.overlap),
               .default_text = "false",
               HELP("Ask for a batch that overlaps with kernels rather than one that is fast")),
+    KEY("run", IN_FLOWS, INTEGER(1, SCATTER_PIECES_MAX), FLOW(base.scatter.run_pieces),
+        .methods = METHOD(CE) | METHOD(SM), .json = "scatter.run", .applies = flow_has_runs,
+        .default_text = "1",
+        HELP("Pieces that follow each other in memory at both ends, and are still copied one by "
+             "one; their number divides that of the pieces")),
+    KEY("graph", IN_FLOWS, .type = FIELD_FLAG, FLOW(base.graph), .methods = METHOD(CE) | METHOD(SM),
+        .json = "graph", .applies = flow_has_graph, .default_text = "false",
+        HELP("Capture the calls of a trial in a CUDA graph, once, and launch it in each trial")),
 };
 
 #define USUAL_MEMORY_(id, text, name, build, version, on_node, on_gpu, ...)                        \

@@ -20,7 +20,7 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
   for query in $queries; do
     [[ "$said" =~ [\ ,]"${query%=*}"([\ ,\;]|$) ]] || bad "the run does not point to $query: '$said'"
     case $query in
-      stream-best=* | *-conflicts=* | arithmetic-latency=* | memory-capacity=*)
+      driver-calls=* | pinning=* | graphs=* | kv-map=* | stream-best=* | *-conflicts=* | arithmetic-latency=* | memory-capacity=*)
         run_error 2 'a table without curves; --plot draws: ' query --saved "${query%=*}" \
           --db results.db --plot
         ;;
@@ -122,6 +122,18 @@ run_ok query --saved energy --db other.db
 expect_err 'energy has no rows: it reads runs of the scenario energy; haul run energy measures one'
 run_ok query --saved um-access --db other.db --plot
 expect_out 'nothing to draw: it reads runs of the scenario um-access; haul run um-access measures one'
+
+begin 'copies in graphs beside calls, and which way moves pieces fastest'
+reproduce graphs graphs=6 --only host_one --set 'host_one.size=["64KiB", "1MiB"]'
+expect_out '^host_one,numa0:pinned-gpu0,ce,65536,[0-9.]+,[0-9.]+,1(\.0+[0-9]*)?,'
+expect_value 0 results.db "select count(*) from v_case where block = 'host_one' and (not verified or not gated)"
+reproduce kv-map kv-map=4 --only calls --only graph --only kernel --set '*.piece_size=4KiB' --set '*.pieces=16'
+expect_out '^numa0:pinned-gpu0,16,8,4096,4096,(loop|batch|graph|kernel),'
+reproduce driver-calls driver-calls=12 --only ask
+reproduce pinning pinning=8 --only touch --only together --set touch.size=64KiB --set together.size=64KiB \
+  --set 'together.threads=[1, 2]' --set together.operation=pin
+expect_out '^touch,gpu0-numa0:registered,pin,registered,65536,transparent,16,1,'
+run_ok explain --db results.db
 
 begin 'scattered copies: curves, and the sizes at which they cross'
 # The rates are on the host's clock, which the fake driver does not simulate; those between events are its model.

@@ -152,3 +152,8 @@ UPDATE case_run SET median_low_ns = 5 * median_ns WHERE bench_case = 1;
 -- name: serialised
 UPDATE case_run SET serialised = 1
 WHERE bench_case IN (SELECT id FROM bench_case WHERE block = 'all_to_host_memcpy_ce');
+
+-- name: rate_step
+UPDATE bench_case SET block = 'swept', axes = 'size=' || CASE id WHEN 1 THEN '64MiB' ELSE '512MiB' END WHERE id IN (1, 5);
+UPDATE case_run SET median_ns = 2 * median_ns, median_low_ns = 2 * median_low_ns, median_high_ns = 2 * median_high_ns
+WHERE bench_case = 5;

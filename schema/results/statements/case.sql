@@ -22,7 +22,7 @@ INSERT INTO flow (
   kernel_block, kernel_grid, kernel_vector_bytes, shape_width_bytes, shape_height, shape_depth,
   shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes,
   unified_access, unified_order, unified_passes, unified_again, unified_together, copies, stream,
-  pieces, piece_bytes, piece_places, submit)
+  pieces, piece_bytes, piece_places, submit, graph, piece_run)
 SELECT
   :bench_case,
   f.key,
@@ -70,7 +70,9 @@ SELECT
   json_extract(f.value, '$.scatter.pieces'),
   json_extract(f.value, '$.scatter.piece_bytes'),
   json_extract(f.value, '$.scatter.places'),
-  json_extract(f.value, '$.scatter.submit')
+  json_extract(f.value, '$.scatter.submit'),
+  json_extract(f.value, '$.graph'),
+  json_extract(f.value, '$.scatter.run')
 FROM json_each(:definition, '$.flows') f;
 
 -- name: insert_chase

@@ -98,3 +98,20 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 SELECT NULL AS gpu, n > 0 AS bad, 'serialised = 1 in ' || n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'serialised')
 WHERE (SELECT run FROM explained) IS NOT NULL;
+
+-- name: rate_step
+-- note: A rate falls from one size to the next
+-- reads: v_step
+-- touches: rate_step
+-- costs: More than a fifth. Beyond the size of a cache that is what memory costs; elsewhere the driver or the hardware
+--   changes how it copies.
+-- action: Measure the sizes around it: haul query --saved steps lists them all. Compare with graph = true or false,
+--   and with another method.
+-- source: the results themselves
+SELECT NULL AS gpu, n > 0 AS bad, coalesce(text, 'no rate falls') AS evidence
+FROM (SELECT count(*) AS n,
+        (SELECT printf('%s: %,d bytes: %.0f %% against %,d', s.path, s.size_bytes, s.change_percent, s.size_bytes_before)
+           || CASE count(*) WHEN 1 THEN '' ELSE '; ' || (count(*) - 1) || ' more' END
+         FROM v_step s WHERE s.run = (SELECT run FROM explained) ORDER BY s.change_percent LIMIT 1) AS text
+      FROM v_step WHERE run = (SELECT run FROM explained))
+WHERE (SELECT run FROM explained) IS NOT NULL;

@@ -58,6 +58,15 @@ static void threads_call_at_once(void **state) {
     engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
     assert_true(gpu_bytes[0] >= 100 * OVERHEAD_ALIVE_BYTES);
   }
+  struct bench_case pinned = overhead(OVERHEAD_PIN, MEMORY_REGISTERED, 100001);
+  work.overhead.touch_threads = 3;
+  fixture_run_ok(fixture, &pinned);
+  pinned = overhead(OVERHEAD_UNPIN, MEMORY_REGISTERED, 4096);
+  work.overhead.pages = OVERHEAD_PAGES_1GIB;
+  fixture_run(fixture, &pinned); /* where none are reserved, that is the reason */
+  assert_true(fixture->outcome.status == CASE_OK ||
+              (fixture->outcome.status == CASE_SKIPPED &&
+               strstr(fixture->outcome.reason, "in reserved pages of 1GiB are not free") != NULL));
   struct bench_case graph = overhead(OVERHEAD_GRAPH_LAUNCH, MEMORY_DEVICE, 0);
   graph.measure.min_trial_ns = UINT64_C(1000000000);
   work.overhead.nodes = 512; /* two of them fill the queue */

@@ -290,6 +290,8 @@ static const struct mistake mistakes[] = {
      "size: applies to operations that take a size", NULL},
     {OVERHEAD_BLOCK "operation = \"event_record\"\n@nodes = 2\n",
      "nodes: applies to operations of graphs", NULL},
+    {OVERHEAD_BLOCK "operation = \"free\"\n@touch_threads = 2\n",
+     "touch_threads: applies to operations that pin pages", NULL},
     {OVERHEAD_BLOCK "operation = \"memset\"\nsize = 8\n@memory = \"pinned\"\n",
      "memory: applies to operations that allocate or free", NULL},
     {OVERHEAD_BLOCK "operation = \"event_record\"\nthreads = @65\n", "65 is out of range", NULL},

@@ -1,0 +1,31 @@
+-- What page-locked memory costs, and how fast it is pinned.
+--
+-- One row per case: gbps is the size, of all threads that call together, by the time of one call. pages and
+-- touch_threads: of memory that is mapped, touched and registered (pin), or unregistered and unmapped (unpin). first_ns:
+-- the first call of the case in its process.
+--
+-- of: pinning
+--
+-- narrow: low_ns,high_ns
+--
+-- :run (run, default null) the run to show; null: the latest of pinning
+SELECT
+  c.block AS block,
+  c.path AS path,
+  c.operation AS operation,
+  c.source_memory AS memory,
+  c.size_bytes AS size_bytes,
+  json_extract(b.definition, '$.overhead.pages') AS pages,
+  json_extract(b.definition, '$.overhead.touch_threads') AS touch_threads,
+  coalesce(c.threads, 1) AS threads,
+  c.median_ns AS ns,
+  c.low_ns AS low_ns,
+  c.high_ns AS high_ns,
+  (SELECT avg(p.call_first_ns) FROM v_case p WHERE p.run = c.run AND p.bench_case = c.bench_case) AS first_ns,
+  c.size_bytes * coalesce(c.threads, 1) / c.median_ns AS gbps
+FROM v_run_case c
+JOIN bench_case b ON b.id = c.bench_case
+WHERE c.status = 'ok' AND c.kind = 'overhead'
+  AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'pinning'
+                              ORDER BY r.started_at DESC, r.run DESC LIMIT 1))
+ORDER BY c.position;

@@ -1,0 +1,78 @@
+/* Copies in CUDA graphs: captured once per number of copies, launched by each trial, right in every
+ * byte. */
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
+#include "tests/cmocka.h"
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+static struct flow captured(enum method method, uint64_t size_bytes) {
+  return (struct flow){.method = method,
+                       .source = fixture_node(0, MEMORY_PINNED),
+                       .target = fixture_gpu(0, MEMORY_DEVICE),
+                       .initiator = INITIATOR_TARGET,
+                       .size_bytes = size_bytes,
+                       .graph = true};
+}
+
+static void graphs_copy_every_byte(void **state) {
+  struct fixture *fixture = *state;
+  for (int method = METHOD_CE; method <= METHOD_SM; method++) {
+    struct flow flows[2] = {captured((enum method)method, 100001),
+                            captured((enum method)method, 65536)};
+    flows[1].source = fixture_gpu(0, MEMORY_DEVICE);
+    flows[1].target = fixture_node(0, MEMORY_PINNED);
+    const struct bench_case both = fixture_transfer(flows, 2);
+    fixture_run_ok(fixture, &both);
+    assert_true(fixture->outcome.gated);
+  }
+}
+
+/* Pieces, each a node, in runs of four. */
+static void graphs_copy_pieces(void **state) {
+  for (int method = METHOD_CE; method <= METHOD_SM; method++) {
+    struct flow flow = captured((enum method)method, UINT64_C(64) * 512);
+    flow.scatter = (struct scatter_shape){.pieces = 64, .piece_bytes = 512, .run_pieces = 4};
+    const struct bench_case pieces = fixture_transfer(&flow, 1);
+    fixture_run_ok(*state, &pieces);
+  }
+}
+
+/* The same copies take as long as calls do: what is captured is what is called. */
+static void graphs_take_the_time_of_their_copies(void **state) {
+  struct fixture *fixture = *state;
+  uint64_t elapsed_ns[2];
+  for (int graph = 0; graph < 2; graph++) {
+    struct flow flow = captured(METHOD_CE, UINT64_C(64) << 20);
+    flow.graph = graph == 1;
+    struct bench_case one = fixture_transfer(&flow, 1);
+    one.measure.iterations = 8;
+    fixture_run_ok(fixture, &one);
+    elapsed_ns[graph] = fixture->trials[fixture->trial_count - 1].elapsed_ns;
+  }
+  assert_true(elapsed_ns[1] > elapsed_ns[0] / 100 * 99 &&
+              elapsed_ns[1] < elapsed_ns[0] / 100 * 101);
+}
+
+static void unsupported_graph_gives_its_reason(void **state) {
+  struct flow flow = captured(METHOD_CE, 4096);
+  flow.source.memory = MEMORY_PAGEABLE;
+  fixture_refuse(*state, flow, "that no processor makes");
+  flow = captured(METHOD_CE, 4096);
+  flow.stream = 1;
+  fixture_refuse(*state, flow, "on a stream of their own");
+  flow = captured(METHOD_CE, 4096);
+  flow.scatter = (struct scatter_shape){.pieces = 8, .piece_bytes = 512, .run_pieces = 3};
+  fixture_refuse(*state, flow, "no multiple of runs of 3");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(graphs_copy_every_byte),
+      cmocka_unit_test(graphs_copy_pieces),
+      cmocka_unit_test(graphs_take_the_time_of_their_copies),
+      cmocka_unit_test(unsupported_graph_gives_its_reason),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
