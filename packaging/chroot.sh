@@ -11,7 +11,9 @@ chroot_base() { # SUITE FOLDER PACKAGES
     *) set -- "$@" "${MIRROR:-http://deb.debian.org/debian}" main ;;
   esac
   mkdir -p -- "$2"
-  debootstrap --variant=minbase --include="$3" --components="$5" "$1" "$2" "$4" >"$2.log" 2>&1 ||
+  # The debootstrap of a Debian may not know the newest Ubuntu, all of which are made alike.
+  [ "$1" != noble ] || [ -e /usr/share/debootstrap/scripts/noble ] || set -- "$@" gutsy
+  debootstrap --variant=minbase --include="$3" --components="$5" "$1" "$2" "$4" ${6+"$6"} >"$2.log" 2>&1 ||
     { tail -- "$2.log"; return 1; }
   touch -- "$2/usable"
 }
