@@ -43,7 +43,7 @@ ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
 #define VISITS_DISTURBED 0.02
 #define VISITS_CALM      0.005
 #define VISITS_LUCK      0.01
-enum { VISITS_PATIENCE = 3, VISITS_OUTVOTE = 3, VISITS_SUPPORT = 6, VISITS_NOISY = 3 };
+enum { VISITS_PATIENCE = 3, VISITS_OUTVOTE = 3, VISITS_SUPPORT = 8, VISITS_NOISY = 3 };
 
 struct visits_found {
   enum settled settled;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES_MAX = 32, SERIES_MAX = 64 };
+enum { CASES_MAX = 32, SERIES_MAX = 128 };
 static const double LONG_S = 2, SECOND_NS = 1e9;
 /* Of the shipped scenario nvbandwidth. */
 static const double MIN_TRIAL_NS = 8e6, MAX_TIME_NS = 100e6;
