@@ -463,15 +463,15 @@ static void trial_visits(struct trial *trial) {
     }
     if (!resume) {
       all[count++] = "--set";
-      all[count++] = "measure.settle_time=2s";
+      all[count++] = "measure.settle_time=4s";
       all[count++] = "--set";
       all[count++] = "measure.max_time=3ms";
       all[count++] = "--set";
-      all[count++] = budget ? "measure.budget=2500ms" : "measure.budget=none";
+      all[count++] = budget ? "measure.budget=3s" : "measure.budget=none";
     }
     haul_start(trial, &haul, &environment, all);
     if (!last) {
-      pause_ms(400 + trial_below(trial, 2400));
+      pause_ms(400 + trial_below(trial, 3200));
       pid_t children[8];
       const size_t found = children_of(haul.pid, children, COUNT_OF(children));
       const unsigned whom = trial_below(trial, 4);
