@@ -92,14 +92,19 @@ void status_line_show(struct status_line *line, const struct progress *progress)
     if (rate[0] == '\0') { /* cases are short: the one before says how it goes */
       (void)snprintf(rate, sizeof rate, line->last[0] != '\0' ? "before: %s" : "%s", line->last);
     }
+    if (progress->visit > 0) {
+      (void)snprintf(what, sizeof what, ", visit %u", progress->visit + 1);
+    }
+  } else if (progress->visit > 0) {
+    (void)snprintf(what, sizeof what, "noisy: waiting for visit %u", progress->visit + 1);
   } else if (progress->done == progress->total) {
     (void)snprintf(what, sizeof what, "finishing");
   } else if (progress->pause_left_ns > 0) {
     status_line_describe_pause(progress, what, sizeof what);
   }
-  (void)snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s%s", progress->done, progress->total, left,
+  (void)snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s%s%s", progress->done, progress->total, left,
                  left[0] != '\0' ? "  " : "", rate, rate[0] != '\0' ? "  " : "",
-                 progress->bench != NULL ? progress->bench->name : what);
+                 progress->bench != NULL ? progress->bench->name : "", what);
   line->shown = say_progress(line->common, text);
 }
 
