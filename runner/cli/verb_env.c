@@ -101,8 +101,8 @@ const struct verb VERB_ENV = {
     .name = "env",
     .group = VERBS_MEASURE,
     .summary = "show this machine: GPUs, links, NUMA nodes and software",
-    .doc = "Everything:" OUTPUT_OBJECT_FORMAT_NAMES "; one row per fact:" OUTPUT_ROW_FORMAT_NAMES
-           ". --save - writes to standard output. --format svg draws it: nodes, GPUs, links and "
+    .doc = "json holds everything, csv and jsonl have one row per fact. --save - writes to "
+           "standard output. --format svg draws it: nodes, GPUs, links and "
            "their theoretical peaks; with --run also what that run measured on them.",
     .options = VERB_ENV_OPTIONS,
     .format = &FORMAT_OR_SVG,

@@ -6,7 +6,7 @@
 
 struct machine;
 
-/* table: GPUs with their links and peaks, a matrix of these links, NUMA nodes, facts; facts
+/* table, md: GPUs with their links and peaks, a matrix of these links, NUMA nodes, facts; facts
  * that all GPUs share stand once. json: one object, keys and units as in schema/machine/README.md,
  * peaks and links beside them; what is not known is null. Others: one row per fact. Writing fails
  * as in runner/table/table.h. */

@@ -1,6 +1,6 @@
 /* plan.h - what `haul plan` prints.
  *
- *   table  for people: the cases that will be measured, of many the blocks, then what is skipped
+ *   table, md  for people: the cases to measure, of many the blocks, then what is skipped
  *          by reason, what is the same measurement as another case, and the totals
  *   json   one object: scenario, machine, totals, and every case with its flows, the skipped ones
  *          with skip_reason; written as it goes

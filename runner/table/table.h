@@ -57,19 +57,6 @@ enum output_layout output_layout_of(enum output_format format);
 /* The names in one string, for help texts: " table json jsonl csv md csv-safe". */
 #define OUTPUT_FORMAT_NAME_(id, name, layout, writer) " " name
 #define OUTPUT_FORMAT_NAMES                           OUTPUT_FORMAT_LIST(OUTPUT_FORMAT_NAME_)
-/* Those that hold everything, and those of rows: " json", " jsonl csv md". */
-#define OUTPUT_OBJECT_NAME_LAYOUT_PAGE(name)
-#define OUTPUT_OBJECT_NAME_LAYOUT_DIGEST(name)
-#define OUTPUT_OBJECT_NAME_LAYOUT_OBJECT(name) " " name
-#define OUTPUT_OBJECT_NAME_LAYOUT_ROWS(name)
-#define OUTPUT_OBJECT_NAME_(id, name, layout, writer) OUTPUT_OBJECT_NAME_##layout(name)
-#define OUTPUT_OBJECT_FORMAT_NAMES                    OUTPUT_FORMAT_LIST(OUTPUT_OBJECT_NAME_)
-#define OUTPUT_ROW_NAME_LAYOUT_PAGE(name)
-#define OUTPUT_ROW_NAME_LAYOUT_DIGEST(name) " " name
-#define OUTPUT_ROW_NAME_LAYOUT_OBJECT(name)
-#define OUTPUT_ROW_NAME_LAYOUT_ROWS(name)          " " name
-#define OUTPUT_ROW_NAME_(id, name, layout, writer) OUTPUT_ROW_NAME_##layout(name)
-#define OUTPUT_ROW_FORMAT_NAMES                    OUTPUT_FORMAT_LIST(OUTPUT_ROW_NAME_)
 
 /* ---- sinks ---- */
 
