@@ -197,7 +197,7 @@ static void history_say_runs(struct document *document, const struct measured *m
                              const struct history_series *series) {
   static const char *const COLUMNS[] = {HISTORY_TABLE_COLUMNS(COLUMN_NAME)};
   document_gap(document);
-  DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
+  DOCUMENT_TABLE(document, COLUMNS, .narrow = "low,high,n,tag,driver");
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     const struct measured_run *run = &measured->runs[point->run];
