@@ -49,8 +49,11 @@ static void diff_say_sentences(const struct diff_view *view, bool causes) {
     const struct diff_sentence *sentence = &view->layout.sentences[i];
     const bool verdict = sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_ALONE;
     if ((verdict || sentence->kind == SENTENCE_ENVIRONMENT) == causes) {
-      document_say(view->document, verdict ? diff_verdict_tone(sentence->verdict) : TONE_NONE, "%s",
-                   sentence->text);
+      document_say(view->document,
+                   verdict                                ? diff_verdict_tone(sentence->verdict)
+                   : sentence->kind == SENTENCE_CONDITION ? TONE_WARN
+                                                          : TONE_NONE,
+                   "%s", sentence->text);
     }
   }
 }

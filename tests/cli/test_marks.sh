@@ -149,7 +149,7 @@ expect_out '^The facts of the environments do not differ; see above'
 run_ok diff tag:quiet tag:busy --db busy.db --json
 expect_out '"conditions"'
 run_ok report - tag:busy --against tag:quiet --db busy.db
-expect_out "<b>Not as it should be:</b> B: 3 results may be slowed: gpu1 in use by pid $program"
+expect_out "<li class=.warn.>B: 3 results may be slowed: gpu1 in use by pid $program"
 kill "$program"
 
 begin 'throttling is told with its reason and share; idle clocks are not throttling'
