@@ -26,6 +26,7 @@
   X(NOTE_SHARED_UNNAMED, "shared_unnamed", 1, "", "{place} shared with another haul run")          \
   X(NOTE_PCIE_LINK, "pcie_link", 1, "",                                                            \
     "PCIe link of {place} at gen{1} x{2}, its best is gen{3} x{4}")                                \
+  X(NOTE_LINK_ERRORS, "link_errors", 1, "errors", "{place} counted {what} during the case: {1}")   \
   X(NOTE_IMPORTED, "imported", 0, "",                                                              \
     "imported: one value of nvbandwidth {what}, which copies {1} MiB at a time unless told "       \
     "otherwise")                                                                                   \

@@ -127,10 +127,11 @@ begin 'copies in graphs beside calls, and which way moves pieces fastest'
 reproduce graphs graphs=6 --only host_one --set 'host_one.size=["64KiB", "1MiB"]'
 expect_out '^host_one,numa0:pinned-gpu0,ce,65536,[0-9.]+,[0-9.]+,1(\.0+[0-9]*)?,'
 expect_value 0 results.db "select count(*) from v_case where block = 'host_one' and (not verified or not gated)"
-reproduce kv-map kv-map=4 --only calls --only graph --only kernel --set '*.piece_size=4KiB' --set '*.pieces=16'
+reproduce kv-map kv-map=4 --only calls --only graph --only kernel --set calls.piece_size=4KiB \
+  --set graph.piece_size=4KiB --set kernel.piece_size=4KiB --set calls.pieces=16 --set graph.pieces=16 --set kernel.pieces=16
 expect_out '^numa0:pinned-gpu0,16,8,4096,4096,(loop|batch|graph|kernel),'
 reproduce driver-calls driver-calls=12 --only ask
-reproduce pinning pinning=8 --only touch --only together --set touch.size=64KiB --set together.size=64KiB \
+reproduce pinning pinning=7 --only touch --only together --set touch.size=64KiB --set together.size=64KiB \
   --set 'together.threads=[1, 2]' --set together.operation=pin
 expect_out '^touch,gpu0-numa0:registered,pin,registered,65536,transparent,16,1,'
 run_ok explain --db results.db

@@ -157,3 +157,7 @@ WHERE bench_case IN (SELECT id FROM bench_case WHERE block = 'all_to_host_memcpy
 UPDATE bench_case SET block = 'swept', axes = 'size=' || CASE id WHEN 1 THEN '64MiB' ELSE '512MiB' END WHERE id IN (1, 5);
 UPDATE case_run SET median_ns = 2 * median_ns, median_low_ns = 2 * median_low_ns, median_high_ns = 2 * median_high_ns
 WHERE bench_case = 5;
+
+-- name: link_errors
+INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
+SELECT id, 9, 'link_errors', 1, 'PCIe replays', 3 FROM case_run WHERE bench_case = 2;

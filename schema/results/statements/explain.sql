@@ -118,6 +118,8 @@ WHERE c.run = (SELECT run FROM explained) AND c.gated = 0 AND f.method = 'ce'
   AND 'pageable' IN (f.source_memory, f.target_memory)
 UNION SELECT 'serialised', NULL, bench_case
 FROM case_run WHERE run = (SELECT run FROM explained) AND serialised
+UNION SELECT 'link_errors', v.gpu, v.bench_case
+FROM v_note v WHERE v.run = (SELECT run FROM explained) AND v.kind = 'link_errors'
 UNION SELECT 'rate_step', NULL, bench_case FROM v_step WHERE run = (SELECT run FROM explained)
 -- What the run itself noticed beside a case, by GPU.
 UNION SELECT CASE v.kind WHEN 'throttled' THEN 'throttled_' || v.what ELSE 'shared' END, v.gpu, v.bench_case

@@ -115,3 +115,20 @@ FROM (SELECT count(*) AS n,
          FROM v_step s WHERE s.run = (SELECT run FROM explained) ORDER BY s.change_percent LIMIT 1) AS text
       FROM v_step WHERE run = (SELECT run FROM explained))
 WHERE (SELECT run FROM explained) IS NOT NULL;
+
+-- name: link_errors
+-- finding: Links or memory had errors that they mended by themselves
+-- reads: v_note (link_errors)
+-- touches: link_errors
+-- costs: What was damaged is sent again: every replay and recovery costs time, and a link with many of them is about to
+--   fail. Corrected ECC errors cost little; rows that were remapped cost nothing, but wear out.
+-- action: Look at nvidia-smi -q (Replays, Remapped Rows), nvidia-smi nvlink -e and dmesg (Xid); clean and reseat the
+--   GPU, its riser or cable; let the vendor see a GPU whose counters go on rising.
+-- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlFieldValueEnums.html;
+--   https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html
+SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad, coalesce(v.text, 'no counter rose during a case') AS evidence
+FROM (SELECT 1) LEFT JOIN (
+  SELECT n.gpu AS gpu, n.what || ' rose by ' || CAST(sum(n.amount) AS INTEGER) || ' during ' || count(*)
+    || CASE count(*) WHEN 1 THEN ' case' ELSE ' cases' END AS text
+  FROM v_note n WHERE n.run = (SELECT run FROM explained) AND n.kind = 'link_errors' GROUP BY n.gpu, n.what) v
+WHERE (SELECT run FROM explained) IS NOT NULL;

@@ -1,6 +1,7 @@
 /* What NVML says of the GPUs: an NVML made of functions of this file. */
 #include "engine/machine/probe.h"
 
+#include "engine/machine/error_counters.h"
 #include "engine/machine/facts.h"
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
@@ -24,6 +25,21 @@ _Static_assert(NVML_FUNCTION_NOT_FOUND == (int)NVML_ERROR_FUNCTION_NOT_FOUND, "n
 _Static_assert(NVML_FIELD_C2C_LINK_SPEED == NVML_FI_DEV_C2C_LINK_GET_MAX_BW, "fields");
 _Static_assert(NVML_FIELD_NVLINK_SPEED == NVML_FI_DEV_NVLINK_GET_SPEED, "fields");
 _Static_assert(NVML_FIELD_NVLINK_SPEED_COMMON == NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON, "fields");
+#define ERROR_FIELD_(id, text, field) id##_FIELD = (field),
+enum { ERROR_COUNTER_LIST(ERROR_FIELD_) };
+_Static_assert(ERROR_COUNTER_PCIE_REPLAY_FIELD == NVML_FI_DEV_PCIE_REPLAY_COUNTER, "fields");
+_Static_assert(ERROR_COUNTER_NVLINK_CRC_FLIT_FIELD == NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL,
+               "fields");
+_Static_assert(ERROR_COUNTER_NVLINK_CRC_DATA_FIELD == NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL,
+               "fields");
+_Static_assert(ERROR_COUNTER_NVLINK_REPLAY_FIELD == NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL,
+               "fields");
+_Static_assert(ERROR_COUNTER_NVLINK_RECOVERY_FIELD == NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL,
+               "fields");
+_Static_assert(ERROR_COUNTER_ECC_CORRECTED_FIELD == NVML_FI_DEV_ECC_SBE_VOL_TOTAL, "fields");
+_Static_assert(ERROR_COUNTER_ECC_UNCORRECTED_FIELD == NVML_FI_DEV_ECC_DBE_VOL_TOTAL, "fields");
+_Static_assert(ERROR_COUNTER_ROWS_CORRECTED_FIELD == NVML_FI_DEV_REMAPPED_COR, "fields");
+_Static_assert(ERROR_COUNTER_ROWS_UNCORRECTED_FIELD == NVML_FI_DEV_REMAPPED_UNC, "fields");
 _Static_assert(NVML_REMOTE_SWITCH == (int)NVML_NVLINK_DEVICE_TYPE_SWITCH, "device types");
 #endif
 #endif

@@ -93,6 +93,14 @@ struct fake_process {
   char when[FAULT_MARKER_MAX]; /* only while this file exists; "" = always */
 };
 
+/* A counter of errors, as NVML has it in a field. */
+struct fake_counter {
+  int32_t gpu; /* PLACE_ANY = of all */
+  uint64_t field;
+  uint64_t value;
+  char when[FAULT_MARKER_MAX]; /* 0 until this file exists; "" = always `value` */
+};
+
 struct fake_config {
   struct machine machine; /* no GPUs where HAUL_FAKE_MACHINE is not set */
   char machine_file[FAKE_PATH_MAX];
@@ -113,6 +121,8 @@ struct fake_config {
   uint32_t noise_count;
   struct fake_process processes[FAKE_PROCESSES_MAX];
   uint32_t process_count;
+  struct fake_counter counters[FAKE_PROCESSES_MAX];
+  uint32_t counter_count;
   struct fault faults[FAKE_FAULTS_MAX];
   uint32_t fault_count;
 };

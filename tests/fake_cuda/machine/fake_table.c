@@ -314,6 +314,28 @@ static enum status read_links(const struct reader *reader, const struct toml_nod
   return read_each(reader, node, read_link);
 }
 
+static enum status read_counter(const struct reader *reader, const struct toml_node *table) {
+  struct fake_config *config = reader->config;
+  if (config->counter_count == FAKE_PROCESSES_MAX) {
+    return refuse(reader, table, "more than %d counters", FAKE_PROCESSES_MAX);
+  }
+  struct fake_counter *counter = &config->counters[config->counter_count++];
+  *counter = (struct fake_counter){.gpu = PLACE_ANY};
+  const struct key keys[] = {
+      {"gpu", read_place, &counter->gpu, 0},
+      {"field", read_count, &counter->field, 0},
+      {"value", read_count, &counter->value, 0},
+      {"when", read_text, counter->when, sizeof counter->when},
+  };
+  return READ_KEYS(reader, table, keys);
+}
+
+static enum status read_counters(const struct reader *reader, const struct toml_node *node,
+                                 const struct key *key) {
+  (void)key;
+  return read_each(reader, node, read_counter);
+}
+
 static enum status read_processes(const struct reader *reader, const struct toml_node *node,
                                   const struct key *key) {
   (void)key;
@@ -385,6 +407,7 @@ static enum status read_fake(const struct reader *reader, const struct toml_node
       {"link", read_links, NULL, 0},
       {"fault", read_faults, NULL, 0},
       {"process", read_processes, NULL, 0},
+      {"counter", read_counters, NULL, 0},
       {"speeds", read_speeds, NULL, 0},
       {"noise", read_noise, NULL, 0},
   };
