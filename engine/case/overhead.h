@@ -191,7 +191,7 @@ struct overhead {
   struct endpoint memory; /* of allocate and free: kind and place; else not looked at */
   uint64_t size_bytes;    /* of operations that take a size */
   uint32_t threads;       /* that call at once, each with a stream of its own; 0 = 1 */
-  uint32_t alive;         /* allocations of device memory that exist meanwhile */
+  uint64_t alive;         /* allocations of device memory that exist meanwhile */
   uint32_t nodes;         /* of a graph; 0 = 1 */
   enum overhead_pages pages;
   uint32_t touch_threads; /* that touch pages before they are registered; 0 = 1 */

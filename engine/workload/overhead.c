@@ -141,7 +141,7 @@ static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t 
                         ((traits & OVERHEAD_MAKING) != 0 ? operations_max(overhead) : 2);
   const uint64_t bytes = overhead_threads(overhead) * each;
   if (overhead->gpu >= 0) {
-    gpu_bytes[overhead->gpu] += (uint64_t)overhead->alive * OVERHEAD_ALIVE_BYTES;
+    gpu_bytes[overhead->gpu] += overhead->alive * OVERHEAD_ALIVE_BYTES;
   }
   if (!is_allocation(overhead) && !is_on_node(overhead)) {
     gpu_bytes[overhead->gpu < 0 ? 0 : overhead->gpu] += bytes;

@@ -190,7 +190,7 @@ static enum status caller_init(struct overhead_caller *c, struct overhead_gpu *o
 }
 
 static enum status overhead_make_alive(struct overhead_gpu *overhead, struct error *err) {
-  const uint32_t wanted = overhead->request.overhead->alive;
+  const uint32_t wanted = (uint32_t)overhead->request.overhead->alive; /* OVERHEAD_ALIVE_MAX */
   const struct cuda_driver *driver = &overhead->session->driver;
   enum status status = STATUS_OK;
   overhead->alive = calloc(wanted + 1, sizeof *overhead->alive);

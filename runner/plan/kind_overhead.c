@@ -93,7 +93,7 @@ static void plan_overhead_cost(const struct bench_case *bench, const struct mach
   cost->work_ns = (context ? CONTEXT_NS : CALL_NS) + (allocates ? ALLOCATION_NS : 0) +
                   (host ? (double)overhead->size_bytes * 1e9 / ESTIMATE_HOST_ALLOCATION_RATE : 0);
   cost->iterations_max = INFINITY;
-  cost->fill_ns = overhead->alive * CALL_NS;
+  cost->fill_ns = (double)overhead->alive * CALL_NS;
   cost->host_spread = true;
 }
 
