@@ -160,7 +160,7 @@ static void *touch_own_part(void *opaque) {
 }
 
 /* By touch_threads threads, of which the caller is one; they run where it may. */
-static void touch_pages(unsigned char *bytes, uint64_t size_bytes, uint32_t thread_count) {
+static void touch_pages(void *bytes, uint64_t size_bytes, uint32_t thread_count) {
   struct touched_part parts[OVERHEAD_THREADS_MAX];
   pthread_t threads[OVERHEAD_THREADS_MAX];
   bool started[OVERHEAD_THREADS_MAX] = {false};
@@ -168,7 +168,7 @@ static void touch_pages(unsigned char *bytes, uint64_t size_bytes, uint32_t thre
   for (uint32_t i = 0; i < thread_count; i++) {
     const uint64_t from = i * share < size_bytes ? i * share : size_bytes;
     const uint64_t left = size_bytes - from;
-    parts[i] = (struct touched_part){bytes + from, left < share ? left : share};
+    parts[i] = (struct touched_part){(unsigned char *)bytes + from, left < share ? left : share};
     started[i] = i > 0 && pthread_create(&threads[i], NULL, touch_own_part, &parts[i]) == 0;
   }
   for (uint32_t i = 0; i < thread_count; i++) {
@@ -186,11 +186,11 @@ static void touch_pages(unsigned char *bytes, uint64_t size_bytes, uint32_t thre
 /* MAP_FAILED: there are no such pages. */
 static void *map_pages(const struct overhead_caller *c) {
   const enum overhead_pages pages = c->what->pages;
-  const int reserved = pages == OVERHEAD_PAGES_2MIB   ? MAP_HUGETLB | MAP_HUGE_2MB
-                       : pages == OVERHEAD_PAGES_1GIB ? MAP_HUGETLB | MAP_HUGE_1GB
-                                                      : 0;
+  const unsigned reserved = pages == OVERHEAD_PAGES_2MIB   ? (unsigned)MAP_HUGETLB | MAP_HUGE_2MB
+                            : pages == OVERHEAD_PAGES_1GIB ? (unsigned)MAP_HUGETLB | MAP_HUGE_1GB
+                                                           : 0;
   void *bytes = mmap(NULL, c->pinned_bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | reserved, -1, 0);
+                     MAP_PRIVATE | MAP_ANONYMOUS | (int)reserved, -1, 0);
   if (bytes != MAP_FAILED && reserved == 0) {
     /* Where the kernel has none, it maps small ones. */
     (void)madvise(bytes, c->pinned_bytes,

@@ -29,10 +29,10 @@ enum status overhead_gpu_new(struct cuda_session *session,
                              const struct overhead_gpu_request *request,
                              struct overhead_gpu **overhead, struct error *err) CHECK_RESULT;
 void overhead_gpu_free(struct overhead_gpu *overhead); /* NULL is fine */
-/* operations is at most operations_max. elapsed_ns: from the first thread's start to the last one's
+/* count is at most operations_max. elapsed_ns: from the first thread's start to the last one's
  * end. */
-enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t operations,
-                             uint64_t *elapsed_ns, struct error *err) CHECK_RESULT;
+enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t count, uint64_t *elapsed_ns,
+                             struct error *err) CHECK_RESULT;
 /* The first call of the case in this process, and the latest single ones. */
 void overhead_gpu_calls(const struct overhead_gpu *overhead, struct case_outcome *outcome);
 
