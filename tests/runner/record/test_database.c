@@ -1,5 +1,7 @@
 #include "runner/record/database.h"
 
+#include "engine/machine/machine.h"
+#include "runner/record/manage.h"
 #include "runner/record/migrate.h"
 #include "schema/results/results_sql.h"
 #include "tests/cmocka.h"
@@ -466,6 +468,28 @@ static void missing_permissions_are_reported(void **state) {
   assert_int_equal(chmod(fixture->folder, 0755), 0);
 }
 
+/* As a database of somebody else may name them. */
+static void links_between_gpus_that_are_not_there_are_left_out(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  struct machine *read[2];
+  for (size_t i = 0; i < 2; i++) {
+    struct database *database = NULL;
+    struct error err = {0};
+    read[i] = calloc(1, sizeof *read[i]);
+    assert_non_null(read[i]);
+    assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+    assert_int_equal(run_machine_read(database, 1, read[i], &err), STATUS_OK);
+    database_close(database);
+    fixture_execute(fixture->path,
+                    "INSERT OR IGNORE INTO link (environment, place, source, target, nvlink_count) "
+                    "VALUES (1, 'gpu', -1, 40, 7), (1, 'gpu', 0, 5, 7), (1, 'gpu', 5, 0, 7)");
+  }
+  assert_memory_equal(read[0], read[1], sizeof *read[0]);
+  free(read[0]);
+  free(read[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(new_database_is_created_with_its_directory, set_up,
@@ -484,6 +508,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(write_ahead_mode_is_kept, set_up, tear_down),
       cmocka_unit_test_setup_teardown(lock_wait_is_decided_by_caller, set_up, tear_down),
       cmocka_unit_test_setup_teardown(lock_held_too_long_is_reported, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(links_between_gpus_that_are_not_there_are_left_out, set_up,
+                                      tear_down),
       cmocka_unit_test_setup_teardown(clock_set_back_is_noticed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(missing_permissions_are_reported, set_up, tear_down),
   };

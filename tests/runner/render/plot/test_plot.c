@@ -283,6 +283,23 @@ static void plots_and_axes_have_columns(void **state) {
   free(output.text);
 }
 
+/* What a second line says of a plot counts for that plot. */
+static void plots_of_two_lines_are_read_whole(void **state) {
+  (void)state;
+  struct saved_query saved;
+  struct arena arena = {0};
+  struct error err = {0};
+  assert_int_equal(saved_query_find("stream", &arena, &saved, &err), STATUS_OK);
+  assert_int_equal(saved.plot_count, 2);
+  assert_string_equal(saved.plots[0].x, "threads");
+  assert_string_equal(saved.plots[1].x, "elements");
+  for (size_t i = 0; i < saved.plot_count; i++) {
+    assert_string_equal(saved.plots[i].peak, "peak_gbps");
+    assert_string_equal(saved.plots[i].scale, "semilog");
+  }
+  arena_fini(&arena);
+}
+
 /* A saved query draws what it says, in the order of x, with error bars and the peak. */
 static void saved_query_says_what_is_drawn(void **state) {
   (void)state;
@@ -428,6 +445,7 @@ int main(void) {
       cmocka_unit_test(every_number_is_a_curve_without_names),
       cmocka_unit_test(an_axis_says_its_unit),
       cmocka_unit_test(plots_and_axes_have_columns),
+      cmocka_unit_test(plots_of_two_lines_are_read_whole),
       cmocka_unit_test(saved_query_says_what_is_drawn),
       cmocka_unit_test(ends_and_peaks_are_no_curves),
       cmocka_unit_test(a_picture_stands_alone),
