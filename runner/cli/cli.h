@@ -43,6 +43,7 @@ struct command {
   bool date_given;
   bool expects, force, gpus_missing, list, yes;
   bool fail_on_given, fails[verdict_name_count];
+  unsigned fleet_fails;       /* bit i: enum fleet_reason i */
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   const char *loss;           /* message about unusable GPUs; NULL = all can be used */

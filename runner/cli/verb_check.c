@@ -1,6 +1,7 @@
 /* haul check A [B]: as diff, for scripts: the exit code says what was found. */
 #include "engine/base/strings.h"
 #include "runner/cli/analysis.h"
+#include "runner/cli/fleet_gate.h"
 #include "runner/document/document.h"
 #include "runner/render/diff_format.h"
 #include "runner/run/expectations.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 #define FAIL_ON_NAME_(id, name) name,
-static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "suspect", NULL};
+static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "suspect", "partial",
+                                            "different", "slow", NULL};
 
 static bool verb_check_take_fail_on(const struct option_use *use) {
   struct command *command = use->command;
@@ -17,11 +19,14 @@ static bool verb_check_take_fail_on(const struct option_use *use) {
     const size_t length = strcspn(word, ",");
     const char *name = arena_strndup(&command->arena, word, length);
     enum verdict verdict;
+    enum fleet_reason reason;
+    const bool of_fleet = fleet_reason_parse(name, &reason); /* "missing" is a verdict as well */
+    command->fleet_fails |= of_fleet ? 1U << reason : 0;
     if (strcmp(name, "suspect") == 0) {
       command->suspect = true;
     } else if (verdict_parse(name, &verdict)) {
       command->fails[verdict] = command->fail_on_given = true;
-    } else {
+    } else if (!of_fleet) {
       options_reject_name(use->state, "verdict", name, FAIL_ON_NAMES);
       return false;
     }
@@ -51,6 +56,11 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
      "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing); "
      "suspect adds provisional ones, with fewer than 4 processes on a side, or runs on both",
      .take = verb_check_take_fail_on, .names = FAIL_ON_NAMES},
+    {"fleet", NULL,
+     "the nodes of the fleet that was measured last: exit with 1 where one is missing, partial, "
+     "failed, different "
+     "from most or slow; --fail-on names some of these",
+     OPTION_FLAG(fleet)},
     {"strict", NULL, "exit with 4 if a case is undecided", OPTION_FLAG(strict)},
     COMPARE_OPTIONS,
     FILTER_OPTIONS,
@@ -58,6 +68,13 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
 
 static void verb_check_check(struct command *command, struct argp_state *state) {
   struct compare_request *request = &command->request;
+  if (command->fleet) {
+    if (command->word_count > 0 || request->by != NULL || command->expects) {
+      argp_error(state,
+                 "--fleet looks at one fleet: it cannot be combined with runs, --by or --expect");
+    }
+    return;
+  }
   if (command->expects) {
     if (request->by != NULL || command->fail_on_given) {
       argp_error(state, "--expect compares with no other runs: it cannot be combined with --by or "
@@ -387,6 +404,9 @@ static enum status verb_check_expected(struct command *command, struct error *er
 }
 
 static enum status verb_check_run(struct command *command, struct error *err) {
+  if (command->fleet) {
+    return fleet_gate_check(command, NULL, err);
+  }
   if (command->expects) {
     return verb_check_expected(command, err);
   }
@@ -422,7 +442,10 @@ const struct verb VERB_CHECK = {
         "instead: haul "
         "expect --help. Exit codes: 0 no case falls short; 1 a case does, or has failed, crashed, "
         "hung or is corrupt; 3 nothing is known of the machine; 4 a case is too noisy to tell, "
-        "for it may be as usual within the interval of its number, with --strict.",
+        "for it may be as usual within the interval of its number, with --strict.\n\n"
+        "--fleet prints one line per node and reason. Exit codes: 0 the nodes are well; 1 one is "
+        "not; 2 there is no "
+        "fleet. haul merge --fail-on does the same right after merging.",
     .options = VERB_CHECK_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,

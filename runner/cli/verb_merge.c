@@ -1,6 +1,6 @@
 /* haul merge: results of many databases into one. */
 #include "engine/base/strings.h"
-#include "runner/cli/cli.h"
+#include "runner/cli/fleet_gate.h"
 #include "runner/console/shell_word.h"
 #include "runner/record/file.h"
 #include "runner/record/merge.h"
@@ -29,6 +29,15 @@ struct merge_total {
   const char **fleets; /* whose nodes are shown */
   size_t fleet_count;
 };
+
+static const struct verb_option VERB_MERGE_OPTIONS[] = {
+    {"fail-on", "REASONS",
+     "print one line per node of the fleets that is missing, partial, failed, different from most "
+     "(driver, kernel, "
+     "VBIOS, GPUs, failed checks) or slow, whichever is named, with commas between them, and exit "
+     "with 1",
+     .take = fleet_gate_take, .names = fleet_reason_names},
+    {0}};
 
 static void verb_merge_check(struct command *command, struct argp_state *state) {
   if (command->word_count < 2) {
@@ -310,7 +319,9 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
     RETURN_ON_ERROR(verb_merge_add_word(&command->arena, &inputs, command->words[i], err));
   }
   const struct row_sink *sink = NULL;
-  if (common->format_given || common->verbose || inputs.count <= LISTED_MAX) {
+  /* Of a gate, standard output has the lines of nodes alone. */
+  if (command->fleet_fails == 0 &&
+      (common->format_given || common->verbose || inputs.count <= LISTED_MAX)) {
     sink = command_rows(command, NULL);
     RETURN_ON_ERROR(sink_begin(sink, COLUMNS, verb_merge_column_count(common), err));
   }
@@ -319,7 +330,14 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
     RETURN_ON_ERROR(sink_end(sink, err));
   }
   verb_merge_say_total(command, &inputs, &total);
-  return verb_merge_show_fleets(command, &total, err);
+  if (command->fleet_fails == 0) {
+    return verb_merge_show_fleets(command, &total, err);
+  }
+  command->common.db = command->output;
+  for (size_t i = 0; i < total.fleet_count; i++) {
+    RETURN_ON_ERROR(fleet_gate_check(command, total.fleets[i], err));
+  }
+  return STATUS_OK;
 }
 
 const struct verb VERB_MERGE = {
@@ -334,7 +352,9 @@ const struct verb VERB_MERGE = {
         "input that is damaged, or was made by a newer haul, is reported and skipped, and the exit "
         "code is then 3.\n\nOf the shards of a fleet (haul run --shard) it then says which nodes "
         "are missing, partial or failed, and why, and which differ from most in driver, kernel, "
-        "VBIOS, GPUs or failed checks; v_node has a row for each.",
+        "VBIOS, GPUs or failed checks; v_node has a row for each. With --fail-on it "
+        "prints what is wrong, one line per node and reason, and exits with 1 where something is.",
+    .options = VERB_MERGE_OPTIONS,
     .word_max = SIZE_MAX,
     .check = verb_merge_check,
     .run = verb_merge_run,

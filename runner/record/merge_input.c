@@ -308,7 +308,7 @@ static enum status merge_read_failure(const char *path, struct error *err) {
   (void)close(fd);
   reason[got > 0 ? got : 0] = '\0';
   return error_set(err, STATUS_IO, "its node could not write the shard: %s",
-                   reason[0] != '\0' ? reason : "not even the reason, so there was no room");
+                   reason[0] != '\0' ? reason : "no space left, not even for the reason");
 }
 
 enum status merge_input_open(const char *path, const char *scratch, struct merge_input *input,

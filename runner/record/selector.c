@@ -276,6 +276,16 @@ enum status selector_find_fleet(struct database *database, bool before, struct a
                            &count, err);
 }
 
+enum status selector_find_named_fleet(struct database *database, const char *name,
+                                      struct arena *arena, struct run_list *list,
+                                      struct error *err) {
+  size_t count = 0;
+  *list = (struct run_list){0};
+  return name == NULL ? selector_find_fleet(database, false, arena, list, err)
+                      : selector_add_runs(database, "select/runs_of_named_fleet", name, arena, list,
+                                          &count, err);
+}
+
 /* ---- baselines ---- */
 
 static enum status selector_delete_runs(struct database *database, const char *name, bool *any,

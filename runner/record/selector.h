@@ -55,6 +55,11 @@ enum status selector_find_all(struct database *database, const char *selector, s
 enum status selector_find_fleet(struct database *database, bool before, struct arena *arena,
                                 struct run_list *list, struct error *err) CHECK_RESULT;
 
+/* The runs of the fleet of that name; NULL: the one that was measured last. */
+enum status selector_find_named_fleet(struct database *database, const char *name,
+                                      struct arena *arena, struct run_list *list,
+                                      struct error *err) CHECK_RESULT;
+
 /* Give a name to runs, in place of those that had it. *replaced: it had some. The database is open
  * for writing. */
 enum status baseline_set(struct database *database, const char *name, const struct run_list *runs,

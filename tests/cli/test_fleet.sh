@@ -100,6 +100,21 @@ expect_value missing holes.db "select state from v_node where node = 'n0005'"
 expect_value partial holes.db "select state from v_node where node = 'n0009'"
 expect_value 10 holes.db "select count(*) from v_node where state = 'ok'"
 
+begin 'a fleet that is not well fails, with one line per node and reason'
+make_fleet template.db gate 12 missing=5 partial=9 slow_gpu=7:2:5 processes=2 || bad 'make_fleet'
+run merge gate.db gate --fail-on missing,partial,failed,different,slow
+expect_code 1
+expect_out '^n0005 +missing +no shard'
+expect_out '^n0009 +partial '
+expect_out '^n0007 +slow +gpu2 .*% slower than its peers, GPU-'
+equal 3 "$(grep -c '^n00' out)" 'lines of nodes'
+run check --fleet --fail-on missing,different --db gate.db --csv
+expect_code 1
+equal 'n0005' "$(sed 1d out | cut -d , -f 1)" 'the node that is missing'
+run_ok check --fleet --fail-on failed,different --db gate.db
+run_fails 2 'there is no fleet' check --fleet --db template.db
+run_fails 2 "unknown reason 'slwo' .did you mean 'slow'" merge gate.db gate --fail-on slwo
+
 begin 'the latest run is one of a fleet: its peers are the other nodes'
 run_ok outliers --db fleet1.db
 expect_out '^gpu2 of n0007 is '

@@ -125,11 +125,17 @@ gpu = 2
 count = 0
 code = 2
 TOML
+cat >faults/n4.toml <<'TOML'
+[fake]
+driver_version = "590.44.01"
+TOML
 SHARDS=$scratch/batch timeout 100 sbatch --wait --parsable --nodes="$nodes" fleet.sbatch >job 2>err </dev/null
 code=$?
-expect_code 0
+rm faults/n4.toml
+expect_code 1
 cp "haul-$(cat job).log" out
 expect_out '^n3 +failed '
+expect_out '^n4 +different +driver 590.44.01, where [0-9]+ of [0-9]+ nodes have 580.159.04'
 expect_states 'n3:failed' "batch/$(cat job).fleet.db"
 expect_others "batch/$(cat job).fleet.db"
 rm faults/n3.toml

@@ -18,6 +18,9 @@ JOIN run r ON r.fleet = f.id
 WHERE x.age = 1
 ORDER BY r.started_at_ns, r.id;
 
+-- name: runs_of_named_fleet
+SELECT r.id, r.uuid FROM fleet f JOIN run r ON r.fleet = f.id WHERE f.name = :name ORDER BY r.started_at_ns, r.id;
+
 -- name: runs_by_prefix
 SELECT r.id, r.uuid,
   strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,

@@ -1,0 +1,24 @@
+/* fleet_gate.h - whether the nodes of a fleet are well: one line per node and reason, and exit
+ * code 1. */
+#ifndef HAUL_RUNNER_CLI_FLEET_GATE_H
+#define HAUL_RUNNER_CLI_FLEET_GATE_H
+
+#include "runner/cli/options.h"
+
+#define FLEET_REASON_LIST(X)                                                                       \
+  X(FLEET_MISSING, "missing")     /* expected, and sent nothing */                                 \
+  X(FLEET_PARTIAL, "partial")     /* did not end */                                                \
+  X(FLEET_FAILED, "failed")       /* a case was not ok, or nothing was measured */                 \
+  X(FLEET_DIFFERENT, "different") /* driver, kernel, VBIOS, GPUs or failed checks */               \
+  X(FLEET_SLOW, "slow")           /* a part of it, as haul outliers finds */
+ENUM_NAMES_DECLARE(fleet_reason, FLEET_REASON_LIST)
+
+/* "missing,slow": into command->fleet_fails. */
+bool fleet_gate_take(const struct option_use *use);
+/* Print what is wrong with the fleet of that name (NULL: the one that was started last);
+ * command->code becomes EXIT_REGRESSED where something of command->fleet_fails (none: any) is. The
+ * database to read is that of the command. STATUS_NOT_FOUND: there is no fleet. */
+enum status fleet_gate_check(struct command *command, const char *fleet,
+                             struct error *err) CHECK_RESULT;
+
+#endif
