@@ -6,6 +6,7 @@
 #include "engine/machine/check.h"
 #include "engine/machine/machine.h"
 #include "runner/record/file.h"
+#include "runner/record/manage.h"
 #include "runner/supervise/probe.h"
 
 #include <stddef.h>
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { KEPT_DAYS = 30, FORGET_RUNS = 20, FORGET_WAIT_MS = 200 };
+static const uint64_t NS_PER_DAY = UINT64_C(86400000000000);
 enum { LOOK_NS = 500000000, LINE_MAX_BYTES = 1 << 16, LINE_REASONS_MAX = 64 };
 
 /* ---- idle ---- */
@@ -63,6 +66,26 @@ enum status health_wait(struct health *health, uint64_t limit_ns,
 
 /* ---- a database ---- */
 
+/* What health measured long ago goes, a few runs at a time, so that the file of a node does not
+ * grow for ever. A tag or a baseline keeps a run. Nothing waits for it. */
+static void health_forget_old(struct command *command, const char *path) {
+  struct database *database = NULL;
+  struct run_list runs;
+  struct error ignored = {0};
+  const int64_t before_ns =
+      (int64_t)clock_read_ns(CLOCK_REALTIME) - (int64_t)(KEPT_DAYS * NS_PER_DAY);
+  if (database_open_waiting(path, DATABASE_WRITE, FORGET_WAIT_MS, &database, &ignored) !=
+      STATUS_OK) {
+    return;
+  }
+  if (old_health_runs_read(database, "health", before_ns, FORGET_RUNS, &command->arena, &runs,
+                           &ignored) == STATUS_OK &&
+      runs.count > 0) {
+    (void)!runs_delete(database, &runs, &ignored);
+  }
+  database_close(database);
+}
+
 enum status health_database(struct command *command, const char **path, char **scratch,
                             struct error *err) {
   struct record *record = NULL;
@@ -74,6 +97,7 @@ enum status health_database(struct command *command, const char **path, char **s
   }
   record_close(record);
   if (status == STATUS_OK) {
+    health_forget_old(command, *path);
     return status;
   }
   struct error none = {0};

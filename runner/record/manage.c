@@ -91,21 +91,38 @@ enum status run_to_delete_read(struct database *database, int64_t run, struct ar
   return status;
 }
 
+/* Every row of the statement, which is finalized. */
+static enum status manage_read_runs(struct statement *statement, struct arena *arena,
+                                    struct run_list *runs, enum status status, struct error *err) {
+  size_t capacity = 0;
+  *runs = (struct run_list){0};
+  while (statement_next(statement, &status, err)) {
+    runs->runs = arena_grow(arena, runs->runs, runs->count, &capacity, sizeof *runs->runs);
+    struct run_ref *run = &runs->runs[runs->count++];
+    run->id = sqlite3_column_int64(statement->stmt, 0);
+    (void)snprintf(run->uuid, sizeof run->uuid, "%s", statement_text(statement, 1));
+  }
+  statement_finalize(statement);
+  return status;
+}
+
 enum status running_runs_read(struct database *database, const char *host, struct arena *arena,
                               struct run_list *runs, struct error *err) {
   struct statement statement;
-  size_t capacity = 0;
-  *runs = (struct run_list){0};
-  enum status status = statement_prepare(database, "manage/running_runs", &statement, err);
+  const enum status status = statement_prepare(database, "manage/running_runs", &statement, err);
   statement_bind_text(&statement, ":host", host);
-  while (statement_next(&statement, &status, err)) {
-    runs->runs = arena_grow(arena, runs->runs, runs->count, &capacity, sizeof *runs->runs);
-    struct run_ref *run = &runs->runs[runs->count++];
-    run->id = sqlite3_column_int64(statement.stmt, 0);
-    (void)snprintf(run->uuid, sizeof run->uuid, "%s", statement_text(&statement, 1));
-  }
-  statement_finalize(&statement);
-  return status;
+  return manage_read_runs(&statement, arena, runs, status, err);
+}
+
+enum status old_health_runs_read(struct database *database, const char *scenario, int64_t before_ns,
+                                 size_t limit, struct arena *arena, struct run_list *runs,
+                                 struct error *err) {
+  struct statement statement;
+  const enum status status = statement_prepare(database, "manage/old_health_runs", &statement, err);
+  statement_bind_text(&statement, ":scenario", scenario);
+  statement_bind_int(&statement, ":before", before_ns);
+  statement_bind_int(&statement, ":limit", (int64_t)limit);
+  return manage_read_runs(&statement, arena, runs, status, err);
 }
 
 static enum status manage_add_deleted(struct database *database, const struct run_list *runs,

@@ -42,6 +42,10 @@ enum status run_to_delete_read(struct database *database, int64_t run, struct ar
 /* The runs of that host that are recorded as running: each is being measured, or was killed. */
 enum status running_runs_read(struct database *database, const char *host, struct arena *arena,
                               struct run_list *runs, struct error *err) CHECK_RESULT;
+/* The oldest untagged runs of that scenario that began before, limit of them at most. */
+enum status old_health_runs_read(struct database *database, const char *scenario, int64_t before_ns,
+                                 size_t limit, struct arena *arena, struct run_list *runs,
+                                 struct error *err) CHECK_RESULT;
 /* Delete the runs with everything that no other run has, in one transaction, from baselines too. */
 enum status runs_delete(struct database *database, const struct run_list *runs,
                         struct error *err) CHECK_RESULT;

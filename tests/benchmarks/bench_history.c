@@ -45,7 +45,8 @@ static const struct question VERBS[] = {
     {{"diff"}, 0.3, 0},
     {{"diff", "run:40", "run:41"}, 0.3, 0},
     {{"diff", "--by", "driver_version", "--from", "570.86.15", "--to", "580.65.06"}, 3, 0},
-    {{"check", "--baseline", "first"}, 3, 1},
+    {{"check", "baseline:first"}, 3, 1},
+    {{"check", "--fleet"}, 3, 1},
     {{"history", "device_to_host_memcpy_ce*"}, 3, 0},
     {{"outliers"}, 3, 0},
     {{"outliers", "--all"}, 3, 0},
@@ -65,14 +66,21 @@ static const struct question VERBS[] = {
                "WHERE id = 50)"},
      0.3,
      0},
-    {{"query",
-      "SELECT run, case_name, gbps FROM v_run_case WHERE case_name = (SELECT name FROM bench_case "
-      "WHERE id = 50) AND node = 'node03'"},
+    {{"query", "SELECT driver_version, runs, gbps FROM v_driver WHERE case_name GLOB "
+               "'host_to_device_memcpy_ce/*gpu0/*'"},
      0.3,
      0},
-    {{"query", "SELECT run, count(*) FROM v_run_case WHERE started_at >= '2026-09-01' AND "
-               "started_at < '2026-10-01' "
-               "GROUP BY run"},
+    {{"query", "SELECT driver_version, runs, gbps FROM v_driver WHERE node = 'node03'"}, 3, 0},
+    {{"query", "SELECT run, gbps FROM v_run_case WHERE case_name = "
+               "'host_to_device_memcpy_ce/numa0:pinned-gpu0/128MiB' AND node = 'node03'"},
+     0.3,
+     0},
+    {{"query", "SELECT run, count(*) FROM v_run_case WHERE started_at_ns BETWEEN "
+               "strftime('%s', '2026-09-01') * 1000000000 AND strftime('%s', '2026-10-01') * "
+               "1000000000 GROUP BY run"},
+     0.3,
+     0},
+    {{"query", "SELECT node, gpu, value, first_seen FROM v_fact_seen WHERE fact = 'vbios'"},
      0.3,
      0},
 };

@@ -24,6 +24,13 @@ SELECT r.id, r.uuid FROM run r JOIN environment e ON e.id = r.environment
 WHERE r.status = 'running' AND r.origin = 'measured' AND e.host_name = :host
 ORDER BY r.id;
 
+-- name: old_health_runs
+-- Of the scenario of that name, begun before :before: without a tag, a baseline or a fleet.
+SELECT r.id, r.uuid FROM run r JOIN scenario s ON s.id = r.scenario
+WHERE s.name = :scenario AND r.started_at_ns < :before AND r.tag IS NULL AND r.fleet IS NULL AND r.status <> 'running'
+  AND r.id NOT IN (SELECT run FROM baseline)
+ORDER BY r.started_at_ns LIMIT :limit;
+
 -- name: run_words
 -- Names of runs, for completion: the newest runs, every tag, driver and baseline.
 SELECT word FROM (

@@ -81,6 +81,40 @@ static void runs_are_kept_by_name(void **state) {
   fixture_free(fixture);
 }
 
+/* 30 days of health in a file: what is older goes, the oldest first, but for what has a tag. */
+static void old_health_runs_are_found(void **state) {
+  struct fixture *fixture = fixture_new();
+  struct database *database = NULL;
+  struct arena arena = {0};
+  struct run_list runs;
+  struct error err = {0};
+  (void)state;
+  for (int i = 0; i < 5; i++) {
+    fixture->info.tag = i == 1 ? "kept" : NULL;
+    fixture->info.launch = NULL; /* of no fleet */
+    fixture_record_run(fixture, 1);
+  }
+  fixture_execute(
+      fixture->path,
+      "UPDATE run SET started_at_ns = id WHERE id < 5; UPDATE scenario SET name = 'health'");
+  fixture_execute(fixture->path,
+                  "INSERT INTO baseline (name, run, set_at_ns) VALUES ('good', 3, 0)");
+  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_int_equal(old_health_runs_read(database, "health", 100, 9, &arena, &runs, &err),
+                   STATUS_OK);
+  assert_int_equal(runs.count, 2);
+  assert_int_equal(runs.runs[0].id, 1);
+  assert_int_equal(runs.runs[1].id, 4);
+  assert_int_equal(old_health_runs_read(database, "health", 100, 1, &arena, &runs, &err),
+                   STATUS_OK);
+  assert_int_equal(runs.count, 1);
+  assert_int_equal(old_health_runs_read(database, "other", 100, 9, &arena, &runs, &err), STATUS_OK);
+  assert_int_equal(runs.count, 0);
+  database_close(database);
+  arena_fini(&arena);
+  fixture_free(fixture);
+}
+
 static void copy_has_the_latest_schema(void **state) {
   struct fixture *fixture = fixture_new();
   struct database *database = NULL;
@@ -109,6 +143,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_outlive_their_trials),
       cmocka_unit_test(runs_are_kept_by_name),
+      cmocka_unit_test(old_health_runs_are_found),
       cmocka_unit_test(copy_has_the_latest_schema),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
