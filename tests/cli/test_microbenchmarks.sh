@@ -127,6 +127,15 @@ begin 'copies in graphs beside calls, and which way moves pieces fastest'
 reproduce graphs graphs=6 --only host_one --set 'host_one.size=["64KiB", "1MiB"]'
 expect_out '^host_one,numa0:pinned-gpu0,ce,65536,[0-9.]+,[0-9.]+,1(\.0+[0-9]*)?,'
 expect_value 0 results.db "select count(*) from v_case where block = 'host_one' and (not verified or not gated)"
+if command -v sqlite3 >/dev/null; then
+  # Two steps are planted: the deeper one is named.
+  run_ok run graphs --only host_one --set host_one.graph=false --set host_one.direction='["forward", "reverse"]' \
+    --set 'host_one.size=["1MiB", "2MiB"]' "${small[@]/results.db/fall.db}"
+  sqlite3 fall.db "update case_run set median_ns = median_ns * (2 + (bench_case in (select bench_case from flow where source_place = 'gpu')))
+    where bench_case in (select bench_case from flow where size_bytes = 2097152)"
+  run_ok explain --db fall.db
+  expect_out 'gpu0-numa0:pinned: 2,097,152 bytes: -[56][0-9] % against 1,048,576; 1 more'
+fi
 reproduce kv-map kv-map=4 --only calls --only graph --only kernel --set calls.piece_size=4KiB \
   --set graph.piece_size=4KiB --set kernel.piece_size=4KiB --set calls.pieces=16 --set graph.pieces=16 --set kernel.pieces=16
 expect_out '^numa0:pinned-gpu0,16,8,4096,4096,(loop|batch|graph|kernel),'

@@ -108,12 +108,11 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- action: Measure the sizes around it: haul query --saved steps lists them all. Compare with graph = true or false,
 --   and with another method.
 -- source: the results themselves
-SELECT NULL AS gpu, n > 0 AS bad, coalesce(text, 'no rate falls') AS evidence
-FROM (SELECT count(*) AS n,
-        (SELECT printf('%s: %,d bytes: %.0f %% against %,d', s.path, s.size_bytes, s.change_percent, s.size_bytes_before)
-           || CASE count(*) WHEN 1 THEN '' ELSE '; ' || (count(*) - 1) || ' more' END
-         FROM v_step s WHERE s.run = (SELECT run FROM explained) ORDER BY s.change_percent LIMIT 1) AS text
-      FROM v_step WHERE run = (SELECT run FROM explained))
+SELECT NULL AS gpu, n > 0 AS bad,
+  coalesce(text || CASE n WHEN 1 THEN '' ELSE '; ' || (n - 1) || ' more' END, 'no rate falls') AS evidence
+FROM (SELECT (SELECT count(*) FROM v_step WHERE run = (SELECT run FROM explained)) AS n,
+        (SELECT printf('%s: %,d bytes: %.0f %% against %,d', path, size_bytes, change_percent, size_bytes_before)
+         FROM v_step WHERE run = (SELECT run FROM explained) ORDER BY change_percent LIMIT 1) AS text)
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: link_errors
