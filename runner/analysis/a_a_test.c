@@ -2,6 +2,8 @@
 
 #include "engine/base/arena.h"
 
+#include <stdlib.h>
+
 /* splitmix64 (Steele, Lea and Flood 2014). */
 static uint64_t a_a_random(uint64_t *state) {
   uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
@@ -79,7 +81,7 @@ static void a_a_split_case(const struct diff_case *whole, const struct parts *pa
   uint32_t *runs = room->runs + at;
   size_t counts[2] = {0, 0};
   *split = *whole;
-  split->a_not_ok = split->b_not_ok = split->b_corrupt = 0;
+  split->a_not_ok = split->b_not_ok = split->corrupt = 0;
   for (size_t half = 0; half < 2; half++) {
     for (size_t i = 0; i < whole->a.count; i++) {
       if (parts->in_second[a_a_part(&whole->a, i, parts->by_run)] == (half == 1)) {
@@ -111,6 +113,30 @@ static void a_a_split_once(const struct diff_case *cases, size_t count,
   result->judged += summary.tests;
 }
 
+static int a_a_compare_times(const void *a, const void *b, void *started) {
+  const int64_t *times = started;
+  const uint32_t x = *(const uint32_t *)a;
+  const uint32_t y = *(const uint32_t *)b;
+  return times[x] != times[y] ? (times[x] > times[y]) - (times[x] < times[y]) : (x > y) - (x < y);
+}
+
+/* The earlier half of the runs against the later. */
+static void a_a_split_in_time(const struct diff_case *cases, size_t count,
+                              const struct diff_options *options, struct parts *parts,
+                              const struct room *room, struct a_a_result *result) {
+  struct a_a_result halves = {0};
+  struct diff_options independent = *options;
+  independent.independent = true;
+  qsort_r(parts->numbers, parts->count, sizeof *parts->numbers, a_a_compare_times,
+          (void *)(uintptr_t)cases[0].started);
+  for (size_t i = 0; i < parts->count; i++) {
+    parts->in_second[parts->numbers[i]] = i >= parts->count / 2;
+  }
+  a_a_split_once(cases, count, &independent, parts, room, &halves);
+  result->in_time_judged = halves.judged;
+  result->in_time_reported = halves.false_positives;
+}
+
 struct a_a_result a_a_test(const struct diff_case *cases, size_t count,
                            const struct diff_options *options, size_t splits, uint64_t seed) {
   struct a_a_result result = {0};
@@ -136,6 +162,9 @@ struct a_a_result a_a_test(const struct diff_case *cases, size_t count,
   for (; result.splits < splits; result.splits++) {
     a_a_shuffle(&parts, &seed);
     a_a_split_once(cases, count, options, &parts, &room, &result);
+  }
+  if (result.by_run && cases[0].started != NULL) {
+    a_a_split_in_time(cases, count, options, &parts, &room, &result);
   }
   arena_fini(&arena);
   return result;

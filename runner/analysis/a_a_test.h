@@ -4,7 +4,11 @@
  * machine and driver, so every change that the diff reports between them is a false positive. Where
  * the side has four runs or more, whole runs are split, else processes, which see nothing of how
  * runs differ. Each goes to the same half in all cases, so that what its cases share stays
- * together. */
+ * together.
+ *
+ * Random halves are mixed in time, and so silent about a level that drifts or wanders. Where the
+ * times of runs are known, the earlier half is also held against the later one, as if runs were
+ * independent: what that reports, a side that is measured after the other would show too. */
 #ifndef HAUL_RUNNER_ANALYSIS_A_A_TEST_H
 #define HAUL_RUNNER_ANALYSIS_A_A_TEST_H
 
@@ -17,6 +21,8 @@ struct a_a_result {
   size_t runs;             /* of the side */
   bool by_run;             /* runs were split */
   size_t false_positives;  /* of them, those reported as changed */
+  size_t in_time_judged;   /* cases, of the earlier half against the later; 0 = not known */
+  size_t in_time_reported;
 };
 
 /* Splits side a of the cases; side b is not read. The same seed gives the same result. */

@@ -1,9 +1,9 @@
-/* Which cases are corrupt on side b, or not ok more often than on side a, beyond chance.
+/* Which cases are corrupt, or not ok more often on side b than on side a, beyond chance.
  *
- * A case that was corrupt in any process of b is broken, whatever it was on side a: wrong data is
- * never chance, and never usual. A case that now and then fails does so on both sides, and more
- * often on one of them in half of all comparisons: it must fail in a larger share, and one of two
- * tests says so at 5 %, false discoveries over all cases:
+ * A case that was corrupt in any process of either side is broken: wrong data is never chance and
+ * never usual, and nothing can be compared with it. A case that now and then fails does so on both
+ * sides, and more often on one of them in half of all comparisons: it must fail in a larger share,
+ * and one of two tests says so at 5 %, false discoveries over all cases:
  *   Fisher's, of the processes of both sides;
  *   where a never failed, the binomial test against the share in which all other cases of a failed,
  *   of those that were ok at least once: where none did, one failure is enough. */
@@ -59,7 +59,7 @@ void broken_find(const struct diff_case *cases, size_t count, double false_disco
   }
   (void)fdr_q_values(p, count, p);
   for (size_t i = 0; i < count; i++) {
-    broken[i] = p[i] <= false_discovery_rate || cases[i].b_corrupt > 0;
+    broken[i] = p[i] <= false_discovery_rate || cases[i].corrupt > 0;
   }
   arena_fini(&arena);
 }

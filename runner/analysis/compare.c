@@ -191,12 +191,8 @@ static void compare_set_confounded(const struct measured *measured, const enum s
     comparison->confounded = "One run per side, of two tools: neither run-to-run variation nor the "
                              "tools can be told from the driver's effect";
   } else if (a->runs == 1 && b->runs == 1) {
-    comparison->confounded =
-        arena_format(&comparison->arena,
-                     "One run per side: run-to-run variation cannot be told from the driver's "
-                     "effect; to decide, "
-                     "haul run %s --tag TAG, four more times per side, in turn",
-                     compare_scenario_word(measured->runs[run_b].scenario));
+    comparison->confounded = "One run per side: run-to-run variation cannot be told from the "
+                             "driver's effect";
   } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
     comparison->confounded =
         arena_format(&comparison->arena,
@@ -300,9 +296,11 @@ static void compare_set_needed(struct comparison *comparison) {
       continue;
     }
     comparison->undecided++;
-    comparison->unit = row->result.unit > comparison->unit ? row->result.unit : comparison->unit;
+    const bool by_run = row->result.doubt == DIFF_DOUBT_ONE_RUN;
+    const enum diff_unit unit = by_run ? DIFF_UNIT_RUN : row->result.unit;
+    comparison->unit = unit > comparison->unit ? unit : comparison->unit;
     for (size_t s = 0; s < SIDES; s++) {
-      const unsigned units = (unsigned)row->result.units[s];
+      const unsigned units = by_run ? row->sides[s].runs : (unsigned)row->result.units[s];
       unsigned *least = &comparison->units_least[s];
       *least = !any || units < *least ? units : *least;
       const unsigned alone = row->result.needed_alone[s];
@@ -389,12 +387,14 @@ static void compare_keep_only(const struct measured *measured, const char *only,
   size_t kept = 0;
   memset(summary->verdicts, 0, sizeof summary->verdicts);
   memset(summary->provisional, 0, sizeof summary->provisional);
+  memset(summary->doubts, 0, sizeof summary->doubts);
   comparison->judged_count = comparison->row_count;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     if (measured_case_matches(&measured->cases[row->bench], only)) {
       summary->verdicts[row->result.verdict]++;
       summary->provisional[row->result.verdict] += row->result.is_provisional;
+      summary->doubts[row->result.doubt] += row->result.verdict != VERDICT_SAME;
       comparison->tested_count += isnan(row->result.p) ? 0 : 1;
       comparison->flaky_count += compare_is_flaky(row);
       comparison->rows[kept++] = *row;
@@ -436,8 +436,13 @@ static void compare_judge(const struct measured *measured, const struct compare_
   diff.looks = comparison->looks;
   struct diff_result *results = arena_array(&arena, comparison->row_count, sizeof *results);
   diff_compare(comparison->inputs, comparison->row_count, &diff, results, &comparison->summary);
+  struct distribution_change *distributions =
+      arena_array(&arena, comparison->row_count, sizeof *distributions);
+  distribution_compare(comparison->inputs, comparison->row_count, &diff, results,
+                       &comparison->summary, distributions);
   for (size_t i = 0; i < comparison->row_count; i++) {
     comparison->rows[i].result = results[i];
+    comparison->rows[i].distribution = distributions[i];
     compare_set_change(&comparison->rows[i], &results[i]);
     if (results[i].unit == DIFF_UNIT_NODE) {
       comparison->judged = "Judged by node: each is compared with itself, and the nodes' changes "
@@ -448,6 +453,7 @@ static void compare_judge(const struct measured *measured, const struct compare_
   }
   arena_fini(&arena);
   compare_merge_renamed(measured, comparison);
+  compare_groups(measured, options->only, &diff, comparison);
   compare_keep_only(measured, options->only, comparison);
   compare_set_needed(comparison);
   if (comparison->row_count > 1) { /* none is NULL */

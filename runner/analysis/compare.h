@@ -17,6 +17,7 @@
 #define HAUL_RUNNER_ANALYSIS_COMPARE_H
 
 #include "runner/analysis/diff.h"
+#include "runner/analysis/distribution.h"
 #include "runner/record/measured.h"
 #include "runner/statistics/shape.h"
 
@@ -65,6 +66,7 @@ struct comparison_row {
   enum figure figure;
   struct comparison_side sides[SIDES];
   struct diff_result result;
+  struct distribution_change distribution;
   double delta; /* smallest change that matters */
   enum delta_source delta_from;
   /* Change of the figure, b over a - 1, with its 95 % interval; NAN as in diff_result. */
@@ -88,6 +90,32 @@ struct comparison_condition {
   int gpu;                 /* of a check; -1 = of none */
   unsigned runs[SIDES];    /* of which it holds */
   unsigned results[SIDES]; /* that were slowed; else 0 */
+};
+
+/* What the cases of a group have in common. Where two groups have the same cases, the first kind
+ * counts. */
+#define GROUP_KIND_LIST(X)                                                                         \
+  X(GROUP_ALL, "all")                                                                              \
+  X(GROUP_DIRECTION, "direction") /* "host to GPU" */                                              \
+  X(GROUP_LINK, "link")                                                                            \
+  X(GROUP_GPU, "gpu")                                                                              \
+  X(GROUP_NODE, "node")                                                                            \
+  X(GROUP_BLOCK, "block")
+ENUM_NAMES_DECLARE(group_kind, GROUP_KIND_LIST)
+
+/* Three cases or more on both sides, judged together as one (diff_group.h); the false discovery
+ * rate is that of all groups. */
+struct comparison_group {
+  enum group_kind kind;
+  const char *what; /* "gpu2" */
+  size_t case_count;
+  struct diff_result result; /* of the mean change, of rates */
+  double delta;              /* the mean of those of its cases */
+  bool is_kept;              /* `only` has all of its cases */
+  /* Reported, and worth a line: its cases that are not reported changed too, and most of them are
+   * in no other group that is news. */
+  bool is_news;
+  const size_t *rows; /* while the groups are made */
 };
 
 struct comparison_total {
@@ -117,6 +145,8 @@ struct comparison {
   const struct comparison_condition *conditions; /* those of one side first */
   size_t condition_count;
   /* What the changed cases have in common (conclusion.h): conclusions_add(). */
+  struct comparison_group *groups; /* strongest evidence first */
+  size_t group_count;
   const struct conclusion *conclusions;
   size_t conclusion_count;
   bool simulated;

@@ -29,6 +29,8 @@ struct pairing {
   struct arena scratch;
   size_t row_capacity, input_capacity;
   double *values;             /* one per median: never moves */
+  double *tails;              /* of the values */
+  bool has_tails;             /* of every value */
   uint32_t *processes, *runs; /* of the values */
   size_t value_count;
   /* By process.id, from 1 in the order in which they are met; 0 = not yet met. */
@@ -41,7 +43,8 @@ struct pairing {
   /* Texts of environments as numbers, equal for equal texts. */
   const uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
   struct marks boots, hosts, gpus;
-  bool by_node; /* of the current case */
+  bool by_node;     /* of the current case */
+  int64_t *started; /* by run */
 };
 
 /* ---- counting distinct boots, hosts and GPUs ---- */
@@ -190,6 +193,8 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
     p->processes[p->value_count] = pairs_process_number(p, median->process);
     p->runs[p->value_count] =
         p->by_node ? p->host_of[measured->runs[median->run].environment] : median->run;
+    p->tails[p->value_count] = log(median->tail);
+    p->has_tails = p->has_tails && median->tail > 0;
     p->values[p->value_count++] = log(median->ns);
     taken.count++;
     if (median->run != last_run) {
@@ -269,12 +274,20 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   const struct measured_case *bench = &p->measured->cases[row.bench];
   row.figure = bench->figure;
   row.delta = figure_margin(bench, p->options->margin, &row.delta_from);
-  struct diff_case input = {.delta = row.delta, .paired = p->by_node};
+  struct diff_case input = {
+      .delta = row.delta, .paired = p->by_node, .started = p->by_node ? NULL : p->started};
+  const size_t first = p->value_count;
+  p->has_tails = true;
   input.a = pairs_take_side(p, entries, count, SIDE_A, &row.sides[SIDE_A]);
   input.b = pairs_take_side(p, entries, count, SIDE_B, &row.sides[SIDE_B]);
+  for (size_t s = 0; s < SIDES; s++) {
+    input.tails[s] = p->has_tails ? p->tails + first + (s == SIDE_B ? input.a.count : 0) : NULL;
+  }
   input.a_not_ok = row.sides[SIDE_A].not_ok;
   input.b_not_ok = row.sides[SIDE_B].not_ok;
-  input.b_corrupt = row.sides[SIDE_B].by_status[CASE_CORRUPT];
+  for (size_t s = 0; s < SIDES; s++) {
+    input.corrupt += row.sides[s].by_status[CASE_CORRUPT];
+  }
   diff_families(bench->method, pairs_path_kind(bench), bench->size_bytes, input.families);
   row.hardware = one_of_many ? pairs_hardware(p, &entries[0]) : NULL;
   input.incomparable = incomparable != NULL ? incomparable : pairs_other_model(p, entries, count);
@@ -445,6 +458,7 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
       .options = options,
       .comparison = comparison,
       .values = arena_array(arena, measured->median_count, sizeof(double)),
+      .tails = arena_array(arena, measured->median_count, sizeof(double)),
       .processes = arena_array(arena, measured->median_count, sizeof(uint32_t)),
       .runs = arena_array(arena, measured->median_count, sizeof(uint32_t)),
       .boot_of = analysis_equal_environments(measured, true, arena),
@@ -452,7 +466,11 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
       .boots = pairs_new_marks(arena, environments),
       .hosts = pairs_new_marks(arena, environments),
       .gpus = pairs_new_marks(arena, environments * ANALYSIS_GPUS_MAX),
+      .started = arena_array(arena, measured->run_count, sizeof(int64_t)),
   };
+  for (size_t i = 0; i < measured->run_count; i++) {
+    p.started[i] = measured->runs[i].started_at_ns;
+  }
   const size_t processes = (size_t)pairs_largest_process(measured) + 1;
   p.process_numbers = arena_array(&p.scratch, processes, sizeof *p.process_numbers);
   p.process_ids = arena_array(arena, processes, sizeof *p.process_ids);

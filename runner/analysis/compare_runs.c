@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { TAILS_MAX = 250000 };
 enum { SPLITS_USUAL = 20, LIST_MAX = 700, VALUES_SHOWN = 8 };
 /* One seed, one result: nobody should be able to try until it looks well. */
 #define A_A_SEED UINT64_C(1)
@@ -208,8 +209,9 @@ static enum status compare_find_reasons(struct database *database, struct compar
     struct comparison_row *row = &result->comparison->rows[i];
     const enum verdict verdict = row->result.verdict;
     if (verdict == VERDICT_BROKEN) {
-      const struct comparison_side *b = &row->sides[SIDE_B];
-      status = measured_reason(result->measured, database, b->not_ok_run, b->not_ok_bench,
+      const bool in_b = row->sides[SIDE_B].not_ok > 0;
+      const struct comparison_side *side = &row->sides[in_b ? SIDE_B : SIDE_A];
+      status = measured_reason(result->measured, database, side->not_ok_run, side->not_ok_bench,
                                &row->reason, err);
       continue;
     }
@@ -311,6 +313,12 @@ enum status compare_runs(struct database *database, struct compare_request *requ
   if (status == STATUS_OK && !compare_any_matches(result->measured, request->filter.only)) {
     status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"",
                        request->filter.only != NULL ? request->filter.only : "*");
+  }
+  if (status == STATUS_OK) {
+    /* Tails stand in no index: of more results than that, they would take most of the time. */
+    if (result->measured->median_count <= TAILS_MAX) {
+      status = measured_load_errors(result->measured, database, err);
+    }
   }
   if (status == STATUS_OK) {
     request->compare.only = request->filter.only;

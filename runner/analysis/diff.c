@@ -4,6 +4,8 @@
 #include "runner/analysis/diff_priors.h"
 #include "runner/statistics/rank_test.h"
 #include "runner/statistics/robust.h"
+#include "runner/statistics/shape.h"
+#include "runner/statistics/time_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,15 +16,21 @@ ENUM_NAMES_DEFINE(verdict, VERDICT_LIST)
 ENUM_NAMES_DEFINE(diff_method, DIFF_METHOD_LIST)
 ENUM_NAMES_DEFINE(diff_test, DIFF_TEST_LIST)
 ENUM_NAMES_DEFINE(diff_unit, DIFF_UNIT_LIST)
+ENUM_NAMES_DEFINE(diff_doubt, DIFF_DOUBT_LIST)
 
 /* What is known of a case while it is tested. */
 struct work {
   bool testable;
   enum diff_unit unit;
   struct process_sample a_units, b_units; /* what counts as one observation */
+  bool paired;                            /* by node, or by runs in turn */
   struct process_sample differences;      /* paired: of the units, over the root of 2; else empty */
-  double unlike;      /* paired: mean of what was cut off of two nodes and more */
-  struct sample a, b; /* their summaries */
+  double unlike;                          /* of nodes: mean of what was cut off of two and more */
+  struct time_order order;                /* of the runs, where their times are known */
+  bool mixed;                             /* units at two levels, both on one side */
+  double walk_p;       /* as p, of a level that is a random walk from run to run */
+  double run_variance; /* of one run each, from earlier runs; 0 = not known */
+  struct sample a, b;  /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
   double delta;      /* ln */
@@ -81,15 +89,10 @@ static struct process_sample diff_units(const struct process_sample *side, enum 
   return runs;
 }
 
-/* The summaries of both sides become such that the spread of their difference is that of the pairs'
- * differences. */
-static void diff_pair_units(struct work *work, struct unit_room *room) {
-  const size_t count = work->a.count;
-  double *differences = room->values + room->used;
+/* Of nodes, what changed unlike the others is cut off: "paired" in diff.h. */
+static void diff_cut_differences(struct work *work, double *differences, size_t count) {
   double *scratch = sample_values_new(count);
-  for (size_t i = 0; i < count; i++) {
-    differences[i] = scratch[i] = work->a_units.values[i] - work->b_units.values[i];
-  }
+  memcpy(scratch, differences, count * sizeof *scratch);
   const double middle = sample_median_in_place(scratch, count);
   for (size_t i = 0; i < count; i++) {
     scratch[i] = differences[i] - middle;
@@ -103,31 +106,87 @@ static void diff_pair_units(struct work *work, struct unit_room *room) {
     const double step = fmin(fmax(away, -most), most);
     cut += step != away;
     whole += (away - step) / (double)count;
-    differences[i] = (middle + step) / sqrt(2);
+    differences[i] = middle + step;
   }
   work->unlike = cut > 1 ? whole : 0;
   free(scratch);
+}
+
+/* The summaries of both sides become such that the spread of their difference is that of the pairs'
+ * differences. */
+static void diff_pair_units(struct work *work, struct unit_room *room) {
+  const size_t count = work->a.count;
+  double *differences = room->values + room->used;
+  for (size_t i = 0; i < count; i++) {
+    differences[i] = work->a_units.values[i] - work->b_units.values[i];
+  }
+  if (work->unit == DIFF_UNIT_NODE) {
+    diff_cut_differences(work, differences, count);
+  }
+  for (size_t i = 0; i < count; i++) {
+    differences[i] /= sqrt(2);
+  }
   room->used += count;
   work->differences = (struct process_sample){
       .values = differences, .count = count, .processes = work->a_units.processes};
   const struct sample sample = diff_sample(&work->differences);
-  work->a.variance = work->b.variance = sample.variance;
+  const double df = (double)count - 1;
+  work->a.variance = work->b.variance = sample.variance * df / (df - work->order.trend_df);
   work->a.mean = work->b.mean + sqrt(2) * sample.mean;
+}
+
+/* Whether the units of a case are at two levels, both of which one side has. values: room for twice
+ * as many. */
+static bool diff_has_mixed_modes(const struct work *work, double delta, double *values) {
+  const struct process_sample *sides[2] = {&work->a_units, &work->b_units};
+  size_t count = 0;
+  for (size_t s = 0; s < 2; s++) {
+    memcpy(values + count, sides[s]->values, sides[s]->count * sizeof *values);
+    count += sides[s]->count;
+  }
+  const struct shape shape = shape_find(values, count, delta, values + count);
+  size_t low[2] = {0, 0};
+  for (size_t s = 0; s < 2; s++) {
+    for (size_t i = 0; i < sides[s]->count; i++) {
+      low[s] += sides[s]->values[i] < (shape.low + shape.high) / 2;
+    }
+  }
+  return shape.kind == SHAPE_TWO_MODES &&
+         ((low[0] > 0 && low[0] < sides[0]->count) || (low[1] > 0 && low[1] < sides[1]->count));
+}
+
+/* What counts as one observation, and whether each of a is one with one of b. */
+static void diff_set_units(const struct diff_case *c, struct unit_room *room, struct work *work) {
+  double *values = room->values + room->used;
+  uint32_t *numbers = room->numbers + room->used;
+  work->a_units = diff_units(&c->a, work->unit, room);
+  work->b_units = diff_units(&c->b, work->unit, room);
+  const size_t a_count = work->a_units.count;
+  work->paired = c->paired;
+  work->mixed = diff_has_both_sides(c) &&
+                diff_has_mixed_modes(work, log1p(c->delta), room->values + room->used);
+  if (work->unit == DIFF_UNIT_RUN && c->started != NULL && diff_has_both_sides(c)) {
+    work->order = time_order_apply(values, numbers, a_count, values + a_count, numbers + a_count,
+                                   work->b_units.count, c->started);
+    work->paired = work->order.paired;
+  }
+  work->a = diff_sample(&work->a_units);
+  work->b = diff_sample(&work->b_units);
+  if (work->paired) {
+    diff_pair_units(work, room);
+  }
 }
 
 static void diff_start(const struct diff_case *c, struct unit_room *room, struct work *work,
                        struct diff_result *result) {
-  const bool by_run = process_sample_count_runs(&c->a) > 1 || process_sample_count_runs(&c->b) > 1;
+  const bool several = process_sample_count_runs(&c->a) > 1 || process_sample_count_runs(&c->b) > 1;
+  const bool by_run = several || c->run_df > 0;
   *work = (struct work){.unit = c->paired ? DIFF_UNIT_NODE
                                 : by_run  ? DIFF_UNIT_RUN
-                                          : DIFF_UNIT_PROCESS};
-  work->a_units = diff_units(&c->a, work->unit, room);
-  work->b_units = diff_units(&c->b, work->unit, room);
-  work->a = diff_sample(&work->a_units);
-  work->b = diff_sample(&work->b_units);
-  if (c->paired) {
-    diff_pair_units(work, room);
-  }
+                                          : DIFF_UNIT_PROCESS,
+                        .walk_p = NAN,
+                        .run_variance = several ? 0 : c->run_variance};
+  diff_set_units(c, room, work);
   *result = (struct diff_result){.change = NAN,
                                  .change_low = NAN,
                                  .change_high = NAN,
@@ -140,7 +199,12 @@ static void diff_start(const struct diff_case *c, struct unit_room *room, struct
   work->delta = log1p(c->delta);
   work->sd = NAN;
   work->pooled_variance = effect_pooled_variance(&work->a, &work->b, &work->pooled_df);
-  work->pooled_df = c->paired ? (double)work->a.count - 1 : work->pooled_df;
+  if (work->paired) {
+    work->pooled_df = (double)work->a.count - 1 - work->order.trend_df;
+  } else if (work->run_variance > 0) {
+    work->pooled_variance = work->run_variance;
+    work->pooled_df = c->run_df;
+  }
   work->difference = work->a.mean - work->b.mean;
   if (diff_has_both_sides(c)) {
     result->change = expm1(work->difference);
@@ -165,7 +229,9 @@ static struct effect diff_welch(const struct work *work) {
   struct effect effect =
       one_sided ? effect_moderated(&work->a, &work->b, &none) : effect_welch(&work->a, &work->b);
   const size_t fewer = work->a.count < work->b.count ? work->a.count : work->b.count;
-  effect.df = one_sided ? work->pooled_df : (double)fewer - 1;
+  if (one_sided || work->a.count != work->b.count) {
+    effect.df = one_sided ? work->pooled_df : (double)fewer - 1;
+  }
   return effect;
 }
 
@@ -192,27 +258,52 @@ static struct effect diff_paired(const struct work *work) {
       effect_moderated(&work->a, &one, work->prior.known ? &work->prior.both : &none);
   effect.difference = work->difference;
   effect.error *= sqrt(2 / n) / sqrt(1 / n + 1);
+  if (work->unit == DIFF_UNIT_RUN) {
+    effect.error *= sqrt(work->order.trend_inflation);
+    effect.df -= work->order.trend_df;
+  }
   return effect;
 }
 
-static void diff_test_means(const struct diff_case *c, double alpha, struct work *work,
-                            struct diff_result *result) {
+/* Sides that are not in turn: whether the order of time may explain their difference. */
+static bool diff_is_blocked(const struct work *work) {
+  return !work->paired && work->order.walk > 1 / (double)work->a.count + 1 / (double)work->b.count;
+}
+
+/* The effect, of a level that is a random walk from run to run. Of its spread within a side, most
+ * is in one slow wave (the eigenvalues of its covariance fall with the square of their number),
+ * which is worth two to three degrees of freedom a side, however many runs there are. */
+static struct effect diff_walk(const struct work *work, struct effect effect) {
+  if (diff_is_blocked(work)) {
+    effect.error *=
+        sqrt(work->order.walk / (1 / (double)work->a.count + 1 / (double)work->b.count));
+    effect.df = fmin(effect.df, DIFF_WALK_DF);
+  }
+  return effect;
+}
+
+static void diff_test_means(const struct diff_case *c, double alpha, bool wanders,
+                            struct work *work, struct diff_result *result) {
   const struct diff_prior *prior = &work->prior;
-  const bool paired = work->unit == DIFF_UNIT_NODE;
-  struct effect effect = paired         ? diff_paired(work)
+  struct effect effect = work->paired   ? diff_paired(work)
                          : prior->known ? effect_moderated(&work->a, &work->b, &prior->both)
                                         : diff_welch(work);
-  if (!paired && prior->known && work->a.count != work->b.count && work->a.count > 1 &&
-      work->b.count > 1) {
+  if (work->run_variance > 0) {
+    effect = (struct effect){work->difference, sqrt(2 * work->run_variance), work->pooled_df};
+  } else if (!work->paired && prior->known && work->a.count != work->b.count && work->a.count > 1 &&
+             work->b.count > 1) {
     const struct effect apart = effect_moderated_welch(&work->a, &work->b, &prior->a, &prior->b);
     if (diff_half_width(&apart) > diff_half_width(&effect)) {
       effect = apart;
     }
   }
   effect.error = sqrt(effect.error * effect.error + diff_extra_variance(c, work));
+  effect = wanders ? diff_walk(work, effect) : effect;
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   result->p = effect_p(&effect, work->delta);
+  const struct effect walk = diff_walk(work, effect);
+  work->walk_p = effect_p(&walk, work->delta);
   work->interval = effect_interval(&effect, 1 - alpha);
   work->same = effect_is_equivalent(&effect, work->delta, alpha) &&
                fabs(work->difference + work->unlike) < work->delta;
@@ -228,6 +319,9 @@ static void diff_test_ranks(double alpha, struct work *work, struct diff_result 
       rank_test_difference(a->values, a->count, b->values, b->count, 1 - alpha, &work->interval);
   (void)rank_test_difference(a->values, a->count, b->values, b->count, 1 - 2 * alpha, &narrow);
   work->same = narrow.low > -work->delta && narrow.high < work->delta;
+  work->walk_p = work->order.walk > 2 / (double)a->count + 2 / (double)b->count
+                     ? 1
+                     : result->p; /* ranks know no more */
 }
 
 /* The share of every error rate that one look may spend. */
@@ -236,12 +330,12 @@ static double diff_share_of_look(const struct diff_options *options) {
 }
 
 static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
-                           struct work *work, struct diff_result *result) {
+                           bool wanders, struct work *work, struct diff_result *result) {
   const double alpha = 0.05 * diff_share_of_look(options);
   work->sd = diff_spread(work);
   switch (options->method) {
   case DIFF_MODERATED:
-    diff_test_means(c, alpha, work, result);
+    diff_test_means(c, alpha, wanders, work, result);
     break;
   case DIFF_RANK:
     diff_test_ranks(alpha, work, result);
@@ -258,17 +352,18 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
 }
 
 static void diff_set_priors(const struct diff_case *cases, struct work *work, size_t count,
-                            struct arena *arena) {
+                            bool apart, struct arena *arena) {
   struct prior_case *learning = arena_array(arena, count, sizeof *learning);
   struct diff_prior *priors = arena_array(arena, count, sizeof *priors);
   for (size_t i = 0; i < count; i++) {
-    learning[i] = (struct prior_case){.families = work[i].testable ? cases[i].families : NULL,
+    const bool teaches = !apart && work[i].testable && work[i].run_variance == 0;
+    learning[i] = (struct prior_case){.families = teaches ? cases[i].families : NULL,
                                       .unit = work[i].unit,
                                       .a = work[i].a_units,
                                       .b = work[i].b_units,
                                       .a_sample = work[i].a,
                                       .b_sample = work[i].b};
-    if (work[i].unit == DIFF_UNIT_NODE) { /* one sample */
+    if (work[i].paired) { /* one sample */
       learning[i].a = work[i].differences;
       learning[i].b = (struct process_sample){.count = 0};
       learning[i].b_sample = (struct sample){.count = 0};
@@ -277,6 +372,33 @@ static void diff_set_priors(const struct diff_case *cases, struct work *work, si
   diff_learn_priors(learning, count, priors, arena);
   for (size_t i = 0; i < count; i++) {
     work[i].prior = priors[i];
+  }
+}
+
+/* The mean of the steps of all cases (time_order.h), by its standard error: cases that see the same
+ * noise tell as much as one does. */
+static void diff_set_order(const struct work *work, size_t count,
+                           const struct diff_options *options, struct diff_summary *summary) {
+  double known = 0;
+  double steps = 0;
+  double variance = 0;
+  double dependence = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (work[i].testable && isfinite(work[i].order.steps) && diff_is_blocked(&work[i])) {
+      known++;
+      steps += work[i].order.steps;
+      variance += work[i].order.steps_variance;
+      dependence += work[i].prior.known ? work[i].prior.dependence : 1;
+    }
+  }
+  summary->independent = options->independent;
+  summary->dependence = known > 0 ? dependence / known : 1;
+  if (known > 0) {
+    const double alike = 1 / known + (1 - 1 / known) * summary->dependence;
+    const double error = 2 * sqrt(variance / known * alike);
+    const double mean = steps / known;
+    summary->independent = options->independent || mean - error >= DIFF_STEPS_LEAST;
+    summary->wanders = !options->independent && mean < DIFF_STEPS_LEAST && mean + error < 1;
   }
 }
 
@@ -380,24 +502,69 @@ static void diff_set_broken(const struct diff_case *cases, struct work *work, si
 /* Too little for a change to be reported for good: a slow mode of one process in three looks like a
  * change too often, and so does one of three runs. Where one side has runs enough, the other, of
  * which one is held against how they spread, needs no more. */
-static bool diff_is_provisional(const struct diff_case *c, const struct work *work) {
+static bool diff_has_few(const struct diff_case *c, const struct work *work) {
   const size_t fewer = c->a.count < c->b.count ? c->a.count : c->b.count;
   const size_t more_units = work->a.count > work->b.count ? work->a.count : work->b.count;
-  return fewer < DIFF_PROCESSES_FIRM ||
-         (work->unit == DIFF_UNIT_RUN && more_units < DIFF_PROCESSES_FIRM);
+  return work->run_variance > 0 ? work->pooled_df < DIFF_PROCESSES_FIRM - 1
+                                : fewer < DIFF_PROCESSES_FIRM || (work->unit == DIFF_UNIT_RUN &&
+                                                                  more_units < DIFF_PROCESSES_FIRM);
+}
+
+/* ---- two modes ---- */
+
+/* One in so many ways to deal the units to the sides puts them where they are. */
+static double diff_permutation_p(const struct work *work) {
+  const double a = (double)work->a.count;
+  const double b = (double)work->b.count;
+  return 2 * exp(lgamma(a + 1) + lgamma(b + 1) - lgamma(a + b + 1));
+}
+
+/* Why a verdict is provisional. walk_q: of walk_p. mixed: how many cases come at two levels: of so
+ * many, and one more, the case would be one that has one level on either side by chance. */
+static enum diff_doubt diff_find_doubt(const struct diff_case *c, const struct work *work,
+                                       enum verdict verdict, double walk_q, bool independent,
+                                       size_t mixed, double rate) {
+  const bool reported = verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+  if (!reported && verdict != VERDICT_SAME) {
+    return DIFF_DOUBT_NONE;
+  }
+  if (work->unit == DIFF_UNIT_PROCESS) {
+    return DIFF_DOUBT_ONE_RUN;
+  }
+  if (!reported) {
+    return DIFF_DOUBT_NONE;
+  }
+  if (diff_has_few(c, work)) {
+    return DIFF_DOUBT_FEW;
+  }
+  if (walk_q > rate && !independent) {
+    return DIFF_DOUBT_ORDER;
+  }
+  const bool is_chance =
+      work->run_variance == 0 && mixed > 0 && diff_permutation_p(work) * (double)(mixed + 1) > rate;
+  return is_chance ? DIFF_DOUBT_MODES : DIFF_DOUBT_NONE;
 }
 
 static void diff_judge(const struct diff_case *cases, const struct work *work, size_t count,
                        const struct diff_options *options, struct diff_result *results,
-                       struct diff_summary *summary) {
+                       struct diff_summary *summary, struct arena *arena) {
   const double rate = options->false_discovery_rate;
+  size_t mixed = 0;
+  double *walk_q = arena_array(arena, count, sizeof *walk_q);
   size_t rejected = 0;
+  for (size_t i = 0; i < count; i++) {
+    walk_q[i] = work[i].walk_p / diff_share_of_look(options);
+    mixed += work[i].mixed;
+  }
+  (void)fdr_q_values(walk_q, count, walk_q);
   for (size_t i = 0; i < count; i++) {
     const enum verdict verdict = diff_verdict(&cases[i], &work[i], &results[i], rate);
     results[i].verdict = verdict;
-    results[i].is_provisional = (verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED) &&
-                                diff_is_provisional(&cases[i], &work[i]);
+    results[i].doubt =
+        diff_find_doubt(&cases[i], &work[i], verdict, walk_q[i], summary->independent, mixed, rate);
+    results[i].is_provisional = results[i].doubt != DIFF_DOUBT_NONE;
     summary->provisional[verdict] += results[i].is_provisional;
+    summary->doubts[results[i].doubt] += verdict != VERDICT_SAME;
     rejected += work[i].testable && results[i].q <= rate;
   }
   /* The level that a further rejection would be held to. */
@@ -405,7 +572,7 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   const double alpha = rate * diff_share_of_look(options) * (double)(rejected + 1) / tests;
   for (size_t i = 0; i < count; i++) {
     if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT ||
-        results[i].is_provisional) {
+        (results[i].is_provisional && results[i].verdict != VERDICT_SAME)) {
       diff_ask_for_more(&cases[i], &work[i], alpha < rate ? alpha : rate, &results[i]);
       if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].delta &&
           results[i].units_needed < summary->rank_processes_least) {
@@ -450,19 +617,23 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   struct work *work = arena_array(&arena, count, sizeof *work);
   double *p = arena_array(&arena, count, sizeof *p);
   size_t values = 0;
+  size_t most = 0;
   for (size_t i = 0; i < count; i++) {
-    values += cases[i].a.count + cases[i].b.count;
+    const size_t own = cases[i].a.count + cases[i].b.count;
+    values += own;
+    most = own > most ? own : most;
   }
-  struct unit_room room = {arena_array(&arena, 2 * values, sizeof *room.values),
+  struct unit_room room = {arena_array(&arena, 2 * (values + most), sizeof *room.values),
                            arena_array(&arena, 2 * values, sizeof *room.numbers), 0};
   *summary = (struct diff_summary){.shift = diff_middle_shift(cases, count, &arena)};
   for (size_t i = 0; i < count; i++) {
     diff_start(&cases[i], &room, &work[i], &results[i]);
   }
-  diff_set_priors(cases, work, count, &arena);
+  diff_set_priors(cases, work, count, options->apart, &arena);
+  diff_set_order(work, count, options, summary);
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
-      diff_test_case(&cases[i], options, &work[i], &results[i]);
+      diff_test_case(&cases[i], options, summary->wanders, &work[i], &results[i]);
     }
     p[i] = results[i].p;
   }
@@ -476,6 +647,6 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
                         summary);
   }
   diff_set_broken(cases, work, count, options, &arena);
-  diff_judge(cases, work, count, options, results, summary);
+  diff_judge(cases, work, count, options, results, summary, &arena);
   arena_fini(&arena);
 }

@@ -24,7 +24,8 @@
  * certain of both tests counts: a pooled variance is nearly that of the larger side. No standard
  * deviation is taken as less than DIFF_SPREAD_MIN, so that two equal values are no certainty. Where
  * there are too few cases to learn from (diff_priors.h), Welch's test is used with the degrees of
- * freedom of the smaller side: few values do not tell Satterthwaite which side is noisier. Method
+ * freedom of the smaller side where the sides differ in number: few values do not tell
+ * Satterthwaite which side is noisier. Method
  * "rank": rank_test.h. The false discovery rate is kept at 5 % over the whole diff.
  *
  * Sides that are judged again and again as they grow get a wrong verdict sooner or later. Who
@@ -32,15 +33,25 @@
  * rate (Bonferroni): q and the levels of intervals and of equivalence, so that the rates hold over
  * all looks together, whenever one stops.
  *
+ * Time: runs of both sides that were made in turn are judged as pairs, from three on. Where one
+ * side follows the other, the steps within the sides tell whether runs are independent. If not, or
+ * if that is not known, the level may be a random walk (time_order.h).
+ *
+ * A verdict is provisional where it has one of these doubts, the first that holds:
+ *   ONE_RUN  each side is one run, and earlier runs do not tell how runs differ; also SAME
+ *   FEW      a side has fewer than DIFF_PROCESSES_FIRM processes, or neither as many runs
+ *   ORDER    one side follows the other, and the change is not beyond what a random walk makes
+ *   MODES    a floor from permutations: units dealt to the sides at random fall as they did with
+ *            probability 2 / C(n, n_a). Where k other cases have two levels on one side, k + 1
+ *            times that must be at most 5 %, or the case may be one more with one level on either
+ *
  * Verdicts, the first that holds:
- *   BROKEN               some process of b was corrupt, or a larger share of them failed, crashed
- *                        or hung, beyond chance (broken.c)
+ *   BROKEN               some process of either side was corrupt, or a larger share of those of b
+ *                        failed, crashed or hung, beyond chance (broken.c)
  *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side
- *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than delta; provisional with fewer
- *                        than DIFF_PROCESSES_FIRM processes on a side, or runs on the side that
- *                        has most, where they are the unit
+ *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than delta
  *   SAME                 equivalent: the 90 % interval lies inside delta (TOST); of nodes of which
  *                        several changed unlike the others, their whole mean does too
  *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX units per side would decide
@@ -57,6 +68,8 @@
 
 #define DIFF_SHARE_COMMON 0.9
 #define DIFF_NODE_SPREADS 4.0
+#define DIFF_WALK_DF      5.0
+#define DIFF_STEPS_LEAST  0.9  /* of runs that count as independent: time_order.h */
 #define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
@@ -93,14 +106,30 @@ ENUM_NAMES_DECLARE(diff_test, DIFF_TEST_LIST)
   X(DIFF_UNIT_NODE, "node")
 ENUM_NAMES_DECLARE(diff_unit, DIFF_UNIT_LIST)
 
+/* Why a verdict is provisional. */
+#define DIFF_DOUBT_LIST(X)                                                                         \
+  X(DIFF_DOUBT_NONE, "none")                                                                       \
+  X(DIFF_DOUBT_FEW, "few")         /* processes or runs: DIFF_PROCESSES_FIRM */                    \
+  X(DIFF_DOUBT_ONE_RUN, "one_run") /* a side, and nothing tells how runs differ */                 \
+  X(DIFF_DOUBT_ORDER, "order")     /* of one side, then of the other, as a level that wanders */   \
+  X(DIFF_DOUBT_MODES, "modes")     /* so many cases have two that one has them by chance */
+ENUM_NAMES_DECLARE(diff_doubt, DIFF_DOUBT_LIST)
+
 struct diff_case {
   struct process_sample a, b; /* ln of the median time of one iteration in ns */
   /* Cases with similar variances, narrow to wide: method x path x size class, method x path,
    * method. */
   uint32_t families[DIFF_FAMILY_LEVELS];
+  /* By value: ln of the 95th percentile of a process's trials over their median; NULL = not known.
+   */
+  const double *tails[2];
   double delta;              /* relative: 0.01 */
   size_t a_not_ok, b_not_ok; /* processes that tried and have no value */
-  size_t b_corrupt;          /* of them, with wrong data */
+  size_t corrupt;            /* of them, with wrong data */
+  const int64_t *started;    /* of the runs, by their numbers: any unit; NULL = not known */
+  /* Of the means of runs of this case on this machine, from earlier ones; df 0 = not known. It
+   * counts where each side is one run. */
+  double run_variance, run_df;
   bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
@@ -112,10 +141,11 @@ struct diff_result {
   double change_low, change_high; /* 95 % interval, of all looks; NAN where there is none */
   double p, q;                    /* NAN where nothing was tested; q with all looks */
   enum diff_unit unit;
-  size_t units[2];          /* of a and b */
-  double sd;                /* between units, relative; NAN = not known */
-  double df;                /* of the test */
-  bool is_provisional;      /* REGRESSED or IMPROVED on few units */
+  size_t units[2]; /* of a and b */
+  double sd;       /* between units, relative; NAN = not known */
+  double df;       /* of the test */
+  enum diff_doubt doubt;
+  bool is_provisional;      /* there is a doubt */
   unsigned units_needed;    /* per side, for INSUFFICIENT and provisional ones; else 0 */
   unsigned needed_alone[2]; /* of a or b, while the other side stays as it is; 0 = no number */
 };
@@ -123,6 +153,8 @@ struct diff_result {
 struct diff_options {
   enum diff_method method;
   double false_discovery_rate; /* 0.05 */
+  bool apart;                  /* no case learns its variance from others */
+  bool independent;            /* runs are known to be, in whatever order */
   unsigned looks;              /* how often these sides are judged, at most; 0 = once */
 };
 
@@ -130,10 +162,15 @@ struct diff_summary {
   struct shift shift; /* of the middle case */
   /* Share of the cases with an interval whose interval holds the shift; NAN = there are none. */
   double shift_share;
+  /* What the runs of a side, in the order of time, say of all cases: they are independent; the
+   * level wanders or drifts. Neither = not known. */
+  bool independent, wanders;
+  double dependence;    /* of the cases, mean; 1 = not known */
   bool shift_is_common; /* nearly all do: DIFF_SHARE_COMMON, and the shift's interval excludes 0 */
   size_t tests;
   size_t verdicts[verdict_name_count];
   size_t provisional[verdict_name_count]; /* of those */
+  size_t doubts[diff_doubt_name_count];   /* of those that are REGRESSED or IMPROVED */
   /* Method "rank": fewest processes per side with which a case could be reported that is the only
    * one to change, and how many of the tested cases have fewer; else 0. */
   unsigned rank_processes_least;

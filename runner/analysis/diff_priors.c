@@ -86,6 +86,7 @@ static void priors_learn(const struct learning *l, const struct member *members,
   double of_b = dependence;
   learnt.a = priors_fit(l, members, count, OF_A, &of_a);
   learnt.b = priors_fit(l, members, count, OF_B, &of_b);
+  learnt.dependence = dependence;
   for (size_t i = 0; i < count; i++) {
     struct diff_prior *prior = &l->priors[members[i].index];
     if (!prior->known) {

@@ -20,6 +20,7 @@ struct prior_case {
 
 struct diff_prior {
   bool known;
+  double dependence;                /* of the cases: dependence.h */
   struct variance_prior both, a, b; /* of the sides together, and of each */
 };
 

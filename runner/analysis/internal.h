@@ -24,6 +24,9 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
                         const struct compare_options *options, struct comparison *comparison);
 /* compare_shapes.c: fills the shapes of all sides. */
 void compare_set_shapes(const struct measured *measured, struct comparison *comparison);
+/* compare_groups.c: fills groups, from rows that are judged and in the order of pairing. */
+void compare_groups(const struct measured *measured, const char *only,
+                    const struct diff_options *options, struct comparison *comparison);
 /* compare_facts.c: fills facts and, but for the processes, totals. The boot_id is left out of the
  * facts: boots are counted. */
 void compare_environments(const struct measured *measured, const enum side *sides,

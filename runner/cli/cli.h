@@ -42,7 +42,7 @@ struct command {
   int64_t date_ns; /* since 1970 */
   bool date_given;
   bool expects, force, gpus_missing, list, yes;
-  bool fail_on_given, fails[verdict_name_count];
+  bool fail_on_given, fails[verdict_name_count], fails_distribution;
   unsigned fleet_fails;       /* bit i: enum fleet_reason i */
   const char *tests;          /* of nvbandwidth, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define FAIL_ON_NAME_(id, name) name,
-static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "suspect", "partial",
-                                            "different", "slow", NULL};
+static const char *const FAIL_ON_NAMES[] = {
+    VERDICT_LIST(FAIL_ON_NAME_) "distribution", "suspect", "partial", "different", "slow", NULL};
 
 static bool verb_check_take_fail_on(const struct option_use *use) {
   struct command *command = use->command;
@@ -24,6 +24,8 @@ static bool verb_check_take_fail_on(const struct option_use *use) {
     command->fleet_fails |= of_fleet ? 1U << reason : 0;
     if (strcmp(name, "suspect") == 0) {
       command->suspect = true;
+    } else if (strcmp(name, "distribution") == 0) {
+      command->fails_distribution = command->fail_on_given = true;
     } else if (verdict_parse(name, &verdict)) {
       command->fails[verdict] = command->fail_on_given = true;
     } else if (!of_fleet) {
@@ -53,8 +55,10 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
      "data (default: HAUL_EXPECT, then ~/.config/haul/expect.toml)",
      verb_check_take_expect, .optional = true},
     {"fail-on", "VERDICTS",
-     "exit with 1 on these verdicts, separated by commas (default: regressed,broken,missing); "
-     "suspect adds provisional ones, with fewer than 4 processes on a side, or runs on both",
+     "exit with 1 on these verdicts, separated by commas (default: "
+     "regressed,broken,missing,distribution); distribution: a longer tail, a wider spread or more "
+     "results at the slower of two levels; "
+     "suspect adds provisional ones, as where each side is one run",
      .take = verb_check_take_fail_on, .names = FAIL_ON_NAMES},
     {"fleet", NULL,
      "the nodes of the fleet that was measured last: exit with 1 where one is missing, partial, "
@@ -94,6 +98,7 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
     command->fails[VERDICT_REGRESSED] = true;
     command->fails[VERDICT_BROKEN] = true;
     command->fails[VERDICT_MISSING] = true;
+    command->fails_distribution = true;
   }
 }
 
@@ -103,6 +108,25 @@ static enum status verb_check_judge(struct command *command, const struct compar
   const size_t *verdicts = comparison->summary.verdicts;
   const size_t parts = command->suspect ? comparison->alone_count : comparison->alone_certain;
   size_t suspects = 0;
+  for (size_t i = 0; i < comparison->group_count; i++) {
+    const struct comparison_group *group = &comparison->groups[i];
+    const bool counts =
+        group->is_kept && command->fails[group->result.verdict] &&
+        (group->result.verdict == VERDICT_REGRESSED || group->result.verdict == VERDICT_IMPROVED);
+    suspects += counts && group->is_news && group->result.is_provisional && !command->suspect;
+    if (counts && (command->suspect || !group->result.is_provisional)) {
+      command->code = EXIT_REGRESSED;
+      return STATUS_OK;
+    }
+  }
+  for (size_t i = 0; i < comparison->row_count && command->fails_distribution; i++) {
+    const struct distribution_change *change = &comparison->rows[i].distribution;
+    suspects += change->is_worse && change->is_provisional && !command->suspect;
+    if (change->is_worse && (command->suspect || !change->is_provisional)) {
+      command->code = EXIT_REGRESSED;
+      return STATUS_OK;
+    }
+  }
   if (command->fails[VERDICT_REGRESSED] && parts > 0) {
     command->code = EXIT_REGRESSED;
     return STATUS_OK;
@@ -121,10 +145,8 @@ static enum status verb_check_judge(struct command *command, const struct compar
              "suspect fails on that");
   }
   if (suspects > 0) {
-    say_note(
-        &command->common,
-        "%zu provisional: a side has fewer than 4 processes%s; --fail-on suspect fails on that",
-        suspects, comparison->judged != NULL ? ", or neither has 4 runs" : "");
+    say_note(&command->common, "%zu provisional: %s; --fail-on suspect fails on that", suspects,
+             diff_provisional_words(comparison));
   }
   if (command->strict &&
       suspects + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {

@@ -235,6 +235,7 @@ enum status measured_load_errors(struct measured *measured, struct database *dat
       }
       if (m < measured->median_count && measured->medians[m].bench == i) {
         measured->medians[m].error = sqlite3_column_double(statement.stmt, 1);
+        measured->medians[m].tail = sqlite3_column_double(statement.stmt, 2);
         next = m + 1;
       }
     }

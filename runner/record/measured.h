@@ -112,6 +112,7 @@ struct measured_median {
   double error; /* measured_load_errors(): standard error of ns from its trials, relative; 0 = not
                    known */
   bool above_peak; /* faster than its peak allows: not to be compared with others */
+  double tail;     /* as error: 95th percentile of the trials over the median; 0 = not known */
 };
 
 /* Why such a median is not compared. */
@@ -174,7 +175,7 @@ bool measured_run_is_own(const struct measured *measured, size_t run, const void
  * of settings that come to a case included; NULL = all. */
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) CHECK_RESULT;
-/* After it, the error of each median, which its index does not have. */
+/* After it, the error and the tail of each median, which its index does not have. */
 enum status measured_load_errors(struct measured *measured, struct database *database,
                                  struct error *err) CHECK_RESULT;
 /* Whether measured_load() would take the case with that `only`. */

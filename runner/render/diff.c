@@ -47,7 +47,9 @@ static void diff_say_sentences(const struct diff_view *view, bool causes) {
   }
   for (size_t i = 0; i < view->layout.sentence_count; i++) {
     const struct diff_sentence *sentence = &view->layout.sentences[i];
-    const bool verdict = sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_ALONE;
+    const bool verdict =
+        sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_GROUP ||
+        sentence->kind == SENTENCE_DISTRIBUTION || sentence->kind == SENTENCE_ALONE;
     if ((verdict || sentence->kind == SENTENCE_ENVIRONMENT) == causes) {
       document_say(view->document,
                    verdict                                ? diff_verdict_tone(sentence->verdict)
@@ -79,6 +81,12 @@ static void diff_say_a_a(struct document *document, const struct a_a_result *a_a
     document_say(
         document, TONE_NONE, "%s: splits within %s see nothing of the difference between runs",
         a_a->runs == 1 ? "One run" : "Fewer than four runs", a_a->runs == 1 ? "the run" : "runs");
+  }
+  if (a_a->in_time_reported > 0) {
+    document_say(document, TONE_WARN,
+                 "The later half of the runs differs from the earlier in %zu of %zu cases: the "
+                 "level drifts or wanders. Measure A and B in turn",
+                 a_a->in_time_reported, a_a->in_time_judged);
   }
 }
 
@@ -371,7 +379,10 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   strbuf_init(&text, NOTES_MAX);
   diff_delta_words(&text, comparison);
   diff_say_text(document, &text);
-  strbuf_append(&text, diff_provisional_words(comparison));
+  const char *provisional = diff_provisional_words(comparison);
+  if (provisional[0] != '\0') {
+    strbuf_printf(&text, "?: provisional, as %s", provisional);
+  }
   diff_say_text(document, &text);
   strbuf_fini(&text);
 }

@@ -76,13 +76,17 @@ void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_M
 }
 
 const char *diff_provisional_words(const struct comparison *comparison) {
-  const size_t *provisional = comparison->summary.provisional;
-  if (provisional[VERDICT_REGRESSED] + provisional[VERDICT_IMPROVED] == 0) {
-    return "";
+  static const char *const WORDS[diff_doubt_name_count] = {
+      [DIFF_DOUBT_ONE_RUN] = "each side is one run",
+      [DIFF_DOUBT_FEW] = "a side has fewer than 4 processes, or neither has 4 runs",
+      [DIFF_DOUBT_ORDER] = "one side was measured after the other, and the level may have drifted",
+      [DIFF_DOUBT_MODES] = "cases with two levels are common, and these may be by chance",
+  };
+  const char *words = "";
+  for (size_t d = 1; d < diff_doubt_name_count; d++) {
+    words = comparison->summary.doubts[d] > 0 && words[0] == '\0' ? WORDS[d] : words;
   }
-  return comparison->judged == NULL
-             ? "?: provisional, as a side has fewer than 4 processes"
-             : "?: provisional, as a side has fewer than 4 processes, or neither has 4 runs";
+  return words;
 }
 
 void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
@@ -191,13 +195,16 @@ void diff_counts_text(const size_t verdicts[verdict_name_count],
   text[0] = '\0';
   for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
     const size_t count = verdicts[ORDER[i]];
+    const size_t doubtful =
+        provisional != NULL && ORDER[i] != VERDICT_SAME ? provisional[ORDER[i]] : 0;
     if (count > 0 && length < DIFF_COUNTS_MAX) {
-      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s",
-                                 length > 0 ? ", " : "", count, verdict_text(ORDER[i]));
+      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s%s",
+                                 length > 0 ? ", " : "", count, verdict_text(ORDER[i]),
+                                 doubtful > 0 && doubtful == count ? "?" : "");
     }
-    if (provisional != NULL && provisional[ORDER[i]] > 0 && length < DIFF_COUNTS_MAX) {
-      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, " (%zu provisional)",
-                                 provisional[ORDER[i]]);
+    if (doubtful > 0 && doubtful < count && length < DIFF_COUNTS_MAX) {
+      length +=
+          (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, " (%zu provisional)", doubtful);
     }
   }
 }
@@ -244,6 +251,44 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
       strbuf_printf(text, "; %.0f %% of the cases agree with it",
                     floor(100 * comparison->summary.shift_share));
     }
+  }
+}
+
+void diff_group_sentence(struct strbuf *text, const struct comparison_group *group) {
+  char verdict[DIFF_WORDS_MAX];
+  char change[DIFF_WORDS_MAX];
+  char low[DIFF_WORDS_MAX];
+  char high[DIFF_WORDS_MAX];
+  diff_verdict_words(&group->result, verdict);
+  diff_percent_words(group->result.change, change);
+  diff_percent_words(group->result.change_low, low);
+  diff_percent_words(group->result.change_high, high);
+  strbuf_printf(text,
+                "%s: %s, %s %% speed on average over %zu cases (95 %% CI %s to %s; beyond %.2g %% "
+                "matters)",
+                group->what, verdict, change, group->case_count, low, high, 100 * group->delta);
+}
+
+void diff_distribution_words(struct strbuf *text, const struct comparison_row *row) {
+  const struct distribution_change *change = &row->distribution;
+  const double a = 100 * change->values[SIDE_A];
+  const double b = 100 * change->values[SIDE_B];
+  const char *mark = change->is_provisional ? "?" : "";
+  switch (change->kind) {
+  case DISTRIBUTION_MODE:
+    strbuf_printf(text, "MODE%s: %.0f %% of A and %.0f %% of B at the slower of two levels", mark,
+                  a, b);
+    break;
+  case DISTRIBUTION_TAIL:
+    strbuf_printf(text, "TAIL%s: p95 of the trials %.3g %% above their median in A, %.3g %% in B",
+                  mark, a, b);
+    break;
+  case DISTRIBUTION_JITTER:
+    strbuf_printf(text, "JITTER%s: spread %.2g %% in A, %.2g %% in B", mark, a, b);
+    break;
+  case DISTRIBUTION_SAME:
+  case distribution_name_count:
+    break;
   }
 }
 
@@ -403,6 +448,23 @@ void diff_answer_words(struct strbuf *text, const struct measured *measured,
     strbuf_printf(text, "; %zu %s of %zu %s slower, unlike the other nodes",
                   comparison->alone_count, strings_plural(comparison->alone_count, "part", "parts"),
                   nodes, strings_plural(nodes, "node", "nodes"));
+  }
+  size_t distributions = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    distributions += comparison->rows[i].distribution.kind != DISTRIBUTION_SAME;
+  }
+  if (distributions > 0) {
+    strbuf_printf(text, "; distribution changed in %zu", distributions);
+  }
+  for (size_t i = 0; i < comparison->group_count; i++) {
+    const struct comparison_group *group = &comparison->groups[i];
+    if (group->is_news) {
+      char change[DIFF_WORDS_MAX];
+      diff_percent_words(group->result.change, change);
+      strbuf_printf(text, "; %s %s%s (%s %%)", group->what, verdict_text(group->result.verdict),
+                    group->result.is_provisional ? "?" : "", change);
+      break;
+    }
   }
   for (size_t s = 0; s < SIDES; s++) {
     strbuf_append(text, s == SIDE_A ? ": " : " -> ");

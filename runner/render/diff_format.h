@@ -23,7 +23,7 @@ void diff_figure_words(const struct comparison_row *row, enum side side, char te
 void diff_q_words(double q, char text[DIFF_WORDS_MAX]);
 /* "REGRESSED"; "REGRESSED?" where it is provisional */
 void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
-/* What "?" means; nothing where no verdict is provisional. */
+/* Why changes are provisional; nothing where none is. */
 const char *diff_provisional_words(const struct comparison *comparison);
 /* Appended: with how many processes ranks report something; nothing where all cases have enough. */
 void diff_rank_words(struct strbuf *text, const struct comparison *comparison);
@@ -38,6 +38,11 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row);
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
 /* How many are INCOMPARABLE; *reason: why, and what compares them all the same; NULL = none is. */
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);
+/* Append "host to GPU: REGRESSED, -2.03 % on average over 24 cases (95 % CI -2.51 to -1.55; 1 %
+ * matters)". */
+void diff_group_sentence(struct strbuf *text, const struct comparison_group *group);
+/* Append "JITTER: units differ by 0.1 % in A, 1.5 % in B"; nothing where nothing changed. */
+void diff_distribution_words(struct strbuf *text, const struct comparison_row *row);
 /* "gpu1's host link of n4 alone". */
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
 /* Append the sizes from which on a change matters. */

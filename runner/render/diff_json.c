@@ -22,6 +22,11 @@ static struct cell diff_needed_cell(const struct diff_result *result, enum diff_
                                                           : cell_null();
 }
 
+static struct cell diff_distribution_cell(const struct comparison_row *row, enum side side) {
+  return row->distribution.kind == DISTRIBUTION_SAME ? cell_null()
+                                                     : cell_finite(row->distribution.values[side]);
+}
+
 enum diff_row_use { ROW_BOTH, ROW_FLAT };
 
 /* What is known of a case: X(column, where, cell). ROW_BOTH: a column of CSV and a member of JSON,
@@ -62,7 +67,12 @@ enum diff_row_use { ROW_BOTH, ROW_FLAT };
   X("judged_by", ROW_BOTH, cell_text(diff_unit_text(result->unit)))                                \
   X("runs_a", ROW_FLAT, diff_count_cell(a->runs))                                                  \
   X("runs_b", ROW_FLAT, diff_count_cell(b->runs))                                                  \
-  X("runs_needed", ROW_BOTH, diff_needed_cell(result, DIFF_UNIT_RUN))
+  X("runs_needed", ROW_BOTH, diff_needed_cell(result, DIFF_UNIT_RUN))                              \
+  X("doubt", ROW_BOTH, cell_text(result->is_provisional ? diff_doubt_text(result->doubt) : NULL))  \
+  X("distribution", ROW_FLAT, cell_text(distribution_text(row->distribution.kind)))                \
+  X("distribution_a", ROW_FLAT, diff_distribution_cell(row, SIDE_A))                               \
+  X("distribution_b", ROW_FLAT, diff_distribution_cell(row, SIDE_B))                               \
+  X("distribution_q", ROW_FLAT, cell_finite(row->distribution.q))
 #define DIFF_ROW_NAME(name, use, cell) name,
 #define DIFF_ROW_CELL(name, use, cell) cell,
 #define DIFF_ROW_USE(name, use, cell)  use,
@@ -192,6 +202,16 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
     }
   }
   json_out_boolean(json, "provisional", result->is_provisional);
+  json_out_open(json, "distribution", '{');
+  json_out_text(json, "kind", distribution_text(row->distribution.kind));
+  if (row->distribution.kind != DISTRIBUTION_SAME) {
+    json_out_boolean(json, "worse", row->distribution.is_worse);
+    json_out_boolean(json, "provisional", row->distribution.is_provisional);
+    json_out_real(json, "a", row->distribution.values[SIDE_A]);
+    json_out_real(json, "b", row->distribution.values[SIDE_B]);
+    json_out_real(json, "q", row->distribution.q);
+  }
+  json_out_close(json);
   json_out_text(json, "better", row->figure == FIGURE_RATE ? "more" : "less");
   diff_json_side(json, "a", measured, a);
   diff_json_side(json, "b", measured, b);
@@ -284,6 +304,32 @@ static void diff_json_conclusions(struct json_out *json, const struct comparison
   json_out_close(json);
 }
 
+static void diff_json_groups(struct json_out *json, const struct comparison *comparison) {
+  json_out_open(json, "groups", '[');
+  for (size_t i = 0; i < comparison->group_count; i++) {
+    const struct comparison_group *group = &comparison->groups[i];
+    const struct diff_result *result = &group->result;
+    if (!group->is_kept) {
+      continue;
+    }
+    json_out_open(json, NULL, '{');
+    json_out_text(json, "kind", group_kind_text(group->kind));
+    json_out_text(json, "what", group->what);
+    json_out_integer(json, "cases", (int64_t)group->case_count);
+    json_out_text(json, "verdict", verdict_text(result->verdict));
+    json_out_boolean(json, "provisional", result->is_provisional);
+    json_out_text(json, "doubt", result->is_provisional ? diff_doubt_text(result->doubt) : NULL);
+    json_out_real(json, "speed_percent", 100 * result->change);
+    json_out_real(json, "low_percent", 100 * result->change_low);
+    json_out_real(json, "high_percent", 100 * result->change_high);
+    json_out_real(json, "delta_percent", 100 * group->delta);
+    json_out_real(json, "q", result->q);
+    json_out_text(json, "judged_by", diff_unit_text(result->unit));
+    json_out_close(json);
+  }
+  json_out_close(json);
+}
+
 static void diff_json_counts(struct json_out *json, const char *key,
                              const size_t verdicts[verdict_name_count]) {
   json_out_open(json, key, '{');
@@ -319,6 +365,8 @@ static void diff_json_a_a(struct json_out *json, const struct a_a_result *a_a) {
   json_out_integer(json, "splits_reporting", (int64_t)a_a->splits_reporting);
   json_out_integer(json, "cases", (int64_t)a_a->judged);
   json_out_integer(json, "false_positives", (int64_t)a_a->false_positives);
+  json_out_integer(json, "in_time_cases", (int64_t)a_a->in_time_judged);
+  json_out_integer(json, "in_time_reported", (int64_t)a_a->in_time_reported);
   json_out_close(json);
 }
 
@@ -351,6 +399,7 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_boolean(json, "common", comparison->summary.shift_is_common);
   json_out_close(json);
   diff_json_conclusions(json, comparison, &layout, &layout.arena);
+  diff_json_groups(json, comparison);
   diff_json_facts(json, comparison);
   diff_json_conditions(json, comparison);
   json_out_integer(json, "cases_judged", (int64_t)comparison->judged_count);
@@ -427,7 +476,7 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
                              const struct diff_show *show, enum test_format format, FILE *stream,
                              struct error *err) {
   struct arena arena = {0};
-  const size_t count = comparison->row_count + comparison->alone_count;
+  const size_t count = comparison->row_count + comparison->alone_count + comparison->group_count;
   struct test_case *cases = arena_array(&arena, count, sizeof *cases);
   struct test_property sides[SIDES];
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -454,12 +503,26 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
                      strings_plural(comparison->totals[s].runs, "run", "runs"),
                      comparison->totals[s].which, comparison->totals[s].drivers)};
   }
+  size_t used = comparison->row_count + comparison->alone_count;
+  for (size_t i = 0; i < comparison->group_count; i++) {
+    const struct comparison_group *group = &comparison->groups[i];
+    if (group->is_news) {
+      struct strbuf words;
+      strbuf_init(&words, NOTES_MAX);
+      diff_group_sentence(&words, group);
+      cases[used++] = (struct test_case){
+          "groups", group->what,
+          diff_outcome_of(show, group->result.verdict, group->result.is_provisional),
+          arena_strdup(&arena, words.text)};
+      strbuf_fini(&words);
+    }
+  }
   const struct test_report report = {.name = "haul check",
                                      .version = show->version,
                                      .properties = sides,
                                      .property_count = SIDES,
                                      .cases = cases,
-                                     .case_count = count};
+                                     .case_count = used};
   const enum status status = test_report_write(&report, format, stream, err);
   arena_fini(&arena);
   return status;

@@ -13,6 +13,7 @@ ENUM_NAMES_DEFINE(sentence, DIFF_SENTENCE_LIST)
 
 /* So many times what matters, a change is said that cannot be judged. */
 #define LARGE_CHANGE 5
+enum { DISTRIBUTIONS_SHOWN = 4 };
 enum { TEXT_MAX = 1 << 16, UNANSWERED_MIN = 4, UNANSWERED_NAMED = 3, FACTS_NAMED = 4 };
 
 /* ---- sentences ---- */
@@ -194,6 +195,32 @@ static void layout_set_sentences(struct diff_layout *layout, const struct measur
     strbuf_clear(&text);
     layout_gpu_words(&text, comparison, conclusion->gpu);
     layout_add_sentence(layout, &capacity, SENTENCE_ENVIRONMENT, conclusion->verdict, text.text);
+  }
+  for (size_t i = 0; i < comparison->group_count; i++) {
+    if (comparison->groups[i].is_news) {
+      strbuf_clear(&text);
+      diff_group_sentence(&text, &comparison->groups[i]);
+      layout_add_sentence(layout, &capacity, SENTENCE_GROUP, comparison->groups[i].result.verdict,
+                          text.text);
+    }
+  }
+  size_t distributions = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    strbuf_clear(&text);
+    diff_distribution_words(&text, row);
+    distributions += text.length > 0;
+    if (text.length > 0 && (all || distributions <= DISTRIBUTIONS_SHOWN)) {
+      layout_add_sentence(
+          layout, &capacity, SENTENCE_DISTRIBUTION,
+          row->distribution.is_worse ? VERDICT_REGRESSED : VERDICT_IMPROVED,
+          arena_format(&layout->arena, "%s: %s", measured->cases[row->bench].name, text.text));
+    }
+  }
+  if (distributions > DISTRIBUTIONS_SHOWN && !all) {
+    layout_add_sentence(layout, &capacity, SENTENCE_DISTRIBUTION, VERDICT_SAME,
+                        arena_format(&layout->arena, "and %zu more distributions (-v lists them)",
+                                     distributions - DISTRIBUTIONS_SHOWN));
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
     layout_add_sentence(layout, &capacity, SENTENCE_ALONE, VERDICT_REGRESSED,

@@ -15,13 +15,15 @@ enum { DIFF_FOLD_MIN = 3, DIFF_SMALL_LINES_MAX = 12 };
 
 /* What the reader wants to know before any table. */
 #define DIFF_SENTENCE_LIST(X)                                                                      \
-  X(SENTENCE_CONDITION, "condition")     /* checks that failed, results that may be slowed */      \
-  X(SENTENCE_NOTE, "note")               /* what limits all that follows */                        \
-  X(SENTENCE_CONCLUSION, "conclusion")   /* what the changed cases have in common */               \
-  X(SENTENCE_ALONE, "alone")             /* what changed in one node unlike in the others */       \
-  X(SENTENCE_ENVIRONMENT, "environment") /* what differs there, of what a conclusion names */      \
-  X(SENTENCE_SHIFT, "shift")             /* of the middle case */                                  \
-  X(SENTENCE_RANK, "rank")               /* with how many processes ranks report something */
+  X(SENTENCE_CONDITION, "condition")       /* checks that failed, results that may be slowed */    \
+  X(SENTENCE_NOTE, "note")                 /* what limits all that follows */                      \
+  X(SENTENCE_CONCLUSION, "conclusion")     /* what the changed cases have in common */             \
+  X(SENTENCE_GROUP, "group")               /* what many cases show together */                     \
+  X(SENTENCE_DISTRIBUTION, "distribution") /* of a case: tail, spread, levels */                   \
+  X(SENTENCE_ALONE, "alone")               /* what changed in one node unlike in the others */     \
+  X(SENTENCE_ENVIRONMENT, "environment")   /* what differs there, of what a conclusion names */    \
+  X(SENTENCE_SHIFT, "shift")               /* of the middle case */                                \
+  X(SENTENCE_RANK, "rank")                 /* with how many processes ranks report something */
 ENUM_NAMES_DECLARE(sentence, DIFF_SENTENCE_LIST)
 struct diff_sentence {
   enum sentence kind;

@@ -2,6 +2,7 @@
 
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/sample.h"
+#include "runner/statistics/shape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -141,6 +142,24 @@ static struct score_set robust_measure_set(const struct robust_score *scores, si
                             .robust = robust_measure(scratch, kept, skipped)};
 }
 
+/* Marks the lower of two levels, of less than half of the values, which then are not of the set. */
+static bool robust_mark_level(struct robust_score *scores, size_t count) {
+  double *values = sample_values_new(2 * count);
+  double margin = INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    values[i] = scores[i].value;
+    margin = fmin(margin, -log1p(-scores[i].margin));
+  }
+  const struct shape shape = shape_find(values, count, 0, values + count);
+  const bool found = shape.kind == SHAPE_TWO_MODES && 2 * shape.low_count < count &&
+                     shape.high - shape.low > margin;
+  for (size_t i = 0; i < count && found; i++) {
+    scores[i].low = scores[i].value < (shape.low + shape.high) / 2;
+  }
+  free(values);
+  return found;
+}
+
 void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets) {
   double *scratch = sample_values_new(count);
   size_t lows = 0;
@@ -148,15 +167,17 @@ void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, 
   for (size_t i = 0; i < count; i++) {
     scores[i].low = false;
   }
+  bool marked = count >= ROBUST_AGAIN_COUNT && robust_mark_level(scores, count);
   while (again) {
     struct score_set set = robust_measure_set(scores, count, fitted, scratch);
     set.level = ROBUST_ALPHA / (2 * (double)count * (double)sets);
     const size_t before = lows;
     lows = 0;
     for (size_t i = 0; i < count; i++) {
-      scores[i].low = robust_score_one(&set, &scores[i]) || scores[i].low;
+      scores[i].low = robust_score_one(&set, &scores[i]) || (scores[i].low && !marked);
       lows += scores[i].low;
     }
+    marked = false;
     again = lows > before && count >= ROBUST_AGAIN_COUNT && 2 * lows < count;
   }
   free(scratch);

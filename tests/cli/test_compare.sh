@@ -10,13 +10,13 @@ expect_code 0
 on_second gpu.toml -q --db r.db --processes 5 --tag after
 expect_code 0
 run_ok diff tag:before tag:after --db r.db
-expect_out 'REGRESSED +down/gpu0-numa0:pinned/2MiB'
-expect_out 'REGRESSED +down/gpu0-numa0:pinned/4MiB'
+expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/2MiB'
+expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
-expect_out '^2 regressed, 16 same: 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-equal '2 regressed, 16 same' "$(head -n 1 out | cut -d: -f1)" 'first line'
+expect_out '^2 regressed\?, 16 same: 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
+equal '2 regressed?, 16 same' "$(head -n 1 out | cut -d: -f1)" 'first line'
 expect_out 'driver_version +580.* +590\.44\.01'
-expect_out "^One run per side: run-to-run variation cannot be told from the driver's effect; to decide, haul run gpu --tag TAG, four more"
+expect_out "^One run per side: run-to-run variation cannot be told from the driver's effect"
 expect_out '^(Common change of nearly all|Median change over) 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
@@ -49,9 +49,9 @@ pairs "$faults/noise.toml" before
 pairs "$scratch/gpu2-noise.toml" after
 run_ok diff tag:before tag:after --db pairs.db
 expect_out '^gpu2 as source: [0-9.]+ % slower \(6 of 6 cases\); none of the other 22 cases is$'
-expect_out '^REGRESSED +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
+expect_out '^REGRESSED\? +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
 expect_out '^-v shows every case'
-expect_out '^6 regressed, 22 same: 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
+expect_out '^6 regressed\?, 22 same: 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
 equal 1 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases'
 reject_out $'\033'
 run_ok diff tag:before tag:after --db pairs.db -v
@@ -75,28 +75,28 @@ expect_out '^18 same: '
 run diff tag:lenient tag:before --db delta.db --json
 equal 8 "$(grep -c '"delta_from": "scenario"' out)" 'cases of block down'
 equal 10 "$(grep -c '"delta_from": "usual"' out)" 'others'
-equal 8 "$(grep -c '"delta_percent": 5.0,' out)" 'δ of block down'
+equal 8 "$(sed -n '/"cases": \[/,$p' out | grep -c '"delta_percent": 5.0,')" 'δ of block down'
 run diff tag:before tag:lenient --db delta.db --delta 1
-expect_out '^2 regressed, 16 same: '
+expect_out '^2 regressed\?, 16 same: '
 expect_out '^a change matters beyond 1 %$'
 run query "select distinct block, delta from v_case where tag = 'lenient'" --db delta.db --format csv
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
 
 begin 'check'
-run check tag:before tag:after --db r.db
+run check tag:before tag:after --fail-on suspect --db r.db
 expect_code 1
 expect_out '^REGRESSED'
 run_ok check tag:after tag:before --db r.db
-run check tag:after tag:before --db r.db --fail-on improved
+run check tag:after tag:before --db r.db --fail-on improved,suspect
 expect_code 1
 run_ok check tag:before tag:after --db r.db --only 'up/*'
 run diff tag:before tag:after --db r.db --only 'down/gpu0-numa0:pinned/4MiB'
-expect_out '^Showing 1 of 18 compared cases: 1 regressed: '
+expect_out '^Showing 1 of 18 compared cases: 1 regressed\?: '
 equal "$(grep -o '4MiB .*' by-name)" "$(grep -o '4MiB .*' out)" 'row of --only'
-run check tag:before tag:after --db r.db --format junit
+run check tag:before tag:after --fail-on suspect --db r.db --format junit
 expect_code 1
 expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
-expect_out '<failure message="regressed: -[23]'
+expect_out '<failure message="regressed \(provisional\): -[23]'
 run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
 
 begin 'few processes: provisional, and decisive with --fail-on suspect'
@@ -104,8 +104,8 @@ on_first gpu.toml -q --db few.db --processes 3 --tag a
 on_second gpu.toml -q --db few.db --processes 3 --tag b
 run_ok check tag:a tag:b --db few.db
 expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
-expect_out '^\?: provisional, as a side has fewer than 4 processes'
-expect_out '2 regressed \(2 provisional\)'
+expect_out '^\?: provisional, as each side is one run$'
+expect_out '2 regressed\?'
 expect_err '2 provisional: .*--fail-on suspect'
 expect_err '^haul: [0-9]+ cases are (undecided or )?provisional with so few runs; haul run --decide measures them alone .*, on each side in turn:$'
 expect_err 'A \(driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
@@ -127,7 +127,7 @@ run_ok baseline set good tag:before --db r.db
 expect_err "baseline:good is now run [0-9]+\$"
 run baseline list --db r.db
 expect_out '^good +1 '
-run check baseline:good --db r.db
+run check baseline:good --fail-on suspect --db r.db
 expect_code 1
 run_error 2 'no baseline "god"; there is: good' check baseline:god --db r.db
 run_ok baseline remove good --db r.db
@@ -259,7 +259,7 @@ reject_out '^q:'
 run_ok diff previous latest --db blocks.db -v
 equal 15 "$(grep -c '^INSUFFICIENT' out)" 'lines with -v'
 run_ok diff previous latest --db blocks.db --json
-equal 15 "$(grep -c '"verdict": *"insufficient"' out)" 'cases in JSON'
+equal 15 "$(sed -n '/"cases": \[/,$p' out | grep -c '"verdict": *"insufficient"')" 'cases in JSON'
 run_ok report blocks.html run:2 --against run:1 --db blocks.db
 if grep -q '</span> 14 cases that differ by less than matters' blocks.html; then good; else bad 'no such group on the page'; fi
 
@@ -330,7 +330,7 @@ if command -v sqlite3 >/dev/null; then
   expect_out '^[0-9]+ cases are not compared: B has other GPUs in these places; --any-hardware compares them'
   run_ok check tag:before tag:after --db swap.db
   expect_err '[0-9]+ of 18 cases were not compared: B has other GPUs .*--fail-on incomparable fails on that'
-  run check tag:before tag:after --db swap.db --any-hardware
+  run check tag:before tag:after --fail-on suspect --db swap.db --any-hardware
   expect_code 1
   sqlite3 swap.db "update device set uuid = 'GPU-new' || number where place = 'gpu'
     and environment = (select environment from run where tag = 'after' limit 1)"
@@ -367,7 +367,7 @@ on_first gpu.toml -q --db base.db --processes 5 --tag a2
 on_second gpu.toml -q --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
 run diff tag:a2 tag:b2 --db joint.db
-expect_out '^2 regressed, 16 same: '
+expect_out '^2 regressed\?, 16 same: '
 if command -v sqlite3 >/dev/null; then
   sqlite3 joint.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
   run diff tag:a tag:b --db joint.db --any-hardware

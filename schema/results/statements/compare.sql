@@ -132,11 +132,12 @@ ORDER BY c.run, c.process;
 -- name: errors
 -- The standard error of each of these medians from its trials, relative: that of its 95 % interval; where the
 -- trials do not scatter alike (dips, two levels, a drift), more of them make it no better, and it is their
--- standard deviation.
+-- standard deviation. And how far their slow end is above the median.
 SELECT process,
   max((median_high_ns - median_low_ns) / (2 * 1.96),
     CASE WHEN noise IN ('dips', 'two_modes', 'drift') THEN (p95_ns - p5_ns) / (2 * 1.645) ELSE 0 END)
-    / median_ns
+    / median_ns,
+  p95_ns / median_ns
 FROM case_run INDEXED BY case_run_by_bench_case
 WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs)) AND status = 'ok'
 ORDER BY run, process;

@@ -102,6 +102,28 @@ static void fewer_than_four_processes_cannot_be_split(void **state) {
   assert_true(rate.judged >= 10);
 }
 
+/* A level that drifts is silent in random halves of runs, and loud in halves of time. */
+static void halves_of_time_show_a_drift(void **state) {
+  (void)state;
+  static const uint32_t RUNS[PROCESSES] = {3, 0, 7, 1, 5, 2, 6, 4};
+  static int64_t started[PROCESSES];
+  for (int drifts = 0; drifts < 2; drifts++) {
+    make(0);
+    for (size_t p = 0; p < PROCESSES; p++) {
+      started[RUNS[p]] = (int64_t)p;
+      for (size_t i = 0; i < CASES; i++) {
+        values[i][p] += drifts * 0.01 * (double)p;
+        cases[i].a.runs = RUNS;
+        cases[i].started = started;
+      }
+    }
+    const struct a_a_result rate = a_a_test(cases, CASES, &OPTIONS, 20, 7);
+    assert_true(rate.by_run);
+    assert_int_equal(rate.in_time_judged, CASES);
+    assert_int_equal(rate.in_time_reported, drifts * CASES);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_kind_of_process_reports_nothing),
@@ -109,6 +131,7 @@ int main(void) {
       cmocka_unit_test(a_process_is_in_one_half_in_all_cases),
       cmocka_unit_test(whole_runs_are_split),
       cmocka_unit_test(fewer_than_four_processes_cannot_be_split),
+      cmocka_unit_test(halves_of_time_show_a_drift),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,15 +80,14 @@ static void what_never_failed_is_broken(void **state) {
   broken_find(cases, CASES, 0.05, broken);
   assert_true(!broken[4] && broken[5]);
   /* Wrong data counts however often all others fail. */
-  cases[4].b_corrupt = 1;
+  cases[4].corrupt = 1;
   /* And whatever side a was: corrupt as often, or more often. */
-  cases[5] =
-      (struct diff_case){.a_not_ok = PROCESSES, .b_not_ok = PROCESSES, .b_corrupt = PROCESSES};
+  cases[5] = (struct diff_case){.a_not_ok = PROCESSES, .b_not_ok = PROCESSES, .corrupt = PROCESSES};
   cases[6] = (struct diff_case){.a.count = PROCESSES - 2,
                                 .a_not_ok = 2,
                                 .b.count = PROCESSES - 1,
                                 .b_not_ok = 1,
-                                .b_corrupt = 1};
+                                .corrupt = 1};
   broken_find(cases, CASES, 0.05, broken);
   assert_true(broken[4] && broken[5] && broken[6]);
 }

@@ -115,7 +115,7 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
       {"a", 0, 3, CASE_CORRUPT, VERDICT_BROKEN}, {"b", 0, 4, CASE_CRASHED, VERDICT_BROKEN},
       {"c", 2, 2, CASE_HUNG, VERDICT_SAME},      {"d", 2, 0, CASE_FAILED, VERDICT_SAME},
       {"e", 0, 5, CASE_FAILED, VERDICT_BROKEN},  {"f", 5, 5, CASE_FAILED, VERDICT_INCOMPARABLE},
-      {"g", 5, 0, CASE_CORRUPT, VERDICT_NEW},    {"h", 0, 1, CASE_FAILED, VERDICT_SAME},
+      {"g", 5, 0, CASE_CORRUPT, VERDICT_BROKEN}, {"h", 0, 1, CASE_FAILED, VERDICT_SAME},
       {"i", 1, 2, CASE_CORRUPT, VERDICT_BROKEN}, {"j", 1, 2, CASE_HUNG, VERDICT_SAME},
   };
   struct measured *m = two_drivers();
@@ -179,13 +179,13 @@ static void shapes_of_sides_are_known(void **state) {
  *
  *   delta            ln 1.01 = 0.0099503
  *   standard error   sqrt(2 x (4 e^2 / 3) / 4) = sqrt(2/3) e = 0.0016330
- *   degrees          Welch, as one case teaches nothing, with those of one side: 3
+ *   degrees          Welch, as one case teaches nothing, of equal counts and variances: 6
  *   p                P(t > (d - delta) / error = 0) + P(t > 2 d / error = 12.187)
- *                    = 0.5 + 0.0005948, and q is the same: one test
- *   not SAME         the 90 % interval is d +- 2.35336 x 0.0016330 = d +- 0.0038430, not below
+ *                    = 0.5 + 0.0000093, and q is the same: one test
+ *   not SAME         the 90 % interval is d +- 1.94318 x 0.0016330 = d +- 0.0031732, not below
  *                    delta
- *   95 % interval    d +- 3.18245 x 0.0016330 = d +- 0.0051969; of the rate, whose logarithm falls
- *                    by it, exp(-0.0151472) - 1 = -1.50331 % to exp(-0.0047534) - 1 = -0.47421 %
+ *   95 % interval    d +- 2.44691 x 0.0016330 = d +- 0.0039958; of the rate, whose logarithm falls
+ *                    by it, exp(-0.0139461) - 1 = -1.38493 % to exp(-0.0059545) - 1 = -0.59368 %
  *   more processes   the change is no larger than delta, and no smaller: the power stays at
  *                    5 % with any number, so it is not INSUFFICIENT */
 static void unclear_by_hand(void **state) {
@@ -205,12 +205,12 @@ static void unclear_by_hand(void **state) {
   const struct diff_result *result = &comparison->rows[0].result;
   assert_int_equal(result->verdict, VERDICT_UNCLEAR);
   assert_int_equal(result->test, DIFF_TEST_WELCH);
-  assert_true(fabs(result->df - 3) < 1e-6);
-  assert_true(fabs(result->p - 0.5005948) < 5e-7);
+  assert_true(fabs(result->df - 6) < 1e-6);
+  assert_true(fabs(result->p - 0.5000093) < 5e-7);
   assert_true(fabs(result->q - result->p) < 1e-15);
   assert_true(fabs(comparison->rows[0].change - (1 / 1.01 - 1)) < 1e-9);
-  assert_true(fabs(comparison->rows[0].change_low - -0.0150331) < 1e-6);
-  assert_true(fabs(comparison->rows[0].change_high - -0.0047421) < 1e-6);
+  assert_true(fabs(comparison->rows[0].change_low - -0.0138493) < 1e-6);
+  assert_true(fabs(comparison->rows[0].change_high - -0.0059368) < 1e-6);
   assert_int_equal(result->units_needed, 0);
   assert_int_equal(comparison->summary.verdicts[VERDICT_UNCLEAR], 1);
   assert_int_equal(comparison->units_needed, 0);
@@ -418,7 +418,8 @@ static void one_run_or_boot_a_side_is_warned_of(void **state) {
     } else {
       assert_non_null(comparison->confounded);
       assert_memory_equal(comparison->confounded, CASES[i].begin, strlen(CASES[i].begin));
-      assert_non_null(strstr(comparison->confounded, "haul run test --tag TAG"));
+      assert_true(strncmp(CASES[i].begin, "One boot", 8) != 0 ||
+                  strstr(comparison->confounded, "haul run test --tag TAG") != NULL);
     }
     done(m, comparison);
   }

@@ -274,6 +274,36 @@ static void two_cells_are_not_safe(void **state) {
   assert_int_equal(median_polish_parameters(8, 4), 7);
 }
 
+/* Shares of 52, 60, 100 and 1000 values are slower by 5 %, which spread by 0.5 %: all of them
+ * are low in 19 of 20 fleets, and nothing else. */
+static void a_slow_share_is_low_and_nothing_else(void **state) {
+  (void)state;
+  enum { VALUES_MOST = 1000, TRIALS = 40 };
+  static const size_t COUNTS[] = {52, 60, 100, 1000};
+  static const double SHARES[] = {0, 0.1, 0.2, 0.4};
+  static struct robust_score scores[VALUES_MOST];
+  uint64_t seed = 31;
+  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+    for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
+      const size_t slow = (size_t)round(SHARES[s] * (double)COUNTS[c]);
+      size_t right = 0;
+      for (size_t trial = 0; trial < TRIALS; trial++) {
+        size_t wrong = 0;
+        for (size_t i = 0; i < COUNTS[c]; i++) {
+          scores[i] = (struct robust_score){
+              .value = 0.005 * noise_normal(&seed) + (i < slow ? log(0.95) : 0), .margin = 0.02};
+        }
+        robust_score_all(scores, COUNTS[c], 0, 4);
+        for (size_t i = 0; i < COUNTS[c]; i++) {
+          wrong += scores[i].low != (i < slow);
+        }
+        right += wrong == 0;
+      }
+      assert_in_range(right, TRIALS * 95 / 100, TRIALS);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_low_among_quiet_ones),
@@ -290,6 +320,7 @@ int main(void) {
       cmocka_unit_test(a_wild_cell_pulls_nothing),
       cmocka_unit_test(symmetric_tables_have_one_kind),
       cmocka_unit_test(two_cells_are_not_safe),
+      cmocka_unit_test(a_slow_share_is_low_and_nothing_else),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,100 @@
+#include "runner/analysis/diff_group.h"
+
+#include <stdlib.h>
+
+/* So little of the squared correlation of cases is that of common noise. */
+static const double DEPENDENCE_NONE = 0.02;
+
+bool diff_groups_are_independent(const struct diff_summary *summary) {
+  return summary->independent && summary->dependence < DEPENDENCE_NONE;
+}
+
+/* What a process or node adds to the group. */
+struct group_unit {
+  uint32_t run, number;
+  size_t cases;
+  double sum;
+};
+
+static int group_compare_units(const void *a, const void *b) {
+  const struct group_unit *x = a;
+  const struct group_unit *y = b;
+  if (x->run != y->run) {
+    return x->run < y->run ? -1 : 1;
+  }
+  return (x->number > y->number) - (x->number < y->number);
+}
+
+static const struct process_sample *group_side(const struct diff_case *c, bool b) {
+  return b ? &c->b : &c->a;
+}
+
+static uint32_t group_number(const struct diff_case *c, const struct process_sample *side,
+                             size_t i) {
+  return c->paired ? process_sample_run(side, i) : process_sample_process(side, i);
+}
+
+/* One value per unit of a side that has cases enough. */
+static struct process_sample group_take_side(const struct diff_case *cases, const size_t *members,
+                                             size_t count, bool b, const double *middles,
+                                             struct arena *arena) {
+  size_t end = 0;
+  for (size_t m = 0; m < count; m++) {
+    const struct process_sample *side = group_side(&cases[members[m]], b);
+    for (size_t i = 0; i < side->count; i++) {
+      const size_t number = group_number(&cases[members[m]], side, i);
+      end = number >= end ? number + 1 : end;
+    }
+  }
+  struct group_unit *units = calloc(end + 1, sizeof *units);
+  if (units == NULL) {
+    abort();
+  }
+  size_t most = 0;
+  for (size_t m = 0; m < count; m++) {
+    const struct process_sample *side = group_side(&cases[members[m]], b);
+    for (size_t i = 0; i < side->count; i++) {
+      const uint32_t number = group_number(&cases[members[m]], side, i);
+      struct group_unit *unit = &units[number];
+      unit->run = process_sample_run(side, i);
+      unit->number = number;
+      unit->cases++;
+      unit->sum += side->values[i] - middles[m];
+      most = unit->cases > most ? unit->cases : most;
+    }
+  }
+  size_t used = 0;
+  for (size_t n = 0; n < end; n++) {
+    if (units[n].cases > 0 && 2 * units[n].cases >= most) {
+      units[used++] = units[n];
+    }
+  }
+  qsort(units, used, sizeof *units, group_compare_units);
+  double *values = arena_array(arena, used, sizeof *values);
+  uint32_t *processes = arena_array(arena, used, sizeof *processes);
+  uint32_t *runs = arena_array(arena, used, sizeof *runs);
+  for (size_t i = 0; i < used; i++) {
+    values[i] = units[i].sum / (double)units[i].cases;
+    processes[i] = units[i].number;
+    runs[i] = units[i].run;
+  }
+  free(units);
+  return (struct process_sample){values, used, processes, runs};
+}
+
+struct diff_case diff_group_make(const struct diff_case *cases, const size_t *members, size_t count,
+                                 struct arena *arena) {
+  struct diff_case group = {.started = cases[members[0]].started,
+                            .paired = cases[members[0]].paired};
+  double *middles = arena_array(arena, count, sizeof *middles);
+  for (size_t m = 0; m < count; m++) {
+    const struct diff_case *c = &cases[members[m]];
+    middles[m] = (process_sample_mean(&c->a) + process_sample_mean(&c->b)) / 2;
+    group.delta += c->delta / (double)count;
+    group.run_variance += c->run_variance / (double)count; /* at most, if runs share all of it */
+    group.run_df = m == 0 || c->run_df < group.run_df ? c->run_df : group.run_df;
+  }
+  group.a = group_take_side(cases, members, count, false, middles, arena);
+  group.b = group_take_side(cases, members, count, true, middles, arena);
+  return group;
+}

@@ -1,0 +1,47 @@
+/* time_order.h - what the order in time of the runs of two sides says about their difference.
+ *
+ * A machine's level drifts and wanders. Runs of one side, then runs of the other, cannot tell that
+ * from a change; runs in turn (ABAB, ABBA) can. Two things are known of an order:
+ *
+ * Pairs: where of each two runs that follow one another one is of either side, each pair is one
+ * observation (a randomised or systematic block design; Box, Hunter and Hunter 2005, "Statistics
+ * for Experimenters", chapter 3), once the linear trend in time that the sides have in common is
+ * taken out (analysis of covariance).
+ *
+ * Wander: if the level is a random walk from run to run, the worst of the usual models, the
+ * difference of the sides' means has a variance that is a multiple, `walk`, of the variance within
+ * sides: about 4 where one side follows the other, less than that of independent runs where they
+ * alternate. Both expectations follow from the covariance min(i, j) of a random walk.
+ *
+ * Steps: half the mean square of the steps from one run of a side to its next, over the variance
+ * within sides, is 1 on average where runs are independent and less where the level drifts or
+ * wanders (von Neumann 1941, "Distribution of the ratio of the mean square successive difference to
+ * the variance", Annals of Mathematical Statistics 12).
+ *
+ * Values are natural logarithms. Nothing here fails. */
+#ifndef HAUL_RUNNER_STATISTICS_TIME_ORDER_H
+#define HAUL_RUNNER_STATISTICS_TIME_ORDER_H
+
+#include "runner/statistics/process_sample.h"
+
+#include <stdbool.h>
+
+enum { TIME_ORDER_PAIRS_MIN = 3 }; /* two know nearly nothing of how they differ */
+
+struct time_order {
+  bool paired;
+  double walk;           /* of variances; 0 = too few runs */
+  double steps;          /* NAN = no side has three runs, or all are equal */
+  double steps_variance; /* of independent runs */
+  /* Paired: by how much more the mean of the differences varies because the trend is estimated, and
+   * the degrees of freedom that it takes. */
+  double trend_inflation, trend_df;
+};
+
+/* One value per run on both sides, whose numbers are process_sample_process(); started: by these
+ * numbers. Paired: the values and numbers are put in the order of the pairs, without the trend. */
+struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_count,
+                                   double *b_values, uint32_t *b_runs, size_t b_count,
+                                   const int64_t *started);
+
+#endif

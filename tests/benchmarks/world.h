@@ -1,0 +1,72 @@
+/* world.h - simulated machines, for simulate_diff: how processes and runs differ, in which order
+ * they are made, and what changed. Seeded: the same numbers everywhere. */
+#ifndef HAUL_TESTS_BENCHMARKS_WORLD_H
+#define HAUL_TESTS_BENCHMARKS_WORLD_H
+
+#include "runner/analysis/compare.h"
+#include "tests/benchmarks/generator.h"
+
+enum { CASES = 160, SHARE = 8, PROCESSES_MAX = 30, TRIALS = 10, MEDIANS = 1 << 18, GPUS = 4 };
+enum { LOOKS = 5, LOOK_RUNS = 3 };
+
+/* How the processes of a side are spread over runs. Of NODES each has one run per side, by as many
+ * processes, and what the nodes differ by is on both sides. */
+enum layout { RUNS_OF_ONE, ONE_RUN, RUNS_OF_TWO, A_ONE_RUN, NODES };
+
+/* In which order the runs of both sides are made. */
+enum order { ABAB, ABBA, A_THEN_B, B_THEN_A };
+
+/* Whether undecided cases are measured again, side b alone, in LOOK_RUNS more runs of one process,
+ * up to LOOKS times; and whether the diff is told so, as haul run --decide does. */
+enum looks { ONE_LOOK, LOOKS_UNTOLD, LOOKS_TOLD };
+
+struct world {
+  const char *name;
+  double sd_low, sd_high; /* between processes, log-uniform from case to case */
+  double shared;          /* share of that variance that all cases of a process have in common */
+  bool by_gpu;            /* in common are the cases of one GPU */
+  double shift;           /* of the rate, in all cases */
+  double a_sd;            /* of side a instead */
+  size_t a_processes;     /* of side a, where it has not as many as side b */
+  size_t cases;           /* 0 = CASES */
+  double odd_share, odd;  /* that share of the values takes so much longer */
+  double placement;       /* each value is that much lower or higher, at random */
+  bool whole;             /* odd, and low or high, are whole processes */
+  double run_sd;          /* between runs; half of the variance all cases have in common */
+  double wander;          /* correlation of one run with the next */
+  double drift;           /* from the first run to the last, in all cases */
+  double tick;            /* of the clock, relative: values are rounded to it */
+  double history_runs;    /* earlier runs by which a case's variance between runs is known */
+  enum layout layout;
+  enum order order;
+  double small; /* the small change, where it is not SMALL_CHANGE */
+  bool all_small;
+  enum looks looks;
+};
+
+extern const struct world WORLDS[];
+extern const size_t WORLD_COUNT;
+/* DELTA is what matters; CHANGE and SMALL_CHANGE are of the rates. */
+#define DELTA        0.01
+#define CHANGE       (-0.03)
+#define SMALL_CHANGE (-0.015)
+
+/* One diff's data. */
+struct data {
+  size_t count;
+  size_t counts[SIDES];
+  struct diff_case cases[CASES];
+  double values[CASES][SIDES][PROCESSES_MAX];
+  uint32_t runs[SIDES][PROCESSES_MAX];
+  int64_t started[SIDES * PROCESSES_MAX]; /* by run */
+  double truth[CASES];                    /* ln of the rates' ratio */
+  double medians[MEDIANS]; /* drawn from, instead of ten trials each time: ten times as fast */
+};
+
+/* Fills medians, once. */
+void world_init(struct data *data);
+/* processes: of each side; changed: or nothing did. */
+void world_simulate(struct data *data, const struct world *world, size_t processes, bool changed,
+                    struct generator *g);
+
+#endif

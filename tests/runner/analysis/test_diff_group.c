@@ -1,0 +1,177 @@
+/* Groups of cases, and what makes a verdict provisional. */
+#include "runner/analysis/diff_group.h"
+#include "tests/runner/statistics/numbers.h"
+
+#include <string.h>
+
+enum { CASES = 40, RUNS = 8 };
+
+static struct diff_case cases[CASES];
+static struct diff_result results[CASES];
+static struct diff_summary summary;
+static double values[CASES][2][RUNS];
+static uint32_t numbers[2][RUNS];
+static int64_t started[2 * RUNS];
+static const struct diff_options OPTIONS = {.false_discovery_rate = 0.05};
+
+/* Runs of one process, a and b in turn or one side after the other; b takes `longer`. */
+static void make(size_t runs, double sd, double longer, bool in_turn, uint64_t seed) {
+  for (size_t side = 0; side < 2; side++) {
+    for (size_t r = 0; r < runs; r++) {
+      numbers[side][r] = (uint32_t)(side * RUNS + r);
+      started[numbers[side][r]] = (int64_t)(in_turn ? 2 * r + side : side * runs + r);
+    }
+  }
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t r = 0; r < 2 * runs; r++) {
+      values[i][r % 2][r / 2] = (r % 2 == 1 ? longer : 0) + sd * noise_normal(&seed);
+    }
+    cases[i] = (struct diff_case){.a = {values[i][0], runs, numbers[0], numbers[0]},
+                                  .b = {values[i][1], runs, numbers[1], numbers[1]},
+                                  .delta = 0.01,
+                                  .started = started};
+  }
+}
+
+static struct diff_result judge_group(void) {
+  struct arena arena = {0};
+  struct diff_result result;
+  struct diff_summary of_group;
+  size_t members[CASES];
+  for (size_t i = 0; i < CASES; i++) {
+    members[i] = i;
+  }
+  const struct diff_case group = diff_group_make(cases, members, CASES, &arena);
+  const struct diff_options options = {.false_discovery_rate = 0.05, .apart = true};
+  diff_compare(&group, 1, &options, &result, &of_group);
+  arena_fini(&arena);
+  return result;
+}
+
+/* 2 % in all cases, which spread by 3 %: none is found alone, all together are. */
+static void a_common_change_is_found_though_no_case_shows_it(void **state) {
+  (void)state;
+  make(5, 0.03, 0.02, true, 3);
+  diff_compare(cases, CASES, &OPTIONS, results, &summary);
+  assert_int_equal(summary.verdicts[VERDICT_REGRESSED], 0);
+  const struct diff_result group = judge_group();
+  assert_int_equal(group.verdict, VERDICT_REGRESSED);
+  assert_false(group.is_provisional);
+  assert_true(fabs(group.change - expm1(-0.02)) < 0.01);
+  assert_true(group.change_low < group.change && group.change < group.change_high);
+  make(5, 0.03, 0, true, 4);
+  assert_int_not_equal(judge_group().verdict, VERDICT_REGRESSED);
+}
+
+/* The interval holds the mean change as often as it says, also of what runs share. */
+static void intervals_of_groups_hold_the_change(void **state) {
+  (void)state;
+  enum { TRIALS = 1000 };
+  size_t held = 0;
+  uint64_t seed = 9;
+  for (uint64_t trial = 0; trial < TRIALS; trial++) {
+    make(4, 0.002, 0.02, false, 100 + trial);
+    for (size_t r = 0; r < 8; r++) {
+      const double shared = 0.01 * noise_normal(&seed);
+      for (size_t i = 0; i < CASES; i++) {
+        values[i][r % 2][r / 2] += shared;
+      }
+    }
+    const struct diff_result group = judge_group();
+    held += log1p(group.change_low) <= -0.02 && -0.02 <= log1p(group.change_high);
+  }
+  assert_in_range(held, TRIALS * 93 / 100, TRIALS * 97 / 100);
+}
+
+/* A level that steps once, between the sides or not: one after the other cannot tell. */
+static void a_level_that_wanders_is_no_change(void **state) {
+  (void)state;
+  make(5, 0.0002, 0, false, 5);
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t r = 0; r < 10; r++) {
+      values[i][r / 5][r % 5] += 0.006 * (double)r; /* 6 % over ten runs */
+    }
+  }
+  diff_compare(cases, CASES, &OPTIONS, results, &summary);
+  assert_true(summary.wanders && !summary.independent);
+  for (size_t i = 0; i < CASES; i++) {
+    assert_true(results[i].verdict != VERDICT_REGRESSED || results[i].is_provisional);
+    assert_true(results[i].change_low < 0 && results[i].change_high > 0);
+  }
+  /* Few cases do not show that runs are independent: what is far beyond their spread counts. */
+  make(4, 0.004, 0.03, false, 6);
+  diff_compare(cases, 1, &OPTIONS, results, &summary);
+  assert_int_equal(results[0].doubt, DIFF_DOUBT_ORDER);
+  make(4, 0.0002, 0.03, false, 6);
+  diff_compare(cases, 1, &OPTIONS, results, &summary);
+  assert_int_equal(results[0].verdict, VERDICT_REGRESSED);
+  assert_int_equal(results[0].doubt, DIFF_DOUBT_NONE);
+  make(4, 0.004, 0.03, true, 6);
+  diff_compare(cases, CASES, &OPTIONS, results, &summary);
+  assert_int_equal(summary.verdicts[VERDICT_REGRESSED], CASES);
+  assert_int_equal(summary.doubts[DIFF_DOUBT_NONE], CASES);
+}
+
+/* Among cases with two levels on one side, one that has one level on either may be chance. */
+static void two_levels_elsewhere_are_a_doubt(void **state) {
+  (void)state;
+  for (size_t mixed = 0; mixed <= 20; mixed += 20) {
+    make(4, 0.0003, 0, true, 7);
+    for (size_t i = 0; i < mixed; i++) {
+      values[i][0][0] += 0.05;
+      values[i][1][1] += 0.05;
+    }
+    for (size_t r = 0; r < 4; r++) {
+      values[CASES - 1][1][r] += 0.2;
+    }
+    diff_compare(cases, CASES, &OPTIONS, results, &summary);
+    assert_int_equal(results[CASES - 1].verdict, VERDICT_REGRESSED);
+    assert_int_equal(results[CASES - 1].doubt, mixed > 0 ? DIFF_DOUBT_MODES : DIFF_DOUBT_NONE);
+  }
+}
+
+static void a_report_on_three_runs_is_provisional(void **state) {
+  (void)state;
+  for (size_t runs = 3; runs <= 5; runs++) {
+    make(runs, 0.001, 0.03, true, 9);
+    diff_compare(cases, CASES, &OPTIONS, results, &summary);
+    const bool is_few = runs < DIFF_PROCESSES_FIRM;
+    assert_int_equal(results[2].verdict, VERDICT_REGRESSED);
+    assert_int_equal(results[2].doubt, is_few ? DIFF_DOUBT_FEW : DIFF_DOUBT_NONE);
+    assert_int_equal(results[2].is_provisional, is_few);
+    assert_int_equal(results[2].units_needed, is_few ? DIFF_PROCESSES_USUAL : 0);
+    assert_int_equal(summary.provisional[VERDICT_REGRESSED], is_few ? CASES : 0);
+  }
+}
+
+/* One run each: firm where earlier runs tell how runs differ, else never. */
+static void one_run_each_needs_a_history(void **state) {
+  (void)state;
+  for (size_t known = 0; known < 3; known++) {
+    make(5, 0.001, 0.05, true, 8);
+    for (size_t i = 0; i < CASES; i++) {
+      cases[i].a.runs = cases[i].b.runs = NULL;
+      cases[i].run_df = known > 0 ? 9 : 0;
+      cases[i].run_variance = known == 1 ? 0.002 * 0.002 : known == 2 ? 0.04 * 0.04 : 0;
+    }
+    diff_compare(cases, CASES, &OPTIONS, results, &summary);
+    if (known < 2) {
+      assert_int_equal(results[0].verdict, VERDICT_REGRESSED);
+      assert_int_equal(results[0].doubt, known == 0 ? DIFF_DOUBT_ONE_RUN : DIFF_DOUBT_NONE);
+    } else {
+      assert_int_equal(summary.verdicts[VERDICT_REGRESSED], 0);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_common_change_is_found_though_no_case_shows_it),
+      cmocka_unit_test(intervals_of_groups_hold_the_change),
+      cmocka_unit_test(a_level_that_wanders_is_no_change),
+      cmocka_unit_test(two_levels_elsewhere_are_a_doubt),
+      cmocka_unit_test(a_report_on_three_runs_is_provisional),
+      cmocka_unit_test(one_run_each_needs_a_history),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
