@@ -139,7 +139,7 @@ double result_spread(const struct run_row *row);
 /* Which peak a share is of: NVLink's is that of the line, of which NVIDIA counts 16/17 as usable.
  */
 const char *result_peak_name(const char *limited_by);
-/* "0.94", "3.1", "1750" per cent. */
+/* "0.94", "3.1", "50" per cent; ">999" of more. */
 const char *result_percent(struct arena *arena, double percent);
 
 /* ---- layout (result_layout.c, its labels in result_labels.c) ----

@@ -98,7 +98,8 @@ static void case_table_put_numbers(struct case_table *table, size_t at, const st
   }
   if (!isnan(result_spread(row))) {
     case_table_put(table, at, COLUMN_SPREAD,
-                   arena_format(table->arena, "%.2f", result_spread(row)));
+                   result_spread(row) < 1 ? arena_format(table->arena, "%.2f", result_spread(row))
+                                          : result_percent(table->arena, result_spread(row)));
   }
   if (!isnan(row->percent_of_peak)) {
     case_table_put(table, at, COLUMN_PEAK,

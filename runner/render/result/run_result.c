@@ -233,6 +233,9 @@ const char *result_peak_name(const char *limited_by) {
 }
 
 const char *result_percent(struct arena *arena, double percent) {
+  if (percent > 999) {
+    return ">999";
+  }
   return percent < 10 ? arena_format(arena, "%.2g", percent) : arena_format(arena, "%.0f", percent);
 }
 
