@@ -207,6 +207,24 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
   return status;
 }
 
+/* What haul run ends with, as tiles. */
+static enum status report_write_tiles(struct report *report, struct page_run *run,
+                                      const struct result_set *cases, struct error *err) {
+  char *text = NULL;
+  size_t length = 0;
+  struct document tiles = {.options = {.stream = open_memstream(&text, &length)},
+                           .backend = &PAGE_TILES};
+  if (tiles.options.stream == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a page");
+  }
+  run_result_answer(cases, &tiles);
+  (void)fclose(tiles.options.stream);
+  run->tiles = arena_strdup(&report->arena, text);
+  arena_fini(&tiles.arena);
+  free(text);
+  return STATUS_OK;
+}
+
 static enum status report_write_run(struct report *report, size_t i, FILE *page,
                                     struct error *err) {
   struct page_run *run = &report->runs[i];
@@ -222,6 +240,7 @@ static enum status report_write_run(struct report *report, size_t i, FILE *page,
                                       .group_maximum = REPORT_BLOCK_ROWS_MAX,
                                       .maximum = REPORT_ROWS_MAX};
   enum status status = report_judge(report, i, &cases, err);
+  status = THEN(status, report_write_tiles(report, run, &cases, err));
   if (status == STATUS_OK) {
     page_run_begin(page, run);
     status = report_write_machine(report, i, page, err);

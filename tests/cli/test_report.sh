@@ -114,7 +114,7 @@ if cmp -s out once.html && cmp -s once.html nv.html; then good; else bad 'the pa
 begin 'several runs: a table of contents and a section each'
 run report all.html run:1 latest run:1 --db r.db
 expect_page all.html
-equal 2 "$(grep -c '<section id="run-' all.html)" 'sections'
+equal 2 "$(grep -cE '<section id="run-[0-9]+"' all.html)" 'sections'
 page all.html '<li><a href="#run-2">comm-scope-fig06 on '
 expect_err 'wrote all\.html \(2 runs\)'
 
@@ -175,7 +175,7 @@ page c.html 'run 1, before</small>'
 page c.html '>2 regressed</span> <span class="badge plain">10 same<'
 page c.html '(Common change of nearly all|Median change over) 12 cases:'
 page c.html '>driver_version</th><td[^>]*>580[0-9.]+</td><td[^>]*>590\.44\.01</td>'
-equal 2 "$(grep -c '<section id="run-' c.html)" 'sections of runs'
+equal 2 "$(grep -cE '<section id="run-[0-9]+"' c.html)" 'sections of runs'
 "$haul" diff tag:before tag:after --db c.db >diff.txt
 change=$(grep -Eo 'down/gpu0-numa0:pinned/4MiB .*' diff.txt | grep -Eo -- '-[0-9.]+ ± [0-9.]+')
 page c.html "<td class=\"n\">$change</td>"
@@ -199,7 +199,7 @@ run report b.html --baseline good --db c.db
 expect_page b.html
 page b.html '<b>A  </b>baseline:good: driver 580[^<]*; runs? [0-9]+ of [0-9: -]+ UTC</p>'
 equal 2 "$(grep -c '>REGRESSED?<' b.html)" 'cases that regressed since the baseline'
-equal 1 "$(grep -c '<section id="run-' b.html)" 'sections of runs'
+equal 1 "$(grep -cE '<section id="run-[0-9]+"' b.html)" 'sections of runs'
 run_error 2 'no baseline "god"' report b.html --baseline god --db c.db
 run_error 2 'on both sides' report b.html latest --against latest --db c.db
 page b.html 'baseline:good'

@@ -72,11 +72,15 @@ struct page_run {
   /* Of what the machine should reach: shortfalls, then the summary; NULL: nothing is known. */
   const char *const *shortfalls;
   size_t shortfall_count;
+  const char *tiles;      /* written with PAGE_TILES; NULL or "" = none */
   const char *unexpected; /* what is said where nothing is expected */
   const char *expected;
   size_t compared; /* results that were compared with their peers; 0 = none could be */
   struct result_set parts[run_part_name_count];
 };
+
+/* Each paragraph is a tile: what it is about, and its number. */
+extern const struct document_backend PAGE_TILES;
 
 /* "quick on node7, 2026-08-01 12:30" as far as the summary tells. In the run's arena. */
 const char *page_run_title(struct page_run *run);
@@ -99,7 +103,12 @@ struct page_chart {
 };
 
 struct page_results {
-  FILE *page;     /* borrowed */
+  FILE *out;  /* of the page; borrowed */
+  FILE *page; /* what is laid out, until page_results_fini() */
+  char *text; /* of it */
+  size_t length;
+  const char **names; /* of blocks, for the contents */
+  size_t name_count, name_capacity;
   const char *id; /* prefix of the ids of this run's elements; borrowed */
   struct arena arena;
   struct page_chart *charts;
@@ -114,7 +123,7 @@ struct page_results {
 };
 
 void page_results_init(struct page_results *results, FILE *page, const char *id);
-/* Ends the last block. */
+/* Ends the last block, and writes all of them behind their contents: links to blocks. */
 void page_results_fini(struct page_results *results);
 /* For curves_new_drawn_by(), as below: written at once, above the results. */
 void page_results_figure(void *context, const struct plot *plot, enum plot_scale scale);

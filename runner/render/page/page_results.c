@@ -3,9 +3,10 @@
 #include "runner/render/plot/plot.h"
 #include "runner/table/html.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { SVG_MAX = 32 << 20, POINTS_LEAST = 3 };
+enum { SVG_MAX = 32 << 20, POINTS_LEAST = 3, CONTENTS_LEAST = 4 };
 
 /* ---- charts ---- */
 
@@ -68,7 +69,14 @@ static void results_section(struct document *document, const char *name) {
   struct page_results *results = document->context;
   results_end_list(document);
   results_close_block(results);
-  (void)fputs("<section>\n", results->page);
+  if (name != NULL) {
+    html_print(results->page, "<section id=\"%s-%s\">\n", results->id, name);
+    results->names = arena_grow(&results->arena, results->names, results->name_count,
+                                &results->name_capacity, sizeof *results->names);
+    results->names[results->name_count++] = arena_strdup(&results->arena, name);
+  } else {
+    (void)fputs("<section>\n", results->page);
+  }
   results->open = true;
   results->headings = 0;
   results->title = name != NULL ? arena_strdup(&results->arena, name) : "";
@@ -181,17 +189,51 @@ static const struct document_backend RESULTS_BACKEND = {
 /* ---- the whole ---- */
 
 void page_results_init(struct page_results *results, FILE *page, const char *id) {
-  *results = (struct page_results){
-      .page = page,
-      .id = id,
-      .title = "",
-      .document = {.options = {.stream = page}, .backend = &RESULTS_BACKEND, .context = results},
-  };
+  *results = (struct page_results){.out = page, .id = id, .title = ""};
+  results->page = open_memstream(&results->text, &results->length);
+  results->page = results->page != NULL ? results->page : page;
+  results->document = (struct document){
+      .options = {.stream = results->page}, .backend = &RESULTS_BACKEND, .context = results};
+}
+
+static void results_put_contents(const struct page_results *results) {
+  if (results->name_count >= CONTENTS_LEAST) {
+    (void)fputs("<nav class=\"blocks\" aria-label=\"Blocks of this run\"><ol>\n", results->out);
+    for (size_t i = 0; i < results->name_count; i++) {
+      html_print(results->out, "<li><a href=\"#%s-%s\">%s</a></li>\n", results->id,
+                 results->names[i], results->names[i]);
+    }
+    (void)fputs("</ol></nav>\n", results->out);
+  }
 }
 
 void page_results_fini(struct page_results *results) {
   results_end_list(&results->document);
   results_close_block(results);
+  if (results->page != results->out) {
+    (void)fclose(results->page);
+    results_put_contents(results);
+    (void)fwrite(results->text, 1, results->length, results->out);
+    free(results->text);
+  }
   arena_fini(&results->document.arena);
   arena_fini(&results->arena);
 }
+
+/* ---- tiles ---- */
+
+/* "Host to GPU   " and "52.0-52.8 GB/s; lowest: numa0 to gpu1": the number stands out. */
+static void tiles_paragraph(struct document *document, unsigned tone, const char *first,
+                            const char *text) {
+  size_t named = strlen(first);
+  const size_t number = strcspn(text, " ");
+  (void)tone;
+  while (named > 0 && first[named - 1] == ' ') {
+    named--;
+  }
+  html_print(document->options.stream, "<div><dt>%s</dt><dd><b>%s</b>%s</dd></div>\n",
+             arena_strndup(&document->arena, first, named),
+             arena_strndup(&document->arena, text, number), text + number);
+}
+
+const struct document_backend PAGE_TILES = {.paragraph = tiles_paragraph};

@@ -96,10 +96,11 @@ static void case_table_put_numbers(struct case_table *table, size_t at, const st
   } else {
     case_table_put_figure(table, at, row, COLUMN_NS, row->median_ns);
   }
-  if (!isnan(result_spread(row))) {
+  const double spread = result_spread(row);
+  if (!isnan(spread)) {
     case_table_put(table, at, COLUMN_SPREAD,
-                   result_spread(row) < 1 ? arena_format(table->arena, "%.2f", result_spread(row))
-                                          : result_percent(table->arena, result_spread(row)));
+                   spread < 10 ? arena_format(table->arena, spread < 1 ? "%.2f" : "%.1f", spread)
+                               : result_percent(table->arena, spread));
   }
   if (!isnan(row->percent_of_peak)) {
     case_table_put(table, at, COLUMN_PEAK,

@@ -360,3 +360,8 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
   arena_fini(&page.arena);
   arena_fini(&arena);
 }
+
+void run_result_answer(const struct result_set *cases, struct document *document) {
+  const struct run_rows rows = run_rows_of(cases);
+  result_brief_answer(&rows, document);
+}

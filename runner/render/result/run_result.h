@@ -28,5 +28,7 @@ struct run_result_options {
  * not shown. Columns are known by their names; one that a query does not have counts as NULL. */
 void run_result_print(const struct result_set *cases, const struct result_set *flows,
                       const struct run_result_options *options, struct document *document);
+/* The last of those alone: a paragraph each, with its first words as "Host to GPU". */
+void run_result_answer(const struct result_set *cases, struct document *document);
 
 #endif

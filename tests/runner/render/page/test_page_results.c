@@ -114,12 +114,57 @@ static void nothing_measured_is_said(void **state) {
   free(text);
 }
 
+/* Blocks of two sizes each, so that none shares a table with its neighbour. */
+static void several_blocks_have_contents(void **state) {
+  (void)state;
+  struct said said[8];
+  static const char *const NAMES[] = {"one", "two", "three", "four"};
+  for (size_t i = 0; i < 8; i++) {
+    said[i] = SWEEP[i % 2];
+    said[i].block = NAMES[i / 2];
+  }
+  char *text = page_of(said, 8, NULL);
+  const char *contents = strstr(text, "<nav class=\"blocks\"");
+  assert_non_null(contents);
+  assert_true(contents < strstr(text, "<section"));
+  for (size_t i = 0; i < 4; i++) {
+    char link[64];
+    (void)snprintf(link, sizeof link, "<a href=\"#run-7-%s\">%s</a>", NAMES[i], NAMES[i]);
+    assert_contains(text, link);
+    (void)snprintf(link, sizeof link, "<section id=\"run-7-%s\">", NAMES[i]);
+    assert_contains(text, link);
+  }
+  free(text);
+  text = page_of(said, 6, NULL); /* few enough to be seen at once */
+  assert_null(strstr(text, "<nav"));
+  free(text);
+}
+
+static void tiles_have_the_answer(void **state) {
+  (void)state;
+  struct result_set rows;
+  char *text = NULL;
+  size_t length = 0;
+  struct document tiles = {.options = {.stream = open_memstream(&text, &length)},
+                           .backend = &PAGE_TILES};
+  said_rows(&rows, PAIRS, sizeof PAIRS / sizeof *PAIRS);
+  run_result_answer(&rows, &tiles);
+  result_set_fini(&rows);
+  assert_int_equal(fclose(tiles.options.stream), 0);
+  arena_fini(&tiles.arena);
+  assert_string_equal(text, "<div><dt>GPU to GPU</dt><dd><b>50.00-100.0</b> GB/s; lowest: gpu1 to "
+                            "gpu2</dd></div>\n");
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pairs_are_coloured_by_the_rule_of_the_terminal),
       cmocka_unit_test(a_sweep_is_a_chart_with_its_numbers_folded_away),
       cmocka_unit_test(a_chart_stands_with_its_own_block_only),
       cmocka_unit_test(nothing_measured_is_said),
+      cmocka_unit_test(several_blocks_have_contents),
+      cmocka_unit_test(tiles_have_the_answer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

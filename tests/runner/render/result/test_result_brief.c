@@ -83,7 +83,7 @@ static void the_answer_stands_at_the_end(void **state) {
                    "l\n"
                    "1MiB by ce: GB/s\n"
                    "path        GB/s  +/- %  % of peak\n"
-                   "gpu2-gpu2  ~2000  60.00      500.0\n"
+                   "gpu2-gpu2  ~2000     60      500.0\n"
                    "% of peak: nvlink raw, 400.0 GB/s\n"
                    "\n"
                    "b\n"
