@@ -87,7 +87,7 @@ static void *error_counters_thread(void *opaque) {
 struct error_counters *error_counters_new(const struct machine *machine) {
   struct error_counters *counters = calloc(1, sizeof *counters);
   pthread_condattr_t attributes;
-  if (counters == NULL || machine->gpu_count == 0) {
+  if (counters == NULL || machine->gpu_count == 0 || machine->nvml_lost) {
     free(counters);
     return NULL;
   }

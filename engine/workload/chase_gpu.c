@@ -160,7 +160,7 @@ void chase_gpu_times(const struct chase_gpu *gpu, struct chase_times *times) {
     times->cycles = time->cycles > times->cycles ? time->cycles : times->cycles;
     times->elapsed_ns = time->elapsed_ns > times->elapsed_ns ? time->elapsed_ns : times->elapsed_ns;
   }
-  if (gpu->request.in_turn) {
+  if (gpu->request.in_turn && gpu->request.blocks > 0) {
     *times = (struct chase_times){sum.cycles / gpu->request.blocks,
                                   sum.elapsed_ns / gpu->request.blocks};
   }

@@ -1,6 +1,7 @@
 #include "runner/supervise/supervise.h"
 
 #include "engine/base/units.h"
+#include "engine/machine/machine.h"
 #include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
 #include "runner/supervise/sampler.h"
@@ -55,6 +56,7 @@ struct supervisor {
   bool announced; /* the sink knows of the worker */
   int fd;         /* to the worker */
   unsigned lost;  /* workers in a row that ended outside a case */
+  bool crashed;   /* a worker was killed: NVML could be the cause, and later ones do not ask it */
   struct collect collect;
   struct sampler sampler;
   struct set_aside aside;
@@ -186,12 +188,20 @@ static uint64_t supervise_within_budget(const struct supervisor *supervisor, uin
 
 static void supervise_work(int fd, const void *context) {
   const struct supervisor *supervisor = context;
-  worker_run(fd, supervisor->plan, supervisor->options->ops);
+  struct plan plan = *supervisor->plan;
+  struct machine *machine = machine_new();
+  if (supervisor->crashed && machine != NULL && plan.machine != NULL) {
+    *machine = *plan.machine;
+    machine->nvml_lost = true;
+    plan.machine = machine;
+  }
+  worker_run(fd, &plan, supervisor->options->ops);
 }
 
 /* The socket of the worker ended, or the worker must end: wait or kill, and return how it ended. */
 static struct child_end supervise_end_worker(struct supervisor *supervisor, bool force) {
   const struct child_end end = child_finish(supervisor->worker, force ? 0 : leave_limit_ns);
+  supervisor->crashed = supervisor->crashed || (!force && child_was_killed(&end));
   close(supervisor->fd);
   supervisor->worker = 0;
   return end;
