@@ -9,6 +9,7 @@
 
 ENUM_NAMES_DEFINE(side, SIDE_LIST)
 ENUM_NAMES_DEFINE(delta_source, DELTA_SOURCE_LIST)
+ENUM_NAMES_DEFINE(moved, MOVED_LIST)
 
 double figure_value(const struct measured_case *bench, double ns) {
   const double units = (double)bench->units;
@@ -429,20 +430,53 @@ static void compare_set_judged(struct comparison *comparison) {
   }
 }
 
+static bool compare_has_changed(const struct diff_result *result) {
+  return result->verdict == VERDICT_REGRESSED || result->verdict == VERDICT_IMPROVED;
+}
+
+/* What a change is of. Noise may hide that of a link: then the undisturbed rates are shown. */
+static void compare_set_moved(struct comparison_row *row, const struct undisturbed_rates *rates,
+                              const struct diff_result *undisturbed) {
+  const bool typical = compare_has_changed(&row->result);
+  const bool link = compare_has_changed(undisturbed);
+  row->moved = typical && link && row->result.verdict == undisturbed->verdict ? MOVED_BOTH
+               : typical                                                      ? MOVED_TYPICAL
+               : link && row->result.verdict != VERDICT_BROKEN                ? MOVED_UNDISTURBED
+                                                                              : MOVED_UNKNOWN;
+  if (row->moved == MOVED_UNDISTURBED) {
+    row->result = *undisturbed;
+    row->sides[SIDE_A].value = rates->values[SIDE_A];
+    row->sides[SIDE_B].value = rates->values[SIDE_B];
+  }
+}
+
 static void compare_judge(const struct measured *measured, const struct compare_options *options,
                           struct comparison *comparison) {
   struct arena arena = {0};
   struct diff_options diff = options->diff;
   diff.looks = comparison->looks;
-  struct diff_result *results = arena_array(&arena, comparison->row_count, sizeof *results);
-  diff_compare(comparison->inputs, comparison->row_count, &diff, results, &comparison->summary);
-  struct distribution_change *distributions =
-      arena_array(&arena, comparison->row_count, sizeof *distributions);
-  distribution_compare(comparison->inputs, comparison->row_count, &diff, results,
-                       &comparison->summary, distributions);
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    comparison->rows[i].result = results[i];
-    comparison->rows[i].distribution = distributions[i];
+  const size_t rows = comparison->row_count;
+  const size_t count = rows + comparison->undisturbed_count;
+  struct diff_case *cases = arena_array(&arena, count, sizeof *cases);
+  struct diff_result *results = arena_array(&arena, count, sizeof *results);
+  for (size_t i = 0; i < count; i++) {
+    cases[i] = i < rows ? comparison->inputs[i] : comparison->undisturbed[i - rows].input;
+  }
+  diff.own = rows;
+  diff_compare(cases, count, &diff, results, &comparison->summary);
+  diff.own = 0; /* of other cases below */
+  struct distribution_change *distributions = arena_array(&arena, rows, sizeof *distributions);
+  distribution_compare(comparison->inputs, rows, &diff, results, &comparison->summary,
+                       distributions);
+  for (size_t i = 0; i < rows; i++) {
+    struct comparison_row *row = &comparison->rows[i];
+    row->result = results[i];
+    row->distribution = distributions[i];
+    if (row->undisturbed > 0) {
+      compare_set_moved(row, &comparison->undisturbed[row->undisturbed - 1],
+                        &results[rows + row->undisturbed - 1]);
+      results[i] = row->result;
+    }
     compare_set_change(&comparison->rows[i], &results[i]);
     if (results[i].unit == DIFF_UNIT_NODE) {
       comparison->judged = "Judged by node: each is compared with itself, and the nodes' changes "

@@ -11,6 +11,9 @@
  * missing on one side while another one there has its name is INCOMPARABLE; the reason names what
  * differs in their definitions. A case with a rate above its peak, on either side, is INCOMPARABLE.
  *
+ * Where processes visited a case again, its undisturbed rates are judged, too, in the same diff and
+ * so under one false discovery rate. If they alone changed, that is the row's result.
+ *
  * Real and simulated results are never on two sides of one comparison. Nothing here prints, reads
  * files or speaks SQL. Texts belong to the measured data or the comparison's arena. */
 #ifndef HAUL_RUNNER_ANALYSIS_COMPARE_H
@@ -61,6 +64,14 @@ struct comparison_side {
   struct side_shape shape;
 };
 
+/* Which of the two rates of a case changed (engine/case/visits.h), where visits tell them apart. */
+#define MOVED_LIST(X)                                                                              \
+  X(MOVED_UNKNOWN, "")                /* nothing did, or no process visited the case again */      \
+  X(MOVED_TYPICAL, "typical")         /* what others do on the host */                             \
+  X(MOVED_UNDISTURBED, "undisturbed") /* the link, hidden by noise: the row's figures are it */    \
+  X(MOVED_BOTH, "typical and undisturbed")
+ENUM_NAMES_DECLARE(moved, MOVED_LIST)
+
 struct comparison_row {
   size_t bench; /* in measured.cases: of side b, if it has the case */
   enum figure figure;
@@ -75,6 +86,14 @@ struct comparison_row {
   const char *reason;   /* of BROKEN, INCOMPARABLE, NEW, MISSING; may be NULL */
   bool other_gpu;       /* INCOMPARABLE, but with compare_options.any_hardware */
   size_t input;         /* in comparison.inputs */
+  size_t undisturbed; /* from 1 in comparison.undisturbed; 0 = no process visited the case again */
+  enum moved moved;
+};
+
+/* The undisturbed rates of a row whose case processes visited again. */
+struct undisturbed_rates {
+  struct diff_case input;
+  double values[SIDES]; /* as of a side */
 };
 
 struct fact_difference {
@@ -137,6 +156,8 @@ struct comparison {
   size_t flaky_count;       /* of the rows: not always ok, but no more often in B than by chance */
   struct diff_case *inputs; /* of diff_compare and a_a_test; in the order of pairing */
   size_t input_count;
+  struct undisturbed_rates *undisturbed;
+  size_t undisturbed_count;
   const int64_t *process_ids; /* process.id, by the numbers of processes in the inputs */
   struct comparison_total totals[SIDES];
   struct diff_summary summary;

@@ -27,8 +27,8 @@ struct pairing {
   const struct compare_options *options;
   struct comparison *comparison;
   struct arena scratch;
-  size_t row_capacity, input_capacity;
-  double *values;             /* one per median: never moves */
+  size_t row_capacity, input_capacity, undisturbed_capacity;
+  double *values;             /* two per median: never moves */
   double *tails;              /* of the values */
   bool has_tails;             /* of every value */
   uint32_t *processes, *runs; /* of the values */
@@ -217,6 +217,53 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
   return taken;
 }
 
+/* The same of undisturbed rates, of the processes that have one. */
+static struct process_sample pairs_take_undisturbed(struct pairing *p, const struct entry *entries,
+                                                    size_t count, enum side side, double *value) {
+  struct process_sample taken = {.values = p->values + p->value_count,
+                                 .processes = p->processes + p->value_count,
+                                 .runs = p->runs + p->value_count};
+  const struct measured_case *bench = NULL;
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_median *median = entries[i].median;
+    if (entries[i].side == side && median->undisturbed_ns > 0) { /* not of NAN */
+      p->processes[p->value_count] = pairs_process_number(p, median->process);
+      p->runs[p->value_count] =
+          p->by_node ? p->host_of[p->measured->runs[median->run].environment] : median->run;
+      p->values[p->value_count++] = log(median->undisturbed_ns);
+      taken.count++;
+      bench = &p->measured->cases[median->bench];
+    }
+  }
+  *value = taken.count > 0 ? figure_value(bench, exp(process_sample_mean(&taken))) : NAN;
+  return taken;
+}
+
+static void pairs_add_undisturbed(struct pairing *p, const struct entry *entries, size_t count,
+                                  struct comparison_row *row, const struct diff_case *input) {
+  struct comparison *comparison = p->comparison;
+  bool visited = false;
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_median *median = entries[i].median;
+    visited = visited || fabs(median->undisturbed_ns - median->ns) > 0; /* not of NAN */
+  }
+  if (!visited || row->reason != NULL) {
+    return;
+  }
+  struct undisturbed_rates rates = {.input = *input};
+  rates.input.a_not_ok = rates.input.b_not_ok = rates.input.corrupt = 0;
+  rates.input.a = pairs_take_undisturbed(p, entries, count, SIDE_A, &rates.values[SIDE_A]);
+  rates.input.b = pairs_take_undisturbed(p, entries, count, SIDE_B, &rates.values[SIDE_B]);
+  if (rates.input.a.count == 0 || rates.input.b.count == 0) {
+    return;
+  }
+  comparison->undisturbed =
+      arena_grow(&comparison->arena, comparison->undisturbed, comparison->undisturbed_count,
+                 &p->undisturbed_capacity, sizeof *comparison->undisturbed);
+  comparison->undisturbed[comparison->undisturbed_count++] = rates;
+  row->undisturbed = comparison->undisturbed_count;
+}
+
 /* Which kinds of place a path joins, without their numbers. */
 static const char *pairs_path_kind(const struct measured_case *bench) {
   static const char *const KINDS[2][2] = {{"host-host", "host-gpu"}, {"gpu-host", "gpu-gpu"}};
@@ -299,6 +346,7 @@ static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t
   if (row.reason == NULL && input.a.count == 0 && input.b.count == 0) {
     row.reason = "no process is ok on either side";
   }
+  pairs_add_undisturbed(p, entries, count, &row, &input);
   comparison->rows = arena_grow(&comparison->arena, comparison->rows, comparison->row_count,
                                 &p->row_capacity, sizeof *comparison->rows);
   comparison->inputs = arena_grow(&comparison->arena, comparison->inputs, comparison->row_count,
@@ -457,10 +505,10 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
       .sides = sides,
       .options = options,
       .comparison = comparison,
-      .values = arena_array(arena, measured->median_count, sizeof(double)),
-      .tails = arena_array(arena, measured->median_count, sizeof(double)),
-      .processes = arena_array(arena, measured->median_count, sizeof(uint32_t)),
-      .runs = arena_array(arena, measured->median_count, sizeof(uint32_t)),
+      .values = arena_array(arena, 2 * measured->median_count, sizeof(double)),
+      .tails = arena_array(arena, 2 * measured->median_count, sizeof(double)),
+      .processes = arena_array(arena, 2 * measured->median_count, sizeof(uint32_t)),
+      .runs = arena_array(arena, 2 * measured->median_count, sizeof(uint32_t)),
       .boot_of = analysis_equal_environments(measured, true, arena),
       .host_of = analysis_equal_environments(measured, false, arena),
       .boots = pairs_new_marks(arena, environments),

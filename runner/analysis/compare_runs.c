@@ -309,6 +309,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     compare_drop_unsided(result->measured, sides);
     result->sides = sides;
     status = measured_load(result->measured, database, NULL, err);
+    status = THEN(status, measured_load_undisturbed(result->measured, database, err));
   }
   if (status == STATUS_OK && !compare_any_matches(result->measured, request->filter.only)) {
     status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"",

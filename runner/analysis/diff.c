@@ -352,7 +352,7 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
 }
 
 static void diff_set_priors(const struct diff_case *cases, struct work *work, size_t count,
-                            bool apart, struct arena *arena) {
+                            size_t own, bool apart, struct arena *arena) {
   struct prior_case *learning = arena_array(arena, count, sizeof *learning);
   struct diff_prior *priors = arena_array(arena, count, sizeof *priors);
   for (size_t i = 0; i < count; i++) {
@@ -369,7 +369,8 @@ static void diff_set_priors(const struct diff_case *cases, struct work *work, si
       learning[i].b_sample = (struct sample){.count = 0};
     }
   }
-  diff_learn_priors(learning, count, priors, arena);
+  diff_learn_priors(learning, own, priors, arena);
+  diff_learn_priors(learning + own, count - own, priors + own, arena);
   for (size_t i = 0; i < count; i++) {
     work[i].prior = priors[i];
   }
@@ -625,19 +626,20 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   }
   struct unit_room room = {arena_array(&arena, 2 * (values + most), sizeof *room.values),
                            arena_array(&arena, 2 * values, sizeof *room.numbers), 0};
-  *summary = (struct diff_summary){.shift = diff_middle_shift(cases, count, &arena)};
+  const size_t own = options->own > 0 ? options->own : count;
+  *summary = (struct diff_summary){.shift = diff_middle_shift(cases, own, &arena)};
   for (size_t i = 0; i < count; i++) {
     diff_start(&cases[i], &room, &work[i], &results[i]);
   }
-  diff_set_priors(cases, work, count, options->apart, &arena);
-  diff_set_order(work, count, options, summary);
+  diff_set_priors(cases, work, count, own, options->apart, &arena);
+  diff_set_order(work, own, options, summary);
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
       diff_test_case(&cases[i], options, summary->wanders, &work[i], &results[i]);
     }
     p[i] = results[i].p;
   }
-  diff_set_share(results, count, summary);
+  diff_set_share(results, own, summary);
   summary->tests = fdr_q_values(p, count, p);
   for (size_t i = 0; i < count; i++) {
     results[i].q = isnan(p[i]) ? NAN : fmin(p[i] / diff_share_of_look(options), 1);
@@ -646,7 +648,7 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
     diff_set_rank_least(work, count, options->false_discovery_rate * diff_share_of_look(options),
                         summary);
   }
-  diff_set_broken(cases, work, count, options, &arena);
+  diff_set_broken(cases, work, own, options, &arena);
   diff_judge(cases, work, count, options, results, summary, &arena);
   arena_fini(&arena);
 }

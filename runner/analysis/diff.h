@@ -156,6 +156,9 @@ struct diff_options {
   bool apart;                  /* no case learns its variance from others */
   bool independent;            /* runs are known to be, in whatever order */
   unsigned looks;              /* how often these sides are judged, at most; 0 = once */
+  /* How many cases come first; those after them are other figures of some, which share the false
+   * discovery rate and nothing else. 0 = all. */
+  size_t own;
 };
 
 struct diff_summary {

@@ -207,6 +207,7 @@ static enum status measured_load_medians(struct measured *measured, struct datab
                                         .bench = (uint32_t)i,
                                         .process = sqlite3_column_int64(statement.stmt, 1),
                                         .ns = ok ? ns : NAN,
+                                        .undisturbed_ns = ok ? ns : NAN,
                                         .status = case_status,
                                         .above_peak = sqlite3_column_int(statement.stmt, 4) != 0});
     }
@@ -245,6 +246,49 @@ enum status measured_load_errors(struct measured *measured, struct database *dat
   }
   statement_finalize(&statement);
   strbuf_fini(&runs);
+  return status;
+}
+
+struct visited {
+  int64_t bench, process;
+  double ns;
+};
+
+static int measured_compare_visited(const void *a, const void *b) {
+  const struct visited *x = a;
+  const struct visited *y = b;
+  return x->bench != y->bench ? (x->bench > y->bench) - (x->bench < y->bench)
+                              : (x->process > y->process) - (x->process < y->process);
+}
+
+enum status measured_load_undisturbed(struct measured *measured, struct database *database,
+                                      struct error *err) {
+  struct strbuf runs;
+  struct statement statement;
+  struct arena arena = {0};
+  struct visited *visited = NULL; /* sorted */
+  size_t count = 0;
+  size_t capacity = 0;
+  strbuf_init(&runs, LIST_MAX);
+  measured_run_ids(measured, &runs);
+  enum status status = statement_prepare(database, "compare/undisturbed", &statement, err);
+  statement_bind_text(&statement, ":runs", runs.text);
+  while (statement_next(&statement, &status, err)) {
+    visited = arena_grow(&arena, visited, count, &capacity, sizeof *visited);
+    visited[count++] = (struct visited){sqlite3_column_int64(statement.stmt, 0),
+                                        sqlite3_column_int64(statement.stmt, 1),
+                                        sqlite3_column_double(statement.stmt, 2)};
+  }
+  for (size_t i = 0; i < measured->median_count && count > 0; i++) {
+    struct measured_median *median = &measured->medians[i];
+    const struct visited wanted = {measured->cases[median->bench].id, median->process, 0};
+    const struct visited *found =
+        bsearch(&wanted, visited, count, sizeof *visited, measured_compare_visited);
+    median->undisturbed_ns = found != NULL ? found->ns : median->undisturbed_ns;
+  }
+  statement_finalize(&statement);
+  strbuf_fini(&runs);
+  arena_fini(&arena);
   return status;
 }
 

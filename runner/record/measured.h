@@ -113,6 +113,9 @@ struct measured_median {
                    known */
   bool above_peak; /* faster than its peak allows: not to be compared with others */
   double tail;     /* as error: 95th percentile of the trials over the median; 0 = not known */
+  /* measured_load_undisturbed(): the rate that came back in several visits; 0 = none did. Of one
+   * visit it is ns. */
+  double undisturbed_ns;
 };
 
 /* Why such a median is not compared. */
@@ -178,6 +181,9 @@ enum status measured_load(struct measured *measured, struct database *database, 
 /* After it, the error and the tail of each median, which its index does not have. */
 enum status measured_load_errors(struct measured *measured, struct database *database,
                                  struct error *err) CHECK_RESULT;
+/* After it, undisturbed_ns of medians of several visits. */
+enum status measured_load_undisturbed(struct measured *measured, struct database *database,
+                                      struct error *err) CHECK_RESULT;
 /* Whether measured_load() would take the case with that `only`. */
 bool measured_case_matches(const struct measured_case *bench, const char *only);
 /* Why a case has no result in a run: "hung: no answer for 10 s". Owned by measured; NULL = it has

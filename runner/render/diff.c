@@ -200,6 +200,7 @@ enum diff_column {
   COLUMN_B,
   COLUMN_CHANGE,
   COLUMN_Q,
+  COLUMN_MOVED,
   COLUMN_COUNTS,
   COLUMN_COUNT
 };
@@ -244,8 +245,8 @@ static void diff_add_case(const struct diff_cases *cases, const struct diff_view
                    notes.length > 0 ? ")" : "");
   strbuf_fini(&notes);
   const char *const words[COLUMN_COUNT] = {
-      text[COLUMN_VERDICT], name,           text[COLUMN_A],     text[COLUMN_B],
-      text[COLUMN_CHANGE],  text[COLUMN_Q], text[COLUMN_COUNTS]};
+      text[COLUMN_VERDICT], name,           text[COLUMN_A],         text[COLUMN_B],
+      text[COLUMN_CHANGE],  text[COLUMN_Q], moved_text(row->moved), text[COLUMN_COUNTS]};
   diff_add_cells(cases, row->result.verdict, words);
 }
 
@@ -310,17 +311,30 @@ static bool diff_any_figure(const struct diff_layout *layout) {
   return false;
 }
 
+/* Whether visits tell of one of the rows which of its rates changed. */
+static bool diff_any_moved(const struct comparison *comparison, const struct diff_layout *layout) {
+  for (size_t g = 0; g < layout->group_count; g++) {
+    const struct diff_group *group = &layout->groups[g];
+    for (size_t i = 0; i < group->count && !group->folded; i++) {
+      if (comparison->rows[group->rows[i]].moved != MOVED_UNKNOWN) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static bool diff_say_cases(struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
   struct diff_layout *layout = &view->layout;
   const bool all = view->show->all;
   const bool figures = diff_any_figure(layout);
-  const char *columns[COLUMN_COUNT] = {
-      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", all ? "n boots GPUs" : "n"};
-  struct diff_cases cases = {view->document,
-                             {true, true, figures, figures, true,
-                              diff_any_tested(comparison, layout),
-                              all || !diff_counts_are_plain(comparison, layout)}};
+  const char *columns[COLUMN_COUNT] = {"verdict",  "case", "A GB/s",  "B GB/s",
+                                       "change %", "q",    "changed", all ? "n boots GPUs" : "n"};
+  struct diff_cases cases = {
+      view->document,
+      {true, true, figures, figures, true, diff_any_tested(comparison, layout),
+       diff_any_moved(comparison, layout), all || !diff_counts_are_plain(comparison, layout)}};
   const char *kept[COLUMN_COUNT];
   size_t count = 0;
   size_t q = 0;
@@ -373,6 +387,9 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
     return;
   }
   document_say(document, TONE_NONE, "%s", DIFF_WORDS_CHANGE);
+  if (diff_any_moved(comparison, &view->layout)) {
+    document_say(document, TONE_NONE, "%s", DIFF_WORDS_MOVED);
+  }
   if (explain_q) {
     document_say(document, TONE_NONE, "%s", DIFF_WORDS_Q);
   }

@@ -60,6 +60,8 @@ unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
 #define DIFF_WORDS_CHANGE "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less"
 #define DIFF_WORDS_Q      "q: expected share of false positives in this row and those above"
+#define DIFF_WORDS_MOVED                                                                           \
+  "changed: typical rate, with the noise of others, or undisturbed, without; visits tell"
 /* The name of a fact and its values; every: before a fact of all GPUs. */
 void diff_fact_cells(const struct fact_difference *fact, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);

@@ -142,6 +142,14 @@ FROM case_run INDEXED BY case_run_by_bench_case
 WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs)) AND status = 'ok'
 ORDER BY run, process;
 
+-- name: undisturbed
+-- Of processes that visited a case again because it was not precise, the rate that came back; 0: none did. Such results
+-- are few, and in an index of their own.
+SELECT bench_case, process, ifnull(undisturbed_ns, 0)
+FROM case_run INDEXED BY case_run_noise
+WHERE noise IS NOT NULL AND visits > 1 AND status = 'ok' AND run IN (SELECT value FROM json_each(:runs))
+ORDER BY bench_case, process;
+
 -- name: not_ok_reason
 -- Why a case has no result in a run.
 SELECT status, reason FROM case_run

@@ -103,6 +103,63 @@ static void each_verdict_is_found(void **state) {
   done(m, comparison);
 }
 
+/* Medians of processes on a host that others use, in GB/s, and the rates that came back. */
+static const double TYPICAL[SIDES][5] = {{52.06, 54.84, 54.90, 54.73, 52.78},
+                                         {48.36, 54.86, 52.82, 54.71, 54.95}};
+static const double UNDISTURBED[SIDES][5] = {{55.00, 54.97, 55.00, 54.99, 54.98},
+                                             {55.01, 55.00, 54.98, 54.97, 55.00}};
+
+static void add_visited(struct measured *m, const char *key, double typical_b, double undisturbed_b,
+                        bool noisy) {
+  const size_t bench = made_case(m, key, "block", 0, MIB);
+  const double factors[SIDES][2] = {{1, 1}, {typical_b, undisturbed_b}};
+  for (uint32_t s = 0; s < SIDES; s++) {
+    for (size_t i = 0; i < 5; i++) {
+      const double typical = (noisy ? TYPICAL : UNDISTURBED)[s][i] * (noisy ? 1 : 0.98);
+      const double units = (double)m->cases[bench].units;
+      made_median(
+          m, (struct measured_median){.run = s,
+                                      .bench = (uint32_t)bench,
+                                      .process = (int64_t)(1 + i + 100 * s),
+                                      .ns = units / (typical * factors[s][0]),
+                                      .undisturbed_ns = units / (UNDISTURBED[s][i] * factors[s][1]),
+                                      .status = CASE_OK});
+    }
+  }
+}
+
+/* A link that is 3 % slower behind noise that hides it; and noise that slows what programs get. */
+static void visits_tell_a_link_from_its_noise(void **state) {
+  (void)state;
+  struct measured *m = two_drivers();
+  add_visited(m, "a", 0.97, 0.97, true);
+  add_visited(m, "b", 0.95, 1, false);
+  add_visited(m, "c", 0.95, 0.97, false);
+  add_visited(m, "d", 1, 1, true);
+  (void)add_case(m, "e", 0, 50, 48.5);
+  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  static const struct {
+    const char *key;
+    bool regressed;
+    enum moved moved;
+  } ROWS[] = {{"a", true, MOVED_UNDISTURBED},
+              {"b", true, MOVED_TYPICAL},
+              {"c", true, MOVED_BOTH},
+              {"d", false, MOVED_UNKNOWN},
+              {"e", true, MOVED_UNKNOWN}};
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+    const struct comparison_row *row = find(m, comparison, ROWS[i].key);
+    assert_int_equal(row->result.verdict == VERDICT_REGRESSED, ROWS[i].regressed);
+    assert_int_equal(row->moved, ROWS[i].moved);
+  }
+  const struct comparison_row *link = find(m, comparison, "a");
+  assert_true(fabs(link->change - -0.03) < 0.002);
+  assert_true(fabs(link->sides[SIDE_B].value / link->sides[SIDE_A].value - 0.97) < 0.002);
+  /* Two questions of each visited case, and one of the other, under one false discovery rate. */
+  assert_int_equal(comparison->summary.tests, 9);
+  done(m, comparison);
+}
+
 /* Of five processes per side, how many are not ok on each. */
 static void a_case_that_is_less_often_ok_is_broken(void **state) {
   (void)state;
@@ -592,6 +649,7 @@ static void a_load_with_and_one_against_are_no_peers(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_verdict_is_found),
+      cmocka_unit_test(visits_tell_a_link_from_its_noise),
       cmocka_unit_test(a_case_that_is_less_often_ok_is_broken),
       cmocka_unit_test(shapes_of_sides_are_known),
       cmocka_unit_test(unclear_by_hand),

@@ -45,11 +45,11 @@ static struct measured_case cases[] = {
      .units = 1},
 };
 static struct measured_median medians[] = {
-    {0, 0, 1, 110, CASE_OK, 0, false, 0},      {0, 0, 2, 90, CASE_OK, 0, false, 0},
-    {0, 0, 3, 100, CASE_OK, 0, false, 0},      {1, 0, 4, 50, CASE_OK, 0, false, 0},
-    {2, 0, 5, 1, CASE_OK, 0, false, 0},        {0, 1, 1, 500, CASE_OK, 0, false, 0},
-    {0, 1, 2, NAN, CASE_FAILED, 0, false, 0},  {1, 1, 4, 400, CASE_OK, 0, false, 0},
-    {0, 2, 0, NAN, CASE_SKIPPED, 0, false, 0}, {1, 2, 4, NAN, CASE_FAILED, 0, false, 0},
+    {0, 0, 1, 110, CASE_OK, 0, false, 0, 0},      {0, 0, 2, 90, CASE_OK, 0, false, 0, 0},
+    {0, 0, 3, 100, CASE_OK, 0, false, 0, 0},      {1, 0, 4, 50, CASE_OK, 0, false, 0, 0},
+    {2, 0, 5, 1, CASE_OK, 0, false, 0, 0},        {0, 1, 1, 500, CASE_OK, 0, false, 0, 0},
+    {0, 1, 2, NAN, CASE_FAILED, 0, false, 0, 0},  {1, 1, 4, 400, CASE_OK, 0, false, 0, 0},
+    {0, 2, 0, NAN, CASE_SKIPPED, 0, false, 0, 0}, {1, 2, 4, NAN, CASE_FAILED, 0, false, 0, 0},
 };
 
 static struct measured everything(void) {
