@@ -32,7 +32,8 @@ struct error_counts {
 
 struct error_counters;
 
-/* NULL: no memory, no thread, or an NVML that fails; the functions below accept it. machine is borrowed. */
+/* NULL: no memory, no thread, or an NVML that fails; the functions below accept it. machine is
+ * borrowed. */
 struct error_counters *error_counters_new(const struct machine *machine);
 void error_counters_free(struct error_counters *counters);
 /* Of these GPUs (bit i: GPU i); of others, and where nobody answers in time, -1. */

@@ -68,11 +68,12 @@ static void query_must_run(struct query *query, const char *sql, const char *sav
 }
 
 /* Statements that stand alone. Those of merge.sql need an attached input, and test_merge.c runs
- * them on the same databases; those of delete.sql and of haul explain need temporary tables, and
- * tests/cli runs them. */
+ * them on the same databases; those of delete.sql, beside.sql, upkeep.sql and of haul explain need
+ * temporary tables: tests/cli and test_beside.c run them. */
 static bool is_prepared_alone(const char *name) {
-  static const char *const OTHERS[] = {"merge.sql",     "delete.sql",     "explain.sql",
-                                       "rules_gpu.sql", "rules_host.sql", "rules_run.sql"};
+  static const char *const OTHERS[] = {"merge.sql",     "delete.sql",    "beside.sql",
+                                       "explain.sql",   "rules_gpu.sql", "rules_host.sql",
+                                       "rules_run.sql", "upkeep.sql"};
   static const char FOLDER[] = "statements/";
   bool alone = strncmp(name, FOLDER, strlen(FOLDER)) == 0;
   for (size_t i = 0; alone && i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
@@ -146,8 +147,8 @@ static void copy_is_noted_and_not_written(void **state) {
   assert_int_equal(database->file_version, 1002);
   const char *note = database_copy_note(database, &arena);
   assert_non_null(note);
-  assert_non_null(strstr(note, "results.db has schema 1.2, read through a temporary copy; the "
-                               "next run or merge that writes to it migrates it"));
+  assert_non_null(strstr(note, "results.db has schema 1.2, read through a temporary copy; haul "
+                               "migrate, or the next run or merge that writes to it, migrates it"));
   assert_int_equal(database_begin(database, &err), STATUS_DENIED);
   database_close(database);
   assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
