@@ -221,6 +221,9 @@ struct footnote {
   char mark;                  /* 0 = belongs to every row */
 };
 
+/* Beside the kinds of noise, and that it is not known: of a case that was visited again. */
+enum { REMARK_VISITED = noise_name_count + 1 };
+
 /* What the reader must know about the numbers of a page: why a case has none, the note of its
  * measurement, what may have slowed it, a missed precision target, and which case it duplicates.
  * Zeroed but for the arena: there is no row yet. */
@@ -228,9 +231,9 @@ struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count, capacity;
-  /* The remark on cases whose trials ended so, with that noise (the last: not known); NULL = none
+  /* The remark on cases whose trials ended so, with that noise or visited; NULL = none
    */
-  const char *stops[stop_name_count][noise_name_count + 1];
+  const char *stops[stop_name_count][REMARK_VISITED + 1];
   struct footnote notes[FOOTNOTES_MAX]; /* those past the last are dropped */
   size_t note_count;
 };

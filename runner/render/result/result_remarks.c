@@ -118,18 +118,26 @@ static struct remark remarks_expected(const struct result_remarks *remarks,
                          .rank = remarks_distance(row)};
 }
 
+/* Cases that were visited at other times have one remark, whatever their noise was like. */
+static bool remarks_is_visited(const struct run_row *row) {
+  return row->visits / row->processes >= 2; /* not of NAN */
+}
+
 /* Why the trials of a case ended; STOP_NONE where it is not known. */
 static enum stop remarks_stop_of(const struct run_row *row) {
   enum stop stop = STOP_NONE;
   if (row->stop == NULL || strcmp(row->status, "ok") != 0 || !stop_parse(row->stop, &stop)) {
     return STOP_NONE;
   }
-  return stop;
+  return stop == STOP_TRIALS && remarks_is_visited(row) ? STOP_TIME : stop;
 }
 
-/* noise_name_count: that is not known. */
+/* noise_name_count: that is not known; REMARK_VISITED. */
 static enum noise remarks_noise_of(const struct run_row *row) {
   enum noise noise = noise_name_count;
+  if (remarks_is_visited(row)) {
+    return (enum noise)REMARK_VISITED;
+  }
   if (row->noise == NULL || !noise_parse(row->noise, &noise)) {
     return noise_name_count;
   }
@@ -218,36 +226,35 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
   return arena_format(arena, "%s may help: %s", start, option);
 }
 
-/* What visits at other times came to; "" = there was none. */
+/* What visits at other times came to. */
 static const char *remarks_describe_visits(const struct result_remarks *remarks,
                                            const struct noisy *noisy) {
   double most = 0;
   size_t known = 0;
   bool budget = false;
-  bool noise = false;
   for (size_t i = 0; i < remarks->count; i++) {
     const struct run_row *row = remarks->rows[i];
     if (remarks_stop_of(row) == noisy->stop && remarks_noise_of(row) == noisy->noise) {
-      most = fmax(most, row->visits / row->processes); /* not of NAN */
+      most = fmax(most, row->visits / row->processes);
       known += row->undisturbed_ns > 0;
       budget = budget || strings_equal(row->settled, "budget");
-      noise = noise || strings_equal(row->settled, "noise");
     }
   }
   const char *which = noisy->count == 1       ? known == 1 ? "known" : "not known"
                       : known == noisy->count ? "known of all"
                                               : arena_format(remarks->arena, "known of %zu of %zu",
                                                              known, noisy->count);
-  return most < 2 ? ""
-                  : arena_format(remarks->arena,
-                                 "Visited up to %.0f times: undisturbed rate %s.%s%s ", most, which,
-                                 budget ? " A longer measure.settle_time may settle the rest." : "",
-                                 noise ? " Some are disturbed all the time." : "");
+  return arena_format(
+      remarks->arena, "Noisy: measured up to %.0f times, undisturbed rate %s.%s", most, which,
+      budget ? " More time may settle the rest: --set measure.settle_time=TIME" : "");
 }
 
 /* How far the trials of all cases that ended so came, and what would have helped. */
 static const char *remarks_describe(const struct result_remarks *remarks,
                                     const struct noisy *noisy) {
+  if ((unsigned)noisy->noise == REMARK_VISITED) {
+    return remarks_describe_visits(remarks, noisy);
+  }
   double widest = 0;
   bool several = false; /* processes: then +/- is the range between them */
   bool few = true;
@@ -264,12 +271,9 @@ static const char *remarks_describe(const struct result_remarks *remarks,
       several ? " in some processes"
       : few   ? ": too few trials for a 95 % interval"
               : arena_format(remarks->arena, ": +/- %s %%", result_percent(remarks->arena, widest));
-  const char *visits = remarks_describe_visits(remarks, noisy);
-  const bool visited = visits[0] != '\0';
-  return arena_format(remarks->arena, "%s%s when %s ended. %s%s",
-                      visited ? "First visit not within precision" : "Precision target missed",
-                      visited ? "" : reached, noisy->stop == STOP_TIME ? "max_time" : "trials.max",
-                      visits, remarks_describe_noise(remarks, noisy));
+  return arena_format(remarks->arena, "Precision target missed%s when %s ended. %s", reached,
+                      noisy->stop == STOP_TIME ? "max_time" : "trials.max",
+                      remarks_describe_noise(remarks, noisy));
 }
 
 enum { TEXTS_MAX = 24 };
@@ -324,7 +328,7 @@ void result_remarks_settle(struct result_remarks *remarks) {
   size_t marked = 0;
   static const enum stop ENDS[] = {STOP_TRIALS, STOP_TIME};
   for (size_t e = 0; e < sizeof ENDS / sizeof *ENDS; e++) {
-    for (unsigned noise = 0; noise <= noise_name_count; noise++) {
+    for (unsigned noise = 0; noise <= REMARK_VISITED; noise++) {
       const struct noisy noisy = remarks_find_noisy(remarks, ENDS[e], (enum noise)noise);
       remarks->stops[ENDS[e]][noise] = noisy.count > 0 ? remarks_describe(remarks, &noisy) : NULL;
     }
