@@ -72,7 +72,7 @@ enum diff_row_use { ROW_BOTH, ROW_FLAT };
   X("distribution", ROW_FLAT, cell_text(distribution_text(row->distribution.kind)))                \
   X("distribution_a", ROW_FLAT, diff_distribution_cell(row, SIDE_A))                               \
   X("distribution_b", ROW_FLAT, diff_distribution_cell(row, SIDE_B))                               \
-  X("distribution_q", ROW_FLAT, cell_finite(row->distribution.q))                            \
+  X("distribution_q", ROW_FLAT, cell_finite(row->distribution.q))                                  \
   X("moved", ROW_BOTH, cell_text(row->moved != MOVED_UNKNOWN ? moved_text(row->moved) : NULL))
 #define DIFF_ROW_NAME(name, use, cell) name,
 #define DIFF_ROW_CELL(name, use, cell) cell,

@@ -35,6 +35,7 @@ shrink() { # NAME LIMIT
       unit = size ~ /K/ ? 1024 : size ~ /M/ ? 1048576 : size ~ /G/ ? 1073741824 : 1
       return substr(size, 2) * unit > limit ? " " limit : size
     }
+    /^pages *=/ { print; next } # words, not sizes
     !/^ *#|^(budget|max_time|min_trial|processes|telemetry|trials|verdict) *=/ {
       rest = $0
       line = ""

@@ -436,7 +436,8 @@ static void schema_lacking_a_column_is_refused(void **state) {
   merge_well(merging->output, merging->fixtures[0]->path);
   fixture_execute(
       merging->fixtures[1]->path,
-      "DROP VIEW v_step; DROP VIEW v_result; DROP VIEW v_case; DROP VIEW v_note; DROP VIEW v_run_case; DROP VIEW "
+      "DROP VIEW v_step; DROP VIEW v_result; DROP VIEW v_case; DROP VIEW v_note; DROP VIEW "
+      "v_run_case; DROP VIEW "
       "v_trial; DROP VIEW "
       "v_flow; DROP "
       "VIEW v_pair; DROP VIEW v_driver; DROP VIEW v_run; DROP VIEW v_check; DROP VIEW v_gpu; "
