@@ -182,7 +182,7 @@ enum overhead_traits overhead_traits_of(enum overhead_operation operation);
 enum { OVERHEAD_METHOD_VERSION = 1 };
 
 enum { OVERHEAD_THREADS_MAX = 64, OVERHEAD_ALIVE_MAX = 100000, OVERHEAD_NODES_MAX = 10000 };
-/* Of each allocation that is alive beside what is measured. */
+/* Size of each allocation that stays alive during the measurement. */
 enum { OVERHEAD_ALIVE_BYTES = 4096 };
 
 struct overhead {
@@ -190,11 +190,11 @@ struct overhead {
   int32_t gpu;            /* whose context; -1 = none, for pageable and huge memory alone */
   struct endpoint memory; /* of allocate and free: kind and place; else not looked at */
   uint64_t size_bytes;    /* of operations that take a size */
-  uint32_t threads;       /* that call at once, each with a stream of its own; 0 = 1 */
+  uint32_t threads;       /* concurrent callers, each with its own stream; 0 = 1 */
   uint64_t alive;         /* allocations of device memory that exist meanwhile */
   uint32_t nodes;         /* of a graph; 0 = 1 */
   enum overhead_pages pages;
-  uint32_t touch_threads; /* that touch pages before they are registered; 0 = 1 */
+  uint32_t touch_threads; /* threads that touch the pages before registration; 0 = 1 */
 };
 
 #endif

@@ -189,8 +189,8 @@ static uint64_t supervise_within_budget(const struct supervisor *supervisor, uin
 static void supervise_work(int fd, const void *context) {
   const struct supervisor *supervisor = context;
   struct plan plan = *supervisor->plan;
-  struct machine *machine = machine_new();
-  if (supervisor->crashed && machine != NULL && plan.machine != NULL) {
+  struct machine *machine = supervisor->crashed && plan.machine != NULL ? machine_new() : NULL;
+  if (machine != NULL) {
     *machine = *plan.machine;
     machine->nvml_lost = true;
     plan.machine = machine;
