@@ -12,6 +12,12 @@ struct entry {
   const struct measured_median *median;
 };
 
+/* Entries of one run and bench_case, which are adjacent while they are collected. */
+struct entry_block {
+  size_t first, count;
+  struct entry key;
+};
+
 /* Nodes with a result on both sides from which on a case is compared over all of them. */
 enum { PAIRED_NODES_MIN = 8 };
 
@@ -37,7 +43,8 @@ struct pairing {
   uint32_t *process_numbers;
   int64_t *process_ids; /* by number */
   uint32_t process_count;
-  struct entry *entries; /* of the current case */
+  struct entry *entries, *unsorted; /* of the current case */
+  struct entry_block *blocks;
   size_t entry_count;
   size_t tried_run[SIDES], tried_bench[SIDES]; /* SIZE_MAX = not tried */
   /* Texts of environments as numbers, equal for equal texts. */
@@ -409,13 +416,45 @@ static void pairs_add_groups(struct pairing *p) {
   }
 }
 
-/* Results of runs that were asked for in the order of time are sorted already. */
-static void pairs_sort_entries(struct pairing *p) {
+static int pairs_compare_blocks(const void *a, const void *b) {
+  const struct entry_block *x = a;
+  const struct entry_block *y = b;
+  return pairs_compare_entries(&x->key, &y->key);
+}
+
+static bool pairs_are_sorted(const struct pairing *p) {
   size_t i = 1;
   while (i < p->entry_count && pairs_compare_entries(&p->entries[i - 1], &p->entries[i]) <= 0) {
     i++;
   }
-  if (i < p->entry_count) {
+  return i >= p->entry_count;
+}
+
+/* By blocks, which are fewer; where a run has the case twice, entry by entry. */
+static void pairs_sort_entries(struct pairing *p) {
+  if (pairs_are_sorted(p)) {
+    return;
+  }
+  size_t blocks = 0;
+  memcpy(p->unsorted, p->entries, p->entry_count * sizeof *p->entries);
+  for (size_t i = 0; i < p->entry_count; i++) {
+    const struct entry *entry = &p->unsorted[i];
+    struct entry_block *last = blocks > 0 ? &p->blocks[blocks - 1] : NULL;
+    if (last != NULL && last->key.median->run == entry->median->run &&
+        last->key.median->bench == entry->median->bench) {
+      last->count++;
+    } else {
+      p->blocks[blocks++] = (struct entry_block){i, 1, *entry};
+    }
+  }
+  qsort(p->blocks, blocks, sizeof *p->blocks, pairs_compare_blocks);
+  size_t used = 0;
+  for (size_t i = 0; i < blocks; i++) {
+    memcpy(p->entries + used, p->unsorted + p->blocks[i].first,
+           p->blocks[i].count * sizeof *p->entries);
+    used += p->blocks[i].count;
+  }
+  if (!pairs_are_sorted(p)) {
     qsort(p->entries, p->entry_count, sizeof *p->entries, pairs_compare_entries);
   }
 }
@@ -524,6 +563,8 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
   p.process_ids = arena_array(arena, processes, sizeof *p.process_ids);
   comparison->process_ids = p.process_ids;
   p.entries = arena_array(&p.scratch, measured->median_count, sizeof *p.entries);
+  p.unsorted = arena_array(&p.scratch, measured->median_count, sizeof *p.unsorted);
+  p.blocks = arena_array(&p.scratch, measured->median_count, sizeof *p.blocks);
   for (size_t first = 0; first < measured->median_count;) {
     const size_t last = analysis_key_end(measured, first);
     pairs_collect(&p, measured->medians + first, last - first);

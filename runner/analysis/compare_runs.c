@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TAILS_MAX = 250000 };
+enum { TAILS_MAX = 250000, PROCESSES_TELL = 3 };
 enum { SPLITS_USUAL = 20, LIST_MAX = 700, VALUES_SHOWN = 8 };
 /* One seed, one result: nobody should be able to try until it looks well. */
 #define A_A_SEED UINT64_C(1)
@@ -263,6 +263,18 @@ static bool compare_has_nodes(const struct measured *measured) {
   return nodes >= ROBUST_COUNT_MIN;
 }
 
+/* Tails and errors stand in no index: of more results than that, they would take most of the time.
+ * The differences of three processes say more than the trials of one. */
+static enum status compare_load_errors(struct database *database, struct measured *measured,
+                                       bool of_few, struct error *err) {
+  const size_t processes =
+      measured->plan_count > 0 ? measured->median_count / measured->plan_count : 0;
+  if (measured->median_count > TAILS_MAX && !(of_few && processes < PROCESSES_TELL)) {
+    return STATUS_OK;
+  }
+  return measured_load_errors(measured, database, err);
+}
+
 /* What of one node changed unlike that of the others. */
 static enum status compare_find_alone(struct database *database, struct compare_request *request,
                                       struct compare_result *result, struct error *err) {
@@ -274,7 +286,7 @@ static enum status compare_find_alone(struct database *database, struct compare_
   if (request->compare.one_side || !compare_has_nodes(result->measured)) {
     return STATUS_OK;
   }
-  RETURN_ON_ERROR(measured_load_errors(result->measured, database, err));
+  RETURN_ON_ERROR(compare_load_errors(database, result->measured, true, err));
   RETURN_ON_ERROR(outliers_find(result->measured, &options, &result->alone, err));
   struct outliers *alone = result->alone;
   for (size_t i = 0; i < alone->part_count && alone->hosts >= ROBUST_COUNT_MIN; i++) {
@@ -316,10 +328,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
                        request->filter.only != NULL ? request->filter.only : "*");
   }
   if (status == STATUS_OK) {
-    /* Tails stand in no index: of more results than that, they would take most of the time. */
-    if (result->measured->median_count <= TAILS_MAX) {
-      status = measured_load_errors(result->measured, database, err);
-    }
+    status = compare_load_errors(database, result->measured, false, err);
   }
   if (status == STATUS_OK) {
     request->compare.only = request->filter.only;

@@ -394,7 +394,9 @@ static enum status database_open_handle(struct database *database, int flags, in
                                         struct error *err) {
   database_file_guard_opening();
   RETURN_ON_ERROR(companion_check(database->path, err));
-  int code = sqlite3_open_v2(database->path, &database->handle, flags, companion_vfs());
+  /* One thread alone uses a database. */
+  int code = sqlite3_open_v2(database->path, &database->handle, flags | SQLITE_OPEN_NOMUTEX,
+                             companion_vfs());
   if (code == SQLITE_OK) {
     struct stat info;
     const int64_t size_bytes = stat(database->path, &info) == 0 ? info.st_size : 0;

@@ -14,11 +14,13 @@
 ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
 ENUM_NAMES_DEFINE(condition, CONDITION_LIST)
 
-enum { LIST_MAX = 64 << 20, GPUS_MAX = 64 };
+enum { GPUS_MAX = 64 };
 /* What one iteration can take: a picosecond to a year. Files are edited by hand, and no number of
  * such a file may become an infinity here. */
 static const double MEDIAN_NS_MIN = 1e-3;
 static const double MEDIAN_NS_MAX = 3.2e16;
+/* To read all results of a case costs a quarter of finding them run by run. */
+static const double SHARE_READ_WHOLE = 0.25;
 
 struct measured *measured_new(void) {
   struct measured *measured = calloc(1, sizeof *measured);
@@ -61,8 +63,7 @@ static void measured_take_case(struct measured *measured, const struct statement
       .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
       .figure = measured_figure(statement_text(statement, 9)),
       .units = (uint64_t)sqlite3_column_int64(stmt, 10),
-      .delta = sqlite3_column_double(stmt, 11), /* NULL reads as 0 */
-      .aliases = statement_column_optional(statement, 12, &measured->arena),
+      .aliases = statement_column_optional(statement, 11, &measured->arena),
   };
 }
 
@@ -96,7 +97,7 @@ static uint64_t measured_gpu_bit(bool is_gpu, int number) {
 }
 
 /* "[1,2,3]" */
-static void measured_run_ids(const struct measured *measured, struct strbuf *list) {
+void measured_run_ids(const struct measured *measured, struct strbuf *list) {
   strbuf_append_char(list, '[');
   for (size_t i = 0; i < measured->run_count; i++) {
     strbuf_printf(list, "%s%lld", i > 0 ? "," : "", (long long)measured->runs[i].ref.id);
@@ -104,16 +105,149 @@ static void measured_run_ids(const struct measured *measured, struct strbuf *lis
   strbuf_append_char(list, ']');
 }
 
-static enum status measured_load_cases(struct measured *measured, struct database *database,
-                                       const char *only, const char *runs, struct error *err) {
+static bool measured_is_later(const struct measured *measured, uint32_t run, uint32_t other) {
+  const struct measured_run *x = &measured->runs[run];
+  const struct measured_run *y = &measured->runs[other];
+  return x->started_at_ns != y->started_at_ns ? x->started_at_ns > y->started_at_ns
+                                              : x->ref.id > y->ref.id;
+}
+
+/* What the plan of a run says of a case. */
+struct plan {
+  uint32_t run; /* in reading.runs */
+  int64_t bench;
+  double fastest_ns; /* that its peak allows; NAN = not known */
+  double delta;      /* NAN = not said */
+};
+
+/* A run, where it is in the order of their ids. */
+struct run_index {
+  int64_t id;
+  uint32_t index;
+};
+
+/* What is known while cases and medians are read. */
+struct reading {
+  struct arena arena;
+  struct strbuf ids; /* of the runs, as JSON */
+  struct run_index *runs;
+  struct plan *plans; /* by run, then case */
+  size_t plan_count, plan_capacity;
+};
+
+static int measured_compare_run_index(const void *a, const void *b) {
+  const struct run_index *x = a;
+  const struct run_index *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+static void measured_start_reading(const struct measured *measured, struct reading *reading) {
+  *reading = (struct reading){0};
+  strbuf_init(&reading->ids, MEASURED_LIST_MAX);
+  measured_run_ids(measured, &reading->ids);
+  reading->runs = arena_array(&reading->arena, measured->run_count, sizeof *reading->runs);
+  for (size_t i = 0; i < measured->run_count; i++) {
+    reading->runs[i] = (struct run_index){measured->runs[i].ref.id, (uint32_t)i};
+  }
+  qsort(reading->runs, measured->run_count, sizeof *reading->runs, measured_compare_run_index);
+}
+
+static void measured_end_reading(struct reading *reading) {
+  strbuf_fini(&reading->ids);
+  arena_fini(&reading->arena);
+}
+
+static enum status measured_load_plans(struct measured *measured, struct database *database,
+                                       struct reading *reading, struct error *err) {
   struct statement statement;
+  uint32_t run = 0;
+  enum status status = statement_prepare(database, "compare/plans", &statement, err);
+  statement_bind_text(&statement, ":runs", reading->ids.text);
+  while (statement_next(&statement, &status, err)) {
+    const int64_t id = sqlite3_column_int64(statement.stmt, 0);
+    const int64_t bench = sqlite3_column_int64(statement.stmt, 1);
+    while (reading->runs[run].id != id) {
+      run++;
+    }
+    reading->plans = arena_grow(&reading->arena, reading->plans, reading->plan_count,
+                                &reading->plan_capacity, sizeof *reading->plans);
+    reading->plans[reading->plan_count++] = (struct plan){
+        run, bench, statement_column_real(&statement, 2), statement_column_real(&statement, 3)};
+    measured->case_ids_end = bench >= measured->case_ids_end ? bench + 1 : measured->case_ids_end;
+  }
+  statement_finalize(&statement);
+  measured->plan_count = reading->plan_count;
+  return status;
+}
+
+/* The cases in those plans, "[1,2,3]". */
+static void measured_planned_ids(const struct measured *measured, struct reading *reading,
+                                 struct strbuf *list) {
+  bool *listed = arena_array(&reading->arena, (size_t)measured->case_ids_end, sizeof *listed);
+  const char *separator = "";
+  strbuf_append_char(list, '[');
+  for (size_t i = 0; i < reading->plan_count; i++) {
+    const int64_t bench = reading->plans[i].bench;
+    if (!listed[bench]) {
+      strbuf_printf(list, "%s%lld", separator, (long long)bench);
+      listed[bench] = true;
+      separator = ",";
+    }
+  }
+  strbuf_append_char(list, ']');
+}
+
+/* Of the runs with a case_key, what the one started last says of those that have a delta. */
+static void measured_set_deltas(struct measured *measured, const struct reading *reading) {
+  struct arena arena = {0};
+  uint32_t *last = arena_array(&arena, measured->case_count, sizeof *last); /* run, from 1 */
+  for (size_t i = 0; i < reading->plan_count; i++) {
+    const struct plan *plan = &reading->plans[i];
+    size_t number = measured->case_numbers[plan->bench];
+    if (number == 0 || isnan(plan->delta)) {
+      continue;
+    }
+    while (number > 1 &&
+           strcmp(measured->cases[number - 2].key, measured->cases[number - 1].key) == 0) {
+      number--; /* the first with its key */
+    }
+    const uint32_t run = reading->runs[plan->run].index;
+    uint32_t *known = &last[number - 1];
+    if (*known == 0 || measured_is_later(measured, run, *known - 1)) {
+      *known = run + 1;
+      measured->cases[number - 1].delta = plan->delta;
+    }
+  }
+  for (size_t i = 1; i < measured->case_count; i++) {
+    if (strcmp(measured->cases[i].key, measured->cases[i - 1].key) == 0) {
+      measured->cases[i].delta = measured->cases[i - 1].delta;
+    }
+  }
+  arena_fini(&arena);
+}
+
+static enum status measured_load_cases(struct measured *measured, struct database *database,
+                                       const char *only, struct reading *reading,
+                                       struct error *err) {
+  struct statement statement;
+  struct strbuf planned;
+  strbuf_init(&planned, MEASURED_LIST_MAX);
+  measured_planned_ids(measured, reading, &planned);
   enum status status = statement_prepare(database, "compare/cases", &statement, err);
   statement_bind_text(&statement, ":only", globs_json(only, &measured->arena));
-  statement_bind_text(&statement, ":runs", runs);
+  statement_bind_text(&statement, ":runs", reading->ids.text);
+  statement_bind_text(&statement, ":cases", planned.text);
   while (statement_next(&statement, &status, err)) {
     measured_take_case(measured, &statement);
   }
   statement_finalize(&statement);
+  strbuf_fini(&planned);
+  measured->case_numbers =
+      arena_array(&measured->arena, (size_t)measured->case_ids_end, sizeof *measured->case_numbers);
+  for (size_t i = 0; i < measured->case_count; i++) {
+    measured->case_numbers[measured->cases[i].id] = (uint32_t)i + 1;
+  }
+  measured_set_deltas(measured, reading);
   return status;
 }
 
@@ -141,27 +275,6 @@ static enum status measured_load_flows(struct measured *measured, struct databas
 
 /* ---- medians ---- */
 
-/* Runs by their ids, for finding the index of one. */
-struct run_index {
-  int64_t id;
-  uint32_t index;
-};
-
-static int measured_compare_run_index(const void *a, const void *b) {
-  const struct run_index *x = a;
-  const struct run_index *y = b;
-  return (x->id > y->id) - (x->id < y->id);
-}
-
-static struct run_index *measured_index_runs(struct measured *measured) {
-  struct run_index *index = arena_array(&measured->arena, measured->run_count, sizeof *index);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    index[i] = (struct run_index){measured->runs[i].ref.id, (uint32_t)i};
-  }
-  qsort(index, measured->run_count, sizeof *index, measured_compare_run_index);
-  return index;
-}
-
 /* Medians may be millions: the arena would keep every smaller copy of the array. */
 static void measured_add_median(struct measured *measured, struct measured_median median) {
   if (measured->median_count == measured->median_capacity) {
@@ -176,119 +289,90 @@ static void measured_add_median(struct measured *measured, struct measured_media
   measured->medians[measured->median_count++] = median;
 }
 
-/* A status that a newer version wrote and this one does not know: something failed. */
+/* NULL = ok. A status that a newer version wrote and this one does not know: something failed. */
 static enum case_status measured_status_at(const struct statement *statement, int i) {
-  enum case_status status = CASE_FAILED;
+  enum case_status status = CASE_OK;
+  if (sqlite3_column_type(statement->stmt, i) == SQLITE_NULL) {
+    return status;
+  }
   return case_status_parse(statement_text(statement, i), &status) ? status : CASE_FAILED;
 }
 
-static enum status measured_load_medians(struct measured *measured, struct database *database,
-                                         const char *runs, struct error *err) {
+/* The plans by case, each case's by run. starts: of each case, and one more. */
+static const struct plan **measured_sort_plans(const struct measured *measured,
+                                               struct reading *reading, size_t **starts) {
+  const struct plan **sorted = arena_array(&reading->arena, reading->plan_count, sizeof *sorted);
+  size_t *next = arena_array(&reading->arena, measured->case_count + 2, sizeof *next);
+  for (size_t i = 0; i < reading->plan_count; i++) {
+    next[measured->case_numbers[reading->plans[i].bench] + 1]++;
+  }
+  for (size_t i = 1; i < measured->case_count + 2; i++) {
+    next[i] += next[i - 1];
+  }
+  for (size_t i = 0; i < reading->plan_count; i++) {
+    sorted[next[measured->case_numbers[reading->plans[i].bench]]++] = &reading->plans[i];
+  }
+  *starts = next; /* where each one ended, the next one starts; those of no case come first */
+  return sorted;
+}
+
+/* Most runs of the database: then each case's results are read whole. */
+static enum status measured_takes_most(const struct measured *measured, struct database *database,
+                                       bool *most, struct error *err) {
   struct statement statement;
-  enum status status = statement_prepare(database, "compare/medians", &statement, err);
-  const struct run_index *index = measured_index_runs(measured);
+  enum status status = statement_prepare(database, "compare/run_count", &statement, err);
+  if (statement_next(&statement, &status, err)) {
+    *most = SHARE_READ_WHOLE * (double)sqlite3_column_int64(statement.stmt, 0) <=
+            (double)measured->run_count;
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
+static enum status measured_load_medians(struct measured *measured, struct database *database,
+                                         struct reading *reading, struct error *err) {
+  struct statement statement;
+  bool most = false;
+  size_t *starts = NULL;
+  const struct plan **plans = measured_sort_plans(measured, reading, &starts);
+  RETURN_ON_ERROR(measured_takes_most(measured, database, &most, err));
+  enum status status = statement_prepare(
+      database, most ? "compare/medians_of_all_runs" : "compare/medians", &statement, err);
   const int bench_parameter = statement_parameter(&statement, ":bench_case");
-  const int runs_parameter = statement_parameter(&statement, ":runs");
   for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
     (void)sqlite3_bind_int64(statement.stmt, bench_parameter, measured->cases[i].id);
-    (void)sqlite3_bind_text(statement.stmt, runs_parameter, runs, -1, SQLITE_STATIC);
-    const struct run_index *found = NULL;
+    if (!most) {
+      statement_bind_text(&statement, ":runs", reading->ids.text);
+    }
+    size_t run = 0;
+    size_t plan = starts[i];
     while (statement_next(&statement, &status, err)) {
-      const struct run_index wanted = {.id = sqlite3_column_int64(statement.stmt, 0)};
-      if (found == NULL || found->id != wanted.id) {
-        found =
-            bsearch(&wanted, index, measured->run_count, sizeof *index, measured_compare_run_index);
+      const int64_t id = sqlite3_column_int64(statement.stmt, 0);
+      while (run < measured->run_count && reading->runs[run].id < id) {
+        run++;
       }
+      if (run == measured->run_count || reading->runs[run].id != id) {
+        continue;
+      }
+      while (plan < starts[i + 1] && plans[plan]->run < run) {
+        plan++;
+      }
+      const bool planned = plan < starts[i + 1] && plans[plan]->run == run;
       const enum case_status case_status = measured_status_at(&statement, 2);
       const double ns = sqlite3_column_double(statement.stmt, 3);
       const bool ok = case_status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
-      measured_add_median(measured, (struct measured_median){
-                                        .run = found->index,
-                                        .bench = (uint32_t)i,
-                                        .process = sqlite3_column_int64(statement.stmt, 1),
-                                        .ns = ok ? ns : NAN,
-                                        .undisturbed_ns = ok ? ns : NAN,
-                                        .status = case_status,
-                                        .above_peak = sqlite3_column_int(statement.stmt, 4) != 0});
+      measured_add_median(measured,
+                          (struct measured_median){
+                              .run = reading->runs[run].index,
+                              .bench = (uint32_t)i,
+                              .process = sqlite3_column_int64(statement.stmt, 1),
+                              .ns = ok ? ns : NAN,
+                              .undisturbed_ns = ok ? ns : NAN,
+                              .status = case_status,
+                              .above_peak = planned && ns > 0 && ns < plans[plan]->fastest_ns});
     }
   }
   statement_finalize(&statement);
-  return status;
-}
-
-enum status measured_load_errors(struct measured *measured, struct database *database,
-                                 struct error *err) {
-  struct strbuf runs;
-  struct statement statement;
-  strbuf_init(&runs, LIST_MAX);
-  measured_run_ids(measured, &runs);
-  enum status status = statement_prepare(database, "compare/errors", &statement, err);
-  size_t next = 0; /* of the medians, which are in the same order */
-  for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
-    statement_bind_int(&statement, ":bench_case", measured->cases[i].id);
-    statement_bind_text(&statement, ":runs", runs.text);
-    while (statement_next(&statement, &status, err)) {
-      const int64_t process = sqlite3_column_int64(statement.stmt, 0);
-      size_t m = next;
-      while (m < measured->median_count && measured->medians[m].bench == i &&
-             measured->medians[m].process != process) {
-        m++;
-      }
-      if (m < measured->median_count && measured->medians[m].bench == i) {
-        measured->medians[m].error = sqlite3_column_double(statement.stmt, 1);
-        measured->medians[m].tail = sqlite3_column_double(statement.stmt, 2);
-        next = m + 1;
-      }
-    }
-    while (next < measured->median_count && measured->medians[next].bench <= i) {
-      next++;
-    }
-  }
-  statement_finalize(&statement);
-  strbuf_fini(&runs);
-  return status;
-}
-
-struct visited {
-  int64_t bench, process;
-  double ns;
-};
-
-static int measured_compare_visited(const void *a, const void *b) {
-  const struct visited *x = a;
-  const struct visited *y = b;
-  return x->bench != y->bench ? (x->bench > y->bench) - (x->bench < y->bench)
-                              : (x->process > y->process) - (x->process < y->process);
-}
-
-enum status measured_load_undisturbed(struct measured *measured, struct database *database,
-                                      struct error *err) {
-  struct strbuf runs;
-  struct statement statement;
-  struct arena arena = {0};
-  struct visited *visited = NULL; /* sorted */
-  size_t count = 0;
-  size_t capacity = 0;
-  strbuf_init(&runs, LIST_MAX);
-  measured_run_ids(measured, &runs);
-  enum status status = statement_prepare(database, "compare/undisturbed", &statement, err);
-  statement_bind_text(&statement, ":runs", runs.text);
-  while (statement_next(&statement, &status, err)) {
-    visited = arena_grow(&arena, visited, count, &capacity, sizeof *visited);
-    visited[count++] = (struct visited){sqlite3_column_int64(statement.stmt, 0),
-                                        sqlite3_column_int64(statement.stmt, 1),
-                                        sqlite3_column_double(statement.stmt, 2)};
-  }
-  for (size_t i = 0; i < measured->median_count && count > 0; i++) {
-    struct measured_median *median = &measured->medians[i];
-    const struct visited wanted = {measured->cases[median->bench].id, median->process, 0};
-    const struct visited *found =
-        bsearch(&wanted, visited, count, sizeof *visited, measured_compare_visited);
-    median->undisturbed_ns = found != NULL ? found->ns : median->undisturbed_ns;
-  }
-  statement_finalize(&statement);
-  strbuf_fini(&runs);
-  arena_fini(&arena);
   return status;
 }
 
@@ -322,20 +406,14 @@ static enum status measured_load_conditions(struct measured *measured, struct da
 
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) {
-  struct strbuf runs;
-  strbuf_init(&runs, LIST_MAX);
-  measured_run_ids(measured, &runs);
-  enum status status = measured_load_cases(measured, database, only, runs.text, err);
-  if (status == STATUS_OK) {
-    status = measured_load_flows(measured, database, err);
-  }
-  if (status == STATUS_OK) {
-    status = measured_load_medians(measured, database, runs.text, err);
-  }
-  if (status == STATUS_OK) {
-    status = measured_load_conditions(measured, database, runs.text, err);
-  }
-  strbuf_fini(&runs);
+  struct reading reading;
+  measured_start_reading(measured, &reading);
+  enum status status = measured_load_plans(measured, database, &reading, err);
+  status = THEN(status, measured_load_cases(measured, database, only, &reading, err));
+  status = THEN(status, measured_load_flows(measured, database, err));
+  status = THEN(status, measured_load_medians(measured, database, &reading, err));
+  status = THEN(status, measured_load_conditions(measured, database, reading.ids.text, err));
+  measured_end_reading(&reading);
   return status;
 }
 

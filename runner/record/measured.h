@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct database;
+struct strbuf;
 
 struct measured_fact {
   const char *name;
@@ -151,9 +152,13 @@ struct measured {
   size_t environment_count, environment_capacity;
   struct measured_case *cases;
   size_t case_count, case_capacity;
+  uint32_t *case_numbers; /* by bench_case.id, below case_ids_end: from 1 in cases; 0 = not there */
+  int64_t case_ids_end;
+  size_t plan_count; /* of runs and cases in their plans, with those that are not among the cases */
   /* In the order of cases, runs' ids, processes. */
   struct measured_median *medians;
   size_t median_count, median_capacity;
+  bool has_errors; /* measured_load_errors() */
   struct measured_condition *conditions;
   size_t condition_count, condition_capacity;
 };
@@ -184,6 +189,9 @@ enum status measured_load_errors(struct measured *measured, struct database *dat
 /* After it, undisturbed_ns of medians of several visits. */
 enum status measured_load_undisturbed(struct measured *measured, struct database *database,
                                       struct error *err) CHECK_RESULT;
+/* The runs' ids as JSON, "[1,2,3]", of at most MEASURED_LIST_MAX bytes. */
+enum { MEASURED_LIST_MAX = 64 << 20 };
+void measured_run_ids(const struct measured *measured, struct strbuf *list);
 /* Whether measured_load() would take the case with that `only`. */
 bool measured_case_matches(const struct measured_case *bench, const char *only);
 /* Why a case has no result in a run: "hung: no answer for 10 s". Owned by measured; NULL = it has

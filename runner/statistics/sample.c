@@ -25,16 +25,94 @@ struct sample sample_summary(const double *values, size_t count) {
   return sample;
 }
 
-static int sample_compare_values(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
+/* So few are sorted by insertion. */
+enum { FEW = 24 };
+
+static void sample_sort_few(double *values, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    const double value = values[i];
+    size_t at = i;
+    for (; at > 0 && values[at - 1] > value; at--) {
+      values[at] = values[at - 1];
+    }
+    values[at] = value;
+  }
+}
+
+static void sample_swap(double *x, double *y) {
+  const double value = *x;
+  *x = *y;
+  *y = value;
+}
+
+/* Moves the value that belongs there to the top of a heap of count. */
+static void sample_sift(double *values, size_t top, size_t count) {
+  for (size_t child = 2 * top + 1; child < count; child = 2 * top + 1) {
+    child += child + 1 < count && values[child + 1] > values[child];
+    if (!(values[child] > values[top])) {
+      return;
+    }
+    sample_swap(&values[child], &values[top]);
+    top = child;
+  }
+}
+
+static void sample_sort_heap(double *values, size_t count) {
+  for (size_t top = count / 2; top-- > 0;) {
+    sample_sift(values, top, count);
+  }
+  for (size_t last = count; last-- > 1;) {
+    sample_swap(&values[0], &values[last]);
+    sample_sift(values, 0, last);
+  }
+}
+
+/* Hoare's quicksort; what it does not halve often enough is sorted as a heap (Musser 1997,
+ * "Introspective sorting and selection algorithms", Software: Practice and Experience 27). */
+static void sample_sort_quick(double *values, size_t count, unsigned depth) {
+  while (count > FEW) {
+    if (depth-- == 0) {
+      sample_sort_heap(values, count);
+      return;
+    }
+    double *middle = &values[count / 2];
+    double *last = &values[count - 1];
+    if (*middle < values[0]) {
+      sample_swap(middle, &values[0]);
+    }
+    if (*last < *middle) {
+      sample_swap(last, middle);
+      if (*middle < values[0]) {
+        sample_swap(middle, &values[0]);
+      }
+    }
+    const double pivot = *middle;
+    size_t i = 0;
+    size_t j = count - 1;
+    for (;;) {
+      while (values[i] < pivot) {
+        i++;
+      }
+      while (values[j] > pivot) {
+        j--;
+      }
+      if (i >= j) {
+        break;
+      }
+      sample_swap(&values[i++], &values[j--]);
+    }
+    sample_sort_quick(values + i, count - i, depth);
+    count = i;
+  }
+  sample_sort_few(values, count);
 }
 
 void sample_sort(double *values, size_t count) {
-  if (count > 1) { /* an empty array may be NULL */
-    qsort(values, count, sizeof *values, sample_compare_values);
+  unsigned depth = 0;
+  for (size_t n = count; n > 0; n /= 2) {
+    depth += 2;
   }
+  sample_sort_quick(values, count, depth);
 }
 
 double sample_median_in_place(double *values, size_t count) {

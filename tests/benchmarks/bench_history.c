@@ -44,6 +44,7 @@ static const struct question VERBS[] = {
     {{"explain", "latest"}, 0.3, 0},
     {{"diff"}, 0.3, 0},
     {{"diff", "run:40", "run:41"}, 0.3, 0},
+    {{"diff", "tag:monthly", "tag:weekly"}, 0.5, 0}, /* every result */
     {{"diff", "--by", "driver_version", "--from", "570.86.15", "--to", "580.65.06"}, 3, 0},
     {{"check", "baseline:first"}, 3, 1},
     {{"check", "--fleet"}, 3, 1},

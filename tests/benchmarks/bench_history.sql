@@ -60,7 +60,7 @@ INSERT INTO fleet (id, key, name) SELECT DISTINCT week + 1, printf('%032x', week
 INSERT INTO run (id, uuid, environment, scenario, scenario_path, origin, tag, command_line, haul_version, processes,
   case_order, seed, telemetry_ns, started_at_ns, ended_at_ns, status, fleet)
 SELECT m.run, printf('%012x7%03x8%015x', (r.started_at_ns + m.later_ns) / 1000000, m.machine, m.run), m.environment,
-  r.scenario, r.scenario_path, 'measured', CASE WHEN m.week % 4 = 0 THEN 'monthly' END, r.command_line, r.haul_version,
+  r.scenario, r.scenario_path, 'measured', CASE WHEN m.week % 4 = 0 THEN 'monthly' ELSE 'weekly' END, r.command_line, r.haul_version,
   s.processes, r.case_order, r.seed, r.telemetry_ns, r.started_at_ns + m.later_ns,
   r.started_at_ns + m.later_ns + s.processes * (r.ended_at_ns - r.started_at_ns), 'done', m.week + 1
 FROM made_run m JOIN size s JOIN t.run r;

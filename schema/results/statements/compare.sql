@@ -26,8 +26,8 @@ SELECT source, target, peer_access, nvlink_count FROM link
 WHERE environment = :environment AND place = 'gpu';
 
 -- name: cases
--- Cases in the plans of the runs (:runs, a JSON array of ids) that a glob of :only (a JSON array; NULL: all)
--- matches; equal case_keys are adjacent.
+-- Of the cases (:cases, a JSON array of ids) in the plans of the runs (:runs, another), those that a glob of :only (a
+-- JSON array; NULL: all) matches; equal case_keys are adjacent.
 SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
   coalesce(f.method, o.operation, st.op, ar.op, b.kind) AS method,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes, 0) AS size_bytes,
@@ -36,14 +36,6 @@ SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
     WHEN b.payload_bytes > 0 THEN 'GB/s' ELSE 'ns' END AS figure,
   CASE WHEN h.hops > 0 THEN h.hops WHEN o.bench_case IS NULL AND b.payload_bytes > 0
     THEN b.payload_bytes ELSE 1 END AS units,
-  -- Of the runs with this case_key, what the one started last says of those that have a delta.
-  (SELECT p.delta
-   FROM bench_case k
-   CROSS JOIN plan_case p ON p.bench_case = k.id
-   JOIN run r ON r.id = p.run
-   WHERE k.case_key = b.case_key
-     AND p.run IN (SELECT value FROM json_each(:runs)) AND p.delta IS NOT NULL
-   ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1) AS delta,
   -- Names and blocks of the settings that come to this case, one in a line.
   alias.names
 FROM bench_case b
@@ -67,9 +59,18 @@ WHERE (:only IS NULL OR EXISTS
        FROM plan_alias a JOIN bench_case n ON n.id = a.bench_case JOIN json_each(:only) o
        WHERE a.run IN (SELECT value FROM json_each(:runs))
          AND (n.name GLOB o.value OR n.block GLOB o.value)))
-  AND b.id IN (SELECT p.bench_case FROM plan_case p
-               WHERE p.run IN (SELECT value FROM json_each(:runs)))
+  AND b.id IN (SELECT value FROM json_each(:cases))
 ORDER BY b.case_key, b.id;
+
+-- name: plans
+-- Of each case in the plans of the runs (:runs, a JSON array of ids): the least time of one iteration that is not above its
+-- peak (above_peak in views.sql), and the change that matters.
+SELECT run, bench_case, 100.0 * traffic_bytes / (101 * (peak_bytes_per_second / 1e9)), delta
+FROM plan_case WHERE run IN (SELECT value FROM json_each(:runs))
+ORDER BY run, bench_case;
+
+-- name: run_count
+SELECT count(*) FROM run;
 
 -- name: conditions
 -- What of the runs (:runs, a JSON array of ids) may explain a difference: checks that failed (1), what slowed
@@ -84,9 +85,17 @@ SELECT k.run, 1, CASE
 FROM check_result k
 WHERE k.run IN (SELECT value FROM json_each(:runs)) AND k.status = 'failed'
 UNION ALL
+-- The results of a process are nearly always adjacent, and few of them were slowed.
 SELECT v.run, 0, v.text, count(*), v.gpu, v.brief
-FROM case_run c JOIN v_note v ON v.case_run = c.id
-WHERE c.run IN (SELECT value FROM json_each(:runs)) AND v.slows
+FROM v_note v
+WHERE (v.case_run, v.ordinal) IN (
+    SELECT n.case_run, n.ordinal
+    FROM (SELECT (SELECT min(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS low,
+            (SELECT max(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS high
+          FROM process p WHERE p.run IN (SELECT value FROM json_each(:runs))) r
+    CROSS JOIN case_note n
+    WHERE n.case_run BETWEEN r.low AND r.high AND n.kind IN (SELECT k.kind FROM v_note_kind k WHERE k.slows))
+  AND v.slows AND v.run IN (SELECT value FROM json_each(:runs))
 GROUP BY v.run, v.text
 UNION ALL
 SELECT v.run, 2, 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
@@ -120,27 +129,30 @@ FROM (
 ORDER BY ordinal;
 
 -- name: medians
--- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone; above: the median is
--- above the peak that the run's plan has (above_peak in views.sql).
-SELECT c.run, c.process, c.status, c.median_ns,
-  100.0 * (p.traffic_bytes / c.median_ns) / (p.peak_bytes_per_second / 1e9) > 101 AS above
-FROM case_run c INDEXED BY case_run_by_bench_case
-LEFT JOIN plan_case p ON p.run = c.run AND p.bench_case = c.bench_case
-WHERE c.bench_case = :bench_case AND c.run IN (SELECT value FROM json_each(:runs))
-ORDER BY c.run, c.process;
+-- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone; status NULL: ok.
+SELECT run, process, CASE WHEN status <> 'ok' THEN status END, median_ns
+FROM case_run INDEXED BY case_run_by_bench_case
+WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs))
+ORDER BY run, process;
+
+-- name: medians_of_all_runs
+SELECT run, process, CASE WHEN status <> 'ok' THEN status END, median_ns
+FROM case_run INDEXED BY case_run_by_bench_case
+WHERE bench_case = :bench_case
+ORDER BY run, process;
 
 -- name: errors
--- The standard error of each of these medians from its trials, relative: that of its 95 % interval; where the
+-- The standard error of each median of the runs from its trials, relative: that of its 95 % interval; where the
 -- trials do not scatter alike (dips, two levels, a drift), more of them make it no better, and it is their
 -- standard deviation. And how far their slow end is above the median.
-SELECT process,
+SELECT run, bench_case, process,
   max((median_high_ns - median_low_ns) / (2 * 1.96),
     CASE WHEN noise IN ('dips', 'two_modes', 'drift') THEN (p95_ns - p5_ns) / (2 * 1.645) ELSE 0 END)
     / median_ns,
   p95_ns / median_ns
-FROM case_run INDEXED BY case_run_by_bench_case
-WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs)) AND status = 'ok'
-ORDER BY run, process;
+FROM case_run INDEXED BY case_run_by_run
+WHERE run IN (SELECT value FROM json_each(:runs)) AND status = 'ok'
+ORDER BY run, bench_case, ifnull(process, 0);
 
 -- name: undisturbed
 -- Of processes that visited a case again because it was not precise, the rate that came back; 0: none did. Such results
