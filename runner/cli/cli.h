@@ -16,6 +16,7 @@
 #include "runner/run/batch.h"
 #include "runner/run/claim.h"
 #include "runner/run/launch.h"
+#include "runner/table/json_shape.h"
 
 #include <argp.h>
 
@@ -110,6 +111,13 @@ enum verb_group {
   VERB_GROUP_LIST(VERB_GROUP_ID)
 };
 
+/* The columns of rows of its JSON: those of a saved query ("*": of any SQL), then those described;
+ * either may be NULL. A row of NULLs ends them. */
+struct verb_rows {
+  json_describer *describe;
+  const char *saved;
+};
+
 struct verb {
   const char *name;
   enum verb_group group;
@@ -127,6 +135,10 @@ struct verb {
   bool takes_runs;        /* names of runs are arguments, too: for completion */
   const char *runs_after; /* of words, the one behind which they are; NULL: none */
   const struct verb_option *format; /* its own --format; NULL = that of all verbs */
+  /* What its JSON holds after "schema": these members, else "rows" of one of these kinds. Both
+   * NULL: it prints none. */
+  json_describer *json;
+  const struct verb_rows *rows;
   /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
   void (*check)(struct command *command, struct argp_state *state);
   /* A status other than STATUS_OK is reported; command->code is the exit code otherwise. */
@@ -135,6 +147,8 @@ struct verb {
 
 /* In the order of haul --help; closed by NULL. */
 extern const struct verb *const VERBS[];
+/* NULL = there is none. */
+const struct verb *verb_find(const char *name);
 
 /* Exit codes and what they mean; closed by a row without a text. */
 struct exit_code_text {

@@ -3,6 +3,7 @@
 #include "engine/base/strings.h"
 #include "runner/analysis/outliers.h"
 #include "runner/cli/analysis.h"
+#include "runner/table/json_shape.h"
 #include "runner/table/result_set.h"
 
 #include <string.h>
@@ -69,10 +70,19 @@ static bool fleet_gate_fails(const struct command *command, const struct result_
          (fails & 1U << reason) != 0;
 }
 
+#define FLEET_GATE_COLUMNS(X)                                                                      \
+  X("node", text, result_set_text(all, i, "node"))                                                 \
+  X("reason", text, result_set_text(all, i, "reason"))                                             \
+  X("what", text, result_set_text(all, i, "what"))
+
+void fleet_gate_describe_json(struct json_shape *shape) {
+  FLEET_GATE_COLUMNS(JSON_COLUMN)
+}
+
 /* The rows whose reason fails. */
 static enum status fleet_gate_print(struct command *command, const struct result_set *all,
                                     struct error *err) {
-  static const char *const COLUMNS[] = {"node", "reason", "what"};
+  static const char *const COLUMNS[] = {FLEET_GATE_COLUMNS(COLUMN_NAME)};
   size_t count = 0;
   for (size_t i = 0; i < all->row_count; i++) {
     count += fleet_gate_fails(command, all, i);
@@ -85,9 +95,7 @@ static enum status fleet_gate_print(struct command *command, const struct result
   enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < all->row_count && status == STATUS_OK; i++) {
     if (fleet_gate_fails(command, all, i)) {
-      const struct cell cells[] = {cell_text(result_set_text(all, i, "node")),
-                                   cell_text(result_set_text(all, i, "reason")),
-                                   cell_text(result_set_text(all, i, "what"))};
+      const struct cell cells[] = {FLEET_GATE_COLUMNS(COLUMN_CELL)};
       status = sink_row(sink, cells, err);
     }
   }

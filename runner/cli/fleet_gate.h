@@ -21,4 +21,7 @@ bool fleet_gate_take(const struct option_use *use);
 enum status fleet_gate_check(struct command *command, const char *fleet,
                              struct error *err) CHECK_RESULT;
 
+/* The columns of these lines. */
+void fleet_gate_describe_json(struct json_shape *shape);
+
 #endif

@@ -5,6 +5,7 @@
 #include "runner/document/document.h"
 #include "runner/render/diff_format.h"
 #include "runner/run/expectations.h"
+#include "runner/table/json_shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,17 +195,35 @@ static const char *verb_check_reason(const struct expect_finding *finding) {
 }
 
 /* For people, as the sentences have it. */
-static struct cell verb_check_number(double value) {
+static double verb_check_rounded(double value) {
   char text[32];
   (void)snprintf(text, sizeof text, "%.4g", value);
-  return cell_finite(strtod(text, NULL));
+  return strtod(text, NULL);
+}
+
+#define CHECK_COLUMNS(X)                                                                           \
+  X("verdict", words, expect_verdict_text(finding->verdict), falls_short ? TONE_BAD : TONE_NONE)   \
+  X("gpu", text, is_broken ? NULL : expect_finding_place(runs[r].judge, finding))                  \
+  X("case", text, finding->name)                                                                   \
+  X("value", finite, people ? verb_check_rounded(finding->value) : finding->value)                 \
+  X("unit", text, is_broken ? NULL : finding->time ? "ns" : "GB/s")                                \
+  X("expected", text, finding->expected)                                                           \
+  X("statement", text, is_broken ? NULL : expect_statement_text(finding->statement))               \
+  X("of", text, finding->machine)                                                                  \
+  X("run", integer, runs[r].run->ref.id)                                                           \
+  X("reason", text,                                                                                \
+    !people                   ? verb_check_reason(finding)                                         \
+    : finding->reason != NULL ? finding->reason                                                    \
+                              : finding->distance) /* in a table there is little room */
+
+static void verb_check_describe(struct json_shape *shape) {
+  CHECK_COLUMNS(JSON_COLUMN)
 }
 
 /* One row for each case that falls short or may do so, of all with -v. */
 static void verb_check_list(struct command *command, struct document *document,
                             const struct expected_run *runs, size_t run_count) {
-  static const char *const NAMES[] = {"verdict",  "gpu",       "case", "value", "unit",
-                                      "expected", "statement", "of",   "run",   "reason"};
+  static const char *const NAMES[] = {CHECK_COLUMNS(COLUMN_NAME)};
   const bool people = document_is_for_people(document);
   bool broken = false;
   for (size_t r = 0; r < run_count; r++) {
@@ -226,21 +245,7 @@ static void verb_check_list(struct command *command, struct document *document,
           !verb_check_is_selected(command, finding)) {
         continue;
       }
-      const struct cell cells[] = {
-          cell_words(expect_verdict_text(finding->verdict), falls_short ? TONE_BAD : TONE_NONE),
-          is_broken ? cell_null() : cell_text(expect_finding_place(runs[r].judge, finding)),
-          cell_text(finding->name),
-          people ? verb_check_number(finding->value) : cell_finite(finding->value),
-          cell_text(is_broken       ? NULL
-                    : finding->time ? "ns"
-                                    : "GB/s"),
-          cell_text(finding->expected),
-          cell_text(is_broken ? NULL : expect_statement_text(finding->statement)),
-          cell_text(finding->machine), cell_integer(runs[r].run->ref.id),
-          /* In a table there is little room. */
-          cell_text(!people                   ? verb_check_reason(finding)
-                    : finding->reason != NULL ? finding->reason
-                                              : finding->distance)};
+      const struct cell cells[] = {CHECK_COLUMNS(COLUMN_CELL)};
       document_row(document, cells);
     }
   }
@@ -448,6 +453,9 @@ static enum status verb_check_run(struct command *command, struct error *err) {
   return status;
 }
 
+static const struct verb_rows VERB_CHECK_ROWS[] = {
+    {verb_check_describe, NULL}, {fleet_gate_describe_json, NULL}, {0}};
+
 const struct verb VERB_CHECK = {
     .name = "check",
     .group = VERBS_COMPARE,
@@ -474,5 +482,6 @@ const struct verb VERB_CHECK = {
     .too_many = COMPARE_TOO_MANY,
     .format = &FORMAT_OR_TESTS,
     .check = verb_check_check,
+    .rows = VERB_CHECK_ROWS,
     .run = verb_check_run,
 };

@@ -1,6 +1,7 @@
 /* haul copy --from PLACE --to PLACE: measures one kind of copy, as the scenario that --print shows.
  */
 #include "runner/cli/options.h"
+#include "runner/expect/judge.h"
 
 #include <string.h>
 
@@ -145,6 +146,8 @@ static enum status verb_copy_run(struct command *command, struct error *err) {
   return VERB_RUN.run(command, err);
 }
 
+static const struct verb_rows VERB_COPY_ROWS[] = {{expect_judge_describe_json, "run-result"}, {0}};
+
 const struct verb VERB_COPY = {
     .name = "copy",
     .group = VERBS_MEASURE,
@@ -156,5 +159,6 @@ const struct verb VERB_COPY = {
            "haul copy --from host --to gpu0 --print > mine.toml.",
     .options = VERB_COPY_OPTIONS,
     .check = verb_copy_check,
+    .rows = VERB_COPY_ROWS,
     .run = verb_copy_run,
 };

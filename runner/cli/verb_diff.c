@@ -99,5 +99,6 @@ const struct verb VERB_DIFF = {
     .word_max = SIDES,
     .too_many = COMPARE_TOO_MANY,
     .check = verb_diff_check,
+    .json = diff_describe_json,
     .run = verb_diff_run,
 };

@@ -107,5 +107,6 @@ const struct verb VERB_ENV = {
     .options = VERB_ENV_OPTIONS,
     .format = &FORMAT_OR_SVG,
     .check = verb_env_check,
+    .json = env_describe_json,
     .run = verb_env_run,
 };

@@ -6,6 +6,7 @@
 #include "runner/cli/analysis.h"
 #include "runner/expect/learn.h"
 #include "runner/run/expectations.h"
+#include "runner/table/json_shape.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -50,20 +51,36 @@ static void verb_expect_check(struct command *command, struct argp_state *state)
 }
 
 /* "5 x16", "4 x18"; nothing where neither is asked for. */
-static struct cell verb_expect_link(struct arena *arena, uint32_t version, uint32_t width) {
-  return version == 0 && width == 0 ? cell_null()
-         : width == 0               ? cell_text(arena_format(arena, "%u", version))
-                                    : cell_text(arena_format(arena, "%u x%u", version, width));
+static const char *verb_expect_link(struct arena *arena, uint32_t version, uint32_t width) {
+  return version == 0 && width == 0 ? NULL
+         : width == 0               ? arena_format(arena, "%u", version)
+                                    : arena_format(arena, "%u x%u", version, width);
+}
+
+#define EXPECT_MACHINE_COLUMNS(X)                                                                  \
+  X("machine", text, machine->name)                                                                \
+  X("gpu_name", text, machine->gpu)                                                                \
+  X("pcie", text, verb_expect_link(arena, machine->pcie_generation, machine->pcie_width))          \
+  X("nvlink", text, verb_expect_link(arena, machine->nvlink_version, machine->nvlink_links))       \
+  X("driver_version", text, machine->driver)                                                       \
+  X("reports", integer, (int64_t)reports)                                                          \
+  X("other_rows", integer, (int64_t)(machine->row_count - reports))                                \
+  X("file", text, set->files[f]->path)                                                             \
+  X("oldest", text, oldest)                                                                        \
+  X("old_rows", known, old_rows > 0, (int64_t)old_rows)
+
+static void verb_expect_describe_machine(struct json_shape *shape) {
+  EXPECT_MACHINE_COLUMNS(JSON_COLUMN)
 }
 
 static enum status verb_expect_list(struct command *command, const struct expect_set *set,
                                     struct error *err) {
-  static const char *const NAMES[] = {"machine", "gpu",        "pcie", "nvlink", "driver",
-                                      "reports", "other_rows", "file", "oldest", "old_rows"};
+  static const char *const NAMES[] = {EXPECT_MACHINE_COLUMNS(COLUMN_NAME)};
+  struct arena *arena = &command->arena;
   const struct row_sink *sink = command_rows(command, "no machines");
   const int64_t now_ns = (int64_t)time(NULL) * 1000000000;
   size_t old = 0;
-  table_narrow(command->table, "file,oldest,driver,gpu,other_rows");
+  table_narrow(command->table, "file,oldest,driver_version,gpu_name,other_rows");
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
@@ -79,17 +96,7 @@ static enum status verb_expect_list(struct command *command, const struct expect
         oldest = older ? row->date : oldest;
       }
       old += old_rows;
-      const struct cell cells[] = {
-          cell_text(machine->name),
-          cell_text(machine->gpu),
-          verb_expect_link(&command->arena, machine->pcie_generation, machine->pcie_width),
-          verb_expect_link(&command->arena, machine->nvlink_version, machine->nvlink_links),
-          cell_text(machine->driver),
-          cell_integer((int64_t)reports),
-          cell_integer((int64_t)(machine->row_count - reports)),
-          cell_text(set->files[f]->path),
-          cell_text(oldest),
-          old_rows > 0 ? cell_integer((int64_t)old_rows) : cell_null()};
+      const struct cell cells[] = {EXPECT_MACHINE_COLUMNS(COLUMN_CELL)};
       RETURN_ON_ERROR(sink_row(sink, cells, err));
     }
   }
@@ -102,48 +109,53 @@ static enum status verb_expect_list(struct command *command, const struct expect
   return STATUS_OK;
 }
 
-static struct cell verb_expect_word(unsigned word, const char *const *names) {
-  return word == EXPECT_ANY ? cell_null() : cell_text(names[word]);
+static const char *verb_expect_word(unsigned word, const char *const *names) {
+  return word == EXPECT_ANY ? NULL : names[word];
 }
 
-static struct cell verb_expect_size(struct arena *arena, const struct expect_row *row) {
+static const char *verb_expect_size(struct arena *arena, const struct expect_row *row) {
   char least[UNITS_TEXT_MAX];
   char most[UNITS_TEXT_MAX];
   units_format_size(row->size_min, least);
   units_format_size(row->size_max, most);
-  return row->size_min == row->size_max && row->size_min > 0 ? cell_text(arena_strdup(arena, least))
-         : row->size_min > 0 && row->size_max > 0
-             ? cell_text(arena_format(arena, "%s-%s", least, most))
-         : row->size_min > 0 ? cell_text(arena_format(arena, ">= %s", least))
-         : row->size_max > 0 ? cell_text(arena_format(arena, "<= %s", most))
-                             : cell_null();
+  return row->size_min == row->size_max && row->size_min > 0 ? arena_strdup(arena, least)
+         : row->size_min > 0 && row->size_max > 0 ? arena_format(arena, "%s-%s", least, most)
+         : row->size_min > 0                      ? arena_format(arena, ">= %s", least)
+         : row->size_max > 0                      ? arena_format(arena, "<= %s", most)
+                                                  : NULL;
+}
+
+#define EXPECT_ROW_COLUMNS(X)                                                                      \
+  X("machine", text, machine->name)                                                                \
+  X("kind", text, case_kind_text((enum case_kind)row->kind))                                       \
+  X("path", text, verb_expect_word(row->path, expect_path_names))                                  \
+  X("method", text, verb_expect_word(row->method, method_names))                                   \
+  X("operation", text, verb_expect_word(row->operation, stream_op_names))                          \
+  X("initiator", text, verb_expect_word(row->initiator, initiator_names))                          \
+  X("block", text, row->block)                                                                     \
+  X("axes", text, row->axes)                                                                       \
+  X("size", text, verb_expect_size(&command->arena, row))                                          \
+  X("low", finite, row->low)                                                                       \
+  X("high", finite, row->high)                                                                     \
+  X("unit", text, expect_unit_text((enum expect_unit)row->unit))                                   \
+  X("statement", text, expect_statement_text((enum expect_statement)row->statement))               \
+  X("count", known, row->count > 0, row->count)                                                    \
+  X("tolerance_percent", finite, 100 * expect_tolerance(row))                                      \
+  X("driver_version", text, row->driver)                                                           \
+  X("source", text, row->source)                                                                   \
+  X("date", text, row->date)                                                                       \
+  X("remark", text, is_old ? "older than two years" : NULL)
+
+static void verb_expect_describe_row(struct json_shape *shape) {
+  EXPECT_ROW_COLUMNS(JSON_COLUMN)
 }
 
 static enum status verb_expect_show_rows(struct command *command, const struct row_sink *sink,
                                          const struct expect_machine *machine, struct error *err) {
   for (size_t r = 0; r < machine->row_count; r++) {
     const struct expect_row *row = &machine->rows[r];
-    const struct cell cells[] = {
-        cell_text(machine->name),
-        cell_text(case_kind_text((enum case_kind)row->kind)),
-        verb_expect_word(row->path, expect_path_names),
-        verb_expect_word(row->method, method_names),
-        verb_expect_word(row->operation, stream_op_names),
-        verb_expect_word(row->initiator, initiator_names),
-        cell_text(row->block),
-        cell_text(row->axes),
-        verb_expect_size(&command->arena, row),
-        cell_finite(row->low),
-        cell_finite(row->high),
-        cell_text(expect_unit_text((enum expect_unit)row->unit)),
-        cell_text(expect_statement_text((enum expect_statement)row->statement)),
-        row->count > 0 ? cell_integer(row->count) : cell_null(),
-        cell_finite(100 * expect_tolerance(row)),
-        cell_text(row->driver),
-        cell_text(row->source),
-        cell_text(row->date),
-        expect_is_old(row, (int64_t)time(NULL) * 1000000000) ? cell_text("older than two years")
-                                                             : cell_null()};
+    const bool is_old = expect_is_old(row, (int64_t)time(NULL) * 1000000000);
+    const struct cell cells[] = {EXPECT_ROW_COLUMNS(COLUMN_CELL)};
     RETURN_ON_ERROR(sink_row(sink, cells, err));
   }
   return STATUS_OK;
@@ -198,10 +210,7 @@ static enum status verb_expect_select(struct command *command, const struct expe
 
 static enum status verb_expect_show(struct command *command, const struct expect_set *set,
                                     struct error *err) {
-  static const char *const NAMES[] = {"machine",   "kind",   "path",      "method", "operation",
-                                      "initiator", "block",  "axes",      "size",   "low",
-                                      "high",      "unit",   "statement", "count",  "tolerance_pct",
-                                      "driver",    "source", "date",      "remark"};
+  static const char *const NAMES[] = {EXPECT_ROW_COLUMNS(COLUMN_NAME)};
   const char *glob = NULL;
   size_t count = 0;
   RETURN_ON_ERROR(verb_expect_select(
@@ -209,13 +218,12 @@ static enum status verb_expect_show(struct command *command, const struct expect
   const struct row_sink *sink = command_rows(command, "no machines");
   /* Where every row is of one machine, its name is the first to go; of times and rates, the unit is
    * the last. */
-  table_narrow(
-      command->table,
-      count == 1
-          ? "remark,date,machine,tolerance_pct,driver,source,count,axes,block,kind,operation,"
-            "initiator"
-          : "remark,date,tolerance_pct,driver,count,initiator,kind,source,operation,axes,block,"
-            "statement,size");
+  table_narrow(command->table, count == 1 ? "remark,date,machine,tolerance_percent,driver_version,"
+                                            "source,count,axes,block,kind,operation,"
+                                            "initiator"
+                                          : "remark,date,tolerance_percent,driver_version,count,"
+                                            "initiator,kind,source,operation,axes,block,"
+                                            "statement,size");
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     RETURN_ON_ERROR(verb_expect_show_file(command, sink, set->files[f], glob, err));
@@ -313,6 +321,9 @@ static enum status verb_expect_run(struct command *command, struct error *err) {
   return status;
 }
 
+static const struct verb_rows VERB_EXPECT_ROWS[] = {
+    {verb_expect_describe_machine, NULL}, {verb_expect_describe_row, NULL}, {0}};
+
 const struct verb VERB_EXPECT = {
     .name = "expect",
     .group = VERBS_COMPARE,
@@ -341,5 +352,6 @@ const struct verb VERB_EXPECT = {
     .word_max = SIZE_MAX,
     .missing = "argument: list, show, check or learn",
     .check = verb_expect_check,
+    .rows = VERB_EXPECT_ROWS,
     .run = verb_expect_run,
 };

@@ -146,6 +146,9 @@ static enum status verb_explain_run(struct command *command, struct error *err) 
                           : verb_explain_show(command, &request, err);
 }
 
+static const struct verb_rows VERB_EXPLAIN_ROWS[] = {
+    {explain_describe_json, NULL}, {explain_describe_rules_json, NULL}, {0}};
+
 const struct verb VERB_EXPLAIN = {
     .name = "explain",
     .group = VERBS_READ,
@@ -162,5 +165,6 @@ const struct verb VERB_EXPLAIN = {
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 2,
     .check = verb_explain_check,
+    .rows = VERB_EXPLAIN_ROWS,
     .run = verb_explain_run,
 };

@@ -2,6 +2,7 @@
 #include "runner/analysis/fingerprints.h"
 #include "runner/analysis/identify.h"
 #include "runner/cli/options.h"
+#include "runner/table/json_shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -128,18 +129,22 @@ static const char *verb_identify_uuid_or_null(const struct known *known, size_t 
 }
 
 #define IDENTIFY_COLUMNS(X)                                                                        \
-  X("gpu", cell_integer(sample->gpu))                                                              \
-  X("recorded_uuid", cell_text(sample->uuid))                                                      \
-  X("verdict", cell_text(identify_verdict_text(identified.verdict)))                               \
-  X("named_uuid", cell_text(named ? nearest : NULL))                                               \
-  X("right", cell_text(!named ? NULL : strcmp(nearest, sample->uuid) == 0 ? "yes" : "no"))         \
-  X("nearest_uuid", cell_text(nearest))                                                            \
-  X("distance", cell_finite(identified.distance))                                                  \
-  X("second_uuid", cell_text(verb_identify_uuid_or_null(known, identified.second)))                \
-  X("second_distance", cell_finite(identified.second_distance))                                    \
-  X("rival_uuid", cell_text(not_told_apart ? rival : NULL))                                        \
-  X("reason", cell_text(not_told_apart ? reason : NULL))                                           \
-  X("by", cell_text(known->name))
+  X("gpu", integer, sample->gpu)                                                                   \
+  X("recorded_uuid", text, sample->uuid)                                                           \
+  X("verdict", text, identify_verdict_text(identified.verdict))                                    \
+  X("named_uuid", text, named ? nearest : NULL)                                                    \
+  X("right", text, !named ? NULL : strcmp(nearest, sample->uuid) == 0 ? "yes" : "no")              \
+  X("nearest_uuid", text, nearest)                                                                 \
+  X("distance", finite, identified.distance)                                                       \
+  X("second_uuid", text, verb_identify_uuid_or_null(known, identified.second))                     \
+  X("second_distance", finite, identified.second_distance)                                         \
+  X("rival_uuid", text, not_told_apart ? rival : NULL)                                             \
+  X("reason", text, not_told_apart ? reason : NULL)                                                \
+  X("by", text, known->name)
+
+static void verb_identify_describe(struct json_shape *shape) {
+  IDENTIFY_COLUMNS(JSON_COLUMN)
+}
 
 static enum status verb_identify_print_verdict(const struct known *known, size_t sets,
                                                const struct fingerprint *sample,
@@ -181,14 +186,18 @@ static enum status verb_identify_print_verdicts(const struct known *known, size_
 }
 
 #define FEATURES_COLUMNS(X)                                                                        \
-  X("features", cell_text(known->name))                                                            \
-  X("cases", cell_integer((int64_t)known->feature_count))                                          \
-  X("gpus", cell_integer((int64_t)known->gpu_count))                                               \
-  X("samples", cell_integer((int64_t)known->total))                                                \
-  X("right", cell_integer((int64_t)known->right))                                                  \
-  X("right_pct", cell_finite(100.0 * (double)known->right / (double)known->total))                 \
-  X("guess_pct", cell_finite(100.0 / (double)known->gpu_count))                                    \
-  X("guess_p", cell_finite(guess_p))
+  X("features", text, known->name)                                                                 \
+  X("cases", integer, (int64_t)known->feature_count)                                               \
+  X("gpus", integer, (int64_t)known->gpu_count)                                                    \
+  X("samples", integer, (int64_t)known->total)                                                     \
+  X("right", integer, (int64_t)known->right)                                                       \
+  X("right_percent", finite, 100.0 * (double)known->right / (double)known->total)                  \
+  X("guess_percent", finite, 100.0 / (double)known->gpu_count)                                     \
+  X("guess_p", finite, guess_p)
+
+static void verb_identify_describe_features(struct json_shape *shape) {
+  FEATURES_COLUMNS(JSON_COLUMN)
+}
 
 static enum status verb_identify_print_features(const struct known_sets *sets,
                                                 const struct row_sink *sink, struct error *err) {
@@ -206,9 +215,13 @@ static enum status verb_identify_print_features(const struct known_sets *sets,
 }
 
 #define CONFUSION_COLUMNS(X)                                                                       \
-  X("actual_uuid", cell_text(known->uuids[actual]))                                                \
-  X("named_uuid", cell_text(known->uuids[named]))                                                  \
-  X("runs", cell_integer((int64_t)runs))
+  X("actual_uuid", text, known->uuids[actual])                                                     \
+  X("named_uuid", text, known->uuids[named])                                                       \
+  X("runs", integer, (int64_t)runs)
+
+static void verb_identify_describe_confusion(struct json_shape *shape) {
+  CONFUSION_COLUMNS(JSON_COLUMN)
+}
 
 static enum status verb_identify_print_confusion(const struct known *known,
                                                  const struct row_sink *sink, struct error *err) {
@@ -264,6 +277,11 @@ static enum status verb_identify_run(struct command *command, struct error *err)
   return status;
 }
 
+static const struct verb_rows VERB_IDENTIFY_ROWS[] = {{verb_identify_describe, NULL},
+                                                      {verb_identify_describe_features, NULL},
+                                                      {verb_identify_describe_confusion, NULL},
+                                                      {0}};
+
 const struct verb VERB_IDENTIFY = {
     .name = "identify",
     .group = VERBS_COMPARE,
@@ -279,5 +297,6 @@ const struct verb VERB_IDENTIFY = {
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 1,
     .too_many = "; one RUN can be identified at a time",
+    .rows = VERB_IDENTIFY_ROWS,
     .run = verb_identify_run,
 };

@@ -6,6 +6,7 @@
 #include "runner/plan/kind.h"
 #include "runner/record/content.h"
 #include "runner/record/record.h"
+#include "runner/table/json_shape.h"
 #include "scenarios/scenarios.h"
 
 #include <inttypes.h>
@@ -177,10 +178,14 @@ static enum status verb_import_write_run(struct command *command, struct import 
 }
 
 #define IMPORT_COLUMNS(X)                                                                          \
-  X("test", cell_text(test->name))                                                                 \
-  X("values", cell_integer((int64_t)test->values))                                                 \
-  X("imported", cell_integer((int64_t)test->taken))                                                \
-  X("left_out_because", cell_text(test->reason))
+  X("test", text, test->name)                                                                      \
+  X("values", integer, (int64_t)test->values)                                                      \
+  X("imported", integer, (int64_t)test->taken)                                                     \
+  X("left_out_because", text, test->reason)
+
+static void verb_import_describe(struct json_shape *shape) {
+  IMPORT_COLUMNS(JSON_COLUMN)
+}
 
 static enum status verb_import_show_tests(const struct import *import, const struct row_sink *sink,
                                           struct error *err) {
@@ -256,6 +261,8 @@ static enum status verb_import_run(struct command *command, struct error *err) {
 
 static const char *const TOOLS[] = {SCENARIO, NULL};
 
+static const struct verb_rows VERB_IMPORT_ROWS[] = {{verb_import_describe, NULL}, {0}};
+
 const struct verb VERB_IMPORT = {
     .name = "import",
     .group = VERBS_KEEP,
@@ -274,5 +281,6 @@ const struct verb VERB_IMPORT = {
     .word_max = 2,
     .too_many = "; one file can be imported at a time",
     .check = verb_import_check,
+    .rows = VERB_IMPORT_ROWS,
     .run = verb_import_run,
 };

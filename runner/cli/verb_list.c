@@ -2,6 +2,7 @@
 #include "engine/base/strbuf.h"
 #include "runner/cli/options.h"
 #include "runner/record/saved.h"
+#include "runner/table/json_shape.h"
 #include "scenarios/scenarios.h"
 
 #include <inttypes.h>
@@ -36,8 +37,12 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
 }
 
 #define SCENARIO_COLUMNS(X)                                                                        \
-  X("name", cell_text(input_shipped_name(&arena, file)))                                           \
-  X("description", cell_text(scenario->description))
+  X("name", text, input_shipped_name(&arena, file))                                                \
+  X("description", text, scenario->description)
+
+static void verb_list_describe_scenarios(struct json_shape *shape) {
+  SCENARIO_COLUMNS(JSON_COLUMN)
+}
 
 enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) {
   static const char *const COLUMNS[] = {SCENARIO_COLUMNS(COLUMN_NAME)};
@@ -78,9 +83,13 @@ static const char *verb_list_describe_parameters(struct arena *arena,
 }
 
 #define QUERY_COLUMNS(X)                                                                           \
-  X("name", cell_text(query.name))                                                                 \
-  X("title", cell_text(query.title))                                                               \
-  X("parameters", cell_text(verb_list_describe_parameters(&arena, &query)))
+  X("name", text, query.name)                                                                      \
+  X("title", text, query.title)                                                                    \
+  X("parameters", text, verb_list_describe_parameters(&arena, &query))
+
+static void verb_list_describe_queries(struct json_shape *shape) {
+  QUERY_COLUMNS(JSON_COLUMN)
+}
 
 static enum status verb_list_queries(const struct row_sink *sink, struct error *err) {
   static const char *const COLUMNS[] = {QUERY_COLUMNS(COLUMN_NAME)};
@@ -147,6 +156,12 @@ static enum status verb_list_run(struct command *command, struct error *err) {
              : STATUS_OK;
 }
 
+static const struct verb_rows VERB_LIST_ROWS[] = {{.saved = "runs"},
+                                                  {.saved = "cases"},
+                                                  {verb_list_describe_scenarios, NULL},
+                                                  {verb_list_describe_queries, NULL},
+                                                  {0}};
+
 const struct verb VERB_LIST = {
     .name = "list",
     .group = VERBS_READ,
@@ -159,5 +174,6 @@ const struct verb VERB_LIST = {
     .word_max = 1,
     .missing = "argument: runs, cases, scenarios or queries",
     .check = verb_list_check,
+    .rows = VERB_LIST_ROWS,
     .run = verb_list_run,
 };

@@ -5,6 +5,7 @@
 #include "runner/record/file.h"
 #include "runner/record/merge.h"
 #include "runner/record/node_list.h"
+#include "runner/table/json_shape.h"
 #include "runner/table/result_set.h"
 
 #include <glob.h>
@@ -97,13 +98,17 @@ static enum status verb_merge_add_word(struct arena *arena, struct merge_inputs 
 
 /* Tables for people lack the last column: reasons stand in the warnings beside. */
 #define MERGE_COLUMNS(X)                                                                           \
-  X("input", cell_text(path))                                                                      \
-  X("outcome", cell_text(status == STATUS_OK ? verb_merge_outcome_of(&result) : "skipped"))        \
-  X("runs", cell_integer(result.runs))                                                             \
-  X("added", cell_integer(result.added))                                                           \
-  X("completed", cell_integer(result.completed))                                                   \
-  X("results", cell_integer(result.results))                                                       \
-  X("reason", cell_text(status == STATUS_OK ? NULL : err.message))
+  X("input", text, path)                                                                           \
+  X("outcome", text, status == STATUS_OK ? verb_merge_outcome_of(&result) : "skipped")             \
+  X("runs", integer, result.runs)                                                                  \
+  X("added", integer, result.added)                                                                \
+  X("completed", integer, result.completed)                                                        \
+  X("results", integer, result.results)                                                            \
+  X("reason", text, status == STATUS_OK ? NULL : err.message)
+static void verb_merge_describe(struct json_shape *shape) {
+  MERGE_COLUMNS(JSON_COLUMN)
+}
+
 static const char *const COLUMNS[] = {MERGE_COLUMNS(COLUMN_NAME)};
 
 static size_t verb_merge_column_count(const struct common_options *common) {
@@ -340,6 +345,8 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
   return STATUS_OK;
 }
 
+static const struct verb_rows VERB_MERGE_ROWS[] = {{verb_merge_describe, NULL}, {0}};
+
 const struct verb VERB_MERGE = {
     .name = "merge",
     .group = VERBS_KEEP,
@@ -357,5 +364,6 @@ const struct verb VERB_MERGE = {
     .options = VERB_MERGE_OPTIONS,
     .word_max = SIZE_MAX,
     .check = verb_merge_check,
+    .rows = VERB_MERGE_ROWS,
     .run = verb_merge_run,
 };

@@ -69,6 +69,8 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   return status;
 }
 
+static const struct verb_rows VERB_OUTLIERS_ROWS[] = {{outliers_describe_json, NULL}, {0}};
+
 const struct verb VERB_OUTLIERS = {
     .name = "outliers",
     .group = VERBS_COMPARE,
@@ -93,5 +95,6 @@ const struct verb VERB_OUTLIERS = {
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
     .check = verb_outliers_check,
+    .rows = VERB_OUTLIERS_ROWS,
     .run = verb_outliers_run,
 };

@@ -1,5 +1,6 @@
 /* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
 #include "runner/cli/selection.h"
+#include "runner/render/plan.h"
 
 static const struct verb_option VERB_PLAN_OPTIONS[] = {
     BATCH_OPTION_ONLY,
@@ -34,5 +35,6 @@ const struct verb VERB_PLAN = {
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
     .missing = BATCH_MISSING,
+    .json = plan_describe_json,
     .run = verb_plan_run,
 };

@@ -4,6 +4,7 @@
 #include "runner/cli/decide.h"
 #include "runner/cli/health.h"
 #include "runner/cli/selection.h"
+#include "runner/expect/judge.h"
 #include "runner/run/run.h"
 
 #include <stdlib.h>
@@ -486,6 +487,8 @@ static enum status verb_run_run(struct command *command, struct error *err) {
   return selection_show_plans(command, err);
 }
 
+static const struct verb_rows VERB_RUN_ROWS[] = {{expect_judge_describe_json, "run-result"}, {0}};
+
 const struct verb VERB_RUN = {
     .name = "run",
     .group = VERBS_MEASURE,
@@ -509,5 +512,6 @@ const struct verb VERB_RUN = {
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
     .check = verb_run_check,
+    .rows = VERB_RUN_ROWS,
     .run = verb_run_run,
 };

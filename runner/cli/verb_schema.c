@@ -1,7 +1,8 @@
-/* haul schema scenario|results|datasette: the keys of a scenario, and the tables and views of a
- * database, for people and for Datasette. */
+/* haul schema scenario|results|datasette|VERB: the keys of a scenario, the tables and views of a
+ * database, for people and for Datasette, and the JSON of a verb. */
 #include "engine/base/embed.h"
 #include "runner/cli/cli.h"
+#include "runner/table/result_set.h"
 #include "schema/results/results_sql.h"
 #include "schema/scenario/reference.h"
 
@@ -10,11 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESULTS_REFERENCE_FILES = 2 }; /* of the columns, of questions */
+enum { TITLE_MAX = 64, RESULTS_REFERENCE_FILES = 2 }; /* of the columns, of questions */
 extern const struct embedded_file results_reference[];
 
-enum { SCHEMA_SCENARIO, SCHEMA_RESULTS, SCHEMA_DATASETTE };
-static const char *const SCHEMAS[] = {"scenario", "results", "datasette", NULL};
+enum { SCHEMA_SCENARIO, SCHEMA_RESULTS, SCHEMA_DATASETTE, SCHEMA_VERBS };
+/* The others are verbs with .json or .rows: test_outputs.py asks for each. */
+static const char *const SCHEMAS[] = {
+    "scenario", "results",  "datasette", "baseline", "check",    "copy",   "diff",
+    "env",      "expect",   "explain",   "history",  "identify", "import", "list",
+    "merge",    "outliers", "plan",      "query",    "run",      "show",   NULL};
 
 static void verb_schema_print_sql(const char *folder) {
   for (size_t i = 0; i < results_sql_count; i++) {
@@ -156,6 +161,86 @@ static enum status verb_schema_print_datasette(struct command *command, struct e
   return status;
 }
 
+/* JSON of a verb
+ * ------------------------------------------------------------------------------------
+ */
+
+static enum status verb_schema_add_rows(const struct verb_rows *rows, json_t *kinds,
+                                        struct error *err) {
+  struct json_shape shape;
+  json_shape_init(&shape);
+  if (rows->saved != NULL && strcmp(rows->saved, "*") != 0) {
+    struct result_set columns;
+    result_set_init(&columns, 1);
+    const enum status status = query_describe_saved(rows->saved, &columns.sink, err);
+    for (size_t i = 0; status == STATUS_OK && i < columns.column_count; i++) {
+      const char *name = columns.columns[i].name;
+      switch (result_set_cell(&columns, 0, i)->kind) {
+      case CELL_TEXT:
+        json_shape_text(&shape, name);
+        break;
+      case CELL_INTEGER:
+        json_shape_known(&shape, name);
+        break;
+      case CELL_REAL:
+        json_shape_real(&shape, name);
+        break;
+      case CELL_NULL:
+      case CELL_BLOB:
+        json_shape_scalar(&shape, name);
+        break;
+      }
+    }
+    result_set_fini(&columns);
+    RETURN_ON_ERROR(status);
+  }
+  if (rows->describe != NULL) {
+    rows->describe(&shape);
+  }
+  json_t *kind = json_shape_take(&shape);
+  if (rows->saved != NULL && strcmp(rows->saved, "*") == 0) {
+    json_object_set_new(kind, "additionalProperties",
+                        json_pack("{s:[s, s, s]}", "type", "string", "number", "null"));
+  }
+  json_array_append_new(kinds, kind);
+  return STATUS_OK;
+}
+
+/* https://json-schema.org/draft/2020-12 */
+static enum status verb_schema_print_verb(const char *name, struct error *err) {
+  const struct verb *verb = verb_find(name);
+  struct json_shape shape;
+  struct strbuf title;
+  enum status status = STATUS_OK;
+  strbuf_init(&title, TITLE_MAX);
+  json_shape_init(&shape);
+  json_out_schema_name(&title, name);
+  json_shape_add(&shape, "schema", json_pack("{s:s}", "const", title.text));
+  if (verb->json != NULL) {
+    verb->json(&shape);
+  } else {
+    json_t *kinds = json_array();
+    for (const struct verb_rows *rows = verb->rows;
+         status == STATUS_OK && (rows->describe != NULL || rows->saved != NULL); rows++) {
+      status = verb_schema_add_rows(rows, kinds, err);
+    }
+    json_shape_add(&shape, "rows",
+                   json_pack("{s:s, s:{s:o}}", "type", "array", "items", "anyOf", kinds));
+  }
+  json_t *schema = json_shape_take(&shape);
+  json_object_set_new(schema, "$schema",
+                      json_string("https://json-schema.org/draft/2020-12/schema"));
+  json_object_set_new(schema, "title", json_string(title.text));
+  char *text = json_dumps(schema, JSON_INDENT(1));
+  if (status == STATUS_OK && text != NULL) {
+    status = stream_check(stdout, puts(text) == EOF || fflush(stdout) != 0, NULL, err);
+  }
+  free(text);
+  json_decref(schema);
+  strbuf_fini(&title);
+  return status;
+}
+
 static enum status verb_schema_run(struct command *command, struct error *err) {
   switch (command->choice) {
   case SCHEMA_SCENARIO:
@@ -163,26 +248,31 @@ static enum status verb_schema_run(struct command *command, struct error *err) {
   case SCHEMA_RESULTS:
     verb_schema_print_results();
     return STATUS_OK;
-  default:
+  case SCHEMA_DATASETTE:
     return verb_schema_print_datasette(command, err);
+  default:
+    return verb_schema_print_verb(command->words[0], err);
   }
 }
 
 const struct verb VERB_SCHEMA = {
     .name = "schema",
     .group = VERBS_MEASURE,
-    .arguments = "scenario|results|datasette",
-    .summary = "print the JSON Schema of scenarios, or describe the database",
+    .arguments = "scenario|results|datasette|VERB",
+    .summary = "print the JSON Schema of scenarios or of a verb's JSON, or describe the database",
     .doc =
         "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the keys of "
         "a scenario: haul schema scenario > scenario.schema.json beside it, and as its first "
         "line: #:schema ./scenario.schema.json\n"
         "Datasette shows what views and columns mean: haul schema datasette > metadata.json; "
-        "datasette results.db --metadata metadata.json. --db FILE says which database it is.",
+        "datasette results.db --metadata metadata.json. --db FILE says which database it is.\n"
+        "The JSON of every verb names its schema, \"haul.diff/1\" for example, which haul schema "
+        "diff prints. The number grows when a key is renamed, removed or means something else; new "
+        "keys may come at any time. haul check prints \"haul.diff/1\" where it compares runs.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = SCHEMAS,
     .noun = "schema",
     .word_max = 1,
-    .missing = "argument: scenario, results or datasette",
+    .missing = "argument: scenario, results, datasette or a verb",
     .run = verb_schema_run,
 };

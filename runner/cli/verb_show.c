@@ -1,5 +1,6 @@
 /* haul show NAME|RUN: the text of a shipped scenario, or the result of a run, or its scenario. */
 #include "runner/cli/options.h"
+#include "runner/expect/judge.h"
 #include "runner/record/manage.h"
 #include "runner/run/expectations.h"
 #include "scenarios/scenarios.h"
@@ -106,6 +107,8 @@ static enum status verb_show_run(struct command *command, struct error *err) {
   return STATUS_OK;
 }
 
+static const struct verb_rows VERB_SHOW_ROWS[] = {{expect_judge_describe_json, "run-result"}, {0}};
+
 const struct verb VERB_SHOW = {
     .name = "show",
     .group = VERBS_READ,
@@ -121,5 +124,6 @@ const struct verb VERB_SHOW = {
     .word_max = 1,
     .missing = "argument: NAME; haul list scenarios lists them",
     .check = verb_show_check,
+    .rows = VERB_SHOW_ROWS,
     .run = verb_show_run,
 };

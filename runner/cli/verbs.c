@@ -67,7 +67,7 @@ const struct exit_code_text EXIT_CODE_TEXTS[] = {
     {0, NULL},
 };
 
-static const struct verb *cli_find_verb(const char *name) {
+const struct verb *verb_find(const char *name) {
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     if (strcmp((*verb)->name, name) == 0) {
       return *verb;
@@ -326,7 +326,7 @@ int cli_main(int argc, char **argv) {
     cli_print_help(stdout);
     return EXIT_DONE;
   }
-  const struct verb *verb = cli_find_verb(help_word ? argv[2] : first);
+  const struct verb *verb = verb_find(help_word ? argv[2] : first);
   if (verb == NULL) {
     return cli_reject_verb(help_word ? argv[2] : first);
   }

@@ -4,6 +4,7 @@
 #include "runner/expect/disturbance.h"
 #include "runner/expect/observed.h"
 #include "runner/record/selector.h"
+#include "runner/table/json_shape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,15 +36,28 @@ struct expect_judge {
   struct disturbance disturbance;
 };
 
-static const struct column added_columns[] = {
-    {.name = "expected"},    {.name = "expected_low"},   {.name = "expected_high"},
-    {.name = "as_expected"}, {.name = "expected_limit"}, {.name = "usual_low"},
-    {.name = "usual_high"},  {.name = "judged"},         {.name = "expected_remark"}};
+#define ADDED_COLUMNS(X)                                                                           \
+  X("expected", text, finding->expected)                                                           \
+  X("expected_low", finite, finding->low)                                                          \
+  X("expected_high", finite, finding->high)                                                        \
+  X("as_expected", text, expect_verdict_text(finding->verdict))                                    \
+  X("expected_limit", finite, finding->limit)                                                      \
+  X("usual_low", finite, finding->usual_low)                                                       \
+  X("usual_high", finite, finding->usual_high)                                                     \
+  X("judged", finite, finding->value)                                                              \
+  X("expected_remark", text, judge_remark(&judge->arena, finding))
+#define ADDED_COLUMN(text, ...) {.name = (text)},
+
+static const struct column added_columns[] = {ADDED_COLUMNS(ADDED_COLUMN)};
 enum {
   LIMIT_ADDED = 4,
   ADDED_COUNT = sizeof added_columns / sizeof *added_columns,
   WORD_MAX = 4096
 };
+
+void expect_judge_describe_json(struct json_shape *shape) {
+  ADDED_COLUMNS(JSON_COLUMN)
+}
 
 /* ---- the range of all of them ---- */
 
@@ -379,17 +393,7 @@ static bool judge_is_broken(struct expect_judge *judge, const struct cell *cells
 
 static void judge_fill(struct expect_judge *judge, const struct expect_finding *finding,
                        struct cell added[ADDED_COUNT]) {
-  const struct cell cells[ADDED_COUNT] = {
-      cell_text(finding->expected),
-      cell_finite(finding->low),
-      cell_finite(finding->high),
-      cell_text(expect_verdict_text(finding->verdict)),
-      cell_finite(finding->limit),
-      cell_finite(finding->usual_low),
-      cell_finite(finding->usual_high),
-      cell_finite(finding->value),
-      cell_text(judge_remark(&judge->arena, finding)),
-  };
+  const struct cell cells[ADDED_COUNT] = {ADDED_COLUMNS(COLUMN_CELL)};
   memcpy(added, cells, sizeof cells);
 }
 

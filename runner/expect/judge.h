@@ -27,6 +27,8 @@
 #include "runner/record/query.h"
 #include "schema/expect/expect.h"
 
+struct json_shape;
+
 #define EXPECT_VERDICT_LIST(X)                                                                     \
   X(EXPECT_USUAL, "usual")                                                                         \
   X(EXPECT_SHORT, "short")     /* below what is usual or a floor; of times: above */               \
@@ -127,5 +129,8 @@ void expect_judge_print(struct expect_judge *judge, struct document *document);
 enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
                              const struct query_options *options, const struct row_sink *inner,
                              struct expect_judge **judge, struct error *err) CHECK_RESULT;
+
+/* The columns that it adds. */
+void expect_judge_describe_json(struct json_shape *shape);
 
 #endif

@@ -556,3 +556,39 @@ enum status query_run_saved(struct query *query, const char *name,
   arena_fini(&arena);
   return status;
 }
+
+/* The declared type of the column that a result column is, through views. */
+static struct cell query_example_of(sqlite3_stmt *stmt, int column) {
+  const char *type = sqlite3_column_decltype(stmt, column);
+  return type == NULL                   ? cell_null()
+         : strcmp(type, "TEXT") == 0    ? cell_text("")
+         : strcmp(type, "INTEGER") == 0 ? cell_integer(0)
+         : strcmp(type, "REAL") == 0    ? cell_real(0)
+                                        : cell_null();
+}
+
+enum status query_describe_saved(const char *name, const struct row_sink *sink, struct error *err) {
+  struct query query = {0};
+  struct saved_query saved;
+  struct arena arena = {0};
+  sqlite3_stmt *stmt = NULL;
+  enum status status = saved_query_find(name, &arena, &saved, err);
+  status = THEN(status, database_open_temporary(&query.database, err));
+  status = THEN(status, query_prepare(&query, saved.sql, &stmt, err));
+  if (status == STATUS_OK) {
+    const size_t count = (size_t)sqlite3_column_count(stmt);
+    const char **names = arena_array(&arena, count, sizeof *names);
+    struct cell *cells = arena_array(&arena, count, sizeof *cells);
+    for (size_t i = 0; i < count; i++) {
+      names[i] = arena_strdup(&arena, sqlite3_column_name(stmt, (int)i));
+      cells[i] = query_example_of(stmt, (int)i);
+    }
+    status = sink_begin(sink, names, count, err);
+    status = THEN(status, sink_row(sink, cells, err));
+    status = THEN(status, sink_end(sink, err));
+  }
+  (void)sqlite3_finalize(stmt);
+  database_close(query.database);
+  arena_fini(&arena);
+  return status;
+}

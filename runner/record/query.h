@@ -46,4 +46,9 @@ enum status query_run_saved(struct query *query, const char *name,
                             const struct query_options *options, const struct row_sink *sink,
                             struct error *err) CHECK_RESULT;
 
+/* The columns of a saved query in a row of examples: "" for a column of texts, 0 or 0.0 for
+ * numbers, NULL where the schema does not say. It needs no database. */
+enum status query_describe_saved(const char *name, const struct row_sink *sink,
+                                 struct error *err) CHECK_RESULT;
+
 #endif

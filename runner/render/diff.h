@@ -25,6 +25,7 @@
 
 struct document;
 
+struct json_shape;
 struct diff_show {
   const char *version;               /* of haul, for tests */
   const char *names[SIDES];          /* of the sides, as the user named them: "tag:before" */
@@ -59,6 +60,8 @@ enum status diff_print(const struct measured *measured, const struct comparison 
 /* What diff_print() does for LAYOUT_ROWS and LAYOUT_OBJECT. */
 void diff_say_rows(struct document *document, const struct measured *measured,
                    const struct comparison *comparison);
+/* The members of diff_print_json(). */
+void diff_describe_json(struct json_shape *shape);
 enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
                             const struct diff_show *show, FILE *stream,
                             struct error *err) CHECK_RESULT;

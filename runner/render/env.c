@@ -122,17 +122,17 @@ static void env_say_addresses(struct document *document, const struct machine *m
 }
 
 #define GPU_COLUMNS(X)                                                                             \
-  X("gpu", cell_integer(i))                                                                        \
-  X("name", cell_text(env_short_name(gpu)))                                                        \
-  X("node", gpu->numa_node < 0 ? cell_null() : cell_integer(gpu->numa_node))                       \
-  X("memory", cell_text(env_size_text(arena, gpu->memory_bytes)))                                  \
-  X("GB/s", env_rate_cell(peak_dram(gpu)))                                                         \
-  X("host", cell_text(env_host_link_text(arena, gpu, limit)))                                      \
-  X("GB/s", env_rate_cell(host_peak))                                                              \
-  X("NVLink GB/s",                                                                                 \
-    cell_text(gpu->nvlink_count == 0 ? "-"                                                         \
-                                     : arena_format(arena, "%u x %.1f", gpu->nvlink_count,         \
-                                                    (double)gpu->nvlink_bytes_per_second / 1e9)))
+  X("gpu", integer, i)                                                                             \
+  X("name", text, env_short_name(gpu))                                                             \
+  X("node", cell, gpu->numa_node < 0 ? cell_null() : cell_integer(gpu->numa_node))                 \
+  X("memory", text, env_size_text(arena, gpu->memory_bytes))                                       \
+  X("GB/s", cell, env_rate_cell(peak_dram(gpu)))                                                   \
+  X("host", text, env_host_link_text(arena, gpu, limit))                                           \
+  X("GB/s", cell, env_rate_cell(host_peak))                                                        \
+  X("NVLink GB/s", text,                                                                           \
+    gpu->nvlink_count == 0 ? "-"                                                                   \
+                           : arena_format(arena, "%u x %.1f", gpu->nvlink_count,                   \
+                                          (double)gpu->nvlink_bytes_per_second / 1e9))
 
 static void env_say_gpus(struct document *document, const struct machine *machine) {
   static const char *const COLUMNS[] = {GPU_COLUMNS(COLUMN_NAME)};
@@ -268,12 +268,12 @@ static const char *env_distances(struct arena *arena, const struct machine *mach
 }
 
 #define NODE_COLUMNS(X)                                                                            \
-  X("node", cell_integer(node->number))                                                            \
-  X("processors", node->cpu_count == 0 ? cell_text("none") : cell_integer(node->cpu_count))        \
-  X("memory", cell_text(env_size_text(arena, node->memory_bytes)))                                 \
-  X("free", cell_text(env_size_text(arena, node->free_memory_bytes)))                              \
-  X("GPUs", cell_text(env_gpus_of_node(arena, machine, node->number)))                             \
-  X("distance", cell_text(env_distances(arena, machine, i)))
+  X("node", integer, node->number)                                                                 \
+  X("processors", cell, node->cpu_count == 0 ? cell_text("none") : cell_integer(node->cpu_count))  \
+  X("memory", text, env_size_text(arena, node->memory_bytes))                                      \
+  X("free", text, env_size_text(arena, node->free_memory_bytes))                                   \
+  X("GPUs", text, env_gpus_of_node(arena, machine, node->number))                                  \
+  X("distance", text, env_distances(arena, machine, i))
 
 static void env_say_nodes(struct document *document, const struct machine *machine) {
   static const char *const COLUMNS[] = {NODE_COLUMNS(COLUMN_NAME)};

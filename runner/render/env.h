@@ -4,6 +4,7 @@
 
 #include "runner/table/table.h"
 
+struct json_shape;
 struct machine;
 
 /* table, md: GPUs with their links and peaks, a matrix of these links, NUMA nodes, facts; facts
@@ -12,6 +13,8 @@ struct machine;
  * as in runner/table/table.h. */
 enum status env_print(const struct machine *machine, const struct table_options *options,
                       struct error *err) CHECK_RESULT;
+/* The members of env_print_json(). */
+void env_describe_json(struct json_shape *shape);
 /* What env_print() does for LAYOUT_OBJECT. */
 enum status env_print_json(const struct machine *machine, FILE *stream,
                            struct error *err) CHECK_RESULT;

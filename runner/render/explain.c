@@ -2,6 +2,7 @@
 
 #include "engine/base/strings.h"
 #include "runner/document/document.h"
+#include "runner/table/json_shape.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,24 +16,28 @@ enum { BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6, RULE_WIDTH = 20 };
 /* ---- rows ---- */
 
 #define EXPLAIN_COLUMNS(X)                                                                         \
-  X("rule", cell_text(row->rule->name))                                                            \
-  X("kind", cell_text(row->rule->note ? "note" : "finding"))                                       \
-  X("state", cell_text(explain_state_text(row->state)))                                            \
-  X("gpu", row->gpu >= 0 ? cell_integer(row->gpu) : cell_null())                                   \
-  X("evidence", cell_text(row->evidence))                                                          \
-  X("cases", touches ? cell_integer((int64_t)row->cases) : cell_null())                            \
-  X("blocks", cell_text(row->blocks))                                                              \
-  X("worst_case", cell_text(row->worst))                                                           \
-  X("behind_percent", cell_finite(100 * row->behind))                                              \
-  X("gbps", cell_finite(row->gbps))                                                                \
-  X("best_gbps", cell_finite(row->best_gbps))                                                      \
-  X("below_expected", touches ? cell_integer((int64_t)row->shortfalls) : cell_null())              \
-  X("lack_percent", cell_finite(100 * row->lack))                                                  \
-  X("title", cell_text(row->rule->title))                                                          \
-  X("costs", cell_text(row->rule->costs))                                                          \
-  X("action", cell_text(row->rule->action))                                                        \
-  X("reads", cell_text(row->rule->reads))                                                          \
-  X("source", cell_text(row->rule->source))
+  X("rule", text, row->rule->name)                                                                 \
+  X("kind", text, row->rule->note ? "note" : "finding")                                            \
+  X("state", text, explain_state_text(row->state))                                                 \
+  X("gpu", known, row->gpu >= 0, row->gpu)                                                         \
+  X("evidence", text, row->evidence)                                                               \
+  X("cases", known, touches, (int64_t)row->cases)                                                  \
+  X("blocks", text, row->blocks)                                                                   \
+  X("worst_case", text, row->worst)                                                                \
+  X("behind_percent", finite, 100 * row->behind)                                                   \
+  X("gbps", finite, row->gbps)                                                                     \
+  X("best_gbps", finite, row->best_gbps)                                                           \
+  X("below_expected", known, touches, (int64_t)row->shortfalls)                                    \
+  X("lack_percent", finite, 100 * row->lack)                                                       \
+  X("title", text, row->rule->title)                                                               \
+  X("costs", text, row->rule->costs)                                                               \
+  X("action", text, row->rule->action)                                                             \
+  X("reads", text, row->rule->reads)                                                               \
+  X("source", text, row->rule->source)
+
+void explain_describe_json(struct json_shape *shape) {
+  EXPLAIN_COLUMNS(JSON_COLUMN)
+}
 
 static void explain_say_rows(struct document *document, const struct explanation *explanation) {
   static const char *const COLUMNS[] = {EXPLAIN_COLUMNS(COLUMN_NAME)};
@@ -47,14 +52,18 @@ static void explain_say_rows(struct document *document, const struct explanation
 }
 
 #define EXPLAIN_RULE_COLUMNS(X)                                                                    \
-  X("rule", cell_text(rule->name))                                                                 \
-  X("kind", cell_text(rule->note ? "note" : "finding"))                                            \
-  X("finds", cell_text(rule->title))                                                               \
-  X("reads", cell_text(rule->reads))                                                               \
-  X("touches", cell_text(rule->touches))                                                           \
-  X("costs", cell_text(rule->costs))                                                               \
-  X("action", cell_text(rule->action))                                                             \
-  X("source", cell_text(rule->source))
+  X("rule", text, rule->name)                                                                      \
+  X("kind", text, rule->note ? "note" : "finding")                                                 \
+  X("finds", text, rule->title)                                                                    \
+  X("reads", text, rule->reads)                                                                    \
+  X("touches", text, rule->touches)                                                                \
+  X("costs", text, rule->costs)                                                                    \
+  X("action", text, rule->action)                                                                  \
+  X("source", text, rule->source)
+
+void explain_describe_rules_json(struct json_shape *shape) {
+  EXPLAIN_RULE_COLUMNS(JSON_COLUMN)
+}
 
 enum status explain_print_rules(const struct explain_rules *rules,
                                 const struct table_options *options, struct error *err) {

@@ -5,6 +5,8 @@
 #include "runner/analysis/explain.h"
 #include "runner/table/table.h"
 
+struct json_shape;
+
 /* For people findings with evidence, the shortfalls of the request that none touches, notes and
  * what was looked at (verbose: with its values); in other formats one row per rule and GPU. */
 enum status explain_print(const struct explanation *explanation,
@@ -14,5 +16,9 @@ enum status explain_print(const struct explanation *explanation,
 enum status explain_print_rules(const struct explain_rules *rules,
                                 const struct table_options *options,
                                 struct error *err) CHECK_RESULT;
+
+/* The columns of the rows of either. */
+void explain_describe_json(struct json_shape *shape);
+void explain_describe_rules_json(struct json_shape *shape);
 
 #endif

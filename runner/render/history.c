@@ -3,6 +3,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/document/document.h"
+#include "runner/table/json_shape.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -157,40 +158,42 @@ static void history_say_chart(struct document *document, const struct measured *
 
 /* The columns of the runs of one series, for people, and their cells. */
 #define HISTORY_TABLE_COLUMNS(X)                                                                   \
-  X("started_at", cell_text(when))                                                                 \
-  X("run", cell_integer(run->ref.id))                                                              \
-  X("driver", cell_text(measured->environments[run->environment].driver_version))                  \
-  X("tag", cell_text(run->tag))                                                                    \
-  X("median", cell_real(point->value))                                                             \
-  X("low", cell_real(point->low))                                                                  \
-  X("high", cell_real(point->high))                                                                \
-  X("n", cell_integer((int64_t)point->processes))                                                  \
-  X("change %", isfinite(point->change) ? cell_text(change) : cell_null())                         \
-  X("mark",                                                                                        \
-    point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null())
+  X("started_at", text, when)                                                                      \
+  X("run", integer, run->ref.id)                                                                   \
+  X("driver", text, measured->environments[run->environment].driver_version)                       \
+  X("tag", text, run->tag)                                                                         \
+  X("median", real, point->value)                                                                  \
+  X("low", real, point->low)                                                                       \
+  X("high", real, point->high)                                                                     \
+  X("n", integer, (int64_t)point->processes)                                                       \
+  X("change %", text, isfinite(point->change) ? change : NULL)                                     \
+  X("mark", text, point->mark != HISTORY_NO_MARK ? history_mark_text(point->mark) : NULL)
 
 /* The columns of one row per series and run, and their cells. */
 #define HISTORY_COLUMNS(X)                                                                         \
-  X("case", cell_text(measured->cases[series->bench].name))                                        \
-  X("case_key", cell_text(measured->cases[series->bench].key))                                     \
-  X("hardware", cell_text(series->hardware))                                                       \
-  X("started_at", cell_text(when))                                                                 \
-  X("run", cell_integer(run->ref.id))                                                              \
-  X("run_uuid", cell_text(run->ref.uuid))                                                          \
-  X("tag", cell_text(run->tag))                                                                    \
-  X("driver", cell_text(measured->environments[run->environment].driver_version))                  \
-  X("unit", cell_text(figure_text(series->figure)))                                                \
-  X("median", cell_real(point->value))                                                             \
-  X("low", cell_real(point->low))                                                                  \
-  X("high", cell_real(point->high))                                                                \
-  X("processes", cell_integer((int64_t)point->processes))                                          \
-  X("mark",                                                                                        \
-    point->mark != HISTORY_NO_MARK ? cell_text(history_mark_text(point->mark)) : cell_null())      \
-  X("change_percent", cell_finite(100 * point->change))                                            \
-  X("p", cell_finite(point->p))                                                                    \
-  X("what", cell_text(point->what))                                                                \
-  X("earlier_runs", is_last ? cell_integer((int64_t)series->earlier) : cell_null())                \
-  X("least_change_percent", is_last ? cell_finite(100 * series->least_change) : cell_null())
+  X("case", text, measured->cases[series->bench].name)                                             \
+  X("case_key", text, measured->cases[series->bench].key)                                          \
+  X("hardware", text, series->hardware)                                                            \
+  X("started_at", text, when)                                                                      \
+  X("run", integer, run->ref.id)                                                                   \
+  X("run_uuid", text, run->ref.uuid)                                                               \
+  X("tag", text, run->tag)                                                                         \
+  X("driver_version", text, measured->environments[run->environment].driver_version)               \
+  X("unit", text, figure_text(series->figure))                                                     \
+  X("median", real, point->value)                                                                  \
+  X("low", real, point->low)                                                                       \
+  X("high", real, point->high)                                                                     \
+  X("processes", integer, (int64_t)point->processes)                                               \
+  X("mark", text, point->mark != HISTORY_NO_MARK ? history_mark_text(point->mark) : NULL)          \
+  X("change_percent", finite, 100 * point->change)                                                 \
+  X("p", finite, point->p)                                                                         \
+  X("what", text, point->what)                                                                     \
+  X("earlier_runs", known, is_last, (int64_t)series->earlier)                                      \
+  X("least_change_percent", finite, is_last ? 100 * series->least_change : (double)NAN)
+
+void history_describe_json(struct json_shape *shape) {
+  HISTORY_COLUMNS(JSON_COLUMN)
+}
 
 /* The runs of one series, for people. */
 static void history_say_runs(struct document *document, const struct measured *measured,
@@ -222,7 +225,7 @@ static void history_say_rows(struct document *document, const struct measured *m
       const struct measured_run *run = &measured->runs[point->run];
       const bool is_last = i + 1 == series->point_count;
       char when[CELL_MAX];
-      units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
+      units_format_utc(run->started_at_ns, UNITS_UTC_SECONDS, when, sizeof when);
       const struct cell cells[] = {HISTORY_COLUMNS(COLUMN_CELL)};
       document_row(document, cells);
     }

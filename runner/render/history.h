@@ -7,8 +7,13 @@
 #include "runner/analysis/history.h"
 #include "runner/table/table.h"
 
+struct json_shape;
+
 enum status history_print(const struct measured *measured, const struct history *history, bool all,
                           const struct table_options *options, struct error *err) CHECK_RESULT;
+
+/* The columns of the rows for programs. */
+void history_describe_json(struct json_shape *shape);
 
 /* What a mark means: "the latest run is off the level before it (p 0.001)"; in the arena. */
 const char *history_mark_words(struct arena *arena, const struct history_series *series, size_t i);

@@ -2,6 +2,7 @@
 
 #include "engine/base/strings.h"
 #include "runner/document/document.h"
+#include "runner/table/json_shape.h"
 
 #include <math.h>
 #include <string.h>
@@ -148,20 +149,19 @@ static const char *outliers_row_verdict(struct arena *arena, const struct outlie
 /* The columns for people, and their cells. Those without a value are left out; on a narrow
  * terminal those stay that say most, and that tell the rows of one GPU and block apart. */
 #define OUTLIERS_TABLE_COLUMNS(X)                                                                  \
-  X("what", cell_text(row->name))                                                                  \
-  X("how", cell_text(outliers_role_words(row)))                                                    \
-  X("host", outliers->hosts > 1 ? cell_text(row->host) : cell_null())                              \
-  X("block", cell_text(row->block))                                                                \
-  X("memory", row->memory_matters ? cell_text(row->memory) : cell_null())                          \
-  X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
-  X("change %", cell_text(outliers_change_text(arena, row)))                                       \
-  X("robust z", cell_text(arena_format(arena, "%+.1f", row->robust_z)))                            \
-  X("cases", cell_text(arena_format(arena, "%zu of %zu", row->slow_cases, row->cases)))            \
-  X("paths",                                                                                       \
-    cell_text(row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN)         \
-                                        : NULL))                                                   \
-  X("only in", row->single ? cell_text(measured->cases[row->worst].name) : cell_null())            \
-  X("finding", cell_text(all ? finding_text(row->finding) : NULL))
+  X("what", text, row->name)                                                                       \
+  X("how", text, outliers_role_words(row))                                                         \
+  X("host", text, outliers->hosts > 1 ? row->host : NULL)                                          \
+  X("block", text, row->block)                                                                     \
+  X("memory", text, row->memory_matters ? row->memory : NULL)                                      \
+  X("sizes", text, row->sizes != SIZES_NONE ? size_class_text(row->sizes) : NULL)                  \
+  X("change %", text, outliers_change_text(arena, row))                                            \
+  X("robust z", text, arena_format(arena, "%+.1f", row->robust_z))                                 \
+  X("cases", text, arena_format(arena, "%zu of %zu", row->slow_cases, row->cases))                 \
+  X("paths", text,                                                                                 \
+    row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN) : NULL)           \
+  X("only in", text, row->single ? measured->cases[row->worst].name : NULL)                        \
+  X("finding", text, all ? finding_text(row->finding) : NULL)
 
 enum { OUTLIERS_TABLE_Z = 7 };
 
@@ -184,29 +184,32 @@ static void outliers_say_table(struct document *document, const struct measured 
 
 /* The columns of one row per entity and block, and their cells. */
 #define OUTLIERS_COLUMNS(X)                                                                        \
-  X("finding", cell_text(finding_text(row->finding)))                                              \
-  X("entity", cell_text(entity_text(row->entity)))                                                 \
-  X("name", cell_text(row->name))                                                                  \
-  X("role", row->role != ROLE_NONE ? cell_text(outlier_role_text(row->role)) : cell_null())        \
-  X("host", cell_text(row->host))                                                                  \
-  X("uuid", cell_text(row->uuid))                                                                  \
-  X("block", cell_text(row->block))                                                                \
-  X("sizes", row->sizes != SIZES_NONE ? cell_text(size_class_text(row->sizes)) : cell_null())      \
-  X("change_percent", cell_real(100 * row->change))                                                \
-  X("source_percent", cell_finite(100 * row->source_change))                                       \
-  X("target_percent", cell_finite(100 * row->target_change))                                       \
-  X("robust_z", cell_real(row->robust_z))                                                          \
-  X("cases", cell_integer((int64_t)row->cases))                                                    \
-  X("slow_cases", cell_integer((int64_t)row->slow_cases))                                          \
-  X("paths", cell_text(row->paths))                                                                \
-  X("worst_case", cell_text(measured->cases[row->worst].name))                                     \
-  X("worst_percent", cell_real(100 * row->worst_change))                                           \
-  X("compared_with",                                                                               \
-    row->other != SIZE_MAX ? cell_text(measured->cases[row->other].name) : cell_null())            \
-  X("memory", row->memory[0] != '\0' ? cell_text(row->memory) : cell_null())                       \
-  X("single", cell_integer(row->single))                                                           \
-  X("verdict", cell_text(outliers_row_verdict(arena, outliers, row)))                              \
-  X("rivals", cell_text(row->rivals))
+  X("finding", text, finding_text(row->finding))                                                   \
+  X("entity", text, entity_text(row->entity))                                                      \
+  X("name", text, row->name)                                                                       \
+  X("role", text, row->role != ROLE_NONE ? outlier_role_text(row->role) : NULL)                    \
+  X("host_name", text, row->host)                                                                  \
+  X("uuid", text, row->uuid)                                                                       \
+  X("block", text, row->block)                                                                     \
+  X("sizes", text, row->sizes != SIZES_NONE ? size_class_text(row->sizes) : NULL)                  \
+  X("change_percent", real, 100 * row->change)                                                     \
+  X("source_percent", finite, 100 * row->source_change)                                            \
+  X("target_percent", finite, 100 * row->target_change)                                            \
+  X("robust_z", real, row->robust_z)                                                               \
+  X("cases", integer, (int64_t)row->cases)                                                         \
+  X("slow_cases", integer, (int64_t)row->slow_cases)                                               \
+  X("paths", text, row->paths)                                                                     \
+  X("worst_case", text, measured->cases[row->worst].name)                                          \
+  X("worst_percent", real, 100 * row->worst_change)                                                \
+  X("compared_with", text, row->other != SIZE_MAX ? measured->cases[row->other].name : NULL)       \
+  X("memory", text, row->memory[0] != '\0' ? row->memory : NULL)                                   \
+  X("single", integer, row->single)                                                                \
+  X("verdict", text, outliers_row_verdict(arena, outliers, row))                                   \
+  X("rivals", text, row->rivals)
+
+void outliers_describe_json(struct json_shape *shape) {
+  OUTLIERS_COLUMNS(JSON_COLUMN)
+}
 
 static void outliers_say_rows(struct document *document, const struct measured *measured,
                               const struct outliers *outliers) {

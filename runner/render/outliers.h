@@ -7,9 +7,14 @@
 #include "runner/analysis/outliers.h"
 #include "runner/table/table.h"
 
+struct json_shape;
+
 enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
                            bool all, const struct table_options *options,
                            struct error *err) CHECK_RESULT;
+
+/* The columns of the rows for programs. */
+void outliers_describe_json(struct json_shape *shape);
 
 /* "gpu2's host link towards the host is 5.1 % slower than its peers: 6 of 6 cases, in down". In the
  * arena. */

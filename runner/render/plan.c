@@ -135,21 +135,19 @@ static const char *plan_line_path(struct arena *arena, const struct plan_line *l
 
 /* The columns for people, and their cells. Those without a value are left out. */
 #define PLAN_TABLE_COLUMNS(X)                                                                      \
-  X("block", cell_text(line.first->bench.block))                                                   \
-  X("cases", by_block ? cell_integer((int64_t)line.cases) : cell_null())                           \
-  X("path", cell_text(plan_line_path(arena, &line)))                                               \
-  X("size", cell_text(plan_line_sizes(arena, &line)))                                              \
-  X("settings", cell_words(by_block ? NULL : plan_settings(arena, line.first), TONE_NONE))         \
-  X("method", cell_text(line.method))                                                              \
-  X("flows", flows &&line.flows > 0 && line.flows == line.flows_most ? cell_integer(line.flows)    \
-                                                                     : cell_null())                \
-  X("peak GB/s",                                                                                   \
-    cell_text(line.peak == 0                                                                       \
-                  ? ""                                                                             \
-                  : plan_range(arena, arena_format(arena, "%.4g", (double)line.peak / 1e9),        \
-                               arena_format(arena, "%.4g", (double)line.peak_most / 1e9))))        \
-  X("limit", cell_text(line.limit))                                                                \
-  X("time", cell_text(plan_line_time(arena, &line)))
+  X("block", text, line.first->bench.block)                                                        \
+  X("cases", known, by_block, (int64_t)line.cases)                                                 \
+  X("path", text, plan_line_path(arena, &line))                                                    \
+  X("size", text, plan_line_sizes(arena, &line))                                                   \
+  X("settings", words, by_block ? NULL : plan_settings(arena, line.first), TONE_NONE)              \
+  X("method", text, line.method)                                                                   \
+  X("flows", known, flows &&line.flows > 0 && line.flows == line.flows_most, line.flows)           \
+  X("peak GB/s", text,                                                                             \
+    line.peak == 0 ? ""                                                                            \
+                   : plan_range(arena, arena_format(arena, "%.4g", (double)line.peak / 1e9),       \
+                                arena_format(arena, "%.4g", (double)line.peak_most / 1e9)))        \
+  X("limit", text, line.limit)                                                                     \
+  X("time", text, plan_line_time(arena, &line))
 
 static void plan_say_cases(struct document *document, const struct plan *plan, bool by_block) {
   static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
@@ -271,24 +269,23 @@ static void plan_say_totals(struct document *document, const struct plan *plan, 
 
 /* The columns of one row per case, and their cells. */
 #define PLAN_COLUMNS(X)                                                                            \
-  X("case", cell_text(bench->name))                                                                \
-  X("block", cell_text(bench->block))                                                              \
-  X("path", cell_text(bench->path))                                                                \
-  X("axes", cell_text(c->axes))                                                                    \
-  X("method", cell_text(plan_common_method(c)))                                                    \
-  X("flows", cell_integer(bench->flow_count))                                                      \
-  X("size_bytes", size_bytes > 0 ? cell_integer((int64_t)size_bytes) : cell_null())                \
-  X("payload_bytes", cell_integer((int64_t)bench->payload_bytes))                                  \
-  X("limit", cell_text(limit_text(bench->limit)))                                                  \
-  X("peak_bytes_per_second", bench->peak_bytes_per_second > 0                                      \
-                                 ? cell_integer((int64_t)bench->peak_bytes_per_second)             \
-                                 : cell_null())                                                    \
-  X("estimate_ns", cell_integer((int64_t)c->estimate_ns))                                          \
-  X("host_bytes", cell_integer((int64_t)c->host_bytes))                                            \
-  X("gpu_bytes", cell_integer((int64_t)c->gpu_bytes))                                              \
-  X("case_key", cell_text(bench->key))                                                             \
-  X("skip_reason", cell_text(c->skip_reason))                                                      \
-  X("kind", cell_text(case_kind_text(bench->kind)))
+  X("case", text, bench->name)                                                                     \
+  X("block", text, bench->block)                                                                   \
+  X("path", text, bench->path)                                                                     \
+  X("axes", text, c->axes)                                                                         \
+  X("method", text, plan_common_method(c))                                                         \
+  X("flows", integer, bench->flow_count)                                                           \
+  X("size_bytes", known, size_bytes > 0, (int64_t)size_bytes)                                      \
+  X("payload_bytes", integer, (int64_t)bench->payload_bytes)                                       \
+  X("limit", text, limit_text(bench->limit))                                                       \
+  X("peak_bytes_per_second", known, bench->peak_bytes_per_second > 0,                              \
+    (int64_t)bench->peak_bytes_per_second)                                                         \
+  X("estimate_ns", integer, (int64_t)c->estimate_ns)                                               \
+  X("host_bytes", integer, (int64_t)c->host_bytes)                                                 \
+  X("gpu_bytes", integer, (int64_t)c->gpu_bytes)                                                   \
+  X("case_key", text, bench->key)                                                                  \
+  X("skip_reason", text, c->skip_reason)                                                           \
+  X("kind", text, case_kind_text(bench->kind))
 
 static void plan_say_rows(struct document *document, const struct plan *plan) {
   static const char *const COLUMNS[] = {PLAN_COLUMNS(COLUMN_NAME)};

@@ -16,12 +16,15 @@
 #include <stdio.h>
 
 struct document;
+struct json_shape;
 
 /* details: with settings and loads of each block, and the checks, in the form for people. */
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) CHECK_RESULT;
 /* Those details. */
 void plan_say_details(struct document *document, const struct plan *plan);
+/* The members of plan_print_json(). */
+void plan_describe_json(struct json_shape *shape);
 /* What plan_render() does for LAYOUT_OBJECT. */
 enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
                             struct error *err) CHECK_RESULT;

@@ -19,6 +19,10 @@ struct cell cell_finite(double value) {
   return isfinite(value) ? cell_real(value) : cell_null();
 }
 
+struct cell cell_known(bool known, int64_t value) {
+  return known ? cell_integer(value) : cell_null();
+}
+
 struct cell cell_text(const char *text) {
   if (text == NULL) {
     return cell_null();

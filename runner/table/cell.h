@@ -40,6 +40,8 @@ struct cell cell_integer(int64_t value);
 struct cell cell_real(double value);
 /* NULL where the value is not finite. */
 struct cell cell_finite(double value);
+/* NULL unless it is known. */
+struct cell cell_known(bool known, int64_t value);
 /* NULL makes a null cell. */
 struct cell cell_text(const char *text);
 /* The same; "" makes a null cell as well. */
@@ -54,8 +56,10 @@ struct column {
   bool is_mark;       /* its cells mark those of the column before: "[1]" */
 };
 
-/* For a list of columns, X(name, the cell of a row): a column is one row of the list. */
-#define COLUMN_NAME(name, cell) name,
-#define COLUMN_CELL(name, cell) cell,
+/* For a list of columns, X(name, type, ...): a column is one row of the list. The cell of a row is
+ * cell_TYPE(...), or of type `cell` any expression that is one. */
+#define COLUMN_NAME(name, type, ...) name,
+#define COLUMN_CELL(name, type, ...) cell_##type(__VA_ARGS__),
+#define cell_cell(cell)              cell
 
 #endif

@@ -134,9 +134,15 @@ void json_out_text(struct json_out *json, const char *key, const char *value) {
   append_json_text(json->text, value, strlen(value));
 }
 
+void json_out_schema_name(struct strbuf *text, const char *name) {
+  strbuf_printf(text, "haul.%s/" JSON_SCHEMA_VERSION, name);
+}
+
 void json_out_schema(struct json_out *json, const char *name) {
   json_out_begin(json, "schema");
-  strbuf_printf(json->text, "\"haul.%s/" JSON_SCHEMA_VERSION "\"", name);
+  strbuf_append_char(json->text, '"');
+  json_out_schema_name(json->text, name);
+  strbuf_append_char(json->text, '"');
 }
 
 void json_out_break(struct json_out *json) {

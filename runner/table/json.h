@@ -32,10 +32,12 @@ void json_out_real(struct json_out *json, const char *key, double value);
 void json_out_text(struct json_out *json, const char *key, const char *value);
 /* Encoded by the caller. */
 void json_out_raw(struct json_out *json, const char *key, const char *value);
-/* With indent 0: the next value begins a line. */
 /* The first member of what a verb prints: "schema": "haul.NAME/1". Programs read on where they know
  * it; the number grows when a member is renamed, removed or means something else. */
 void json_out_schema(struct json_out *json, const char *name);
+/* "haul.NAME/1" */
+void json_out_schema_name(struct strbuf *text, const char *name);
+/* With indent 0: the next value begins a line. */
 void json_out_break(struct json_out *json);
 
 #endif

@@ -17,7 +17,7 @@ digests() {
     rm -f keys/*
     (cd -- "$source_folder" && exec "$haul" plan "${scenarios[@]}" --machine "$machine" --json) 2>"$scratch/err" |
       sed -n 's/^{"schema":"haul.plan\/1","scenario":.*/scenario/p
-        s/^{"name":\("[^"]*"\),.*"path":\("[^"]*"\),.*"case_key":\("[0-9a-f]\{32\}"\).*/\1 \2 \3/p' |
+        s/^{"case":\("[^"]*"\),.*"path":\("[^"]*"\),.*"case_key":\("[0-9a-f]\{32\}"\).*/\1 \2 \3/p' |
       awk '$0 == "scenario" { file = sprintf("keys/%04d", count++); printf "" >file; next } { print >file }'
     equal "${#scenarios[@]}" "$(find keys -type f | wc -l)" "scenarios planned for $machine" >&2
     paste -d ' ' <(printf '%s\n' "${scenarios[@]}") <(wc -l keys/* | awk '$2 != "total" { print $1 }') \

@@ -8,6 +8,11 @@ records all anew; what changes for programs is then a line of CHANGELOG.md.
 """
 import csv, difflib, html, io, json, lzma, math, os, re, shutil, sqlite3, subprocess, sys, tempfile
 
+try:
+    import jsonschema
+except ImportError:  # ./bootstrap setup test
+    jsonschema = None
+    print("python3-jsonschema is missing: JSON is not validated")
 haul, source, build = sys.argv[1:4]
 RECORDED = os.path.join(source, "tests/data/outputs.xz")
 TEXT, ROWS = ["table", "md"], ["json", "jsonl", "csv"]
@@ -97,8 +102,31 @@ def values(form, text):
     return json.loads(text or "null")
 
 
+def closed(schema):
+    """A schema that allows the keys it names alone: what is printed must be described."""
+    if isinstance(schema, dict):
+        schema = {key: closed(value) for key, value in schema.items()}
+        if schema.get("properties"):
+            schema.setdefault("additionalProperties", False)
+    return [closed(part) for part in schema] if isinstance(schema, list) else schema
+
+
+SCHEMAS = {}
+
+
+def validator(verb):
+    """Of what `haul schema VERB` prints, or None without python3-jsonschema."""
+    if jsonschema and verb not in SCHEMAS:
+        printed = subprocess.run([haul, "schema", verb], env=environment, capture_output=True, check=True).stdout
+        kind = jsonschema.Draft202012Validator
+        kind.check_schema(json.loads(printed))
+        SCHEMAS[verb] = kind(closed(json.loads(printed)))
+    return SCHEMAS.get(verb)
+
+
 def broken_contract(key, text):
-    """Why JSON is not what a verb promises: an object that names its schema first, and rows with equal keys."""
+    """Why JSON is not what a verb promises: an object that names its schema first, and is valid by it; its rows have
+    equal keys, and its times a zone."""
     command = key.split(": ", 1)[-1]
     verb = command.split()[0]
     if not text:
@@ -109,6 +137,15 @@ def broken_contract(key, text):
         return f"{key}: does not begin with {name}"
     if len({tuple(row) for row in document.get("rows", [])}) > 1:
         return f"{key}: rows with different keys"
+    if re.search(r'"\d{4}-\d\d-\d\dT[\d:.]*"', text):
+        return f"{key}: a time without Z"
+    synonym = re.search(r'"(host|driver|limit|\w*_pct)":', text)  # of host_name, driver_version, limited_by, ..._percent
+    if synonym:
+        return f"{key}: {synonym[0]} has another name elsewhere"
+    schema = validator(name[len("haul."):-len("/1")])
+    for error in schema.iter_errors(document) if schema else []:
+        error = jsonschema.exceptions.best_match([error])
+        return f"{key}: {error.json_path}: {error.message[:300]}"
     return None
 
 

@@ -126,7 +126,7 @@ run_ok list runs --db r.db
 expect_out small
 run_ok list runs --db r.db --tag 'f*' --format csv
 expect_out '^run,started_at,duration_s,scenario,tag,status,.*,ok,not_ok,'
-expect_out '^[0-9]+,[-0-9]+T[0-9]{2}:[0-9]{2}:[0-9]{2},[0-9.]+,small,first,'
+expect_out '^[0-9]+,[-0-9]+T[0-9]{2}:[0-9]{2}:[0-9]{2}Z,[0-9.]+,small,first,'
 equal 2 "$(wc -l <"$scratch/out")" 'lines of the runs with such a tag'
 run_ok list runs --db r.db --where tag=first,two --limit 1 --format csv
 equal 2 "$(wc -l <"$scratch/out")" 'lines of at most one run'

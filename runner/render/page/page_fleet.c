@@ -28,14 +28,14 @@ static const struct measured_run *fleet_last_run(const struct fleet_findings *f)
 /* ---- what to look at ---- */
 
 #define FLEET_PART_COLUMNS(X)                                                                      \
-  X("node", cell_text(part->host))                                                                 \
-  X("part", cell_text(part->name))                                                                 \
-  X("slower by %", cell_text(outliers_range_words(&f->arena, part->least, part->change)))          \
-  X("GPU", cell_text(part->uuid))                                                                  \
-  X("PCI address", cell_text(part->pci_address))                                                   \
-  X("cases", cell_text(arena_format(&f->arena, "%zu of %zu", part->slow_cases, part->cases)))      \
-  X("in", cell_text(part->blocks))                                                                 \
-  X("evidence", cell_text(part->evidence))
+  X("node", text, part->host)                                                                      \
+  X("part", text, part->name)                                                                      \
+  X("slower by %", text, outliers_range_words(&f->arena, part->least, part->change))               \
+  X("GPU", text, part->uuid)                                                                       \
+  X("PCI address", text, part->pci_address)                                                        \
+  X("cases", text, arena_format(&f->arena, "%zu of %zu", part->slow_cases, part->cases))           \
+  X("in", text, part->blocks)                                                                      \
+  X("evidence", text, part->evidence)
 
 static void fleet_say_parts(struct fleet_page *f) {
   static const char *const COLUMNS[] = {FLEET_PART_COLUMNS(COLUMN_NAME)};

@@ -74,7 +74,7 @@ static void page_run_put_box(FILE *page, const char *title, const char *text) {
 static void page_run_put_throttling(FILE *page, const struct result_set *gpus) {
   const char *text = "";
   for (size_t i = 0; i < gpus->row_count; i++) {
-    const char *share = result_set_optional(gpus, i, "slowed_pct");
+    const char *share = result_set_optional(gpus, i, "slowed_percent");
     const char *by = result_set_optional(gpus, i, "slowed_by");
     if (share != NULL && by != NULL) {
       text = arena_format(gpus->arena, "%s%s%s in %s %% of the samples (%s)", text,

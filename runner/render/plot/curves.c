@@ -228,7 +228,7 @@ static const char *name_unit(const char *name) {
   if (name_ends_with(name, "_bytes")) {
     return "bytes";
   }
-  return name_ends_with(name, "_pct") || strncmp(name, "percent", 7) == 0 ? "%" : name;
+  return name_ends_with(name, "_percent") || strncmp(name, "percent", 7) == 0 ? "%" : name;
 }
 
 /* "size" of "size_bytes". */

@@ -14,7 +14,7 @@
  *   plot       a column of that name: one plot for each of its values, in the order they come
  *   axis       a column of that name: what x is, where its own name does not say it
  *
- * Units follow from names: ..._bytes are sizes, gbps is GB/s, ..._ns is ns, ..._pct is %. Rows
+ * Units follow from names: ..._bytes are sizes, gbps is GB/s, ..._ns is ns, ..._percent is %. Rows
  * without x or y are left out; where none is left a line says so. Fewer columns than that are
  * STATUS_USAGE, more rows or plots than below STATUS_UNSUPPORTED; a stream that cannot be written
  * is as in rows.h. */

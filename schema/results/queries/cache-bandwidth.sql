@@ -2,14 +2,14 @@
 --
 -- One row per footprint, from the latest run of cache-bandwidth: GB/s read and written together, and bytes per clock of
 -- one SM. footprint_mib is what all SMs go through, of copy both arrays, and sm_kib an SM's share of it. cache is the
--- nearest one that may serve them, also where the footprint is too large for it. peak_pct is of the memory's peak, and
+-- nearest one that may serve them, also where the footprint is too large for it. percent_of_peak is of the memory, and
 -- NULL where a cache may serve the bytes.
 --
 -- of: cache-bandwidth
 --
 -- plot: x=footprint_mib y=gbps low=low high=high curve=operation,bytes_per_access by=gpu,cache scale=log
 --
--- narrow: low,high,sm_kib,peak_pct,bytes_per_access,remark,bytes_per_clock_sm
+-- narrow: low,high,sm_kib,percent_of_peak,bytes_per_access,remark,bytes_per_clock_sm
 --
 -- :run (run, default null) the run to show; null: the latest of cache-bandwidth
 SELECT
@@ -23,7 +23,7 @@ SELECT
   c.gbps_low AS low,
   c.gbps_high AS high,
   c.payload_bytes / c.median_cycles / d.sm_count AS bytes_per_clock_sm,
-  c.percent_of_peak AS peak_pct,
+  c.percent_of_peak AS percent_of_peak,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason WHEN c.above_peak THEN 'above_peak' END AS remark
 FROM v_run_case c
 JOIN stream s ON s.bench_case = c.bench_case

@@ -3,7 +3,7 @@
 -- The median and percentiles of each process, with the clock and power of the GPU during the case. The remark above_peak
 -- is of a rate more than 1 % above its peak: a cache served the bytes, they did not move, or the peak is wrong.
 --
--- narrow: verified,cv,power_w,gbps_p5,gbps_p95,sm_clock_mhz,median_ns,trials,peak_pct,status,process,remark
+-- narrow: verified,cv,power_w,gbps_p5,gbps_p95,sm_clock_mhz,median_ns,trials,percent_of_peak,status,process,remark
 --
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names
@@ -17,7 +17,7 @@ SELECT
   c.gbps AS gbps,
   c.gbps_p5 AS gbps_p5,
   c.gbps_p95 AS gbps_p95,
-  c.percent_of_peak AS peak_pct,
+  c.percent_of_peak AS percent_of_peak,
   CASE WHEN c.gbps IS NULL THEN coalesce(c.ns_per_op, c.median_ns) END AS ns,
   c.verified AS verified,
   c.sm_clock_mhz AS sm_clock_mhz,

@@ -3,21 +3,21 @@
 -- One row per case, machine and driver version: the median over all processes measured under it, the
 -- slowest and the fastest. Simulated machines have rows of their own.
 --
--- narrow: remark,runs,spread_pct,gpu,processes,low,high,host
+-- narrow: remark,runs,spread_percent,gpu_name,processes,low,high,host_name
 --
 -- :name (text, default *) glob of case names
 SELECT
   d.case_name AS "case",
-  d.host_name AS host,
-  d.gpu_name AS gpu,
-  d.driver_version AS driver,
+  d.host_name AS host_name,
+  d.gpu_name AS gpu_name,
+  d.driver_version AS driver_version,
   d.runs AS runs,
   d.processes AS processes,
   d.gbps AS gbps,
   d.gbps_low AS low,
   d.gbps_high AS high,
   CASE WHEN d.gbps IS NULL THEN coalesce(d.ns_per_op, d.median_ns) END AS ns,
-  d.spread_percent AS spread_pct,
+  d.spread_percent AS spread_percent,
   CASE d.simulated WHEN 1 THEN 'simulated' END AS remark
 FROM v_driver d
 WHERE d.case_name GLOB :name

@@ -5,7 +5,7 @@
 -- same features. A feature is the definition of a case without the number of the GPU; block is the one of the given
 -- run that measured it.
 --
--- narrow: run_uuid,uuid,gpu_name,host,started_at
+-- narrow: run_uuid,uuid,gpu_name,host_name,started_at
 --
 -- :run (run, default latest) the run to identify
 WITH
@@ -28,7 +28,7 @@ SELECT
   o.run AS run,
   v.run_uuid AS run_uuid,
   v.started_at AS started_at,
-  v.host_name AS host,
+  v.host_name AS host_name,
   o.gpu AS gpu,
   d.uuid AS uuid,
   d.name AS gpu_name,

@@ -7,13 +7,13 @@
 --
 -- plot: x=run y=weighted curve=uuid by=block unit=GB/s scale=linear
 --
--- narrow: simulated,average,copy,mul,add,triad,host
+-- narrow: simulated,average,copy,mul,add,triad,host_name
 --
 -- :since (text, default 0000) only runs from this time on: 2026-01-31
 SELECT
   c.run AS run,
   c.started_at AS started_at,
-  c.host_name AS host,
+  c.host_name AS host_name,
   c.source_index AS gpu,
   c.source_uuid AS uuid,
   max(CASE c.operation WHEN 'copy' THEN c.gbps END) AS copy,

@@ -1,12 +1,12 @@
 -- The GPUs of a run and their state while it measured.
 --
 -- One row per GPU: the extremes of clocks, power and temperature in the telemetry of the run; pcie is the
--- best state of the link. slowed_pct is the share of samples in which something kept the SM clock down
+-- best state of the link. slowed_percent is the share of samples in which something kept the SM clock down
 -- (power, heat or a fault; idling and clocks set by a user do not count), slowed_by lists the causes as NVML
 -- names them.
 --
 -- narrow: numa_node,memory_gib,sm_mhz_low,celsius_high,power_w_high,pcie,slowed_by,name,sm_mhz_high
--- narrow: slowed_pct,pci_address
+-- narrow: slowed_percent,pci_address
 --
 -- :run (run, default latest) the run to show
 SELECT
@@ -19,7 +19,7 @@ SELECT
   CAST(g.sm_clock_mhz_high AS INTEGER) AS sm_mhz_high,
   round(g.power_w_high, 1) AS power_w_high,
   g.temperature_c_high AS celsius_high,
-  round(g.slowed_percent, 1) AS slowed_pct,
+  round(g.slowed_percent, 1) AS slowed_percent,
   g.slowed_by AS slowed_by,
   g.gpu_pci_address AS pci_address,
   g.gpu_uuid AS uuid

@@ -7,7 +7,7 @@
 --
 -- plot: x=blocks y=gbps low=low high=high curve=gpu peak=peak_gbps scale=semilog
 --
--- narrow: blocks_per_sm,low,high,peak_gbps,remark,peak_pct
+-- narrow: blocks_per_sm,low,high,peak_gbps,remark,percent_of_peak
 --
 -- :run (run, default null) the run to show; null: the latest of grid-sweep
 SELECT
@@ -17,7 +17,7 @@ SELECT
   c.gbps_low AS low,
   c.gbps_high AS high,
   c.peak_gbps AS peak_gbps,
-  c.percent_of_peak AS peak_pct,
+  c.percent_of_peak AS percent_of_peak,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark,
   round(1.0 * c.grid_blocks / d.sm_count, 2) AS blocks_per_sm
 FROM v_run_case c

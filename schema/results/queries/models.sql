@@ -8,7 +8,7 @@
 --
 -- of: memory-hierarchy,stream,shared-cache-scaling,shared-memory-latency,arithmetic-latency
 --
--- narrow: add3_i32_cycles,fma_f64_cycles,fma_f32_cycles,conflict_cycles,copy_gbps,sms,simulated,peak_pct,l1_cycles
+-- narrow: add3_i32_cycles,fma_f64_cycles,fma_f32_cycles,conflict_cycles,copy_gbps,sms,simulated,percent_of_peak,l1_cycles
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag
 WITH
@@ -45,7 +45,7 @@ WITH
       max(CASE WHEN r.scenario = 'stream' AND r.block = 'best' AND r.operation = 'triad' THEN r.gbps END)
         AS triad_gbps,
       max(CASE WHEN r.scenario = 'stream' AND r.block = 'best' AND r.operation = 'triad' THEN r.percent_of_peak END)
-        AS peak_pct,
+        AS percent_of_peak,
       max(CASE WHEN r.scenario = 'shared-cache-scaling' AND r.cache = 'l2' THEN r.gbps END) AS l2_gbps
     FROM result r
     GROUP BY r.model, r.simulated, r.device)
@@ -63,7 +63,7 @@ SELECT
   avg(f.add3_i32_cycles) AS add3_i32_cycles,
   avg(f.copy_gbps) AS copy_gbps,
   avg(f.triad_gbps) AS triad_gbps,
-  avg(f.peak_pct) AS peak_pct,
+  avg(f.percent_of_peak) AS percent_of_peak,
   avg(f.l2_gbps) AS l2_gbps,
   f.simulated AS simulated
 FROM figure f

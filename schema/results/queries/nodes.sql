@@ -2,7 +2,7 @@
 --
 -- One row per node, the worst first. ok, not_ok and skipped are results of all its processes.
 --
--- narrow: kernel,vbios,skipped,gpus,gpu,checks_failed,driver,run,ok,not_ok
+-- narrow: kernel,vbios,skipped,gpus,gpu_name,checks_failed,driver_version,run,ok,not_ok
 --
 -- :fleet (text, default null) name of the fleet; null: the one that was started last
 -- :but (text, default null) leave out nodes of that state, for example ok
@@ -17,8 +17,8 @@ SELECT
   n.skipped AS skipped,
   n.checks_failed AS checks_failed,
   n.gpu_count AS gpus,
-  n.gpu_name AS gpu,
-  n.driver_version AS driver,
+  n.gpu_name AS gpu_name,
+  n.driver_version AS driver_version,
   n.kernel AS kernel,
   n.vbios AS vbios
 FROM v_node n

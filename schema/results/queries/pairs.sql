@@ -2,7 +2,7 @@
 --
 -- One row per pair of endpoints: the median over the processes of the run.
 --
--- narrow: status,peak_pct,direction,target_memory,source_memory,ns_per_hop,method,size_bytes
+-- narrow: status,percent_of_peak,direction,target_memory,source_memory,ns_per_hop,method,size_bytes
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names
@@ -16,7 +16,7 @@ SELECT
   p.method AS method,
   p.size_bytes AS size_bytes,
   p.gbps AS gbps,
-  p.percent_of_peak AS peak_pct,
+  p.percent_of_peak AS percent_of_peak,
   p.ns_per_hop AS ns_per_hop,
   p.status AS status
 FROM v_pair p

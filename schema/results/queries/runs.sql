@@ -4,14 +4,14 @@
 -- run. Every other case is measured once per process, which gives the number of results expected: ok of them
 -- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
 --
--- narrow: expected,skipped,processes,gpu,remark,driver,host,duration_s,not_ok,ok,status,tag
+-- narrow: expected,skipped,processes,gpu_name,remark,driver_version,host_name,duration_s,not_ok,ok,status,tag
 --
 -- :limit (integer, default 50) number of runs
 -- :tag (text, default null) glob of tags: only runs with such a tag
 -- :runs (text, default null) JSON array of numbers: only these runs
 SELECT
   r.run AS run,
-  substr(r.started_at, 1, 19) AS started_at,
+  r.started_at AS started_at,
   round(r.duration_s, 1) AS duration_s,
   r.scenario AS scenario,
   r.tag AS tag,
@@ -22,9 +22,9 @@ SELECT
   (r.cases - r.skipped) * r.processes AS expected,
   r.ok AS ok,
   r.not_ok AS not_ok,
-  r.node AS host,
-  r.gpu_name AS gpu,
-  r.driver_version AS driver,
+  r.node AS host_name,
+  r.gpu_name AS gpu_name,
+  r.driver_version AS driver_version,
   CASE r.simulated WHEN 1 THEN 'simulated' END AS remark
 FROM v_run r
 -- The limit comes before the counts.

@@ -2,14 +2,14 @@
 --
 -- One row per point of a curve, from the latest run of scattered-copies: a loop of copies (ce loop), one batch
 -- (ce batch) and a kernel (sm), with as many bytes each. gbps is on the host's clock, from the first call to the end,
--- gpu_gbps between events on the GPU; submit_pct is how much of that time the host was in calls of the driver. One
+-- gpu_gbps between events on the GPU; submit_percent is how much of that time the host was in calls of the driver. One
 -- piece is one contiguous copy. Curves of fewer than 4 sizes are left out.
 --
 -- of: scattered-copies
 --
 -- plot: x=piece_bytes y=gbps low=low high=high curve=how by=path scale=semilog
 --
--- narrow: low,high,pieces,gpu_gbps,remark,submit_pct
+-- narrow: low,high,pieces,gpu_gbps,remark,submit_percent
 --
 -- :run (run, default null) the run to show; null: the latest of scattered-copies
 WITH
@@ -20,7 +20,7 @@ WITH
       c.piece_bytes, c.pieces, c.gbps, c.gbps_low AS low, c.gbps_high AS high,
       (SELECT avg(p.gpu_gbps) FROM v_case p WHERE p.run = c.run AND p.bench_case = c.bench_case) AS gpu_gbps,
       (SELECT 100 * avg(p.submit_ns / p.median_ns) FROM v_case p
-       WHERE p.run = c.run AND p.bench_case = c.bench_case) AS submit_pct,
+       WHERE p.run = c.run AND p.bench_case = c.bench_case) AS submit_percent,
       CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark,
       c.position, c.payload_bytes
     FROM v_run_case c
@@ -39,7 +39,7 @@ SELECT
   low AS low,
   high AS high,
   gpu_gbps AS gpu_gbps,
-  submit_pct AS submit_pct,
+  submit_percent AS submit_percent,
   remark AS remark
 FROM curve
 WHERE sizes >= 4

@@ -1,14 +1,14 @@
 -- Bandwidth inside the caches against the number of blocks, every GPU on one axis.
 --
 -- One row per GPU and point of a curve, from the latest run of shared-cache-scaling of every node in the database (haul
--- merge brings nodes together): GB/s read and written together. share_pct is that of the GPU's own best, so that models
+-- merge brings nodes together): GB/s read and written together. share_percent is that of the GPU's own best, so that models
 -- are compared by how soon they come to it.
 --
 -- of: shared-cache-scaling
 --
 -- plot: x=blocks y=gbps curve=model,node,gpu by=cache,size_bytes,threads scale=linear
 --
--- narrow: size_bytes,node,blocks_per_sm,share_pct
+-- narrow: size_bytes,node,blocks_per_sm,share_percent
 --
 -- :tag (text, default *) glob of tags: only runs with such a tag
 -- :threads (integer, default 256) per block
@@ -26,7 +26,7 @@ SELECT
   c.grid_blocks AS blocks,
   round(1.0 * c.grid_blocks / d.sm_count, 2) AS blocks_per_sm,
   c.gbps AS gbps,
-  100 * c.gbps / max(c.gbps) OVER (PARTITION BY c.run, d.gpu, c.cache, c.size_bytes) AS share_pct,
+  100 * c.gbps / max(c.gbps) OVER (PARTITION BY c.run, d.gpu, c.cache, c.size_bytes) AS share_percent,
   c.size_bytes AS size_bytes
 FROM latest l
 JOIN v_run_case c ON c.run = l.run

@@ -5,7 +5,7 @@
 --
 -- of: stream
 --
--- narrow: low,high,peak_gbps,type,remark,threads,peak_pct
+-- narrow: low,high,peak_gbps,type,remark,threads,percent_of_peak
 --
 -- :run (run, default null) the run to show; null: the latest of stream
 SELECT
@@ -18,7 +18,7 @@ SELECT
   c.gbps_low AS low,
   c.gbps_high AS high,
   c.peak_gbps AS peak_gbps,
-  c.percent_of_peak AS peak_pct,
+  c.percent_of_peak AS percent_of_peak,
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason END AS remark
 FROM v_run_case c
 WHERE c.status <> 'skipped' AND c.block IN ('best', 'host')

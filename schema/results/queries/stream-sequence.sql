@@ -10,7 +10,7 @@
 --
 -- plot: x=elements y=sequence,alone curve=operation by=gpu rows=kernel:simple peak=peak_gbps unit=GB/s scale=semilog
 --
--- narrow: low,high,peak_gbps,change_pct,remark,kernel,mean
+-- narrow: low,high,peak_gbps,change_percent,remark,kernel,mean
 --
 -- :run (run, default null) the run to show; null: the latest of stream
 WITH
@@ -45,9 +45,9 @@ SELECT
   s.gbps_high AS high,
   s.mean AS mean,
   s.peak_gbps AS peak_gbps,
-  s.percent_of_peak AS peak_pct,
+  s.percent_of_peak AS percent_of_peak,
   a.gbps AS alone,
-  100 * (s.gbps / a.gbps - 1) AS change_pct,
+  100 * (s.gbps / a.gbps - 1) AS change_percent,
   CASE
     WHEN s.status <> 'ok' THEN s.status || ': ' || s.reason
     WHEN 3 * s.size_bytes <= s.l2_bytes THEN 'all three arrays fit the L2 cache'

@@ -11,7 +11,7 @@
 -- plot: x=elements y=gbps low=low high=high curve=operation by=gpu,series rows=series:elements
 --     peak=peak_gbps scale=semilog
 --
--- narrow: low,high,ms,elements,peak_gbps,remark,threads,peak_pct
+-- narrow: low,high,ms,elements,peak_gbps,remark,threads,percent_of_peak
 --
 -- :run (run, default null) the run to show; null: the latest of stream
 WITH
@@ -40,7 +40,7 @@ SELECT
   c.gbps_high AS high,
   c.median_ns / 1e6 AS ms,
   c.peak_gbps AS peak_gbps,
-  c.percent_of_peak AS peak_pct,
+  c.percent_of_peak AS percent_of_peak,
   CASE
     WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
     WHEN c.arrays_bytes <= c.l2_bytes THEN 'fits the L2 cache'

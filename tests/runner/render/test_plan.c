@@ -119,7 +119,7 @@ static void programs_get_every_case(void **state) {
   for (size_t i = 0; i < plan->case_count; i++) {
     const json_t *c = json_array_get(cases, i);
     const struct bench_case *bench = &plan->cases[i].bench;
-    assert_string_equal(json_string_value(json_object_get(c, "name")), bench->name);
+    assert_string_equal(json_string_value(json_object_get(c, "case")), bench->name);
     assert_string_equal(json_string_value(json_object_get(c, "case_key")), bench->key);
     assert_int_equal(json_array_size(json_object_get(c, "flows")), bench->flow_count);
     assert_int_equal(json_is_null(json_object_get(c, "skip_reason")),

@@ -303,8 +303,8 @@ static void plots_of_two_lines_are_read_whole(void **state) {
 /* A saved query draws what it says, in the order of x, with error bars and the peak. */
 static void saved_query_says_what_is_drawn(void **state) {
   (void)state;
-  static const char *const columns[] = {"gpu",  "blocks",    "gbps",     "low",
-                                        "high", "peak_gbps", "peak_pct", "remark"};
+  static const char *const columns[] = {"gpu",       "blocks",          "gbps",  "low", "high",
+                                        "peak_gbps", "percent_of_peak", "remark"};
   struct saved_query saved;
   struct arena arena = {0};
   struct output output;

@@ -1,0 +1,99 @@
+/* json_shape.h - describes JSON for `haul schema VERB`, from the lists that write it.
+ *
+ * The members of an object are one list, X(key, type, ...), where the rest is what a value of that
+ * type takes. LIST(JSON_PUT) writes them to a struct json_out `json`, LIST(JSON_DESCRIBE) describes
+ * them to a struct json_shape `shape`:
+ *
+ *   text       a string or null                       value
+ *   integer    a whole number                         value
+ *   known      a whole number or null                 whether it is known, value
+ *   real       a number or null                       value
+ *   boolean    true or false                          value
+ *   decided    true, false or null                    whether it is known, value
+ *   object     an object                              its describer, statement that writes members
+ *   option     an object or null                      its describer, whether it is there, statement
+ *   map        an object with a member for each thing, named after it; as object
+ *   array      an array of objects                    their describer, statement that writes them
+ *
+ * Columns of rows (cell.h) are described by LIST(JSON_COLUMN). No errors but want of memory (then
+ * it aborts). */
+#ifndef HAUL_RUNNER_TABLE_JSON_SHAPE_H
+#define HAUL_RUNNER_TABLE_JSON_SHAPE_H
+
+#include "runner/table/json.h"
+
+struct json_t;
+
+/* The object that is being described; of its members, all are always there. */
+struct json_shape {
+  struct json_t *properties, *required;
+};
+typedef void json_describer(struct json_shape *shape);
+
+void json_shape_init(struct json_shape *shape);
+/* {"type": "object", ...}; the caller takes the reference over, and the shape is no more. */
+struct json_t *json_shape_take(struct json_shape *shape);
+/* A member whose schema the caller gives, reference and all. */
+void json_shape_add(struct json_shape *shape, const char *key, struct json_t *schema);
+
+void json_shape_text(struct json_shape *shape, const char *key);
+void json_shape_integer(struct json_shape *shape, const char *key);
+void json_shape_known(struct json_shape *shape, const char *key);
+void json_shape_real(struct json_shape *shape, const char *key);
+void json_shape_boolean(struct json_shape *shape, const char *key);
+void json_shape_decided(struct json_shape *shape, const char *key);
+void json_shape_scalar(struct json_shape *shape, const char *key); /* of any kind, or null */
+void json_shape_knowns(struct json_shape *shape,
+                       const char *key); /* array of whole numbers or null */
+void json_shape_object(struct json_shape *shape, const char *key, json_describer *describe);
+void json_shape_option(struct json_shape *shape, const char *key, json_describer *describe);
+void json_shape_array(struct json_shape *shape, const char *key, json_describer *describe);
+/* An object whose keys are names of things, each with an object of the same shape. */
+void json_shape_map(struct json_shape *shape, const char *key, json_describer *describe);
+
+/* ---- for lists ---- */
+
+#define JSON_PUT(key, type, ...)              JSON_PUT_##type(key, __VA_ARGS__)
+#define JSON_PUT_text(key, value)             json_out_text(json, key, value);
+#define JSON_PUT_integer(key, value)          json_out_integer(json, key, (int64_t)(value));
+#define JSON_PUT_real(key, value)             json_out_real(json, key, value);
+#define JSON_PUT_boolean(key, value)          json_out_boolean(json, key, value);
+#define JSON_PUT_object(key, describe, write) JSON_PUT_nested(key, '{', write)
+#define JSON_PUT_map(key, describe, write)    JSON_PUT_nested(key, '{', write)
+#define JSON_PUT_array(key, describe, write)  JSON_PUT_nested(key, '[', write)
+#define JSON_PUT_known(key, known, value)     JSON_PUT_if(key, known, JSON_PUT_integer(key, value))
+#define JSON_PUT_decided(key, known, value)   JSON_PUT_if(key, known, JSON_PUT_boolean(key, value))
+#define JSON_PUT_option(key, describe, have, write)                                                \
+  JSON_PUT_if(key, have, JSON_PUT_nested(key, '{', write))
+#define JSON_PUT_if(key, condition, statement)                                                     \
+  if (condition) {                                                                                 \
+    statement                                                                                      \
+  } else {                                                                                         \
+    json_out_null(json, key);                                                                      \
+  }
+#define JSON_PUT_nested(key, bracket, write)                                                       \
+  json_out_open(json, key, bracket);                                                               \
+  write;                                                                                           \
+  json_out_close(json);
+
+#define JSON_DESCRIBE(key, type, ...)            JSON_DESCRIBE_##type(key, __VA_ARGS__)
+#define JSON_DESCRIBE_text(key, ...)             json_shape_text(shape, key);
+#define JSON_DESCRIBE_integer(key, ...)          json_shape_integer(shape, key);
+#define JSON_DESCRIBE_known(key, ...)            json_shape_known(shape, key);
+#define JSON_DESCRIBE_real(key, ...)             json_shape_real(shape, key);
+#define JSON_DESCRIBE_boolean(key, ...)          json_shape_boolean(shape, key);
+#define JSON_DESCRIBE_decided(key, ...)          json_shape_decided(shape, key);
+#define JSON_DESCRIBE_object(key, describe, ...) json_shape_object(shape, key, describe);
+#define JSON_DESCRIBE_option(key, describe, ...) json_shape_option(shape, key, describe);
+#define JSON_DESCRIBE_map(key, describe, ...)    json_shape_map(shape, key, describe);
+#define JSON_DESCRIBE_array(key, describe, ...)  json_shape_array(shape, key, describe);
+
+#define JSON_COLUMN(name, type, ...) JSON_COLUMN_##type(name)
+#define JSON_COLUMN_text(name)       json_shape_text(shape, name);
+#define JSON_COLUMN_words(name)      json_shape_text(shape, name);
+#define JSON_COLUMN_integer(name)    json_shape_integer(shape, name);
+#define JSON_COLUMN_known(name)      json_shape_known(shape, name);
+#define JSON_COLUMN_real(name)       json_shape_real(shape, name);
+#define JSON_COLUMN_finite(name)     json_shape_real(shape, name);
+
+#endif
