@@ -1,7 +1,6 @@
 #include "engine/engine.h"
 
 #include "engine/gpu/session.h"
-#include "engine/machine/error_counters.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
 #include "engine/workload/transfer_flows.h"
@@ -77,7 +76,6 @@ enum status engine_new(const struct machine *machine, struct engine **engine, st
   if (status == STATUS_OK) {
     made->pool = pool_new(&made->context, memory_kinds);
     made->data = data_new(&made->context);
-    made->counters = error_counters_new(machine);
     if (made->pool == NULL || made->data == NULL) {
       status = error_set(err, STATUS_NO_MEMORY, "no memory for the engine");
     }
@@ -95,7 +93,6 @@ void engine_free(struct engine *engine) {
   if (engine == NULL) {
     return;
   }
-  error_counters_free(engine->counters);
   pool_free(engine->pool);
   data_free(engine->data);
   cuda_session_free(engine->context.cuda);
@@ -121,35 +118,12 @@ static void engine_bound_pool(struct engine *engine, const struct bench_case *be
              gpu_bytes);
 }
 
-/* Errors that links and memory have mended in between cost time. */
-static void engine_note_errors(const struct engine *engine, const struct error_counts *before,
-                               const struct error_counts *after, struct notes *notes) {
-  for (uint32_t gpu = 0; gpu < engine->context.machine->gpu_count; gpu++) {
-    for (size_t i = 0; i < error_counter_name_count; i++) {
-      const int64_t was = before->values[gpu][i];
-      const int64_t is = after->values[gpu][i];
-      if (was >= 0 && is > was) {
-        struct note note = {
-            .kind = NOTE_LINK_ERRORS, .gpu = (int32_t)gpu, .amounts = {(double)(is - was)}};
-        (void)snprintf(note.what, sizeof note.what, "%s",
-                       error_counter_text((enum error_counter)i));
-        notes_add(notes, &note);
-      }
-    }
-  }
-}
-
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
                             const struct trial_sink *sink, struct case_outcome *outcome,
                             struct error *err) {
-  struct error_counts before;
-  struct error_counts after;
   engine_bound_pool(engine, bench_case);
-  error_counters_read(engine->counters, workload_gpus(bench_case), &before);
   enum status status =
       case_run_measure(workloads[bench_case->kind], engine, bench_case, sink, outcome, err);
-  error_counters_read(engine->counters, workload_gpus(bench_case), &after);
-  engine_note_errors(engine, &before, &after, &outcome->notes);
   /* What tears a case down ignores errors, and a code that is harmless by itself may come from a
    * context that is not: the next case must not pay for it. */
   if (status == STATUS_OK && engine->context.cuda != NULL) {

@@ -74,6 +74,20 @@ static bool field_value(const struct nvml_field *field, unsigned long long *valu
   return false;
 }
 
+void nvml_read_fields(const struct nvml *nvml, struct nvml_device *device, unsigned count,
+                      const unsigned field_ids[], unsigned long long values[], bool known[]) {
+  struct nvml_field fields[NVML_FIELDS_MAX];
+  for (unsigned i = 0; i < count; i++) {
+    /* Where the result is an error already, driver 580 leaves the field alone. */
+    fields[i] = (struct nvml_field){.field_id = field_ids[i], .value_type = -1, .result = NVML_OK};
+  }
+  const bool answered =
+      NVML_CALL(nvml, nvmlDeviceGetFieldValues, device, (int)count, fields) == NVML_OK;
+  for (unsigned i = 0; i < count; i++) {
+    known[i] = answered && fields[i].result == NVML_OK && field_value(&fields[i], &values[i]);
+  }
+}
+
 bool nvml_read_field(const struct nvml *nvml, struct nvml_device *device, unsigned field_id,
                      unsigned scope_id, unsigned long long *value) {
   /* Where the result is an error already, driver 580 leaves the field alone. */

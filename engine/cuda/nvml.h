@@ -22,6 +22,7 @@ enum {
   NVML_NOT_FOUND = 6,
   NVML_INSUFFICIENT_SIZE = 7,
   NVML_DRIVER_NOT_LOADED = 9,
+  NVML_TIMED_OUT = 10,
   NVML_FUNCTION_NOT_FOUND = 13,
 };
 
@@ -40,6 +41,7 @@ enum {
 
 /* Fields of nvmlDeviceGetFieldValues(); speeds in 10^6 bytes per second and one direction. */
 enum {
+  NVML_FIELD_MEMORY_TEMPERATURE = 82, /* in degrees Celsius */
   NVML_FIELD_NVLINK_SPEED_COMMON = 90,
   NVML_FIELD_NVLINK_SPEED = 164, /* scope: the link */
   NVML_FIELD_C2C_LINK_COUNT = 170,
@@ -132,6 +134,17 @@ struct nvml_field { /* nvmlFieldValue_t */
   } value;
 };
 
+struct nvml_event_set; /* what nvmlEventSet_t points to */
+enum { NVML_EVENT_XID = 8 };
+
+struct nvml_event { /* nvmlEventData_t */
+  struct nvml_device *device;
+  unsigned long long event_type; /* NVML_EVENT_... */
+  unsigned long long event_data; /* of an Xid: its number */
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
 struct nvml_process { /* nvmlProcessInfo_t of version 2 on */
   unsigned pid;
   unsigned long long used_memory_bytes;
@@ -202,6 +215,13 @@ struct nvml_process_utilization { /* nvmlProcessUtilizationSample_t */
   X(nvmlDeviceGetProcessUtilization,                                                               \
     (struct nvml_device * device, struct nvml_process_utilization * processes, unsigned *count,    \
      unsigned long long since_us))                                                                 \
+  X(nvmlDeviceGetSupportedEventTypes, (struct nvml_device * device, unsigned long long *types))    \
+  X(nvmlEventSetCreate, (struct nvml_event_set * *set))                                            \
+  X(nvmlEventSetFree, (struct nvml_event_set * set))                                               \
+  X(nvmlDeviceRegisterEvents,                                                                      \
+    (struct nvml_device * device, unsigned long long types, struct nvml_event_set *set))           \
+  X(nvmlEventSetWait_v2,                                                                           \
+    (struct nvml_event_set * set, struct nvml_event * event, unsigned timeout_ms))                 \
   X(nvmlDeviceGetMemoryAffinity,                                                                   \
     (struct nvml_device * device, unsigned words, unsigned long *nodes, int scope))
 
@@ -225,7 +245,12 @@ void nvml_unload(struct nvml *nvml);
 /* What a result means for a fact, and its text: "Not Supported". */
 enum fact_state nvml_fact_state(int result);
 const char *nvml_text(const struct nvml *nvml, int result);
-/* The value of one field as a whole number; false = not available. */
+/* Values of that many fields, NVML_FIELDS_MAX at most, in one call, as whole numbers; known[i]
+ * false = not available. */
+enum { NVML_FIELDS_MAX = 16 };
+void nvml_read_fields(const struct nvml *nvml, struct nvml_device *device, unsigned count,
+                      const unsigned field_ids[], unsigned long long values[], bool known[]);
+/* The same of one field; false = not available. */
 bool nvml_read_field(const struct nvml *nvml, struct nvml_device *device, unsigned field_id,
                      unsigned scope_id, unsigned long long *value);
 #endif

@@ -50,6 +50,7 @@
   X("acs", "off, or redirects at ADDRESS ...: bridges above that send peer traffic to the root")   \
   X("c2c", "on or off: the coherent chip-to-chip link to the processor; or none")                  \
   X("memory_node", "NUMA node that is the GPU's own memory; or none")                              \
-  X("kernel_code", "the kernels that haul gives it: machine code of nvcc, or PTX for the driver")
+  X("kernel_code", "the kernels that haul gives it: machine code of nvcc, or PTX for the driver")  \
+  X("error_counters", "all, or unavailable: NAME, ..., those that NVML does not give")
 
 #endif

@@ -1,4 +1,5 @@
 /* GPU_FACT_LIST, through NVML and sysfs: one function per fact, one table. */
+#include "engine/machine/error_counters.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/probe.h"
 #include "kernels/code.h"
@@ -262,6 +263,38 @@ static void kernel_code(const struct gpu_query *query) {
   gpu_fact_add(query, text);
 }
 
+/* One list of what is missing, which is the same from run to run: the counts are not. */
+static void error_counters(const struct gpu_query *query) {
+  struct error_counts counts;
+  unsigned long long number = 0;
+  char missing[FACT_VALUE_MAX] = "";
+  size_t length = 0;
+  size_t missing_count = 0;
+  error_counts_init(&counts);
+  error_counts_read(query->nvml, query->device, &counts);
+  if (NVML_CALL(query->nvml, nvmlDeviceGetSupportedEventTypes, query->device, &number) == NVML_OK &&
+      (number & NVML_EVENT_XID) != 0) {
+    counts.values[ERROR_COUNTER_XID] = 0;
+  }
+  const bool temperature =
+      nvml_read_field(query->nvml, query->device, NVML_FIELD_MEMORY_TEMPERATURE, 0, &number);
+  for (size_t i = 0; i <= error_counter_name_count; i++) {
+    const bool counter = i < error_counter_name_count;
+    if (counter ? counts.values[i] < 0 : !temperature) {
+      missing_count++;
+      length += (size_t)snprintf(
+          missing + length, sizeof missing - length, "%s%s", length > 0 ? ", " : "",
+          counter ? error_counter_text((enum error_counter)i) : "temperature of the memory");
+    }
+  }
+  if (missing_count > error_counter_name_count) {
+    machine_add_fact(query->machine, query->name, query->gpu, FACT_UNAVAILABLE, "NVML has none");
+  } else {
+    machine_add_fact(query->machine, query->name, query->gpu, FACT_OK, "%s%s",
+                     length > 0 ? "unavailable: " : "all", missing);
+  }
+}
+
 /* In the order of GPU_FACT_LIST (a test holds them against each other). */
 static const struct {
   const char *name;
@@ -285,6 +318,7 @@ static const struct {
     GPU_FACT_(c2c),
     {"memory_node", memory_node, true},
     {"kernel_code", kernel_code, true},
+    GPU_FACT_(error_counters),
 #undef GPU_FACT_
 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PROCESSES_MAX = 64 };
+enum { PROCESSES_MAX = 64, EVENTS_MAX = 64 /* taken at a time */ };
 
 /* What NVML last said of the processes of a GPU. */
 struct busy {
@@ -27,7 +27,25 @@ struct telemetry {
   pid_t run;                                     /* the process whose children measure */
   bool run_seen; /* NVML listed one of its children: it counts pids as this process does */
   struct busy busy[MACHINE_GPUS_MAX];
+  struct nvml_event_set *events;                /* Xid errors; NULL = NVML does not report them */
+  struct error_counts errors[MACHINE_GPUS_MAX]; /* as last read */
 };
+
+/* Where a GPU has no such events its count stays at "not available". */
+static void telemetry_listen(struct telemetry *telemetry) {
+  const struct nvml *nvml = &telemetry->nvml;
+  if (NVML_CALL(nvml, nvmlEventSetCreate, &telemetry->events) != NVML_OK) {
+    telemetry->events = NULL;
+  }
+  for (uint32_t i = 0; i < telemetry->gpu_count; i++) {
+    error_counts_init(&telemetry->errors[i]);
+    if (telemetry->events != NULL && telemetry->devices[i] != NULL &&
+        NVML_CALL(nvml, nvmlDeviceRegisterEvents, telemetry->devices[i], NVML_EVENT_XID,
+                  telemetry->events) == NVML_OK) {
+      telemetry->errors[i].values[ERROR_COUNTER_XID] = 0;
+    }
+  }
+}
 
 enum status telemetry_new(const struct machine *machine, struct telemetry **telemetry,
                           struct error *err) {
@@ -51,12 +69,16 @@ enum status telemetry_new(const struct machine *machine, struct telemetry **tele
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     made->devices[i] = probe_nvml_device(&made->nvml, machine->gpus[i].pci_address);
   }
+  telemetry_listen(made);
   *telemetry = made;
   return STATUS_OK;
 }
 
 void telemetry_free(struct telemetry *telemetry) {
   if (telemetry != NULL) {
+    if (telemetry->events != NULL) {
+      (void)NVML_CALL(&telemetry->nvml, nvmlEventSetFree, telemetry->events);
+    }
     nvml_unload(&telemetry->nvml);
     free(telemetry);
   }
@@ -90,6 +112,39 @@ static void read_device(const struct nvml *nvml, struct nvml_device *device,
   unsigned long long reasons = 0;
   result = NVML_CALL(nvml, nvmlDeviceGetCurrentClocksThrottleReasons, device, &reasons);
   sample->throttle_reasons = result == NVML_OK ? (int64_t)(reasons & INT64_MAX) : -1;
+  unsigned long long celsius = 0;
+  sample->memory_temperature_c =
+      nvml_read_field(nvml, device, NVML_FIELD_MEMORY_TEMPERATURE, 0, &celsius)
+          ? (int64_t)(celsius & INT64_MAX)
+          : -1;
+}
+
+/* Xid errors since the last time. */
+static void read_events(struct telemetry *telemetry) {
+  struct nvml_event event;
+  for (int i = 0;
+       telemetry->events != NULL && i < EVENTS_MAX &&
+       NVML_CALL(&telemetry->nvml, nvmlEventSetWait_v2, telemetry->events, &event, 0) == NVML_OK;
+       i++) {
+    for (uint32_t gpu = 0; gpu < telemetry->gpu_count; gpu++) {
+      if (telemetry->devices[gpu] == event.device && event.event_type == NVML_EVENT_XID) {
+        telemetry->errors[gpu].values[ERROR_COUNTER_XID]++;
+        telemetry->errors[gpu].last_xid = (int64_t)(event.event_data & INT64_MAX);
+      }
+    }
+  }
+}
+
+void telemetry_read_errors(struct telemetry *telemetry, uint32_t gpus,
+                           struct error_counts errors[MACHINE_GPUS_MAX]) {
+  read_events(telemetry);
+  for (uint32_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    error_counts_init(&errors[i]);
+    if (i < telemetry->gpu_count && (gpus >> i & 1) != 0 && telemetry->devices[i] != NULL) {
+      error_counts_read(&telemetry->nvml, telemetry->devices[i], &telemetry->errors[i]);
+      errors[i] = telemetry->errors[i];
+    }
+  }
 }
 
 /* The parent of a process; 0 = not known. */
@@ -204,6 +259,8 @@ static void read_others(struct telemetry *telemetry, uint32_t gpu,
 
 size_t telemetry_read(struct telemetry *telemetry,
                       struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
+  struct error_counts errors[MACHINE_GPUS_MAX];
+  telemetry_read_errors(telemetry, UINT32_MAX, errors);
   for (uint32_t i = 0; i < telemetry->gpu_count; i++) {
     samples[i] = (struct telemetry_sample){.time_ns = clock_now_ns(),
                                            .gpu = (int32_t)i,
@@ -216,7 +273,9 @@ size_t telemetry_read(struct telemetry *telemetry,
                                            .pcie_generation = -1,
                                            .pcie_width = -1,
                                            .throttle_reasons = -1,
-                                           .other_count = -1};
+                                           .other_count = -1,
+                                           .memory_temperature_c = -1,
+                                           .errors = errors[i]};
     if (telemetry->devices[i] != NULL) {
       read_device(&telemetry->nvml, telemetry->devices[i], &samples[i]);
       read_others(telemetry, i, &samples[i]);

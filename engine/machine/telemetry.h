@@ -1,9 +1,10 @@
-/* telemetry.h - clocks, power, temperature and throttling of the GPUs, and who else uses them,
- * sampled through NVML while workers measure. Needs no CUDA context. */
+/* telemetry.h - clocks, power, temperature, throttling and error counters of the GPUs, and who else
+ * uses them, sampled through NVML while workers measure. Needs no CUDA context. */
 #ifndef HAUL_ENGINE_MACHINE_TELEMETRY_H
 #define HAUL_ENGINE_MACHINE_TELEMETRY_H
 
 #include "engine/base/error.h"
+#include "engine/machine/error_counters.h"
 #include "engine/machine/limits.h"
 
 #include <stdint.h>
@@ -34,6 +35,8 @@ struct telemetry_sample {
   int64_t throttle_reasons; /* NVML bits, idle and application clocks included */
   int32_t other_count;      /* compute processes that are not of this run; -1 = not known */
   struct telemetry_process others[TELEMETRY_OTHERS_MAX]; /* the first of them */
+  int64_t memory_temperature_c;
+  struct error_counts errors;
 };
 
 /* What was seen of one GPU over a run. Lowest and highest, -1 = never read. */
@@ -56,6 +59,9 @@ void telemetry_free(struct telemetry *telemetry);
 /* One sample of every GPU; returns their number (machine->gpu_count). */
 size_t telemetry_read(struct telemetry *telemetry,
                       struct telemetry_sample samples[MACHINE_GPUS_MAX]);
+/* The error counters alone, of these GPUs (bit i: GPU i); of others they are not available. */
+void telemetry_read_errors(struct telemetry *telemetry, uint32_t gpus,
+                           struct error_counts errors[MACHINE_GPUS_MAX]);
 /* An empty extent, and one widened by a sample. */
 void telemetry_extent_init(struct telemetry_extent *extent);
 void telemetry_extent_add(struct telemetry_extent *extent, const struct telemetry_sample *sample);

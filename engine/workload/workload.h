@@ -22,7 +22,6 @@ struct engine {
   struct memory_context context;
   struct pool *pool;
   struct data *data;
-  struct error_counters *counters;                            /* NULL: there are none */
   uint64_t host_need_bytes, gpu_need_bytes[MACHINE_GPUS_MAX]; /* of the largest case so far */
   uint64_t host_spare_bytes;                                  /* that the pool may hold beside it */
   bool flush_proven; /* flush_proof is filled in: at the first case with host_cache not as_is */

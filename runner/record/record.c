@@ -489,6 +489,36 @@ enum status record_telemetry(struct record *record, const struct telemetry_sampl
   return STATUS_OK;
 }
 
+/* Of counters `first` to `last`; -1 = none of them is available. */
+static int64_t errors_sum(const struct error_counts *errors, enum error_counter first,
+                          enum error_counter last) {
+  int64_t sum = -1;
+  for (int i = (int)first; i <= (int)last; i++) {
+    if (errors->values[i] >= 0) {
+      sum = (sum < 0 ? 0 : sum) + errors->values[i];
+    }
+  }
+  return sum;
+}
+
+static void bind_errors(struct statement *statement, const struct error_counts *errors) {
+  const struct {
+    const char *name;
+    enum error_counter first, last;
+  } SUMS[] = {
+      {":pcie_replays", ERROR_COUNTER_PCIE_REPLAY, ERROR_COUNTER_PCIE_REPLAY},
+      {":nvlink_errors", ERROR_COUNTER_NVLINK_CRC_FLIT, ERROR_COUNTER_NVLINK_RECOVERY},
+      {":ecc_corrected", ERROR_COUNTER_ECC_CORRECTED, ERROR_COUNTER_ECC_CORRECTED},
+      {":ecc_uncorrected", ERROR_COUNTER_ECC_UNCORRECTED, ERROR_COUNTER_ECC_UNCORRECTED},
+      {":rows_remapped", ERROR_COUNTER_ROWS_CORRECTED, ERROR_COUNTER_ROWS_UNCORRECTED},
+      {":xid_count", ERROR_COUNTER_XID, ERROR_COUNTER_XID},
+  };
+  for (size_t i = 0; i < sizeof SUMS / sizeof SUMS[0]; i++) {
+    statement_bind_int(statement, SUMS[i].name, errors_sum(errors, SUMS[i].first, SUMS[i].last));
+  }
+  statement_bind_int(statement, ":xid", errors->last_xid);
+}
+
 enum status record_flush_telemetry(struct record *record, struct error *err) {
   enum status status = STATUS_OK;
   for (size_t i = 0; i < record->sample_count && status == STATUS_OK; i++) {
@@ -506,6 +536,8 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
     statement_bind_int(statement, ":pcie_width", sample->pcie_width);
     statement_bind_int(statement, ":throttle_reasons", sample->throttle_reasons);
     statement_bind_int(statement, ":other_processes", sample->other_count);
+    statement_bind_int(statement, ":memory_temperature_c", sample->memory_temperature_c);
+    bind_errors(statement, &sample->errors);
     status = statement_run(statement, err);
   }
   record->samples_written = status == STATUS_OK ? record->sample_count : 0;

@@ -20,6 +20,7 @@ static const struct supervise_ops RUN_OPS = {
     .engine_free = engine_free,
     .telemetry_new = telemetry_new,
     .telemetry_read = telemetry_read,
+    .telemetry_read_errors = telemetry_read_errors,
     .telemetry_free = telemetry_free,
 };
 

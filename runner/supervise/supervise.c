@@ -56,7 +56,6 @@ struct supervisor {
   bool announced; /* the sink knows of the worker */
   int fd;         /* to the worker */
   unsigned lost;  /* workers in a row that ended outside a case */
-  bool crashed;   /* a worker was killed: NVML could be the cause, and later ones do not ask it */
   struct collect collect;
   struct sampler sampler;
   struct set_aside aside;
@@ -188,20 +187,12 @@ static uint64_t supervise_within_budget(const struct supervisor *supervisor, uin
 
 static void supervise_work(int fd, const void *context) {
   const struct supervisor *supervisor = context;
-  struct plan plan = *supervisor->plan;
-  struct machine *machine = supervisor->crashed && plan.machine != NULL ? machine_new() : NULL;
-  if (machine != NULL) {
-    *machine = *plan.machine;
-    machine->nvml_lost = true;
-    plan.machine = machine;
-  }
-  worker_run(fd, &plan, supervisor->options->ops);
+  worker_run(fd, supervisor->plan, supervisor->options->ops);
 }
 
 /* The socket of the worker ended, or the worker must end: wait or kill, and return how it ended. */
 static struct child_end supervise_end_worker(struct supervisor *supervisor, bool force) {
   const struct child_end end = child_finish(supervisor->worker, force ? 0 : leave_limit_ns);
-  supervisor->crashed = supervisor->crashed || (!force && child_was_killed(&end));
   close(supervisor->fd);
   supervisor->worker = 0;
   return end;
@@ -393,6 +384,8 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   if (supervisor->sink->case_starts != NULL) {
     RETURN_ON_ERROR(supervisor->sink->case_starts(supervisor->sink->context, case_index, err));
   }
+  struct error_counts before[MACHINE_GPUS_MAX];
+  sampler_ask(&supervisor->sampler, item->gpus, NULL, before);
   struct message request;
   message_init(&request, MESSAGE_RUN_CASE, case_index);
   struct message unexpected;
@@ -429,6 +422,11 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   }
   if (!ended) {
     return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
+  }
+  struct error_counts after[MACHINE_GPUS_MAX];
+  sampler_ask(&supervisor->sampler, item->gpus, &supervisor->collect, after);
+  for (int32_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
+    error_counts_note(gpu, &before[gpu], &after[gpu], &outcome.notes);
   }
   supervisor->lost = 0;
   supervisor->progress.done += supervisor->progress.visit == 0;

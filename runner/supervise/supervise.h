@@ -123,6 +123,8 @@ struct supervise_ops {
                                struct error *err);
   size_t (*telemetry_read)(struct telemetry *telemetry,
                            struct telemetry_sample samples[MACHINE_GPUS_MAX]);
+  void (*telemetry_read_errors)(struct telemetry *telemetry, uint32_t gpus,
+                                struct error_counts errors[MACHINE_GPUS_MAX]);
   void (*telemetry_free)(struct telemetry *telemetry);
 };
 

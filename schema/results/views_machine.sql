@@ -33,7 +33,15 @@ SELECT
   e.simulated AS simulated,
   t.other_processes AS other_processes,
   e.node AS node,
-  t.energy_mj / 1e3 AS energy_j
+  t.energy_mj / 1e3 AS energy_j,
+  t.memory_temperature_c AS memory_temperature_c,
+  t.pcie_replays AS pcie_replays,
+  t.nvlink_errors AS nvlink_errors,
+  t.ecc_corrected AS ecc_corrected,
+  t.ecc_uncorrected AS ecc_uncorrected,
+  t.rows_remapped AS rows_remapped,
+  t.xid_count AS xid_count,
+  t.xid AS xid
 FROM telemetry t
 JOIN run r ON r.id = t.run
 JOIN v_machine e ON e.environment = r.environment

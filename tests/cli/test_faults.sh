@@ -56,7 +56,7 @@ start_slow() { # ARGUMENT...
   parent=$!
   set +m
   await test -e inside || return 1
-  worker=$(children "$parent")
+  worker=$(children "$parent" | tail -n 1) # behind the process that reads error counters
 }
 # Send a signal to the run, or to its group, and wait until the run has seen it.
 interrupt() { # SIGNAL PID
@@ -198,6 +198,56 @@ begin 'resume of what is not there'
 run_error 2 'no-such\.db' run --resume latest --db no-such.db
 missing no-such.db
 run_error 2 '.' run --resume run:ffffffff --db worker.db
+
+begin 'an error counter that rises marks its case, after a worker was killed too'
+cat >counted.toml <<EOF
+[[fake.fault]]
+kind = "crash"
+call = "cuMemcpy*"
+size_bytes = 98304
+marker = "$scratch/crashed"
+[[fake.fault]]
+kind = "block"
+call = "cuMemcpy*"
+size_bytes = 131072
+marker = "$scratch/damaged"
+[[fake.counter]]
+gpu = 1
+field = 94
+value = 3
+when = "$scratch/damaged"
+[[fake.counter]]
+gpu = 1
+field = 0
+value = 63
+when = "$scratch/damaged"
+EOF
+cat >sizes.toml <<'EOF'
+schema_version = 1
+name = "sizes"
+[measure]
+trials = { min = 5, max = 8 }
+settle_time = "off"
+telemetry = "10ms"
+[[transfer]]
+name = "swept"
+method = "ce"
+from = { numa = "local" }
+to = { gpu = 1 }
+size = ["64KiB", "96KiB", "112KiB", "128KiB", "144KiB"]
+EOF
+HAUL_FAKE_FAULTS=$scratch/counted.toml run run sizes.toml --db counted.db
+expect_code 3
+expect_out 'gpu1 counted PCIe replays during the case: 3'
+expect_value 'crashed 98304' counted.db "select status || ' ' || size_bytes from v_case where status <> 'ok'"
+counted='v_note n join v_case c using (case_run) where n.kind = '"'link_errors'"
+expect_value '131072: 3 PCIe replays 1 Xid 63 errors' counted.db \
+  "select c.size_bytes || ': ' || group_concat(cast(n.amount as int) || ' ' || n.what, ' ') as counted from $counted"
+expect_value '3 1 63' counted.db "select max(pcie_replays) || ' ' || max(xid_count) || ' ' || max(xid) from v_telemetry where gpu = 1"
+expect_value 0 counted.db 'select count(nvlink_errors) from v_telemetry'
+run_ok explain --db counted.db
+expect_out 'PCIe replays rose by 3 during 1 case'
+expect_out 'Xid 63 errors rose by 1 during 1 case'
 
 begin 'what fuzzes a database leaves no file behind, however it ends'
 mkdir fuzzed

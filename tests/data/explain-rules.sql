@@ -161,3 +161,11 @@ WHERE bench_case = 5;
 -- name: link_errors
 INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
 SELECT id, 9, 'link_errors', 1, 'PCIe replays', 3 FROM case_run WHERE bench_case = 2;
+
+-- name: memory_errors
+INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
+SELECT id, 9, 'link_errors', 1, 'corrected ECC errors', 3 FROM case_run WHERE bench_case = 2;
+
+-- name: xid
+INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount)
+SELECT id, 9, 'link_errors', 1, 'Xid 63 errors', 1 FROM case_run WHERE bench_case = 2;

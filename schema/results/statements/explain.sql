@@ -63,6 +63,13 @@ JOIN case_run c ON c.bench_case = f.bench_case AND c.run = (SELECT run FROM expl
 WHERE f.submit = 'batch' AND f.source_place = 'numa' AND f.target_place = 'gpu'
 GROUP BY f.bench_case;
 
+-- Counters of errors that rose during a case.
+CREATE TEMP TABLE counted AS
+SELECT v.gpu AS gpu, v.bench_case AS bench_case, v.what AS what, v.amount AS amount,
+  CASE WHEN v.what LIKE 'Xid %' THEN 'xid' WHEN v.what LIKE '%ECC%' OR v.what LIKE '%rows%' THEN 'memory_errors'
+    ELSE 'link_errors' END AS class
+FROM v_note v WHERE v.run = (SELECT run FROM explained) AND v.kind = 'link_errors';
+
 -- What a case depends on: a class of resources, and of which GPU; NULL: of none.
 CREATE TEMP TABLE touched AS
 SELECT 'host_link' AS class, CASE source_place WHEN 'gpu' THEN source_index ELSE target_index END AS gpu,
@@ -118,8 +125,7 @@ WHERE c.run = (SELECT run FROM explained) AND c.gated = 0 AND f.method = 'ce'
   AND 'pageable' IN (f.source_memory, f.target_memory)
 UNION SELECT 'serialised', NULL, bench_case
 FROM case_run WHERE run = (SELECT run FROM explained) AND serialised
-UNION SELECT 'link_errors', v.gpu, v.bench_case
-FROM v_note v WHERE v.run = (SELECT run FROM explained) AND v.kind = 'link_errors'
+UNION SELECT class, gpu, bench_case FROM counted
 UNION SELECT 'rate_step', NULL, bench_case FROM v_step WHERE run = (SELECT run FROM explained)
 -- What the run itself noticed beside a case, by GPU.
 UNION SELECT CASE v.kind WHEN 'throttled' THEN 'throttled_' || v.what ELSE 'shared' END, v.gpu, v.bench_case
@@ -127,6 +133,21 @@ FROM case_run c JOIN v_note v ON v.case_run = c.id
 WHERE c.run = (SELECT run FROM explained) AND v.gpu IN (SELECT gpu FROM gpu)
   AND (v.kind IN ('in_use', 'in_use_unmeasured', 'in_use_hidden', 'shared', 'shared_unnamed')
        OR v.kind = 'throttled' AND v.what IN (SELECT name FROM v_throttle WHERE slows));
+
+-- The same by GPU and class.
+CREATE TEMP TABLE rose AS
+SELECT gpu, class, group_concat(text, '; ') AS text
+FROM (SELECT gpu, class, what || ' rose by ' || CAST(sum(amount) AS INTEGER) || ' during ' || count(*)
+        || CASE count(*) WHEN 1 THEN ' case' ELSE ' cases' END AS text
+      FROM counted GROUP BY gpu, class, what)
+GROUP BY gpu, class;
+
+-- Of a run one row: what NVML does not give on its GPUs.
+CREATE TEMP TABLE counters AS
+SELECT coalesce(' (' || (SELECT group_concat(DISTINCT f.value) FROM environment_fact f
+                         WHERE f.environment = h.environment AND f.name = 'error_counters' AND f.value <> 'all')
+                || ')', '') AS missing
+FROM host h WHERE h.run IS NOT NULL;
 
 CREATE INDEX temp.touched_by_gpu ON touched (gpu, class);
 CREATE INDEX temp.touched_by_class ON touched (class);

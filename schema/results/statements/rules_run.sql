@@ -116,18 +116,36 @@ FROM (SELECT (SELECT count(*) FROM v_step WHERE run = (SELECT run FROM explained
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: link_errors
--- finding: Links or memory had errors that they mended by themselves
--- reads: v_note (link_errors)
+-- finding: Links had errors that they mended by themselves
+-- reads: v_note (link_errors), v_fact (error_counters)
 -- touches: link_errors
 -- costs: What was damaged is sent again: every replay and recovery costs time, and a link with many of them is about to
---   fail. Corrected ECC errors cost little; rows that were remapped cost nothing, but wear out.
--- action: Look at nvidia-smi -q (Replays, Remapped Rows), nvidia-smi nvlink -e and dmesg (Xid); clean and reseat the
---   GPU, its riser or cable; let the vendor see a GPU whose counters go on rising.
--- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlFieldValueEnums.html;
---   https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html
-SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad, coalesce(v.text, 'no counter rose during a case') AS evidence
-FROM (SELECT 1) LEFT JOIN (
-  SELECT n.gpu AS gpu, n.what || ' rose by ' || CAST(sum(n.amount) AS INTEGER) || ' during ' || count(*)
-    || CASE count(*) WHEN 1 THEN ' case' ELSE ' cases' END AS text
-  FROM v_note n WHERE n.run = (SELECT run FROM explained) AND n.kind = 'link_errors' GROUP BY n.gpu, n.what) v
-WHERE (SELECT run FROM explained) IS NOT NULL;
+--   fail.
+-- action: Look at nvidia-smi -q (Replays) and nvidia-smi nvlink -e; clean and reseat the GPU, its riser or cable.
+-- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlFieldValueEnums.html
+SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad,
+  coalesce(v.text, 'no counter rose during a case' || c.missing) AS evidence
+FROM counters c LEFT JOIN rose v ON v.class = 'link_errors';
+
+-- name: memory_errors
+-- finding: The memory of a GPU had errors
+-- reads: v_note (link_errors), v_fact (error_counters)
+-- touches: memory_errors
+-- costs: Corrected ECC errors cost little, and rows that were remapped cost nothing, but they wear out; an uncorrected
+--   error ends the programs that touch it.
+-- action: Look at nvidia-smi -q (ECC Errors, Remapped Rows) and at v_telemetry.memory_temperature_c; reset a GPU with a
+--   pending remapping, and let the vendor see one whose counters go on rising.
+-- source: https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html
+SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad,
+  coalesce(v.text, 'no counter rose during a case' || c.missing) AS evidence
+FROM counters c LEFT JOIN rose v ON v.class = 'memory_errors';
+
+-- name: xid
+-- finding: The driver reported an error of a GPU (Xid)
+-- reads: v_note (link_errors), v_fact (error_counters)
+-- touches: xid
+-- costs: It ends the programs on that GPU, or the driver had to recover it.
+-- action: Look up the number in the list of the source, and see what dmesg says at that time.
+-- source: https://docs.nvidia.com/deploy/xid-errors/index.html
+SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad, coalesce(v.text, 'none during a case' || c.missing) AS evidence
+FROM counters c LEFT JOIN rose v ON v.class = 'xid';

@@ -84,9 +84,12 @@ UPDATE process SET ended_at_ns = :ended_at_ns WHERE run = :run AND ordinal = :or
 -- -1: the value could not be read. Of two samples at the same time, the first counts.
 INSERT OR IGNORE INTO telemetry (
   run, gpu, at_ns, sm_clock_khz, memory_clock_khz, power_mw, temperature_c, utilization_percent,
-  pcie_generation, pcie_width, throttle_reasons, other_processes, energy_mj)
+  pcie_generation, pcie_width, throttle_reasons, other_processes, energy_mj, memory_temperature_c,
+  pcie_replays, nvlink_errors, ecc_corrected, ecc_uncorrected, rows_remapped, xid_count, xid)
 VALUES (
   :run, :gpu, :at_ns, nullif(:sm_clock_khz, -1), nullif(:memory_clock_khz, -1),
   nullif(:power_mw, -1), nullif(:temperature_c, -1), nullif(:utilization_percent, -1),
   nullif(:pcie_generation, -1), nullif(:pcie_width, -1), nullif(:throttle_reasons, -1),
-  nullif(:other_processes, -1), nullif(:energy_mj, -1));
+  nullif(:other_processes, -1), nullif(:energy_mj, -1), nullif(:memory_temperature_c, -1),
+  nullif(:pcie_replays, -1), nullif(:nvlink_errors, -1), nullif(:ecc_corrected, -1),
+  nullif(:ecc_uncorrected, -1), nullif(:rows_remapped, -1), nullif(:xid_count, -1), nullif(:xid, 0));

@@ -93,7 +93,7 @@ struct fake_process {
   char when[FAULT_MARKER_MAX]; /* only while this file exists; "" = always */
 };
 
-/* A counter of errors, as NVML has it in a field. */
+/* A counter of errors, as NVML has it in a field; field 0: an Xid error of that number. */
 struct fake_counter {
   int32_t gpu; /* PLACE_ANY = of all */
   uint64_t field;

@@ -1,5 +1,6 @@
 /* device.h - what the entry points of the fake NVML share: nvml.c has those of the library, of what
- * a GPU is and how it is linked, load.c those of what it does now. Each begins with FAULT_POINT().
+ * a GPU is and how it is linked, load.c those of what it does now, counters.c those of errors. Each
+ * begins with FAULT_POINT().
  */
 #ifndef HAUL_TESTS_FAKE_CUDA_NVML_DEVICE_H
 #define HAUL_TESTS_FAKE_CUDA_NVML_DEVICE_H
@@ -21,6 +22,9 @@ int device_index(const struct gpu *gpu);
 /* Whether a fact of the GPU has that value; the result where it has none. */
 int device_fact_is(const struct nvml_device *device, const char *name, const char *wanted,
                    bool *is);
+/* The value of a counter of errors, or the temperature of the memory; false: NVML does not give it.
+ */
+bool device_counter(const struct gpu *gpu, unsigned field, uint64_t *value);
 /* A number, which 0 says is not known. */
 int device_give_number(uint64_t value, unsigned *number);
 /* What a fault gives the entry point; a sticky one stays for the whole process. */

@@ -478,23 +478,6 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct nvml_device *device, unsigned lin
   return NVML_OK;
 }
 
-/* Of [[fake.counter]]. */
-static bool planted_counter(const struct gpu *gpu, unsigned field, uint64_t *value) {
-  bool broken;
-  const struct fake_config *config = config_get(&broken);
-  bool known = false;
-  for (uint32_t i = 0; i < config->counter_count; i++) {
-    const struct fake_counter *counter = &config->counters[i];
-    if (counter->field == field &&
-        (counter->gpu == PLACE_ANY || counter->gpu == device_index(gpu))) {
-      const bool counted = counter->when[0] == '\0' || access(counter->when, F_OK) == 0;
-      *value = counted ? counter->value : 0;
-      known = true;
-    }
-  }
-  return known;
-}
-
 static void answer_field(const struct gpu *gpu, struct nvml_field *field) {
   field->result = NVML_NOT_SUPPORTED;
   field->value_type = NVML_VALUE_UINT;
@@ -519,7 +502,7 @@ static void answer_field(const struct gpu *gpu, struct nvml_field *field) {
     known = gpu->c2c_bytes_per_second > 0 && field->scope_id == 0;
     break;
   default:
-    known = planted_counter(gpu, field->field_id, &megabytes);
+    known = device_counter(gpu, field->field_id, &megabytes);
     break;
   }
   if (known) {

@@ -1,0 +1,128 @@
+/* Error counters between cases: answers of the process that samples GPUs, and none where it hangs
+ * or ended. */
+#include "runner/supervise/sampler.h"
+#include "tests/cmocka.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Seen by parent and child alike. */
+static struct shared {
+  atomic_int replays; /* that GPU 1 has counted */
+  atomic_bool hang;
+} * shared;
+
+static enum status counting_new(const struct machine *machine, struct telemetry **telemetry,
+                                struct error *err) {
+  (void)machine, (void)err;
+  *telemetry = NULL; /* nothing is needed */
+  return STATUS_OK;
+}
+
+static size_t counting_read(struct telemetry *telemetry,
+                            struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
+  (void)telemetry;
+  samples[0] = (struct telemetry_sample){.gpu = 1};
+  return 1;
+}
+
+static void counting_read_errors(struct telemetry *telemetry, uint32_t gpus,
+                                 struct error_counts errors[MACHINE_GPUS_MAX]) {
+  (void)telemetry;
+  while (atomic_load(&shared->hang)) {
+    pause();
+  }
+  for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    error_counts_init(&errors[i]);
+  }
+  if ((gpus >> 1 & 1) != 0) {
+    errors[1].values[ERROR_COUNTER_PCIE_REPLAY] = atomic_load(&shared->replays);
+  }
+}
+
+static void counting_free(struct telemetry *telemetry) {
+  (void)telemetry;
+}
+
+static const struct supervise_ops counting_ops = {.telemetry_new = counting_new,
+                                                  .telemetry_read = counting_read,
+                                                  .telemetry_read_errors = counting_read_errors,
+                                                  .telemetry_free = counting_free};
+
+static int64_t ask(struct sampler *sampler, uint32_t gpus) {
+  struct error_counts errors[MACHINE_GPUS_MAX];
+  sampler_ask(sampler, gpus, NULL, errors);
+  assert_int_equal(errors[0].values[ERROR_COUNTER_PCIE_REPLAY], -1);
+  return errors[1].values[ERROR_COUNTER_PCIE_REPLAY];
+}
+
+static void answers_are_of_now(void **state) {
+  (void)state;
+  struct sampler sampler;
+  sampler_start(&sampler, &counting_ops, NULL, 1000000);
+  for (int i = 0; i < 100; i++) {
+    atomic_store(&shared->replays, i);
+    assert_int_equal(ask(&sampler, 3), i);
+  }
+  assert_int_equal(ask(&sampler, 1), -1);
+  assert_int_equal(ask(&sampler, 0), -1);
+  sampler_stop(&sampler, false);
+}
+
+static void without_samples_there_are_answers(void **state) {
+  (void)state;
+  struct sampler sampler;
+  struct collect collect = {0};
+  char text[SAMPLER_TEXT_MAX];
+  sampler_start(&sampler, &counting_ops, NULL, 0);
+  assert_int_equal(ask(&sampler, 2), 99);
+  assert_false(sampler_read(&sampler, &collect, 1, text)); /* nor is that silence a reason */
+  sampler_finish(&sampler, &collect);
+  assert_int_equal(collect.samples.count, 0);
+  sampler_stop(&sampler, false);
+  collect_fini(&collect);
+}
+
+static void who_hangs_is_asked_once(void **state) {
+  (void)state;
+  struct sampler sampler;
+  sampler_start(&sampler, &counting_ops, NULL, 0);
+  assert_int_equal(ask(&sampler, 2), 99);
+  atomic_store(&shared->hang, true);
+  assert_int_equal(ask(&sampler, 2), -1);
+  const uint32_t asked = sampler.asked;
+  assert_int_equal(ask(&sampler, 2), -1);
+  assert_int_equal(sampler.asked, asked);
+  sampler_stop(&sampler, true);
+  atomic_store(&shared->hang, false);
+}
+
+static void who_ended_answers_nothing(void **state) {
+  (void)state;
+  struct sampler sampler;
+  char text[SAMPLER_TEXT_MAX];
+  sampler_start(&sampler, &counting_ops, NULL, 0);
+  assert_int_equal(ask(&sampler, 2), 99);
+  assert_int_equal(kill(sampler.pid, SIGKILL), 0);
+  assert_int_equal(ask(&sampler, 2), -1);
+  assert_true(sampler_read(&sampler, NULL, 1000000000, text));
+  assert_non_null(strstr(text, "error counters are not recorded"));
+  assert_int_equal(ask(&sampler, 2), -1);
+  sampler_stop(&sampler, false);
+}
+
+int main(void) {
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) {
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(answers_are_of_now),
+      cmocka_unit_test(without_samples_there_are_answers),
+      cmocka_unit_test(who_hangs_is_asked_once),
+      cmocka_unit_test(who_ended_answers_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
