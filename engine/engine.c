@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include "engine/case/work.h"
+#include "engine/gpu/exporter.h"
 #include "engine/gpu/session.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
@@ -63,7 +65,17 @@ static void engine_init_bounds(struct engine *engine) {
       (left_bytes < host_bytes ? left_bytes : host_bytes) / ENGINE_SPARE_SHARE;
 }
 
-enum status engine_new(const struct machine *machine, struct engine **engine, struct error *err) {
+bool engine_case_imports(const struct bench_case *bench_case) {
+  return bench_case->kind == CASE_OVERHEAD &&
+         (overhead_traits_of(bench_case->work->overhead.operation) & OVERHEAD_IMPORTED) != 0;
+}
+
+void engine_export(int fd, const struct machine *machine) {
+  exporter_run(fd, machine);
+}
+
+enum status engine_new(const struct machine *machine, int exporter, struct engine **engine,
+                       struct error *err) {
   struct engine *made = calloc(1, sizeof *made);
   if (made == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for the engine");
@@ -72,6 +84,9 @@ enum status engine_new(const struct machine *machine, struct engine **engine, st
   enum status status = STATUS_OK;
   if (machine->gpu_count > 0) {
     status = cuda_session_new(machine, &made->context.cuda, err);
+  }
+  if (made->context.cuda != NULL) {
+    made->context.cuda->exporter = exporter;
   }
   if (status == STATUS_OK) {
     made->pool = pool_new(&made->context, memory_kinds);

@@ -28,8 +28,13 @@ uint32_t engine_case_gpus(const struct bench_case *bench_case);
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
 
-/* machine is borrowed and must outlive the engine. CUDA starts only when machine has GPUs. */
-enum status engine_new(const struct machine *machine, struct engine **engine,
+/* Whether the case opens memory that another process exports; and what that process does until fd,
+ * a SOCK_SEQPACKET socket, ends. It is forked before CUDA starts. */
+bool engine_case_imports(const struct bench_case *bench_case);
+void engine_export(int fd, const struct machine *machine);
+/* machine is borrowed and must outlive the engine. CUDA starts only when machine has GPUs.
+ * exporter: the other end of that socket, which stays the caller's; -1: there is none. */
+enum status engine_new(const struct machine *machine, int exporter, struct engine **engine,
                        struct error *err) CHECK_RESULT;
 void engine_free(struct engine *engine);
 

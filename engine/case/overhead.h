@@ -7,13 +7,14 @@
 
 /* What an operation takes, and how many calls of it one trial may make. */
 enum overhead_traits {
-  OVERHEAD_SIZED = 1,   /* key size */
-  OVERHEAD_MEMORY = 2,  /* key memory */
-  OVERHEAD_NODES = 4,   /* key nodes */
-  OVERHEAD_QUEUED = 8,  /* no more calls than the queue of a stream holds */
-  OVERHEAD_MAKING = 16, /* each call makes something, which is undone later: at most 64 calls */
-  OVERHEAD_ALONE = 32,  /* one call per trial: the next needs the first undone */
-  OVERHEAD_PAGES = 64,  /* keys at.numa, pages and touch_threads */
+  OVERHEAD_SIZED = 1,      /* key size */
+  OVERHEAD_MEMORY = 2,     /* key memory */
+  OVERHEAD_NODES = 4,      /* key nodes */
+  OVERHEAD_QUEUED = 8,     /* no more calls than the queue of a stream holds */
+  OVERHEAD_MAKING = 16,    /* each call makes something, which is undone later: at most 64 calls */
+  OVERHEAD_ALONE = 32,     /* one call per trial: the next needs the first undone */
+  OVERHEAD_PAGES = 64,     /* keys at.numa, pages and touch_threads */
+  OVERHEAD_IMPORTED = 128, /* of memory that another process exports */
 };
 
 /* Pages of memory that is pinned. Behind the name: bytes, 0 = the system's own. */
@@ -174,7 +175,15 @@ uint64_t overhead_pages_bytes(enum overhead_pages pages);
     ": memory that is mapped, touched by touch_threads threads and registered")                    \
   X(OVERHEAD_UNPIN, "unpin", cuMemHostUnregister,                                                  \
     OVERHEAD_SIZED | OVERHEAD_PAGES | OVERHEAD_MAKING, pages, caller_pin(c, m),                    \
-    caller_unpin(c, m), OVERHEAD_NONE, ": such memory, and unmapping it")
+    caller_unpin(c, m), OVERHEAD_NONE, ": such memory, and unmapping it")                          \
+  X(OVERHEAD_IPC_OPEN, "ipc_open", cuIpcOpenMemHandle,                                             \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, imported, OVERHEAD_NONE,                  \
+    d->cuIpcOpenMemHandle(&m->device, c->ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),                 \
+    d->cuIpcCloseMemHandle(m->device), ": memory of another process")                              \
+  X(OVERHEAD_IPC_CLOSE, "ipc_close", cuIpcCloseMemHandle,                                          \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, imported,                                 \
+    d->cuIpcOpenMemHandle(&m->device, c->ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),                 \
+    d->cuIpcCloseMemHandle(m->device), OVERHEAD_NONE, ": such memory")
 ENUM_NAMES_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
 enum overhead_traits overhead_traits_of(enum overhead_operation operation);
 

@@ -315,6 +315,8 @@ typedef struct {
   char reserved[64];
 } CUipcMemHandle;
 
+enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
+
 /* Every entry point: X(name, version as cuGetProcAddress takes it, REQUIRED or OPTIONAL,
  * arguments). Older drivers may lack an OPTIONAL one: its pointer is NULL then, and callers test
  * it. All return CUresult. */
@@ -410,6 +412,9 @@ typedef struct {
   X(cuMemGetAddressRange, 3020, OPTIONAL,                                                          \
     (CUdeviceptr * base, size_t * size_bytes, CUdeviceptr address))                                \
   X(cuIpcGetMemHandle, 4010, OPTIONAL, (CUipcMemHandle * handle, CUdeviceptr address))             \
+  X(cuIpcOpenMemHandle, 11000, OPTIONAL,                                                           \
+    (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags))                                \
+  X(cuIpcCloseMemHandle, 4010, OPTIONAL, (CUdeviceptr address))                                    \
   X(cuMemAllocAsync, 11020, OPTIONAL, (CUdeviceptr * address, size_t size_bytes, CUstream stream)) \
   X(cuMemFreeAsync, 11020, OPTIONAL, (CUdeviceptr address, CUstream stream))                       \
   X(cuMemPoolCreate, 11020, OPTIONAL, (CUmemoryPool * pool, const CUmemPoolProps *properties))     \

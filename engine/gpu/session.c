@@ -34,6 +34,7 @@ enum status cuda_session_new(const struct machine *machine, struct cuda_session 
     return error_set(err, STATUS_NO_MEMORY, "no memory for the CUDA session");
   }
   made->machine = machine;
+  made->exporter = -1;
   enum status status = cuda_driver_load(&made->driver, err);
   for (uint32_t gpu = 0; status == STATUS_OK && gpu < machine->gpu_count; gpu++) {
     if (find_device(made, (int32_t)gpu, NULL) != STATUS_OK) {

@@ -77,6 +77,7 @@ struct cuda_session {
   const struct machine *machine; /* borrowed */
   struct cuda_gpu gpus[MACHINE_GPUS_MAX];
   uint64_t cases; /* that have ended */
+  int exporter;   /* socket of a process that exports memory (exporter.h); -1 = there is none */
 };
 
 /* Make that GPU's context current in the calling thread, creating it at first, with the modules

@@ -177,6 +177,12 @@ static void process_name(pid_t pid, char name[TELEMETRY_NAME_MAX]) {
   }
 }
 
+/* A worker, or a process that a worker started. */
+static bool process_is_of_run(pid_t pid, pid_t run) {
+  const pid_t parent = pid == run ? run : process_parent(pid);
+  return parent == run || (parent > 1 && process_parent(parent) == run);
+}
+
 /* It exists, for this process to see. */
 static bool process_is_visible(pid_t pid) {
   return kill(pid, 0) == 0 || errno == EPERM;
@@ -246,7 +252,7 @@ static void read_others(struct telemetry *telemetry, uint32_t gpu,
     const pid_t pid = (pid_t)processes[i].pid;
     if (pid <= 0 || !process_is_visible(pid)) {
       hidden[hidden_count++] = processes[i].pid;
-    } else if (pid == telemetry->run || process_parent(pid) == telemetry->run) {
+    } else if (process_is_of_run(pid, telemetry->run)) {
       telemetry->run_seen = true;
     } else {
       add_other(sample, pid, busy, processes[i].pid);

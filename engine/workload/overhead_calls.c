@@ -1,5 +1,6 @@
 #include "engine/workload/overhead_calls.h"
 
+#include "engine/gpu/exporter.h"
 #include "engine/machine/machine.h"
 
 #include <linux/mman.h>
@@ -233,6 +234,10 @@ static enum status overhead_ready_buffers(struct overhead_caller *c, struct erro
                  "allocating %llu bytes of pinned memory", (unsigned long long)bytes);
   return THEN(status, cuda_check(driver, driver->cuMemAlloc(&c->device, 2 * bytes), err,
                                  "allocating %llu bytes", 2 * (unsigned long long)bytes));
+}
+
+static enum status overhead_ready_imported(struct overhead_caller *c, struct error *err) {
+  return exporter_ask(c->session->exporter, c->what->gpu, c->bytes, &c->ipc, err);
 }
 
 /* Whether there are pages of that size is known when they are asked for. */

@@ -112,8 +112,11 @@ struct supervise_sink {
 
 /* What a worker measures with, and what the sampler samples GPUs with. */
 struct supervise_ops {
-  enum status (*engine_new)(const struct machine *machine, struct engine **engine,
+  enum status (*engine_new)(const struct machine *machine, int exporter, struct engine **engine,
                             struct error *err);
+  /* Both may be NULL: no case imports memory. */
+  bool (*engine_case_imports)(const struct bench_case *bench_case);
+  void (*engine_export)(int fd, const struct machine *machine);
   enum status (*engine_run_case)(struct engine *engine, const struct bench_case *bench_case,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err);

@@ -219,7 +219,7 @@ int main(int argc, char **argv) {
   bench.gpu = argc > gpu_at ? (int32_t)strtol(argv[gpu_at], NULL, 10) : 0;
   bench.machine = calloc(1, sizeof *bench.machine);
   if (bench.machine == NULL || machine_probe(bench.machine, &err) != STATUS_OK ||
-      engine_new(bench.machine, &bench.engine, &err) != STATUS_OK) {
+      engine_new(bench.machine, -1, &bench.engine, &err) != STATUS_OK) {
     (void)fprintf(stderr, "%s\n", err.message);
     return 3;
   }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 int fixture_set_up(void **state) {
   struct fixture *fixture = calloc(1, sizeof *fixture);
@@ -15,8 +17,20 @@ int fixture_set_up(void **state) {
   assert_non_null(fixture);
   fixture->machine = calloc(1, sizeof *fixture->machine);
   assert_non_null(fixture->machine);
+  /* Before CUDA starts here. */
+  int pair[2];
+  assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+  if (fork() == 0) {
+    (void)close(pair[0]);
+    if (machine_probe(fixture->machine, &err) == STATUS_OK) {
+      engine_export(pair[1], fixture->machine);
+    }
+    _exit(EXIT_FAILURE);
+  }
+  (void)close(pair[1]);
+  fixture->exporter = pair[0];
   if (machine_probe(fixture->machine, &err) != STATUS_OK ||
-      engine_new(fixture->machine, &fixture->engine, &err) != STATUS_OK) {
+      engine_new(fixture->machine, fixture->exporter, &fixture->engine, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
   assert_true(fixture->machine->simulated);
@@ -27,6 +41,7 @@ int fixture_set_up(void **state) {
 int fixture_tear_down(void **state) {
   struct fixture *fixture = *state;
   engine_free(fixture->engine);
+  (void)close(fixture->exporter);
   free(fixture->machine);
   free(fixture);
   return 0;

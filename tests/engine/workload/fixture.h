@@ -11,6 +11,7 @@ enum { FIXTURE_TRIALS_MAX = 256 };
 struct fixture {
   struct machine *machine;
   struct engine *engine;
+  int exporter;                /* socket of the process whose memory the engine opens */
   struct case_outcome outcome; /* of the last case */
   uint32_t trial_count;
   uint32_t flow_trial_count;

@@ -93,6 +93,8 @@
   X(cuPointerGetAttributes, 7000, cuPointerGetAttributes, cuPointerGetAttributes)                  \
   X(cuMemGetAddressRange, 3020, cuMemGetAddressRange_v2, cuMemGetAddressRange)                     \
   X(cuIpcGetMemHandle, 4010, cuIpcGetMemHandle, cuIpcGetMemHandle)                                 \
+  X(cuIpcOpenMemHandle, 11000, cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)                          \
+  X(cuIpcCloseMemHandle, 4010, cuIpcCloseMemHandle, cuIpcCloseMemHandle)                           \
   X(cuMemAllocAsync, 11020, cuMemAllocAsync, cuMemAllocAsync)                                      \
   X(cuMemFreeAsync, 11020, cuMemFreeAsync, cuMemFreeAsync)                                         \
   X(cuMemPoolCreate, 11020, cuMemPoolCreate, cuMemPoolCreate)                                      \
