@@ -407,15 +407,19 @@ static int outliers_compare_places(const void *a, const void *b) {
   return (p > q) - (p < q);
 }
 
+double outliers_usual(const struct finder *f, const double *values, size_t count) {
+  return f->options->changes ? robust_usual_change(values, count) : sample_median(values, count);
+}
+
 /* Takes what all hosts have in common of a place out of the results of one peer group: a slot that
  * is farther from the host in every machine is no fault of one. */
-static void outliers_level_places(struct result *results, size_t count, struct result **sorted,
-                                  double *scratch) {
+static void outliers_level_places(const struct finder *f, struct result *results, size_t count,
+                                  struct result **sorted, double *scratch) {
   for (size_t i = 0; i < count; i++) {
     sorted[i] = &results[i];
     scratch[i] = results[i].rate;
   }
-  const double middle = sample_median_in_place(scratch, count);
+  const double middle = outliers_usual(f, scratch, count);
   qsort(sorted, count, sizeof(void *), outliers_compare_places);
   for (size_t first = 0, last = 0; first < count; first = last) {
     for (last = first; last < count && sorted[last]->traits->place == sorted[first]->traits->place;
@@ -425,7 +429,7 @@ static void outliers_level_places(struct result *results, size_t count, struct r
     if (last - first < OUTLIER_FLEET_HOSTS) {
       continue;
     }
-    const double usual = sample_median_in_place(scratch, last - first);
+    const double usual = outliers_usual(f, scratch, last - first);
     for (size_t i = first; i < last; i++) {
       sorted[i]->rate += middle - usual;
     }
@@ -439,7 +443,7 @@ static void outliers_level(struct finder *f) {
     while (last < f->result_count && f->results[last].peer_group == f->results[first].peer_group) {
       last++;
     }
-    outliers_level_places(f->results + first, last - first, sorted, scratch);
+    outliers_level_places(f, f->results + first, last - first, sorted, scratch);
   }
 }
 

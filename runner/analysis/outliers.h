@@ -29,6 +29,9 @@
  * first, so that a slot that is slower in every machine is no fault of one), and false positives
  * are held to one in a hundred fleets instead of peer groups, as of changes always.
  *
+ * Changes have a zero: where they are at two levels, the one nearer to it is what is usual, and the
+ * other is named, though most of the fleet is there.
+ *
  * In a peer group of two nobody can tell which one is faulty: where they differ, the slower one is
  * `undecided`. So is the slower half of an even number of components of which each half is of one
  * mind: the gap between the halves is OUTLIER_HALVES_GAP times what differs within them. */
@@ -118,7 +121,8 @@ struct outlier_verdict {
 struct outlier_part {
   const char *host, *name;
   const char *uuid, *pci_address; /* of its GPU, ", " between two; NULL = of none, or not known */
-  uint64_t gpus; /* bit i: it is GPU i, or a link of all of them; 0 = the machine */
+  uint64_t gpus;      /* bit i: it is GPU i, or a link of all of them; 0 = the machine */
+  size_t environment; /* in measured.environments: where it was last seen */
   double change, least;
   size_t cases, slow_cases;
   const char *blocks;   /* ", " between */

@@ -14,6 +14,8 @@
 /* A GPU whose way to the host is slower by no more than this times what the GPU is slower
  * elsewhere: one fault. */
 #define FLEET_ONE_FAULT 2.0
+/* A host is slow as a whole in a block where that share of its results is. */
+#define FLEET_SHARE_OF_HOST 0.75
 
 /* ---- parts ---- */
 
@@ -127,21 +129,29 @@ bool outliers_part_has(const struct outlier_part *part, const struct measured_ca
 }
 
 /* Whether a result says that the part changed for the worse by more than matters: against the same
- * place on the other hosts, by how these differ, with a share of the error rate. */
-static bool fleet_is_worse(const struct finder *f, const struct result *result, double *scratch) {
+ * place on the other hosts, but for those of which something else is slow, by how these differ,
+ * with a share of the error rate. */
+static bool fleet_is_worse(const struct finder *f, const struct result *result, const bool *slow,
+                           double *scratch) {
   size_t count = 0;
   for (size_t i = 0; i < f->result_count; i++) {
     const struct result *other = &f->results[i];
-    if (other->traits->place == result->traits->place && other->host != result->host) {
+    if (other->traits->place == result->traits->place && other->host != result->host &&
+        !slow[other->host]) {
       scratch[count++] = other->rate;
     }
   }
   if (count < 2) {
     return false;
   }
-  const struct robust_usual others = robust_usual(scratch, count);
+  struct robust_usual others = robust_usual(scratch, count);
+  /* Few nodes may be left: their spread is shrunk towards the usual one, as in robust.h. */
   const double own = fmax(result->error, result->noise);
-  const double spread = fmax(others.spread, fmax(own, DIFF_SPREAD_MIN));
+  const double usual = fmax(ROBUST_SPREAD, own);
+  others.spread = sqrt((ROBUST_DF * usual * usual + others.df * others.spread * others.spread) /
+                       (ROBUST_DF + others.df));
+  others.df += ROBUST_DF;
+  const double spread = fmax(others.spread, own);
   const double excess = others.middle - result->rate + log1p(-result->traits->margin);
   const double t = excess / (spread * sqrt(1 + 1 / (double)count));
   return t > 0 && student_upper(t, others.df) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
@@ -149,17 +159,103 @@ static bool fleet_is_worse(const struct finder *f, const struct result *result, 
 
 /* A result may be an exception of its own, for what a process got differs: one that is certain
  * takes others of the part that are slower by more than matters, as many as half of them. */
-static bool fleet_is_certain(const struct finder *f, uint32_t host, const struct outlier_part *part,
-                             double *scratch) {
+static bool fleet_is_certain(const struct finder *f, const struct outlier_part *part,
+                             const bool *slow, double *scratch) {
+  const uint32_t host = f->hosts[part->environment];
   const bool alone = part->slow_cases < 2 || 2 * part->slow_cases < part->cases;
   for (size_t i = 0; !alone && i < f->result_count; i++) {
     const struct result *result = &f->results[i];
     if (result->host == host && outliers_part_has(part, &f->measured->cases[result->bench]) &&
-        fleet_is_worse(f, result, scratch)) {
+        fleet_is_worse(f, result, slow, scratch)) {
       return true;
     }
   }
   return false;
+}
+
+/* How the results of a host in the blocks of a list are. */
+struct fleet_span {
+  size_t cases, slow_cases;
+  double middle; /* of what is slow: its mean change */
+};
+
+static struct fleet_span fleet_span(const struct finder *f, uint32_t host, const char *blocks) {
+  struct fleet_span span = {0};
+  double sum = 0;
+  for (size_t i = 0; i < f->result_count; i++) {
+    const struct result *result = &f->results[i];
+    if (result->host == host && strings_has_word(blocks, result->traits->block)) {
+      span.cases++;
+      span.slow_cases += result_is_slow(result);
+      sum += result_is_slow(result) ? result->deviation : 0;
+    }
+  }
+  span.middle = span.slow_cases > 0 ? expm1(sum / (double)span.slow_cases) : 0;
+  return span;
+}
+
+/* The part is the host, or most of what the host does in its blocks is slow. */
+static bool fleet_is_of_host(const struct finder *f, const struct outlier_part *part) {
+  const struct fleet_span span = fleet_span(f, f->hosts[part->environment], part->blocks);
+  return part->gpus == 0 || FLEET_SHARE_OF_HOST * (double)span.cases <= (double)span.slow_cases;
+}
+
+static uint32_t fleet_host(const struct finder *f, const struct outlier_part *part) {
+  return f->hosts[part->environment];
+}
+
+/* Parts of a machine that is slow as a whole in their blocks are said as the machine, if it is
+ * named itself, or two of its GPUs are. One that is slower still keeps its line. */
+static void fleet_join_host(struct finder *f, uint32_t host) {
+  struct outliers *outliers = f->outliers;
+  struct outlier_part *all = NULL;
+  uint64_t gpus = 0;
+  const char *blocks = "";
+  for (size_t i = 0; i < outliers->part_count; i++) {
+    struct outlier_part *part = &outliers->parts[i];
+    if (fleet_host(f, part) == host && fleet_is_of_host(f, part)) {
+      gpus |= part->gpus;
+      blocks = fleet_join(&outliers->arena, blocks, part->blocks);
+      all = all == NULL || part->gpus == 0 ? part : all;
+    }
+  }
+  const struct fleet_span span = fleet_span(f, host, blocks);
+  if (all == NULL || (all->gpus != 0 && (gpus & (gpus - 1)) == 0)) {
+    return;
+  }
+  const double most = FLEET_ONE_FAULT * (all->gpus == 0 ? all->change : span.middle);
+  for (size_t i = 0; i < outliers->part_count; i++) {
+    struct outlier_part *part = &outliers->parts[i];
+    if (fleet_host(f, part) == host && part != all && fleet_is_of_host(f, part) &&
+        part->change >= most) {
+      part->cases = 0; /* gone */
+    }
+  }
+  all->name = all->host;
+  all->gpus = 0;
+  all->uuid = all->pci_address = NULL;
+  all->blocks = blocks;
+  all->cases = span.cases;
+  all->slow_cases = span.slow_cases;
+}
+
+static void fleet_join_hosts(struct finder *f) {
+  struct outliers *outliers = f->outliers;
+  bool *seen = arena_array(&f->arena, f->measured->environment_count, sizeof *seen);
+  for (size_t i = 0; i < outliers->part_count; i++) {
+    const uint32_t host = fleet_host(f, &outliers->parts[i]);
+    if (!seen[host]) {
+      fleet_join_host(f, host);
+      seen[host] = true;
+    }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < outliers->part_count; i++) {
+    if (outliers->parts[i].cases > 0) {
+      outliers->parts[kept++] = outliers->parts[i];
+    }
+  }
+  outliers->part_count = kept;
 }
 
 void outliers_make_parts(struct finder *f) {
@@ -167,6 +263,7 @@ void outliers_make_parts(struct finder *f) {
   struct arena *arena = &outliers->arena;
   const size_t count = outliers->verdict_count;
   bool *taken = arena_array(&f->arena, count, sizeof *taken);
+  bool *slow = arena_array(&f->arena, f->measured->environment_count, sizeof *slow); /* by host */
   double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
   outliers->parts = arena_array(arena, count, sizeof *outliers->parts);
   for (size_t i = 0; i < count; i++) {
@@ -175,8 +272,11 @@ void outliers_make_parts(struct finder *f) {
       continue;
     }
     struct outlier_part *part = &outliers->parts[outliers->part_count++];
-    *part = (struct outlier_part){
-        .host = first->host, .change = first->change, .least = first->least, .blocks = ""};
+    *part = (struct outlier_part){.host = first->host,
+                                  .environment = first->environment,
+                                  .change = first->change,
+                                  .least = first->least,
+                                  .blocks = ""};
     bool merged = false;
     for (size_t j = i; j < count; j++) {
       const struct outlier_verdict *verdict = &outliers->verdicts[j];
@@ -195,8 +295,13 @@ void outliers_make_parts(struct finder *f) {
     part->name = fleet_part_name(arena, first, merged);
     part->evidence = fleet_evidence(f, first);
     fleet_set_gpus(f, first, part);
-    part->certain =
-        f->options->changes && fleet_is_certain(f, f->hosts[first->environment], part, scratch);
+    slow[fleet_host(f, part)] = true;
+  }
+  if (outliers->is_fleet) {
+    fleet_join_hosts(f);
+  }
+  for (size_t i = 0; i < outliers->part_count && f->options->changes; i++) {
+    outliers->parts[i].certain = fleet_is_certain(f, &outliers->parts[i], slow, scratch);
   }
   if (outliers->part_count > 1) { /* none is NULL */
     qsort(outliers->parts, outliers->part_count, sizeof *outliers->parts, fleet_compare_parts);

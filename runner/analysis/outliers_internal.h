@@ -60,6 +60,7 @@ struct observation {
   double error;        /* the least that it is */
   double margin;       /* relative */
   double fitted_share; /* of a fitted ENTITY_LINK: parameters of the fit per cell */
+  size_t fit_cells;    /* of a fitted ENTITY_GPU: that have its effect, at least 1 */
   size_t cases, slow_cases;
   size_t environment, worst, other;
   double worst_deviation;
@@ -100,6 +101,8 @@ struct finder {
 
 bool path_is_between_gpus(const struct path *path);
 bool result_is_slow(const struct result *result); /* by more than the margin */
+/* What is usual among rates, the median, or among changes (robust_usual_change()). */
+double outliers_usual(const struct finder *f, const double *values, size_t count);
 /* By options.sides. */
 bool outliers_takes_run(const struct finder *f, size_t run);
 bool result_is_chase(const struct measured_case *bench);

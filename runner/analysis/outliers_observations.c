@@ -112,6 +112,7 @@ static void table_add_gpu(struct finder *f, const struct table *table, size_t e)
       table_add_cell(&observation, &table->results[i]);
     }
   }
+  observation.fit_cells = observation.cases;
   observation.noise = 1.2533 * table->noise / sqrt((double)observation.cases);
   observation.error = 1.2533 * table->error / sqrt((double)observation.cases);
   observations_add(f, &observation);
@@ -274,7 +275,7 @@ static void observations_of_hosts(struct finder *f, struct result *results,
   for (size_t h = 0; h < count; h++) {
     scratch[h] = levels[h].level;
   }
-  const double middle = sample_median_in_place(scratch, count);
+  const double middle = outliers_usual(f, scratch, count);
   for (size_t h = 0; h < count; h++) {
     size_t slow_cases = 0;
     for (size_t i = levels[h].first; i < levels[h].last; i++) {
@@ -298,7 +299,7 @@ static void observations_of_many(struct finder *f, struct result *results, size_
   for (size_t i = 0; i < count; i++) {
     scratch[i] = results[i].rate;
   }
-  const double middle = sample_median_in_place(scratch, count);
+  const double middle = outliers_usual(f, scratch, count);
   for (size_t first = 0; first < count;) {
     const size_t last = observations_host_end(results, first, count);
     double level = 0;

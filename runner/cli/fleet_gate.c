@@ -34,31 +34,83 @@ static void fleet_gate_add(struct result_set *rows, const char *node, const char
   result_set_put(rows, row, 2, cell_text(what));
 }
 
-/* Parts that are slow among their peers, over all nodes. */
-static enum status fleet_gate_add_slow(struct command *command, const char *fleet,
-                                       struct result_set *rows, struct error *err) {
-  struct run_list runs;
-  struct outliers *outliers = NULL;
-  const struct outliers_options options = {.latest_only = true, .slow_only = true};
-  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  RETURN_ON_ERROR(selector_find_named_fleet(command->database, fleet, &command->arena, &runs, err));
-  const char **selectors = arena_array(&command->arena, runs.count, sizeof *selectors);
-  for (size_t i = 0; i < runs.count; i++) {
-    selectors[i] = arena_format(&command->arena, "%lld", (long long)runs.runs[i].id);
+static const char **fleet_gate_selectors(struct command *command, const struct run_list *before,
+                                         const struct run_list *runs) {
+  const char **selectors =
+      arena_array(&command->arena, before->count + runs->count, sizeof *selectors);
+  for (size_t i = 0; i < before->count + runs->count; i++) {
+    const struct run_ref *run =
+        i < before->count ? &before->runs[i] : &runs->runs[i - before->count];
+    selectors[i] = arena_format(&command->arena, "%lld", (long long)run->id);
   }
-  RETURN_ON_ERROR(analysis_load(command, selectors, runs.count, err));
-  enum status status = measured_load_errors(command->measured, command->database, err);
-  status = THEN(status, outliers_find(command->measured, &options, &outliers, err));
-  for (size_t i = 0; status == STATUS_OK && i < outliers->part_count; i++) {
+  return selectors;
+}
+
+static bool fleet_gate_has(const struct outliers *outliers, const struct outlier_part *part) {
+  for (size_t i = 0; i < outliers->part_count; i++) {
+    const struct outlier_part *other = &outliers->parts[i];
+    if (strcmp(other->host, part->host) == 0 && (other->gpus & part->gpus) == other->gpus) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* said: parts that have their line already; NULL = these are the first. */
+static void fleet_gate_add_parts(struct command *command, const struct outliers *outliers,
+                                 const struct outliers *said, const char *than,
+                                 struct result_set *rows) {
+  for (size_t i = 0; i < outliers->part_count; i++) {
     const struct outlier_part *part = &outliers->parts[i];
+    if (said != NULL && (!part->certain || fleet_gate_has(said, part))) {
+      continue;
+    }
     fleet_gate_add(rows, part->host, fleet_reason_text(FLEET_SLOW),
-                   arena_format(&command->arena, "%s %.1f %% slower than its peers%s%s%s%s",
-                                part->name, -100 * part->change, part->uuid != NULL ? ", " : "",
+                   arena_format(&command->arena, "%s %.1f %% slower than %s%s%s%s%s", part->name,
+                                -100 * part->change, than, part->uuid != NULL ? ", " : "",
                                 part->uuid != NULL ? part->uuid : "",
                                 part->evidence != NULL ? "; " : "",
                                 part->evidence != NULL ? part->evidence : ""));
   }
-  outliers_free(outliers);
+}
+
+/* Parts that are slow among their peers, over all nodes, and those that became slower since the
+ * fleet before: if most of a fleet did, its peers do not tell. */
+static enum status fleet_gate_add_slow(struct command *command, const char *fleet,
+                                       struct result_set *rows, struct error *err) {
+  struct run_list runs;
+  struct run_list before = {0};
+  struct outliers *now = NULL;
+  struct outliers *changes = NULL;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(selector_find_named_fleet(command->database, fleet, &command->arena, &runs, err));
+  if (fleet == NULL) {
+    RETURN_ON_ERROR(selector_find_fleet(command->database, true, &command->arena, &before, err));
+  }
+  RETURN_ON_ERROR(analysis_load(command, fleet_gate_selectors(command, &before, &runs),
+                                before.count + runs.count, err));
+  struct measured *measured = command->measured;
+  enum side *sides = arena_array(&command->arena, measured->run_count, sizeof *sides);
+  for (size_t i = 0; i < measured->run_count; i++) {
+    sides[i] = measured->runs[i].selector < before.count ? SIDE_A : SIDE_B;
+  }
+  struct outliers_options options = {.latest_only = true, .slow_only = true, .sides = sides};
+  enum status status = measured_load_errors(measured, command->database, err);
+  status = THEN(status, outliers_find(measured, &options, &now, err));
+  if (status == STATUS_OK) {
+    fleet_gate_add_parts(command, now, NULL, "its peers", rows);
+  }
+  options.changes = true;
+  if (status == STATUS_OK && before.count > 0) {
+    status = outliers_find(measured, &options, &changes, err);
+  }
+  if (status == STATUS_OK && changes != NULL) {
+    fleet_gate_add_parts(command, changes, now,
+                         arena_format(&command->arena, "in fleet %s", measured->runs[0].fleet),
+                         rows);
+  }
+  outliers_free(changes);
+  outliers_free(now);
   return status;
 }
 

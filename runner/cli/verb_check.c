@@ -473,7 +473,9 @@ const struct verb VERB_CHECK = {
         "expect --help. Exit codes: 0 no case falls short; 1 a case does, or has failed, crashed, "
         "hung or is corrupt; 3 nothing is known of the machine; 4 a case is too noisy to tell, "
         "for it may be as usual within the interval of its number, with --strict.\n\n"
-        "--fleet prints one line per node and reason. Exit codes: 0 the nodes are well; 1 one is "
+        "--fleet prints one line per node and reason. A node is slow among its peers, or slower "
+        "than in "
+        "the fleet before. Exit codes: 0 the nodes are well; 1 one is "
         "not; 2 there is no "
         "fleet. haul merge --fail-on does the same right after merging.",
     .options = VERB_CHECK_OPTIONS,

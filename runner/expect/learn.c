@@ -259,7 +259,7 @@ static void learn_mark_low(struct arena *arena, const double *values, size_t cou
   for (size_t i = 0; i < count; i++) {
     scores[i] = (struct robust_score){.value = values[i], .margin = MARGIN};
   }
-  robust_score_all(scores, count, 0, 1);
+  robust_score_all(scores, count, 0, 1, false);
   for (size_t i = 0; i < count; i++) {
     low[i] = scores[i].low;
     deviations[i] = scores[i].deviation;

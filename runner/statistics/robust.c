@@ -82,11 +82,13 @@ static double robust_spread_of_others(const struct score_set *set,
 
 static bool robust_score_one(const struct score_set *set, struct robust_score *score) {
   score->deviation = score->value - set->robust.middle;
-  const struct spread robust =
+  struct spread robust =
       robust_combine_spreads(set->robust.spread, MAD_EFFICIENCY * set->robust.df, score);
   struct spread others =
       robust_combine_spreads(robust_spread_of_others(set, score), set->df, score);
   others.value *= sqrt(1 + 1 / ((double)set->count - 1)); /* the others' mean is not exact */
+  robust.value *= 1 + score->stretch;
+  others.value *= 1 + score->stretch;
   score->robust_z = score->deviation / fmin(robust.value, others.value);
   return score->deviation <= log1p(-score->margin) && /* first: quantiles are slow */
          (robust_is_beyond(score->deviation, &robust, set->level) ||
@@ -142,8 +144,21 @@ static struct score_set robust_measure_set(const struct robust_score *scores, si
                             .robust = robust_measure(scratch, kept, skipped)};
 }
 
+static bool robust_is_upper_usual(const struct shape *shape, size_t count, bool from_zero) {
+  return 2 * shape->low_count < count || (from_zero && fabs(shape->high) < fabs(shape->low));
+}
+
+double robust_usual_change(const double *values, size_t count) {
+  double *scratch = sample_values_new(count);
+  const struct shape shape = shape_find(values, count, 0, scratch);
+  const bool two = count >= ROBUST_AGAIN_COUNT && shape.kind == SHAPE_TWO_MODES;
+  free(scratch);
+  return two && robust_is_upper_usual(&shape, count, true) ? shape.high
+                                                           : sample_median(values, count);
+}
+
 /* Marks the lower of two levels, of less than half of the values, which then are not of the set. */
-static bool robust_mark_level(struct robust_score *scores, size_t count) {
+static bool robust_mark_level(struct robust_score *scores, size_t count, bool from_zero) {
   double *values = sample_values_new(2 * count);
   double margin = INFINITY;
   for (size_t i = 0; i < count; i++) {
@@ -151,7 +166,8 @@ static bool robust_mark_level(struct robust_score *scores, size_t count) {
     margin = fmin(margin, -log1p(-scores[i].margin));
   }
   const struct shape shape = shape_find(values, count, 0, values + count);
-  const bool found = shape.kind == SHAPE_TWO_MODES && 2 * shape.low_count < count &&
+  const bool found = shape.kind == SHAPE_TWO_MODES &&
+                     robust_is_upper_usual(&shape, count, from_zero) &&
                      shape.high - shape.low > margin;
   for (size_t i = 0; i < count && found; i++) {
     scores[i].low = scores[i].value < (shape.low + shape.high) / 2;
@@ -160,14 +176,15 @@ static bool robust_mark_level(struct robust_score *scores, size_t count) {
   return found;
 }
 
-void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets) {
+void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets,
+                      bool from_zero) {
   double *scratch = sample_values_new(count);
   size_t lows = 0;
   bool again = count >= ROBUST_COUNT_MIN;
   for (size_t i = 0; i < count; i++) {
     scores[i].low = false;
   }
-  bool marked = count >= ROBUST_AGAIN_COUNT && robust_mark_level(scores, count);
+  bool marked = count >= ROBUST_AGAIN_COUNT && robust_mark_level(scores, count, from_zero);
   while (again) {
     struct score_set set = robust_measure_set(scores, count, fitted, scratch);
     set.level = ROBUST_ALPHA / (2 * (double)count * (double)sets);

@@ -65,15 +65,20 @@ struct robust_score {
   double noise;     /* standard error of the value; 0 = not known */
   double error;     /* what it is at least, as far as is known: of one process, from its trials */
   double margin;    /* relative */
+  double stretch;   /* by how much its tails are longer than those of a normal value; 0.3 = 30 % */
   double deviation; /* out: from the median, ln */
   double robust_z;  /* out: the deviation over the smaller of both spreads */
   bool low;         /* out */
 };
 
 /* fitted: how many of the values a fit could make 0; as many of the smallest deviations are left
- * out of the spread. sets: that share ROBUST_ALPHA, at least 1. Of fewer than ROBUST_COUNT_MIN
- * none is low. */
-void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets);
+ * out of the spread. sets: that share ROBUST_ALPHA, at least 1. from_zero: the values are changes,
+ * so that the lower of two levels is low, however many are there, if the upper one is nearer to 0.
+ * Of fewer than ROBUST_COUNT_MIN none is low. */
+void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets,
+                      bool from_zero);
+/* The middle of such changes: the median, or that of the upper level. */
+double robust_usual_change(const double *values, size_t count);
 /* One value against the only other one: value is their difference. */
 void robust_score_pair(struct robust_score *score);
 

@@ -130,6 +130,17 @@ expect_out '; 3 parts of 3 nodes slower, unlike the other nodes: '
 equal 0 "$(head -n 1 out | grep -c ' same')" 'cases that are the same'
 for node in 2 6 11; do expect_out "^n$(printf %04d $node) became [^:]* slower, unlike most nodes: 28 of 28 cases"; done
 
+begin 'most of a fleet became slower: its peers do not tell, its last time does'
+make_fleet template.db most 10 occasion=1 name=most $(printf 'slow_node=%d:5 ' 1 2 3 4 5 6) || bad 'make_fleet'
+fleet ten 10
+run_ok merge ten.db most
+run check --fleet --db ten.db
+expect_code 1
+equal 6 "$(grep -c '^n00.* slow .* slower than in fleet fleet0$' out)" 'nodes that became slower'
+run check tag:fleet0 tag:most --db ten.db
+expect_code 1
+expect_out '; 6 parts of 6 nodes slower, unlike the other nodes: '
+
 begin 'the page: parts to swap, who is missing, nodes by blocks, what changed since the fleet before'
 make_fleet template.db later 12 missing=5 occasion=1 name=later slow_gpu=3:1:5 shift=device_to_host:4 half_pair=8:0:3
 run_ok merge holes.db later

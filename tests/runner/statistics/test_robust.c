@@ -14,7 +14,7 @@ static void one_low_among_quiet_ones(void **state) {
     for (size_t i = 0; i < count; i++) {
       scores[i] = (struct robust_score){.value = 4 - (i == 1 ? 0.03 : 0), .margin = 0.01};
     }
-    robust_score_all(scores, count, 0, 1);
+    robust_score_all(scores, count, 0, 1, false);
     for (size_t i = 0; i < count; i++) {
       assert_int_equal(scores[i].low, i == 1);
       ASSERT_WITHIN(scores[i].deviation, i == 1 ? -0.03 : 0, 1e-12);
@@ -29,12 +29,12 @@ static void robust_z_is_as_documented(void **state) {
   (void)state;
   struct robust_score scores[4] = {
       {.margin = 0.01}, {.margin = 0.01}, {.margin = 0.01}, {.value = -0.03, .margin = 0.01}};
-  robust_score_all(scores, 4, 0, 1);
+  robust_score_all(scores, 4, 0, 1, false);
   ASSERT_WITHIN(scores[3].robust_z, -15, 1e-6);
   /* With a noise of 0.01 that is known, both are expected, with the weight of eight values; a
    * median absolute deviation of four is worth 0.37 x 3. */
   scores[3].noise = 0.01;
-  robust_score_all(scores, 4, 0, 1);
+  robust_score_all(scores, 4, 0, 1, false);
   ASSERT_WITHIN(scores[3].robust_z, -0.03 / sqrt(8 * (4e-6 + 1e-4) / (8 + 0.37 * 3)), 1e-6);
   assert_false(scores[3].low);
   /* The median of the deviations 0, 0.01, 0.02, 0.03 is 0.015, times 1.4826 and 1.363. */
@@ -52,7 +52,7 @@ static void two_low_ones_do_not_hide_each_other(void **state) {
     scores[i] = (struct robust_score){
         .value = 0.001 * noise_normal(&seed) - (i == 2 || i == 5 ? 0.04 : 0), .margin = 0.01};
   }
-  robust_score_all(scores, 8, 0, 1);
+  robust_score_all(scores, 8, 0, 1, false);
   for (size_t i = 0; i < 8; i++) {
     assert_int_equal(scores[i].low, i == 2 || i == 5);
   }
@@ -71,7 +71,7 @@ static void many_low_ones_do_not_hide_each_other(void **state) {
         scores[i] = (struct robust_score){
             .value = 0.003 * noise_normal(&seed) - (i < lows ? 0.05 : 0), .margin = 0.01};
       }
-      robust_score_all(scores, COUNTS[c], 0, 1);
+      robust_score_all(scores, COUNTS[c], 0, 1, false);
       for (size_t i = 0; i < COUNTS[c]; i++) {
         assert_int_equal(scores[i].low, i < lows);
       }
@@ -91,7 +91,7 @@ static void few_noisy_values_still_tell(void **state) {
                                         .noise = 0.002,
                                         .margin = 0.01};
     }
-    robust_score_all(scores, 4, 0, 1);
+    robust_score_all(scores, 4, 0, 1, false);
     found += scores[0].low;
   }
   assert_true((double)found / SETS > 0.99);
@@ -103,7 +103,7 @@ static void what_is_less_than_the_margin_is_not_low(void **state) {
   for (size_t i = 0; i < 8; i++) {
     scores[i] = (struct robust_score){.value = i == 0 ? -0.025 : 0, .margin = 0.03};
   }
-  robust_score_all(scores, 8, 0, 1);
+  robust_score_all(scores, 8, 0, 1, false);
   assert_false(scores[0].low);
   assert_true(scores[0].robust_z < -10);
 }
@@ -116,7 +116,7 @@ static void fitted_values_do_not_count(void **state) {
     scores[i] =
         (struct robust_score){.value = i < 7 ? 0 : (i % 2 == 0 ? 0.02 : -0.02), .margin = 0.01};
   }
-  robust_score_all(scores, 12, 7, 1);
+  robust_score_all(scores, 12, 7, 1, false);
   for (size_t i = 0; i < 12; i++) {
     assert_false(scores[i].low);
   }
@@ -149,7 +149,7 @@ static void false_positives_are_rare(void **state) {
           scores[i] =
               (struct robust_score){.value = SPREADS[s] * noise_normal(&seed), .margin = 0.01};
         }
-        robust_score_all(scores, COUNTS[c], 0, 1);
+        robust_score_all(scores, COUNTS[c], 0, 1, false);
         for (size_t i = 0; i < COUNTS[c]; i++) {
           any = any || scores[i].low;
         }
@@ -293,7 +293,7 @@ static void a_slow_share_is_low_and_nothing_else(void **state) {
           scores[i] = (struct robust_score){
               .value = 0.005 * noise_normal(&seed) + (i < slow ? log(0.95) : 0), .margin = 0.02};
         }
-        robust_score_all(scores, COUNTS[c], 0, 4);
+        robust_score_all(scores, COUNTS[c], 0, 4, false);
         for (size_t i = 0; i < COUNTS[c]; i++) {
           wrong += scores[i].low != (i < slow);
         }

@@ -1,0 +1,197 @@
+/* simulate_fleet.c [DRAWS] [NODES...] - how often are the slow nodes of a fleet named, and nothing
+ * else? Fleets are simulated, outliers_find() judges them: their rates (outliers), or how these
+ * changed from one occasion to the next (diff, check). Seeded: the same table everywhere.
+ *
+ * A node has four GPUs: copies to and from the host, between GPUs and within one, 24 cases in five
+ * processes. Nodes differ by 0.3 %, so do their GPUs, paths by 0.2 %; of one occasion a node by
+ * 0.1 %, a process by 0.1 %, a result by 0.15 %: as make_fleet.c. 60 draws, and fleets of 10, 52,
+ * 60 and 100 nodes, unless given.
+ *
+ * More than half are slow only where changes are judged: of rates nothing tells which half is.
+ *
+ * Columns: named = share of the draws in which every slow node is named as a whole, and nothing
+ * else; false = share of those in which something else is. Ends with 1 where less than 95 % are
+ * right, or more than 5 % of sound fleets have anything named; chance is allowed for: two standard
+ * errors. */
+#include "runner/analysis/outliers.h"
+#include "tests/benchmarks/generator.h"
+#include "tests/runner/analysis/made.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLEET_GPUS = MADE_GPUS, FLEET_PROCESSES = 5, FLEET_SIDES = 2, NODES_MAX = 1000 };
+enum { FLEET_CASES = 3 * FLEET_GPUS + FLEET_GPUS * (FLEET_GPUS - 1) };
+
+/* Relative standard deviations. */
+static const double NODE_SD = 0.003, GPU_SD = 0.003, PATH_SD = 0.002, NOW_SD = 0.001,
+                    PROCESS_SD = 0.001, RESULT_SD = 0.0015;
+
+struct fleet {
+  size_t nodes, slow;
+  double loss; /* of the slow ones, which are the first */
+  bool changes;
+};
+
+struct fleet_case {
+  const char *block;
+  int from, to; /* GPUs; -1 = the host */
+};
+
+static size_t fleet_list_cases(struct fleet_case cases[FLEET_CASES]) {
+  size_t count = 0;
+  for (int i = 0; i < FLEET_GPUS; i++) {
+    cases[count++] = (struct fleet_case){"down", i, -1};
+    cases[count++] = (struct fleet_case){"up", -1, i};
+    for (int j = 0; j < FLEET_GPUS; j++) {
+      cases[count++] = (struct fleet_case){i == j ? "local" : "peer", i, j};
+    }
+  }
+  return count;
+}
+
+static void fleet_add_case(struct measured *m, const struct fleet_case *c) {
+  const size_t bench = made_case(m, arena_format(&m->arena, "%s%d.%d", c->block, c->from, c->to),
+                                 c->block, c->from >= 0 ? c->from : c->to, UINT64_C(64) << 20);
+  m->cases[bench].definition = arena_format(
+      &m->arena, "{\"block\":\"%s\",\"index\":%d,\"index\":%d}", c->block, c->from, c->to);
+  made_flow(m, bench,
+            (struct measured_flow){.source_is_gpu = c->from >= 0,
+                                   .source = c->from >= 0 ? c->from : 0,
+                                   .source_memory = c->from >= 0 ? "device" : "pinned",
+                                   .target_is_gpu = c->to >= 0,
+                                   .target = c->to >= 0 ? c->to : 0,
+                                   .target_memory = c->to >= 0 ? "device" : "pinned"});
+}
+
+static struct measured *fleet_make(const struct fleet *fleet, enum side *sides,
+                                   struct generator *g) {
+  static double node[NODES_MAX], gpu[NODES_MAX][FLEET_GPUS];
+  static double now[FLEET_SIDES][NODES_MAX][FLEET_PROCESSES];
+  struct fleet_case cases[FLEET_CASES];
+  struct measured *m = measured_new();
+  const size_t count = fleet_list_cases(cases);
+  const size_t occasions = fleet->changes ? 2 : 1;
+  for (size_t n = 0; n < fleet->nodes; n++) {
+    const size_t at = made_environment(m, arena_format(&m->arena, "n%04zu", n), "580.1", false);
+    node[n] = NODE_SD * normal(g);
+    for (size_t i = 0; i < FLEET_GPUS; i++) {
+      gpu[n][i] = GPU_SD * normal(g);
+    }
+    for (size_t o = 0; o < occasions; o++) {
+      const double of_node = NOW_SD * normal(g);
+      sides[made_run(m, at)] = o + 1 == occasions ? SIDE_B : SIDE_A;
+      for (size_t p = 0; p < FLEET_PROCESSES; p++) {
+        now[o][n][p] = of_node + PROCESS_SD * normal(g);
+      }
+    }
+  }
+  for (size_t i = 0; i < count; i++) {
+    fleet_add_case(m, &cases[i]);
+    for (size_t n = 0; n < fleet->nodes; n++) {
+      const double path =
+          PATH_SD * normal(g) + node[n] + (cases[i].from >= 0 ? gpu[n][cases[i].from] : 0) +
+          (cases[i].to >= 0 && cases[i].to != cases[i].from ? gpu[n][cases[i].to] : 0);
+      for (size_t o = 0; o < occasions; o++) {
+        const double loss = n < fleet->slow && o + 1 == occasions ? -log1p(-fleet->loss) : 0;
+        for (size_t p = 0; p < FLEET_PROCESSES; p++) {
+          made_median(m, (struct measured_median){
+                             .run = (uint32_t)(occasions * n + o),
+                             .bench = (uint32_t)i,
+                             .process = (int64_t)(1 + p + FLEET_PROCESSES * (occasions * n + o)),
+                             .error = 0.0005,
+                             .status = CASE_OK,
+                             .ns = exp(14 + path + loss + now[o][n][p] + RESULT_SD * normal(g))});
+        }
+      }
+    }
+  }
+  return m;
+}
+
+/* Whether all slow nodes are named; *others: and how many parts are none of them. */
+static bool fleet_judge(const struct fleet *fleet, const struct measured *m, const enum side *sides,
+                        size_t *others) {
+  static bool named[NODES_MAX];
+  const struct outliers_options options = {
+      .slow_only = true, .sides = fleet->changes ? sides : NULL, .changes = fleet->changes};
+  struct outliers *outliers = NULL;
+  struct error err = {0};
+  size_t right = 0;
+  *others = 0;
+  memset(named, 0, sizeof named);
+  if (outliers_find(m, &options, &outliers, &err) != STATUS_OK) {
+    abort();
+  }
+  for (size_t i = 0; i < outliers->part_count; i++) {
+    const struct outlier_part *part = &outliers->parts[i];
+    const size_t n = strtoul(part->host + 1, NULL, 10);
+    const bool is_right = part->gpus == 0 && n < fleet->slow && !named[n];
+    if (fleet->changes && !part->certain) {
+      continue; /* provisional: check does not fail on it */
+    }
+    right += is_right;
+    *others += !is_right;
+    named[n] = named[n] || is_right;
+  }
+  outliers_free(outliers);
+  return right == fleet->slow;
+}
+
+static bool fleet_row(const struct fleet *fleet, size_t draws, struct generator *g) {
+  static enum side sides[FLEET_SIDES * NODES_MAX];
+  size_t right = 0;
+  size_t false_ones = 0;
+  for (size_t d = 0; d < draws; d++) {
+    size_t others = 0;
+    struct measured *m = fleet_make(fleet, sides, g);
+    const bool all = fleet_judge(fleet, m, sides, &others);
+    right += all && others == 0;
+    false_ones += others > 0;
+    measured_free(m);
+  }
+  const double error = 2 * sqrt(0.05 * 0.95 / (double)draws);
+  const double named = (double)right / (double)draws;
+  const double wrong = (double)false_ones / (double)draws;
+  const bool fine = named >= 0.95 - error && wrong <= 0.05 + error;
+  (void)printf("| %5zu | %-7s | %5zu | %4.0f | %5.1f | %5.1f |%s\n", fleet->nodes,
+               fleet->changes ? "changes" : "rates", fleet->slow, 100 * fleet->loss, 100 * named,
+               100 * wrong, fine ? "" : " BROKEN");
+  return fine;
+}
+
+int main(int argc, char **argv) {
+  static const size_t USUAL[] = {10, 52, 60, 100};
+  static const double LOSSES[] = {0.03, 0.05, 0.1};
+  static const double SHARES[] = {0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8};
+  const size_t draws = argc > 1 ? strtoul(argv[1], NULL, 10) : 60;
+  const size_t sizes = argc > 2 ? (size_t)argc - 2 : sizeof USUAL / sizeof *USUAL;
+  bool fine = true;
+  struct generator g;
+  (void)printf("| nodes | of      |  slow | by %% | named | false |\n"
+               "|------:|---------|------:|-----:|------:|------:|\n");
+  for (size_t s = 0; s < sizes; s++) {
+    struct fleet fleet = {.nodes = argc > 2 ? strtoul(argv[s + 2], NULL, 10) : USUAL[s]};
+    if (fleet.nodes < 1 || fleet.nodes > NODES_MAX || draws < 1) {
+      (void)fprintf(stderr, "usage: simulate_fleet [DRAWS] [NODES...]\n");
+      return 2;
+    }
+    for (size_t changes = 0; changes < 2; changes++) {
+      size_t last = SIZE_MAX;
+      for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {
+        fleet.changes = changes == 1;
+        fleet.slow = (size_t)ceil(SHARES[i] * (double)fleet.nodes - 1e-9);
+        for (size_t l = 0; l < (fleet.slow > 0 ? 3 : 1) && fleet.slow != last &&
+                           (fleet.changes || 2 * fleet.slow < fleet.nodes);
+             l++) {
+          fleet.loss = fleet.slow > 0 ? LOSSES[l] : 0;
+          generator_seed(&g, 1000 * fleet.nodes + 10 * fleet.slow + 2 * l + changes);
+          fine = fleet_row(&fleet, draws, &g) && fine;
+        }
+        last = fleet.slow;
+      }
+    }
+  }
+  return fine ? 0 : 1;
+}
