@@ -324,12 +324,10 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
   struct arena *arena = &request->filter.arena;
   const unsigned *alone = result->comparison->needed_alone;
   const bool both = (alone[SIDE_A] > 0) == (alone[SIDE_B] > 0);
-  strbuf_printf(text,
-                "; haul run --decide measures them alone until they are decided, with the error "
-                "rates of one diff%s:",
+  strbuf_printf(text, ". To decide them%s:",
                 !both               ? ""
                 : alone[SIDE_A] > 0 ? ", on either side"
-                                    : ", on each side in turn");
+                                    : ", on both sides in turn");
   for (size_t s = SIDES; s-- > 0;) {
     const size_t other = s == SIDE_A ? SIDE_B : SIDE_A;
     if (help[s].imported || (!both && alone[s] == 0)) {

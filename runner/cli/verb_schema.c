@@ -259,7 +259,7 @@ const struct verb VERB_SCHEMA = {
     .name = "schema",
     .group = VERBS_MEASURE,
     .arguments = "scenario|results|datasette|VERB",
-    .summary = "print the JSON Schema of scenarios or of a verb's JSON, or describe the database",
+    .summary = "print the JSON Schema of scenarios or of a verb, or the database's",
     .doc =
         "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the keys of "
         "a scenario: haul schema scenario > scenario.schema.json beside it, and as its first "

@@ -241,6 +241,16 @@ static bool layout_is_unanswered(const struct fact_difference *fact, size_t side
   return fact->values[side] == NULL && fact->values[1 - side] != NULL;
 }
 
+/* The branch of a driver follows from its version. */
+static bool layout_is_implied(const struct comparison *comparison,
+                              const struct fact_difference *fact) {
+  bool version = false;
+  for (size_t i = 0; i < comparison->fact_count; i++) {
+    version = version || strcmp(comparison->facts[i].name, "driver_version") == 0;
+  }
+  return version && strcmp(fact->name, "driver_branch") == 0;
+}
+
 /* An import, or another version of haul, knows nothing of most facts: one line says so. */
 static void layout_set_facts(struct diff_layout *layout, const struct comparison *comparison,
                              bool all) {
@@ -262,7 +272,7 @@ static void layout_set_facts(struct diff_layout *layout, const struct comparison
   }
   for (size_t i = 0; i < comparison->fact_count; i++) {
     const struct fact_difference *fact = &comparison->facts[i];
-    bool folded = false;
+    bool folded = !all && layout_is_implied(comparison, fact);
     for (size_t s = 0; s < SIDES; s++) {
       folded = folded || (layout->unanswered[s] != NULL && layout_is_unanswered(fact, s));
     }

@@ -100,18 +100,16 @@ static enum status run_show_times(struct query *query, const struct common_optio
   return status;
 }
 
-/* Commands to go on with. */
+/* Commands to go on with, one to a line. */
 static void run_show_next(const struct run_shown *shown) {
   const struct common_options *common = shown->request->common;
   struct arena arena = {0};
-  const size_t bad = shown->counts[CASE_FAILED] + shown->counts[CASE_CRASHED] +
-                     shown->counts[CASE_HUNG] + shown->counts[CASE_CORRUPT];
   const char *db = console_db_option(common, &arena);
   if (shown->counts[CASE_OK] > 0) {
     run_show_queries(common, shown->plan->scenario->name);
     say_note(common, "next: haul report run.html%s", db);
   }
-  if (bad > 0) {
+  if (shown->done > shown->counts[CASE_SKIPPED]) {
     say_note(common, "next: haul explain%s", db);
   }
   arena_fini(&arena);
@@ -174,10 +172,10 @@ int run_show(const struct run_shown *shown) {
     return worse(fail(common, &err), EXIT_NOT_MEASURED);
   }
   run_show_skipped(common, plan);
-  run_show_next(shown);
   run_describe_counts(shown, counts, sizeof counts);
   say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)shown->number,
            shown->uuid, plan->scenario->name,
            request->shard != NULL ? shard_path(request->shard) : shown->database);
+  run_show_next(shown);
   return EXIT_DONE;
 }

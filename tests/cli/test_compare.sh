@@ -107,7 +107,7 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional, as each side is one run$'
 expect_out '2 regressed\?'
 expect_err '2 provisional: .*--fail-on suspect'
-expect_err '^haul: [0-9]+ cases are (undecided or )?provisional with so few runs; haul run --decide measures them alone .*, on each side in turn:$'
+expect_err '^haul: [0-9]+ cases are (undecided or )?provisional with so few runs. To decide them, on both sides in turn:$'
 expect_err 'A \(driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on suspect
@@ -348,7 +348,7 @@ on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Judged by run, each the mean of its processes$'
 reject_out 'One run each'
-expect_err '(undecided|provisional) with so few runs; haul run --decide measures them alone'
+expect_err '(undecided|provisional) with so few runs. To decide them'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 
 begin 'advice says that databases of two hosts are merged'

@@ -45,6 +45,7 @@ END
 
 begin 'each direction is a matrix or a table of its own'
 run_ok run layout.toml --db r.db
+run_ok show latest --db r.db
 equal 1 "$(grep -c '^GB/s from row to column$' "$scratch/out")" 'matrices one way'
 equal 1 "$(grep -c '^both ways, total GB/s between row and column$' "$scratch/out")" 'both ways'
 expect_out '^GB/s from numa0:pinned to column$'

@@ -101,7 +101,8 @@ struct result_block {
   const char *name;
   struct run_row **rows;
   size_t count, capacity;
-  size_t shown; /* rows that are not skipped */
+  size_t shown;  /* rows that are not skipped */
+  bool is_brief; /* the rows are few, and are shown as a table */
 };
 
 struct result_remarks;
@@ -244,6 +245,8 @@ void result_remarks_add(struct result_remarks *remarks, const struct run_row *ro
 void result_remarks_settle(struct result_remarks *remarks);
 /* "a", "a,c" in the order of the notes; "" = none. In the arena. */
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row);
+/* Rows with a mark. */
+size_t result_remarks_count(const struct result_remarks *remarks);
 /* Each note once, with the number of its cases. */
 void result_remarks_print(const struct result_remarks *remarks, struct document *document);
 
@@ -251,8 +254,9 @@ void result_remarks_print(const struct result_remarks *remarks, struct document 
 
 /* Blocks whose places agree keep one row, which stands for all of them. */
 void result_brief_block(struct arena *arena, struct result_block *block);
-/* The best rate of each kind of path, the latencies, and how many cases went wrong: at most six
- * lines. Nothing where no case has a place. */
-void result_brief_answer(const struct run_rows *rows, struct document *document);
+/* The best rate of each kind of path, the latencies, and how many cases have a note: at most five
+ * lines. Nothing where no case has a place. remarks: NULL = notes are not counted. */
+void result_brief_answer(const struct run_rows *rows, const struct result_remarks *remarks,
+                         struct document *document);
 
 #endif

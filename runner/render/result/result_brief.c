@@ -10,6 +10,9 @@
 
 static const double ALIKE_PERCENT = 2;
 
+/* Of a block; with more, a grid or a matrix says more. */
+enum { BRIEF_ROWS_MAX = 4 };
+
 /* ---- blocks whose places agree ---- */
 
 static bool brief_equal(double a, double b) {
@@ -123,45 +126,105 @@ static const char *brief_figures(struct arena *arena, const struct run_row *leas
   return strcmp(from, to) == 0 ? arena_strdup(arena, from) : arena_format(arena, "%s-%s", from, to);
 }
 
-void result_brief_block(struct arena *arena, struct result_block *block) {
+/* Cases of a block that differ by their places alone. */
+struct brief_group {
+  struct run_row **rows;
+  size_t count, capacity;
+};
+
+/* Nothing has to be said of one in particular, and the rates are within ALIKE_PERCENT. */
+static bool brief_group_agrees(const struct brief_group *group) {
+  double least = INFINITY;
+  double greatest = 0;
+  for (size_t i = 0; i < group->count; i++) {
+    if (!brief_is_plain(group->rows[i])) {
+      return false;
+    }
+    least = fmin(least, brief_figure(group->rows[i]));
+    greatest = fmax(greatest, brief_figure(group->rows[i]));
+  }
+  return greatest <= least * (1 + ALIKE_PERCENT / 100);
+}
+
+/* One row in place of them all. */
+static struct run_row *brief_group_row(struct arena *arena, const struct brief_group *group) {
+  struct run_row *all = arena_array(arena, 1, sizeof *all);
+  const struct run_row *least = group->rows[0];
+  const struct run_row *greatest = group->rows[0];
+  *all = *group->rows[0];
+  for (size_t i = 1; i < group->count; i++) {
+    const struct run_row *row = group->rows[i];
+    least = brief_figure(row) < brief_figure(least) ? row : least;
+    greatest = brief_figure(row) > brief_figure(greatest) ? row : greatest;
+    all->percent_of_peak = fmin(all->percent_of_peak, row->percent_of_peak);
+    if (result_spread(row) > result_spread(all)) {
+      all->low_ns = row->low_ns;
+      all->high_ns = row->high_ns;
+      all->median_ns = row->median_ns;
+    }
+  }
+  const struct result_block shown = {.rows = group->rows, .count = group->count};
+  all->path = brief_path(arena, &shown);
+  all->figure = brief_figures(arena, least, greatest);
+  all->alike = (const struct run_row *const *)group->rows;
+  all->alike_count = group->count;
+  return all;
+}
+
+/* A table of rows has the size and the memory in columns of their own, and places in the path. */
+static void brief_drop_axes(struct arena *arena, struct run_row *row) {
+  struct result_axis *swept = arena_array(arena, row->swept_count, sizeof *swept);
   size_t count = 0;
-  struct run_row **rows = arena_array(arena, block->count, sizeof(struct run_row *));
-  const struct run_row *least = NULL;
-  const struct run_row *greatest = NULL;
+  for (size_t i = 0; i < row->swept_count; i++) {
+    if (!result_axis_is_place(row->swept[i].key) && !result_axis_is_size(row->swept[i].key)) {
+      swept[count++] = row->swept[i];
+    }
+  }
+  row->swept = swept;
+  row->swept_count = count;
+}
+
+void result_brief_block(struct arena *arena, struct result_block *block) {
+  struct brief_group groups[BRIEF_ROWS_MAX] = {0};
+  size_t count = 0;
+  size_t shown = 0;
   for (size_t i = 0; i < block->count; i++) {
     struct run_row *row = block->rows[i];
     if (!result_row_shown(row)) {
       continue;
     }
-    if (!brief_is_plain(row) || (count > 0 && !brief_are_alike(rows[0], row))) {
+    size_t at = 0;
+    while (at < count && !brief_are_alike(groups[at].rows[0], row)) {
+      at++;
+    }
+    if (at == BRIEF_ROWS_MAX) {
       return;
     }
-    least = least == NULL || brief_figure(row) < brief_figure(least) ? row : least;
-    greatest = greatest == NULL || brief_figure(row) > brief_figure(greatest) ? row : greatest;
-    rows[count++] = row;
+    count = at == count ? count + 1 : count;
+    struct brief_group *group = &groups[at];
+    group->rows = arena_grow(arena, group->rows, group->count, &group->capacity, sizeof row);
+    group->rows[group->count++] = row;
+    shown++;
   }
-  if (count < 2 || brief_figure(greatest) > brief_figure(least) * (1 + ALIKE_PERCENT / 100)) {
-    return;
-  }
-  struct run_row *all = arena_array(arena, 1, sizeof *all);
-  *all = *rows[0];
-  for (size_t i = 1; i < count; i++) {
-    all->percent_of_peak = fmin(all->percent_of_peak, rows[i]->percent_of_peak);
-    if (result_spread(rows[i]) > result_spread(all)) {
-      all->low_ns = rows[i]->low_ns;
-      all->high_ns = rows[i]->high_ns;
-      all->median_ns = rows[i]->median_ns;
+  for (size_t i = 0; i < count; i++) {
+    if (groups[i].count > 1 && !brief_group_agrees(&groups[i])) {
+      return;
     }
   }
-  const struct result_block shown = {block->name, rows, count, count, count};
-  all->path = brief_path(arena, &shown);
-  all->figure = brief_figures(arena, least, greatest);
-  all->swept_count = 0;
-  all->alike = (const struct run_row *const *)rows;
-  all->alike_count = count;
-  block->rows = arena_array(arena, 1, sizeof(struct run_row *));
-  block->rows[0] = all;
-  block->count = block->shown = block->capacity = 1;
+  if (shown < 2) {
+    return;
+  }
+  block->rows = arena_array(arena, count, sizeof(struct run_row *));
+  block->count = block->shown = block->capacity = count;
+  block->is_brief = true;
+  for (size_t i = 0; i < count; i++) {
+    struct run_row *row = groups[i].rows[0];
+    if (groups[i].count > 1) {
+      row = brief_group_row(arena, &groups[i]);
+    }
+    brief_drop_axes(arena, row);
+    block->rows[i] = row;
+  }
 }
 
 /* ---- the answer ---- */
@@ -260,7 +323,17 @@ static const char *answer_text(struct arena *arena, const struct answer_pairs *p
                       strcmp(worst->source, worst->target) == 0 ? "" : worst->target);
 }
 
-void result_brief_answer(const struct run_rows *rows, struct document *document) {
+static void answer_say(struct document *document, struct arena *arena, bool *said, const char *what,
+                       const char *text) {
+  if (!*said) {
+    document_gap(document);
+  }
+  *said = true;
+  document_put(document, arena_format(arena, "%-13s ", what), text);
+}
+
+void result_brief_answer(const struct run_rows *rows, const struct result_remarks *remarks,
+                         struct document *document) {
   struct arena arena = {0};
   struct answer_pairs rates[answer_count] = {0};
   struct answer_pairs latencies[answer_count] = {0};
@@ -270,25 +343,28 @@ void result_brief_answer(const struct run_rows *rows, struct document *document)
   bool said = false;
   const char *latency = "";
   for (unsigned i = 0; i < answer_count; i++) {
+    const bool is_back = i == ANSWER_DOWN && rates[ANSWER_UP].count > 0; /* said with the other */
     if (latencies[i].count > 0) {
       latency = arena_format(&arena, "%s%s%s %s", latency, latency[0] != '\0' ? "; " : "",
                              answer_text(&arena, &latencies[i], "ns", true), ANSWERS[i].latency);
     }
     /* What copies within the host reach is an answer where there is no GPU. */
-    if (rates[i].count > 0 && (i != ANSWER_HOST || !said)) {
-      if (!said) {
-        document_gap(document);
+    if (rates[i].count > 0 && !is_back && (i != ANSWER_HOST || !said)) {
+      const char *text = answer_text(&arena, &rates[i], "GB/s", false);
+      if (i == ANSWER_UP && rates[ANSWER_DOWN].count > 0) {
+        text = arena_format(&arena, "%s; back %s", text,
+                            answer_text(&arena, &rates[ANSWER_DOWN], "GB/s", false));
       }
-      said = true;
-      document_put(document, arena_format(&arena, "%-13s ", ANSWERS[i].rate),
-                   answer_text(&arena, &rates[i], "GB/s", false));
+      answer_say(document, &arena, &said, ANSWERS[i].rate, text);
     }
   }
   if (latency[0] != '\0') {
-    if (!said) {
-      document_gap(document);
-    }
-    document_put(document, arena_format(&arena, "%-13s ", "Latency"), latency);
+    answer_say(document, &arena, &said, "Latency", latency);
+  }
+  const size_t noted = remarks != NULL ? result_remarks_count(remarks) : 0;
+  if (said && noted > 0) {
+    answer_say(document, &arena, &said, "With a note",
+               arena_format(&arena, "%zu of %zu cases", noted, remarks->count));
   }
   arena_fini(&arena);
 }

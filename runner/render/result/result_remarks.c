@@ -378,6 +378,14 @@ const char *result_remarks_mark(const struct result_remarks *remarks, const stru
   return text;
 }
 
+size_t result_remarks_count(const struct result_remarks *remarks) {
+  size_t count = 0;
+  for (size_t i = 0; i < remarks->count; i++) {
+    count += result_remarks_mark(remarks, remarks->rows[i])[0] != '\0';
+  }
+  return count;
+}
+
 void result_remarks_print(const struct result_remarks *remarks, struct document *document) {
   if (remarks->note_count > 0) {
     document_section(document, NULL);

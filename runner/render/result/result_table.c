@@ -37,6 +37,9 @@ static const struct column columns[] = {
 /* What is left out first where the terminal is too narrow. */
 static const char CASE_TABLE_NARROW[] = "expected,+/- %,% of peak,cycles/hop,cycles/op";
 
+/* A terminal that has room for names of blocks; of a path that is not wrapped. */
+enum { WIDTH_OF_BLOCKS = 100, PATH_WIDTH = 36 };
+
 struct case_table {
   struct arena *arena;
   struct result_set set;
@@ -301,6 +304,25 @@ static const char *case_table_peaks(const struct case_table *table) {
   return text;
 }
 
+/* Whether path and size name each row of several blocks, so that a narrow terminal can do without
+ * their names. */
+static bool case_table_is_told_by_path(const struct case_table *table) {
+  for (size_t i = 0; i < table->set.row_count; i++) {
+    const struct run_row *row = table->rows[i];
+    if (row == NULL || row->alike_count == 0) {
+      return false;
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (strcmp(row->path, table->rows[k]->path) == 0 &&
+          !(row->size_bytes < table->rows[k]->size_bytes ||
+            row->size_bytes > table->rows[k]->size_bytes)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 void result_print_table(struct result_page *page, const struct result_block *blocks,
                         size_t block_count) {
   struct case_table table = {.arena = &page->arena};
@@ -333,8 +355,14 @@ void result_print_table(struct result_page *page, const struct result_block *blo
     result_set_clear_column(&table.set, COLUMN_SIZE);
   }
   case_table_put_remarks(&table, page->remarks);
-  document_put_table(page->document, &table.set,
-                     &(struct document_table){.narrow = CASE_TABLE_NARROW});
+  const unsigned width = page->document->options.width;
+  struct document_table how = {.narrow = CASE_TABLE_NARROW};
+  if (shown_blocks > 1 && width > 0 && width < WIDTH_OF_BLOCKS &&
+      case_table_is_told_by_path(&table)) {
+    result_set_clear_column(&table.set, COLUMN_BLOCK);
+    how.listed_min = PATH_WIDTH;
+  }
+  document_put_table(page->document, &table.set, &how);
   if (document_shows(page->document, COLUMN_PEAK)) {
     document_summary(page->document, case_table_peaks(&table));
   }

@@ -295,12 +295,17 @@ static const char *block_unit(const struct result_block *block) {
                                                                                   : row->kind;
 }
 
-/* Neighbours that are tables of one case each share one. */
+static bool block_shares(const struct result_block *block) {
+  return block->shown <= 1 || block->is_brief;
+}
+
+/* Neighbours that are tables of one case each, or brief, share one. */
 static size_t blocks_sharing(const struct blocks *blocks, size_t first) {
   const char *unit = block_unit(&blocks->items[first]);
   size_t next = first + 1;
-  while (blocks->items[first].shown == 1 && next < blocks->count &&
-         blocks->items[next].shown <= 1 && strcmp(block_unit(&blocks->items[next]), unit) == 0) {
+  while (block_shares(&blocks->items[first]) && next < blocks->count &&
+         block_shares(&blocks->items[next]) &&
+         strcmp(block_unit(&blocks->items[next]), unit) == 0) {
     next++;
   }
   return next;
@@ -345,7 +350,11 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
     if (options->brief) {
       result_brief_block(&arena, &blocks.items[i]);
     }
-    result_layout_find(&page.arena, &blocks.items[i], flows != NULL, &layouts[i]);
+    if (blocks.items[i].is_brief) {
+      layouts[i] = (struct result_layout){.shape = RESULT_TABLE};
+    } else {
+      result_layout_find(&page.arena, &blocks.items[i], flows != NULL, &layouts[i]);
+    }
     blocks_remark(&remarks, &blocks.items[i], layouts[i].shape == RESULT_TABLE);
   }
   result_remarks_settle(&remarks);
@@ -355,7 +364,7 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
   }
   result_remarks_print(&remarks, document);
   if (options->answer) {
-    result_brief_answer(&rows, document);
+    result_brief_answer(&rows, &remarks, document);
   }
   arena_fini(&page.arena);
   arena_fini(&arena);
@@ -363,5 +372,5 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
 
 void run_result_answer(const struct result_set *cases, struct document *document) {
   const struct run_rows rows = run_rows_of(cases);
-  result_brief_answer(&rows, document);
+  result_brief_answer(&rows, NULL, document);
 }

@@ -41,12 +41,30 @@ static void places_that_agree_are_one_line(void **state) {
                    "a  odd\n"
                    "b  2 cases: Duplicate of another case, measured once.\n"
                    "\n"
-                   "Host to GPU   55.00-55.5 GB/s\n"
-                   "GPU to host   54.00 GB/s\n"
-                   "GPU to GPU    300.0 GB/s\n");
+                   "Host to GPU   55.00-55.5 GB/s; back 54.00 GB/s\n"
+                   "GPU to GPU    300.0 GB/s\n"
+                   "With a note   3 of 8 cases\n");
 }
 
 #define PLACES(from, to) .path = from "-" to, .source = from, .target = to
+
+/* Up to four sizes and kinds of memory are rows of the table that neighbours share. */
+static void a_line_stands_for_each_size(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "up", PLACES("numa0", "gpu0"), .gbps = 20, .size_bytes = 4096},
+      {.block = "up", PLACES("numa0", "gpu1"), .gbps = 20, .size_bytes = 4096},
+      {.block = "up", PLACES("numa0", "gpu0"), .gbps = 55, .size_bytes = 64 << 20},
+      {.block = "up", PLACES("numa0", "gpu1"), .gbps = 55, .size_bytes = 64 << 20},
+      {.block = "down", SAID_DOWN(0), .gbps = 54},
+  };
+  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+                   "block  path                     size   GB/s  +/- %  % of peak\n"
+                   "up     numa0-gpu0..1, 2 cases   4KiB  20.00   0.05        5.0\n"
+                   "up     numa0-gpu0..1, 2 cases  64MiB  55.00   0.05       13.8\n"
+                   "down   gpu0-numa0:pinned        4KiB  54.00   0.05       13.5\n"
+                   "% of peak: nvlink raw, 400.0 GB/s\n");
+}
 
 /* Of each kind of path what its pairs reach: the best of large copies, the slowest pair named. */
 static void the_answer_stands_at_the_end(void **state) {
@@ -97,12 +115,14 @@ static void the_answer_stands_at_the_end(void **state) {
                    "\n"
                    "Host to GPU   50.00 GB/s\n"
                    "GPU to GPU    250.0-300.0 GB/s; lowest: gpu1 to gpu0\n"
-                   "Within a GPU  ~2000 GB/s\n");
+                   "Within a GPU  ~2000 GB/s\n"
+                   "With a note   1 of 9 cases\n");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_that_agree_are_one_line),
+      cmocka_unit_test(a_line_stands_for_each_size),
       cmocka_unit_test(the_answer_stands_at_the_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
