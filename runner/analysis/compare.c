@@ -516,6 +516,9 @@ enum status compare(const struct measured *measured, const enum side *sides,
   compare_set_confounded(measured, sides, made);
   compare_pair_sides(measured, sides, options, made);
   made->input_count = made->row_count;
+  if (options->earlier != NULL) {
+    compare_set_history(measured, options->earlier, made);
+  }
   compare_set_shapes(measured, made);
   made->looks = compare_count_looks(measured, sides, options->diff.looks);
   compare_judge(measured, options, made);

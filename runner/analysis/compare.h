@@ -198,6 +198,7 @@ struct compare_options {
   const char *only;  /* rows to keep once all are judged, as in measured_load(); NULL = all */
   bool any_hardware; /* pair by case_key alone */
   bool one_side;     /* side b may be empty: for a_a_test() of a */
+  const struct measured *earlier; /* runs of the same machines before those; NULL = none */
 };
 
 /* sides[i]: which side run i of measured is on. STATUS_INVALID: a side has no run, or real and

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TAILS_MAX = 250000, PROCESSES_TELL = 3 };
+enum { TAILS_MAX = 250000, PROCESSES_TELL = 3, MACHINES_EARLIER = 8 };
 enum { SPLITS_USUAL = 20, LIST_MAX = 700, VALUES_SHOWN = 8 };
 /* One seed, one result: nobody should be able to try until it looks well. */
 #define A_A_SEED UINT64_C(1)
@@ -301,6 +301,39 @@ static enum status compare_find_alone(struct database *database, struct compare_
   return STATUS_OK;
 }
 
+/* The machines that have one run on either side: what their earlier runs say of how runs differ. Of
+ * more machines than that, each is judged by the others. */
+static enum status compare_load_earlier(struct database *database, const enum side *sides,
+                                        const struct measured *measured, struct measured *earlier,
+                                        struct error *err) {
+  struct arena arena = {0};
+  const uint32_t *first = analysis_equal_environments(measured, false, &arena);
+  unsigned(*runs)[SIDES] = arena_array(&arena, measured->environment_count, sizeof *runs);
+  enum status status = STATUS_OK;
+  size_t machines = 0;
+  int64_t last_ns = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const uint32_t machine = first[measured->runs[i].environment];
+    if (machine != UINT32_MAX) {
+      runs[machine][sides[i]]++;
+      last_ns =
+          measured->runs[i].started_at_ns > last_ns ? measured->runs[i].started_at_ns : last_ns;
+    }
+  }
+  for (size_t i = 0; i < measured->run_count && machines < MACHINES_EARLIER && status == STATUS_OK;
+       i++) {
+    const uint32_t machine = first[measured->runs[i].environment];
+    if (machine != UINT32_MAX && sides[i] == SIDE_B && runs[machine][SIDE_A] == 1 &&
+        runs[machine][SIDE_B] == 1) {
+      status = measured_add_earlier_runs(earlier, database, measured, i, last_ns, err);
+      machines++;
+    }
+  }
+  arena_fini(&arena);
+  return earlier->run_count > 0 ? THEN(status, measured_load(earlier, database, NULL, err))
+                                : status;
+}
+
 static bool compare_any_matches(const struct measured *measured, const char *only) {
   for (size_t i = 0; i < measured->case_count; i++) {
     if (measured_case_matches(&measured->cases[i], only)) {
@@ -313,6 +346,7 @@ static bool compare_any_matches(const struct measured *measured, const char *onl
 enum status compare_runs(struct database *database, struct compare_request *request,
                          struct compare_result *result, struct error *err) {
   enum side *sides = NULL;
+  struct measured *earlier = measured_new();
   *result = (struct compare_result){.measured = measured_new()};
   enum status status = request->by != NULL
                            ? compare_sides_by_fact(database, request, result, &sides, err)
@@ -333,6 +367,12 @@ enum status compare_runs(struct database *database, struct compare_request *requ
   if (status == STATUS_OK) {
     request->compare.only = request->filter.only;
     request->compare.one_side = request->a_a && request->name_count == 1;
+    status = request->compare.one_side
+                 ? STATUS_OK
+                 : compare_load_earlier(database, sides, result->measured, earlier, err);
+    request->compare.earlier = earlier->median_count > 0 ? earlier : NULL;
+  }
+  if (status == STATUS_OK) {
     status = compare(result->measured, sides, &request->compare, &result->comparison, err);
   }
   if (status == STATUS_OK) {

@@ -600,6 +600,29 @@ static void diff_set_share(const struct diff_result *results, size_t count,
                              (shift->change_low > 0 || shift->change_high < 0);
 }
 
+/* Where each side is one run, processes do not tell how runs differ: earlier runs do, of which all
+ * cases may share what they differ by. */
+static void diff_widen_shift(const struct diff_case *cases, size_t count, struct shift *shift) {
+  double variance = 0;
+  double df = INFINITY;
+  size_t known = 0;
+  size_t both = 0;
+  for (size_t i = 0; i < count; i++) {
+    both += diff_has_both_sides(&cases[i]);
+    if (diff_has_both_sides(&cases[i]) && cases[i].run_df > 0) {
+      variance += cases[i].run_variance;
+      df = fmin(df, cases[i].run_df);
+      known++;
+    }
+  }
+  if (known > 0 && known == both) {
+    const struct effect effect = {log1p(shift->change), sqrt(2 * variance / (double)known), df};
+    const struct interval interval = effect_interval(&effect, 0.95);
+    shift->change_low = expm1(interval.low);
+    shift->change_high = expm1(interval.high);
+  }
+}
+
 static struct shift diff_middle_shift(const struct diff_case *cases, size_t count,
                                       struct arena *arena) {
   struct shift_pair *pairs = arena_array(arena, count, sizeof *pairs);
@@ -609,7 +632,9 @@ static struct shift diff_middle_shift(const struct diff_case *cases, size_t coun
       pairs[used++] = (struct shift_pair){cases[i].a, cases[i].b};
     }
   }
-  return shift_estimate(pairs, used);
+  struct shift shift = shift_estimate(pairs, used);
+  diff_widen_shift(cases, count, &shift);
+  return shift;
 }
 
 void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,

@@ -22,6 +22,11 @@ enum status analysis_check_simulated(size_t simulated, size_t count,
  * and verdicts. */
 void compare_pair_sides(const struct measured *measured, const enum side *sides,
                         const struct compare_options *options, struct comparison *comparison);
+/* compare_history.c: of pairs of one run each, how runs of the case on that hardware differ, from
+ * earlier runs, those under one driver compared with each other: run_variance and run_df of the
+ * inputs, and what that changes of confounded and judged. */
+void compare_set_history(const struct measured *measured, const struct measured *earlier,
+                         struct comparison *comparison);
 /* compare_shapes.c: fills the shapes of all sides. */
 void compare_set_shapes(const struct measured *measured, struct comparison *comparison);
 /* compare_groups.c: fills groups, from rows that are judged and in the order of pairing. */

@@ -170,6 +170,12 @@ void measured_free(struct measured *measured);
 /* Add runs with their environments; one that is there already is not added again. */
 enum status measured_add_run(struct measured *measured, struct database *database, int64_t id,
                              struct error *err) CHECK_RESULT;
+/* Adds those runs, measured by haul, of the machine of a run of other that began before that time
+ * and are not in other: the latest MEASURED_EARLIER_MAX, in the order they were started. */
+enum { MEASURED_EARLIER_MAX = 60 };
+enum status measured_add_earlier_runs(struct measured *measured, struct database *database,
+                                      const struct measured *other, size_t run, int64_t before_ns,
+                                      struct error *err) CHECK_RESULT;
 /* Every run, in the order they were started. */
 enum status measured_add_all_runs(struct measured *measured, struct database *database,
                                   struct error *err) CHECK_RESULT;

@@ -1,5 +1,6 @@
 /* measured_runs.c - the runs that are compared, the environments they were made in, and their
  * facts. */
+#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "runner/record/database.h"
 #include "runner/record/measured.h"
@@ -200,6 +201,34 @@ enum status measured_add_run(struct measured *measured, struct database *databas
   enum status status = measured_read_runs(measured, database, id, id, err);
   if (status == STATUS_OK && !measured_has_run(measured, id)) {
     return error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
+  }
+  return status;
+}
+
+enum status measured_add_earlier_runs(struct measured *measured, struct database *database,
+                                      const struct measured *other, size_t run, int64_t before_ns,
+                                      struct error *err) {
+  struct statement statement;
+  struct strbuf ids;
+  int64_t found[MEASURED_EARLIER_MAX];
+  size_t count = 0;
+  const struct measured_environment *environment =
+      &other->environments[other->runs[run].environment];
+  strbuf_init(&ids, MEASURED_LIST_MAX);
+  measured_run_ids(other, &ids);
+  enum status status = statement_prepare(database, "compare/earlier_runs", &statement, err);
+  statement_bind_text(&statement, ":node", environment->node);
+  statement_bind_int(&statement, ":simulated", environment->simulated);
+  statement_bind_int(&statement, ":before_ns", before_ns);
+  statement_bind_text(&statement, ":runs", ids.text);
+  statement_bind_int(&statement, ":most", MEASURED_EARLIER_MAX);
+  while (statement_next(&statement, &status, err)) {
+    found[count++] = sqlite3_column_int64(statement.stmt, 0);
+  }
+  statement_finalize(&statement);
+  strbuf_fini(&ids);
+  while (count > 0 && status == STATUS_OK) {
+    status = measured_add_run(measured, database, found[--count], err);
   }
   return status;
 }

@@ -131,7 +131,7 @@ equal 0 "$(head -n 1 out | grep -c ' same')" 'cases that are the same'
 for node in 2 6 11; do expect_out "^n$(printf %04d $node) became [^:]* slower, unlike most nodes: 28 of 28 cases"; done
 
 begin 'most of a fleet became slower: its peers do not tell, its last time does'
-make_fleet template.db most 10 occasion=1 name=most $(printf 'slow_node=%d:5 ' 1 2 3 4 5 6) || bad 'make_fleet'
+make_fleet template.db most 10 occasion=1 name=most slow_node={1,2,3,4,5,6}:5 || bad 'make_fleet'
 fleet ten 10
 run_ok merge ten.db most
 run check --fleet --db ten.db

@@ -69,6 +69,15 @@ SELECT run, bench_case, 100.0 * traffic_bytes / (101 * (peak_bytes_per_second / 
 FROM plan_case WHERE run IN (SELECT value FROM json_each(:runs))
 ORDER BY run, bench_case;
 
+-- name: earlier_runs
+-- The latest runs of a machine before a time, without some (:runs, a JSON array of ids).
+SELECT r.id
+FROM run r JOIN environment e ON e.id = r.environment
+WHERE coalesce(e.node, e.host_name) = :node AND e.simulated = :simulated AND r.origin = 'measured'
+  AND r.started_at_ns < :before_ns AND r.id NOT IN (SELECT value FROM json_each(:runs))
+ORDER BY r.started_at_ns DESC, r.id DESC
+LIMIT :most;
+
 -- name: run_count
 SELECT count(*) FROM run;
 

@@ -1,0 +1,181 @@
+/* compare_history.c - how runs differ, where each side is one: from earlier runs of the machine. */
+#include "engine/base/strings.h"
+#include "runner/analysis/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many degrees of freedom make a verdict firm (diff.h), and the variance known to a factor of
+ * about two either way. */
+enum { HISTORY_DF_MIN = 3 };
+
+/* One case in one earlier run. */
+struct earlier_run {
+  size_t run; /* in measured.runs of the earlier ones */
+  double sum, squares;
+  unsigned processes;
+  bool used;
+};
+
+struct earlier_runs {
+  const struct measured *measured;
+  size_t *first;            /* median, by case */
+  struct earlier_run *runs; /* of the current case, in the order of ids */
+  size_t count;
+};
+
+static void history_start(struct earlier_runs *earlier, const struct measured *measured,
+                          struct arena *arena) {
+  *earlier = (struct earlier_runs){.measured = measured};
+  earlier->first = arena_array(arena, measured->case_count, sizeof *earlier->first);
+  earlier->runs = arena_array(arena, measured->median_count, sizeof *earlier->runs);
+  for (size_t i = 0; i < measured->case_count; i++) {
+    earlier->first[i] = measured->median_count;
+  }
+  for (size_t i = measured->median_count; i-- > 0;) {
+    earlier->first[measured->medians[i].bench] = i;
+  }
+}
+
+static void history_add(struct earlier_runs *earlier, const struct measured_median *median) {
+  struct earlier_run *last = earlier->count > 0 ? &earlier->runs[earlier->count - 1] : NULL;
+  if (last == NULL || last->run != median->run) {
+    last = &earlier->runs[earlier->count++];
+    *last = (struct earlier_run){.run = median->run};
+  }
+  const double value = log(median->ns);
+  last->sum += value;
+  last->squares += value * value;
+  last->processes++;
+}
+
+/* Takes the results of a case on the same hardware. */
+static void history_take_case(struct earlier_runs *earlier, const char *key, uint64_t hardware) {
+  const struct measured *measured = earlier->measured;
+  size_t low = 0;
+  size_t high = measured->case_count;
+  while (low < high) { /* cases are in the order of their keys */
+    const size_t middle = (low + high) / 2;
+    if (strcmp(measured->cases[middle].key, key) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  earlier->count = 0;
+  for (; low < measured->case_count && strcmp(measured->cases[low].key, key) == 0; low++) {
+    for (size_t i = earlier->first[low];
+         i < measured->median_count && measured->medians[i].bench == low; i++) {
+      const struct measured_median *median = &measured->medians[i];
+      if (measured_counts(median) && measured_hardware(measured, median->run, low) == hardware) {
+        history_add(earlier, median);
+      }
+    }
+  }
+}
+
+/* What is known of the means of runs. */
+struct run_spread {
+  double squares, df;       /* about the mean of those under one driver */
+  double per_run, runs;     /* sum of 1 / processes */
+  double within, within_df; /* squares of processes about the mean of their run */
+};
+
+/* Adds the runs under the driver of runs[first], if they cover as long a time as lies between the
+ * sides: runs of one hour do not tell how those of two weeks differ. */
+static void history_add_driver(struct earlier_runs *earlier, size_t first, int64_t apart_ns,
+                               struct run_spread *spread) {
+  const struct measured *measured = earlier->measured;
+  struct run_spread own = {0};
+  int64_t begin = INT64_MAX;
+  int64_t end = INT64_MIN;
+  double mean = 0;
+  const char *driver =
+      measured->environments[measured->runs[earlier->runs[first].run].environment].driver_version;
+  for (size_t i = first; i < earlier->count; i++) {
+    struct earlier_run *run = &earlier->runs[i];
+    const struct measured_run *known = &measured->runs[run->run];
+    if (run->used ||
+        !strings_equal(measured->environments[known->environment].driver_version, driver)) {
+      continue;
+    }
+    const double n = run->processes;
+    const double value = run->sum / n;
+    const double step = value - mean; /* Welford */
+    run->used = true;
+    own.runs++;
+    mean += step / own.runs;
+    own.squares += step * (value - mean);
+    own.per_run += 1 / n;
+    own.within += fmax(0, run->squares - n * value * value);
+    own.within_df += n - 1;
+    begin = known->started_at_ns < begin ? known->started_at_ns : begin;
+    end = known->started_at_ns > end ? known->started_at_ns : end;
+  }
+  if (own.runs > 1 && end - begin >= apart_ns) {
+    spread->squares += own.squares;
+    spread->df += own.runs - 1;
+    spread->per_run += own.per_run;
+    spread->runs += own.runs;
+    spread->within += own.within;
+    spread->within_df += own.within_df;
+  }
+}
+
+/* Of one process per run more than of several: what processes of a run differ by is added where the
+ * sides have fewer than the earlier runs. */
+static double history_variance(const struct run_spread *spread, const struct diff_case *c) {
+  const double within = spread->within_df > 0 ? spread->within / spread->within_df : 0;
+  const double sides = (1 / (double)c->a.count + 1 / (double)c->b.count) / 2;
+  return spread->squares / spread->df + within * fmax(0, sides - spread->per_run / spread->runs);
+}
+
+static bool history_is_asked(const struct comparison_row *row, const struct diff_case *c) {
+  return row->sides[SIDE_A].runs == 1 && row->sides[SIDE_B].runs == 1 && !c->paired &&
+         c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
+}
+
+void compare_set_history(const struct measured *measured, const struct measured *before,
+                         struct comparison *comparison) {
+  struct arena arena = {0};
+  struct earlier_runs earlier;
+  size_t asked = 0;
+  size_t known = 0;
+  double most = 0;
+  history_start(&earlier, before, &arena);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    struct diff_case *c = &comparison->inputs[row->input];
+    if (!history_is_asked(row, c)) {
+      continue;
+    }
+    const size_t runs[SIDES] = {row->sides[SIDE_A].run, row->sides[SIDE_B].run};
+    const int64_t apart_ns = llabs(measured->runs[runs[SIDE_A]].started_at_ns -
+                                   measured->runs[runs[SIDE_B]].started_at_ns);
+    struct run_spread spread = {0};
+    asked++;
+    history_take_case(&earlier, measured->cases[row->bench].key,
+                      measured_hardware(measured, runs[SIDE_B], row->sides[SIDE_B].bench));
+    for (size_t r = 0; r < earlier.count; r++) {
+      history_add_driver(&earlier, r, apart_ns, &spread);
+    }
+    if (spread.df >= HISTORY_DF_MIN) {
+      c->run_df = spread.df;
+      c->run_variance = fmax(history_variance(&spread, c), DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+      most = fmax(most, spread.runs);
+      known++;
+    }
+  }
+  if (known > 0 && known == asked) {
+    comparison->confounded = NULL;
+  }
+  if (known > 0) {
+    comparison->judged =
+        arena_format(&comparison->arena,
+                     "One run per side, held against how up to %.0f earlier runs of the machine "
+                     "differ from each other",
+                     most);
+  }
+  arena_fini(&arena);
+}

@@ -1,0 +1,116 @@
+/* One run per side: earlier runs of the machine tell how runs differ, if they cover the time. */
+#include "runner/analysis/compare.h"
+#include "tests/runner/analysis/made.h"
+#include "tests/runner/statistics/numbers.h"
+
+enum { MIB = 1 << 20, CASES = 3 };
+static const char *const KEYS[CASES] = {"a", "b", "c"};
+static const enum side SIDES_OF[] = {SIDE_A, SIDE_B};
+static const int64_t DAY_NS = INT64_C(86400000000000);
+
+static struct comparison *compare_again(const struct measured *m, const struct measured *earlier) {
+  struct comparison *comparison = NULL;
+  struct error err = {0};
+  const struct compare_options options = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}, .earlier = earlier};
+  assert_int_equal(compare(m, SIDES_OF, &options, &comparison, &err), STATUS_OK);
+  return comparison;
+}
+
+/* So many runs, a day apart, whose levels differ by spread; of the last two, which are A and B, B
+ * is slower. */
+static struct comparison *compared(size_t runs, double spread, double slower, int64_t apart_ns,
+                                   struct measured *earlier, struct measured *m) {
+  uint64_t seed = 7;
+  const size_t before = made_environment(earlier, "node", "580.1", false);
+  const size_t now = made_environment(m, "node", "580.1", false);
+  for (size_t r = 0; r < runs; r++) {
+    const size_t run = made_run(earlier, before);
+    earlier->runs[run].started_at_ns = (int64_t)r * apart_ns;
+  }
+  for (size_t r = 0; r < 2; r++) {
+    const size_t run = made_run(m, now);
+    m->runs[run].started_at_ns = (int64_t)(runs + r) * DAY_NS;
+  }
+  for (size_t i = 0; i < CASES; i++) {
+    (void)made_case(earlier, KEYS[i], "block", (int)i, MIB);
+    (void)made_case(m, KEYS[i], "block", (int)i, MIB);
+    for (size_t r = 0; r < runs; r++) {
+      made_medians(earlier, i, r, 50 * exp(spread * noise_normal(&seed)), 3);
+    }
+    made_medians(m, i, 0, 50, 3);
+    made_medians(m, i, 1, 50 * (1 - slower), 3);
+  }
+  return compare_again(m, earlier);
+}
+
+struct expected {
+  size_t runs;
+  double spread, slower;
+  int64_t apart_ns;
+  enum verdict verdict;
+  enum diff_doubt doubt;
+};
+
+static void check(const struct expected *e) {
+  struct measured *earlier = measured_new();
+  struct measured *m = measured_new();
+  struct comparison *comparison = compared(e->runs, e->spread, e->slower, e->apart_ns, earlier, m);
+  assert_int_equal(comparison->row_count, CASES);
+  for (size_t i = 0; i < CASES; i++) {
+    const struct diff_result *result = &comparison->rows[i].result;
+    assert_int_equal(result->verdict, e->verdict);
+    assert_int_equal(result->doubt, e->doubt);
+    assert_int_equal(result->unit,
+                     e->doubt == DIFF_DOUBT_ONE_RUN ? DIFF_UNIT_PROCESS : DIFF_UNIT_RUN);
+  }
+  assert_int_equal(comparison->confounded != NULL, e->doubt == DIFF_DOUBT_ONE_RUN);
+  comparison_free(comparison);
+  measured_free(m);
+  measured_free(earlier);
+}
+
+static void earlier_runs_make_one_run_firm(void **state) {
+  (void)state;
+  check(&(struct expected){12, 0.001, 0.03, DAY_NS, VERDICT_REGRESSED, DIFF_DOUBT_NONE});
+  check(&(struct expected){12, 0.001, 0, DAY_NS, VERDICT_SAME, DIFF_DOUBT_NONE});
+}
+
+/* Processes of a run agree to 0.1 %, runs do not: 3 % is nothing between two of them. */
+static void runs_that_differ_hide_a_change(void **state) {
+  (void)state;
+  check(&(struct expected){12, 0.02, 0.03, DAY_NS, VERDICT_INSUFFICIENT, DIFF_DOUBT_NONE});
+}
+
+/* Three runs, or twelve within a minute, do not tell how those of two days differ. */
+static void few_or_hasty_runs_tell_nothing(void **state) {
+  (void)state;
+  check(&(struct expected){3, 0.001, 0.03, DAY_NS, VERDICT_REGRESSED, DIFF_DOUBT_ONE_RUN});
+  check(&(struct expected){12, 0.001, 0.03, DAY_NS / 1440, VERDICT_REGRESSED, DIFF_DOUBT_ONE_RUN});
+}
+
+/* Other GPUs are other hardware. */
+static void other_hardware_tells_nothing(void **state) {
+  (void)state;
+  struct measured *earlier = measured_new();
+  struct measured *m = measured_new();
+  comparison_free(compared(12, 0.001, 0.03, DAY_NS, earlier, m));
+  for (size_t g = 0; g < MADE_GPUS; g++) {
+    earlier->environments[0].gpus[g].uuid = "GPU-other";
+  }
+  struct comparison *comparison = compare_again(m, earlier);
+  assert_int_equal(comparison->rows[0].result.doubt, DIFF_DOUBT_ONE_RUN);
+  comparison_free(comparison);
+  measured_free(m);
+  measured_free(earlier);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(earlier_runs_make_one_run_firm),
+      cmocka_unit_test(runs_that_differ_hide_a_change),
+      cmocka_unit_test(few_or_hasty_runs_tell_nothing),
+      cmocka_unit_test(other_hardware_tells_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
