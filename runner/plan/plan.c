@@ -104,6 +104,7 @@ struct plan_builder {
   struct expander *expander; /* large */
   struct text_map names;     /* -> taken */
   struct text_map keys;      /* -> cases */
+  struct text_map places;    /* of cases and duplicates: block, path, axes and case_key */
   struct taken_name *taken;
   size_t taken_count, taken_capacity;
   struct plan_case *cases;
@@ -156,6 +157,7 @@ void plan_builder_free(struct plan_builder *builder) {
   free(builder->expander);
   text_map_fini(&builder->names);
   text_map_fini(&builder->keys);
+  text_map_fini(&builder->places);
   strbuf_fini(&builder->path);
   strbuf_fini(&builder->axes);
   strbuf_fini(&builder->name);
@@ -240,6 +242,13 @@ static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t 
       .same_measure = plan_same_measure(&b->cases[measured].bench.measure, &b->setting->measure),
       .measured = measured,
       .listed = b->listed++};
+}
+
+/* false: a case or duplicate of the block has this path, these axes and this case_key already. */
+static bool plan_take_place(struct plan_builder *b, const char *key) {
+  const char *place =
+      arena_format(&b->plan->arena, "%s/%s/%s/%s", b->block, b->path.text, b->axes.text, key);
+  return text_map_add(&b->places, place, &(size_t){0});
 }
 
 /* Block, path and settings into b->name. in_full: axes that names leave out as well. */
@@ -369,8 +378,7 @@ static void plan_receive(void *context, const struct expansion *expansion) {
   size_t at = b->case_count;
   if (!text_map_add(&b->keys, key, &at)) {
     const struct plan_case *same = &b->cases[at];
-    const bool vanishes = b->last_settings[at] == b->setting_number ||
-                          strcmp(name, same->bench.name) == 0 ||
+    const bool vanishes = b->last_settings[at] == b->setting_number || !plan_take_place(b, key) ||
                           (named_before && same->skip_reason != NULL);
     b->last_settings[at] = b->setting_number;
     if (!vanishes) {
@@ -382,6 +390,7 @@ static void plan_receive(void *context, const struct expansion *expansion) {
       arena_grow(&b->plan->arena, b->cases, b->case_count, &b->case_capacity, sizeof *b->cases);
   b->last_settings = arena_grow(&b->plan->arena, b->last_settings, b->case_count,
                                 &b->last_setting_capacity, sizeof *b->last_settings);
+  (void)plan_take_place(b, key);
   plan_fill_case(b, &bench, expansion, name, key, &b->cases[b->case_count]);
   b->last_settings[b->case_count++] = b->setting_number;
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # measures.sh EXECUTABLE [asan] - every shipped scenario, made small, on the GPUs of this machine: nothing fails,
-# every byte arrives. What is larger than 16 MiB gets that size (1 MiB on simulated GPUs), so managed memory too.
+# every byte arrives. What is larger than 16 MiB gets that size (1 MiB on simulated GPUs), so managed memory too, and
+# of many pieces each a 64th of it.
 # Then the kernels of some under compute-sanitizer, where that is installed, the GPUs are real and the executable
 # is not an asan one. Ends with 77 where there is no GPU.
 set -eu
@@ -33,12 +34,13 @@ shrink() { # NAME LIMIT
   "$haul" show "$1" | awk -v limit="$2" '
     function clamp(size,   unit) {
       unit = size ~ /K/ ? 1024 : size ~ /M/ ? 1048576 : size ~ /G/ ? 1073741824 : 1
-      return substr(size, 2) * unit > limit ? " " limit : size
+      return substr(size, 2) * unit > most ? " " most : size
     }
     /^pages *=/ { print; next } # words, not sizes
     !/^ *#|^(budget|max_time|min_trial|processes|telemetry|trials|verdict) *=/ {
       rest = $0
       line = ""
+      most = /^piece_size *=/ ? limit / 64 : limit
       while (match(rest, /"[0-9.]+[KMG]iB"| [0-9][0-9][0-9][0-9][0-9][0-9][0-9]+/)) {
         line = line substr(rest, 1, RSTART - 1) clamp(substr(rest, RSTART, RLENGTH))
         rest = substr(rest, RSTART + RLENGTH)
@@ -69,7 +71,7 @@ measure() { # NAME LIMIT [COMMAND...]
     FROM v_case GROUP BY status" || bad "$name left no results" "$folder/out"
   sed 1d "$folder/cases"
   # Where every case is skipped, as copies between GPUs are on one, the exit code is 3.
-  if sed 1d "$folder/cases" | grep -Evq ',(ok|skipped),' || { [ "$code" -ne 0 ] && [ "$code" -ne 3 ]; }; then
+  if ! grep -q "^$name," "$folder/cases" || sed 1d "$folder/cases" | grep -Evq ',(ok|skipped),' || { [ "$code" -ne 0 ] && [ "$code" -ne 3 ]; }; then
     bad "$name ended with $code" "$folder/out"
   fi
   rm -f "$folder/$name.db"

@@ -81,6 +81,7 @@ static void identical_cases_are_measured_once(void **state) {
   add(builder, "first", host_to_device());
   add(builder, "first", host_to_device()); /* even the name: vanishes */
   add(builder, "second", host_to_device());
+  add(builder, "second", host_to_device()); /* as where a value is listed twice: vanishes, too */
   struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
   assert_int_equal(plan->case_count, 1);
   assert_int_equal(plan->duplicate_count, 1);
