@@ -88,11 +88,10 @@ struct plan_options {
 };
 
 /* STATUS_NOT_FOUND when `only` matches nothing, with what there is; STATUS_INVALID past
- * PLAN_CASES_MAX cases. A
- * plan in which every case is skipped is no error. Settings that come to the same case_key are
- * measured once: the first stays, the others become duplicates (and vanish where one setting comes
- * to a case twice, where a value of an axis is listed twice, or where it is skipped under the same name).
- * options may be NULL. */
+ * PLAN_CASES_MAX cases. A plan in which every case is skipped is no error. Settings that come to
+ * the same case_key are measured once: the first stays, the others become duplicates (and vanish
+ * where one setting comes to a case twice, where a value of an axis is listed twice, or where it is
+ * skipped under the same name). options may be NULL. */
 enum status plan_new(const struct scenario *scenario, const struct machine *machine,
                      const struct plan_options *options, struct plan **plan,
                      struct error *err) CHECK_RESULT;

@@ -36,10 +36,11 @@ WITH
       coalesce(c.gbps_low, c.payload_bytes / t.slowest_ns) AS low,
       coalesce(c.gbps_high, c.payload_bytes / t.fastest_ns) AS high,
       c.status = 'ok' AND c.block LIKE 'demand%' AND NOT t.verified AS unproven
-    FROM scenario_run s JOIN v_run_case c ON c.run = s.run
+    FROM scenario_run s CROSS JOIN v_run_case c ON c.run = s.run
     LEFT JOIN (
-      SELECT run, bench_case, max(max_ns) AS slowest_ns, min(min_ns) AS fastest_ns, min(verified) AS verified
-      FROM case_run WHERE run IN (SELECT run FROM scenario_run) GROUP BY run, bench_case) t ON t.run = c.run AND t.bench_case = c.bench_case),
+      SELECT k.run, k.bench_case, max(k.max_ns) AS slowest_ns, min(k.min_ns) AS fastest_ns,
+        min(k.verified) AS verified
+      FROM scenario_run s CROSS JOIN case_run k ON k.run = s.run GROUP BY k.run, k.bench_case) t ON t.run = c.run AND t.bench_case = c.bench_case),
   -- "L1d 48 KiB, L2 2 MiB, L3 105 MiB of 112": the last one.
   cache_text AS (
     SELECT max(substr(f.value, max(instr(f.value, 'L4 '), instr(f.value, 'L3 ')) + 3)) AS text

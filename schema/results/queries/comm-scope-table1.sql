@@ -48,7 +48,7 @@ WITH
             c.status = 'ok' AND c.block LIKE 'demand%'
               AND NOT (SELECT min(v.verified) FROM v_case v WHERE v.run = c.run AND v.bench_case = c.bench_case)
               AS unproven
-          FROM chosen x JOIN v_run_case c ON c.run = x.run) c)
+          FROM chosen x CROSS JOIN v_run_case c ON c.run = x.run) c)
 SELECT
   b.number AS no,
   b.kind AS kind,

@@ -25,7 +25,7 @@ WITH
       CASE WHEN l.scenario <> 'stream' THEN 'blocks' ELSE c.block END AS of,
       CASE WHEN l.scenario <> 'stream' THEN CAST(c.grid_blocks AS INTEGER)
         WHEN c.block = 'threads' THEN c.block_threads ELSE c.size_bytes / 8 END AS x
-    FROM latest l JOIN v_run_case c ON c.run = l.run
+    FROM latest l CROSS JOIN v_run_case c ON c.run = l.run
     WHERE l.run = coalesce(:run, CASE WHEN l.age = 1 THEN l.run END)
       AND c.kind = 'stream' AND c.source_place = 'gpu' AND c.status = 'ok' AND c.gbps IS NOT NULL
       AND (l.scenario <> 'stream' OR c.block IN ('threads', 'elements')

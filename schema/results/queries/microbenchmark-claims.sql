@@ -25,7 +25,7 @@ WITH
   result AS (
     SELECT r.scenario, c.*, coalesce(c.source_index, c.target_index) AS device, d.sm_count, d.l2_bytes
     FROM run_of r JOIN run_of n ON n.age_of_all = 1
-    JOIN v_run_case c ON c.run = r.run
+    CROSS JOIN v_run_case c ON c.run = r.run
     LEFT JOIN v_gpu d ON d.run = r.run AND d.gpu = coalesce(c.source_index, c.target_index)
     WHERE r.age = 1 AND r.host_name IS n.host_name AND r.simulated = n.simulated AND c.status = 'ok'),
   -- What is compared: a ÷ b on each GPU.

@@ -23,7 +23,7 @@ WITH
   result AS (
     SELECT l.scenario, d.gpu_name AS model, d.sm_count, c.node || ' ' || d.gpu AS device, c.*
     FROM latest l
-    JOIN v_run_case c ON c.run = l.run
+    CROSS JOIN v_run_case c ON c.run = l.run
     JOIN v_gpu d ON d.run = c.run AND d.gpu = c.target_index
     WHERE l.age = 1 AND c.status = 'ok'),
   figure AS (

@@ -132,7 +132,7 @@ WITH
     SELECT r.scenario, c.*, CAST(c.grid_blocks AS INTEGER) AS blocks,
       CASE WHEN c.source_place = 'gpu' THEN c.source_index ELSE c.target_index END AS gpu
     FROM run_of r JOIN run_of n ON n.age_of_all = 1
-    JOIN v_run_case c ON c.run = r.run
+    CROSS JOIN v_run_case c ON c.run = r.run
     WHERE r.age = 1 AND r.host_name IS n.host_name AND r.simulated = n.simulated AND c.status = 'ok'),
   -- By block: the best rate of comm-scope, whichever figure it is of.
   best AS (

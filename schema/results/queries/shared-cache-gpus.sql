@@ -29,7 +29,7 @@ SELECT
   100 * c.gbps / max(c.gbps) OVER (PARTITION BY c.run, d.gpu, c.cache, c.size_bytes) AS share_percent,
   c.size_bytes AS size_bytes
 FROM latest l
-JOIN v_run_case c ON c.run = l.run
+CROSS JOIN v_run_case c ON c.run = l.run
 JOIN v_gpu d ON d.run = c.run AND d.gpu = c.source_index
 WHERE l.age = 1 AND c.status = 'ok' AND c.kind = 'stream' AND c.block_threads = :threads
 ORDER BY d.gpu_name, c.node, d.gpu, cache DESC, c.size_bytes, c.grid_blocks;
