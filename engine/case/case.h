@@ -26,8 +26,13 @@ ENUM_NAMES_DECLARE(place, PLACE_LIST)
   X(MEMORY_WRITE_COMBINED, "write_combined") /* as pinned, uncached write-combining */             \
   X(MEMORY_HUGE, "huge")                     /* 2 MiB pages, page-locked where there is a GPU */   \
   X(MEMORY_MANAGED, "managed")               /* unified memory: cuMemAllocManaged */               \
-  X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */
+  X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */                         \
+  X(MEMORY_POOL, "pool")                     /* the same, of the driver's pool: cuMemAllocAsync */ \
+  X(MEMORY_VMM, "vmm")                       /* the same, mapped by us: cuMemCreate, cuMemMap */
 ENUM_NAMES_DECLARE(memory_kind, MEMORY_KIND_LIST)
+static inline bool memory_is_gpus_own(enum memory_kind memory) {
+  return memory == MEMORY_DEVICE || memory == MEMORY_POOL || memory == MEMORY_VMM;
+}
 
 /* Type of the numbers of a stream or of arithmetic. */
 #define NUMBER_TYPE_LIST(X)                                                                        \

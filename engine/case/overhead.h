@@ -45,9 +45,9 @@ uint64_t overhead_pages_bytes(enum overhead_pages pages);
     OVERHEAD_NONE, d->cuMemcpyHtoDAsync(c->device, c->pinned, 4, c->stream), OVERHEAD_NONE,        \
     ": 4 bytes of pinned memory")                                                                  \
   X(OVERHEAD_ALLOCATE, "allocate", cuMemAlloc, OVERHEAD_MEMORY | OVERHEAD_SIZED | OVERHEAD_MAKING, \
-    nothing, OVERHEAD_NONE, caller_allocate(c, m, i), caller_release(c, m),                        \
+    memory, OVERHEAD_NONE, caller_allocate(c, m, i), caller_release(c, m),                         \
     ": or what allocates memory of that kind")                                                     \
-  X(OVERHEAD_FREE, "free", cuMemFree, OVERHEAD_MEMORY | OVERHEAD_SIZED | OVERHEAD_MAKING, nothing, \
+  X(OVERHEAD_FREE, "free", cuMemFree, OVERHEAD_MEMORY | OVERHEAD_SIZED | OVERHEAD_MAKING, memory,  \
     caller_allocate(c, m, i), caller_release(c, m), OVERHEAD_NONE,                                 \
     ": or what frees memory of that kind")                                                         \
   X(OVERHEAD_GRAPH_INSTANTIATE, "graph_instantiate", cuGraphInstantiateWithFlags,                  \
@@ -183,7 +183,15 @@ uint64_t overhead_pages_bytes(enum overhead_pages pages);
   X(OVERHEAD_IPC_CLOSE, "ipc_close", cuIpcCloseMemHandle,                                          \
     OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, imported,                                 \
     d->cuIpcOpenMemHandle(&m->device, c->ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),                 \
-    d->cuIpcCloseMemHandle(m->device), OVERHEAD_NONE, ": such memory")
+    d->cuIpcCloseMemHandle(m->device), OVERHEAD_NONE, ": such memory")                             \
+  X(OVERHEAD_EVENT_QUERY_AFTER_KERNEL, "event_query_after_kernel", cuEventQuery, 0, kernel,        \
+    OVERHEAD_NONE, d->cuEventQuery(c->event), OVERHEAD_NONE,                                       \
+    ": the same while the last work of the stream was a kernel, which has ended")                  \
+  X(OVERHEAD_STREAM_QUERY_AFTER_KERNEL, "stream_query_after_kernel", cuStreamQuery, 0, kernel,     \
+    OVERHEAD_NONE, d->cuStreamQuery(c->stream), OVERHEAD_NONE, ": likewise")                       \
+  X(OVERHEAD_STREAM_SYNCHRONIZE_AFTER_KERNEL, "stream_synchronize_after_kernel",                   \
+    cuStreamSynchronize, 0, kernel, OVERHEAD_NONE, d->cuStreamSynchronize(c->stream),              \
+    OVERHEAD_NONE, ": likewise")
 ENUM_NAMES_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
 enum overhead_traits overhead_traits_of(enum overhead_operation operation);
 

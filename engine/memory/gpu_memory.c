@@ -1,4 +1,4 @@
-/* Memory that the driver gives to GPUs: device and managed. */
+/* Memory that the driver gives to GPUs: device, pool, vmm and managed. */
 #include "engine/base/units.h"
 #include "engine/gpu/session.h"
 #include "engine/memory/memory.h"
@@ -34,6 +34,125 @@ const struct memory_ops memory_device = {
     .needs_cuda = true,
     .allocate = device_allocate,
     .release = device_release,
+};
+
+/* Pool memory: the same from the pool that every device has, in the order of a stream. */
+
+static enum status pool_memory_allocate(const struct memory_context *context, struct buffer *buffer,
+                                        struct error *err) {
+  const struct cuda_driver *driver = &context->cuda->driver;
+  RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->endpoint.index, err));
+  CUstream stream = context->cuda->gpus[buffer->endpoint.index].stream;
+  char text[UNITS_TEXT_MAX];
+  units_format_size(buffer->size_bytes, text);
+  if (driver->cuMemAllocAsync == NULL || driver->cuMemFreeAsync == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemAllocAsync");
+  }
+  CUdeviceptr device = 0;
+  RETURN_ON_ERROR(cuda_check(driver, driver->cuMemAllocAsync(&device, buffer->size_bytes, stream),
+                             err, "cuMemAllocAsync of %s on GPU %d", text,
+                             (int)buffer->endpoint.index));
+  RETURN_ON_ERROR(cuda_session_wait(context->cuda, stream, "allocating from a pool", err));
+  buffer->device = (uint64_t)device;
+  buffer->mapped_bytes = buffer->size_bytes;
+  buffer->placement_verified = true;
+  return STATUS_OK;
+}
+
+/* With nobody's threshold set, the pool gives the memory back to the GPU when the stream is waited
+ * for. */
+static void pool_memory_release(const struct memory_context *context, struct buffer *buffer) {
+  if (buffer->device != 0 &&
+      cuda_session_use(context->cuda, buffer->endpoint.index, NULL) == STATUS_OK) {
+    CUstream stream = context->cuda->gpus[buffer->endpoint.index].stream;
+    (void)context->cuda->driver.cuMemFreeAsync((CUdeviceptr)buffer->device, stream);
+    (void)context->cuda->driver.cuStreamSynchronize(stream);
+  }
+  buffer->device = 0;
+}
+
+const struct memory_ops memory_pool = {
+    .kind = MEMORY_POOL,
+    .place = PLACE_GPU,
+    .needs_cuda = true,
+    .allocate = pool_memory_allocate,
+    .release = pool_memory_release,
+};
+
+/* Vmm memory: made without an address, and mapped at one that was reserved, in whole units of the
+ * granularity that the driver recommends. */
+
+static void vmm_release(const struct memory_context *context, struct buffer *buffer) {
+  const struct cuda_driver *driver = &context->cuda->driver;
+  if (buffer->device != 0 &&
+      cuda_session_use(context->cuda, buffer->endpoint.index, NULL) == STATUS_OK) {
+    (void)driver->cuMemUnmap((CUdeviceptr)buffer->device, buffer->mapped_bytes);
+    (void)driver->cuMemAddressFree((CUdeviceptr)buffer->device, buffer->mapped_bytes);
+  }
+  buffer->device = 0;
+}
+
+/* At an address that is reserved; the mapping keeps the memory. */
+static CUresult vmm_map(const struct cuda_driver *driver, CUdeviceptr address, size_t bytes,
+                        const CUmemAllocationProp *properties) {
+  const CUmemAccessDesc access = {.location = properties->location,
+                                  .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemGenericAllocationHandle handle = 0;
+  CUresult result = driver->cuMemCreate(&handle, bytes, properties, 0);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  result = driver->cuMemMap(address, bytes, 0, handle, 0);
+  (void)driver->cuMemRelease(handle);
+  if (result == CUDA_SUCCESS) {
+    result = driver->cuMemSetAccess(address, bytes, &access, 1);
+    if (result != CUDA_SUCCESS) {
+      (void)driver->cuMemUnmap(address, bytes);
+    }
+  }
+  return result;
+}
+
+static enum status vmm_allocate(const struct memory_context *context, struct buffer *buffer,
+                                struct error *err) {
+  const struct cuda_driver *driver = &context->cuda->driver;
+  const int32_t gpu = buffer->endpoint.index;
+  RETURN_ON_ERROR(cuda_session_use(context->cuda, gpu, err));
+  const CUmemAllocationProp properties = {
+      .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context->cuda->gpus[gpu].device}};
+  char text[UNITS_TEXT_MAX];
+  units_format_size(buffer->size_bytes, text);
+  if (driver->cuMemCreate == NULL || driver->cuMemGetAllocationGranularity == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemCreate");
+  }
+  size_t unit = 0;
+  RETURN_ON_ERROR(cuda_check(driver,
+                             driver->cuMemGetAllocationGranularity(
+                                 &unit, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                             err, "cuMemGetAllocationGranularity"));
+  const size_t bytes = (buffer->size_bytes - 1) / unit * unit + unit;
+  CUdeviceptr address = 0;
+  RETURN_ON_ERROR(cuda_check(driver, driver->cuMemAddressReserve(&address, bytes, 0, 0, 0), err,
+                             "cuMemAddressReserve of %s", text));
+  enum status status = cuda_check(driver, vmm_map(driver, address, bytes, &properties), err,
+                                  "mapping %s on GPU %d", text, (int)gpu);
+  if (status != STATUS_OK) {
+    (void)driver->cuMemAddressFree(address, bytes);
+    return status;
+  }
+  buffer->device = (uint64_t)address;
+  buffer->mapped_bytes = bytes;
+  buffer->placement_verified = true;
+  return STATUS_OK;
+}
+
+const struct memory_ops memory_vmm = {
+    .kind = MEMORY_VMM,
+    .place = PLACE_GPU,
+    .needs_cuda = true,
+    .allocate = vmm_allocate,
+    .release = vmm_release,
 };
 
 /* Managed memory: one address for all processors, and pages that move to the one that touches them.

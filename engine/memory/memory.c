@@ -14,7 +14,9 @@
   X(MEMORY_REGISTERED, memory_registered)                                                          \
   X(MEMORY_WRITE_COMBINED, memory_write_combined)                                                  \
   X(MEMORY_DEVICE, memory_device)                                                                  \
-  X(MEMORY_MANAGED, memory_managed)
+  X(MEMORY_MANAGED, memory_managed)                                                                \
+  X(MEMORY_POOL, memory_pool)                                                                      \
+  X(MEMORY_VMM, memory_vmm)
 
 #define KIND_EXTERN_(kind, ops) extern const struct memory_ops ops;
 MEMORY_OPS_LIST(KIND_EXTERN_)

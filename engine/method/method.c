@@ -70,7 +70,13 @@ int32_t gpu_flow_gpu(const struct flow *flow) {
 
 const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct machine *machine,
                                         char reason[CASE_REASON_MAX]) {
-  if (!gpu_flow_is_between_gpus(flow) || flow->staged) {
+  if (!gpu_flow_is_between_gpus(flow)) {
+    return NULL;
+  }
+  if (flow->source.memory != MEMORY_DEVICE || flow->target.memory != MEMORY_DEVICE) {
+    return "pool and vmm memory is open to its own GPU alone; device memory to others";
+  }
+  if (flow->staged) {
     return NULL;
   }
   int32_t gpu = gpu_flow_gpu(flow);

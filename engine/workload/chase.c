@@ -100,9 +100,9 @@ static const char *own_memory_unsupported_reason(const struct chase *chase,
                                                  const struct machine *machine,
                                                  char reason[CASE_REASON_MAX]) {
   if (chase->memory.place != PLACE_GPU || chase->memory.index != chase->gpu ||
-      chase->memory.memory != MEMORY_DEVICE) {
+      !memory_is_gpus_own(chase->memory.memory)) {
     (void)snprintf(reason, CASE_REASON_MAX,
-                   "a chase through %s memory is in the GPU's own (device) memory",
+                   "a chase through %s memory is in the GPU's own (device, pool or vmm) memory",
                    chase_space_text(chase->space));
     return reason;
   }

@@ -163,8 +163,8 @@ static const char *gpu_unsupported_reason(const struct stream *stream,
     (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, stream->memory.index);
     return reason;
   }
-  if (stream->memory.memory != MEMORY_DEVICE) {
-    return "the arrays of a stream on a GPU are in its own memory (device)";
+  if (!memory_is_gpus_own(stream->memory.memory)) {
+    return "the arrays of a stream on a GPU are in its own memory (device, pool or vmm)";
   }
   if (is_in_sequence(stream) && (stream->op > STREAM_TRIAD || stream->type != NUMBER_F64)) {
     return "the sequence is copy, mul, add and triad of f64";

@@ -54,7 +54,7 @@ static void plan_chase_expand(struct expander *x, const struct setting *setting)
   expand_resolve_end(x, &setting->at, chase_space_text(space), &gpus);
   for (size_t i = 0; i < gpus.count; i++) {
     plan_chase_emit(x, setting, gpus.indices[i],
-                    (struct endpoint){PLACE_GPU, gpus.indices[i], MEMORY_DEVICE});
+                    (struct endpoint){PLACE_GPU, gpus.indices[i], setting->of.memory});
   }
 }
 
@@ -71,6 +71,9 @@ static void plan_chase_path(const struct bench_case *bench, struct strbuf *text)
   case CHASE_SHARED:
     strbuf_append_char(text, ':');
     strbuf_append(text, chase_space_text(chase->space));
+    if (chase->memory.memory != MEMORY_DEVICE) {
+      strbuf_printf(text, ":%s", memory_kind_text(chase->memory.memory));
+    }
     break;
   case chase_space_name_count:
     break;

@@ -52,6 +52,8 @@ static void plan_overhead_expand(struct expander *x, const struct setting *setti
     return;
   case MEMORY_MANAGED:
   case MEMORY_DEVICE:
+  case MEMORY_POOL:
+  case MEMORY_VMM:
   case memory_kind_name_count:
     break;
   }

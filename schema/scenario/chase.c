@@ -114,7 +114,10 @@ static void chase_finish(const struct block *block, struct setting *setting) {
     chase->l1_size = L1_SIZE_AUTO; /* of no use */
   }
   if (!is_far(chase->space)) {
+    const enum memory_kind memory = setting->of.memory;
+    const bool named = chase->space == CHASE_GLOBAL && slot_entry(block, 0, "of.memory") != NULL;
     setting->of = setting->at;
+    setting->of.memory = named ? memory : MEMORY_DEVICE;
     return;
   }
   const bool peer = chase->space == CHASE_PEER;

@@ -102,7 +102,7 @@ struct toml_span entry_word_span(const struct entry *entry, unsigned word) {
 }
 
 bool memory_fits(enum memory_kind memory, enum place place) {
-  return memory == MEMORY_MANAGED || (memory == MEMORY_DEVICE) == (place == PLACE_GPU);
+  return memory == MEMORY_MANAGED || memory_is_gpus_own(memory) == (place == PLACE_GPU);
 }
 
 const struct entry *entry_either(const struct entry *first, const struct entry *second) {

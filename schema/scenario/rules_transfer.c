@@ -55,7 +55,7 @@ static void transfer_check_memory(struct subject *subject, const struct end *end
     if (!memory_fits(memory, end->place)) {
       subject_refuse(subject, end->memory, span,
                      end->place == PLACE_GPU
-                         ? "\"device\" or \"managed\" on a GPU"
+                         ? "\"device\", \"pool\", \"vmm\" or \"managed\" on a GPU"
                          : "\"pageable\", \"pinned\", \"registered\", "
                            "\"write_combined\", \"huge\" or \"managed\" on a NUMA node",
                      "%s.memory: there is no \"%s\" memory on a %s", end->name,

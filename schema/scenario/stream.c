@@ -102,7 +102,7 @@ static void stream_check_memory(struct subject *subject, enum place place) {
     const enum memory_kind kind = (enum memory_kind)memory->values.items[i].word;
     if (!memory_fits(kind, place) || kind == MEMORY_MANAGED) {
       subject_refuse(subject, memory, value_span(memory->node, i),
-                     place == PLACE_GPU ? "\"device\", or no memory at all"
+                     place == PLACE_GPU ? "\"device\", \"pool\", \"vmm\", or no memory at all"
                                         : "\"pageable\", \"huge\", \"pinned\", \"registered\" or "
                                           "\"write_combined\"",
                      "at.memory: a stream on a %s does not work on \"%s\" memory",

@@ -43,7 +43,9 @@ static void every_entry_is_complete_and_in_its_place(void **state) {
     assert_non_null(ops->allocate);
     assert_non_null(ops->release);
     assert_int_equal(ops->place,
-                     kind == MEMORY_DEVICE || kind == MEMORY_MANAGED ? PLACE_GPU : PLACE_NUMA);
+                     memory_is_gpus_own((enum memory_kind)kind) || kind == MEMORY_MANAGED
+                         ? PLACE_GPU
+                         : PLACE_NUMA);
   }
 }
 

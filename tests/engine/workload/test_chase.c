@@ -263,8 +263,8 @@ static void refuses(struct fixture *fixture, struct bench_case bench_case, const
 }
 
 static void unsupported_chase_gives_its_reason(void **state) {
-  refuses(*state, chase_case(CHASE_GLOBAL, peer), "own (device) memory");
-  refuses(*state, chase_case(CHASE_SHARED, host), "own (device) memory");
+  refuses(*state, chase_case(CHASE_GLOBAL, peer), "own (device, pool or vmm) memory");
+  refuses(*state, chase_case(CHASE_SHARED, host), "own (device, pool or vmm) memory");
   refuses(*state, chase_case(CHASE_PEER, own), "another GPU");
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
   work.chase.footprint_bytes = 228 << 10;

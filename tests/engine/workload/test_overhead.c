@@ -11,7 +11,7 @@ static union work work;
 
 static struct bench_case overhead(enum overhead_operation operation, enum memory_kind memory,
                                   uint64_t size_bytes) {
-  const bool at_gpu = memory == MEMORY_DEVICE || memory == MEMORY_MANAGED;
+  const bool at_gpu = memory_is_gpus_own(memory) || memory == MEMORY_MANAGED;
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_OVERHEAD;
   bench_case.work = &work;
