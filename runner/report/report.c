@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 /* Runs with more cases have no charts: the curves could not be told apart. */
-enum { CHART_CASES_MAX = 20000, DRAWING_MAX = 16 << 20 };
+enum { CHART_CASES_MAX = 20000, SPREAD_CASES_MAX = 1000, DRAWING_MAX = 16 << 20 };
 
 /* One page while it is written. */
 struct report {
@@ -123,9 +123,13 @@ static enum status report_write_results(struct report *report, size_t i, struct 
   const bool charts =
       result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
   struct result_set flows;
+  struct result_set trend;
+  struct result_set spread;
   struct page_results results;
   enum status status = STATUS_OK;
   result_set_init(&flows, SIZE_MAX);
+  result_set_init(&trend, SIZE_MAX);
+  result_set_init(&spread, SPREAD_CASES_MAX);
   flows.limit = cases->limit;
   flows.limit.group_maximum = REPORT_ROWS_MAX;
   page_results_init(&results, page, run->id);
@@ -135,6 +139,10 @@ static enum status report_write_results(struct report *report, size_t i, struct 
   if (charts) {
     status = THEN(status, report_load_charts(report, i, &results, err));
     status = THEN(status, report_write_figures(report, i, &results, err));
+    status = THEN(status, report_load(report, i, "block-trend", &trend.sink, err));
+    status = THEN(status, report_load(report, i, "distributions", &spread.sink, err));
+    results.trend = &trend;
+    results.spread = &spread;
   }
   const struct run_result_options how = {.sums = report->request->sums};
   if (status == STATUS_OK) {
@@ -145,6 +153,8 @@ static enum status report_write_results(struct report *report, size_t i, struct 
     const char *file = arena_format(&report->arena, "haul-run-%s.csv", run->number);
     status = THEN(status, page_put_csv(page, cases, file, "The results", err));
   }
+  result_set_fini(&spread);
+  result_set_fini(&trend);
   result_set_fini(&flows);
   return status;
 }

@@ -17,8 +17,8 @@ haul, source, build = sys.argv[1:4]
 RECORDED = os.path.join(source, "tests/data/outputs.xz")
 TEXT, ROWS = ["table", "md"], ["json", "jsonl", "csv"]
 ALL = TEXT + ROWS
-SAVED = """arithmetic-latency baselines cases checks curves drivers energy environment fingerprint fingerprint-samples
-  fleets gpus hardware link-rates models node-differences nodes not-measured pairs run-blocks run-flows run-result
+SAVED = """arithmetic-latency baselines block-trend cases checks curves drivers energy environment fingerprint fingerprint-samples
+  distributions fleets gpus hardware link-rates models node-differences nodes not-measured pairs run-blocks run-flows run-result
   run-summary runs skipped spread stream trials um-access""".split()
 # Databases: name, and the commands asked of each, with their formats.
 OWN = [("diff tag:before tag:after", ALL), ("diff -v tag:before tag:after", ALL), ("diff --by driver_version", ALL),

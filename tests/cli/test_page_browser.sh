@@ -147,6 +147,17 @@ ask diff.html '(function () {
   return row.closest("details").open; }())'
 answer_is true 'unfolded'
 
+begin 'the trials of a case are a click away, and each block has its earlier runs'
+for _ in 1 2 3; do "$haul" run sweep.toml "${small[@]}" --db b.db >/dev/null 2>&1; done
+run_ok report sweep.html latest --db b.db
+ask sweep.html '(function () {
+  var list = document.querySelector("details.spreads"), one = list.querySelector("details");
+  var bars = one.querySelector("path.bars"), before = bars.checkVisibility();
+  list.querySelector("summary").click(); one.querySelector("summary").click();
+  return [before, bars.checkVisibility(), list.querySelectorAll("details").length,
+    document.querySelectorAll("svg.trend circle").length].join(" "); }())'
+answer_is 'false true 4 4' 'hidden, shown, cases, runs'
+
 begin 'the history has a mark where the driver changed'
 page_has() { if grep -Eq -- "$1" diff.html; then good; else bad "no '$1' in diff.html"; fi; }
 page_has 'id="history">History of the cases that changed'

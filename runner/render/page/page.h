@@ -103,13 +103,16 @@ struct page_chart {
 };
 
 struct page_results {
-  FILE *out;  /* of the page; borrowed */
-  FILE *page; /* what is laid out, until page_results_fini() */
-  char *text; /* of it */
+  const struct result_set *trend;  /* of the saved query block-trend; NULL = none */
+  const struct result_set *spread; /* of the saved query distributions; NULL = none */
+  FILE *out;                       /* of the page; borrowed */
+  FILE *page;                      /* what is laid out, until page_results_fini() */
+  char *text;                      /* of it */
   size_t length;
   const char **names; /* of blocks, for the contents */
   size_t name_count, name_capacity;
-  const char *id; /* prefix of the ids of this run's elements; borrowed */
+  const char *block; /* that is laid out; NULL = none, or several */
+  const char *id;    /* prefix of the ids of this run's elements; borrowed */
   struct arena arena;
   struct page_chart *charts;
   size_t chart_count, chart_capacity;
@@ -123,11 +126,20 @@ struct page_results {
 };
 
 void page_results_init(struct page_results *results, FILE *page, const char *id);
-/* Ends the last block, and writes all of them behind their contents: links to blocks. */
+/* Ends the last block, writes what belongs to blocks that share a table, and writes all of them
+ * behind their contents: links to blocks. */
 void page_results_fini(struct page_results *results);
 /* For curves_new_drawn_by(), as below: written at once, above the results. */
 void page_results_figure(void *context, const struct plot *plot, enum plot_scale scale);
 /* For curves_new_drawn_by(); context is the struct page_results. */
 void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale);
+
+/* ---- of a block (page_spread.c) ---- */
+
+/* How fast it was in earlier runs, from three runs on. rows: of the saved query block-trend. */
+void page_put_trend(FILE *page, const struct result_set *rows, const char *block);
+/* How the trials of its cases are distributed, folded away. rows: of the saved query
+ * distributions. */
+void page_put_spread(FILE *page, const struct result_set *rows, const char *block);
 
 #endif

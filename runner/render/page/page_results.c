@@ -53,6 +53,10 @@ void page_results_chart(void *context, const struct plot *plot, enum plot_scale 
 /* ---- blocks ---- */
 
 static void results_close_block(struct page_results *results) {
+  if (results->block != NULL && results->spread != NULL) {
+    page_put_spread(results->page, results->spread, results->block);
+  }
+  results->block = NULL;
   if (results->open) {
     (void)fputs("</section>\n", results->page);
   }
@@ -78,6 +82,7 @@ static void results_section(struct document *document, const char *name) {
     (void)fputs("<section>\n", results->page);
   }
   results->open = true;
+  results->block = name != NULL ? results->names[results->name_count - 1] : NULL;
   results->headings = 0;
   results->title = name != NULL ? arena_strdup(&results->arena, name) : "";
   results->chart = NULL;
@@ -105,7 +110,10 @@ static void results_heading(struct document *document, const char *text) {
   if (results->headings > 0) {
     (void)results_put_chart(results);
   }
-  html_print(results->page, results->headings++ == 0 ? "<h4>%s</h4>\n" : "<h5>%s</h5>\n", text);
+  html_print(results->page, results->headings == 0 ? "<h4>%s</h4>\n" : "<h5>%s</h5>\n", text);
+  if (results->headings++ == 0 && results->block != NULL && results->trend != NULL) {
+    page_put_trend(results->page, results->trend, results->block);
+  }
   results->title = arena_strdup(&results->arena, text);
 }
 
@@ -207,8 +215,30 @@ static void results_put_contents(const struct page_results *results) {
   }
 }
 
+static bool results_has_block(const struct page_results *results, const char *block) {
+  for (size_t i = 0; i < results->name_count; i++) {
+    if (strcmp(results->names[i], block) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Blocks that share a table have no section of their own. */
+static void results_put_shared(struct page_results *results) {
+  const struct result_set *spread = results->spread;
+  for (size_t i = 0; spread != NULL && i < spread->row_count; i++) {
+    const char *block = result_set_text(spread, i, "block");
+    if (!results_has_block(results, block)) {
+      results_section(&results->document, block);
+      results_heading(&results->document, block);
+    }
+  }
+}
+
 void page_results_fini(struct page_results *results) {
   results_end_list(&results->document);
+  results_put_shared(results);
   results_close_block(results);
   if (results->page != results->out) {
     (void)fclose(results->page);

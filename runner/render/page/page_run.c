@@ -369,10 +369,10 @@ void page_run_begin(FILE *page, const struct page_run *run) {
   html_print(page, tag[0] != '\0' ? "%s on %s <small>%s</small></h2>\n" : "%s on %s%s</h2>\n",
              page_run_say(run, "scenario"), page_run_say(run, "host_name"), tag);
   page_run_put_badges(page, run);
-  page_run_put_boxes(page, run);
   if (run->tiles != NULL && run->tiles[0] != '\0') {
     (void)fprintf(page, "<dl class=\"tiles\">\n%s</dl>\n", run->tiles);
   }
+  page_run_put_boxes(page, run);
   page_run_put_answers(page, run);
   page_run_put_facts(page, run);
   page_run_put_scenario(page, run);

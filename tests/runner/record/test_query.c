@@ -282,6 +282,7 @@ static void assert_columns(const char *csv, const char *list, const char *query)
 /* What a query says of its plots is true of its columns; what is a curve is drawn. */
 static void plots_of_saved_queries_have_their_columns(void **state) {
   static const char *const DRAWN[] = {"arithmetic-throughput",
+                                      "block-trend",
                                       "cache-bandwidth",
                                       "comm-scope-figure",
                                       "curves",
