@@ -40,6 +40,7 @@ struct command {
   const char *against, *baseline, *decide, *expect, *expected_nodes, *gpu, *host, *keep, *limit,
       *machine, *node_name, *output, *resume, *run, *saved, *shard, *size, *tag;
   uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns, older_than_ns;
+  double detect;   /* of plan: 0.01 = 1 %; 0 = not asked */
   int64_t date_ns; /* since 1970 */
   bool date_given;
   bool expects, force, gpus_missing, list, yes;

@@ -1,4 +1,5 @@
 /* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
+#include "runner/cli/plan_power.h"
 #include "runner/cli/selection.h"
 #include "runner/render/plan.h"
 
@@ -10,14 +11,29 @@ static const struct verb_option VERB_PLAN_OPTIONS[] = {
     BATCH_OPTION_PAUSE,
     {"machine", "FILE", "plan for the machine saved in FILE (by haul env --save FILE)",
      OPTION_TEXT(machine)},
+    PLAN_POWER_OPTIONS,
     {0},
 };
+
+static void verb_plan_check(struct command *command, struct argp_state *state) {
+  if (command->against != NULL && !(command->detect > 0)) {
+    argp_error(state, "--compare needs --detect PERCENT");
+  }
+  if (command->detect > 0 && command->word_count > 1) {
+    argp_error(state, "--detect takes one scenario");
+  }
+}
 
 static enum status verb_plan_run(struct command *command, struct error *err) {
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
   }
-  return THEN(command_get_machine(command, err), selection_show_plans(command, err));
+  RETURN_ON_ERROR(command_get_machine(command, err));
+  if (command->detect > 0 && command->batch.count > 1) {
+    return error_set(err, STATUS_INVALID, "--detect takes one scenario, not %zu",
+                     command->batch.count);
+  }
+  return command->detect > 0 ? plan_power_show(command, err) : selection_show_plans(command, err);
 }
 
 const struct verb VERB_PLAN = {
@@ -30,11 +46,16 @@ const struct verb VERB_PLAN = {
            "folders in it, or the name of a shipped scenario. More than 24 cases are shown as one "
            "row per block; -v shows every case, the settings and loads of each block, and the "
            "checks. The exit code is 3 where every case is skipped; of several "
-           "scenarios, those of which every case is are named at the end.",
+           "scenarios, those of which every case is are named at the end.\n\n"
+           "--detect 1% says instead how many runs per side find a change of 1 % in 80 % of the "
+           "cases, by number of processes, the shortest way first. How cases spread is taken from "
+           "the runs of --compare A and, where these are few, from earlier runs of their machine "
+           "under the same driver; without A, as on a quiet machine.",
     .options = VERB_PLAN_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
     .missing = BATCH_MISSING,
     .json = plan_describe_json,
+    .check = verb_plan_check,
     .run = verb_plan_run,
 };

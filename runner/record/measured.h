@@ -185,6 +185,8 @@ void measured_keep_runs(struct measured *measured,
                         const void *context);
 /* Such a keep(): haul measured the run, it was not imported. context is not used. */
 bool measured_run_is_own(const struct measured *measured, size_t run, const void *context);
+/* Another: its driver's version is the context, a text. */
+bool measured_run_has_driver(const struct measured *measured, size_t run, const void *context);
 /* Cases of the runs and their medians. only: globs of names of cases or blocks, or case_keys, those
  * of settings that come to a case included; NULL = all. */
 enum status measured_load(struct measured *measured, struct database *database, const char *only,

@@ -238,6 +238,11 @@ enum status measured_add_all_runs(struct measured *measured, struct database *da
   return measured_read_runs(measured, database, 0, INT64_MAX, err);
 }
 
+bool measured_run_has_driver(const struct measured *measured, size_t run, const void *context) {
+  return strings_equal(measured->environments[measured->runs[run].environment].driver_version,
+                       context);
+}
+
 void measured_keep_runs(struct measured *measured,
                         bool (*keep)(const struct measured *, size_t run, const void *context),
                         const void *context) {

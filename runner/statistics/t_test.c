@@ -156,8 +156,8 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
 
 /* Probability of a decision with n processes on one side and m on the other; rises with both. The
  * central t distribution is shifted by the effect, which is slightly off for few processes. */
-static double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
-                           double margin, double alpha) {
+double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
+                    double margin, double alpha) {
   const double error = sd * sqrt(1.0 / n + 1.0 / m);
   const double df = (double)n + m - 2 + prior_df;
   if (error == 0) {

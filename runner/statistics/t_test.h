@@ -65,6 +65,11 @@ struct interval effect_interval(const struct effect *effect, double confidence);
  * the 90 % interval lies inside (-margin, margin). */
 bool effect_is_equivalent(const struct effect *effect, double margin, double alpha);
 
+/* Probability that a true difference of that size is decided with n observations on one side and m
+ * on the other: shown to exceed the margin at level alpha where it does, else to be equivalent. sd
+ * between observations; prior_df is added to the degrees of freedom. */
+double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
+                    double margin, double alpha);
 /* Fewest processes per side with which a true difference as large as this one would be decided with
  * the wanted power (0.8): shown to exceed the margin at level alpha where it does, else to be
  * equivalent. sd between processes; prior_df is added to the degrees of freedom. fixed:

@@ -122,6 +122,16 @@ expect_out '<skipped message="regressed \(provisional\): '
 run diff tag:a tag:b --db few.db --method rank
 expect_out '^Ranks: of 18 cases, one that alone changed can be reported with 6 processes per side or more; 18 cases have fewer'
 
+begin 'how many runs find a change, from recorded spreads and from shipped ones'
+run_ok plan gpu.toml --db few.db --detect 3% --compare tag:a
+expect_out '^[0-9]+ runs per side of [1235] process(es)? each find a change of 3 % in [0-9]+ % of [0-9]+ cases: about .* per side\.$'
+expect_out '^Spreads: of [0-9]+ of [0-9]+ cases from up to '
+run_ok plan gpu.toml --db few.db --detect 2 --csv
+expect_out '^processes,runs,found_percent,duration_s'
+equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'
+run_fails 2 'compare needs --detect' plan gpu.toml --compare tag:a
+run_fails 2 'detect needs a percentage' plan gpu.toml --detect 0
+
 begin 'baselines'
 run_ok baseline set good tag:before --db r.db
 expect_err "baseline:good is now run [0-9]+\$"

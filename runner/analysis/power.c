@@ -1,0 +1,125 @@
+#include "runner/analysis/power.h"
+
+#include "runner/analysis/diff_priors.h"
+#include "runner/statistics/robust.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int power_compare_cases(const void *a, const void *b) {
+  const struct power_case *x = a;
+  const struct power_case *y = b;
+  return strcmp(x->key, y->key);
+}
+
+/* Observations of a case: runs, or processes where there is one run. */
+static struct process_sample power_units(const struct process_sample *side, bool by_run,
+                                         struct arena *arena) {
+  if (!by_run) {
+    return *side;
+  }
+  double *values = arena_array(arena, side->count, sizeof *values);
+  uint32_t *numbers = arena_array(arena, side->count, sizeof *numbers);
+  return process_sample_by_run(side, values, numbers);
+}
+
+static void power_take(const struct diff_case *c, const struct diff_prior *prior,
+                       const struct sample *sample, bool by_run, struct power_case *taken) {
+  const struct within_runs within = process_sample_within_runs(&c->a);
+  const double df = (double)sample->count - 1;
+  const double variance = prior->known
+                              ? variance_shrinkage_apply(&prior->both, sample->variance, df)
+                              : sample->variance;
+  taken->within = by_run ? within.variance : variance;
+  taken->between = by_run ? fmax(variance - within.variance * within.per_run, 0) : variance;
+  taken->prior_df =
+      prior->known && isfinite(prior->both.df) ? fmin(prior->both.df, prior->both.pooled_df) : 0;
+}
+
+static void power_take_all(const struct measured *measured, const struct comparison *comparison,
+                           struct power_spreads *spreads) {
+  struct arena *arena = &spreads->arena;
+  const size_t count = comparison->input_count;
+  struct prior_case *learning = arena_array(arena, count, sizeof *learning);
+  struct diff_prior *priors = arena_array(arena, count, sizeof *priors);
+  for (size_t i = 0; i < count; i++) {
+    const struct diff_case *c = &comparison->inputs[i];
+    const size_t runs = process_sample_count_runs(&c->a);
+    spreads->runs = runs > spreads->runs ? runs : spreads->runs;
+  }
+  spreads->between_known = spreads->runs > 1;
+  for (size_t i = 0; i < count; i++) {
+    const struct diff_case *c = &comparison->inputs[i];
+    const struct process_sample units = power_units(&c->a, spreads->between_known, arena);
+    struct sample sample = sample_summary(units.values, units.count);
+    sample.variance = fmax(sample.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+    learning[i] = (struct prior_case){.families = units.count > 1 ? c->families : NULL,
+                                      .unit = DIFF_UNIT_RUN,
+                                      .a = units,
+                                      .a_sample = sample};
+  }
+  diff_learn_priors(learning, count, priors, arena);
+  spreads->cases = arena_array(arena, count, sizeof *spreads->cases);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const size_t at = row->input;
+    if (learning[at].families != NULL) {
+      struct power_case *taken = &spreads->cases[spreads->count++];
+      *taken = (struct power_case){.key = measured->cases[row->bench].key, .delta = row->delta};
+      power_take(&comparison->inputs[at], &priors[at], &learning[at].a_sample,
+                 spreads->between_known, taken);
+    }
+  }
+  if (spreads->count > 1) { /* none is NULL */
+    qsort(spreads->cases, spreads->count, sizeof *spreads->cases, power_compare_cases);
+  }
+}
+
+enum status power_learn(const struct measured *measured, struct power_spreads *spreads,
+                        struct error *err) {
+  struct comparison *comparison = NULL;
+  const struct compare_options options = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}, .one_side = true};
+  *spreads = (struct power_spreads){0};
+  enum side *sides = arena_array(&spreads->arena, measured->run_count, sizeof *sides);
+  RETURN_ON_ERROR(compare(measured, sides, &options, &comparison, err)); /* all are SIDE_A, 0 */
+  power_take_all(measured, comparison, spreads);
+  comparison_free(comparison);
+  return STATUS_OK;
+}
+
+struct power_case power_usual(const char *key, enum figure figure, uint64_t size_bytes,
+                              double delta) {
+  const bool large = figure == FIGURE_RATE && size_bytes >= UINT64_C(1) << 20;
+  const double sd = large ? ROBUST_SPREAD : 3 * ROBUST_SPREAD;
+  return (struct power_case){
+      .key = key, .between = sd * sd, .within = sd * sd, .prior_df = ROBUST_DF, .delta = delta};
+}
+
+double power_delta(const struct power_case *c, double change) {
+  return fmin(c->delta, change / 2);
+}
+
+double power_share(const struct power_case *cases, size_t count, double change, unsigned runs_a,
+                   unsigned runs_b, unsigned processes) {
+  const double alpha = 0.05 / (double)(count > 0 ? count : 1);
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double sd = sqrt(cases[i].between + cases[i].within / processes);
+    sum += effect_power(runs_a, runs_b, log1p(change), fmax(sd, DIFF_SPREAD_MIN), cases[i].prior_df,
+                        log1p(power_delta(&cases[i], change)), alpha);
+  }
+  return count > 0 ? sum / (double)count : 0;
+}
+
+unsigned power_runs(const struct power_case *cases, size_t count, double change, unsigned runs_a,
+                    unsigned processes) {
+  for (unsigned runs = DIFF_PROCESSES_FIRM; runs <= DIFF_PROCESSES_MAX; runs++) {
+    const unsigned of_a = runs_a > runs ? runs_a : runs;
+    if (power_share(cases, count, change, of_a, runs, processes) >= POWER_WANTED) {
+      return runs;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,200 @@
+#include "runner/cli/plan_power.h"
+
+#include "engine/base/strings.h"
+#include "engine/base/units.h"
+#include "runner/analysis/power.h"
+#include "runner/cli/selection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool option_take_detect(const struct option_use *use) {
+  char *end = NULL;
+  const double percent = strtod(use->arg, &end);
+  use->command->detect = percent / 100;
+  return end != use->arg && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 100;
+}
+
+/* What is known before anything is measured. */
+struct power_request {
+  struct power_spreads spreads; /* recorded; none = shipped ones */
+  struct power_case *cases;     /* of the plan */
+  size_t count, recorded;       /* recorded: of the cases */
+  size_t runs_of_a;
+  double delta; /* that the diff must be given; 0 = none */
+};
+
+/* One way to do it. */
+struct power_way {
+  unsigned processes, runs; /* runs 0 = not even DIFF_PROCESSES_MAX */
+  double found;
+  uint64_t duration_ns; /* of B */
+};
+
+enum { PROCESSES_TRIED = 4 };
+static const unsigned PROCESSES_OF_RUNS[PROCESSES_TRIED] = {1, 2, 3, 5};
+
+/* Where A has few runs, earlier ones of its machine, under the same driver, say how runs differ. */
+static enum status power_read(struct command *command, struct power_request *request,
+                              struct error *err) {
+  struct measured *measured = command->measured = measured_new();
+  const char *const names[] = {command->against};
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(
+      filter_runs(&command->request.filter, command->database, measured, names, 1, err));
+  request->runs_of_a = measured->run_count;
+  const size_t last = measured->run_count - 1;
+  if (request->runs_of_a < DIFF_PROCESSES_USUAL) {
+    RETURN_ON_ERROR(measured_add_earlier_runs(measured, command->database, measured, last,
+                                              measured->runs[last].started_at_ns, err));
+    measured_keep_runs(measured, measured_run_has_driver,
+                       measured->environments[measured->runs[last].environment].driver_version);
+  }
+  RETURN_ON_ERROR(measured_load(measured, command->database, NULL, err));
+  return power_learn(measured, &request->spreads, err);
+}
+
+static int power_compare_keys(const void *a, const void *b) {
+  return strcmp((const char *)a, ((const struct power_case *)b)->key);
+}
+
+static void power_take_plan(struct command *command, const struct plan *plan,
+                            struct power_request *request) {
+  request->cases = arena_array(&command->arena, plan->case_count, sizeof *request->cases);
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const struct bench_case *bench = &plan->cases[i].bench;
+    if (plan->cases[i].skip_reason != NULL) {
+      continue;
+    }
+    const struct power_case *known =
+        bsearch(bench->key, request->spreads.cases, request->spreads.count, sizeof *known,
+                power_compare_keys);
+    const bool rate = bench->payload_bytes > 0;
+    struct power_case *taken = &request->cases[request->count++];
+    *taken = known != NULL
+                 ? *known
+                 : power_usual(bench->key, rate ? FIGURE_RATE : FIGURE_TIME, bench->payload_bytes,
+                               diff_usual_margin(rate ? bench->payload_bytes : 0));
+    taken->delta = bench->measure.delta > 0 ? bench->measure.delta : taken->delta;
+    request->recorded += known != NULL;
+  }
+}
+
+/* A change of just what matters is never shown to exceed it: what matters must be smaller then, and
+ * a diff has one --delta. 0 = it needs none. */
+static double power_set_delta(const struct command *command, struct power_request *request) {
+  double least = 1;
+  bool smaller = false;
+  for (size_t i = 0; i < request->count; i++) {
+    const double own = power_delta(&request->cases[i], command->detect);
+    smaller = smaller || own < request->cases[i].delta;
+    least = fmin(least, own);
+  }
+  for (size_t i = 0; i < request->count && smaller; i++) {
+    request->cases[i].delta = least;
+  }
+  return smaller ? least : 0;
+}
+
+static int power_compare_ways(const void *a, const void *b) {
+  const struct power_way *x = a;
+  const struct power_way *y = b;
+  if ((x->runs == 0) != (y->runs == 0)) {
+    return x->runs == 0 ? 1 : -1;
+  }
+  return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
+}
+
+static void power_find_ways(const struct command *command, const struct plan *plan,
+                            const struct power_request *request, struct power_way *ways) {
+  const unsigned of_a = (unsigned)request->runs_of_a;
+  for (size_t i = 0; i < PROCESSES_TRIED; i++) {
+    struct power_way *way = &ways[i];
+    *way = (struct power_way){.processes = PROCESSES_OF_RUNS[i]};
+    way->runs = power_runs(request->cases, request->count, command->detect, of_a, way->processes);
+    const unsigned runs = way->runs > 0 ? way->runs : DIFF_PROCESSES_MAX;
+    way->found = power_share(request->cases, request->count, command->detect,
+                             of_a > runs ? of_a : runs, runs, way->processes);
+    way->duration_ns = runs * plan_total_ns(plan, way->processes);
+  }
+  qsort(ways, PROCESSES_TRIED, sizeof *ways, power_compare_ways);
+}
+
+/* The answer, before the table of all ways. */
+static void power_say(const struct command *command, const struct power_request *request,
+                      const struct power_way *best) {
+  char duration[UNITS_TEXT_MAX];
+  units_format_duration_short(best->duration_ns, duration);
+  if (best->runs > 0) {
+    printf("%u runs per side of %u %s each find a change of %g %% in %.0f %% of %zu cases: about "
+           "%s per side.\n",
+           best->runs, best->processes, strings_plural(best->processes, "process", "processes"),
+           100 * command->detect, 100 * best->found, request->count, duration);
+  } else {
+    printf("Not even %d runs per side find a change of %g %% in 80 %% of %zu cases.\n",
+           DIFF_PROCESSES_MAX, 100 * command->detect, request->count);
+  }
+  if (request->delta > 0) {
+    printf("Then compare with haul diff --delta %g: a change of just what matters is never shown "
+           "to exceed it.\n",
+           100 * request->delta);
+  }
+  if (request->recorded == 0) {
+    printf("Spreads: those of a quiet machine, for no run of these cases is recorded (--compare "
+           "A).\n");
+  } else {
+    printf(
+        "Spreads: of %zu of %zu cases from up to %zu recorded %s%s.\n", request->recorded,
+        request->count, request->spreads.runs, strings_plural(request->spreads.runs, "run", "runs"),
+        request->spreads.between_known ? ""
+                                       : "; runs are taken to differ as much as its processes do");
+  }
+  if (request->runs_of_a > 0 && best->runs > request->runs_of_a) {
+    printf("A has %zu %s: measure as many more, in turn with B.\n", request->runs_of_a,
+           strings_plural(request->runs_of_a, "run", "runs"));
+  }
+  printf("\n");
+}
+
+static enum status power_print(struct command *command, const struct power_request *request,
+                               const struct power_way *ways, struct error *err) {
+  static const char *const COLUMNS[] = {"processes", "runs", "found_percent", "duration_s"};
+  if (output_layout_of(command->common.format) == LAYOUT_PAGE) {
+    power_say(command, request, &ways[0]);
+  }
+  const struct row_sink *sink = command_rows(command, NULL);
+  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  for (size_t i = 0; i < PROCESSES_TRIED && status == STATUS_OK; i++) {
+    const struct cell cells[] = {cell_integer(ways[i].processes),
+                                 cell_integer(ways[i].runs > 0 ? ways[i].runs : DIFF_PROCESSES_MAX),
+                                 cell_real(round(1000 * ways[i].found) / 10),
+                                 cell_real(round((double)ways[i].duration_ns / 1e9))};
+    status = sink_row(sink, cells, err);
+  }
+  return THEN(status, sink_end(sink, err));
+}
+
+enum status plan_power_show(struct command *command, struct error *err) {
+  struct power_request request = {0};
+  struct power_way ways[PROCESSES_TRIED];
+  struct plan *plan = NULL;
+  enum status status = selection_plan(command, 0, &plan, err);
+  if (status == STATUS_OK && command->against != NULL) {
+    status = power_read(command, &request, err);
+  }
+  if (status == STATUS_OK) {
+    power_take_plan(command, plan, &request);
+    status = request.count > 0 ? STATUS_OK
+                               : error_set(err, STATUS_UNSUPPORTED,
+                                           "every case is skipped: there is nothing to compare");
+  }
+  if (status == STATUS_OK) {
+    request.delta = power_set_delta(command, &request);
+    power_find_ways(command, plan, &request, ways);
+    status = power_print(command, &request, ways, err);
+  }
+  arena_fini(&request.spreads.arena);
+  plan_free(plan);
+  return status;
+}
