@@ -28,7 +28,8 @@ ENUM_NAMES_DECLARE(place, PLACE_LIST)
   X(MEMORY_MANAGED, "managed")               /* unified memory: cuMemAllocManaged */               \
   X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */                         \
   X(MEMORY_POOL, "pool")                     /* the same, of the driver's pool: cuMemAllocAsync */ \
-  X(MEMORY_VMM, "vmm")                       /* the same, mapped by us: cuMemCreate, cuMemMap */
+  X(MEMORY_VMM, "vmm")                       /* the same, mapped by us: cuMemCreate, cuMemMap */   \
+  X(MEMORY_HOST_VMM, "host_vmm")             /* of a node, by the same calls: 2 MiB pages */
 ENUM_NAMES_DECLARE(memory_kind, MEMORY_KIND_LIST)
 static inline bool memory_is_gpus_own(enum memory_kind memory) {
   return memory == MEMORY_DEVICE || memory == MEMORY_POOL || memory == MEMORY_VMM;

@@ -1,7 +1,7 @@
 /* Memory that the driver gives to GPUs: device, pool, vmm and managed. */
 #include "engine/base/units.h"
 #include "engine/gpu/session.h"
-#include "engine/memory/memory.h"
+#include "engine/memory/kinds.h"
 
 /* Device memory: a GPU's own, cuMemAlloc. */
 
@@ -80,23 +80,21 @@ const struct memory_ops memory_pool = {
 };
 
 /* Vmm memory: made without an address, and mapped at one that was reserved, in whole units of the
- * granularity that the driver recommends. */
+ * granularity that the driver recommends. A context is current. */
 
-static void vmm_release(const struct memory_context *context, struct buffer *buffer) {
+void vmm_unmap(const struct memory_context *context, struct buffer *buffer) {
   const struct cuda_driver *driver = &context->cuda->driver;
-  if (buffer->device != 0 &&
-      cuda_session_use(context->cuda, buffer->endpoint.index, NULL) == STATUS_OK) {
-    (void)driver->cuMemUnmap((CUdeviceptr)buffer->device, buffer->mapped_bytes);
-    (void)driver->cuMemAddressFree((CUdeviceptr)buffer->device, buffer->mapped_bytes);
-  }
+  (void)driver->cuMemUnmap((CUdeviceptr)buffer->device, buffer->mapped_bytes);
+  (void)driver->cuMemAddressFree((CUdeviceptr)buffer->device, buffer->mapped_bytes);
   buffer->device = 0;
 }
 
 /* At an address that is reserved; the mapping keeps the memory. */
-static CUresult vmm_map(const struct cuda_driver *driver, CUdeviceptr address, size_t bytes,
-                        const CUmemAllocationProp *properties) {
-  const CUmemAccessDesc access = {.location = properties->location,
-                                  .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+static CUresult vmm_map_at(const struct cuda_driver *driver, const struct buffer *buffer,
+                           const CUmemAllocationProp *properties, const CUmemAccessDesc *access,
+                           size_t access_count) {
+  const CUdeviceptr address = (CUdeviceptr)buffer->device;
+  const size_t bytes = buffer->mapped_bytes;
   CUmemGenericAllocationHandle handle = 0;
   CUresult result = driver->cuMemCreate(&handle, bytes, properties, 0);
   if (result != CUDA_SUCCESS) {
@@ -105,7 +103,7 @@ static CUresult vmm_map(const struct cuda_driver *driver, CUdeviceptr address, s
   result = driver->cuMemMap(address, bytes, 0, handle, 0);
   (void)driver->cuMemRelease(handle);
   if (result == CUDA_SUCCESS) {
-    result = driver->cuMemSetAccess(address, bytes, &access, 1);
+    result = driver->cuMemSetAccess(address, bytes, access, access_count);
     if (result != CUDA_SUCCESS) {
       (void)driver->cuMemUnmap(address, bytes);
     }
@@ -113,14 +111,12 @@ static CUresult vmm_map(const struct cuda_driver *driver, CUdeviceptr address, s
   return result;
 }
 
-static enum status vmm_allocate(const struct memory_context *context, struct buffer *buffer,
-                                struct error *err) {
+enum status vmm_map(const struct memory_context *context, struct buffer *buffer,
+                    const CUmemLocation *location, const CUmemAccessDesc *access,
+                    size_t access_count, struct error *err) {
   const struct cuda_driver *driver = &context->cuda->driver;
-  const int32_t gpu = buffer->endpoint.index;
-  RETURN_ON_ERROR(cuda_session_use(context->cuda, gpu, err));
-  const CUmemAllocationProp properties = {
-      .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context->cuda->gpus[gpu].device}};
+  const CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                          .location = *location};
   char text[UNITS_TEXT_MAX];
   units_format_size(buffer->size_bytes, text);
   if (driver->cuMemCreate == NULL || driver->cuMemGetAllocationGranularity == NULL) {
@@ -131,20 +127,39 @@ static enum status vmm_allocate(const struct memory_context *context, struct buf
                              driver->cuMemGetAllocationGranularity(
                                  &unit, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
                              err, "cuMemGetAllocationGranularity"));
-  const size_t bytes = (buffer->size_bytes - 1) / unit * unit + unit;
+  buffer->mapped_bytes = (buffer->size_bytes - 1) / unit * unit + unit;
   CUdeviceptr address = 0;
-  RETURN_ON_ERROR(cuda_check(driver, driver->cuMemAddressReserve(&address, bytes, 0, 0, 0), err,
-                             "cuMemAddressReserve of %s", text));
-  enum status status = cuda_check(driver, vmm_map(driver, address, bytes, &properties), err,
-                                  "mapping %s on GPU %d", text, (int)gpu);
-  if (status != STATUS_OK) {
-    (void)driver->cuMemAddressFree(address, bytes);
-    return status;
-  }
+  RETURN_ON_ERROR(cuda_check(driver,
+                             driver->cuMemAddressReserve(&address, buffer->mapped_bytes, 0, 0, 0),
+                             err, "cuMemAddressReserve of %s", text));
   buffer->device = (uint64_t)address;
-  buffer->mapped_bytes = bytes;
-  buffer->placement_verified = true;
-  return STATUS_OK;
+  enum status status =
+      cuda_check(driver, vmm_map_at(driver, buffer, &properties, access, access_count), err,
+                 "mapping %s of %s memory", text, memory_kind_text(buffer->endpoint.memory));
+  if (status != STATUS_OK) {
+    (void)driver->cuMemAddressFree(address, buffer->mapped_bytes);
+    buffer->device = 0;
+  }
+  return status;
+}
+
+static enum status vmm_allocate(const struct memory_context *context, struct buffer *buffer,
+                                struct error *err) {
+  const int32_t gpu = buffer->endpoint.index;
+  RETURN_ON_ERROR(cuda_session_use(context->cuda, gpu, err));
+  const CUmemAccessDesc access = {
+      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context->cuda->gpus[gpu].device},
+      .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  enum status status = vmm_map(context, buffer, &access.location, &access, 1, err);
+  buffer->placement_verified = status == STATUS_OK;
+  return status;
+}
+
+static void vmm_release(const struct memory_context *context, struct buffer *buffer) {
+  if (buffer->device != 0 &&
+      cuda_session_use(context->cuda, buffer->endpoint.index, NULL) == STATUS_OK) {
+    vmm_unmap(context, buffer);
+  }
 }
 
 const struct memory_ops memory_vmm = {

@@ -7,6 +7,7 @@
 #ifndef HAUL_ENGINE_MEMORY_KINDS_H
 #define HAUL_ENGINE_MEMORY_KINDS_H
 
+#include "engine/cuda/driver_api.h"
 #include "engine/memory/memory.h"
 
 #define PAGES_HUGE_BYTES (UINT64_C(2) << 20)
@@ -26,6 +27,13 @@ enum status page_lock(const struct memory_context *context, struct buffer *buffe
                       struct error *err) CHECK_RESULT;
 /* Undoes it where page_locked is set. */
 void page_unlock(const struct memory_context *context, struct buffer *buffer);
+
+/* cuMemCreate at that location, mapped at an address of its own for those that access names; sets
+ * device and mapped_bytes. A context is current, here and below. */
+enum status vmm_map(const struct memory_context *context, struct buffer *buffer,
+                    const CUmemLocation *location, const CUmemAccessDesc *access,
+                    size_t access_count, struct error *err) CHECK_RESULT;
+void vmm_unmap(const struct memory_context *context, struct buffer *buffer);
 
 extern const struct memory_ops memory_pageable; /* registered memory begins as this */
 

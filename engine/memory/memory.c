@@ -16,7 +16,8 @@
   X(MEMORY_DEVICE, memory_device)                                                                  \
   X(MEMORY_MANAGED, memory_managed)                                                                \
   X(MEMORY_POOL, memory_pool)                                                                      \
-  X(MEMORY_VMM, memory_vmm)
+  X(MEMORY_VMM, memory_vmm)                                                                        \
+  X(MEMORY_HOST_VMM, memory_host_vmm)
 
 #define KIND_EXTERN_(kind, ops) extern const struct memory_ops ops;
 MEMORY_OPS_LIST(KIND_EXTERN_)

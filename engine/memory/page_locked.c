@@ -173,3 +173,45 @@ const struct memory_ops memory_registered = {
     .allocate = registered_allocate,
     .release = registered_release,
 };
+
+/* Memory of a node made by cuMemCreate: pages of 2 MiB, for that node's processors and all GPUs. */
+
+static void host_vmm_release(const struct memory_context *context, struct buffer *buffer) {
+  if (buffer->device != 0 && use_some_gpu(context, buffer->endpoint.index, NULL) == STATUS_OK) {
+    vmm_unmap(context, buffer);
+  }
+  buffer->host = NULL;
+}
+
+static enum status host_vmm_allocate(const struct memory_context *context, struct buffer *buffer,
+                                     struct error *err) {
+  const CUmemLocation node = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = buffer->endpoint.index};
+  CUmemAccessDesc access[MACHINE_GPUS_MAX + 1] = {
+      {.location = node, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
+  size_t count = 1;
+  RETURN_ON_ERROR(
+      numa_check_available(context->machine, buffer->endpoint.index, buffer->size_bytes, err));
+  RETURN_ON_ERROR(use_some_gpu(context, buffer->endpoint.index, err));
+  for (uint32_t i = 0; i < context->machine->gpu_count; i++) {
+    if (context->cuda->gpus[i].device != CU_DEVICE_INVALID) {
+      access[count++] = (CUmemAccessDesc){
+          .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context->cuda->gpus[i].device},
+          .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    }
+  }
+  RETURN_ON_ERROR(vmm_map(context, buffer, &node, access, count, err));
+  buffer->host = (unsigned char *)(uintptr_t)buffer->device;
+  enum status status = pages_verify(context, buffer, err);
+  if (status != STATUS_OK) {
+    host_vmm_release(context, buffer);
+  }
+  return status;
+}
+
+const struct memory_ops memory_host_vmm = {
+    .kind = MEMORY_HOST_VMM,
+    .place = PLACE_NUMA,
+    .needs_cuda = true,
+    .allocate = host_vmm_allocate,
+    .release = host_vmm_release,
+};

@@ -96,6 +96,7 @@ static CUresult caller_allocate(struct overhead_caller *c, struct overhead_made 
   case MEMORY_POOL:
     return driver->cuMemAllocAsync(&m->device, c->bytes, c->stream);
   case MEMORY_VMM:
+  case MEMORY_HOST_VMM:
     return caller_map(c, m, VMM_ACCESSIBLE);
   case MEMORY_PAGEABLE:
   case MEMORY_HUGE:
@@ -118,6 +119,7 @@ static CUresult caller_release(struct overhead_caller *c, struct overhead_made *
   case MEMORY_POOL:
     return c->driver->cuMemFreeAsync(m->device, c->stream);
   case MEMORY_VMM:
+  case MEMORY_HOST_VMM:
     return caller_unmap(c, m, VMM_ACCESSIBLE);
   case MEMORY_PAGEABLE:
   case MEMORY_HUGE:
@@ -329,12 +331,17 @@ static enum status overhead_ready_vmm(struct overhead_caller *c, struct error *e
 static enum status overhead_ready_memory(struct overhead_caller *c, struct error *err) {
   const struct cuda_driver *driver = c->driver;
   const enum memory_kind memory = c->what->memory.memory;
+  const bool maps = memory == MEMORY_VMM || memory == MEMORY_HOST_VMM;
   if ((memory == MEMORY_POOL && driver->cuMemAllocAsync == NULL) ||
-      (memory == MEMORY_VMM && driver->cuMemCreate == NULL)) {
+      (maps && driver->cuMemCreate == NULL)) {
     return error_set(err, STATUS_UNSUPPORTED, "the driver has no %s memory",
                      memory_kind_text(memory));
   }
-  return memory == MEMORY_VMM ? overhead_ready_vmm(c, err) : STATUS_OK;
+  if (memory == MEMORY_HOST_VMM) {
+    c->properties.location =
+        (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = c->what->memory.index};
+  }
+  return maps ? overhead_ready_vmm(c, err) : STATUS_OK;
 }
 
 static enum status overhead_ready_vmm_memory(struct overhead_caller *c, struct error *err) {

@@ -44,6 +44,7 @@ static void plan_overhead_expand(struct expander *x, const struct setting *setti
   case MEMORY_PINNED:
   case MEMORY_REGISTERED:
   case MEMORY_WRITE_COMBINED:
+  case MEMORY_HOST_VMM:
     expand_resolve_others(x, &setting->at, &setting->of);
     for (size_t i = 0; i < x->set.pair_count; i++) {
       const struct pair pair = x->set.pairs[i];

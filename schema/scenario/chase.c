@@ -166,8 +166,8 @@ static void chase_check_memory(struct subject *subject, unsigned spaces) {
       if ((spaces & BIT(space)) != 0 && !reads((enum chase_space)space, kind)) {
         subject_refuse(subject, memory, value_span(memory->node, i),
                        space == CHASE_HOST ? "\"pinned\", \"registered\", \"write_combined\", "
-                                             "\"huge\" or \"pageable\""
-                                           : "\"device\", or no memory at all",
+                                             "\"huge\", \"host_vmm\" or \"pageable\""
+                                           : "\"device\", \"pool\", \"vmm\", or no memory at all",
                        "of.memory: a chase through the %s does not read \"%s\" memory",
                        chase_space_text((enum chase_space)space), memory_kind_text(kind));
         return;

@@ -53,13 +53,14 @@ static void transfer_check_memory(struct subject *subject, const struct end *end
     const enum memory_kind memory = (enum memory_kind)end->memory->values.items[i].word;
     const struct toml_span span = value_span(end->memory->node, i);
     if (!memory_fits(memory, end->place)) {
-      subject_refuse(subject, end->memory, span,
-                     end->place == PLACE_GPU
-                         ? "\"device\", \"pool\", \"vmm\" or \"managed\" on a GPU"
-                         : "\"pageable\", \"pinned\", \"registered\", "
-                           "\"write_combined\", \"huge\" or \"managed\" on a NUMA node",
-                     "%s.memory: there is no \"%s\" memory on a %s", end->name,
-                     memory_kind_text(memory), end->place == PLACE_GPU ? "GPU" : "NUMA node");
+      subject_refuse(
+          subject, end->memory, span,
+          end->place == PLACE_GPU
+              ? "\"device\", \"pool\", \"vmm\" or \"managed\" on a GPU"
+              : "\"pageable\", \"pinned\", \"registered\", "
+                "\"write_combined\", \"huge\", \"host_vmm\" or \"managed\" on a NUMA node",
+          "%s.memory: there is no \"%s\" memory on a %s", end->name, memory_kind_text(memory),
+          end->place == PLACE_GPU ? "GPU" : "NUMA node");
     } else if (unified && memory != MEMORY_MANAGED) {
       subject_refuse(subject, end->memory, span, "\"managed\", or no memory at all",
                      "%s.memory: method \"um\" moves managed memory, not \"%s\"", end->name,

@@ -103,8 +103,8 @@ static void stream_check_memory(struct subject *subject, enum place place) {
     if (!memory_fits(kind, place) || kind == MEMORY_MANAGED) {
       subject_refuse(subject, memory, value_span(memory->node, i),
                      place == PLACE_GPU ? "\"device\", \"pool\", \"vmm\", or no memory at all"
-                                        : "\"pageable\", \"huge\", \"pinned\", \"registered\" or "
-                                          "\"write_combined\"",
+                                        : "\"pageable\", \"huge\", \"pinned\", \"registered\", "
+                                          "\"host_vmm\" or \"write_combined\"",
                      "at.memory: a stream on a %s does not work on \"%s\" memory",
                      place == PLACE_GPU ? "GPU" : "node", memory_kind_text(kind));
       return;

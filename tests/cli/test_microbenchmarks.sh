@@ -136,10 +136,11 @@ if command -v sqlite3 >/dev/null; then
   run_ok explain --db fall.db
   expect_out 'gpu0-numa0:pinned: 2,097,152 bytes: -[56][0-9] % against 1,048,576; 1 more'
 fi
-reproduce allocators allocators=9 --set device.size='["64KiB", "2MiB"]' --set 'pool.size=["64KiB", "2MiB"]' \
-  --set 'vmm.size=["64KiB", "2MiB"]' --set 'pages.footprint=["8MiB", "64MiB"]' --set pages.hops=64
+reproduce allocators allocators=15 --set device.size='["64KiB", "2MiB"]' --set 'pool.size=["64KiB", "2MiB"]' \
+  --set 'vmm.size=["64KiB", "2MiB"]' --set 'pages.footprint=["8MiB", "64MiB"]' --set pages.hops=64 --set 'host.size=["64KiB", "2MiB"]'
 expect_out '^gpu0:vmm-gpu0:vmm,vmm,copy by sm,GB/s,[0-9.]+,2097152,2097152,'
 expect_out '^gpu0:global:pool,pool,load,ns,'
+expect_out '^numa0:host_vmm-gpu0,host_vmm,copy by ce,GB/s,'
 reproduce kv-map kv-map=4 --only calls --only graph --only kernel --set calls.piece_size=4KiB \
   --set graph.piece_size=4KiB --set kernel.piece_size=4KiB --set calls.pieces=16 --set graph.pieces=16 --set kernel.pieces=16
 expect_out '^numa0:pinned-gpu0,16,8,4096,4096,(loop|batch|graph|kernel),'

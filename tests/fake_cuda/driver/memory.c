@@ -170,6 +170,23 @@ void memory_release(struct allocation *allocation) {
   (void)pthread_mutex_unlock(&table.lock);
 }
 
+void memory_make_pinned(struct allocation *allocation) {
+  (void)pthread_mutex_lock(&table.lock);
+  if (allocation->kind == ALLOCATION_DEVICE) {
+    const size_t bytes = allocation->mapped_bytes / 2;
+    unsigned char *base = allocation->data - bytes;
+    (void)munmap(allocation->data, bytes);
+    if (mprotect(base, bytes, PROT_READ | PROT_WRITE) != 0) {
+      abort();
+    }
+    table.used[allocation->gpu] -= taken_by(allocation);
+    allocation->kind = ALLOCATION_PINNED;
+    allocation->data = base;
+    allocation->mapped_bytes = bytes;
+  }
+  (void)pthread_mutex_unlock(&table.lock);
+}
+
 uint64_t memory_used(int32_t gpu) {
   (void)pthread_mutex_lock(&table.lock);
   uint64_t used = table.used[gpu];

@@ -61,6 +61,8 @@ struct allocation *memory_allocate(enum allocation_kind kind, int32_t gpu, size_
                                    unsigned flags, uint64_t gpu_bytes);
 /* The allocation is taken out of the table and returned to the system. */
 void memory_release(struct allocation *allocation);
+/* Device memory becomes memory of the host at the same address. */
+void memory_make_pinned(struct allocation *allocation);
 /* Bytes of that GPU in use. */
 uint64_t memory_used(int32_t gpu);
 /* false: part of the range is registered or allocated already. */

@@ -1,6 +1,7 @@
 /* Memory in the order of a stream, pools, memory without addresses, handles for other processes.
  * Simpler than real: all of a stream's memory is given and taken at once; addresses that are
- * reserved are device memory from the start, and what is mapped into them is only counted. */
+ * reserved are device memory from the start, which memory of a node makes pinned; and what is
+ * mapped into them is only counted. */
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <fcntl.h>
@@ -14,6 +15,7 @@ static const size_t GRANULARITY_BYTES = (size_t)2 << 20;
 struct thing {
   uint64_t magic;
   size_t size_bytes;
+  bool host; /* memory of a node */
 };
 enum { THING_MAGIC = 0x7468696e };
 
@@ -22,7 +24,7 @@ static struct thing *thing_new(size_t size_bytes) {
   if (thing == NULL) {
     abort();
   }
-  *thing = (struct thing){THING_MAGIC, size_bytes};
+  *thing = (struct thing){.magic = THING_MAGIC, .size_bytes = size_bytes};
   return thing;
 }
 
@@ -112,8 +114,11 @@ CUresult drv_cuMemAddressFree(CUdeviceptr pointer, size_t size_bytes) {
   struct call call;
   TRY(call_begin(&call, "cuMemAddressFree", NEED_CONTEXT));
   const struct allocation *allocation = memory_at(pointer);
-  return allocation == NULL || allocation->size_bytes != size_bytes ? CUDA_ERROR_INVALID_VALUE
-                                                                    : drv_cuMemFree_v2(pointer);
+  if (allocation == NULL || allocation->size_bytes != size_bytes) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  return allocation->kind == ALLOCATION_PINNED ? drv_cuMemFreeHost((void *)(uintptr_t)pointer)
+                                               : drv_cuMemFree_v2(pointer);
 }
 
 CUresult drv_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size_bytes,
@@ -125,7 +130,9 @@ CUresult drv_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size_bytes
       properties->type != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  *handle = (CUmemGenericAllocationHandle)(uintptr_t)thing_new(size_bytes);
+  struct thing *thing = thing_new(size_bytes);
+  thing->host = properties->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  *handle = (CUmemGenericAllocationHandle)(uintptr_t)thing;
   return CUDA_SUCCESS;
 }
 
@@ -151,9 +158,13 @@ CUresult drv_cuMemMap(CUdeviceptr pointer, size_t size_bytes, size_t offset,
   (void)flags;
   TRY(at_reserved("cuMemMap", pointer, size_bytes));
   const struct thing *thing = thing_of(handle);
-  return thing->magic != THING_MAGIC || offset + size_bytes > thing->size_bytes
-             ? CUDA_ERROR_INVALID_VALUE
-             : CUDA_SUCCESS;
+  if (thing->magic != THING_MAGIC || offset + size_bytes > thing->size_bytes) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (thing->host) {
+    memory_make_pinned(memory_containing(pointer));
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemUnmap(CUdeviceptr pointer, size_t size_bytes) {
