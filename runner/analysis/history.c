@@ -4,7 +4,7 @@
 #include "runner/analysis/definition.h"
 #include "runner/analysis/internal.h"
 #include "runner/statistics/distributions.h"
-#include "runner/statistics/rank_test.h"
+#include "runner/statistics/series.h"
 #include "runner/statistics/t_test.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static const double ALPHA_RECENT = 0.01;
 static const double ALPHA_LAST = 0.03; /* of both */
 /* Of the marks of one kind, over all series of a look. */
 static const double FALSE_DISCOVERY_RATE = 0.05;
-enum { FACTS_NAMED = 4, RECENT_MAX = 8 };
+enum { FACTS_NAMED = 4, RECENT_MAX = 8, DRIFT_END = 5 };
 
 struct builder {
   const struct measured *measured;
@@ -104,6 +104,7 @@ static void history_mark_drivers(struct builder *b, struct history_series *serie
     const char *after = history_environment(b->measured, series->points[i].run)->driver_version;
     if (!strings_equal(before, after)) {
       series->points[i].mark = HISTORY_DRIVER;
+      series->points[i].since = series->points[i].until = i;
       series->points[i].what =
           arena_format(&b->history->arena, "driver %s to %s", before != NULL ? before : "none",
                        after != NULL ? after : "none");
@@ -120,28 +121,62 @@ static void history_mark(struct builder *b, struct history_series *series, size_
   struct history_point *point = &series->points[at];
   point->mark = mark;
   point->p = p;
+  point->since = point->until = at;
   point->what = history_changed_facts(b, series->points[at - 1].run, point->run);
 }
 
 /* Looks for changes among the points [first, last), which are under one driver. */
 static void history_mark_changes(struct builder *b, struct history_series *series, size_t first,
                                  size_t last) {
-  const size_t found = change_point_find(b->values + first, last - first, history_margin(b, series),
-                                         ALPHA, b->found);
+  const double margin = history_margin(b, series);
+  const double r = series->autocorrelation;
+  const size_t count = last - first;
+  struct series_drift drift;
+  const size_t found =
+      change_point_find(b->values + first, count, margin, ALPHA, series_worth(r), b->found);
+  if (found > 0 && series_is_drift(b->values + first, count, b->found, found, r, &drift)) {
+    if (drift.p < ALPHA && fabs(drift.change) >= log1p(margin)) {
+      history_mark(b, series, last - 1, HISTORY_DRIFT, drift.p);
+      series->points[last - 1].what =
+          history_changed_facts(b, series->points[first].run, series->points[last - 1].run);
+      series->points[last - 1].since = first;
+      series->points[last - 1].change =
+          expm1(series->figure == FIGURE_RATE ? -drift.change : drift.change);
+    }
+    return;
+  }
   for (size_t c = 0; c < found; c++) {
+    const size_t from = c > 0 ? b->found[c - 1].at : 0;
+    const size_t to = c + 1 < found ? b->found[c + 1].at : count;
+    const struct series_range range = series_change_range(b->values + first + from, to - from, r);
     history_mark(b, series, first + b->found[c].at, HISTORY_CHANGE, b->found[c].p);
+    series->points[first + b->found[c].at].since = first + from + range.first;
+    series->points[first + b->found[c].at].until = first + from + range.last;
   }
 }
 
 /* The values [first, at) against [at, last), by their pooled variance: that of the former alone,
- * where the latter are one. */
-static struct effect history_effect(const struct builder *b, size_t first, size_t at, size_t last) {
+ * where the latter are one. Values that are like their neighbours are worth fewer, and spread less
+ * than those of the same level would. */
+static struct effect history_effect(const struct builder *b, const struct history_series *series,
+                                    size_t first, size_t at, size_t last) {
+  const double worth = series_worth(series->autocorrelation);
   struct sample before = sample_summary(b->values + first, at - first);
   struct sample after = sample_summary(b->values + at, last - at);
   before.variance = fmax(before.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
   after.variance = fmax(after.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
   const double df = (double)(last - first) - 2;
-  return effect_moderated(&before, &after, &(struct variance_prior){.pooled_df = df});
+  struct effect effect =
+      effect_moderated(&before, &after, &(struct variance_prior){.pooled_df = df});
+  if (worth < 1) {
+    const double n = (double)(last - first) * worth;
+    const double spread = n > 1.5 ? n / (n - 1) : 3; /* E(s^2) is less by that */
+    const double parts =
+        1 / fmax((double)(at - first) * worth, 1) + 1 / fmax((double)(last - at) * worth, 1);
+    effect.error *= sqrt(spread * parts / (1 / (double)(at - first) + 1 / (double)(last - at)));
+    effect.df = fmax(effect.df * worth, 1);
+  }
+  return effect;
 }
 
 /* The last point that is marked, or 0. */
@@ -164,7 +199,7 @@ static void history_mark_latest(struct builder *b, struct history_series *series
   if (series->earlier < HISTORY_EARLIER_MIN) {
     return;
   }
-  const struct effect latest = history_effect(b, first, count - 1, count);
+  const struct effect latest = history_effect(b, series, first, count - 1, count);
   series->least_change =
       expm1(margin + latest.error * student_quantile(1 - alone * ALPHA_LATEST / 2, latest.df));
   size_t recent = series->earlier + 1 - HISTORY_EARLIER_MIN;
@@ -173,7 +208,7 @@ static void history_mark_latest(struct builder *b, struct history_series *series
   size_t best_at = count;
   for (size_t k = 1; k <= recent; k++) {
     const double level = k == 1 ? ALPHA_LATEST : ALPHA_RECENT / (double)(recent - 1);
-    const struct effect effect = history_effect(b, first, count - k, count);
+    const struct effect effect = history_effect(b, series, first, count - k, count);
     const double p = effect_p(&effect, margin);
     if (p / level < best) {
       best = p / level;
@@ -195,7 +230,7 @@ static void history_test_drivers(struct builder *b, struct history_series *serie
       last++;
     }
     if (series->points[i].mark == HISTORY_DRIVER && i - first >= HISTORY_EARLIER_MIN) {
-      const struct effect effect = history_effect(b, first, i, last);
+      const struct effect effect = history_effect(b, series, first, i, last);
       series->points[i].p = effect_p(&effect, margin);
     }
   }
@@ -210,6 +245,10 @@ static void history_set_changes(struct builder *b, struct history_series *series
     size_t next = i + 1;
     while (next < series->point_count && series->points[next].mark == HISTORY_NO_MARK) {
       next++;
+    }
+    if (series->points[i].mark == HISTORY_DRIFT) { /* its end is the level of what follows */
+      last_mark = i + 1 - last_mark > DRIFT_END ? i + 1 - DRIFT_END : last_mark;
+      continue;
     }
     series->points[i].change = history_change_between(b, series->figure, last_mark, i, next);
     last_mark = i;
@@ -247,7 +286,7 @@ static void history_keep_certain(struct builder *b, enum history_mark mark) {
       struct history_point *point = &series->points[i];
       if (point->mark == mark && q[at++] > FALSE_DISCOVERY_RATE) {
         point->mark = HISTORY_NO_MARK;
-        point->p = NAN;
+        point->p = point->change = NAN;
         point->what = NULL;
       }
     }
@@ -276,11 +315,13 @@ static void history_mark_all(struct builder *b) {
   size_t tested = 0;
   for (size_t i = 0; i < count; i++) {
     struct history_series *series = history_choose(b, i);
+    series->autocorrelation = series_autocorrelation(b->values, series->point_count);
     history_mark_drivers(b, series);
     history_mark_all_changes(b, series);
     tested += history_is_tested(series);
   }
   history_keep_certain(b, HISTORY_CHANGE);
+  history_keep_certain(b, HISTORY_DRIFT);
   const double alone =
       tested > 1 ? fmin(1, FALSE_DISCOVERY_RATE / (ALPHA_LAST * (double)tested)) : 1;
   for (size_t i = 0; i < count; i++) {
@@ -457,149 +498,4 @@ void history_free(struct history *history) {
   }
   arena_fini(&history->arena);
   free(history);
-}
-
-/* ---- the latest result of every case ---- */
-
-/* A median with what it is ordered by, as numbers: each text is compared once, not once per pair.
- */
-struct latest_entry {
-  uint32_t place; /* host and scenario of the run */
-  uint32_t name;  /* of the case */
-  int64_t started_at_ns;
-  uint32_t run, bench;
-  double ns;
-};
-
-/* The rank of a text among sorted ones without duplicates. */
-static uint32_t latest_rank(const char *text, const char *const *sorted, size_t count) {
-  const char *const *found = bsearch(&text, sorted, count, sizeof *sorted, strings_compare);
-  return (uint32_t)(found - sorted);
-}
-
-static size_t latest_sort_texts(const char **texts, size_t count) {
-  qsort(texts, count, sizeof *texts, strings_compare);
-  size_t kept = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0) {
-      texts[kept++] = texts[i];
-    }
-  }
-  return kept;
-}
-
-static uint32_t *latest_rank_names(const struct measured *measured, struct arena *arena) {
-  const size_t count = measured->case_count;
-  const char **names = arena_array(arena, count, sizeof *names);
-  uint32_t *ranks = arena_array(arena, count, sizeof *ranks);
-  for (size_t i = 0; i < count; i++) {
-    names[i] = measured->cases[i].name;
-  }
-  const size_t different = latest_sort_texts(names, count);
-  for (size_t i = 0; i < count; i++) {
-    ranks[i] = latest_rank(measured->cases[i].name, names, different);
-  }
-  return ranks;
-}
-
-static uint32_t *latest_rank_places(const struct measured *measured, struct arena *arena) {
-  const size_t count = measured->run_count;
-  const char **places = arena_array(arena, count, sizeof *places);
-  const char **own = arena_array(arena, count, sizeof *own);
-  uint32_t *ranks = arena_array(arena, count, sizeof *ranks);
-  for (size_t i = 0; i < count; i++) {
-    const struct measured_run *run = &measured->runs[i];
-    const struct measured_environment *at = &measured->environments[run->environment];
-    own[i] = arena_format(arena, "%s\n%d\n%s", at->node, at->simulated, run->scenario);
-    places[i] = own[i];
-  }
-  const size_t different = latest_sort_texts(places, count);
-  for (size_t i = 0; i < count; i++) {
-    ranks[i] = latest_rank(own[i], places, different);
-  }
-  return ranks;
-}
-
-#define ORDER(a, b)                                                                                \
-  do {                                                                                             \
-    if ((a) != (b))                                                                                \
-      return (a) < (b) ? -1 : 1;                                                                   \
-  } while (0)
-
-/* Of one case of one place, the latest run first. */
-static int latest_compare_entries(const void *left, const void *right) {
-  const struct latest_entry *a = left;
-  const struct latest_entry *b = right;
-  ORDER(a->place, b->place);
-  ORDER(a->name, b->name);
-  ORDER(b->started_at_ns, a->started_at_ns);
-  ORDER(b->run, a->run);
-  ORDER(a->bench, b->bench);
-  return 0;
-}
-
-static size_t latest_collect(const struct measured *measured, struct arena *arena,
-                             struct latest_entry *entries) {
-  const uint32_t *names = latest_rank_names(measured, arena);
-  const uint32_t *places = latest_rank_places(measured, arena);
-  size_t count = 0;
-  for (size_t i = 0; i < measured->median_count; i++) {
-    const struct measured_median *median = &measured->medians[i];
-    if (median->process == 0 || median->above_peak) { /* skipped, or not to be compared */
-      continue;
-    }
-    entries[count++] =
-        (struct latest_entry){.place = places[median->run],
-                              .name = names[median->bench],
-                              .started_at_ns = measured->runs[median->run].started_at_ns,
-                              .run = median->run,
-                              .bench = median->bench,
-                              .ns = median->ns};
-  }
-  return count;
-}
-
-/* Of entries that are one case in one run. values holds as many. */
-static struct latest_case latest_summarise(const struct latest_entry *entries, size_t count,
-                                           double *values) {
-  struct latest_case latest = {.run = entries[0].run, .bench = entries[0].bench};
-  for (size_t i = 0; i < count; i++) {
-    if (isnan(entries[i].ns)) {
-      latest.went_wrong++;
-    } else {
-      values[latest.processes++] = entries[i].ns;
-    }
-  }
-  latest.ns = sample_median_in_place(values, latest.processes);
-  return latest;
-}
-
-struct latest_case *latest_cases(const struct measured *measured, struct arena *arena,
-                                 size_t *count) {
-  struct arena scratch = {0};
-  struct latest_entry *entries = arena_array(&scratch, measured->median_count, sizeof *entries);
-  double *values = arena_array(&scratch, measured->median_count, sizeof *values);
-  const size_t entry_count = latest_collect(measured, &scratch, entries);
-  qsort(entries, entry_count, sizeof *entries, latest_compare_entries);
-  struct latest_case *cases = NULL;
-  size_t capacity = 0;
-  *count = 0;
-  for (size_t i = 0; i < entry_count;) {
-    size_t same_run = i + 1;
-    while (same_run < entry_count && entries[same_run].place == entries[i].place &&
-           entries[same_run].name == entries[i].name && entries[same_run].run == entries[i].run &&
-           entries[same_run].bench == entries[i].bench) {
-      same_run++;
-    }
-    cases = arena_grow(arena, cases, *count, &capacity, sizeof *cases);
-    cases[(*count)++] = latest_summarise(&entries[i], same_run - i, values);
-    size_t next = same_run;
-    while (next < entry_count && entries[next].place == entries[i].place &&
-           entries[next].name == entries[i].name) {
-      next++;
-    }
-    i = next;
-  }
-  arena_fini(&scratch);
-  return cases;
 }

@@ -7,7 +7,9 @@
  * series; the marks name the facts that changed there. It needs about 14 runs, so that the last
  * ones are also held against those before them, since the mark before: the latest run alone by a t
  * test of one new value against the others, at a level of 2 %, and the last two, three ... at 1 %
- * over all of them. Of many series less is said: the marks of each kind are held to a false
+ * over all of them. Where each run is like the one before (series.h), runs count as fewer. A level
+ * that moved little by little is a drift: a line describes it better than steps do. Of many series
+ * less is said: the marks of each kind are held to a false
  * discovery rate of 5 % over all series of a look. A change below the margin of the case is none.
  */
 #ifndef HAUL_RUNNER_ANALYSIS_HISTORY_H
@@ -19,6 +21,7 @@
   X(HISTORY_NO_MARK, "")                                                                           \
   X(HISTORY_DRIVER, "driver") /* another driver version than before */                             \
   X(HISTORY_CHANGE, "change") /* another level, under the same driver */                           \
+  X(HISTORY_DRIFT, "drift")   /* little by little, up to here, under the same driver */            \
   X(HISTORY_LATEST, "latest") /* the runs from here on, the latest, are off the level before */
 ENUM_NAMES_DECLARE(history_mark, HISTORY_MARK_LIST)
 
@@ -30,6 +33,9 @@ struct history_point {
   double change; /* with a mark: of the figure, against the stretch since the mark before */
   double p; /* with a mark, of all places looked at; NAN for a driver with too few runs before it to
                tell */
+  /* Of a change: the points from which to which the new level began, with a probability of 95 %; of
+   * a drift: between which it went. Else the point itself. */
+  size_t since, until;
   const char *what; /* with a mark: "driver 580.65.06 to 590.44.01", "kernel, vbios"; may be NULL */
 };
 
@@ -41,6 +47,7 @@ struct history_series {
   const char *settings;
   struct history_point *points;
   size_t point_count;
+  double autocorrelation; /* of a run with the next; 0 = none, or too few runs to tell */
   /* What the latest run is held against: the runs since the last mark before it. */
   size_t earlier;
   /* The least change of the latest run that would be marked, relative; NAN = with less than

@@ -63,7 +63,9 @@ static void history_put_marks(struct strbuf *text, const struct history_series *
   for (size_t i = 0; i < series->point_count; i++) {
     if (series->points[i].mark != HISTORY_NO_MARK) {
       last = history_column_of(i, series->point_count, width);
-      marks[last] = series->points[i].mark == HISTORY_DRIVER ? '|' : '^';
+      marks[last] = series->points[i].mark == HISTORY_DRIVER  ? '|'
+                    : series->points[i].mark == HISTORY_DRIFT ? '~'
+                                                              : '^';
       any = true;
     }
   }
@@ -85,6 +87,9 @@ const char *history_mark_words(struct arena *arena, const struct history_series 
   case HISTORY_CHANGE:
     text = "under the same driver";
     break;
+  case HISTORY_DRIFT:
+    text = arena_format(arena, "little by little over %zu runs", i + 1 - point->since);
+    break;
   case HISTORY_LATEST:
     text = i + 1 == series->point_count
                ? "the latest run is off the level before it"
@@ -97,6 +102,25 @@ const char *history_mark_words(struct arena *arena, const struct history_series 
                       point->what != NULL ? point->what : "");
 }
 
+/* Between which runs a change may have been, where not between two that follow one another. */
+static const char *history_when(struct document *document, const struct measured *measured,
+                                const struct history_series *series, size_t i) {
+  const struct history_point *point = &series->points[i];
+  char first[CELL_MAX];
+  char last[CELL_MAX];
+  if (point->since == point->until) {
+    return "";
+  }
+  const size_t before = point->mark == HISTORY_DRIFT ? point->since : point->since - 1;
+  units_format_utc(measured->runs[series->points[before].run].started_at_ns, UNITS_UTC_ISO_MINUTES,
+                   first, sizeof first);
+  units_format_utc(measured->runs[series->points[point->until].run].started_at_ns,
+                   UNITS_UTC_ISO_MINUTES, last, sizeof last);
+  return arena_format(&document->arena, "%s %s and %s",
+                      point->mark == HISTORY_DRIFT ? ", between" : ", began between (95 %)", first,
+                      last);
+}
+
 static void history_say_marks(struct document *document, const struct measured *measured,
                               const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
@@ -107,9 +131,13 @@ static void history_say_marks(struct document *document, const struct measured *
     }
     units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES, when,
                      sizeof when);
-    document_put(document, point->mark == HISTORY_DRIVER ? "  | " : "  ^ ",
-                 arena_format(&document->arena, "%s: %+.2f %%, %s", when, 100 * point->change,
-                              history_mark_words(&document->arena, series, i)));
+    document_put(document,
+                 point->mark == HISTORY_DRIVER  ? "  | "
+                 : point->mark == HISTORY_DRIFT ? "  ~ "
+                                                : "  ^ ",
+                 arena_format(&document->arena, "%s: %+.2f %%, %s%s", when, 100 * point->change,
+                              history_mark_words(&document->arena, series, i),
+                              history_when(document, measured, series, i)));
   }
 }
 
@@ -188,6 +216,9 @@ static void history_say_chart(struct document *document, const struct measured *
   X("change_percent", finite, 100 * point->change)                                                 \
   X("p", finite, point->p)                                                                         \
   X("what", text, point->what)                                                                     \
+  X("since_run", known, marked, measured->runs[series->points[point->since].run].ref.id)           \
+  X("until_run", known, marked, measured->runs[series->points[point->until].run].ref.id)           \
+  X("autocorrelation", finite, is_last ? series->autocorrelation : (double)NAN)                    \
   X("earlier_runs", known, is_last, (int64_t)series->earlier)                                      \
   X("least_change_percent", finite, is_last ? 100 * series->least_change : (double)NAN)
 
@@ -224,6 +255,7 @@ static void history_say_rows(struct document *document, const struct measured *m
       const struct history_point *point = &series->points[i];
       const struct measured_run *run = &measured->runs[point->run];
       const bool is_last = i + 1 == series->point_count;
+      const bool marked = point->mark != HISTORY_NO_MARK;
       char when[CELL_MAX];
       units_format_utc(run->started_at_ns, UNITS_UTC_SECONDS, when, sizeof when);
       const struct cell cells[] = {HISTORY_COLUMNS(COLUMN_CELL)};

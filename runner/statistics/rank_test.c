@@ -194,9 +194,13 @@ struct stretch {
   size_t first, count;
 };
 
+/* The largest U_t is now and then some runs off: of those near it, the place that explains most of
+ * the ranks' squares. */
+static const double NEAR_BEST = 0.75;
+
 /* Pettitt's test of one stretch; false = no place to split it. */
 static bool change_point_split(const double *values, struct stretch stretch, double margin,
-                               double alpha, struct ranked_value *scratch,
+                               double alpha, double worth, struct ranked_value *scratch,
                                struct change_point *change) {
   const double n = (double)stretch.count;
   change_point_rank(values + stretch.first, stretch.count, scratch);
@@ -204,13 +208,20 @@ static bool change_point_split(const double *values, struct stretch stretch, dou
   double best = 0;
   for (size_t t = 1; t < stretch.count; t++) {
     sum += scratch[t - 1].rank;
-    const double u = fabs(2 * sum - (double)t * (n + 1));
-    if (u > best) {
-      best = u;
+    scratch[t - 1].value =
+        fabs(2 * sum - (double)t * (n + 1)); /* U_t: the value is of no use now */
+    best = fmax(best, scratch[t - 1].value);
+  }
+  double most = 0; /* squares of the ranks that the change explains */
+  for (size_t t = 1; t < stretch.count; t++) {
+    const double u = scratch[t - 1].value;
+    const double squares = u * u / ((double)t * (n - (double)t));
+    if (u >= NEAR_BEST * best && squares > most) {
+      most = squares;
       change->at = stretch.first + t;
     }
   }
-  change->p = 2 * exp(-6 * best * best / (n * n * n + n * n));
+  change->p = 2 * exp(-6 * worth * best * best / (n * n * n + n * n));
   if (best == 0 || change->p >= alpha) {
     return false;
   }
@@ -227,7 +238,7 @@ static int change_point_compare_times(const void *a, const void *b) {
 }
 
 size_t change_point_find(const double *values, size_t count, double margin, double alpha,
-                         struct change_point *changes) {
+                         double worth, struct change_point *changes) {
   size_t found = 0;
   size_t waiting = 1;
   struct arena arena = {0};
@@ -237,7 +248,7 @@ size_t change_point_find(const double *values, size_t count, double margin, doub
   while (waiting > 0) {
     const struct stretch stretch = stretches[--waiting];
     struct change_point change = {stretch.first, 1};
-    if (change_point_split(values, stretch, margin, alpha, scratch, &change)) {
+    if (change_point_split(values, stretch, margin, alpha, worth, scratch, &change)) {
       changes[found++] = change;
       stretches[waiting++] = (struct stretch){stretch.first, change.at - stretch.first};
       stretches[waiting++] = (struct stretch){change.at, stretch.first + stretch.count - change.at};

@@ -10,10 +10,11 @@
  *
  * One series: Pettitt's test for a change point (1979, "A non-parametric approach to the
  * change-point problem", Applied Statistics 28): K = max |U_t| over the ranks of the values before
- * and after t, p about 2 exp(-6 K^2 / (n^3 + n^2)). Single wild values do not move it. The series
- * is split where p < alpha and the levels differ by the margin, and both parts are tested again
- * (binary segmentation), so that a series without a change is split at most as often as alpha says.
- * Nothing can be found among fewer than about 14 values. */
+ * and after t, p about 2 exp(-6 K^2 / (n^3 + n^2)). Single wild values do not move it. Where each
+ * value is like the one before, n of them are worth as few as series_worth() says, and so is the
+ * exponent. The series is split where p < alpha and the levels differ by the margin, and both parts
+ * are tested again (binary segmentation), so that a series without a change is split at most as
+ * often as alpha says. Nothing can be found among fewer than about 14 values. */
 #ifndef HAUL_RUNNER_STATISTICS_RANK_TEST_H
 #define HAUL_RUNNER_STATISTICS_RANK_TEST_H
 
@@ -38,9 +39,9 @@ struct change_point {
   double p;
 };
 
-/* values: in the order of time, independent. margin: relative. changes holds count, and is
- * ascending. Returns their number. */
+/* values: in the order of time. worth: of one value; 1 = they are independent. margin: relative.
+ * changes holds count, and is ascending. Returns their number. */
 size_t change_point_find(const double *values, size_t count, double margin, double alpha,
-                         struct change_point *changes);
+                         double worth, struct change_point *changes);
 
 #endif

@@ -127,7 +127,8 @@ static void page_history_put_marks(FILE *page, const struct measured *measured,
     const struct history_series *series = &history->series[s];
     for (size_t i = 0; i < series->point_count; i++) {
       const struct history_point *point = &series->points[i];
-      if (point->mark == HISTORY_CHANGE || point->mark == HISTORY_LATEST) {
+      if (point->mark == HISTORY_CHANGE || point->mark == HISTORY_DRIFT ||
+          point->mark == HISTORY_LATEST) {
         char when[TIME_MAX];
         units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_MINUTES, when,
                          sizeof when);

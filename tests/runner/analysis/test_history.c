@@ -151,6 +151,78 @@ static void a_step_of_the_latest_runs_is_marked(void **state) {
   }
 }
 
+/* One series of runs by itself; level: of run i, ln. */
+static struct measured *series_of(const double *levels, size_t runs) {
+  struct measured *m = measured_new();
+  const size_t environment = made_environment(m, "node", "580.1", false);
+  const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
+  for (size_t run = 0; run < runs; run++) {
+    made_run(m, environment);
+    made_medians(m, bench, run, 50 * exp(levels[run]), PROCESSES);
+  }
+  return m;
+}
+
+enum { YEAR = 52 };
+
+/* A level that wanders by 1 %, each run being like the one before, is seldom marked: by Pettitt's
+ * test in one series of a hundred, and by the latest runs in three. */
+static void a_wandering_level_is_seldom_marked(void **state) {
+  (void)state;
+  enum { SERIES = 300 };
+  uint64_t seed = 21;
+  size_t marked = 0;
+  for (size_t i = 0; i < SERIES; i++) {
+    double levels[YEAR];
+    double level = noise_normal(&seed);
+    for (size_t run = 0; run < YEAR; run++) {
+      level = 0.9 * level + sqrt(1 - 0.81) * noise_normal(&seed);
+      levels[run] = 0.01 * level;
+    }
+    struct measured *m = series_of(levels, YEAR);
+    struct history *history = history_new(m);
+    bool any = false;
+    for (size_t run = 0; run < YEAR; run++) {
+      any = any || history->series[0].points[run].mark != HISTORY_NO_MARK;
+    }
+    marked += any;
+    history_free(history);
+    measured_free(m);
+  }
+  print_message("%zu of %d marked\n", marked, SERIES);
+  assert_in_range(marked, 0, SERIES * 7 / 100);
+}
+
+/* 3 % slower little by little is a drift over the year, at once a change that began between two
+ * weeks that hold the true one. */
+static void a_drift_is_no_step(void **state) {
+  (void)state;
+  uint64_t seed = 4;
+  for (size_t step = 0; step < 2; step++) {
+    enum { AT = 30 };
+    double levels[YEAR];
+    for (size_t run = 0; run < YEAR; run++) {
+      levels[run] = 0.002 * noise_normal(&seed) -
+                    0.03 * (step == 1 ? (double)(run >= AT) : (double)run / (YEAR - 1));
+    }
+    struct measured *m = series_of(levels, YEAR);
+    struct history *history = history_new(m);
+    const struct history_point *points = history->series[0].points;
+    const size_t at = step == 1 ? AT : YEAR - 1;
+    for (size_t run = 0; run < YEAR; run++) {
+      assert_int_equal(points[run].mark, run != at   ? HISTORY_NO_MARK
+                                         : step == 1 ? HISTORY_CHANGE
+                                                     : HISTORY_DRIFT);
+    }
+    ASSERT_WITHIN(points[at].change, -0.03, 0.004);
+    assert_true(points[at].since <= at && at <= points[at].until);
+    assert_int_equal(points[YEAR - 1].mark == HISTORY_DRIFT ? points[YEAR - 1].since : 0, 0);
+    assert_true(step == 0 || points[at].until - points[at].since < 3);
+    history_free(history);
+    measured_free(m);
+  }
+}
+
 static void the_latest_run_needs_earlier_ones(void **state) {
   (void)state;
   for (size_t runs = 1; runs <= 6; runs++) {
@@ -299,6 +371,8 @@ int main(void) {
       cmocka_unit_test(runs_that_differ_are_no_change),
       cmocka_unit_test(a_look_at_many_cases_marks_what_changed),
       cmocka_unit_test(a_step_of_the_latest_runs_is_marked),
+      cmocka_unit_test(a_wandering_level_is_seldom_marked),
+      cmocka_unit_test(a_drift_is_no_step),
       cmocka_unit_test(the_latest_run_needs_earlier_ones),
       cmocka_unit_test(facts_that_changed_with_a_level_are_named),
       cmocka_unit_test(the_least_change_is_what_is_marked),

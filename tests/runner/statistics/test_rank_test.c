@@ -82,13 +82,13 @@ static void a_step_is_found_where_it_is(void **state) {
   struct change_point changes[COUNT];
   uint64_t seed = 3;
   fill(values, 40, 0.03, &seed);
-  assert_int_equal(change_point_find(values, COUNT, 0.01, 0.01, changes), 1);
+  assert_int_equal(change_point_find(values, COUNT, 0.01, 0.01, 1, changes), 1);
   assert_true(changes[0].at >= 39 && changes[0].at <= 41);
   assert_true(changes[0].p < 0.01);
   /* A step smaller than the margin does not matter. */
-  assert_int_equal(change_point_find(values, COUNT, 0.05, 0.01, changes), 0);
-  assert_int_equal(change_point_find(values, 1, 0.01, 0.01, changes), 0);
-  assert_int_equal(change_point_find(values, 0, 0.01, 0.01, changes), 0);
+  assert_int_equal(change_point_find(values, COUNT, 0.05, 0.01, 1, changes), 0);
+  assert_int_equal(change_point_find(values, 1, 0.01, 0.01, 1, changes), 0);
+  assert_int_equal(change_point_find(values, 0, 0.01, 0.01, 1, changes), 0);
 }
 
 static void two_steps_are_found_in_order(void **state) {
@@ -100,7 +100,7 @@ static void two_steps_are_found_in_order(void **state) {
   for (size_t i = 40; i < COUNT; i++) {
     values[i] -= 0.06; /* below the first level: of a return to it, 60 values tell too little */
   }
-  assert_int_equal(change_point_find(values, COUNT, 0.01, 0.01, changes), 2);
+  assert_int_equal(change_point_find(values, COUNT, 0.01, 0.01, 1, changes), 2);
   assert_true(changes[0].at >= 19 && changes[0].at <= 21);
   assert_true(changes[1].at >= 39 && changes[1].at <= 41);
 }
@@ -115,7 +115,7 @@ static void noise_is_no_change(void **state) {
   for (size_t series = 0; series < 1000; series++) {
     fill(values, COUNT, 0, &seed);
     values[series % COUNT] += 0.5;
-    reported += change_point_find(values, COUNT, 0, 0.01, changes) > 0;
+    reported += change_point_find(values, COUNT, 0, 0.01, 1, changes) > 0;
   }
   assert_true(reported <= 15);
 }
