@@ -172,7 +172,8 @@ struct comparison {
   size_t conclusion_count;
   bool simulated;
   bool other_machine; /* some cases compare different hardware */
-  /* The drivers differ, and compiled the kernels of a side from PTX (fact kernel_code). */
+  /* The drivers differ, compiled the kernels of a side from PTX (fact kernel_code), and a kernel
+   * did the work of some case. */
   bool driver_compiled;
   /* Why a difference may be that of two runs or boots, and what settles it; NULL = a side has
    * several runs, and the boots are not one and another. */

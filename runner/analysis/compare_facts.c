@@ -2,7 +2,9 @@
 #include "runner/analysis/internal.h"
 
 #include "engine/base/strbuf.h"
+#include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/case/transfer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +156,19 @@ static bool facts_have_ptx(const struct item *items, size_t count) {
   return false;
 }
 
+/* Whether a kernel of ours does the work of some case, and no copy engine, processor or call of
+ * the driver. */
+static bool facts_have_kernels(const struct measured *measured) {
+  for (size_t i = 0; i < measured->case_count; i++) {
+    const struct measured_case *c = &measured->cases[i];
+    if (c->figure != FIGURE_CALL && !strings_equal(c->method, method_text(METHOD_CE)) &&
+        !strings_equal(c->method, method_text(METHOD_CPU))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* The values of one fact on one side; "none" without any. */
 static const char *facts_values(struct arena *arena, const struct item *items, size_t count,
                                 const char *name, enum side side) {
@@ -283,6 +298,6 @@ void compare_environments(const struct measured *measured, const enum side *side
   }
   comparison->driver_compiled =
       strcmp(comparison->totals[SIDE_A].drivers, comparison->totals[SIDE_B].drivers) != 0 &&
-      facts_have_ptx(items, count);
+      facts_have_ptx(items, count) && facts_have_kernels(measured);
   arena_fini(&arena);
 }

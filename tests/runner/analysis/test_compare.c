@@ -502,6 +502,28 @@ static void runs_made_until_decided_are_judged_so(void **state) {
   done(m, comparison);
 }
 
+/* What compiled the kernels of both sides matters to cases that kernels do. */
+static void kernels_of_two_drivers_are_told_where_they_count(void **state) {
+  static const char *const METHODS[] = {"ce", "cpu", "sm"};
+  static const char *const CODES[] = {"PTX 9.0 by the driver", "sm_90 by nvcc 13.0"};
+  (void)state;
+  for (size_t i = 0; i < 2 * sizeof METHODS / sizeof *METHODS; i++) {
+    struct measured *m = two_drivers();
+    for (size_t e = 0; e < 2; e++) {
+      struct measured_fact *facts = arena_array(&m->arena, 3, sizeof *facts);
+      memcpy(facts, m->environments[e].facts, 2 * sizeof *facts);
+      facts[2] = (struct measured_fact){"kernel_code", 0, CODES[i % 2]};
+      m->environments[e].facts = facts;
+      m->environments[e].fact_count = 3;
+    }
+    const size_t bench = add_case(m, "a", 0, 50, 50);
+    m->cases[bench].method = METHODS[i / 2];
+    struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+    assert_int_equal(comparison->driver_compiled, i / 2 == 2 && i % 2 == 0);
+    done(m, comparison);
+  }
+}
+
 static void another_gpu_in_its_place_is_incomparable(void **state) {
   (void)state;
   struct measured *m = two_drivers();
@@ -662,6 +684,7 @@ int main(void) {
       cmocka_unit_test(runs_without_cases_compare_nothing),
       cmocka_unit_test(one_run_or_boot_a_side_is_warned_of),
       cmocka_unit_test(runs_made_until_decided_are_judged_so),
+      cmocka_unit_test(kernels_of_two_drivers_are_told_where_they_count),
       cmocka_unit_test(another_gpu_in_its_place_is_incomparable),
       cmocka_unit_test(each_gpu_of_a_cluster_is_compared_with_itself),
       cmocka_unit_test(two_machines_are_compared_and_that_is_said),
