@@ -180,15 +180,23 @@ WITH
     WHERE a.size BETWEEN c.size_from AND c.size_to),
   -- Only where all of what the ratio may be does is it said to agree, or not to.
   compared AS (
-    SELECT id, size, a_gbps, b_gbps, ratio,
+    SELECT id, size, a_gbps, b_gbps, ratio, at,
       CASE at WHEN 'outside' THEN most < low OR least > high ELSE least > low AND most < high END AS agrees,
       CASE at WHEN 'outside' THEN least >= low AND most <= high ELSE most <= low OR least >= high END AS differs
     FROM quotient),
+  -- With what was found at the largest size that decides, else at the largest.
   tally AS (
-    SELECT t.id, count(*) AS sizes, sum(agrees) AS agreeing, sum(differs) AS differing,
-      min(ratio) AS lowest, max(ratio) AS highest, min(size) AS smallest,
-      coalesce(max(CASE WHEN CASE c.at WHEN 'every' THEN differs ELSE agrees END THEN size END), max(size)) AS shown
-    FROM compared t JOIN claim c ON c.id = t.id GROUP BY t.id),
+    SELECT *
+    FROM (
+      SELECT id, size AS shown, a_gbps, b_gbps, ratio, count(*) OVER of_claim AS sizes,
+        sum(agrees) OVER of_claim AS agreeing, sum(differs) OVER of_claim AS differing,
+        min(ratio) OVER of_claim AS lowest, max(ratio) OVER of_claim AS highest,
+        min(size) OVER of_claim AS smallest,
+        row_number() OVER (PARTITION BY id
+                           ORDER BY CASE at WHEN 'every' THEN differs ELSE agrees END DESC, size DESC) AS place
+      FROM compared
+      WINDOW of_claim AS (PARTITION BY id))
+    WHERE place = 1),
   -- Why a side of a claim has no size at all.
   side (id, name, block) AS (
     SELECT id, a, CASE WHEN a LIKE 'locality/%' THEN 'demand_host_to_gpu_remote'
@@ -212,8 +220,7 @@ WITH
         AND EXISTS (SELECT 1 FROM scenario_run WHERE scenario = 'comm-scope-' || c.scenario)
         THEN 'the size of the last-level cache is not known: fact cpu_caches' END) AS reason
     FROM claim c
-    LEFT JOIN skipped s ON s.id = c.id
-    WHERE c.id NOT IN (SELECT id FROM tally)),
+    LEFT JOIN skipped s ON s.id = c.id),
   -- What was measured for a side: by its name, else what it was made of.
   origin AS (
     SELECT s.id, m.scenario, m.interrupted, m.processes
@@ -225,13 +232,7 @@ WITH
       OR s.name LIKE '%/many' AND m.name LIKE s.block || '/%'
       OR s.name IN (m.name || '/near', m.name || '/far', m.name || '/best', m.name || '/cached', m.name || '/beyond')
       OR s.name LIKE 'locality/%' AND m.name = s.block)),
-  unit (bytes, name) AS (VALUES (1 << 30, 'GiB'), (1 << 20, 'MiB'), (1 << 10, 'KiB'), (1, 'B')),
-  label AS (
-    SELECT x.size,
-      (SELECT (x.size / u.bytes) || u.name FROM unit u WHERE u.bytes <= x.size
-       ORDER BY u.bytes DESC LIMIT 1) AS text
-    FROM (SELECT size FROM curve UNION SELECT size_from FROM claim
-          UNION SELECT size_to FROM claim) x)
+  unit (bytes, name) AS (VALUES (1 << 30, 'GiB'), (1 << 20, 'MiB'), (1 << 10, 'KiB'), (1, 'B'))
 SELECT
   c.section AS section,
   c.claim AS claim,
@@ -245,13 +246,18 @@ SELECT
   CASE
     WHEN t.id IS NULL
       THEN coalesce(u.reason, printf('not measured %s%s: haul run comm-scope/%s',
-        CASE WHEN c.size_from < c.size_to THEN 'from ' || from_label.text || ' to ' ELSE 'at ' END,
-        to_label.text, c.scenario))
-    ELSE printf('%.4g : %.4g %s = %.2f at %s', l.a_gbps, l.b_gbps,
-        CASE WHEN c.a LIKE 'locality/%' THEN 'times' ELSE 'GB/s' END, l.ratio, shown_label.text)
+        CASE WHEN c.size_from < c.size_to
+          THEN 'from ' || (SELECT (c.size_from / max(x.bytes)) || x.name FROM unit x WHERE x.bytes <= c.size_from)
+            || ' to '
+          ELSE 'at ' END,
+        (SELECT (c.size_to / max(x.bytes)) || x.name FROM unit x WHERE x.bytes <= c.size_to), c.scenario))
+    ELSE printf('%.4g : %.4g %s = %.2f at %s', t.a_gbps, t.b_gbps,
+        CASE WHEN c.a LIKE 'locality/%' THEN 'times' ELSE 'GB/s' END, t.ratio,
+        (SELECT (t.shown / max(x.bytes)) || x.name FROM unit x WHERE x.bytes <= t.shown))
       || CASE WHEN t.sizes > 1
            THEN printf('; %.2f to %.2f from %s on, %d of %d sizes', t.lowest, t.highest,
-                       first_label.text, t.agreeing, t.sizes)
+                       (SELECT (t.smallest / max(x.bytes)) || x.name FROM unit x WHERE x.bytes <= t.smallest),
+                       t.agreeing, t.sizes)
            ELSE '' END
       || CASE c.at WHEN 'every' THEN '; claimed of each: ' ELSE '; claimed of any: ' END
       || CASE WHEN c.at = 'outside' THEN printf('below %g or above %g', c.low, c.high)
@@ -263,11 +269,6 @@ SELECT
   CASE WHEN t.id IS NOT NULL THEN (SELECT group_concat(DISTINCT o.scenario) FROM origin o
                                    WHERE o.id = c.id AND o.interrupted) END AS interrupted
 FROM claim c
-JOIN label from_label ON from_label.size = c.size_from
-JOIN label to_label ON to_label.size = c.size_to
 LEFT JOIN tally t ON t.id = c.id
-LEFT JOIN label first_label ON first_label.size = t.smallest
-LEFT JOIN label shown_label ON shown_label.size = t.shown
-LEFT JOIN compared l ON l.id = c.id AND l.size = t.shown
-LEFT JOIN untestable u ON u.id = c.id
+LEFT JOIN untestable u ON u.id = c.id AND t.id IS NULL
 ORDER BY c.id;
