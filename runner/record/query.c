@@ -135,6 +135,9 @@ struct database *query_database(struct query *query) {
   return query->database;
 }
 
+/* Letters by which a name may differ from a view's, from which on another is meant. */
+enum { VIEW_DISTANCE = 3 };
+
 /* Line and column, from 1, of a byte in the text. */
 static struct position query_position_of(const char *sql, int offset) {
   struct position position = {.line = 1, .column = 1};
@@ -158,6 +161,30 @@ static int query_error_offset(sqlite3 *handle) {
 #endif
 }
 
+/* What people try first. */
+static const char *query_explain(const char *sql, const char *message) {
+  static const char *const STATISTICS[] = {"median", "percentile", "quantile", "stddev",
+                                           "stdev",  "variance",   "std"};
+  static const char FUNCTION[] = "no such function: ";
+  if (strncmp(message, FUNCTION, strlen(FUNCTION)) == 0) {
+    for (size_t i = 0; i < sizeof STATISTICS / sizeof *STATISTICS; i++) {
+      if (strcasecmp(message + strlen(FUNCTION), STATISTICS[i]) == 0) {
+        return "; v_case has the median (gbps, median_ns), gbps_p5, gbps_p95 and cv of each case";
+      }
+    }
+    return "";
+  }
+  if (strstr(message, "syntax error") == NULL) {
+    return "";
+  }
+  if (strncasecmp(sql, "show ", 5) == 0 || sql[0] == '.') {
+    return "; haul schema results describes the views";
+  }
+  return strcasestr(sql, "case") != NULL && strcasestr(sql, "when") == NULL
+             ? "; the column is case_name, because case is a word of SQL"
+             : "";
+}
+
 /* The table, view or column that was meant, behind SQLite's message on one that is not there. In
  * the arena; "" where there is no such message or no name is near. */
 static const char *query_meant(struct query *query, const char *sql, const char *message,
@@ -166,12 +193,13 @@ static const char *query_meant(struct query *query, const char *sql, const char 
   static const char COLUMN[] = "no such column: ";
   const bool table = strncmp(message, TABLE, strlen(TABLE)) == 0;
   if (!table && strncmp(message, COLUMN, strlen(COLUMN)) != 0) {
-    return "";
+    return query_explain(sql, message);
   }
   const char *name = message + strlen(table ? TABLE : COLUMN);
   const char *dot = strrchr(name, '.'); /* "c.name", "main.table" */
   struct nearest nearest = nearest_start(dot != NULL ? dot + 1 : name);
   const char *longer = NULL;
+  const char *view = NULL;
   struct statement statement;
   struct error unused = {0};
   enum status status =
@@ -191,11 +219,18 @@ static const char *query_meant(struct query *query, const char *sql, const char 
     if (strcasecmp(offered, wanted) != 0) { /* a column of another table */
       nearest_offer(&nearest, offered);
     }
+    /* "v_trial" for "trials", rather than the table "trial" */
+    if (table && strncmp(offered, "v_", 2) == 0 &&
+        nearest_distance(wanted, offered + 2, VIEW_DISTANCE) < VIEW_DISTANCE) {
+      view = offered;
+    }
   }
   statement_finalize(&statement);
-  if (nearest.word != NULL || longer != NULL) {
+  if (nearest.word != NULL || longer != NULL || view != NULL) {
     return arena_format(arena, ": did you mean \"%s\"?",
-                        nearest.word != NULL ? nearest.word : longer);
+                        view != NULL           ? view
+                        : nearest.word != NULL ? nearest.word
+                                               : longer);
   }
   return "; haul schema results describes the views";
 }

@@ -130,6 +130,32 @@ static enum status selector_add_by_prefix(struct database *database, const char 
                          "select/runs_by_prefix", count > 0 ? prefix : "", err);
 }
 
+/* Selectors that can mean several runs, and the message where they mean none. */
+static const char tag_prefix[] = "tag:";
+static const char driver_prefix[] = "driver:";
+static const struct {
+  const char *prefix, *runs, *missing, *known;
+} GROUPS[] = {
+    {tag_prefix, "select/runs_by_tag", "no run has the tag", "select/known_tags"},
+    {driver_prefix, "select/runs_by_driver", "no run has the driver", "select/known_drivers"},
+    {"baseline:", "select/runs_by_baseline", "there is no baseline", "select/known_baselines"},
+};
+/* "tag:before" of "before" where runs have that tag; NULL = no name is called so. In the arena. */
+static const char *selector_meant(struct database *database, const char *text,
+                                  struct arena *arena) {
+  for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+    struct run_list found = {0};
+    struct error unused = {0};
+    size_t count = 0;
+    if (selector_add_runs(database, GROUPS[i].runs, text, arena, &found, &count, &unused) ==
+            STATUS_OK &&
+        count > 0) {
+      return arena_format(arena, "%s%s", GROUPS[i].prefix, text);
+    }
+  }
+  return NULL;
+}
+
 static enum status selector_add_by_id(struct database *database, const char *text,
                                       struct arena *arena, struct run_list *list,
                                       struct error *err) {
@@ -148,6 +174,10 @@ static enum status selector_add_by_id(struct database *database, const char *tex
       continue; /* a UUID as others write it */
     }
     if (!isxdigit((unsigned char)*p) || length == UUID_DIGITS) {
+      const char *meant = selector_meant(database, text, arena);
+      if (meant != NULL) {
+        return error_set(err, STATUS_INVALID, "\"%s\" names no run: did you mean %s?", text, meant);
+      }
       return error_set(err, STATUS_INVALID,
                        "\"%s\" names no run: use its number or the beginning of its UUID, "
                        "tag:NAME, driver:VERSION, baseline:NAME, latest or previous",
@@ -162,16 +192,6 @@ static enum status selector_add_by_id(struct database *database, const char *tex
   return selector_add_by_prefix(database, lower, arena, list, err);
 }
 
-/* Selectors that can mean several runs, and what is said when they mean none. */
-static const char tag_prefix[] = "tag:";
-static const char driver_prefix[] = "driver:";
-static const struct {
-  const char *prefix, *runs, *missing, *known;
-} GROUPS[] = {
-    {tag_prefix, "select/runs_by_tag", "no run has the tag", "select/known_tags"},
-    {driver_prefix, "select/runs_by_driver", "no run has the driver", "select/known_drivers"},
-    {"baseline:", "select/runs_by_baseline", "there is no baseline", "select/known_baselines"},
-};
 static const char run_prefix[] = "run:";
 static const char latest[] = "latest";
 static const char previous[] = "previous";

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const struct entry *entries_find(const struct entries *entries, const char *name) {
   for (size_t i = 0; i < entries->count; i++) {
@@ -109,27 +110,59 @@ static void entry_complain_unknown(struct reader *reader, enum section section, 
                   "unknown key \"%s\" in %s", path, language->section_row(section)->title);
 }
 
+/* Of an end of a flow that is a text, "host", "gpu0" or "gpu*": the table to write; NULL = another.
+ */
+static const char *entry_end_meant(struct reader *reader, const char *text) {
+  if (strncasecmp(text, "gpu", 3) == 0 || strcasecmp(text, "device") == 0) {
+    const size_t digits = strspn(text + strcspn(text, "0123456789"), "0123456789");
+    return digits > 0 ? arena_format(reader->arena, "{ gpu = %.*s }", (int)digits,
+                                     text + strcspn(text, "0123456789"))
+                      : "{ gpu = \"*\" }";
+  }
+  const bool is_host = strcasecmp(text, "host") == 0 || strcasecmp(text, "cpu") == 0 ||
+                       strncasecmp(text, "numa", 4) == 0;
+  return is_host ? "{ numa = \"local\" }" : NULL;
+}
+
+/* What to write in place of a value where its table belongs; NULL = unknown. plain: the value as a
+ * text, written: as it stands in the file. */
+static const char *entry_table_meant(struct reader *reader, enum section section, const char *path,
+                                     const struct toml_node *node, const char *plain,
+                                     const char *written) {
+  static const char *const KEYS[] = {"want", "on_fail"};
+  union value value;
+  static const char *const BELOW[] = {"gpu", "max"};
+  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+    const char *key = arena_format(reader->arena, "%s.%s", path, KEYS[i]);
+    const struct field *field = language_find(reader->language, section, key);
+    if (field != NULL && value_from_text(field, plain, &value)) {
+      return arena_format(reader->arena, "{ %s = %s }", KEYS[i], written);
+    }
+  }
+  const struct field *found[sizeof BELOW / sizeof *BELOW];
+  for (size_t i = 0; i < sizeof BELOW / sizeof *BELOW; i++) {
+    found[i] = language_find(reader->language, section,
+                             arena_format(reader->arena, "%s.%s", path, BELOW[i]));
+  }
+  return found[0] != NULL && node->kind == TOML_TEXT ? entry_end_meant(reader, plain)
+         : found[1] != NULL && node->kind == TOML_INTEGER
+             ? arena_format(reader->arena, "{ max = %s }", written)
+             : NULL;
+}
+
 /* A value where its table belongs: governor = "performance". */
 static void entry_complain_no_table(struct reader *reader, enum section section, const char *path,
                                     const struct toml_node *node) {
   const char *keys =
       entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path), strlen(path) + 1);
-  const struct field *want =
-      language_find(reader->language, section, arena_format(reader->arena, "%s.want", path));
-  const struct field *most =
-      language_find(reader->language, section, arena_format(reader->arena, "%s.max", path));
-  union value value;
   struct strbuf text;
   strbuf_init(&text, SCENARIO_FILE_MAX);
   toml_write_value(&text, node);
-  const char *plain = node->kind == TOML_TEXT ? node->text : text.text;
+  const char *meant = entry_table_meant(
+      reader, section, path, node, node->kind == TOML_TEXT ? node->text : text.text, text.text);
   const char *expected =
-      want != NULL && value_from_text(want, plain, &value)
-          ? arena_format(reader->arena, "%s = { want = %s }: a table with %s", path, text.text,
-                         keys)
-      : most != NULL && node->kind == TOML_INTEGER
-          ? arena_format(reader->arena, "%s = { max = %s }: a table with %s", path, text.text, keys)
-          : arena_format(reader->arena, "a table with %s", keys);
+      meant != NULL ? arena_format(reader->arena, "%s = %s: a table with %s", path, meant, keys)
+                    : arena_format(reader->arena, "a table with %s", keys);
   strbuf_fini(&text);
   diagnostics_add(reader->diagnostics, reader->source, node->span, expected, NULL,
                   "%s: %s is not allowed here", path, toml_kind_text(node->kind));

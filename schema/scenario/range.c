@@ -185,7 +185,9 @@ bool range_read(struct reader *reader, const struct field *field, const struct t
     return range_refuse(reader, node->span, field,
                         reader->range_value_count > RANGE_VALUES_MAX
                             ? "the ranges of the scenario have more than 4194304 values together"
-                            : "more than 1048576 values");
+                        : range.factor > 0
+                            ? "more than 1048576 values"
+                            : "more than 1048576 values: step adds, factor multiplies");
   }
   if (field->power_of_two && !range_is_powers_of_two(&made)) {
     return range_refuse(reader, node->span, field, "not all values are powers of two");

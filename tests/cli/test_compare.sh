@@ -144,6 +144,7 @@ run_ok baseline remove good --db r.db
 run_error 2 'no baseline "good"; there are none' check baseline:good --db r.db
 run_error 2 'no baseline "good"' baseline remove good --db r.db
 run_error 2 'names no run' baseline set good nothing --db r.db
+run_error 2 'names no run: did you mean tag:before\?' baseline set good before --db r.db
 run_error 2 'no-such\.db' baseline set good latest --db no-such.db
 missing no-such.db
 

@@ -178,6 +178,16 @@ static void mistakes_are_located(void **state) {
                  "no such column: id; haul schema results describes the views");
   assert_refused(opened->query, "select * from v_runcase", STATUS_INVALID,
                  "no such table: v_runcase: did you mean \"v_run_case\"?");
+  assert_refused(opened->query, "select 1 from trials", STATUS_INVALID,
+                 "no such table: trials: did you mean \"v_trial\"?");
+  assert_refused(opened->query, "select driver from v_case", STATUS_INVALID,
+                 "no such column: driver: did you mean \"driver_version\"?");
+  assert_refused(opened->query, "select median(gbps) from v_case", STATUS_INVALID,
+                 "v_case has the median");
+  assert_refused(opened->query, "select case, gbps from v_case", STATUS_INVALID,
+                 "the column is case_name");
+  assert_refused(opened->query, "show tables", STATUS_INVALID,
+                 "haul schema results describes the views");
   assert_refused(opened->query, "select * from whatever_else", STATUS_INVALID,
                  "no such table: whatever_else; haul schema results describes the views");
   /* Not quietly the text "ok". */

@@ -41,6 +41,11 @@ static void words_of_other_tools_are_translated(void **state) {
   assert_string_equal(nearest_word("compare", verbs), "diff");
   assert_string_equal(nearest_word("all", places), "*");
   assert_null(nearest_word("compare", methods));
+  static const char *const caches[] = {"as_is",      "warm",         "flushed",
+                                       "host_cache", "device_cache", NULL};
+  assert_string_equal(nearest_word("flush", caches), "flushed");
+  assert_string_equal(nearest_word("cache", caches), "host_cache");
+  assert_string_equal(nearest_word("l2_cache", caches), "device_cache");
 }
 
 int main(void) {

@@ -432,6 +432,12 @@ static void what_was_meant_is_written_out(void **state) {
   } lines[] = {
       {"[checks]\ngovernor = \"performance\"\n" SIZED, "governor: text is not allowed here",
        "governor = { want = \"performance\" }: a table with one of: want, on_fail, on_unknown"},
+      {"[checks]\ncache_flush = \"abort\"\n" SIZED, "cache_flush: text is not allowed here",
+       "cache_flush = { on_fail = \"abort\" }: a table with one of: want, on_fail, on_unknown"},
+      {CE "size = 1\nfrom.gpu = 0\nto = \"host\"\n", "to: text is not allowed here",
+       "to = { numa = \"local\" }: a table with one of: gpu, numa, memory"},
+      {CE "size = 1\nfrom.gpu = 0\nto = \"gpu1\"\n", "to: text is not allowed here",
+       "to = { gpu = 1 }: a table with one of: gpu, numa, memory"},
       {"[checks]\ngpu_idle = true\n" SIZED, "gpu_idle: true or false is not allowed here",
        "gpu_idle = { want = true }: a table with one of: want, on_fail, on_unknown"},
       {"[checks]\ngovernor = \"fast\"\n" SIZED, "governor: text is not allowed here",
