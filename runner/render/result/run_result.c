@@ -328,6 +328,19 @@ static void blocks_print(struct result_page *page, const struct blocks *blocks,
   }
 }
 
+/* One note on those that are alone with theirs; of a brief result, on all of them. */
+static void run_rows_shorten_duplicates(const struct run_rows *rows, bool all) {
+  bool before = false; /* the row before has the same text */
+  for (size_t i = 0; i < rows->count; i++) {
+    struct run_row *row = &rows->items[i];
+    const bool after = i + 1 < rows->count && run_row_shares(row, row + 1);
+    if (row->same != NULL && (all || (!before && !after))) {
+      row->same = "Duplicate of another case, measured once.";
+    }
+    before = after;
+  }
+}
+
 void run_result_print(const struct result_set *cases, const struct result_set *flows,
                       const struct run_result_options *options, struct document *document) {
   struct arena arena = {0};
@@ -340,9 +353,8 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
                              .sums = options->sums,
                              .remarks = &remarks};
   struct result_layout *layouts = arena_array(&arena, blocks.count, sizeof *layouts);
-  for (size_t i = 0; options->brief && i < rows.count; i++) {
-    rows.items[i].same =
-        rows.items[i].same != NULL ? "Duplicate of another case, measured once." : NULL;
+  if (options->answer && flows == NULL) { /* on a terminal; a page has room, and -v asks for it */
+    run_rows_shorten_duplicates(&rows, options->brief);
   }
   bool shown = false;
   for (size_t i = 0; i < blocks.count; i++) {
