@@ -98,6 +98,9 @@ struct outlier {
                   host has one */
   enum outlier_role direction; /* of a link as well */
   size_t verdict;              /* in outliers.verdicts; SIZE_MAX = none */
+  /* Its cases while rows, verdicts and parts are made: several rows of one have a case in common.
+   */
+  const uint32_t *results;
 };
 
 /* What is slow, whatever the block: "gpu2's host link". */

@@ -213,7 +213,7 @@ static void fleet_join_host(struct finder *f, uint32_t host) {
   const char *blocks = "";
   for (size_t i = 0; i < outliers->part_count; i++) {
     struct outlier_part *part = &outliers->parts[i];
-    if (fleet_host(f, part) == host && fleet_is_of_host(f, part)) {
+    if (fleet_host(f, part) == host && part->cases > 0 && fleet_is_of_host(f, part)) {
       gpus |= part->gpus;
       blocks = fleet_join(&outliers->arena, blocks, part->blocks);
       all = all == NULL || part->gpus == 0 ? part : all;
@@ -239,10 +239,47 @@ static void fleet_join_host(struct finder *f, uint32_t host) {
   all->slow_cases = span.slow_cases;
 }
 
+/* Whether all that is slow of a host in those blocks is of some GPUs, and others of it are well. */
+static bool fleet_is_of_gpus(const struct finder *f, uint32_t host, const char *blocks,
+                             uint64_t gpus) {
+  bool others = false;
+  for (size_t i = 0; i < f->result_count; i++) {
+    const struct result *result = &f->results[i];
+    if (result->host == host && strings_has_word(blocks, result->traits->block) &&
+        (f->measured->cases[result->bench].gpus & gpus) != gpus) {
+      if (result_is_slow(result)) {
+        return false;
+      }
+      others = true;
+    }
+  }
+  return others;
+}
+
+/* A machine is not blamed for what one of its GPUs or links explains: in the blocks of both. */
+static void fleet_drop_host(struct finder *f, struct outlier_part *all) {
+  for (size_t i = 0; i < f->outliers->part_count; i++) {
+    struct outlier_part *part = &f->outliers->parts[i];
+    if (all->gpus != 0 || part->gpus == 0 || part->cases == 0 ||
+        fleet_host(f, part) != fleet_host(f, all)) {
+      continue;
+    }
+    const char *blocks = fleet_join(&f->outliers->arena, part->blocks, all->blocks);
+    if (fleet_is_of_gpus(f, fleet_host(f, all), blocks, part->gpus)) {
+      part->blocks = blocks;
+      all->cases = 0; /* gone */
+      return;
+    }
+  }
+}
+
 static void fleet_join_hosts(struct finder *f) {
   struct outliers *outliers = f->outliers;
   bool *seen = arena_array(&f->arena, f->measured->environment_count, sizeof *seen);
   for (size_t i = 0; i < outliers->part_count; i++) {
+    fleet_drop_host(f, &outliers->parts[i]);
+  }
+  for (size_t i = 0; i < outliers->part_count && outliers->is_fleet; i++) {
     const uint32_t host = fleet_host(f, &outliers->parts[i]);
     if (!seen[host]) {
       fleet_join_host(f, host);
@@ -263,6 +300,7 @@ void outliers_make_parts(struct finder *f) {
   struct arena *arena = &outliers->arena;
   const size_t count = outliers->verdict_count;
   bool *taken = arena_array(&f->arena, count, sizeof *taken);
+  uint32_t *marks = arena_array(&f->arena, f->result_count, sizeof *marks);
   bool *slow = arena_array(&f->arena, f->measured->environment_count, sizeof *slow); /* by host */
   double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
   outliers->parts = arena_array(arena, count, sizeof *outliers->parts);
@@ -278,6 +316,7 @@ void outliers_make_parts(struct finder *f) {
                                   .least = first->least,
                                   .blocks = ""};
     bool merged = false;
+    struct case_counts counts = {0};
     for (size_t j = i; j < count; j++) {
       const struct outlier_verdict *verdict = &outliers->verdicts[j];
       if (taken[j] || verdict->finding != FINDING_SLOW || !fleet_is_one_part(first, verdict)) {
@@ -288,18 +327,21 @@ void outliers_make_parts(struct finder *f) {
                strcmp(verdict->name, first->name) != 0;
       part->change = fmin(part->change, verdict->change);
       part->least = fmax(part->least, verdict->least);
-      part->cases += verdict->cases;
-      part->slow_cases += verdict->slow_cases;
+      for (size_t r = 0; r < outliers->row_count; r++) {
+        if (outliers->rows[r].verdict == j && outliers->rows[r].finding == FINDING_SLOW) {
+          outliers_count_row(f, &outliers->rows[r], (uint32_t)i + 1, marks, &counts);
+        }
+      }
       part->blocks = fleet_join(arena, part->blocks, verdict->blocks);
     }
+    part->cases = counts.cases;
+    part->slow_cases = counts.slow_cases;
     part->name = fleet_part_name(arena, first, merged);
     part->evidence = fleet_evidence(f, first);
     fleet_set_gpus(f, first, part);
     slow[fleet_host(f, part)] = true;
   }
-  if (outliers->is_fleet) {
-    fleet_join_hosts(f);
-  }
+  fleet_join_hosts(f);
   for (size_t i = 0; i < outliers->part_count && f->options->changes; i++) {
     outliers->parts[i].certain = fleet_is_certain(f, &outliers->parts[i], slow, scratch);
   }

@@ -112,6 +112,13 @@ void outliers_observe(struct finder *f);
 /* outliers_findings.c: combines the observations of each component, and judges them. */
 void outliers_judge(struct finder *f);
 /* outliers_rows.c: rows of what was judged, and verdicts over all blocks. */
+struct case_counts {
+  size_t cases, slow_cases;
+};
+/* Adds the cases of a row that are not marked with that number, and marks them. marks: by result.
+ */
+void outliers_count_row(const struct finder *f, const struct outlier *row, uint32_t number,
+                        uint32_t *marks, struct case_counts *counts);
 void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t count);
 /* outliers_fleet.c: the parts of a fleet, and cells. */
 void outliers_make_parts(struct finder *f);

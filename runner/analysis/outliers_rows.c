@@ -91,6 +91,8 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
 static void rows_count_cases(struct finder *f, const struct candidate *candidate,
                              struct outlier *row) {
   struct strbuf text;
+  uint32_t *results = NULL;
+  size_t capacity = 0;
   row->cases = row->slow_cases = 0;
   strbuf_init(&text, TEXT_MAX);
   for (size_t i = 0; i < f->result_count; i++) {
@@ -98,7 +100,8 @@ static void rows_count_cases(struct finder *f, const struct candidate *candidate
     if (isnan(result->deviation) || !rows_is_about(f, result, candidate)) {
       continue;
     }
-    row->cases++;
+    results = arena_grow(&f->arena, results, row->cases, &capacity, sizeof *results);
+    results[row->cases++] = (uint32_t)i;
     if (!result_is_slow(result)) {
       continue;
     }
@@ -112,6 +115,7 @@ static void rows_count_cases(struct finder *f, const struct candidate *candidate
       strbuf_append_word(&text, name);
     }
   }
+  row->results = results;
   row->paths = text.length > 0 ? arena_strdup(&f->outliers->arena, text.text) : NULL;
   strbuf_fini(&text);
 }
@@ -336,8 +340,40 @@ static double rows_worst_change(const struct outlier *row) {
   return alone ? fmin(row->change, row->worst_change) : row->change;
 }
 
+void outliers_count_row(const struct finder *f, const struct outlier *row, uint32_t number,
+                        uint32_t *marks, struct case_counts *counts) {
+  for (size_t i = 0; i < row->cases && row->results != NULL; i++) {
+    const uint32_t at = row->results[i];
+    if (marks[at] != number) {
+      marks[at] = number;
+      counts->cases++;
+      counts->slow_cases += result_is_slow(&f->results[at]);
+    }
+  }
+}
+
+/* A case counts once, though it tells of a GPU as source and as target. */
+static void rows_count_verdicts(struct finder *f) {
+  struct outliers *outliers = f->outliers;
+  uint32_t *marks = arena_array(&f->arena, f->result_count, sizeof *marks);
+  for (size_t v = 0; v < outliers->verdict_count; v++) {
+    struct outlier_verdict *verdict = &outliers->verdicts[v];
+    struct case_counts counts = {0};
+    for (size_t i = 0; i < outliers->row_count; i++) {
+      if (outliers->rows[i].verdict == v && outliers->rows[i].finding == FINDING_SLOW) {
+        outliers_count_row(f, &outliers->rows[i], (uint32_t)v + 1, marks, &counts);
+      }
+    }
+    if (counts.cases > 0) {
+      verdict->cases = counts.cases;
+      verdict->slow_cases = counts.slow_cases;
+    }
+  }
+}
+
 /* One verdict per component over the rows of all blocks, the slowest first. */
-static void rows_make_verdicts(struct outliers *outliers) {
+static void rows_make_verdicts(struct finder *f) {
+  struct outliers *outliers = f->outliers;
   size_t capacity = 0;
   for (size_t i = 0; i < outliers->row_count; i++) {
     struct outlier *row = &outliers->rows[i];
@@ -356,6 +392,7 @@ static void rows_make_verdicts(struct outliers *outliers) {
       verdict->blocks = arena_add_word(&outliers->arena, verdict->blocks, row->block);
     }
   }
+  rows_count_verdicts(f);
 }
 
 /* ---- the whole ---- */
@@ -375,5 +412,5 @@ void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t c
   if (f->outliers->row_count > 1) { /* none is NULL */
     qsort(f->outliers->rows, f->outliers->row_count, sizeof *f->outliers->rows, rows_compare_rows);
   }
-  rows_make_verdicts(f->outliers);
+  rows_make_verdicts(f);
 }

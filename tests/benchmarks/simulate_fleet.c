@@ -128,6 +128,9 @@ static bool fleet_judge(const struct fleet *fleet, const struct measured *m, con
     const struct outlier_part *part = &outliers->parts[i];
     const size_t n = strtoul(part->host + 1, NULL, 10);
     const bool is_right = part->gpus == 0 && n < fleet->slow && !named[n];
+    if (part->cases > FLEET_CASES || part->slow_cases > part->cases) {
+      abort(); /* more than there are */
+    }
     if (fleet->changes && !part->certain) {
       continue; /* provisional: check does not fail on it */
     }

@@ -2,7 +2,7 @@
 #include "runner/analysis/outliers.h"
 #include "tests/runner/analysis/made.h"
 
-enum { HOSTS = 10, SIZES = 3, CASES = MADE_GPUS * SIZES };
+enum { MIB = 1 << 20, HOSTS = 10, SIZES = 3, CASES = MADE_GPUS * SIZES };
 static const char *const KEYS[CASES] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
 
 /* Ten nodes, of which so many are 5 % slower in B: each is certain, for what the others of them do
@@ -48,10 +48,61 @@ static void most_nodes_that_changed_are_certain(void **state) {
   check_slow(8);
 }
 
+static void add_path(struct measured *m, const char *key, int from, int to) {
+  const size_t bench = made_case(m, key, "peer", from, MIB);
+  made_flow(m, bench,
+            (struct measured_flow){.source_is_gpu = true,
+                                   .source = from,
+                                   .source_memory = "device",
+                                   .target_is_gpu = true,
+                                   .target = to,
+                                   .target_memory = "device"});
+  for (size_t run = 0; run < HOSTS; run++) {
+    made_medians(m, bench, run, run == 3 ? 40 : 50, 3);
+  }
+}
+
+/* Ten nodes of two GPUs, of which one is slow: all that its node does between them is, too, and the
+ * node is not blamed. Each case counts once. */
+static void a_slow_gpu_is_not_its_node(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  for (size_t h = 0; h < HOSTS; h++) {
+    made_run(m, made_machine(m, arena_format(&m->arena, "n%zu", h), "580.1", false, 2));
+  }
+  for (size_t i = 0; i < CASES; i++) {
+    const int gpu = (int)i % 2;
+    const size_t bench = made_case(m, KEYS[i], i < CASES / 2 ? "down" : "up", gpu, MIB << i / 2);
+    if (i >= CASES / 2) {
+      made_flow(m, bench,
+                (struct measured_flow){.target_is_gpu = true,
+                                       .target = gpu,
+                                       .source_memory = "pinned",
+                                       .target_memory = "device"});
+    }
+    for (size_t run = 0; run < HOSTS; run++) {
+      made_medians(m, bench, run, run == 3 && gpu == 1 ? 40 : 50, 3);
+    }
+  }
+  add_path(m, "x", 0, 1);
+  add_path(m, "y", 1, 0);
+  struct outliers *outliers = NULL;
+  struct error err = {0};
+  assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, &err), STATUS_OK);
+  assert_int_equal(outliers->part_count, 1);
+  assert_string_equal(outliers->parts[0].host, "n3");
+  assert_int_equal(outliers->parts[0].gpus, 2);
+  assert_int_equal(outliers->parts[0].cases, CASES / 2);
+  assert_int_equal(outliers->parts[0].slow_cases, CASES / 2);
+  outliers_free(outliers);
+  measured_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(several_nodes_that_changed_are_certain),
       cmocka_unit_test(most_nodes_that_changed_are_certain),
+      cmocka_unit_test(a_slow_gpu_is_not_its_node),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
