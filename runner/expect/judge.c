@@ -136,12 +136,24 @@ static void judge_collect(struct expect_judge *judge, const struct expect_file *
   }
 }
 
+/* As it is read in a table: four digits. */
+static double judge_shown(double value) {
+  char text[32];
+  (void)snprintf(text, sizeof text, "%.4g", value);
+  return strtod(text, NULL);
+}
+
+/* The same in words: "826.1", "12190". */
+static void judge_number(char text[32], double value) {
+  (void)snprintf(text, 32, value < 9999.5 ? "%.4g" : "%.0f", judge_shown(value));
+}
+
 /* "55.2-55.5", "826", ">= 48" */
 static const char *judge_range(struct arena *arena, double low, double high) {
   char from[32];
   char to[32];
-  (void)snprintf(from, sizeof from, "%.4g", low);
-  (void)snprintf(to, sizeof to, "%.4g", high);
+  judge_number(from, low);
+  judge_number(to, high);
   return isnan(low)              ? arena_format(arena, "<= %s", to)
          : isnan(high)           ? arena_format(arena, ">= %s", from)
          : strcmp(from, to) == 0 ? arena_strdup(arena, from)
@@ -165,13 +177,6 @@ static void judge_compare(const struct known_range *known, enum expect_statement
   finding->high = known->high;
   const double end = below ? known->low : known->high;
   finding->ratio = finding->time ? end / finding->value : finding->value / end;
-}
-
-/* As it is read in a table. */
-static double judge_shown(double value) {
-  char text[32];
-  (void)snprintf(text, sizeof text, "%.4g", value);
-  return strtod(text, NULL);
 }
 
 /* "2.3 % below"; NULL: a reader finds the value within what is expected, or it
@@ -265,7 +270,9 @@ const char *expect_finding_words(struct arena *arena, const struct expect_findin
   /* Of what is not as usual the numbers tell. */
   const char *deviation = finding->verdict == EXPECT_USUAL ? finding->deviation : NULL;
   const bool reported = finding->statement == EXPECT_REPORTS || finding->usual != NULL;
-  return arena_format(arena, "%.4g %s, %s %s%s%s", finding->value, finding->time ? "ns" : "GB/s",
+  char value[32];
+  judge_number(value, finding->value);
+  return arena_format(arena, "%s %s, %s %s%s%s", value, finding->time ? "ns" : "GB/s",
                       reported ? "usual" : expect_statement_text(finding->statement),
                       judge_ranges(arena, finding), deviation != NULL ? ": " : "",
                       deviation != NULL ? deviation : "");

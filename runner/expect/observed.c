@@ -163,6 +163,9 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
       .gpus = {observed_place(source, "gpu"), observed_place(target, "gpu")},
       .node = observed_place(observed_place(source, "numa") >= 0 ? source : target, "numa"),
   };
+  if (observed->kind == CASE_OVERHEAD) {
+    observed->value = observed_number(reader, cells, CELL_MEDIAN); /* of one call */
+  }
   if (observed->kind == CASE_STREAM && target == NULL) { /* works where its memory is */
     observed->gpus[1] = observed->gpus[0];
   }
@@ -176,6 +179,10 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
   observed->plain = !(observed_number(reader, cells, CELL_LOAD) > 0) &&
                     !(observed_number(reader, cells, CELL_SPECIAL) > 0) &&
                     observed_axes_are_plain(observed->axes) && observed_is_near(reader, observed);
+  if (observed->kind == CASE_OVERHEAD) { /* which call it is stands in block and axes */
+    observed->path = EXPECT_CALL;
+    observed->plain = false;
+  }
   return !isnan(observed->value);
 }
 

@@ -40,7 +40,8 @@ ENUM_NAMES_DECLARE(expect_statement, EXPECT_STATEMENT_LIST)
   X(EXPECT_DEVICE_BOTH, "device_device_both", "peer link")                                         \
   X(EXPECT_LOCAL, "local", "memory")                                                               \
   X(EXPECT_HOST_TO_HOST, "host_to_host", "host memory")                                            \
-  X(EXPECT_SEVERAL, "several", "flows at once")
+  X(EXPECT_SEVERAL, "several", "flows at once")                                                    \
+  X(EXPECT_CALL, "call", "driver call")
 ENUM_NAMES_DECLARE(expect_path, EXPECT_PATH_LIST)
 /* What such cases are about: "host link". */
 const char *expect_path_noun(enum expect_path path);

@@ -274,6 +274,15 @@ equal 3 "$(grep -c '^same,' out)" 'calls that take as long'
 run_ok query --saved driver-calls --db slow.db --format csv
 expect_out '^gpu0,ask,pointer_attribute,,,1,0,1,1[0-9.]+,'
 
+begin 'a call that is slower than it was learned to be'
+run_ok expect learn 1 2 3 --db slow.db
+cp out mine.toml
+grep -q '^path = "call"' mine.toml || bad 'no row is of a call'
+run check tag:580.2-3 --expect=mine.toml --db slow.db --only '*pointer_attribute'
+expect_code 1
+expect_out 'gpu0, driver call latency: [0-9]+ ns, usual '
+run_ok check tag:580.1-3 --expect=mine.toml --db slow.db
+
 begin 'a share of all is refused'
 run_error 2 'free_share: 1 is out of range' validate calls.toml --set measure.free_share=1
 run_ok plan calls.toml --set memory.free_share=1e-9 --set 'memory.memory=managed'
