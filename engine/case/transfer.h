@@ -14,7 +14,9 @@
   X(METHOD_SM, "sm", sm, CUDA, 1, PINNED, DEVICE, "a kernel")      /* its own loads and stores */  \
   X(METHOD_UM, "um", um, CUDA, 1, MANAGED, MANAGED,                                                \
     "unified memory") /* page faults or prefetch */                                                \
-  X(METHOD_CPU, "cpu", cpu, HOST, 1, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */
+  X(METHOD_CPU, "cpu", cpu, HOST, 1, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */  \
+  X(METHOD_PIN, "pin", pin, CUDA, 1, PAGEABLE, DEVICE,                                             \
+    "page locking") /* a load: it moves nothing */
 ENUM_NAMES_DECLARE(method, METHOD_LIST)
 unsigned method_version(enum method method);
 /* The same of a copy that the host makes (flow_blocks_host()): from 3 on its
@@ -205,6 +207,10 @@ static inline bool flow_pages_may_stay(const struct flow *flow) {
 /* What it moves in one iteration. */
 static inline uint64_t flow_bytes(const struct flow *flow) {
   return flow->size_bytes * flow_copies(flow);
+}
+
+static inline bool flow_is_of_host_threads(const struct flow *flow) {
+  return flow->method == METHOD_CPU || flow->method == METHOD_PIN;
 }
 
 /* Whether a processor makes the copy, or a part of it: pageable memory, and copies between GPUs

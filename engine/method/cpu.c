@@ -1,9 +1,11 @@
-/* Method cpu: host threads copy from one host memory to another.
+/* Method cpu: host threads copy from one host memory to another. Method pin: they page-lock the
+ * source and unlock it again, which makes a load on the locks of the kernel and the driver.
  *
  * The threads run on the node of the initiating side (the source unless the flow says otherwise),
  * one per processor. Each copies its own page-aligned share of the bytes, `iterations` times over,
  * with the loop that engine/host/copy.h picks; threads do not wait for each other in between. */
 #include "engine/case/transfer.h"
+#include "engine/gpu/session.h"
 #include "engine/host/cache.h"
 #include "engine/host/copy.h"
 #include "engine/machine/machine.h"
@@ -17,9 +19,11 @@ enum { SHARE_UNIT_BYTES = 4096 };
 
 struct cpu_state {
   struct thread_team *team;
-  const struct host_copy *loop;
+  const struct host_copy *loop; /* NULL: pages are locked */
+  const struct cuda_session *cuda;
+  CUcontext context;
   unsigned char *target;
-  const unsigned char *source;
+  unsigned char *source;
   uint64_t size_bytes;
   atomic_bool *stop;            /* load flows end when it is set; NULL = after `iterations` */
   atomic_uint_fast64_t repeats; /* of all threads until then */
@@ -82,6 +86,22 @@ static const char *cpu_unsupported_reason(const struct flow *flow, const struct 
   return NULL;
 }
 
+static const char *pin_unsupported_reason(const struct flow *flow, const struct machine *machine,
+                                          char reason[CASE_REASON_MAX]) {
+  if (flow->role != FLOW_LOAD) {
+    return "method pin locks pages and moves nothing: it is a load beside other flows";
+  }
+  if (flow->source.memory != MEMORY_PAGEABLE || flow->target.memory != MEMORY_PAGEABLE) {
+    return "method pin locks the pages of pageable memory";
+  }
+  if (machine->gpu_count == 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "page locking needs a GPU driver: %.255s",
+                   machine->cuda_state);
+    return reason;
+  }
+  return cpu_unsupported_reason(flow, machine, reason);
+}
+
 static int32_t gpu(const struct flow *flow) {
   (void)flow;
   return -1;
@@ -116,6 +136,33 @@ static enum status cpu_prepare(const struct memory_context *context, struct flow
   return STATUS_OK;
 }
 
+static CUresult cpu_pin(const struct cpu_state *state, uint64_t begin, uint64_t end) {
+  const struct cuda_driver *driver = &state->cuda->driver;
+  const CUresult result =
+      driver->cuMemHostRegister(state->source + begin, end - begin,
+                                CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+  return result != CUDA_SUCCESS ? result : driver->cuMemHostUnregister(state->source + begin);
+}
+
+/* Once before the trials, so that what the driver refuses is said. */
+static enum status pin_prepare(const struct memory_context *context, struct flow_run *run,
+                               struct error *err) {
+  const int32_t node = initiating_node(run->flow);
+  int32_t gpu = 0; /* whose context the threads use: one near the node, where there is one */
+  for (uint32_t i = context->machine->gpu_count; i-- > 0;) {
+    gpu = context->machine->gpus[i].numa_node == node ? (int32_t)i : gpu;
+  }
+  RETURN_ON_ERROR(cuda_session_use(context->cuda, gpu, err));
+  RETURN_ON_ERROR(cpu_prepare(context, run, err));
+  struct cpu_state *state = run->state;
+  state->loop = NULL;
+  state->cuda = context->cuda;
+  state->context = context->cuda->gpus[gpu].context;
+  return cuda_check(&context->cuda->driver, cpu_pin(state, 0, state->size_bytes), err,
+                    "locking and unlocking the pages of %llu bytes",
+                    (unsigned long long)state->size_bytes);
+}
+
 static void cpu_release(const struct memory_context *context, struct flow_run *run) {
   (void)context;
   struct cpu_state *state = run->state;
@@ -137,20 +184,31 @@ static uint64_t cpu_share_begin(uint64_t size_bytes, uint32_t thread, uint32_t c
   return (units / count * thread + units % count * thread / count) * SHARE_UNIT_BYTES;
 }
 
+static void cpu_once(const struct cpu_state *state, uint64_t begin, uint64_t end) {
+  if (state->loop != NULL) {
+    state->loop->copy(state->target + begin, state->source + begin, end - begin);
+  } else if (end > begin) {
+    (void)cpu_pin(state, begin, end); /* pin_prepare() has seen that it works */
+  }
+}
+
 static void work(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
   struct cpu_state *state = context;
   const uint64_t begin = cpu_share_begin(state->size_bytes, thread, count);
   const uint64_t end = thread + 1 == count ? state->size_bytes
                                            : cpu_share_begin(state->size_bytes, thread + 1, count);
+  if (state->loop == NULL) {
+    (void)state->cuda->driver.cuCtxSetCurrent(state->context);
+  }
   if (state->stop == NULL) {
     for (uint32_t i = 0; i < iterations; i++) {
-      state->loop->copy(state->target + begin, state->source + begin, end - begin);
+      cpu_once(state, begin, end);
     }
     return;
   }
   uint64_t repeats = 0;
   do {
-    state->loop->copy(state->target + begin, state->source + begin, end - begin);
+    cpu_once(state, begin, end);
     repeats++;
   } while (!atomic_load_explicit(state->stop, memory_order_relaxed));
   (void)atomic_fetch_add(&state->repeats, repeats);
@@ -183,6 +241,22 @@ const struct method_ops method_cpu = {
     .unsupported_reason = cpu_unsupported_reason,
     .gpu = gpu,
     .prepare = cpu_prepare,
+    .release = cpu_release,
+    .enqueue = NULL,
+    .blocks_host = NULL,
+    .expect_cpus = expect_cpus,
+    .thread_count = thread_count,
+    .execute = execute,
+    .wait = cpu_wait,
+};
+
+extern const struct method_ops method_pin;
+const struct method_ops method_pin = {
+    .method = METHOD_PIN,
+    .clock = CLOCK_HOST,
+    .unsupported_reason = pin_unsupported_reason,
+    .gpu = gpu,
+    .prepare = pin_prepare,
     .release = cpu_release,
     .enqueue = NULL,
     .blocks_host = NULL,

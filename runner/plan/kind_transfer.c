@@ -596,7 +596,7 @@ static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool 
     return reason;
   }
   const struct endpoint *starts = flow->initiator == INITIATOR_SOURCE ? source : target;
-  if (flow->method == METHOD_CPU && starts->place == PLACE_NUMA &&
+  if (flow_is_of_host_threads(flow) && starts->place == PLACE_NUMA &&
       !place_has_processors(machine, starts->index)) {
     const int gpu = machine_node_gpu(machine, starts->index);
     (void)snprintf(reason, CASE_REASON_MAX,
@@ -637,7 +637,7 @@ static void plan_transfer_bound(const struct bench_case *bench, const struct mac
 }
 
 static bool plan_transfer_is_on_host_clock(const struct flow *flow) {
-  return flow->method == METHOD_CPU || flow_is_scattered(flow) ||
+  return flow_is_of_host_threads(flow) || flow_is_scattered(flow) ||
          (flow->source.place == PLACE_NUMA && flow->target.place == PLACE_NUMA);
 }
 
@@ -651,7 +651,7 @@ static double plan_transfer_pieces_ns(const struct flow *flow) {
 
 /* A GPU compares what it copied, wherever that is. */
 static double plan_transfer_pass_ns(const struct flow *flow, const struct endpoint *endpoint) {
-  return endpoint->place == PLACE_NUMA && flow->method != METHOD_CPU
+  return endpoint->place == PLACE_NUMA && !flow_is_of_host_threads(flow)
              ? (double)flow->size_bytes * 1e9 / ESTIMATE_LINK_PASS_RATE
              : estimate_pass_ns(endpoint->place, flow->size_bytes);
 }

@@ -144,9 +144,9 @@ static const struct field transfer_fields[] = {
     SHAPE_KEY(
         "shape.pitch", "shape.pitch_bytes", SIZE(1, SIZE_LIMIT), FLOW(base.shape.pitch_bytes),
         HELP("Bytes from the start of one row to the start of the next; by default the width")),
-    METHOD_KEY(CPU, "threads", "threads", COUNT(1, 4096), FLOW(base.threads), .zero_word = "all",
-               .default_text = "all",
-               HELP("Number of host threads; \"all\" is one per processor of the initiating node")),
+    FLOW_KEY("threads", .methods = METHOD(CPU) | METHOD(PIN), .json = "threads", COUNT(1, 4096),
+             FLOW(base.threads), .zero_word = "all", .default_text = "all",
+             HELP("Number of host threads; \"all\" is one per processor of the initiating node")),
     METHOD_KEY(SM, "kernel.variant", "kernel.variant", WORDS(kernel_variant_names),
                FLOW(base.kernel.variant), .default_text = "auto",
                HELP("Kind of copy kernel; \"auto\" is vector, except for copies to or from the "

@@ -1,4 +1,5 @@
 /* Case kind overhead: every operation runs, within its limits, and what it makes is undone. */
+#include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
@@ -106,6 +107,39 @@ static void allocations_are_limited(void **state) {
   assert_int_equal(gpu_bytes[0], 3 * (UINT64_C(300) << 20));
 }
 
+/* Copies while two threads lock and unlock pages; alone that is no measurement. */
+static void pages_are_locked_beside_copies(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flows[] = {{.method = METHOD_CE,
+                          .source = fixture_node(0, MEMORY_PINNED),
+                          .target = fixture_gpu(0, MEMORY_DEVICE),
+                          .initiator = INITIATOR_TARGET,
+                          .size_bytes = 1 << 20},
+                         {.role = FLOW_LOAD,
+                          .method = METHOD_PIN,
+                          .source = fixture_node(0, MEMORY_PAGEABLE),
+                          .target = fixture_node(0, MEMORY_PAGEABLE),
+                          .size_bytes = 100000,
+                          .threads = 2}};
+  struct bench_case bench_case = fixture_transfer(flows, 2);
+  fixture_run(fixture, &bench_case);
+  if (fixture->outcome.status != CASE_OK) { /* this host has fewer processors */
+    assert_non_null(strstr(fixture->outcome.reason, "processor"));
+    return;
+  }
+  assert_true(fixture->outcome.verified);
+  assert_true(fixture->flow_trial_count > 0);
+  uint64_t repeats = 0;
+  for (uint32_t i = 0; i < fixture->flow_trial_count; i++) {
+    repeats += fixture->flow_trials[i].flow == 1 ? fixture->flow_trials[i].iterations : 0;
+  }
+  assert_true(repeats > 0);
+  flows[1].role = FLOW_MEASURED;
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_non_null(strstr(fixture->outcome.reason, "it is a load"));
+}
+
 static void refuses(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
   fixture_run(fixture, bench_case);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
@@ -138,6 +172,7 @@ int main(void) {
       cmocka_unit_test(threads_call_at_once),
       cmocka_unit_test(every_kind_is_allocated_and_freed),
       cmocka_unit_test(allocations_are_limited),
+      cmocka_unit_test(pages_are_locked_beside_copies),
       cmocka_unit_test(unsupported_overhead_gives_its_reason),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
