@@ -460,9 +460,8 @@ void options_parse(struct command *command, int argc, char **argv) {
     assert(row_count + sizeof HELP_ROWS / sizeof *HELP_ROWS < OPTIONS_MAX);
   }
   memcpy(&rows[row_count], HELP_ROWS, sizeof HELP_ROWS);
-  char doc[2048];
-  snprintf(doc, sizeof doc, "%s.%s%s", verb->summary, verb->doc != NULL ? "\v" : "",
-           verb->doc != NULL ? verb->doc : "");
+  const char *doc = arena_format(&command->arena, "%s.%s%s", verb->summary,
+                                 verb->doc != NULL ? "\v" : "", verb->doc != NULL ? verb->doc : "");
   const struct argp argp = {
       .options = rows, .parser = options_take, .args_doc = verb->arguments, .doc = doc};
   options_reject_unknown(command, argc, argv);

@@ -461,23 +461,19 @@ const struct verb VERB_CHECK = {
     .group = VERBS_COMPARE,
     .arguments = "[A [B]]",
     .summary = "for scripts: fail if a run is worse than another",
-    .doc =
-        "Compares as haul diff does, from A to B (default: latest); haul diff --help explains the "
-        "verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a case has one or, if "
-        "--fail-on includes regressed, a part became slower unlike the other nodes; 2 the "
-        "command line is wrong, or selects no runs; 3 nothing was compared; 4 a case is "
-        "undecided, with --strict. -q prints the line with the verdict alone. --format also takes "
-        "junit and ctrf.\n\n"
-        "--expect compares the runs (default: latest) with what their machine should reach "
-        "instead: haul "
-        "expect --help. Exit codes: 0 no case falls short; 1 a case does, or has failed, crashed, "
-        "hung or is corrupt; 3 nothing is known of the machine; 4 a case is too noisy to tell, "
-        "for it may be as usual within the interval of its number, with --strict.\n\n"
-        "--fleet prints one line per node and reason. A node is slow among its peers, or slower "
-        "than in "
-        "the fleet before. Exit codes: 0 the nodes are well; 1 one is "
-        "not; 2 there is no "
-        "fleet. haul merge --fail-on does the same right after merging.",
+    .doc = "Compares as haul diff does, from A to B (default: latest); haul diff --help "
+           "explains the verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a "
+           "case has one or, if --fail-on includes regressed, hardware of a single node "
+           "became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
+           "compared; 4 with --strict, a case is undecided. -q prints the verdict line "
+           "alone. --format also takes junit and ctrf.\n\n--expect compares the runs "
+           "(default: latest) with the expectations for their machine instead: haul expect "
+           "--help. Exit codes: 0 no case falls short; 1 a case falls short, failed, "
+           "crashed, hung or is corrupt; 3 nothing is known of the machine; 4 with "
+           "--strict, a case is too noisy to tell.\n\n--fleet prints one line per node and "
+           "reason. A node is slow compared with its peers, or with the fleet before. Exit "
+           "codes: 0 all nodes are well; 1 one is not; 2 there is no fleet. haul merge "
+           "--fail-on does the same right after merging.",
     .options = VERB_CHECK_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,

@@ -153,10 +153,10 @@ const struct verb VERB_COPY = {
     .group = VERBS_MEASURE,
     .arguments = NULL,
     .summary = "measure one kind of copy without a file",
-    .doc = "PLACE is host (the NUMA node nearest to the GPU), numa1, gpu0, gpu0,2 or gpu*, and "
-           "after a colon kinds of memory: host:pageable, host:pinned,huge, gpu0:managed. The run "
-           "is recorded like any other. --print shows its scenario, a start for one of your own: "
-           "haul copy --from host --to gpu0 --print > mine.toml.",
+    .doc = "PLACE is host (the NUMA node nearest to the GPU), numa1, gpu0, gpu0,2 or gpu*. "
+           "Kinds of memory follow a colon: host:pageable, host:pinned,huge, gpu0:managed. "
+           "The run is recorded like any other. --print shows its scenario, a start for one "
+           "of your own: haul copy --from host --to gpu0 --print > mine.toml.",
     .options = VERB_COPY_OPTIONS,
     .check = verb_copy_check,
     .rows = VERB_COPY_ROWS,

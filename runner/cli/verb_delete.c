@@ -120,12 +120,12 @@ const struct verb VERB_DELETE = {
     .group = VERBS_KEEP,
     .arguments = "RUN...",
     .summary = "delete runs and all their results from the database",
-    .doc = "RUN is run:ID, tag:NAME, driver:VERSION, latest or previous; tag: and driver: name all "
-           "of theirs. Asks on a terminal, and needs --yes elsewhere. A run that is being measured "
-           "or that a baseline names is refused unless --force is given. Cases, scenarios and "
-           "environments that no other run has go too. Where a quarter of the file is free then, "
-           "it is made smaller, which takes room for a copy. A deleted run that is merged again "
-           "from another database comes back, under a new number: numbers are not given twice.",
+    .doc = "RUN is run:ID, tag:NAME, driver:VERSION, latest or previous; tag: and driver: "
+           "name all of their runs. Asks on a terminal, and needs --yes elsewhere. A run "
+           "that is being measured or that a baseline names is refused unless --force is "
+           "given. Cases, scenarios and environments that no other run has are deleted too. "
+           "If a quarter of the file is then free, it is made smaller, which needs room for "
+           "a copy. A deleted run that is merged again comes back under a new number.",
     .options = VERB_DELETE_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,

@@ -329,21 +329,18 @@ const struct verb VERB_EXPECT = {
     .group = VERBS_COMPARE,
     .arguments = "list|show [MACHINE]|check FILE|learn [RUN...]",
     .summary = "what machines should reach, and rows of your own",
-    .doc =
-        "What a run or haul check --expect compares results with: the shipped data file, and "
-        "before "
-        "it your own (--expect FILE, HAUL_EXPECT, ~/.config/haul/expect.toml), whose reports stand "
-        "in place of the shipped ones for the same cases. list shows the machines, show the rows "
-        "of "
-        "those whose name matches a glob or, where none does, has the word in it. The comment that "
-        "the shipped file, "
-        "schema/expect/expectations.toml, begins with describes every key; check FILE reads a file "
-        "and shows its mistakes.\n\n"
-        "learn prints a file made from runs of your own (all of the database, or those named): the "
-        "range of what each kind of case reached on machines with the same GPUs and links, without "
-        "hosts and values that are outliers, so that a slow host among them does not become usual. "
-        "haul expect learn --of 'gpu=*H200*' > ~/.config/haul/expect.toml. What was measured on a "
-        "simulated machine is a row of its own.",
+    .doc = "haul run and haul check --expect compare results with a data file of "
+           "expectations: the shipped one, and before it your own (--expect FILE, "
+           "HAUL_EXPECT, ~/.config/haul/expect.toml). For the same cases, your reports "
+           "replace the shipped ones. list shows the machines. show prints the rows of "
+           "machines that match a glob or have that word in their name. check FILE shows "
+           "the mistakes of a file. The comment at the top of "
+           "schema/expect/expectations.toml describes every key.\n\nlearn prints a file "
+           "made from your own runs, by default all of the database. It has the range of "
+           "each kind of case on machines with the same GPUs and links. Outliers are left "
+           "out, so that a slow host does not become usual. haul expect learn --of "
+           "'gpu=*H200*' > ~/.config/haul/expect.toml. A simulated machine has rows of its "
+           "own.",
     .options = VERB_EXPECT_OPTIONS,
     .argument_kind = ARGUMENTS_WORDS,
     .runs_after = "learn",

@@ -154,13 +154,13 @@ const struct verb VERB_EXPLAIN = {
     .group = VERBS_READ,
     .arguments = "[RUN] [CASE]",
     .summary = "say what makes a run, or a machine, slower than it could be",
-    .doc = "Asks a table of rules (--rules, docs/EXPLAIN.md) of what was recorded: facts of the "
-           "machine, telemetry, and the other results of the run, the latest unless RUN names "
-           "another. Each finding has its evidence, the cases that it touches, what it usually "
-           "costs, what to do, and its source. Notes are settings that cost nothing measurable. "
-           "What was not recorded is listed as not known. CASE, globs as of --only, leaves the "
-           "findings that touch such a case. -v lists the values of what was found to be in order. "
-           "Where there are no results yet, this machine is explained.",
+    .doc = "Checks a table of rules (--rules, docs/EXPLAIN.md) against the facts of the "
+           "machine, the telemetry and the results of a run, by default the latest. Each "
+           "finding has its evidence, the cases that it affects, its usual cost, a remedy "
+           "and a source. Notes are settings without a measurable cost. Facts that were not "
+           "recorded are listed as not known. CASE takes globs as --only does, and keeps "
+           "the findings that affect such a case. -v lists the values that are in order. "
+           "Without any result, this machine is explained.",
     .options = VERB_EXPLAIN_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 2,

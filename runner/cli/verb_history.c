@@ -36,13 +36,12 @@ const struct verb VERB_HISTORY = {
     .group = VERBS_COMPARE,
     .arguments = "CASE",
     .summary = "show one case over time, and when its level changed",
-    .doc =
-        "CASE is the name of a case or block, or a glob. Each run is one point: the median of its "
-        "processes. | marks a new driver version, ^ a new level under the same driver "
-        "(Pettitt's test, one false positive in a hundred series) or that the latest run or runs "
-        "are off the level before them (t test, three in a hundred). Several cases give one chart "
-        "each, and their marks are held to a false discovery rate of 5 % together; -v adds their "
-        "runs.",
+    .doc = "CASE is the name of a case or block, or a glob. Each run is one point: the "
+           "median of its processes. | marks a new driver version. ^ marks a new level "
+           "under the same driver (Pettitt's test, one false positive in a hundred series), "
+           "or that the latest runs differ from the level before them (t test, three in a "
+           "hundred). Several cases give one chart each, and their marks share a false "
+           "discovery rate of 5 %. -v adds their runs.",
     .options = VERB_HISTORY_OPTIONS,
     .word_max = 1,
     .check = verb_history_check,

@@ -287,12 +287,12 @@ const struct verb VERB_IDENTIFY = {
     .group = VERBS_COMPARE,
     .arguments = "[RUN]",
     .summary = "tell which GPU made a run, from earlier runs",
-    .doc =
-        "Compares what each GPU of the run (default: latest) measured by itself with the GPUs of "
-        "earlier runs in the database, and names the nearest; haul run fingerprint makes such "
-        "runs. No GPU is named if the earlier runs cannot tell it from another, or if the run is "
-        "far from all of them. Leaving one run out at a time tells how often that is right. Of the "
-        "run's cases those of the block count that are right most often, or all of them.",
+    .doc = "Compares each GPU of the run (default: latest) with the GPUs of earlier runs in "
+           "the database, and names the nearest. haul run fingerprint makes such runs. No "
+           "GPU is named if the earlier runs cannot tell two apart, or if the run is far "
+           "from all of them. Leaving out one run at a time measures how often the answer "
+           "is right. Of the run's blocks, the one that is right most often decides, or all "
+           "of them together.",
     .options = VERB_IDENTIFY_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 1,

@@ -268,13 +268,11 @@ const struct verb VERB_IMPORT = {
     .group = VERBS_KEEP,
     .arguments = "nvbandwidth FILE",
     .summary = "record the results of another tool as a run",
-    .doc = "FILE is what nvbandwidth printed, version " NVBANDWIDTH_VERSIONS
-           ", as JSON (-j) or as text, "
-           "which is rounded to 0.01 GB/s. Each value becomes a result "
-           "of the case of scenario nvbandwidth that measures the same; other values are left out "
-           "with a reason. Importing a file again adds nothing; with another --size, --host or "
-           "--machine its values are results of other cases, and so another run: haul delete "
-           "takes the wrong one out.",
+    .doc = "FILE is the output of nvbandwidth " NVBANDWIDTH_VERSIONS
+           ", as JSON (-j) or as text, which is rounded to 0.01 GB/s. Each value becomes a result "
+           "of the same case of the scenario nvbandwidth; other values are left out with a reason. "
+           "Importing a file again adds nothing. With another --size, --host or --machine its "
+           "values become another run; haul delete removes a wrong one.",
     .options = VERB_IMPORT_OPTIONS,
     .argument_kind = ARGUMENTS_WORDS,
     .words = TOOLS,

@@ -352,15 +352,15 @@ const struct verb VERB_MERGE = {
     .group = VERBS_KEEP,
     .arguments = "OUT.db IN.db|DIR...",
     .summary = "add the results of several databases to one",
-    .doc =
-        "An input is a database or a folder of them (*.db); inputs are only read. OUT.db is made "
-        "if it does not exist. Merging an input again adds only what is new, for example the "
-        "rest of a run that was resumed; a file that did not change is not even read again. An "
-        "input that is damaged, or was made by a newer haul, is reported and skipped, and the exit "
-        "code is then 3.\n\nOf the shards of a fleet (haul run --shard) it then says which nodes "
-        "are missing, partial or failed, and why, and which differ from most in driver, kernel, "
-        "VBIOS, GPUs or failed checks; v_node has a row for each. With --fail-on it "
-        "prints what is wrong, one line per node and reason, and exits with 1 where something is.",
+    .doc = "An input is a database or a folder of them (*.db). Inputs are only read. OUT.db "
+           "is created if it does not exist. Merging an input again adds only what is new, "
+           "for example the rest of a resumed run; an unchanged file is not read again. A "
+           "damaged input, or one of a newer haul, is reported and skipped, and the exit "
+           "code is then 3.\n\nFor the shards of a fleet (haul run --shard), merge names "
+           "the nodes that are missing, partial or failed, and why. It also names the nodes "
+           "that differ from most in driver, kernel, VBIOS, GPUs or failed checks; v_node "
+           "has a row for each node. --fail-on prints one line per node and reason, and "
+           "exits with 1 where a node is not well.",
     .options = VERB_MERGE_OPTIONS,
     .word_max = SIZE_MAX,
     .check = verb_merge_check,

@@ -155,15 +155,14 @@ const struct verb VERB_QUERY = {
     .group = VERBS_READ,
     .arguments = "[SQL]",
     .summary = "ask the results database with SQL or a saved query",
-    .doc =
-        "Without SQL and --saved, the statement is read from standard input. No query can change "
-        "the database. Parameters are written :name in SQL; :run takes latest, previous, tag:NAME, "
-        "driver:VERSION or the beginning of a run's id, and is the latest run by default. haul "
-        "schema results describes the views. --plot draws the rows: a saved query says which of "
-        "its "
-        "columns are x and y; of other SQL x is the first column of numbers, columns of text "
-        "before it name the curve, and y is the next column of numbers, or without such names "
-        "every one. low and high are error bars, peak_gbps a line. --format svg writes a picture.",
+    .doc = "Without SQL and --saved, the statement is read from standard input. No query "
+           "can change the database. Parameters are written :name in SQL. :run takes "
+           "latest, previous, tag:NAME, driver:VERSION or the beginning of a run's ID; the "
+           "default is the latest run. haul schema results describes the views.\n\n--plot "
+           "draws the rows. A saved query names its columns of x and y. Of other SQL, x is "
+           "the first column of numbers, and columns of text before it name the curves. y "
+           "is the next column of numbers, or each one where nothing names a curve. low and "
+           "high are error bars, peak_gbps is a line. --format svg writes a picture.",
     .options = VERB_QUERY_OPTIONS,
     .word_max = 1,
     .too_many = "; put the SQL statement in quotes",

@@ -339,18 +339,18 @@ const struct verb VERB_REPORT = {
     .arguments = "OUT.html [RUN...]",
     .summary = "write results as one HTML page, to attach or print",
     .doc =
-        "The page has one section per run: what was measured, the state of the machine, the "
-        "results, and what has no result and why. RUN selects runs (run:ID, tag:NAME, "
-        "driver:VERSION, baseline:NAME, latest, previous; a tag or driver selects all of its "
-        "runs); the default is latest. If two RUN are given, the second is compared with the "
-        "first as haul diff does; --against and --baseline compare all of them with other runs. "
-        "--fleet puts many nodes on one page, by default those that were measured together last: "
-        "which GPU, link or node is slow, with its UUID and PCI address, who is missing, nodes "
-        "by blocks, and what changed since the fleet before. "
-        "The page needs no network, and is complete without its script, which sorts and filters "
-        "tables. It is written as a whole, and replaces only an "
-        "earlier report; - writes to standard output. -v adds the flows of cases that have "
-        "several. The page shows at most 1000 cases of a block, and says how to get the others.",
+        "RUN selects runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest or previous. A "
+        "tag or driver selects all of its runs; the default is latest. Each run has a section with "
+        "its answer, the state of the machine, the results, and the reasons of missing results. If "
+        "two RUN are given, the second is compared with the first as haul diff does. --against and "
+        "--baseline compare all RUN with other runs.\n\n"
+        "--fleet puts many nodes on one page, by default the fleet that was measured last: slow "
+        "GPUs, links and nodes with UUID and PCI address, missing nodes, nodes by blocks, and the "
+        "changes since the fleet before.\n\n"
+        "The page needs no network. It is complete without its script, which sorts and filters "
+        "tables. It replaces only an earlier report; - writes to standard output. -v adds the "
+        "flows of cases that have several. A block shows at most 1000 cases, and the page tells "
+        "how to get the others.",
     .options = VERB_REPORT_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,

@@ -494,20 +494,18 @@ const struct verb VERB_RUN = {
     .group = VERBS_MEASURE,
     .arguments = "SCENARIO...",
     .summary = "measure scenarios and record every trial",
-    .doc =
-        "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "
-        "with the "
-        "folders in it, or the name of a shipped scenario; each "
-        "scenario becomes a run of its own. If one has a mistake, nothing is measured; of those "
-        "with nothing to measure here, the end says which and why. The first "
-        "Ctrl-C ends the run after the current case, the second at once; --resume continues it.\n\n"
-        "--decide A --tag B takes no scenario: it compares A with the runs tagged B, measures on "
-        "this "
-        "machine, as it is now, the undecided cases of the last run of A in some more runs of one "
-        "process each, and compares again: at most five times, each held to a fifth of the error "
-        "rates of haul diff, so that looking often reports nothing more by chance. Those runs "
-        "keep that number, and any later comparison of them is held to it. --processes says how "
-        "many runs each time (3; 5 where B has none), --pause how long between them.",
+    .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files (with its "
+           "sub-folders), or the name of a shipped scenario. Each scenario becomes a run of "
+           "its own. If one has a mistake, nothing is measured. The end names the scenarios "
+           "that have nothing to measure here, and why. The first Ctrl-C ends the run after "
+           "the current case, the second at once. --resume continues it.\n\n--decide A "
+           "--tag B takes no scenario. It compares A with the runs tagged B, measures the "
+           "undecided cases of A's last run on this machine in a few more runs of one "
+           "process each, and compares again, at most five times. Each comparison is held "
+           "to a fifth of the error rates of haul diff, so that repeated looks report no "
+           "more by chance. The runs keep that number, and later comparisons use it. "
+           "--processes sets the runs per look (default: 3; 5 where B has none), --pause "
+           "the time between them.",
     .options = VERB_RUN_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,

@@ -260,15 +260,15 @@ const struct verb VERB_SCHEMA = {
     .group = VERBS_MEASURE,
     .arguments = "scenario|results|datasette|VERB",
     .summary = "print the JSON Schema of scenarios or of a verb, or the database's",
-    .doc =
-        "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the keys of "
-        "a scenario: haul schema scenario > scenario.schema.json beside it, and as its first "
-        "line: #:schema ./scenario.schema.json\n"
-        "Datasette shows what views and columns mean: haul schema datasette > metadata.json; "
-        "datasette results.db --metadata metadata.json. --db FILE says which database it is.\n"
-        "The JSON of every verb names its schema, \"haul.diff/1\" for example, which haul schema "
-        "diff prints. The number grows when a key is renamed, removed or means something else; new "
-        "keys may come at any time. haul check prints \"haul.diff/1\" where it compares runs.",
+    .doc = "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the "
+           "keys of a scenario: haul schema scenario > scenario.schema.json beside it, and "
+           "as its first line: #:schema ./scenario.schema.json\nDatasette shows the meaning "
+           "of views and columns: haul schema datasette > metadata.json; datasette "
+           "results.db --metadata metadata.json. --db FILE names the database.\nThe JSON of "
+           "every verb names its schema, for example \"haul.diff/1\"; haul schema diff "
+           "prints it. The number grows when a key is renamed, removed or changes its "
+           "meaning. New keys may come at any time. haul check prints \"haul.diff/1\" where "
+           "it compares runs.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = SCHEMAS,
     .noun = "schema",

@@ -114,10 +114,11 @@ const struct verb VERB_SHOW = {
     .group = VERBS_READ,
     .arguments = "NAME|RUN",
     .summary = "show the result of a run, or print a shipped scenario",
-    .doc = "NAME: a start for a scenario of your own: haul show quick > mine.toml. RUN is run:ID, "
-           "tag:NAME, latest or previous: its result, every cell of it. With --scenario: the "
-           "scenario as it was read, or what --set and includes made of it. haul schema --help "
-           "says how an editor completes the keys of a scenario.",
+    .doc = "NAME prints a shipped scenario, a start for one of your own: haul show quick > "
+           "mine.toml. RUN is run:ID, tag:NAME, latest or previous, and shows every cell of "
+           "its result. --scenario prints the scenario of the run with its includes and "
+           "--set applied. haul schema --help tells how an editor completes the keys of a "
+           "scenario.",
     .options = VERB_SHOW_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .takes_runs = true,

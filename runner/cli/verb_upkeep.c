@@ -75,12 +75,11 @@ const struct verb VERB_PRUNE = {
     .group = VERBS_KEEP,
     .arguments = NULL,
     .summary = "delete the trials of old runs, whose results stay",
-    .doc =
-        "Results keep their summary: median, interval, percentiles and number of trials, so that "
-        "diff, history, outliers and reports of old runs say what they said. What needs single "
-        "trials is gone: v_trial, v_flow's trials, and the energy of v_energy. v_run.pruned_at "
-        "marks such runs. A run that is being measured is left alone. Deleted trials do not come "
-        "back when the run is merged again.",
+    .doc = "Results keep their summary: median, interval, percentiles and number of trials. "
+           "So diff, history, outliers and reports of old runs do not change. v_trial, the "
+           "trials of v_flow, and the energy of v_energy are gone. v_run.pruned_at marks "
+           "such runs. A run that is being measured is left alone. Deleted trials do not "
+           "come back when the run is merged again.",
     .options = VERB_PRUNE_OPTIONS,
     .word_max = 0,
     .check = verb_prune_check,
@@ -114,7 +113,7 @@ const struct verb VERB_COMPACT = {
     .name = "compact",
     .group = VERBS_KEEP,
     .summary = "write the database anew, without room that nothing uses",
-    .doc = "Takes room for a copy meanwhile. Nobody else may use the database.",
+    .doc = "Needs room for a copy meanwhile. No other program may use the database.",
     .word_max = 0,
     .run = verb_compact_run,
 };

@@ -14,6 +14,8 @@ for verb in run plan validate show env list query report schema completion; do
 done
 run_ok --help
 equal '' "$(awk 'length > 80' out)" 'lines wider than a terminal'
+run_ok diff --help # the longest, and whole
+expect_out 'the database cannot be read\.$'
 run_ok help run
 expect_out '^Usage: haul run '
 run_ok --version
