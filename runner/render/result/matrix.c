@@ -29,9 +29,10 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
 
 void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_MAX]) {
   static const double ROUGH_PERCENT = 30;
-  const double digit = ceil(log10(fabs(value) * percent / 100 / 10)); /* of the last place */
-  const double digit_of_four = floor(log10(fabs(value))) - 3;
-  if (!isfinite(digit) || digit <= digit_of_four || percent <= 0) {
+  const double first = floor(log10(fabs(value)));
+  /* Of the last place: two digits stay, for 55 is not about 60 where the peak is 63. */
+  const double digit = fmin(ceil(log10(fabs(value) * percent / 100 / 10)), first - 1);
+  if (!(percent > 0) || !isfinite(digit) || digit <= first - 3) {
     matrix_number(value, text);
     return;
   }

@@ -134,6 +134,24 @@ static void narrow_terminals_get_parts(void **state) {
                 "55.30 GB/s\n");
 }
 
+static void a_number_has_the_digits_that_its_interval_allows(void **state) {
+  static const struct {
+    double value, percent;
+    const char *text;
+  } CASES[] = {
+      {55.1234, 0, "55.12"},  {55.1234, 0.05, "55.12"},  {55.1234, 0.5, "55.1"},
+      {55.1234, 1.5, "55.1"}, {55.1234, 15, "55"},       {55.1234, 25, "55"},
+      {55.1234, 36, "~55"},   {55.1234, 900, "~55"},     {1490.4, 0.05, "1490"},
+      {1490.4, 36, "~1500"},  {0.00123, 195, "~0.0012"}, {0, 5, "0"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char text[MATRIX_NUMBER_MAX];
+    matrix_number_within(CASES[i].value, CASES[i].percent, text);
+    assert_string_equal(text, CASES[i].text);
+  }
+}
+
 /* Within 1 % of the best, within 3, 10, 25, further; a latency is best when it is least. */
 static void heat_says_how_far_from_the_best(void **state) {
   (void)state;
@@ -220,6 +238,7 @@ static void two_results_in_one_cell_are_a_failed_assertion(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_number_has_the_digits_that_its_interval_allows),
       cmocka_unit_test(numbers_have_four_digits),
       cmocka_unit_test(sum_is_over_every_cell),
       cmocka_unit_test(what_was_not_measured_counts_nothing),
