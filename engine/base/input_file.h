@@ -15,9 +15,9 @@
  * makes of
  * <(COMMAND); /dev/stdin). Errors do not name the path: "this is a FIFO, not a file". */
 enum status input_file_open(const char *path, bool piped, int *fd, struct error *err) CHECK_RESULT;
-/* Whether the path is a link that another user (not root) made to a file that is not that user's:
- * whoever follows it reads or writes what the other one cannot. shown: a file that everybody may
- * read does not count. */
+/* Whether the path is a link that another user (not root) made to a file that is not that user's.
+ * To follow it is to read or write a file that the other user cannot. shown: a file that everybody
+ * may read does not count. */
 bool input_file_is_trap(const char *path, bool shown);
 /* Whether most of a large file is holes: copying or reading it would take what its owner never
  * had. */

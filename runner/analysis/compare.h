@@ -6,7 +6,7 @@
  *   both sides share some of it       one pair for each; the rest is NEW or MISSING
  *   ... on eight nodes or more        one pair for all of them, judged by node
  *   they share none on one host       INCOMPARABLE: it is another GPU now
- *   they share none on other hosts    compared all the same; comparison.other_machine
+ *   they share none on other hosts    compared as well; comparison.other_machine
  * GPUs of different models are INCOMPARABLE, unless --by gpu_name compares models. A case that is
  * missing on one side while another one there has its name is INCOMPARABLE; the reason names what
  * differs in their definitions. A case with a rate above its peak, on either side, is INCOMPARABLE.

@@ -264,8 +264,8 @@ static size_t findings_set_end(const struct candidate *candidates, size_t first,
   return last;
 }
 
-/* A machine is judged set by set. Of a fleet whoever reads the list wants no false name in all of
- * it, and it has components enough for that; so does who looks for a change. */
+/* A machine is judged set by set. The list of a fleet must hold no false name as a whole, and a
+ * fleet has components enough for that. The same holds for a list of changes. */
 static void findings_judge_sets(struct finder *f, struct candidate *candidates, size_t count) {
   struct arena *arena = &f->arena;
   size_t sets = 0;

@@ -177,7 +177,7 @@ static void health_append(struct health_line *line, uint64_t gpus, const char *t
   strbuf_printf(&line->text, "%s%s", line->text.length > 0 ? "; " : "", text);
 }
 
-/* Whoever slows many cases is named once: true the first time. */
+/* A program that slows many cases is named once: true the first time. */
 static bool health_says_first(struct health_line *line, const char *reason) {
   for (size_t i = 0; i < line->said_count; i++) {
     if (strcmp(line->said[i], reason) == 0) {

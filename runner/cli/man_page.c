@@ -17,7 +17,7 @@ static const struct man_entry ENVIRONMENT[] = {
     {"HAUL_DB", "the results database, where --db is not given"},
     {"HAUL_LOCKS", "the folder for locks of GPUs, the host and runs (default: /run/lock/haul, else "
                    "/dev/shm/haul or "
-                   "/tmp/haul-locks): whoever measures on a host must share it"},
+                   "/tmp/haul-locks): all users who measure on a host must share it"},
     {"XDG_DATA_HOME", "the user's data folder (default: $HOME/.local/share)"},
     {"NO_COLOR", "set and not empty: no colour unless --color=always is given"},
     {"TERM", "dumb: no colour unless --color=always is given"},

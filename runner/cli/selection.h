@@ -23,8 +23,8 @@ option_take option_take_test;
 enum status selection_plan(struct command *command, size_t i, struct plan **plan,
                            struct error *err) CHECK_RESULT;
 
-/* Say what of this machine's GPUs and driver cannot be used (probe_describe_loss()), once. Of a
- * machine in a file nothing is said. */
+/* Warn once of GPUs and a driver of this machine that cannot be used (probe_describe_loss()); never
+ * of a machine in a file. */
 void selection_warn_of_loss(struct command *command);
 /* Which GPUs cannot be used, in short, where command->gpus_missing. */
 const char *selection_missing_gpus(struct command *command);

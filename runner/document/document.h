@@ -1,7 +1,7 @@
 /* document.h - what a verb has to say, part by part, and the backends that write it: a terminal,
  * Markdown, a page (runner/render/page), and for programs its tables as rows.
  *
- * Whoever lays something out calls these functions once; what it looks like is the backend's. Texts
+ * A verb calls these functions once; the backend decides the looks. Texts
  * are plain: control characters and markup are escaped by the backend. A failure is kept, later
  * parts are dropped, and document_end() tells it; a reader that went away is no error. */
 #ifndef HAUL_RUNNER_DOCUMENT_DOCUMENT_H

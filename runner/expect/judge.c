@@ -253,7 +253,7 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   return true;
 }
 
-/* ---- what is said of one ---- */
+/* ---- the words on one finding ---- */
 
 /* "55.2-55.5"; "55.2-55.5, floor >= 48" of what is beyond both. */
 static const char *judge_ranges(struct arena *arena, const struct expect_finding *finding) {
@@ -350,7 +350,7 @@ static const char *judge_copy(struct expect_judge *judge, const char *text) {
   return text != NULL ? arena_strdup(&judge->arena, text) : NULL;
 }
 
-/* All that is said of the number is of the other one where that counts. */
+/* Where the second number counts, its words replace those of the first. */
 static void judge_measure_again(struct expect_judge *judge, struct expect_finding *finding) {
   const struct expect_finding *other = judge_find_again(judge->again, finding->key);
   const struct expect_finding first = *finding;

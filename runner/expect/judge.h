@@ -3,9 +3,9 @@
  * A judge is a sink for the rows of the saved query run-result: it passes each on with nine columns
  * more, and remembers what falls short. What is known comes from data files (schema/expect): a
  * user's reports stand in place of the shipped ones for the same case; floors and limits of all
- * files hold. What was measured and no row is of is counted. Nothing is said of a case that no row
- * is of, of load flows, or of a simulated machine by rows of real ones; where only a limit is
- * known, of a result that is beyond it alone. A result above its peak is not compared, but counted.
+ * files hold. Results without a row are counted. They, load flows, and a simulated machine beside
+ * rows of real ones are not judged. Where only a limit is known, only a result beyond it is judged.
+ * A result above its peak is not compared, but counted.
  *
  *   expected       "55.2-55.5", ">= 48": GB/s, of chases ns per hop; NULL = nothing is known
  *   expected_low, expected_high   the same as numbers; NULL = open
@@ -81,9 +81,9 @@ void expect_judge_free(struct expect_judge *judge);
 /* Where run-result goes; inner NULL: to nobody else. */
 const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struct row_sink *inner);
 
-/* Before the first row: what was measured once more, until the last. What falls short, but did not
- * again, takes all that is said of that; so does what was unclear. A second number that is short
- * too, but unclear, clears nothing. What went wrong the second time did go wrong. */
+/* Before the first row: the second measurements, which must live until the last row. A result that
+ * falls short or is unclear takes the second one's finding, unless that is short and unclear. A
+ * case that failed the second time has failed. */
 void expect_judge_set_again(struct expect_judge *judge, const struct expect_judge *again);
 
 /* After the last row. Those judged, in the order of the run. */

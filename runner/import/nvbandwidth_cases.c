@@ -269,7 +269,7 @@ static void nvbandwidth_take_test(struct taking *taking, const struct nvbandwidt
   }
 }
 
-/* The plan of what was taken. A case that this machine would refuse was measured all the same. */
+/* The plan of what was taken. It holds cases that this machine would refuse as well. */
 static void nvbandwidth_keep_taken(const struct taking *taking, struct arena *arena,
                                    struct imported_cases *cases) {
   const struct plan *plan = taking->plan;

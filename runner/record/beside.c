@@ -91,7 +91,7 @@ enum status beside_merge(const char *path, const char *place, int busy_ms, struc
   bool ended = false;
   RETURN_ON_ERROR(database_open_waiting(path, DATABASE_WRITE, busy_ms, &output, err));
   struct merge *merge = merge_new(path, NULL);
-  merge_keep_journal(merge); /* whoever reads would keep it from being changed back */
+  merge_keep_journal(merge); /* a reader would keep it from being changed back */
   enum status status = merge_take_output(merge, output, err);
   status = THEN(status, merge_add(merge, place, &result, &fatal, err));
   status = THEN(status, beside_has_ended(place, &ended, err));

@@ -1,6 +1,6 @@
 /* beside.h - a run whose database another program holds: it is recorded beside it.
  *
- * In a rollback journal, which alone is safe on network file systems, whoever reads keeps a
+ * In a rollback journal, which alone is safe on network file systems, a reader keeps a
  * transaction from being committed. A run waits a second for that, then goes on in a database of
  * its own, FILE-run-UUID.db, which begins as a copy of what FILE has of the run. It is merged into
  * FILE after each process and at the end, and removed once the run ended and all of it is there.

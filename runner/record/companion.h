@@ -1,10 +1,10 @@
 /* companion.h - the files beside a database that SQLite reads and deletes of its own accord:
  * FILE-journal, FILE-wal and FILE-shm.
  *
- * Whoever may write to the directory can leave them there. A journal may name a super-journal, and
- * SQLite deletes the file of that name once the journal is played back; haul never makes one. They
- * are judged before a database is opened, so that there is a clear error, and by the VFS again when
- * SQLite opens them, so that nobody exchanges them in between. */
+ * A user who may write to the directory can leave them there. A journal may name a super-journal,
+ * and SQLite deletes the file of that name once the journal is played back; haul never makes one.
+ * They are judged before a database is opened, so that there is a clear error, and by the VFS again
+ * when SQLite opens them, so that nobody exchanges them in between. */
 #ifndef HAUL_RUNNER_RECORD_COMPANION_H
 #define HAUL_RUNNER_RECORD_COMPANION_H
 

@@ -1,4 +1,4 @@
-/* guard.h - what SQL can reach in a connection, whoever wrote the file that is open.
+/* guard.h - what SQL can reach in a connection, also where another user wrote the file.
  *
  * Functions are allowed by list: whatever else a build of SQLite brings along (fts3_tokenizer(),
  * which follows a pointer that the statement names; extensions; those that read files) is refused

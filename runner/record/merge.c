@@ -327,7 +327,7 @@ static enum status merge_remember(struct database *output, const struct merge_fi
   return status;
 }
 
-/* The fleet of a shard with nothing new is one that was given all the same. */
+/* A shard with nothing new names its fleet, too. */
 static enum status merge_remember_fleet(struct database *output, const struct merge_file *file,
                                         struct error *err) {
   struct statement statement;

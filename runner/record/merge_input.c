@@ -261,8 +261,8 @@ static void merge_drop_path(const char *path, struct error *err) {
   }
 }
 
-/* By the descriptor, and what was made there alone: whoever may rename the folder can put another
- * one in its place. */
+/* By the descriptor, and only the files that were made there: a user who may rename the folder can
+ * put another one in its place. */
 static void merge_remove_folder(const char *path, int held) {
   static const char *const FILES[] = {"input.db", "input.db-journal", "input.db-wal",
                                       "input.db-shm"};

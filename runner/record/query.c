@@ -103,7 +103,7 @@ static int query_progress(void *context) {
   query->interrupted = options->interrupted != NULL && *options->interrupted != 0;
   query->timed_out =
       options->time_limit_ns > 0 && clock_read_ns(CLOCK_MONOTONIC) > query->deadline_ns;
-  /* Whoever writes SQL gives it the time that it needs. */
+  /* SQL of users has the time that they give it. */
   return query->interrupted || query->timed_out ||
          (query->is_own && database_must_stop(query->database));
 }

@@ -52,7 +52,7 @@ struct saved_parameter {
 /* Names of columns; NULL = none. Lists have "," between. */
 #define SAVED_PLOT_LIST(X)                                                                         \
   X(x)   /* numbers */                                                                             \
-  X(y)   /* numbers; of a list each is a curve, of "a|b" that which has values in the plot */      \
+  X(y)   /* numbers; of a list each is a curve, of "a|b" the one with values in the plot */        \
   X(low) /* ends of the error bars */                                                              \
   X(high)                                                                                          \
   X(curve) /* list: the columns that name a curve */                                               \

@@ -305,7 +305,7 @@ size_t diff_count_incomparable(const struct comparison *comparison, const char *
     }
   }
   if (other_gpu) {
-    *reason = "B has other GPUs in these places; --any-hardware compares them all the same";
+    *reason = "B has other GPUs in these places; --any-hardware compares them";
   } else if (count > 0 && *reason == NULL) {
     *reason = "the sides have not measured the same";
   }

@@ -36,7 +36,7 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row);
 
 /* Append the shift of the middle case; nothing where none is known. */
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
-/* How many are INCOMPARABLE; *reason: why, and what compares them all the same; NULL = none is. */
+/* How many are INCOMPARABLE; *reason: why, and the option that compares them; NULL = none is. */
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);
 /* Append "host to GPU: REGRESSED, -2.03 % on average over 24 cases (95 % CI -2.51 to -1.55; 1 %
  * matters)". */

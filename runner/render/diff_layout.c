@@ -93,7 +93,7 @@ static void layout_set_conditions(struct diff_layout *layout, size_t *capacity,
   strbuf_fini(&words);
 }
 
-/* What limits everything that is said of this comparison. */
+/* Limits of the whole comparison. */
 static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
                              const struct comparison *comparison) {
   const bool one_side = comparison->totals[SIDE_B].runs == 0;

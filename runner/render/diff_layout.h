@@ -1,4 +1,4 @@
-/* diff_layout.h - a comparison laid out once: what is said of all cases together, what differs
+/* diff_layout.h - a comparison laid out once: the sentences on all cases together, what differs
  * between the sides, each block in one line, and the cases in groups of one block and verdict. Text
  * (diff.c), JSON (diff_json.c) and page (page_diff.c) write these parts in this order.
  *

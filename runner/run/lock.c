@@ -320,7 +320,7 @@ bool lock_is_used(const char *folder, const char *prefix) {
   return used;
 }
 
-/* Whoever opened such a file meanwhile finds it removed once it is locked, and makes a new one. */
+/* A process that opened such a file meanwhile finds it removed, and makes a new one. */
 void lock_sweep(const char *folder, const char *prefix) {
   DIR *entries = opendir(folder);
   const struct dirent *entry;

@@ -10,7 +10,7 @@
  * In a folder that others may write to, no link is followed, and a file that has a second name is
  * not written to: it may be another user's.
  *
- * Whoever has another folder (a container with a /run of its own) is not seen. */
+ * A process with another folder (a container with a /run of its own) is not seen. */
 #ifndef HAUL_RUNNER_RUN_LOCK_H
 #define HAUL_RUNNER_RUN_LOCK_H
 

@@ -59,7 +59,7 @@ static bool run_already_done(void *context, uint32_t process, size_t case_index)
   return record_has_case(state->record, process, state->plan->cases[case_index].bench.key);
 }
 
-/* What is said of a case is true from its commit on. */
+/* A case is reported once it is committed. */
 static void run_say_written(struct run_state *state) {
   if (!record_has_pending(state->record)) {
     status_line_written(&state->line);
@@ -138,8 +138,8 @@ static void run_mark_noise(struct case_report *report) {
   free(trials);
 }
 
-/* For whoever asks: what no machine that is well does, and what failed. A result is one even where
- * the GPU took no work after it. */
+/* For the caller: what no healthy machine does, and what failed. A result counts even where the GPU
+ * took no work after it. */
 static void run_note_wrong(const struct run_state *state, const struct case_report *report) {
   struct run_outcome *outcome = state->request->outcome;
   const enum case_status status = report->outcome->status;
@@ -292,7 +292,7 @@ static int run_exit_code(const struct run_state *state) {
 
 #define RUN_KEPT_BEFORE "what was recorded before that is kept in %s, and %s measures the rest"
 
-/* For whoever asks. */
+/* For the caller. */
 static void run_tell_outcome(const struct run_state *state, const char *uuid) {
   struct run_outcome *outcome = state->request->outcome;
   if (outcome == NULL) {
@@ -350,7 +350,7 @@ static enum status run_record_end(struct run_state *state, enum status status, e
 }
 
 /* A run that was recorded beside its database comes into it, or stays there if that is still held.
- * Whoever looks at the results next waits for it. */
+ * The next reader of the results waits for it. */
 static void run_gather(struct run_state *state, const char *uuid) {
   struct error err = {0};
   struct record *record = NULL;

@@ -11,7 +11,7 @@
 #include "runner/run/shard.h"
 #include "runner/run/slowed.h"
 
-/* What it became, for whoever asks; of several runs in turn, the last. */
+/* Its outcome, for the caller; of several runs in turn, the last. */
 struct run_outcome {
   char uuid[RUN_UUID_MAX]; /* "" = none was begun */
   /* Cases that hung, crashed or were corrupt, or after which a GPU took no work any more. One whose

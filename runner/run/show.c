@@ -147,7 +147,7 @@ int run_show(const struct run_shown *shown) {
   char run[80];
   snprintf(run, sizeof run, "run:%s", shown->uuid);
   const struct query_parameter parameter = {"run", run};
-  /* Whoever interrupted the run wants to see what it measured; an interrupt from here on ends this.
+  /* An interrupted run shows its results; an interrupt from here on ends this.
    */
   const struct query_options options = {
       .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};

@@ -194,7 +194,7 @@ bool probe_describe_loss(const struct machine *machine, const char *visible, str
     return true;
   }
   probe_describe_hidden(machine, visible, text);
-  /* Whoever names the GPUs to use does not miss others of the bus. */
+  /* Where the GPUs to use are named, others of the bus are not missing. */
   bool missed = lost > 0 && visible == NULL;
   if (machine->cuda_lost && !missed && text->length == 0) {
     /* As in a container, where NVML fails too. */

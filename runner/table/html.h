@@ -24,7 +24,7 @@ void html_escape(struct strbuf *buffer, const char *text);
 void html_append_cut(struct strbuf *buffer, const char *text, size_t characters);
 
 struct html_table_options {
-  const char *caption; /* for who does not see the heading above */
+  const char *caption; /* for screen readers, which do not see the heading above */
   const char *more; /* command that shows the rows that were not kept; NULL = none were left out */
   bool results;     /* a table of results: cells have the classes of their tones, shares of a peak
                        a bar; else "_" in names of columns is a space */

@@ -205,7 +205,7 @@ static enum status json_array_end(struct table *table, struct error *err) {
   return table_write_record(table, err);
 }
 
-/* What is said of the failure begins on a line of its own. */
+/* The message on the failure begins on a line of its own. */
 static void json_array_drop(struct table *table) {
   if (table->state != NULL && !table->reader_gone) {
     (void)fputc('\n', table->options.stream);

@@ -156,7 +156,7 @@ static const struct field shared_fields[] = {
     KEY("idle_wait", IN(MEASURE), DURATION(1e6, 3600e9), RUN(idle_wait_ns), .zero_word = "none",
         .default_text = "none",
         HELP("How long to wait, before anything is measured, while another program is at work on a "
-             "GPU; then the run goes on all the same, and the check `gpu_idle` says who it is")),
+             "GPU; then the run goes on, and the check `gpu_idle` names the program")),
     KEY("settle_time", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(settle_ns),
         .zero_word = "off", .most_word = "auto", .default_text = "auto",
         HELP("How long the run may visit cases again that were not within their precision at once, "

@@ -29,7 +29,7 @@ struct check;   /* engine/machine/check.h */
 struct setting; /* setting.h */
 struct block;   /* opaque: axes */
 
-/* What is said of the results of a run. */
+/* How the results of a run are judged. */
 #define RUN_VERDICT_LIST(X)                                                                        \
   X(RUN_VERDICT_NONE, "none")                                                                      \
   X(RUN_VERDICT_EXPECTED, "expected") /* one line and an exit code: as the machine should be? */

@@ -203,7 +203,7 @@ void result_print_table(struct result_page *page, const struct result_block *blo
 
 enum { FOOTNOTES_MAX = 52 }; /* a to z, A to Z */
 
-/* What is said of a row: a note, or a text. Remarks with one key, or notes of one kind, GPU and
+/* A remark on a row: a note, or a text. Remarks with one key, or notes of one kind, GPU and
  * name are one footnote. */
 struct remark {
   struct note note;

@@ -10,7 +10,7 @@
 enum row_class {
   CLASS_NONE,    /* no place in a matrix or grid */
   CLASS_ONE_WAY, /* from one place to another */
-  CLASS_TO_HOST, /* from a GPU to a node, which is a row all the same */
+  CLASS_TO_HOST, /* from a GPU to a node, which is still the row */
   CLASS_BOTH,
   CLASS_LOCAL, /* within one place */
   CLASS_CHASE, /* loads of a thread from the memory of another place */

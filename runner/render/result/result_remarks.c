@@ -290,7 +290,7 @@ static void remarks_put_note(struct remark *list, size_t *count, const struct no
   }
 }
 
-/* What is said of a row: of one without a number, why there is none. */
+/* The remarks on a row; on one without a number, the reason. */
 static size_t remarks_of(const struct result_remarks *remarks, const struct run_row *row,
                          struct remark list[TEXTS_MAX]) {
   size_t count = 0;
