@@ -64,4 +64,12 @@ struct chase {
   enum chase_sm sm;
 };
 
+/* Elements so far apart, in memory of a GPU, are laid out line by line. A copy with a pitch takes
+ * less than 2 GiB of it. */
+enum { CHASE_LINE_BYTES = 128, CHASE_SPARSE_STRIDE = 1 << 16 };
+static inline bool chase_is_sparse(const struct chase *chase) {
+  return chase->stride_bytes >= CHASE_SPARSE_STRIDE && chase->stride_bytes <= INT32_MAX &&
+         chase->element_bytes != 4;
+}
+
 #endif

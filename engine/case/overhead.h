@@ -184,11 +184,9 @@ uint64_t overhead_pages_bytes(enum overhead_pages pages);
     OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, imported,                                 \
     d->cuIpcOpenMemHandle(&m->device, c->ipc, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),                 \
     d->cuIpcCloseMemHandle(m->device), OVERHEAD_NONE, ": such memory")                             \
-  X(OVERHEAD_EVENT_QUERY_AFTER_KERNEL, "event_query_after_kernel", cuEventQuery, 0, kernel,        \
-    OVERHEAD_NONE, d->cuEventQuery(c->event), OVERHEAD_NONE,                                       \
-    ": the same while the last work of the stream was a kernel, which has ended")                  \
   X(OVERHEAD_STREAM_QUERY_AFTER_KERNEL, "stream_query_after_kernel", cuStreamQuery, 0, kernel,     \
-    OVERHEAD_NONE, d->cuStreamQuery(c->stream), OVERHEAD_NONE, ": likewise")                       \
+    OVERHEAD_NONE, d->cuStreamQuery(c->stream), OVERHEAD_NONE,                                     \
+    ": whose last work was a kernel, which has ended")                                             \
   X(OVERHEAD_STREAM_SYNCHRONIZE_AFTER_KERNEL, "stream_synchronize_after_kernel",                   \
     cuStreamSynchronize, 0, kernel, OVERHEAD_NONE, d->cuStreamSynchronize(c->stream),              \
     OVERHEAD_NONE, ": likewise")

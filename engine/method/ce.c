@@ -18,6 +18,9 @@ static bool ce_is_batch(const struct flow *flow) {
 static const char *ce_batch_unsupported_reason(const struct flow *flow,
                                                const struct machine *machine,
                                                char reason[CASE_REASON_MAX]) {
+  if (ce_is_batch(flow) && flow->graph) { /* driver 580: STREAM_CAPTURE_UNSUPPORTED */
+    return "the driver captures no batch in a graph; submit \"loop\" it does";
+  }
   if (ce_is_batch(flow) && flow->staged) {
     return "a batch has no staged copies; submit \"loop\" has";
   }

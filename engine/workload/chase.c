@@ -210,8 +210,9 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
     gpu_bytes[chase->memory.index] += chase->footprint_bytes;
   }
   /* The elements, or an image of some, and the cycle. */
-  *host_bytes += (chase->memory.place == PLACE_GPU ? image_elements(chase) * chase->stride_bytes
-                                                   : chase->footprint_bytes) +
+  *host_bytes += (chase->memory.place != PLACE_GPU ? chase->footprint_bytes
+                  : chase_is_sparse(chase)         ? element_count(chase) * CHASE_LINE_BYTES
+                                                   : image_elements(chase) * chase->stride_bytes) +
                  2 * sizeof(uint32_t) * element_count(chase);
 }
 
@@ -275,6 +276,24 @@ static void make_image(const struct chase_state *state, const uint32_t *next, ui
   }
 }
 
+/* Far apart: only the line at the beginning of each element is written. */
+static enum status upload_lines(const struct chase_state *state, const uint32_t *next,
+                                struct error *err) {
+  unsigned char *lines = calloc(state->count, CHASE_LINE_BYTES);
+  if (lines == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for the elements of a chase");
+  }
+  for (uint64_t i = 0; i < state->count; i++) {
+    const uint64_t position = chase_position(state, next[i]);
+    memcpy(lines + i * CHASE_LINE_BYTES, &position, sizeof position);
+  }
+  enum status status = chase_gpu_upload_lines(state->engine->context.cuda,
+                                              state->buffer->endpoint.index, state->buffer->device,
+                                              state->chase->stride_bytes, lines, state->count, err);
+  free(lines);
+  return status;
+}
+
 /* The host cannot write the GPU's memory: images of parts of it are copied there. */
 static enum status upload_elements(const struct chase_state *state, const uint32_t *next,
                                    struct error *err) {
@@ -299,7 +318,8 @@ static enum status upload_elements(const struct chase_state *state, const uint32
 static enum status write_elements(const struct chase_state *state, const uint32_t *next,
                                   struct error *err) {
   if (state->buffer->host == NULL) {
-    return upload_elements(state, next, err);
+    return chase_is_sparse(state->chase) ? upload_lines(state, next, err)
+                                         : upload_elements(state, next, err);
   }
   memset(state->buffer->host, 0, state->chase->footprint_bytes);
   make_image(state, next, 0, state->count, state->buffer->host);

@@ -132,6 +132,26 @@ enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t
               cuda_session_wait(session, session->gpus[gpu].stream, "uploading a chase", err));
 }
 
+enum status chase_gpu_upload_lines(struct cuda_session *session, int32_t gpu, uint64_t address,
+                                   uint64_t stride_bytes, const void *lines, uint64_t count,
+                                   struct error *err) {
+  const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                              .srcHost = lines,
+                              .srcPitch = CHASE_LINE_BYTES,
+                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .dstDevice = address,
+                              .dstPitch = stride_bytes,
+                              .WidthInBytes = CHASE_LINE_BYTES,
+                              .Height = count};
+  enum status status = cuda_session_use(session, gpu, err);
+  status =
+      THEN(status, cuda_check(&session->driver,
+                              session->driver.cuMemcpy2DAsync(&copy, session->gpus[gpu].stream),
+                              err, "copying the lines of a chase to GPU %d", gpu));
+  return THEN(status,
+              cuda_session_wait(session, session->gpus[gpu].stream, "uploading a chase", err));
+}
+
 enum status chase_gpu_enqueue(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops,
                               uint64_t hops, void *stream, struct error *err) {
   const struct chase_gpu_request *request = &gpu->request;

@@ -36,7 +36,11 @@ uint64_t *chase_gpu_positions(struct chase_gpu *gpu);
 enum status chase_gpu_upload(struct cuda_session *session, int32_t gpu, uint64_t address,
                              const void *bytes, uint64_t size_bytes,
                              struct error *err) CHECK_RESULT;
-/* The same in steps: onto a stream of that GPU; and, once it has ended, what it took. */
+/* The same of lines of CHASE_LINE_BYTES, to every stride_bytes from address on. */
+enum status chase_gpu_upload_lines(struct cuda_session *session, int32_t gpu, uint64_t address,
+                                   uint64_t stride_bytes, const void *lines, uint64_t count,
+                                   struct error *err) CHECK_RESULT;
+/* A run in steps: onto a stream of that GPU; and, once it has ended, what it took. */
 enum status chase_gpu_enqueue(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops,
                               uint64_t hops, void *stream, struct error *err) CHECK_RESULT;
 void chase_gpu_times(const struct chase_gpu *gpu, struct chase_times *times);

@@ -149,7 +149,9 @@ static void plan_chase_cost(const struct bench_case *bench, const struct machine
                   (plan_chase_hop_ns(chase, machine) + plan_chase_wait_ns(bench, machine));
   cost->iterations_max = ITERATIONS_MAX;
   cost->turns = chase->sm == CHASE_SM_EACH ? chase->blocks : 1;
-  cost->fill_ns = elements * ELEMENT_NS + (double)chase->footprint_bytes * 1e9 / IMAGE_RATE;
+  const double laid_bytes =
+      chase_is_sparse(chase) ? elements * CHASE_LINE_BYTES : (double)chase->footprint_bytes;
+  cost->fill_ns = elements * ELEMENT_NS + laid_bytes * 1e9 / IMAGE_RATE;
   if (own && chase->footprint_bytes <= 2 * machine->gpus[chase->gpu].l2_bytes) {
     const double lines = fmin(elements, (double)chase->footprint_bytes / LINE_BYTES);
     cost->fill_ns += lines * DRAM_HOP_NS + (elements - lines) * L2_HOP_NS; /* walked once */

@@ -245,7 +245,8 @@ static const struct field transfer_fields[] = {
              "one; their number divides that of the pieces")),
     KEY("graph", IN_FLOWS, .type = FIELD_FLAG, FLOW(base.graph), .methods = METHOD(CE) | METHOD(SM),
         .json = "graph", .applies = flow_has_graph, .default_text = "false",
-        HELP("Capture the calls of a trial in a CUDA graph, once, and launch it in each trial")),
+        HELP("Capture the calls of a trial in a CUDA graph, once, and launch it in each trial; the "
+             "driver captures neither prefetches nor batches (580)")),
 };
 
 #define USUAL_MEMORY_(id, text, name, build, version, on_node, on_gpu, ...)                        \

@@ -136,8 +136,7 @@ if command -v sqlite3 >/dev/null; then
   run_ok explain --db fall.db
   expect_out 'gpu0-numa0:pinned: 2,097,152 bytes: -[56][0-9] % against 1,048,576; 1 more'
 fi
-reproduce allocators allocators=15 --set device.size='["64KiB", "2MiB"]' --set 'pool.size=["64KiB", "2MiB"]' \
-  --set 'vmm.size=["64KiB", "2MiB"]' --set 'pages.footprint=["8MiB", "64MiB"]' --set pages.hops=64 --set 'host.size=["64KiB", "2MiB"]'
+reproduce allocators allocators=15 --set copy.size='["64KiB", "2MiB"]' --set 'pages.footprint=["8MiB", "64MiB"]' --set pages.hops=64 --set 'host.size=["64KiB", "2MiB"]'
 expect_out '^gpu0:vmm-gpu0:vmm,vmm,copy by sm,GB/s,[0-9.]+,2097152,2097152,'
 expect_out '^gpu0:global:pool,pool,load,ns,'
 expect_out '^numa0:host_vmm-gpu0,host_vmm,copy by ce,GB/s,'

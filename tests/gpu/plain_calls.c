@@ -120,7 +120,6 @@ int main(void) {
   /* Now it asks. */
   CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
   CHECK(cuStreamSynchronize(stream));
-  LOOP("event_query_after_kernel", 0, cuEventQuery(event));
   LOOP("stream_query_after_kernel", 0, cuStreamQuery(stream));
   LOOP("stream_synchronize_after_kernel", 0, cuStreamSynchronize(stream));
   LOOP("kernel_launch", 0, cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));

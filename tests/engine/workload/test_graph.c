@@ -65,6 +65,8 @@ static void unsupported_graph_gives_its_reason(void **state) {
   flow = captured(METHOD_CE, 4096);
   flow.scatter = (struct scatter_shape){.pieces = 8, .piece_bytes = 512, .run_pieces = 3};
   fixture_refuse(*state, flow, "no multiple of runs of 3");
+  flow.scatter = (struct scatter_shape){.pieces = 8, .piece_bytes = 512, .submit = SUBMIT_BATCH};
+  fixture_refuse(*state, flow, "captures no batch");
 }
 
 int main(void) {
