@@ -33,9 +33,10 @@ struct work {
   struct sample a, b;  /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
-  double delta;      /* ln */
-  double sd;         /* ln */
-  double difference; /* ln of the rates' ratio, b over a */
+  double delta;         /* ln */
+  double sd;            /* ln */
+  double difference;    /* ln of the rates' ratio, b over a */
+  struct effect effect; /* as tested; of ranks, without an error */
   struct interval interval;
   bool same;
   bool is_broken;
@@ -301,6 +302,7 @@ static void diff_test_means(const struct diff_case *c, double alpha, bool wander
   effect = wanders ? diff_walk(work, effect) : effect;
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
+  work->effect = effect;
   result->p = effect_p(&effect, work->delta);
   const struct effect walk = diff_walk(work, effect);
   work->walk_p = effect_p(&walk, work->delta);
@@ -317,6 +319,7 @@ static void diff_test_ranks(double alpha, struct work *work, struct diff_result 
   result->p = rank_test_p(a->values, a->count, b->values, b->count, work->delta);
   work->difference =
       rank_test_difference(a->values, a->count, b->values, b->count, 1 - alpha, &work->interval);
+  work->effect = (struct effect){.difference = work->difference};
   (void)rank_test_difference(a->values, a->count, b->values, b->count, 1 - 2 * alpha, &narrow);
   work->same = narrow.low > -work->delta && narrow.high < work->delta;
   work->walk_p = work->order.walk > 2 / (double)a->count + 2 / (double)b->count
@@ -460,7 +463,7 @@ static void diff_set_rank_least(const struct work *work, size_t count, double ra
 static unsigned diff_units_needed(const struct work *work, double alpha, size_t fixed) {
   const struct variance_prior *prior = &work->prior.both;
   const double prior_df = work->prior.known && isfinite(prior->df) ? prior->df : 0;
-  return effect_processes_needed(work->difference, work->sd, prior_df, work->delta, alpha, 0.8,
+  return effect_processes_needed(&work->effect, work->sd, prior_df, work->delta, alpha, DIFF_POWER,
                                  (unsigned)fixed, DIFF_PROCESSES_MAX);
 }
 

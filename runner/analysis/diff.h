@@ -69,6 +69,7 @@
 #define DIFF_SHARE_COMMON 0.9
 #define DIFF_NODE_SPREADS 4.0
 #define DIFF_WALK_DF      5.0
+#define DIFF_POWER        0.85 /* with which units_needed is sought: 0.8 is then kept */
 #define DIFF_STEPS_LEAST  0.9  /* of runs that count as independent: time_order.h */
 #define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm

@@ -70,12 +70,13 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
  * between observations; prior_df is added to the degrees of freedom. */
 double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
                     double margin, double alpha);
-/* Fewest processes per side with which a true difference as large as this one would be decided with
- * the wanted power (0.8): shown to exceed the margin at level alpha where it does, else to be
- * equivalent. sd between processes; prior_df is added to the degrees of freedom. fixed:
- * how many the other side has and keeps; 0 = both sides get as many. 0: not even `most` suffice. */
-unsigned effect_processes_needed(double difference, double sd, double prior_df, double margin,
-                                 double alpha, double power, unsigned fixed, unsigned most);
+/* Fewest processes per side with which what was seen would be decided with the wanted power (0.8),
+ * whatever the true difference: the mean over its t distribution (assurance: O'Hagan, Stevens and
+ * Campbell 2005, "Assurance in clinical trial design", Pharmaceutical Statistics 4). fixed: how
+ * many the other side has and keeps; 0 = both sides get as many. 0: not even `most` suffice. */
+unsigned effect_processes_needed(const struct effect *seen, double sd, double prior_df,
+                                 double margin, double alpha, double power, unsigned fixed,
+                                 unsigned most);
 
 /* ---- many tests ---- */
 

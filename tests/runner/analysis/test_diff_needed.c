@@ -1,0 +1,109 @@
+/* "n would decide" is a promise: with so many, four in five are decided. */
+#include "runner/analysis/diff.h"
+#include "tests/runner/statistics/numbers.h"
+
+enum { CASES = 160, DIFFS = 12, UNITS_MAX = DIFF_PROCESSES_MAX };
+
+struct world {
+  const char *name;
+  double sd_low, sd_high;
+};
+
+struct truth {
+  double sd, change;
+};
+
+static double values[2][CASES][UNITS_MAX];
+static uint32_t numbers[2][UNITS_MAX];
+static int64_t started[2 * UNITS_MAX];
+static struct diff_case cases[CASES];
+static struct diff_result results[CASES];
+
+/* In turn, so that nothing is provisional for its order. */
+static void judge(const struct truth *truth, size_t units, uint64_t *seed) {
+  const struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
+  struct diff_summary summary;
+  for (size_t s = 0; s < 2; s++) {
+    for (size_t u = 0; u < units; u++) {
+      numbers[s][u] = (uint32_t)(s * UNITS_MAX + u);
+      started[numbers[s][u]] = (int64_t)(2 * u + s);
+    }
+  }
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t s = 0; s < 2; s++) {
+      for (size_t u = 0; u < units; u++) {
+        values[s][i][u] =
+            14 + truth[i].sd * noise_normal(seed) + (s == 1 ? -log1p(truth[i].change) : 0);
+      }
+    }
+    cases[i] = (struct diff_case){.a = {values[0][i], units, numbers[0], numbers[0]},
+                                  .b = {values[1][i], units, numbers[1], numbers[1]},
+                                  .started = started,
+                                  .families = {(uint32_t)i % 4, 0, 0},
+                                  .delta = 0.01};
+  }
+  diff_compare(cases, CASES, &options, results, &summary);
+}
+
+static bool is_decided(const struct diff_result *result) {
+  return result->verdict == VERDICT_REGRESSED || result->verdict == VERDICT_IMPROVED ||
+         result->verdict == VERDICT_SAME;
+}
+
+static void as_many_decide_as_was_said(void **state) {
+  (void)state;
+  static const struct world WORLDS[] = {
+      {"0.4 %", 0.004, 0.004}, {"1.5 %", 0.015, 0.015}, {"0.1 to 2 %", 0.001, 0.02}};
+  static const size_t UNITS[] = {5, 10};
+  size_t all_promised = 0;
+  size_t all_kept = 0;
+  for (size_t w = 0; w < sizeof WORLDS / sizeof *WORLDS; w++) {
+    for (size_t n = 0; n < 2; n++) {
+      uint64_t seed = 100 + 10 * w + n;
+      size_t promised = 0;
+      size_t kept = 0;
+      for (size_t d = 0; d < DIFFS; d++) {
+        struct truth truth[CASES];
+        unsigned needed[CASES];
+        for (size_t i = 0; i < CASES; i++) {
+          truth[i].sd =
+              WORLDS[w].sd_low * pow(WORLDS[w].sd_high / WORLDS[w].sd_low, noise_uniform(&seed));
+          truth[i].change = i % 8 == 0 ? -0.03 : i % 8 == 1 ? -0.015 : 0;
+        }
+        judge(truth, UNITS[n], &seed);
+        for (size_t i = 0; i < CASES; i++) {
+          needed[i] = results[i].verdict == VERDICT_INSUFFICIENT && !results[i].is_provisional
+                          ? results[i].units_needed
+                          : 0;
+        }
+        for (unsigned units = 2; units <= UNITS_MAX; units++) {
+          bool asked = false;
+          for (size_t i = 0; i < CASES; i++) {
+            asked = asked || needed[i] == units;
+          }
+          if (asked) {
+            judge(truth, units, &seed);
+          }
+          for (size_t i = 0; i < CASES && asked; i++) {
+            promised += needed[i] == units;
+            kept += needed[i] == units && is_decided(&results[i]);
+          }
+        }
+      }
+      const double share = (double)kept / (double)promised;
+      print_message("%-10s %2zu: %zu of %zu kept\n", WORLDS[w].name, UNITS[n], kept, promised);
+      assert_true(promised > 0);
+      assert_true(share >= 0.8 - 2 * sqrt(0.8 * 0.2 / (double)promised));
+      all_promised += promised;
+      all_kept += kept;
+    }
+  }
+  assert_true((double)all_kept >= 0.8 * (double)all_promised);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(as_many_decide_as_was_said),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
