@@ -207,7 +207,7 @@ done
 while read -r query; do
   query=${query#"$source_folder"/}
   grep -qF "\`$query\`" "$source_folder/docs/SOURCES.md" || bad "docs/SOURCES.md does not name $query"
-done < <(grep -lE "r\.scenario (=|GLOB|IN)" "$source_folder"/schema/results/queries/*.sql)
+done < <(grep -lE "r\.scenario (= '|GLOB|IN)" "$source_folder"/schema/results/queries/*.sql)
 
 begin 'every item of a source says where it is, and its scenario names the table or figure'
 # A row: item, where, difference. Its header and the line below are none.
