@@ -147,7 +147,8 @@ static const struct field shared_fields[] = {
         HELP("Seed of the shuffled order and of sampled pairs: the same seed gives the same")),
     KEY("telemetry", IN(MEASURE), DURATION(10e6, 3600e9), RUN(telemetry_ns), .zero_word = "off",
         .default_text = "100ms",
-        HELP("Interval at which clocks, power, temperature and links are sampled during the run")),
+        HELP("Interval at which clocks, power, temperature, links and error counters are sampled "
+             "during the run; error counters are read before and after each case in any case")),
     KEY("pause", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(pause_ns), .zero_word = "none",
         .default_text = "none",
         HELP("Time from the end of one process to the start of the next: processes spread over "

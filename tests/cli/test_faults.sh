@@ -221,6 +221,10 @@ gpu = 1
 field = 0
 value = 63
 when = "$scratch/damaged"
+[[fake.counter]]
+gpu = 1
+field = 82
+value = 61
 EOF
 cat >sizes.toml <<'EOF'
 schema_version = 1
@@ -244,9 +248,16 @@ counted='v_note n join v_case c using (case_run) where n.kind = '"'link_errors'"
 expect_value '131072: 3 PCIe replays 1 Xid 63 errors' counted.db \
   "select c.size_bytes || ': ' || group_concat(cast(n.amount as int) || ' ' || n.what, ' ') as counted from $counted"
 expect_value '3 1 63' counted.db "select max(pcie_replays) || ' ' || max(xid_count) || ' ' || max(xid) from v_telemetry where gpu = 1"
+expect_value 61 counted.db 'select max(memory_temperature_c) from v_telemetry where gpu = 1'
 expect_value 0 counted.db 'select count(nvlink_errors) from v_telemetry'
+expect_value 'unavailable NVML has none' counted.db \
+  "select state || ' ' || reason as text from v_fact where fact = 'error_counters' and gpu = 0"
+expect_value 'unavailable: NVLink CRC errors of flits' counted.db \
+  "select substr(value, 1, instr(value, ',') - 1) as text from v_fact where fact = 'error_counters' and gpu = 1"
 run_ok explain --db counted.db
 expect_out 'PCIe replays rose by 3 during 1 case'
+run_ok explain -v --db counted.db
+expect_out 'memory_errors .*no counter rose during a case \(.*unavailable: NVLink CRC errors'
 expect_out 'Xid 63 errors rose by 1 during 1 case'
 
 begin 'what fuzzes a database leaves no file behind, however it ends'
