@@ -627,7 +627,7 @@ const char *expect_judge_summary(struct expect_judge *judge) {
     return NULL;
   }
   const char *beyond =
-      better > 0 ? arena_format(arena, "; %zu better than anything reported", better) : "";
+      better > 0 ? arena_format(arena, "; %zu better than any report", better) : "";
   const char *above =
       judge->above_peak > 0
           ? arena_format(arena, "; %zu not compared: above %s peak", judge->above_peak,
@@ -635,15 +635,14 @@ const char *expect_judge_summary(struct expect_judge *judge) {
           : "";
   const size_t unclear = judge->counts[EXPECT_UNCLEAR];
   const char *noisy = unclear > 0 ? arena_format(arena, "; %zu too noisy to tell", unclear) : "";
-  const char *unknown = judge->unknown > 0
-                            ? arena_format(arena, "; nothing is known of %zu more", judge->unknown)
-                            : "";
+  const char *unknown =
+      judge->unknown > 0 ? arena_format(arena, "; %zu without an expectation", judge->unknown) : "";
   const char *broken =
       judge->broken_count > 0 ? arena_format(arena, "; %zu went wrong", judge->broken_count) : "";
   const char *disturbance = disturbance_words(arena, &judge->disturbance);
   if (shorts > 0) {
     return arena_format(
-        arena, "%zu of %zu short of what is usual for %s%s%s%s%s%s%s: see haul explain", shorts,
+        arena, "%zu of %zu results below expectation for %s%s%s%s%s%s%s: see haul explain", shorts,
         judge->finding_count, judge->machine, beyond, noisy, above, unknown, broken, disturbance);
   }
   const unsigned reports = judge_count_reports(judge);
@@ -651,9 +650,10 @@ const char *expect_judge_summary(struct expect_judge *judge) {
       reports > 0 ? arena_format(arena, " (%u report%s)", reports, strings_plural(reports, "", "s"))
                   : " (floors alone)";
   const bool others = unclear + judge->broken_count + judge->above_peak > 0;
-  return arena_format(arena, "%s%zu as usual for %s%s%s%s%s%s%s%s",
-                      others || judge->finding_count == 1 ? "" : "all ",
-                      judge->finding_count - unclear, judge->machine, grounds, beyond, noisy, above,
+  const size_t usual = judge->finding_count - unclear;
+  return arena_format(arena, "%s%zu result%s as expected for %s%s%s%s%s%s%s%s",
+                      others || judge->finding_count == 1 ? "" : "all ", usual,
+                      strings_plural(usual, "", "s"), judge->machine, grounds, beyond, noisy, above,
                       unknown, broken, disturbance);
 }
 

@@ -1,5 +1,4 @@
-/* What is said of a result beside data files: which rows are of it, and what its interval, floors,
- * limits, a second measurement and other cases of its machine make of it. */
+/* Results beside data files: rows, intervals, floors, limits, second measurements, other cases. */
 #include "runner/expect/judge.h"
 #include "tests/runner/render/result/said.h"
 
@@ -223,7 +222,7 @@ static void disturbance_is_a_fact_of_its_own(void **state) {
       {UP_TO("gpu2"), .gbps = 55, .undisturbed = 1, .disturbed = 4, .disturbed_slower = 40}};
   struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
   assert_string_equal(expect_judge_summary(judged.judge),
-                      "1 of 3 short of what is usual for H200s; host busy: 50 % of trials up to "
+                      "1 of 3 results below expectation for H200s; host busy: 50 % of trials up to "
                       "9 % slower (b/numa0-gpu1, and 1 more): see haul explain");
   judged_fini(&judged);
 }
@@ -328,7 +327,7 @@ static void reports_of_the_user_replace_shipped_ones_floors_hold(void **state) {
   static const struct said CASES[] = {{UP, .gbps = 5.5}, {UP_TO("gpu1"), .gbps = 30}};
   struct judged judged = judge_machine(MINE, UP_USUAL, NULL, COUNTED(CASES));
   assert_string_equal(expect_judge_summary(judged.judge),
-                      "all 2 as usual for H200s (7 reports); 1 better than anything reported");
+                      "all 2 results as expected for H200s (7 reports); 1 better than any report");
   assert_said(&judged, "usual: 5.5 GB/s, usual 5-6");
   judged = judge_machine(MINE, UP_USUAL UP_FLOOR, NULL, CASES, 1);
   assert_said(&judged, "short: 5.5 GB/s, usual 5-6, floor >= 20");
@@ -522,7 +521,7 @@ static void a_row_says_which_number_was_judged(void **state) {
   assert_int_equal(judged.count, 1);
   assert_int_equal(expect_judge_count(judged.judge, EXPECT_BROKEN), 1);
   assert_string_equal(expect_judge_summary(judged.judge),
-                      "1 as usual for H200s (3 reports); 1 went wrong");
+                      "1 result as expected for H200s (3 reports); 1 went wrong");
   judged_fini(&judged);
 }
 
@@ -547,7 +546,7 @@ static void shortfalls_are_gathered_by_place(void **state) {
       "gpu1, peer link: 20 GB/s, usual 50-60 (b/gpu3-gpu1)",
       "host, host memory: 1 GB/s, usual 50-60 (b/numa0-numa1)",
       "several GPUs, flows at once: 20 GB/s, usual 50-60 (b/numa0-gpu3)",
-      "7 of 8 short of what is usual for H200s: see haul explain"};
+      "7 of 8 results below expectation for H200s: see haul explain"};
   struct judged judged = judge_rows(ROWS, COUNTED(CASES));
   const char *const *lines = NULL;
   const size_t count = expect_judge_words(judged.judge, &lines);
@@ -567,37 +566,38 @@ static void the_summary_counts_what_is_known(void **state) {
   } CASES[] = {
       {UP_USUAL,
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 56}, {PEERS("gpu0", "gpu1"), .gbps = 1}, {UP}},
-       "all 2 as usual for H200s (3 reports); nothing is known of 1 more"},
-      {UP_FLOOR, {{UP, .gbps = 55}}, "1 as usual for H200s (floors alone)"},
+       "all 2 results as expected for H200s (3 reports); 1 without an expectation"},
+      {UP_FLOOR, {{UP, .gbps = 55}}, "1 result as expected for H200s (floors alone)"},
       {UP_USUAL,
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 20, .spread = 50}, {UP_TO("gpu2"), .gbps = 95}},
-       "2 as usual for H200s (3 reports); 1 better than anything reported; 1 too noisy to tell"},
+       "2 results as expected for H200s (3 reports); 1 better than any report; 1 too noisy to "
+       "tell"},
       {UP_USUAL,
        {{UP, .gbps = 20, .spread = 50}},
-       "0 as usual for H200s (3 reports); 1 too noisy to tell"},
+       "0 results as expected for H200s (3 reports); 1 too noisy to tell"},
       /* Two rows of one source are one source, of hosts where they are said. */
       {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2"))
            ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2")),
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 55}},
-       "all 2 as usual for H200s (2 reports)"},
+       "all 2 results as expected for H200s (2 reports)"},
       /* It counts the most that it says, whichever of its rows comes first. */
       {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 2"))
            ROW("reports", RATE("device_to_device", "low = 50\nhigh = 60\ncount = 4")),
        {{UP, .gbps = 55}, {PEERS("gpu0", "gpu1"), .gbps = 55}},
-       "all 2 as usual for H200s (4 reports)"},
+       "all 2 results as expected for H200s (4 reports)"},
       {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 4"))
            ROW("reports", RATE("device_to_device", "low = 50\nhigh = 60\ncount = 2")),
        {{UP, .gbps = 55}, {PEERS("gpu0", "gpu1"), .gbps = 55}},
-       "all 2 as usual for H200s (4 reports)"},
+       "all 2 results as expected for H200s (4 reports)"},
       {UP_USUAL,
        {{UP, .gbps = 55},
         {UP_TO("gpu1"), .status = "failed", .reason = "719"},
         {UP_TO("gpu2"), .status = "skipped", .reason = "no peer"},
         {UP_TO("gpu3"), .status = "failed", .same_as = "b/other"}},
-       "1 as usual for H200s (3 reports); 1 went wrong"},
+       "1 result as expected for H200s (3 reports); 1 went wrong"},
       {UP_USUAL,
        {{UP, .gbps = 20}, {UP_TO("gpu1"), .status = "hung"}},
-       "1 of 1 short of what is usual for H200s; 1 went wrong: see haul explain"},
+       "1 of 1 results below expectation for H200s; 1 went wrong: see haul explain"},
       {UP_LIMIT, {{UP, .gbps = 55}}, NULL},
       {UP_USUAL, {{PEERS("gpu0", "gpu1"), .gbps = 55}}, NULL},
   };
