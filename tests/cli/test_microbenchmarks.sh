@@ -144,7 +144,7 @@ reproduce kv-map kv-map=4 --only calls --only graph --only kernel --set calls.pi
   --set graph.piece_size=4KiB --set kernel.piece_size=4KiB --set calls.pieces=16 --set graph.pieces=16 --set kernel.pieces=16
 expect_out '^numa0:pinned-gpu0,16,8,4096,4096,(loop|batch|graph|kernel),'
 reproduce driver-calls driver-calls=12 --only ask
-run_ok run driver-calls "${small[@]}" --only alive --set alive.operation=memcpy_htod --set 'alive.alive=[0, 100]'
+run_ok run driver-calls "${small[@]}" --only alive --set alive.operation=allocate --set 'alive.alive=[0, 100]'
 expect_value 1 results.db "select count(*) from v_case where block = 'alive' and alive = 100"
 reproduce pinning pinning=7 --only touch --only together --set touch.size=64KiB --set together.size=64KiB \
   --set 'together.threads=[1, 2]' --set together.operation=pin
