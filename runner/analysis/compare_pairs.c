@@ -50,8 +50,9 @@ struct pairing {
   /* Texts of environments as numbers, equal for equal texts. */
   const uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
   struct marks boots, hosts, gpus;
-  bool by_node;     /* of the current case */
-  int64_t *started; /* by run */
+  const size_t *gpu_numbers; /* pairs_number_gpus() */
+  bool by_node;              /* of the current case */
+  int64_t *started;          /* by run */
 };
 
 /* ---- counting distinct boots, hosts and GPUs ---- */
@@ -67,18 +68,42 @@ static bool pairs_mark(struct marks *marks, size_t at) {
   return is_new;
 }
 
-/* Number of the first GPU with the same UUID, among those of all environments. */
-static size_t pairs_gpu_slot(const struct measured *measured, size_t environment, size_t gpu) {
-  const struct measured_environment *all = measured->environments;
-  const char *uuid = all[environment].gpus[gpu].uuid;
-  for (size_t e = 0; e <= environment && uuid != NULL; e++) {
-    for (size_t g = 0; g < all[e].gpu_count; g++) {
-      if (all[e].gpus[g].uuid != NULL && strcmp(all[e].gpus[g].uuid, uuid) == 0) {
-        return e * ANALYSIS_GPUS_MAX + g;
-      }
+/* A GPU of an environment, by its UUID. */
+struct known_gpu {
+  const char *uuid;
+  size_t slot; /* environment and place in it */
+};
+
+static int pairs_compare_gpus(const void *a, const void *b) {
+  const struct known_gpu *x = a;
+  const struct known_gpu *y = b;
+  const int order = strcmp(x->uuid, y->uuid);
+  return order != 0 ? order : (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+/* By slot: that of the first GPU with the same UUID, among those of all environments. */
+static size_t *pairs_number_gpus(const struct measured *measured, struct arena *arena) {
+  const size_t slots = measured->environment_count * ANALYSIS_GPUS_MAX;
+  size_t *numbers = arena_array(arena, slots, sizeof *numbers);
+  struct known_gpu *known = arena_array(arena, slots, sizeof *known);
+  size_t count = 0;
+  for (size_t slot = 0; slot < slots; slot++) {
+    const struct measured_environment *e = &measured->environments[slot / ANALYSIS_GPUS_MAX];
+    const size_t gpu = slot % ANALYSIS_GPUS_MAX;
+    numbers[slot] = slot;
+    if (gpu < e->gpu_count && e->gpus[gpu].uuid != NULL) {
+      known[count++] = (struct known_gpu){e->gpus[gpu].uuid, slot};
     }
   }
-  return environment * ANALYSIS_GPUS_MAX + gpu;
+  if (count > 1) { /* none is NULL */
+    qsort(known, count, sizeof *known, pairs_compare_gpus);
+  }
+  for (size_t i = 1; i < count; i++) {
+    if (strcmp(known[i].uuid, known[i - 1].uuid) == 0) {
+      numbers[known[i].slot] = numbers[known[i - 1].slot];
+    }
+  }
+  return numbers;
 }
 
 static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t mask) {
@@ -87,7 +112,7 @@ static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t
   for (size_t g = 0; g < e->gpu_count && g < ANALYSIS_GPUS_MAX; g++) {
     const int number = e->gpus[g].number;
     if (number >= 0 && number < ANALYSIS_GPUS_MAX && (mask >> number & 1) != 0) {
-      count += pairs_mark(&p->gpus, pairs_gpu_slot(p->measured, environment, g));
+      count += pairs_mark(&p->gpus, p->gpu_numbers[environment * ANALYSIS_GPUS_MAX + g]);
     }
   }
   return count;
@@ -553,6 +578,7 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
       .boots = pairs_new_marks(arena, environments),
       .hosts = pairs_new_marks(arena, environments),
       .gpus = pairs_new_marks(arena, environments * ANALYSIS_GPUS_MAX),
+      .gpu_numbers = pairs_number_gpus(measured, arena),
       .started = arena_array(arena, measured->run_count, sizeof(int64_t)),
   };
   for (size_t i = 0; i < measured->run_count; i++) {
