@@ -25,7 +25,7 @@ void compare_pair_sides(const struct measured *measured, const enum side *sides,
 /* compare_history.c: of pairs of one run each, how runs of the case on that hardware differ, from
  * earlier runs, those under one driver compared with each other: run_variance and run_df of the
  * inputs, and what that changes of confounded and judged. */
-void compare_set_history(const struct measured *measured, const struct measured *earlier,
+void compare_set_history(const struct measured *measured, const struct measured *before,
                          struct comparison *comparison);
 /* compare_shapes.c: fills the shapes of all sides. */
 void compare_set_shapes(const struct measured *measured, struct comparison *comparison);

@@ -68,8 +68,10 @@ static void power_take_plan(struct command *command, const struct plan *plan,
       continue;
     }
     const struct power_case *known =
-        bsearch(bench->key, request->spreads.cases, request->spreads.count, sizeof *known,
-                power_compare_keys);
+        request->spreads.count == 0
+            ? NULL
+            : bsearch(bench->key, request->spreads.cases, request->spreads.count, sizeof *known,
+                      power_compare_keys);
     const bool rate = bench->payload_bytes > 0;
     struct power_case *taken = &request->cases[request->count++];
     *taken = known != NULL

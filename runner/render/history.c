@@ -54,6 +54,10 @@ static void history_put_chart(struct strbuf *text, const struct history_series *
   strbuf_printf(text, "  %.5g .. %.5g %s\n", low, high, figure_text(series->figure));
 }
 
+static const char *history_mark_sign(enum history_mark mark) {
+  return mark == HISTORY_DRIVER ? "|" : mark == HISTORY_DRIFT ? "~" : "^";
+}
+
 static void history_put_marks(struct strbuf *text, const struct history_series *series,
                               size_t width) {
   char marks[CHART_WIDTH + 1];
@@ -63,9 +67,7 @@ static void history_put_marks(struct strbuf *text, const struct history_series *
   for (size_t i = 0; i < series->point_count; i++) {
     if (series->points[i].mark != HISTORY_NO_MARK) {
       last = history_column_of(i, series->point_count, width);
-      marks[last] = series->points[i].mark == HISTORY_DRIVER  ? '|'
-                    : series->points[i].mark == HISTORY_DRIFT ? '~'
-                                                              : '^';
+      marks[last] = history_mark_sign(series->points[i].mark)[0];
       any = true;
     }
   }
@@ -131,10 +133,7 @@ static void history_say_marks(struct document *document, const struct measured *
     }
     units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES, when,
                      sizeof when);
-    document_put(document,
-                 point->mark == HISTORY_DRIVER  ? "  | "
-                 : point->mark == HISTORY_DRIFT ? "  ~ "
-                                                : "  ^ ",
+    document_put(document, arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
                  arena_format(&document->arena, "%s: %+.2f %%, %s%s", when, 100 * point->change,
                               history_mark_words(&document->arena, series, i),
                               history_when(document, measured, series, i)));

@@ -15,6 +15,7 @@ static int compare(const void *a, const void *b) {
 /* Orders that sorts by a pivot find hard, too: each median of three the smallest but one (Musser's,
  * in reverse) makes them as slow as the square. */
 static double value_at(int order, size_t i, size_t count, uint64_t *seed) {
+  const size_t half = i / 2 + (i % 2 == 0 ? 0 : count / 2);
   switch (order) {
   case 0:
     return noise_normal(seed);
@@ -27,7 +28,7 @@ static double value_at(int order, size_t i, size_t count, uint64_t *seed) {
   case 4:
     return (double)(i % 3);
   case 5:
-    return i % 2 == 0 ? (double)i / 2 : (double)(count / 2 + i / 2);
+    return (double)half;
   default:
     return 1;
   }
