@@ -1,6 +1,6 @@
 /* note.h - what the reader of a number must know about its case, as data: a kind, the GPU, amounts
  * and a name. The sentence of a kind stands in NOTE_KIND_LIST alone; v_note_kind in
- * schema/results/views.sql has the same list for SQL, and a test compares the two. */
+ * schema/results/views_note.sql has the same list for SQL, and a test compares the two. */
 #ifndef HAUL_ENGINE_CASE_NOTE_H
 #define HAUL_ENGINE_CASE_NOTE_H
 

@@ -252,11 +252,21 @@ void result_remarks_print(const struct result_remarks *remarks, struct document 
 
 /* ---- short form (result_brief.c) ---- */
 
+/* Rates that differ by less count as alike. */
+#define RESULT_ALIKE_PERCENT 2.0
+/* What people ask of such a case: GB/s of bytes that moved, else ns. */
+double result_figure(const struct run_row *row);
+/* "393.5", "393.5-394.1" */
+const char *result_figures(struct arena *arena, const struct run_row *least,
+                           const struct run_row *greatest);
 /* Blocks whose places agree keep one row, which stands for all of them. */
 void result_brief_block(struct arena *arena, struct result_block *block);
+
+/* ---- the answer (result_answer.c) ---- */
+
 /* The best rate of each kind of path, the latencies, and how many cases have a note: at most five
  * lines. Nothing where no case has a place. remarks: NULL = notes are not counted. */
-void result_brief_answer(const struct run_rows *rows, const struct result_remarks *remarks,
-                         struct document *document);
+void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
+                   struct document *document);
 
 #endif

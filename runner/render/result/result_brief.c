@@ -1,5 +1,4 @@
-/* result_brief.c - the short form of a result: one line for a block whose places agree, and the
- * answer below all blocks. */
+/* result_brief.c - the short form of a result: one line for a block whose places agree. */
 #include "engine/base/strings.h"
 #include "runner/render/result/matrix.h"
 #include "runner/render/result/result_block.h"
@@ -8,19 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ALIKE_PERCENT = 2;
-
 /* Of a block; with more, a grid or a matrix says more. */
 enum { BRIEF_ROWS_MAX = 4 };
-
-/* ---- blocks whose places agree ---- */
 
 static bool brief_equal(double a, double b) {
   return a == b || (isnan(a) && isnan(b));
 }
 
-/* What people ask of such a case: GB/s of bytes that moved, else ns. */
-static double brief_figure(const struct run_row *row) {
+double result_figure(const struct run_row *row) {
   return !isnan(row->gbps)               ? row->gbps
          : !isnan(row->ns_per_hop)       ? row->ns_per_hop
          : !isnan(row->ops_per_clock_sm) ? row->ops_per_clock_sm
@@ -40,7 +34,7 @@ static bool brief_is_slowed(const struct run_row *row) {
 /* Nothing has to be said of that case in particular. */
 static bool brief_is_plain(const struct run_row *row) {
   const bool falls_short = row->as_expected != NULL && strcmp(row->as_expected, "usual") != 0;
-  return strcmp(row->status, "ok") == 0 && !isnan(brief_figure(row)) && !brief_is_slowed(row) &&
+  return strcmp(row->status, "ok") == 0 && !isnan(result_figure(row)) && !brief_is_slowed(row) &&
          !(row->above_peak > 0) && !(row->partial > 0) && !falls_short;
 }
 
@@ -116,13 +110,12 @@ static const char *brief_path(struct arena *arena, const struct result_block *bl
   return arena_format(arena, "%s, %zu cases", path, block->count);
 }
 
-/* "393.5", "393.5-394.1" */
-static const char *brief_figures(struct arena *arena, const struct run_row *least,
-                                 const struct run_row *greatest) {
+const char *result_figures(struct arena *arena, const struct run_row *least,
+                           const struct run_row *greatest) {
   char from[MATRIX_NUMBER_MAX];
   char to[MATRIX_NUMBER_MAX];
-  matrix_number_within(brief_figure(least), result_spread(least), from);
-  matrix_number_within(brief_figure(greatest), result_spread(greatest), to);
+  matrix_number_within(result_figure(least), result_spread(least), from);
+  matrix_number_within(result_figure(greatest), result_spread(greatest), to);
   return strcmp(from, to) == 0 ? arena_strdup(arena, from) : arena_format(arena, "%s-%s", from, to);
 }
 
@@ -132,7 +125,7 @@ struct brief_group {
   size_t count, capacity;
 };
 
-/* Nothing has to be said of one in particular, and the rates are within ALIKE_PERCENT. */
+/* Nothing has to be said of one in particular, and the rates are within RESULT_ALIKE_PERCENT. */
 static bool brief_group_agrees(const struct brief_group *group) {
   double least = INFINITY;
   double greatest = 0;
@@ -140,10 +133,10 @@ static bool brief_group_agrees(const struct brief_group *group) {
     if (!brief_is_plain(group->rows[i])) {
       return false;
     }
-    least = fmin(least, brief_figure(group->rows[i]));
-    greatest = fmax(greatest, brief_figure(group->rows[i]));
+    least = fmin(least, result_figure(group->rows[i]));
+    greatest = fmax(greatest, result_figure(group->rows[i]));
   }
-  return greatest <= least * (1 + ALIKE_PERCENT / 100);
+  return greatest <= least * (1 + RESULT_ALIKE_PERCENT / 100);
 }
 
 /* One row in place of them all. */
@@ -154,8 +147,8 @@ static struct run_row *brief_group_row(struct arena *arena, const struct brief_g
   *all = *group->rows[0];
   for (size_t i = 1; i < group->count; i++) {
     const struct run_row *row = group->rows[i];
-    least = brief_figure(row) < brief_figure(least) ? row : least;
-    greatest = brief_figure(row) > brief_figure(greatest) ? row : greatest;
+    least = result_figure(row) < result_figure(least) ? row : least;
+    greatest = result_figure(row) > result_figure(greatest) ? row : greatest;
     all->percent_of_peak = fmin(all->percent_of_peak, row->percent_of_peak);
     if (result_spread(row) > result_spread(all)) {
       all->low_ns = row->low_ns;
@@ -165,7 +158,7 @@ static struct run_row *brief_group_row(struct arena *arena, const struct brief_g
   }
   const struct result_block shown = {.rows = group->rows, .count = group->count};
   all->path = brief_path(arena, &shown);
-  all->figure = brief_figures(arena, least, greatest);
+  all->figure = result_figures(arena, least, greatest);
   all->alike = (const struct run_row *const *)group->rows;
   all->alike_count = group->count;
   return all;
@@ -225,146 +218,4 @@ void result_brief_block(struct arena *arena, struct result_block *block) {
     brief_drop_axes(arena, row);
     block->rows[i] = row;
   }
-}
-
-/* ---- the answer ---- */
-
-enum answer { ANSWER_UP, ANSWER_DOWN, ANSWER_PEER, ANSWER_LOCAL, ANSWER_HOST, answer_count };
-
-static const struct {
-  const char *rate, *latency; /* of a chase, whose source is the memory */
-} ANSWERS[] = {
-    [ANSWER_UP] = {"Host to GPU", "from a GPU to host memory"},
-    [ANSWER_DOWN] = {"GPU to host", "from the host to GPU memory"},
-    [ANSWER_PEER] = {"GPU to GPU", "to another GPU"},
-    [ANSWER_LOCAL] = {"Within a GPU", "to a GPU's own memory"},
-    [ANSWER_HOST] = {"Host to host", "from the host to its memory"},
-};
-_Static_assert(sizeof ANSWERS / sizeof *ANSWERS == answer_count, "each has its names");
-
-/* What counts is large enough that no cache of the host serves it, where there is such a case. */
-static const double ANSWER_BYTES_MIN = 16 << 20;
-
-/* The case of each pair of places that stands for it. */
-struct answer_pairs {
-  const struct run_row **items;
-  size_t count, capacity;
-};
-
-static bool answer_of(const struct run_row *row, enum answer *answer) {
-  if (row->source == NULL || row->target == NULL) {
-    return false;
-  }
-  const bool from_gpu = strncmp(row->source, "gpu", 3) == 0;
-  const bool to_gpu = strncmp(row->target, "gpu", 3) == 0;
-  *answer = from_gpu && to_gpu
-                ? (strcmp(row->source, row->target) == 0 ? ANSWER_LOCAL : ANSWER_PEER)
-            : to_gpu   ? ANSWER_UP
-            : from_gpu ? ANSWER_DOWN
-                       : ANSWER_HOST;
-  return true;
-}
-
-/* Of rates the best of large copies, of latencies that of the largest footprint. */
-static bool answer_is_better(const struct run_row *row, const struct run_row *than) {
-  const bool chase = strings_equal(row->kind, "chase");
-  const double enough = chase ? INFINITY : ANSWER_BYTES_MIN;
-  const double size = fmin(row->size_bytes, enough);
-  const double other = fmin(than->size_bytes, enough);
-  return size != other ? size > other
-         : chase       ? row->ns_per_hop < than->ns_per_hop
-                       : row->gbps > than->gbps;
-}
-
-static void answer_put(struct arena *arena, struct answer_pairs *pairs, const struct run_row *row) {
-  for (size_t i = 0; i < pairs->count; i++) {
-    if (strcmp(pairs->items[i]->source, row->source) == 0 &&
-        strcmp(pairs->items[i]->target, row->target) == 0) {
-      pairs->items[i] = answer_is_better(row, pairs->items[i]) ? row : pairs->items[i];
-      return;
-    }
-  }
-  pairs->items = arena_grow(arena, pairs->items, pairs->count, &pairs->capacity,
-                            sizeof(const struct run_row *));
-  pairs->items[pairs->count++] = row;
-}
-
-static void answer_add(struct arena *arena, struct answer_pairs *rates,
-                       struct answer_pairs *latencies, const struct run_row *row) {
-  enum answer answer = ANSWER_UP;
-  if (strcmp(row->status, "ok") != 0 || row->above_peak > 0 || row->special > 0 || row->flows > 1 ||
-      row->under_load > 0 || !answer_of(row, &answer)) {
-    return;
-  }
-  if (strings_equal(row->kind, "chase") && row->ns_per_hop > 0) {
-    answer_put(arena, &latencies[answer], row);
-  } else if (strings_equal(row->kind, "transfer") && row->gbps > 0) {
-    answer_put(arena, &rates[answer], row);
-  }
-}
-
-/* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3" */
-static const char *answer_text(struct arena *arena, const struct answer_pairs *pairs,
-                               const char *unit, bool less_is_better) {
-  const struct run_row *least = pairs->items[0];
-  const struct run_row *greatest = least;
-  for (size_t i = 1; i < pairs->count; i++) {
-    const struct run_row *row = pairs->items[i];
-    least = brief_figure(row) < brief_figure(least) ? row : least;
-    greatest = brief_figure(row) > brief_figure(greatest) ? row : greatest;
-  }
-  const struct run_row *worst = less_is_better ? greatest : least;
-  const char *text = arena_format(arena, "%s %s", brief_figures(arena, least, greatest), unit);
-  if (brief_figure(greatest) <= brief_figure(least) * (1 + ALIKE_PERCENT / 100)) {
-    return text;
-  }
-  return arena_format(arena, "%s; %s: %s%s%s", text, less_is_better ? "slowest" : "lowest",
-                      worst->source, strcmp(worst->source, worst->target) == 0 ? "" : " to ",
-                      strcmp(worst->source, worst->target) == 0 ? "" : worst->target);
-}
-
-static void answer_say(struct document *document, struct arena *arena, bool *said, const char *what,
-                       const char *text) {
-  if (!*said) {
-    document_gap(document);
-  }
-  *said = true;
-  document_put(document, arena_format(arena, "%-13s ", what), text);
-}
-
-void result_brief_answer(const struct run_rows *rows, const struct result_remarks *remarks,
-                         struct document *document) {
-  struct arena arena = {0};
-  struct answer_pairs rates[answer_count] = {0};
-  struct answer_pairs latencies[answer_count] = {0};
-  for (size_t i = 0; i < rows->count; i++) {
-    answer_add(&arena, rates, latencies, &rows->items[i]);
-  }
-  bool said = false;
-  const char *latency = "";
-  for (unsigned i = 0; i < answer_count; i++) {
-    const bool is_back = i == ANSWER_DOWN && rates[ANSWER_UP].count > 0; /* said with the other */
-    if (latencies[i].count > 0) {
-      latency = arena_format(&arena, "%s%s%s %s", latency, latency[0] != '\0' ? "; " : "",
-                             answer_text(&arena, &latencies[i], "ns", true), ANSWERS[i].latency);
-    }
-    /* What copies within the host reach is an answer where there is no GPU. */
-    if (rates[i].count > 0 && !is_back && (i != ANSWER_HOST || !said)) {
-      const char *text = answer_text(&arena, &rates[i], "GB/s", false);
-      if (i == ANSWER_UP && rates[ANSWER_DOWN].count > 0) {
-        text = arena_format(&arena, "%s; back %s", text,
-                            answer_text(&arena, &rates[ANSWER_DOWN], "GB/s", false));
-      }
-      answer_say(document, &arena, &said, ANSWERS[i].rate, text);
-    }
-  }
-  if (latency[0] != '\0') {
-    answer_say(document, &arena, &said, "Latency", latency);
-  }
-  const size_t noted = remarks != NULL ? result_remarks_count(remarks) : 0;
-  if (said && noted > 0) {
-    answer_say(document, &arena, &said, "With a note",
-               arena_format(&arena, "%zu of %zu cases", noted, remarks->count));
-  }
-  arena_fini(&arena);
 }

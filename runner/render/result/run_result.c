@@ -376,7 +376,7 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
   }
   result_remarks_print(&remarks, document);
   if (options->answer) {
-    result_brief_answer(&rows, &remarks, document);
+    result_answer(&rows, &remarks, document);
   }
   arena_fini(&page.arena);
   arena_fini(&arena);
@@ -384,5 +384,5 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
 
 void run_result_answer(const struct result_set *cases, struct document *document) {
   const struct run_rows rows = run_rows_of(cases);
-  result_brief_answer(&rows, NULL, document);
+  result_answer(&rows, NULL, document);
 }

@@ -103,6 +103,20 @@ static void every_column_is_documented(void **state) {
   free(readme);
 }
 
+static void the_version_is_documented(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  char *version = fixture_query(
+      fixture, "select printf(' writes %d.%d (%d)', user_version / 1000, user_version % 1000, "
+               "user_version) from pragma_user_version");
+  if (strstr(readme, version) == NULL) {
+    fail_msg("schema/results/README.md does not say: haul%s", version);
+  }
+  free(version);
+  free(readme);
+}
+
 static void every_table_is_documented(void **state) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
@@ -401,6 +415,7 @@ static void recorded_databases_are_opened(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(the_version_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
       cmocka_unit_test_setup_teardown(kinds_of_notes_are_those_of_the_engine, set_up, tear_down),
       cmocka_unit_test_setup_teardown(questions_of_the_cookbook_are_answered, set_up, tear_down),

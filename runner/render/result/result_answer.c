@@ -1,0 +1,146 @@
+/* result_answer.c - what a result comes to, below all blocks: "Host to GPU   55.4 GB/s". */
+#include "engine/base/strings.h"
+#include "runner/render/result/result_block.h"
+
+#include <math.h>
+#include <string.h>
+
+enum answer { ANSWER_UP, ANSWER_DOWN, ANSWER_PEER, ANSWER_LOCAL, ANSWER_HOST, answer_count };
+
+static const struct {
+  const char *rate, *latency; /* of a chase, whose source is the memory */
+} ANSWERS[] = {
+    [ANSWER_UP] = {"Host to GPU", "from a GPU to host memory"},
+    [ANSWER_DOWN] = {"GPU to host", "from the host to GPU memory"},
+    [ANSWER_PEER] = {"GPU to GPU", "to another GPU"},
+    [ANSWER_LOCAL] = {"Within a GPU", "to a GPU's own memory"},
+    [ANSWER_HOST] = {"Host to host", "from the host to its memory"},
+};
+_Static_assert(sizeof ANSWERS / sizeof *ANSWERS == answer_count, "each has its names");
+
+/* What counts is large enough that no cache of the host serves it, where there is such a case. */
+static const double ANSWER_BYTES_MIN = 16 << 20;
+
+/* The case of each pair of places that stands for it. */
+struct answer_pairs {
+  const struct run_row **items;
+  size_t count, capacity;
+};
+
+static bool answer_of(const struct run_row *row, enum answer *answer) {
+  if (row->source == NULL || row->target == NULL) {
+    return false;
+  }
+  const bool from_gpu = strncmp(row->source, "gpu", 3) == 0;
+  const bool to_gpu = strncmp(row->target, "gpu", 3) == 0;
+  *answer = from_gpu && to_gpu
+                ? (strcmp(row->source, row->target) == 0 ? ANSWER_LOCAL : ANSWER_PEER)
+            : to_gpu   ? ANSWER_UP
+            : from_gpu ? ANSWER_DOWN
+                       : ANSWER_HOST;
+  return true;
+}
+
+/* Of rates the best of large copies, of latencies that of the largest footprint. */
+static bool answer_is_better(const struct run_row *row, const struct run_row *than) {
+  const bool chase = strings_equal(row->kind, "chase");
+  const double enough = chase ? INFINITY : ANSWER_BYTES_MIN;
+  const double size = fmin(row->size_bytes, enough);
+  const double other = fmin(than->size_bytes, enough);
+  return size != other ? size > other
+         : chase       ? row->ns_per_hop < than->ns_per_hop
+                       : row->gbps > than->gbps;
+}
+
+static void answer_put(struct arena *arena, struct answer_pairs *pairs, const struct run_row *row) {
+  for (size_t i = 0; i < pairs->count; i++) {
+    if (strcmp(pairs->items[i]->source, row->source) == 0 &&
+        strcmp(pairs->items[i]->target, row->target) == 0) {
+      pairs->items[i] = answer_is_better(row, pairs->items[i]) ? row : pairs->items[i];
+      return;
+    }
+  }
+  pairs->items = arena_grow(arena, pairs->items, pairs->count, &pairs->capacity,
+                            sizeof(const struct run_row *));
+  pairs->items[pairs->count++] = row;
+}
+
+static void answer_add(struct arena *arena, struct answer_pairs *rates,
+                       struct answer_pairs *latencies, const struct run_row *row) {
+  enum answer answer = ANSWER_UP;
+  if (strcmp(row->status, "ok") != 0 || row->above_peak > 0 || row->special > 0 || row->flows > 1 ||
+      row->under_load > 0 || !answer_of(row, &answer)) {
+    return;
+  }
+  if (strings_equal(row->kind, "chase") && row->ns_per_hop > 0) {
+    answer_put(arena, &latencies[answer], row);
+  } else if (strings_equal(row->kind, "transfer") && row->gbps > 0) {
+    answer_put(arena, &rates[answer], row);
+  }
+}
+
+/* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3" */
+static const char *answer_text(struct arena *arena, const struct answer_pairs *pairs,
+                               const char *unit, bool less_is_better) {
+  const struct run_row *least = pairs->items[0];
+  const struct run_row *greatest = least;
+  for (size_t i = 1; i < pairs->count; i++) {
+    const struct run_row *row = pairs->items[i];
+    least = result_figure(row) < result_figure(least) ? row : least;
+    greatest = result_figure(row) > result_figure(greatest) ? row : greatest;
+  }
+  const struct run_row *worst = less_is_better ? greatest : least;
+  const char *text = arena_format(arena, "%s %s", result_figures(arena, least, greatest), unit);
+  if (result_figure(greatest) <= result_figure(least) * (1 + RESULT_ALIKE_PERCENT / 100)) {
+    return text;
+  }
+  return arena_format(arena, "%s; %s: %s%s%s", text, less_is_better ? "slowest" : "lowest",
+                      worst->source, strcmp(worst->source, worst->target) == 0 ? "" : " to ",
+                      strcmp(worst->source, worst->target) == 0 ? "" : worst->target);
+}
+
+static void answer_say(struct document *document, struct arena *arena, bool *said, const char *what,
+                       const char *text) {
+  if (!*said) {
+    document_gap(document);
+  }
+  *said = true;
+  document_put(document, arena_format(arena, "%-13s ", what), text);
+}
+
+void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
+                   struct document *document) {
+  struct arena arena = {0};
+  struct answer_pairs rates[answer_count] = {0};
+  struct answer_pairs latencies[answer_count] = {0};
+  for (size_t i = 0; i < rows->count; i++) {
+    answer_add(&arena, rates, latencies, &rows->items[i]);
+  }
+  bool said = false;
+  const char *latency = "";
+  for (unsigned i = 0; i < answer_count; i++) {
+    const bool is_back = i == ANSWER_DOWN && rates[ANSWER_UP].count > 0; /* said with the other */
+    if (latencies[i].count > 0) {
+      latency = arena_format(&arena, "%s%s%s %s", latency, latency[0] != '\0' ? "; " : "",
+                             answer_text(&arena, &latencies[i], "ns", true), ANSWERS[i].latency);
+    }
+    /* What copies within the host reach is an answer where there is no GPU. */
+    if (rates[i].count > 0 && !is_back && (i != ANSWER_HOST || !said)) {
+      const char *text = answer_text(&arena, &rates[i], "GB/s", false);
+      if (i == ANSWER_UP && rates[ANSWER_DOWN].count > 0) {
+        text = arena_format(&arena, "%s; back %s", text,
+                            answer_text(&arena, &rates[ANSWER_DOWN], "GB/s", false));
+      }
+      answer_say(document, &arena, &said, ANSWERS[i].rate, text);
+    }
+  }
+  if (latency[0] != '\0') {
+    answer_say(document, &arena, &said, "Latency", latency);
+  }
+  const size_t noted = remarks != NULL ? result_remarks_count(remarks) : 0;
+  if (said && noted > 0) {
+    answer_say(document, &arena, &said, "With a note",
+               arena_format(&arena, "%zu of %zu cases", noted, remarks->count));
+  }
+  arena_fini(&arena);
+}
