@@ -212,8 +212,9 @@ bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t lim
   }
 }
 
-/* Take packets until `answered` is that number, the child is gone or the time is up. */
-static void sampler_listen(struct sampler *sampler, struct collect *collect, uint32_t number,
+/* Take packets until `answered` is that number, the child is gone or the time is up, which is
+ * true. */
+static bool sampler_listen(struct sampler *sampler, struct collect *collect, uint32_t number,
                            uint64_t limit_ns) {
   const uint64_t until_ns = child_now_ns() + limit_ns;
   bool gone = false;
@@ -223,34 +224,37 @@ static void sampler_listen(struct sampler *sampler, struct collect *collect, uin
     (void)poll(&waited, 1, (int)((until_ns - now_ns) / 1000000 + 1));
     gone = sampler_is_gone(sampler_receive(sampler, collect));
   }
+  return !gone && sampler->answered != number;
 }
 
-void sampler_ask(struct sampler *sampler, uint32_t gpus, struct collect *collect,
+bool sampler_ask(struct sampler *sampler, uint32_t gpus, struct collect *collect,
                  struct error_counts errors[MACHINE_GPUS_MAX]) {
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
     error_counts_init(&errors[i]);
   }
   if (sampler->pid == 0 || !sampler->answers || gpus == 0) {
-    return;
+    return false;
   }
   const struct question question = {.number = sampler->asked + 1, .gpus = gpus};
   const uint64_t limit_ns = sampler->answered == 0 ? first_answer_ns : later_answer_ns;
+  bool silent = false;
   sampler->asked = question.number;
   sampler->answers = send(sampler->fd, &question, sizeof question, MSG_NOSIGNAL | MSG_DONTWAIT) ==
                      (ssize_t)sizeof question;
   if (sampler->answers) {
-    sampler_listen(sampler, collect, question.number, limit_ns);
+    silent = sampler_listen(sampler, collect, question.number, limit_ns);
     sampler->answers = sampler->answered == question.number;
   }
   if (sampler->answers) {
     memcpy(errors, sampler->errors, sizeof sampler->errors);
   }
+  return silent;
 }
 
 void sampler_finish(struct sampler *sampler, struct collect *collect) {
   if (sampler->pid != 0 && !sampler->silence_told) {
     (void)shutdown(sampler->fd, SHUT_WR);
-    sampler_listen(sampler, collect, UINT32_MAX, last_limit_ns);
+    (void)sampler_listen(sampler, collect, UINT32_MAX, last_limit_ns);
   }
 }
 

@@ -37,8 +37,9 @@ bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t lim
                   char text[SAMPLER_TEXT_MAX]);
 /* Read the error counters of these GPUs (bit i: GPU i) now, for 1 s at most, at first for 3 s,
  * which may have to load NVML; who did not answer is not asked again. Samples are taken meanwhile.
- * Of other GPUs, and without an answer, nothing is available. */
-void sampler_ask(struct sampler *sampler, uint32_t gpus, struct collect *collect,
+ * Of other GPUs, and without an answer, nothing is available. Returns true where the time was up,
+ * once in a run. */
+bool sampler_ask(struct sampler *sampler, uint32_t gpus, struct collect *collect,
                  struct error_counts errors[MACHINE_GPUS_MAX]);
 /* Let it take a last sample and end, and take what it sent; gives up after 200 ms. sampler_stop()
  * comes after it. */

@@ -114,6 +114,17 @@ static void supervise_take_samples(struct supervisor *supervisor, struct collect
   }
 }
 
+static void supervise_read_errors(struct supervisor *supervisor, uint32_t gpus,
+                                  struct collect *collect,
+                                  struct error_counts errors[MACHINE_GPUS_MAX]) {
+  if (sampler_ask(&supervisor->sampler, gpus, collect, errors) &&
+      supervisor->sink->warning != NULL) {
+    supervisor->sink->warning(supervisor->sink->context,
+                              "NVML gives no answer: error counters are not read in this run; "
+                              "check whether nvidia-smi answers");
+  }
+}
+
 /* Telemetry, and progress when it is due. */
 static void supervise_tick(struct supervisor *supervisor, uint64_t now_ns) {
   supervise_take_samples(supervisor, &supervisor->collect);
@@ -385,7 +396,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
     RETURN_ON_ERROR(supervisor->sink->case_starts(supervisor->sink->context, case_index, err));
   }
   struct error_counts before[MACHINE_GPUS_MAX];
-  sampler_ask(&supervisor->sampler, item->gpus, NULL, before);
+  supervise_read_errors(supervisor, item->gpus, NULL, before);
   struct message request;
   message_init(&request, MESSAGE_RUN_CASE, case_index);
   struct message unexpected;
@@ -424,7 +435,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
     return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
   }
   struct error_counts after[MACHINE_GPUS_MAX];
-  sampler_ask(&supervisor->sampler, item->gpus, &supervisor->collect, after);
+  supervise_read_errors(supervisor, item->gpus, &supervisor->collect, after);
   for (int32_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
     error_counts_note(gpu, &before[gpu], &after[gpu], &outcome.notes);
   }
