@@ -6,6 +6,7 @@
 #include "runner/table/json_shape.h"
 #include "runner/table/result_set.h"
 
+#include <math.h>
 #include <string.h>
 
 ENUM_NAMES_DEFINE(fleet_reason, FLEET_REASON_LIST)
@@ -74,6 +75,22 @@ static void fleet_gate_add_parts(struct command *command, const struct outliers 
   }
 }
 
+/* Blocks in which the middle node became slower by more than matters. */
+static void fleet_gate_add_all(struct command *command, const struct outliers *changes,
+                               const char *than, struct result_set *rows) {
+  for (size_t b = 0; b < changes->block_count && changes->is_fleet; b++) {
+    double margin = 0;
+    for (size_t h = 0; h < changes->hosts; h++) {
+      margin = fmax(margin, changes->cells[h * changes->block_count + b].margin);
+    }
+    if (margin > 0 && changes->usual[b] <= -margin) {
+      fleet_gate_add(rows, "all", fleet_reason_text(FLEET_SLOW),
+                     arena_format(&command->arena, "%s %.1f %% slower than %s", changes->blocks[b],
+                                  -100 * changes->usual[b], than));
+    }
+  }
+}
+
 /* Parts that are slow among their peers, over all nodes, and those that became slower since the
  * fleet before: if most of a fleet did, its peers do not tell. */
 static enum status fleet_gate_add_slow(struct command *command, const char *fleet,
@@ -100,14 +117,14 @@ static enum status fleet_gate_add_slow(struct command *command, const char *flee
   if (status == STATUS_OK) {
     fleet_gate_add_parts(command, now, NULL, "its peers", rows);
   }
-  options.changes = true;
+  options.changes = options.cells = true;
   if (status == STATUS_OK && before.count > 0) {
     status = outliers_find(measured, &options, &changes, err);
   }
   if (status == STATUS_OK && changes != NULL) {
-    fleet_gate_add_parts(command, changes, now,
-                         arena_format(&command->arena, "in fleet %s", measured->runs[0].fleet),
-                         rows);
+    const char *than = arena_format(&command->arena, "in fleet %s", measured->runs[0].fleet);
+    fleet_gate_add_all(command, changes, than, rows);
+    fleet_gate_add_parts(command, changes, now, than, rows);
   }
   outliers_free(changes);
   outliers_free(now);

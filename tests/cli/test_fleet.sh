@@ -141,6 +141,14 @@ run check tag:fleet0 tag:most --db ten.db
 expect_code 1
 expect_out '; 6 parts of 6 nodes slower, unlike the other nodes: '
 
+make_fleet template.db each 12 occasion=1 name=each shift=device_to_host:4 || bad 'make_fleet'
+fleet twelve 12
+run_ok merge twelve.db each
+run check --fleet --db twelve.db
+expect_code 1
+equal 1 "$(grep -cE '^all +slow +device_to_host [34]\.[0-9] % slower than in fleet fleet0$' out)" 'lines of the block'
+equal 0 "$(grep -c '^n00' out)" 'nodes that are named'
+
 begin 'the page: parts to swap, who is missing, nodes by blocks, what changed since the fleet before'
 make_fleet template.db later 12 missing=5 occasion=1 name=later slow_gpu=3:1:5 shift=device_to_host:4 half_pair=8:0:3
 run_ok merge holes.db later
