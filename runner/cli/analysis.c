@@ -1,6 +1,9 @@
 #include "runner/cli/analysis.h"
 
 #include "runner/cli/compare_advice.h"
+#include "runner/render/diff_format.h"
+
+#include <string.h>
 
 enum status analysis_load(struct command *command, const char *const *selectors,
                           size_t selector_count, struct error *err) {
@@ -16,10 +19,40 @@ enum status analysis_load(struct command *command, const char *const *selectors,
              : STATUS_OK;
 }
 
+/* The one scenario of all runs of a side; NULL = there are several, or no run. *run: its last one.
+ */
+static const char *analysis_scenario(const struct compare_result *result, enum side side,
+                                     int64_t *run) {
+  const char *scenario = NULL;
+  for (size_t i = 0; i < result->measured->run_count; i++) {
+    const struct measured_run *of = &result->measured->runs[i];
+    if (result->sides[i] == side && scenario != NULL && strcmp(of->scenario, scenario) != 0) {
+      return NULL;
+    }
+    scenario = result->sides[i] == side ? of->scenario : scenario;
+    *run = result->sides[i] == side ? of->ref.id : *run;
+  }
+  return scenario;
+}
+
+/* Sides of two scenarios that share no case. */
+static enum status analysis_check_scenarios(const struct compare_result *result,
+                                            struct error *err) {
+  int64_t runs[SIDES] = {0};
+  const char *a = analysis_scenario(result, SIDE_A, &runs[SIDE_A]);
+  const char *b = analysis_scenario(result, SIDE_B, &runs[SIDE_B]);
+  return a == NULL || b == NULL || strcmp(a, b) == 0 || diff_any_on_both(result->comparison)
+             ? STATUS_OK
+             : error_set(err, STATUS_UNSUPPORTED,
+                         "nothing to compare: run %lld is of %s, run %lld of %s",
+                         (long long)runs[SIDE_A], a, (long long)runs[SIDE_B], b);
+}
+
 enum status analysis_compare(struct command *command, struct compare_result *result,
                              struct error *err) {
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  return compare_runs(command->database, &command->request, result, err);
+  RETURN_ON_ERROR(compare_runs(command->database, &command->request, result, err));
+  return analysis_check_scenarios(result, err);
 }
 
 enum status analysis_show(struct command *command, const struct compare_result *result,

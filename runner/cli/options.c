@@ -3,6 +3,7 @@
 #include "engine/base/globs.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/units.h"
+#include "schema/scenario/field.h"
 #include "schema/scenario/nearest.h"
 
 #include <assert.h>
@@ -415,6 +416,19 @@ static const char *options_find_meant(const struct verb *verb, const char *arg, 
   return nearest.word;
 }
 
+/* The key of [measure] that an unknown option of a verb with --set means; NULL = none. */
+static const char *options_find_key(const struct verb *verb, const char *arg, const char *name) {
+  const struct verb_option *set = NULL;
+  struct nearest nearest = nearest_start(name);
+  const bool has_set = options_find(verb, "set", &set) == 1;
+  for (size_t i = 0; arg[1] == '-' && has_set && i < field_count(); i++) {
+    if ((field_at(i)->sections & (1U << SECTION_MEASURE)) != 0) {
+      nearest_offer(&nearest, field_at(i)->name);
+    }
+  }
+  return nearest.word;
+}
+
 /* "--onyl", and "-only" with one dash, are answered with the option that is meant: argp says only
  * that there is none. */
 static void options_reject_unknown(struct command *command, int argc, char **argv) {
@@ -431,6 +445,13 @@ static void options_reject_unknown(struct command *command, int argc, char **arg
     if (meant != NULL) {
       say_error(&command->common, "%s: unknown option '%s': did you mean '--%s'? See %s --help",
                 argv[0], argv[i], meant, argv[0]);
+      exit(EXIT_USAGE);
+    }
+    const char *key = count == 0 ? options_find_key(verb, argv[i], name) : NULL;
+    if (key != NULL) {
+      say_error(&command->common,
+                "%s: unknown option '%s': did you mean '--set measure.%s=VALUE'? See %s --help",
+                argv[0], argv[i], key, argv[0]);
       exit(EXIT_USAGE);
     }
     /* Its argument may look like an option. */

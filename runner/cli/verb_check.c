@@ -103,6 +103,24 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
   }
 }
 
+/* What fails no check that was not told to fail on it. */
+static void verb_check_say_suspects(const struct command *command,
+                                    const struct comparison *comparison, size_t suspects) {
+  const char *passed =
+      command->strict || comparison->tested_count == 0 ? "" : "check passed, although ";
+  const char *words = diff_provisional_words(comparison);
+  const size_t slower =
+      command->fails[VERDICT_REGRESSED] ? comparison->summary.provisional[VERDICT_REGRESSED] : 0;
+  if (slower > 0) {
+    say_note(&command->common,
+             "%s%zu %s slower (provisional: %s). To fail on it: --fail-on regressed,suspect",
+             passed, slower, strings_plural(slower, "case looks", "cases look"), words);
+  } else {
+    say_note(&command->common, "%s%zu %s provisional: %s. To fail on it: --fail-on suspect", passed,
+             suspects, strings_plural(suspects, "finding is", "findings are"), words);
+  }
+}
+
 /* The exit code. A finding outranks an undecided case; a check that judged nothing never passes. */
 static enum status verb_check_judge(struct command *command, const struct comparison *comparison,
                                     struct error *err) {
@@ -146,8 +164,7 @@ static enum status verb_check_judge(struct command *command, const struct compar
              "suspect fails on that");
   }
   if (suspects > 0) {
-    say_note(&command->common, "%zu provisional: %s; --fail-on suspect fails on that", suspects,
-             diff_provisional_words(comparison));
+    verb_check_say_suspects(command, comparison, suspects);
   }
   if (command->strict &&
       suspects + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {

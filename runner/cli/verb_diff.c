@@ -1,5 +1,6 @@
 /* haul diff A B: what changed between two runs, or between all runs under two drivers. */
 #include "runner/cli/analysis.h"
+#include "runner/render/diff_format.h"
 
 #include <stdlib.h>
 
@@ -28,14 +29,8 @@ static const struct verb_option VERB_DIFF_OPTIONS[] = {
 
 static void verb_diff_check(struct command *command, struct argp_state *state) {
   const struct compare_request *request = &command->request;
-  if (request->by == NULL && command->word_count == 0 && !request->a_a) {
-    command->words = arena_array(&command->arena, SIDES, sizeof *command->words);
-    command->words[SIDE_A] = "previous";
-    command->words[SIDE_B] = "latest";
-    command->word_count = SIDES;
-    say_note(&command->common, "comparing previous (A) with latest (B)");
-  }
-  if (request->by == NULL && command->word_count < SIDES &&
+  const bool sides_chosen = command->word_count == 0 && !request->a_a; /* by verb_diff_choose() */
+  if (request->by == NULL && command->word_count < SIDES && !sides_chosen &&
       !(request->a_a && command->word_count == 1)) {
     argp_error(state,
                "missing argument: two runs, such as previous latest, or --by driver_version");
@@ -43,8 +38,27 @@ static void verb_diff_check(struct command *command, struct argp_state *state) {
   options_check_sides(command, state);
 }
 
+/* The latest run, and the one of its scenario before it; of no such run, whichever is before it. */
+static enum status verb_diff_choose(struct command *command, struct error *err) {
+  struct compare_request *request = &command->request;
+  struct run_ref latest;
+  struct run_ref before;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(selector_find(command->database, "latest", &latest, err));
+  RETURN_ON_ERROR(selector_find_before(command->database, latest.id, &before, err));
+  request->names[SIDE_A] =
+      before.id == 0 ? "previous" : arena_format(&command->arena, "run:%lld", (long long)before.id);
+  request->names[SIDE_B] = "latest";
+  request->name_count = SIDES;
+  say_note(&command->common, "comparing %s (A) with latest (B)", request->names[SIDE_A]);
+  return STATUS_OK;
+}
+
 static enum status verb_diff_run(struct command *command, struct error *err) {
   struct compare_result result = {0};
+  if (command->request.by == NULL && command->request.name_count == 0) {
+    RETURN_ON_ERROR(verb_diff_choose(command, err));
+  }
   enum status status = analysis_compare(command, &result, err);
   if (status == STATUS_OK) {
     struct diff_show show = {.a_a = command->request.a_a ? &result.a_a : NULL};
@@ -52,6 +66,9 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
       show.verdicts[v] = true;
     }
     status = analysis_show(command, &result, &show, err);
+    command->code = command->request.compare.one_side || diff_any_on_both(result.comparison)
+                        ? EXIT_DONE
+                        : EXIT_NOT_MEASURED;
   }
   compare_result_fini(&result);
   return status;
@@ -65,7 +82,8 @@ const struct verb VERB_DIFF = {
     .doc =
         "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous. "
         "A tag or driver selects all of its runs, and a comma joins several. The default is "
-        "previous against latest. The test compares runs where a side has several, else processes. "
+        "latest against the run of its scenario before it. The test compares runs where a side has "
+        "several, else processes. "
         "Four runs per side or more, A and B in turn, decide best.\n\n"
         "The smallest change that matters is --delta, else delta of the scenario (of several runs, "
         "the latest), else 1 % for bandwidth from 1 MiB on and 3 % for everything else.\n\n"
@@ -91,7 +109,9 @@ const struct verb VERB_DIFF = {
         "With three nodes or more on both sides, the list begins with the hardware of single nodes "
         "that became slower. It is provisional where the other nodes differ too, or are few.\n\n"
         "Exit codes: 0 compared, whatever was found (haul check fails on it); 2 the command line "
-        "is wrong, or selects no runs; 3 the database cannot be read.",
+        "is wrong, or selects no runs; 3 no case has a result on both sides, or the database "
+        "cannot "
+        "be read.",
     .options = VERB_DIFF_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,

@@ -66,6 +66,18 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   return STATUS_OK;
 }
 
+/* Why a run ended before its time, which its result does not say. */
+static enum status verb_show_failed(struct command *command, int64_t run, struct error *err) {
+  const char *reason = NULL;
+  RETURN_ON_ERROR(
+      run_failure_read(query_database(command->query), run, &command->arena, &reason, err));
+  if (reason != NULL) {
+    say_error(&command->common, "run %lld failed: %s", (long long)run, reason);
+    command->code = EXIT_NOT_MEASURED;
+  }
+  return STATUS_OK;
+}
+
 static enum status verb_show_result(struct command *command, struct error *err) {
   struct expectations expectations;
   if (!expectations_open(&expectations, &command->common, command->expect)) {
@@ -83,6 +95,7 @@ static enum status verb_show_result(struct command *command, struct error *err) 
   (void)fflush(stdout);
   status =
       THEN(status, selector_find(query_database(command->query), command->words[0], &run, err));
+  status = THEN(status, verb_show_failed(command, run.id, err));
   status = THEN(status, command_note_killed(command, query_database(command->query), run.id, err));
   expectations_fini(&expectations);
   return status;

@@ -61,7 +61,8 @@ const struct exit_code_text EXIT_CODE_TEXTS[] = {
     {EXIT_DONE, "done"},
     {EXIT_REGRESSED, "check found a verdict that it was told to fail on"},
     {EXIT_USAGE, "the command line or a scenario is wrong"},
-    {EXIT_NOT_MEASURED, "nothing measured or compared, a case was not ok, or a GPU cannot be used"},
+    {EXIT_NOT_MEASURED, "no case was measured or compared, a case was not ok, or a GPU that is\n"
+                        "here cannot be used; skipped cases do not count"},
     {EXIT_UNDECIDED, "check --strict: a case is undecided"},
     {EXIT_INTERRUPTED, "interrupted"},
     {0, NULL},
@@ -93,7 +94,12 @@ static void cli_print_help(FILE *stream) {
                   "\n"
                   "Exit codes:\n");
   for (const struct exit_code_text *code = EXIT_CODE_TEXTS; code->text != NULL; code++) {
-    fprintf(stream, "  %-3d  %s\n", code->code, code->text);
+    const char *more = strchr(code->text, '\n');
+    const size_t first = more != NULL ? (size_t)(more - code->text) : strlen(code->text);
+    fprintf(stream, "  %-3d  %.*s\n", code->code, (int)first, code->text);
+    if (more != NULL) {
+      fprintf(stream, "       %s\n", more + 1);
+    }
   }
 }
 

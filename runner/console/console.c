@@ -128,10 +128,18 @@ static void console_append_lines(struct strbuf *shown, const char *text, size_t 
 }
 
 static ssize_t console_write_escaped(void *cookie, const char *text, size_t size) {
+  static const char FIRST[] = " or `", LAST[] = " --usage'";
   FILE *stream = cookie;
   struct strbuf shown;
   strbuf_init(&shown, SAID_MAX);
-  console_append_lines(&shown, text, size);
+  /* argp's "Try `haul run --help' or `haul run --usage' for more information.": one is enough. */
+  const char *second = memmem(text, size, FIRST, strlen(FIRST));
+  const char *end =
+      second != NULL ? memmem(second, size - (size_t)(second - text), LAST, strlen(LAST)) : NULL;
+  const size_t shorter = end != NULL ? (size_t)(second - text) : 0;
+  const size_t rest = end != NULL ? (size_t)(end - text) + strlen(LAST) : 0;
+  console_append_lines(&shown, text, shorter);
+  console_append_lines(&shown, text + rest, size - rest);
   (void)fwrite(shown.text, 1, shown.length, stream);
   strbuf_fini(&shown);
   return (ssize_t)size;

@@ -35,6 +35,19 @@ enum status run_scenario_read(struct database *database, int64_t run, struct are
              : status;
 }
 
+enum status run_failure_read(struct database *database, int64_t run, struct arena *arena,
+                             const char **reason, struct error *err) {
+  struct statement statement;
+  enum status status = statement_prepare(database, "manage/failure_of_run", &statement, err);
+  *reason = NULL;
+  statement_bind_int(&statement, ":run", run);
+  if (statement_next(&statement, &status, err)) {
+    *reason = statement_column_text(&statement, 0, arena);
+  }
+  statement_finalize(&statement);
+  return status;
+}
+
 enum status run_words_read(struct database *database, struct arena *arena,
                            const char *const **words, struct error *err) {
   struct statement statement;

@@ -17,6 +17,10 @@ struct run_scenario {
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,
                               struct run_scenario *scenario, struct error *err) CHECK_RESULT;
 
+/* Why the run failed; NULL = it did not. In the arena. */
+enum status run_failure_read(struct database *database, int64_t run, struct arena *arena,
+                             const char **reason, struct error *err) CHECK_RESULT;
+
 /* The machine that it ran on, as far as it is recorded: what changes by itself (free memory, use of
  * the GPUs, the speed of idle links) is "not known". */
 enum status run_machine_read(struct database *database, int64_t run, struct machine *machine,

@@ -12,7 +12,7 @@
 ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 
 #define QUERY_FOLDER "queries/"
-enum { NAMES_MAX = 800, SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS_MAX = 4 };
+enum { SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS_MAX = 4 };
 
 static const char PLOT_HEAD[] = "plot: ";
 static const char OF_HEAD[] = "of: ";
@@ -158,23 +158,18 @@ const struct saved_parameter *saved_query_parameter(const struct saved_query *qu
 enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,
                              struct error *err) {
   struct nearest nearest = nearest_start(name);
-  struct strbuf names;
-  strbuf_init(&names, NAMES_MAX);
   for (size_t i = 0; i < saved_query_count(); i++) {
     const struct embedded_file *file = saved_query_file(i);
     const char *candidate = saved_query_name(file, arena);
     if (strcmp(candidate, name) == 0) {
       saved_query_describe(file, arena, query);
-      strbuf_fini(&names);
       return STATUS_OK;
     }
     nearest_offer(&nearest, candidate);
-    strbuf_append_word(&names, candidate);
   }
   const bool close = nearest.word != NULL;
-  enum status status = error_set(
-      err, STATUS_NOT_FOUND, "there is no saved query \"%s\"%s%s%s; there are: %s", name,
-      close ? " (did you mean \"" : "", close ? nearest.word : "", close ? "\"?)" : "", names.text);
-  strbuf_fini(&names);
-  return status;
+  return error_set(err, STATUS_NOT_FOUND,
+                   "there is no saved query \"%s\"%s%s%s; haul list queries lists all %zu", name,
+                   close ? ": did you mean \"" : "", close ? nearest.word : "", close ? "\"?" : "",
+                   saved_query_count());
 }

@@ -262,17 +262,28 @@ enum status selector_find(struct database *database, const char *selector, struc
   return status;
 }
 
-enum status selector_find_repeat(struct database *database, int64_t run, struct run_ref *repeat,
-                                 struct error *err) {
+/* The first run of a statement about a run; id 0 = it has none. */
+static enum status selector_find_related(struct database *database, const char *statement,
+                                         int64_t run, struct run_ref *found, struct error *err) {
   struct arena arena = {0};
   struct run_list list = {0};
   size_t count = 0;
   const char *name = arena_format(&arena, "%" PRId64, run);
   const enum status status =
-      selector_add_runs(database, "select/repeat_of_run", name, &arena, &list, &count, err);
-  *repeat = status == STATUS_OK && count > 0 ? list.runs[0] : (struct run_ref){0};
+      selector_add_runs(database, statement, name, &arena, &list, &count, err);
+  *found = status == STATUS_OK && count > 0 ? list.runs[0] : (struct run_ref){0};
   arena_fini(&arena);
   return status;
+}
+
+enum status selector_find_repeat(struct database *database, int64_t run, struct run_ref *repeat,
+                                 struct error *err) {
+  return selector_find_related(database, "select/repeat_of_run", run, repeat, err);
+}
+
+enum status selector_find_before(struct database *database, int64_t run, struct run_ref *before,
+                                 struct error *err) {
+  return selector_find_related(database, "select/run_before", run, before, err);
 }
 
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,

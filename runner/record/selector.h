@@ -41,6 +41,10 @@ enum status selector_find(struct database *database, const char *selector, struc
 enum status selector_find_repeat(struct database *database, int64_t run, struct run_ref *repeat,
                                  struct error *err) CHECK_RESULT;
 
+/* The run that started last before that one, of its scenario; id 0 = there is none. */
+enum status selector_find_before(struct database *database, int64_t run, struct run_ref *before,
+                                 struct error *err) CHECK_RESULT;
+
 struct run_list {
   struct run_ref *runs; /* each once; in the arena */
   size_t count;

@@ -18,7 +18,7 @@ static void preflight_describe(const struct check_result *result, char text[CASE
   if (result->gpu >= 0) {
     snprintf(where, sizeof where, " of GPU %d", result->gpu);
   }
-  snprintf(text, CASE_REASON_MAX, "check %s%s: %s %.255s%s the scenario wants %.63s",
+  snprintf(text, CASE_REASON_MAX, "check %s%s: %s %.255s%s wanted %.63s",
            check_kind_text(result->kind), where, known ? "found" : "no answer:", result->found,
            known ? "," : ";", result->want);
 }

@@ -318,6 +318,7 @@ static int run_show_ended(const struct run_state *state, const char *uuid) {
                             .number = state->number,
                             .done = state->done,
                             .total = state->total,
+                            .resumed = state->resumed,
                             .started_ns = state->started_ns};
   memcpy(shown.counts, state->counts, sizeof shown.counts);
   return run_show(&shown);

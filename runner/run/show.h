@@ -14,6 +14,7 @@ struct run_shown {
   int64_t number;       /* in it */
   size_t counts[case_status_name_count];
   size_t done, total; /* cases */
+  bool resumed;       /* done and total leave out what was measured before; counts do not */
   uint64_t started_ns;
 };
 

@@ -33,6 +33,8 @@ run_error 2 "unknown option '--db'" --db x run
 run_fails 2 'missing argument: SCENARIO' run
 run_fails 2 'no-such-option' run --no-such-option
 run_error 2 "haul run: unknown option '--onyl': did you mean '--only'" run quick --onyl x
+run_error 2 "unknown option '--precison': did you mean '--set measure.precision=VALUE'" run quick --precison 1
+run_fails 2 "^Try .haul list --help' for more information\.$" list runs --precison
 run_error 2 "haul list: unknown option '-json': did you mean '--json'" list runs -json
 run_error 2 "unknown option '--formt=csv': did you mean '--format'" list runs --formt=csv
 run_ok list queries -qv --forma csv

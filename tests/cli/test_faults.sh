@@ -95,6 +95,7 @@ expect_value interrupted interrupt.db 'select status from v_run'
 before=$(value interrupt.db 'select count(*) from trial')
 run_ok run --resume latest --db interrupt.db -v
 expect_err 'last/.*: ok'
+expect_err '^haul: 1 measured now in [0-9.]+ m?s; in all 3 ok; run 1 \('
 reject_err 'first/|long/'
 expect_value 3 interrupt.db "select count(*) from v_case where status = 'ok'"
 expect_value 1 interrupt.db 'select count(*) from v_run'

@@ -100,7 +100,17 @@ done
 run_ok show --scenario previous --db again.db
 expect_err 'its result: haul show run:[0-9a-f]{13} --db again.db$'
 run_ok diff --db again.db
-expect_err 'comparing previous \(A\) with latest \(B\)'
+expect_err 'comparing run:5 \(A\) with latest \(B\)'
+
+begin 'runs of two scenarios are not compared, and the default finds the run before of the same one'
+sed 's/name = "small"/name = "other"/' "$small" >other.toml
+run_ok run other.toml --set transfer.size=8KiB -q --db again.db
+run_error 3 'nothing to compare: run 6 is of small, run 7 of other$' diff --db again.db
+run_ok run "$small" -q --db again.db
+run_ok diff --db again.db
+expect_err 'comparing run:6 \(A\) with latest \(B\)'
+
+begin 'what is not of a result'
 run_fails 2 'are of the result' show --scenario latest --sum --db again.db
 run_fails 2 'not for --format csv' show --result latest --sum --csv --db again.db
 run_error 2 'names no run' show --result quick --db again.db
@@ -176,7 +186,7 @@ if [ -n "$found" ]; then
   reject_err huge_pages
   check warn
   expect_code 0
-  expect_err "warning: check huge_pages: found $found, the scenario wants $want"
+  expect_err "warning: check huge_pages: found $found, wanted $want"
   check skip
   expect_code 3
   expect_err "skipped 3 cases of host: check huge_pages: found $found"
@@ -184,6 +194,7 @@ if [ -n "$found" ]; then
   check abort
   expect_one_error 3 "check huge_pages: found $found.*nothing was measured"
   expect_value failed c.db "select status from v_run where tag = 'abort'"
+  run_error 3 "run 4 failed: check huge_pages: found $found, wanted $want\$" show latest --db c.db
   expect_value 4 c.db "select count(*) from check_result where name = 'huge_pages' and status = 'failed'"
   for then in skip abort; do
     for as in plan 'run --dry-run'; do
@@ -191,7 +202,7 @@ if [ -n "$found" ]; then
       run $as $then.toml -v
       expect_code 3
       expect_out '^nothing to measure: every case is skipped$'
-      expect_out "^ +3  check huge_pages: found $found, the scenario wants $want$"
+      expect_out "^ +3  check huge_pages: found $found, wanted $want$"
       expect_out "^  huge_pages: wanted $want, found $found; on failure $then, without"
       expect_out '^0 cases, 3 skipped$'
     done
@@ -213,7 +224,7 @@ if fake_driver no-gpu; then
   expect_err '^haul: checks skipped: governor: '
   unknown default 'governor = { want = "performance", on_fail = "abort" }'
   expect_code 0
-  expect_err 'warning: check governor: no answer: .*; the scenario wants performance'
+  expect_err 'warning: check governor: no answer: .*; wanted performance'
   unknown abort 'governor = { want = "performance", on_unknown = "abort" }'
   expect_one_error 3 'check governor: no answer: .*nothing was measured'
   unknown skip 'governor = { want = "performance", on_unknown = "skip" }'

@@ -29,10 +29,14 @@ static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
   (void)fprintf(page, "<p>%zu %s: ", comparison->row_count,
                 strings_plural(comparison->row_count, "case", "cases"));
   for (unsigned v = 0; v < verdict_name_count; v++) {
-    const size_t count = comparison->summary.verdicts[v];
-    if (count > 0) {
-      html_print(page, "<span class=\"badge %s\">%zu %s</span> ",
-                 page_verdict_class((enum verdict)v), count, verdict_text((enum verdict)v));
+    const size_t doubtful = v == VERDICT_SAME ? 0 : comparison->summary.provisional[v];
+    const size_t counts[] = {comparison->summary.verdicts[v] - doubtful, doubtful};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+      if (counts[i] > 0) {
+        html_print(page, "<span class=\"badge %s\">%zu %s%s</span> ",
+                   page_verdict_class((enum verdict)v), counts[i], verdict_text((enum verdict)v),
+                   i == 0 ? "" : "?");
+      }
     }
   }
   (void)fputs("</p>\n", page);

@@ -7,6 +7,9 @@ SELECT s.name, s.text, s.resolved, r.scenario_path, r.command_line,
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 
+-- name: failure_of_run
+SELECT ifnull(reason, 'no reason is recorded') FROM run WHERE id = :run AND status = 'failed';
+
 -- name: set_tag
 UPDATE run SET tag = :tag WHERE id = :run;
 

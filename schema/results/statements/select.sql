@@ -9,6 +9,15 @@ SELECT id, uuid FROM run WHERE repeats IS NULL ORDER BY started_at_ns DESC, id D
 -- name: repeat_of_run
 SELECT id, uuid FROM run WHERE repeats = (SELECT uuid FROM run WHERE id = :name) ORDER BY started_at_ns DESC, id DESC;
 
+-- name: run_before
+SELECT b.id, b.uuid
+FROM run a
+JOIN run b ON b.repeats IS NULL AND (b.started_at_ns, b.id) < (a.started_at_ns, a.id)
+JOIN scenario of_a ON of_a.id = a.scenario
+JOIN scenario of_b ON of_b.id = b.scenario AND of_b.name = of_a.name
+WHERE a.id = :name
+ORDER BY b.started_at_ns DESC, b.id DESC LIMIT 1;
+
 -- name: runs_of_fleet
 -- :name 0: the fleet that was measured last, 1: the one of its scenario before it.
 SELECT r.id, r.uuid
