@@ -391,6 +391,8 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,
                            &request->compare.diff, request->splits, A_A_SEED);
   }
+  request->compare.earlier = NULL;
+  measured_free(earlier);
   return status;
 }
 
