@@ -114,6 +114,19 @@ static const char *verb_query_needed(struct arena *arena, const struct saved_que
                             count == 1 ? "" : "s", names, count == 1 ? names : "NAME");
 }
 
+/* A text in the SQL that names runs elsewhere, as 'tag:before'; NULL = none. */
+static const char *verb_query_run_name(struct command *command) {
+  const char *open = command->word_count > 0 ? strchr(command->words[0], '\'') : NULL;
+  for (const char *close; open != NULL && (close = strchr(open + 1, '\'')) != NULL;
+       open = strchr(close + 1, '\'')) {
+    const char *name = arena_strndup(&command->arena, open + 1, (size_t)(close - open - 1));
+    if (selector_is_one(name) && strspn(name, "0123456789") == 0) {
+      return name;
+    }
+  }
+  return NULL;
+}
+
 static enum status verb_query_run(struct command *command, struct error *err) {
   struct saved_query saved = {.name = NULL};
   if (command->saved != NULL) {
@@ -130,6 +143,11 @@ static enum status verb_query_run(struct command *command, struct error *err) {
       say_note(&command->common, "%s has no rows%s", saved.name, needed);
     } else if (saved.empty != NULL && table_row_count(command->table) == 0) {
       say_note(&command->common, "%s has no rows: %s", saved.name, saved.empty);
+    }
+    const char *name = table_row_count(command->table) == 0 ? verb_query_run_name(command) : NULL;
+    if (name != NULL) {
+      say_note(&command->common,
+               "no rows: in SQL a run is a number; write run = :run and add --param run=%s", name);
     }
     return STATUS_OK;
   }

@@ -16,8 +16,9 @@ static enum status verb_validate_run(struct command *command, struct error *err)
     for (size_t b = 0; b < blocks; b++) {
       settings += block_setting_count(batch->scenarios[i]->blocks[b]);
     }
-    say_note(&command->common, "%s is valid: %zu block%s, %zu setting%s", batch->inputs[i].name,
-             blocks, strings_plural(blocks, "", "s"), settings, strings_plural(settings, "", "s"));
+    say_note(&command->common, "%s is valid: %zu block%s, %zu setting%s (combinations of axes)",
+             batch->inputs[i].name, blocks, strings_plural(blocks, "", "s"), settings,
+             strings_plural(settings, "", "s"));
   }
   return STATUS_OK;
 }

@@ -240,6 +240,11 @@ static void place_resolve_gpus(const struct endpoint_setting *end, const struct 
       (void)snprintf(reason + length, CASE_REASON_MAX - length, " visible to CUDA (%u GPUs in all)",
                      machine->gpu_count);
     }
+    if (reason[0] != '\0') {
+      const size_t length = strlen(reason);
+      (void)snprintf(reason + length, CASE_REASON_MAX - length,
+                     "; name these, or gpu = \"*\" for all");
+    }
     place_pick_uuids(&end->selector, machine, list, reason);
     break;
   case SELECTOR_NONE:

@@ -18,22 +18,35 @@ static const char *plan_duration(struct arena *arena, uint64_t ns) {
   return arena_strdup(arena, time);
 }
 
-static const char *plan_measure(struct arena *arena, const struct measure *measure) {
+/* How long a trial is. */
+static const char *plan_trial(struct arena *arena, const struct bench_case *bench) {
+  const struct measure *measure = &bench->measure;
+  const bool of_host = measure->host_cache != HOST_CACHE_AS_IS;
+  if (measure->iterations > 0) {
+    return arena_format(arena, "%" PRIu32 " iterations each", measure->iterations);
+  }
+  if (of_host || measure->device_cache == CACHE_FLUSHED) {
+    return arena_format(arena, "one %s per trial, because of %s",
+                        bench->kind == CASE_TRANSFER ? "copy" : "iteration",
+                        of_host ? "host_cache" : "device_cache");
+  }
+  return arena_format(arena, "each lasts %s", plan_duration(arena, measure->min_trial_ns));
+}
+
+static const char *plan_measure(struct arena *arena, const struct bench_case *bench) {
+  const struct measure *measure = &bench->measure;
   const char *until = measure->min_time_ns > 0
                           ? arena_format(arena, "their times add up to %s",
                                          plan_duration(arena, measure->min_time_ns))
                           : arena_format(arena, "+/- %.4g %%", 100 * measure->precision);
-  const char *each =
-      measure->iterations > 0
-          ? arena_format(arena, "%" PRIu32 " iterations each", measure->iterations)
-          : arena_format(arena, "each lasts %s", plan_duration(arena, measure->min_trial_ns));
   return arena_format(
       arena,
       "%" PRIu32 " to %" PRIu32 " trials, until %s or %s; %" PRIu32
       " for warm-up; %s; verify %s; caches of host %s, of GPU %s; gate %s%s",
       measure->trials_min, measure->trials_max, until, plan_duration(arena, measure->max_time_ns),
-      measure->warmup, each, verify_text(measure->verify), host_cache_text(measure->host_cache),
-      cache_state_text(measure->device_cache), gating_text(measure->gating),
+      measure->warmup, plan_trial(arena, bench), verify_text(measure->verify),
+      host_cache_text(measure->host_cache), cache_state_text(measure->device_cache),
+      gating_text(measure->gating),
       measure->delta > 0 ? arena_format(arena, "; delta %.4g %%", 100 * measure->delta) : "");
 }
 
@@ -68,7 +81,7 @@ static const char *plan_loads(struct arena *arena, const struct bench_case *benc
 static void plan_say_block(struct document *document, const struct plan *plan, size_t first,
                            const char **settings) {
   const struct bench_case *bench = &plan->cases[first].bench;
-  const char *measure = plan_measure(&document->arena, &bench->measure);
+  const char *measure = plan_measure(&document->arena, bench);
   const char *loads = plan_loads(&document->arena, bench);
   bool same_measure = true;
   bool same_loads = true;
@@ -76,7 +89,7 @@ static void plan_say_block(struct document *document, const struct plan *plan, s
   for (size_t i = first + 1; i < plan->case_count; i++) {
     const struct bench_case *later = &plan->cases[i].bench;
     if (strcmp(later->block, bench->block) == 0 && plan->cases[i].skip_reason == NULL) {
-      same_measure = same_measure && strcmp(plan_measure(&arena, &later->measure), measure) == 0;
+      same_measure = same_measure && strcmp(plan_measure(&arena, later), measure) == 0;
       same_loads = same_loads && strcmp(plan_loads(&arena, later), loads) == 0;
     }
   }

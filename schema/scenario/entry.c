@@ -56,6 +56,12 @@ static const char *entry_suggest_key(struct reader *reader, enum section section
       nearest_offer(&nearest, row->key);
     }
   }
+  for (unsigned i = SECTION_ROOT + 1; nearest.word != NULL && i < language->section_count; i++) {
+    const struct section_row *row = language->section_row((enum section)i);
+    if (row->key == nearest.word) {
+      return row->title;
+    }
+  }
   return nearest.word;
 }
 
@@ -96,13 +102,15 @@ static void entry_complain_unknown(struct reader *reader, enum section section, 
   const char *suggestion = entry_suggest_key(reader, section, path, key);
   const struct language *language = reader->language;
   const unsigned home = entry_other_section(language, section, path, key);
+  const char *hint = nearest_hint(key);
   if (home != language->section_count && suggestion == NULL) {
     diagnostics_add(
         reader->diagnostics, reader->source, span,
         home == SECTION_ROOT ? "the key above the first [table] of the file"
                              : arena_format(reader->arena, "the key in %s",
                                             language->section_row((enum section)home)->title),
-        NULL, "\"%s\" is not allowed in %s", path, language->section_row(section)->title);
+        NULL, "\"%s\" is not allowed in %s%s%s", path, language->section_row(section)->title,
+        hint != NULL ? ": " : "", hint != NULL ? hint : "");
     return;
   }
   diagnostics_add(reader->diagnostics, reader->source, span,

@@ -2,6 +2,7 @@
 
 #include "engine/base/input_file.h"
 #include "scenarios/scenarios.h"
+#include "schema/scenario/nearest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -314,7 +315,11 @@ static void loader_read_blocks(struct loader *loader, const struct toml_node *ro
   for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
     nodes[kind] = entries_section(&loader->reader, root, (enum section)(SECTION_KIND + kind));
     count += nodes[kind] == NULL ? 0 : nodes[kind]->child_count;
-    written = written || toml_get(root, kinds[kind]->section.key) != NULL;
+    for (size_t i = 0; i < root->child_count; i++) { /* also one that is misspelt */
+      struct nearest nearest = nearest_start(root->children[i].key);
+      nearest_offer(&nearest, kinds[kind]->section.key);
+      written = written || nearest.word != NULL;
+    }
   }
   if (!written && is_main) {
     loader_complain(loader, (struct toml_span){1, 1, 1}, loader_list_kinds(loader),

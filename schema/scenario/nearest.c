@@ -138,7 +138,7 @@ const char *nearest_word(const char *wanted, const char *const *words) {
   return nearest.word;
 }
 
-/* Directions, which are two keys here. */
+/* Directions, which are two keys here, and a check that is taken for what it checks. */
 static const char *const HINTS[][2] = {
     {"h2d", "from a host to a GPU is from = { numa = \"local\" }, to = { gpu = \"*\" }"},
     {"htod", "from a host to a GPU is from = { numa = \"local\" }, to = { gpu = \"*\" }"},
@@ -146,6 +146,7 @@ static const char *const HINTS[][2] = {
     {"dtoh", "from a GPU to a host is from = { gpu = \"*\" }, to = { numa = \"local\" }"},
     {"d2d", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
     {"dtod", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
+    {"cache_flush", "to flush the host's caches before each trial is host_cache = \"flushed\""},
     {"p2p", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
 };
 

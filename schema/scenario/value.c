@@ -285,6 +285,11 @@ bool value_read(struct reader *reader, const struct field *field, const struct t
                                     field->type == FIELD_SIZE || field->type == FIELD_DURATION);
   switch (node->kind) {
   case TOML_TEXT:
+    if (!wants_text && value_from_text(field, node->text, value)) {
+      value_complain(reader, field, node, NULL,
+                     arena_format(reader->arena, "write %s without quotes", node->text));
+      return false;
+    }
     if (wants_text || value_describe_percent(reader, field, node->text) != NULL ||
         value_describe_list(reader, field, node->text) != NULL) {
       return value_read_text(reader, field, node, value);

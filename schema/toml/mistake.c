@@ -232,6 +232,48 @@ static const char *toml_split_description(const char *description, char *constru
   return colon + 1 + strspn(colon + 1, " ");
 }
 
+/* "gpu = 0, 1" and "{ gpu = 0, 1 }": the last key before the mistake has a list of numbers. */
+static bool toml_explain_list(const char *text, size_t length, const struct toml_span *span,
+                              struct strbuf *message) {
+  const char *line = text;
+  const char *const end = text + length;
+  for (unsigned i = 1; i < span->line && line != NULL; i++) {
+    line = memchr(line, '\n', (size_t)(end - line));
+    line = line != NULL ? line + 1 : NULL;
+  }
+  const char *equals = NULL;
+  for (const char *at = line; at != NULL && at < end && *at != '\n' && at < line + span->column;
+       at++) {
+    equals = *at == '=' ? at : equals;
+  }
+  if (equals == NULL) {
+    return false;
+  }
+  const char *first = equals + 1;
+  while (first < end && *first == ' ') {
+    first++;
+  }
+  const char *last = first; /* past the last digit of the list */
+  for (const char *at = first; at < end && *at != '\0' && strchr("0123456789, ", *at) != NULL;
+       at++) {
+    last = *at >= '0' && *at <= '9' ? at + 1 : last;
+  }
+  const bool several = memchr(first, ',', (size_t)(last - first)) != NULL;
+  const char *key_end = equals;
+  while (key_end > line && key_end[-1] == ' ') {
+    key_end--;
+  }
+  const char *key = key_end;
+  while (key > line && strchr(" \t{,", key[-1]) == NULL) {
+    key--;
+  }
+  if (several && key < key_end) {
+    strbuf_printf(message, "several values need brackets: %.*s = [%.*s]", (int)(key_end - key), key,
+                  (int)(last - first), first);
+  }
+  return several && key < key_end;
+}
+
 void toml_explain(const char *description, const char *text, size_t length, struct toml_span *span,
                   struct strbuf *message) {
   char construct[64];
@@ -243,6 +285,9 @@ void toml_explain(const char *description, const char *text, size_t length, stru
     *span = opening;
     strbuf_printf(message, "unclosed text: missing %s%s", quotes,
                   strlen(quotes) == 1 ? " at the end of the line" : "");
+    return;
+  }
+  if (strcmp(construct, "key-value pair") == 0 && toml_explain_list(text, length, span, message)) {
     return;
   }
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

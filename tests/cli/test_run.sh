@@ -110,6 +110,12 @@ run_ok run "$small" -q --db again.db
 run_ok diff --db again.db
 expect_err 'comparing run:6 \(A\) with latest \(B\)'
 
+begin 'SQL that compares a run with a name of runs'
+run_ok query "select 1 from v_run where run = 'tag:before'" --db again.db
+expect_err '^haul: no rows: in SQL a run is a number; write run = :run and add --param run=tag:before$'
+run_ok query "select 'latest' from v_run limit 1" --db again.db
+reject_err 'no rows'
+
 begin 'what is not of a result'
 run_fails 2 'are of the result' show --scenario latest --sum --db again.db
 run_fails 2 'not for --format csv' show --result latest --sum --csv --db again.db

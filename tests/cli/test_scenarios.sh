@@ -159,6 +159,10 @@ machine=$source_folder/tests/machines/h200x4.toml
 run_ok plan nvbandwidth --machine "$machine" -t host_to_device_bidirectional_memcpy_ce device_local_copy -v
 expect_out '^  host_to_device_bidirectional_memcpy_ce$'
 expect_out '^Settings: 6 to 60 trials, until \+/- 0.2 % or 100ms; 1 for warm-up; each lasts 8ms; verify once; '
+run_ok plan quick --machine "$machine" --only host_to_device --set measure.host_cache=flushed -v
+expect_out '^Settings: .*; one copy per trial, because of host_cache; '
+reject_out 'each lasts'
+run_ok plan nvbandwidth --machine "$machine" -t host_to_device_bidirectional_memcpy_ce device_local_copy -v
 expect_out '^    beside gpu0 -> numa0:pinned by ce, 384MiB, started by the source \(the first'
 expect_out '^  gpu_idle: wanted true, found [^;]*; on failure warn, without an answer '
 equal 1 "$(grep -c '^    beside ' out)" 'blocks with a load'

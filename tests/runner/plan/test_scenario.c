@@ -221,7 +221,8 @@ static void reasons_are_grouped_over_pairs(void **state) {
   assert_int_equal(groups[0].count, 6);
   assert_string_equal(groups[0].block, made.plan->cases[0].bench.block);
   assert_ptr_equal(groups[0].cases[1], &made.plan->cases[1]);
-  assert_string_equal(groups[1].reason, "GPU 9: this machine has 4, 0-3");
+  assert_string_equal(groups[1].reason,
+                      "GPU 9: this machine has 4, 0-3; name these, or gpu = \"*\" for all");
   assert_int_equal(groups[1].count, 1);
   arena_fini(&arena);
   planned_fini(&made);

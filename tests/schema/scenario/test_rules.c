@@ -29,8 +29,11 @@ static const struct mistake mistakes[] = {
     {"[[@measure]]\n" SIZED, "\"measure\" must be written as [measure]", NULL},
     {"[@transfer]\nname = \"x\"\n", "\"transfer\" must be written as [[transfer]]", NULL},
     {"[@stream]\n" SIZED, "\"stream\" must be written as [[stream]]", NULL},
-    {"[@steam]\n" SIZED, "unknown key \"steam\"", "stream"},
+    {"[@steam]\n" SIZED, "unknown key \"steam\"", "[[stream]]"},
     /* [measure] and [checks] */
+    {"[measure]\nprecision = @\"0.01\"\n" SIZED, "precision: write 0.01 without quotes", NULL},
+    {SIZED "@cache_flush = true\n", "before each trial is host_cache = \"flushed\"", NULL},
+    {"[[@transfers]]\nname = \"x\"\n", "unknown key \"transfers\"", "[[transfer]]"},
     {"[measure]\n@warmpu = 1\n" SIZED, "unknown key \"warmpu\"", "warmup"},
     {"[measure]\nmax_time = @20\n" SIZED, "20 lacks a unit", NULL},
     {"[measure]\nmax_time = @\"20 ms\"\n" SIZED, "\"20 ms\"", "20ms"},
