@@ -1,6 +1,7 @@
 #include "runner/cli/analysis.h"
 
 #include "runner/cli/compare_advice.h"
+#include "runner/record/manage.h"
 #include "runner/render/diff_format.h"
 
 #include <string.h>
@@ -35,24 +36,37 @@ static const char *analysis_scenario(const struct compare_result *result, enum s
   return scenario;
 }
 
-/* Sides of two scenarios that share no case. */
-static enum status analysis_check_scenarios(const struct compare_result *result,
-                                            struct error *err) {
+/* Why no case has a result on both sides, where runs failed or are of two scenarios. */
+static enum status analysis_check_sides(struct command *command,
+                                        const struct compare_result *result, struct error *err) {
   int64_t runs[SIDES] = {0};
-  const char *a = analysis_scenario(result, SIDE_A, &runs[SIDE_A]);
-  const char *b = analysis_scenario(result, SIDE_B, &runs[SIDE_B]);
-  return a == NULL || b == NULL || strcmp(a, b) == 0 || diff_any_on_both(result->comparison)
-             ? STATUS_OK
-             : error_set(err, STATUS_UNSUPPORTED,
-                         "nothing to compare: run %lld is of %s, run %lld of %s",
-                         (long long)runs[SIDE_A], a, (long long)runs[SIDE_B], b);
+  const char *scenarios[SIDES];
+  if (diff_any_on_both(result->comparison) || command->request.compare.one_side) {
+    return STATUS_OK;
+  }
+  for (unsigned s = 0; s < SIDES; s++) {
+    const char *reason = NULL;
+    scenarios[s] = analysis_scenario(result, (enum side)s, &runs[s]);
+    RETURN_ON_ERROR(run_failure_read(command->database, runs[s], &command->arena, &reason, err));
+    if (reason != NULL) {
+      return error_set(err, STATUS_UNSUPPORTED, "nothing to compare: run %lld failed: %s",
+                       (long long)runs[s], reason);
+    }
+  }
+  const bool differ = scenarios[SIDE_A] != NULL && scenarios[SIDE_B] != NULL &&
+                      strcmp(scenarios[SIDE_A], scenarios[SIDE_B]) != 0;
+  return differ ? error_set(err, STATUS_UNSUPPORTED,
+                            "nothing to compare: run %lld is of %s, run %lld of %s",
+                            (long long)runs[SIDE_A], scenarios[SIDE_A], (long long)runs[SIDE_B],
+                            scenarios[SIDE_B])
+                : STATUS_OK;
 }
 
 enum status analysis_compare(struct command *command, struct compare_result *result,
                              struct error *err) {
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(compare_runs(command->database, &command->request, result, err));
-  return analysis_check_scenarios(result, err);
+  return analysis_check_sides(command, result, err);
 }
 
 enum status analysis_show(struct command *command, const struct compare_result *result,

@@ -201,6 +201,7 @@ if [ -n "$found" ]; then
   expect_one_error 3 "check huge_pages: found $found.*nothing was measured"
   expect_value failed c.db "select status from v_run where tag = 'abort'"
   run_error 3 "run 4 failed: check huge_pages: found $found, wanted $want\$" show latest --db c.db
+  run_error 3 "nothing to compare: run 4 failed: check huge_pages: found $found" diff run:2 latest --db c.db
   expect_value 4 c.db "select count(*) from check_result where name = 'huge_pages' and status = 'failed'"
   for then in skip abort; do
     for as in plan 'run --dry-run'; do

@@ -158,9 +158,10 @@ static void page_put_group(FILE *page, const struct measured *measured,
                            size_t room) {
   const size_t shown = group->count < room ? group->count : room;
   html_print(page,
-             "<details class=\"group\"><summary><span class=\"badge %s\">%s</span> %s "
+             "<details class=\"group\"><summary><span class=\"badge %s\">%s%s</span> %s "
              "<b>%s%s</b></summary>\n",
              page_verdict_class(group->verdict), verdict_text(group->verdict),
+             group->verdict != VERDICT_SAME && group->provisional == group->count ? "?" : "",
              diff_group_title(layout, group), diff_group_range(layout, group),
              isfinite(group->low) ? " %" : "");
   page_put_cases(page, measured, comparison, maps, group->rows, shown,
