@@ -263,14 +263,13 @@ enum status selector_find(struct database *database, const char *selector, struc
 }
 
 /* The first run of a statement about a run; id 0 = it has none. */
-static enum status selector_find_related(struct database *database, const char *statement,
-                                         int64_t run, struct run_ref *found, struct error *err) {
+static enum status selector_find_related(struct database *database, const char *query, int64_t run,
+                                         struct run_ref *found, struct error *err) {
   struct arena arena = {0};
   struct run_list list = {0};
   size_t count = 0;
-  const char *name = arena_format(&arena, "%" PRId64, run);
-  const enum status status =
-      selector_add_runs(database, statement, name, &arena, &list, &count, err);
+  const char *number = arena_format(&arena, "%" PRId64, run);
+  const enum status status = selector_add_runs(database, query, number, &arena, &list, &count, err);
   *found = status == STATUS_OK && count > 0 ? list.runs[0] : (struct run_ref){0};
   arena_fini(&arena);
   return status;
