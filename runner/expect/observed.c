@@ -1,7 +1,9 @@
 #include "runner/expect/observed.h"
 
+#include "engine/base/strings.h"
 #include "engine/case/stream.h"
 #include "engine/case/transfer.h"
+#include "engine/case/visits.h"
 #include "engine/machine/check.h"
 
 #include <fnmatch.h>
@@ -121,7 +123,8 @@ static void observed_read_interval(const struct observed_reader *reader, const s
   }
 }
 
-/* Noise of others is no fault of what is judged: of several visits the level that came back. */
+/* Noise of others is no fault of what is judged: of several visits the level that came back, or
+ * nothing that is worse than the fastest trial. */
 static void observed_read_undisturbed(const struct observed_reader *reader,
                                       const struct cell *cells, struct observed *observed) {
   const double undisturbed = observed_number(reader, cells, CELL_UNDISTURBED);
@@ -134,6 +137,15 @@ static void observed_read_undisturbed(const struct observed_reader *reader,
                        observed_number(reader, cells, CELL_PROCESSES)) {
     observed->value *= observed->time ? ratio : 1 / ratio;
     observed->low = observed->high = observed->value;
+  }
+  const double fastest = observed_number(reader, cells, CELL_FASTEST);
+  const char *settled = observed_text(reader, cells, CELL_SETTLED);
+  if (!(ratio > 0) && fastest > 0 &&
+      (strings_equal(settled, settled_text(SETTLED_BUDGET)) ||
+       strings_equal(settled, settled_text(SETTLED_NOISE)))) {
+    const double share = fastest / observed_number(reader, cells, CELL_MEDIAN);
+    observed->low = fmin(observed->low, observed->time ? observed->value * share : INFINITY);
+    observed->high = fmax(observed->high, observed->time ? -INFINITY : observed->value / share);
   }
 }
 

@@ -59,7 +59,9 @@ struct hardware {
   X(CELL_KEY, "case_key")                                                                          \
   X(CELL_PARTIAL, "partial")                                                                       \
   X(CELL_ABOVE_PEAK, "above_peak")                                                                 \
+  X(CELL_FASTEST, "fastest_ns")                                                                    \
   X(CELL_VISITS, "visits")                                                                         \
+  X(CELL_SETTLED, "settled")                                                                       \
   X(CELL_UNDISTURBED, "undisturbed_ns")                                                            \
   X(CELL_DISTURBED, "disturbed_percent")                                                           \
   X(CELL_DISTURBED_SLOWER, "disturbed_slower_percent")
@@ -75,7 +77,8 @@ struct observed {
   bool time;
   double value; /* the undisturbed one where a process had several visits and it is known */
   /* The 95 % interval of one process; of several, of visits that agree, and where it is not known,
-   * both are value. */
+   * both are value. Where visits did not find the undisturbed rate it may be as good as the fastest
+   * trial. */
   double low, high;
   double disturbed_percent, slower_percent; /* of the trials, and by how much at most; 0 = none */
   int gpus[2];

@@ -210,6 +210,19 @@ static void noise_of_others_is_no_fault_of_a_link(void **state) {
       {HOPS_USUAL,
        {HOP, .ns_per_hop = 3000, .visits = 2, .undisturbed = 2.5, .disturbed = 50},
        "usual: 1200 ns, usual 1000-1200"},
+      /* Where none came back the link may be as good as the fastest trial, and no better. */
+      {UP_USUAL,
+       {UP, .gbps = 24, .visits = 3, .settled = "budget", .fastest = 2.25, EXACT},
+       "unclear: 24 GB/s, usual 50-60"},
+      {UP_USUAL,
+       {UP, .gbps = 24, .visits = 8, .settled = "noise", .fastest = 1.02, EXACT},
+       "short: 24 GB/s, usual 50-60"},
+      {UP_USUAL,
+       {UP, .gbps = 24, .settled = "none", .fastest = 2.25, EXACT},
+       "short: 24 GB/s, usual 50-60"},
+      {HOPS_USUAL,
+       {HOP, .ns_per_hop = 3000, .visits = 2, .settled = "budget", .fastest = 2.5, EXACT},
+       "unclear: 3000 ns, usual 1000-1200"},
   };
   assert_each(COUNTED(CASES));
 }
