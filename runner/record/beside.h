@@ -1,17 +1,17 @@
 /* beside.h - a run whose database another program holds: it is recorded beside it.
  *
  * In a rollback journal, which alone is safe on network file systems, a reader keeps a
- * transaction from being committed. A run waits a second for that, then goes on in a database of
- * its own, FILE-run-UUID.db, which begins as a copy of what FILE has of the run. It is merged into
- * FILE after each process and at the end, and removed once the run ended and all of it is there.
- * What stays, because FILE was held until the end or the run was killed, is added by the next run
- * that records in FILE, or by "haul merge FILE FILE-run-UUID.db". */
+ * transaction from being committed. A run waits BESIDE_AFTER_MS for that, then goes on in a
+ * database of its own, FILE-run-UUID.db, which begins as a copy of what FILE has of the run. It is
+ * merged into FILE after each process and at the end, and removed once the run ended and all of it
+ * is there. What stays, because FILE was held until the end or the run was killed, is added by the
+ * next run that records in FILE, or by "haul merge FILE FILE-run-UUID.db". */
 #ifndef HAUL_RUNNER_RECORD_BESIDE_H
 #define HAUL_RUNNER_RECORD_BESIDE_H
 
 #include "runner/record/database.h"
 
-enum { BESIDE_AFTER_MS = 1000 };
+enum { BESIDE_AFTER_MS = 250 };
 
 /* Of the run in that database, for the caller to free. */
 char *beside_path(const char *path, const char *uuid);

@@ -154,7 +154,7 @@ run_ok merge slow.db slow
 expect_states none slow.db
 run_ok outliers --all --db slow.db --format jsonl
 equal 1 "$(grep -c '"finding": *"slow"' out)" 'slow things'
-expect_out '"finding": *"slow".*"name": *"numa0-gpu1".*"host": *"n3"'
+expect_out '"finding": *"slow".*"name": *"numa0-gpu1".*"host_name": *"n3"'
 
 begin 'two fleets at once into one folder'
 fleet both &

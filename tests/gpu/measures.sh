@@ -1,7 +1,7 @@
 #!/bin/sh
 # measures.sh EXECUTABLE [asan] - every shipped scenario, made small, on the GPUs of this machine: nothing fails,
 # every byte arrives. What is larger than 16 MiB gets that size (1 MiB on simulated GPUs), so managed memory too, and
-# of many pieces each a 64th of it.
+# each of many pieces and a stride a 64th of it.
 # Then the kernels of some under compute-sanitizer, where that is installed, the GPUs are real and the executable
 # is not an asan one. Ends with 77 where there is no GPU.
 set -eu
@@ -40,7 +40,7 @@ shrink() { # NAME LIMIT
     !/^ *#|^(budget|max_time|min_trial|processes|telemetry|trials|verdict) *=/ {
       rest = $0
       line = ""
-      most = /^piece_size *=/ ? limit / 64 : limit
+      most = /^(piece_size|stride) *=/ ? limit / 64 : limit
       while (match(rest, /"[0-9.]+[KMG]iB"| [0-9][0-9][0-9][0-9][0-9][0-9][0-9]+/)) {
         line = line substr(rest, 1, RSTART - 1) clamp(substr(rest, RSTART, RLENGTH))
         rest = substr(rest, RSTART + RLENGTH)

@@ -72,7 +72,8 @@ static void a_slow_gpu_is_not_its_node(void **state) {
   }
   for (size_t i = 0; i < CASES; i++) {
     const int gpu = (int)i % 2;
-    const size_t bench = made_case(m, KEYS[i], i < CASES / 2 ? "down" : "up", gpu, MIB << i / 2);
+    const size_t bench =
+        made_case(m, KEYS[i], i < CASES / 2 ? "down" : "up", gpu, (uint64_t)MIB << i / 2);
     if (i >= CASES / 2) {
       made_flow(m, bench,
                 (struct measured_flow){.target_is_gpu = true,
