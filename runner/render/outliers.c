@@ -297,10 +297,10 @@ static void outliers_say_summary(struct document *document, const struct measure
                    ? arena_format(arena, ", %zu without enough peers", outliers->without_peers)
                    : "");
   if (outliers->slow_count > 0) {
-    document_say(document, TONE_NONE, "%s%s",
-                 listed ? "change: of speed, against its peers"
-                        : "-v lists what is slow block by block",
-                 explain_z ? "; robust z: in robust standard deviations" : "");
+    document_say(
+        document, TONE_NONE, "%s%s",
+        listed ? "change: of speed, against its peers" : "-v lists what is slow block by block",
+        explain_z ? "; robust z: distance from its peers, in standard deviations by medians" : "");
   }
   if (outliers->small_tables > 0) {
     document_say(document, TONE_NONE,

@@ -90,7 +90,7 @@ void status_line_show(struct status_line *line, const struct progress *progress)
     (void)status_line_describe_rate(progress->bench, progress->trials, progress->trial_count, rate,
                                     sizeof rate);
     if (rate[0] == '\0') { /* cases are short: the one before says how it goes */
-      (void)snprintf(rate, sizeof rate, line->last[0] != '\0' ? "before: %s" : "%s", line->last);
+      (void)snprintf(rate, sizeof rate, line->last[0] != '\0' ? "last: %s" : "%s", line->last);
     }
     if (progress->visit > 0) {
       (void)snprintf(what, sizeof what, ", visit %u", progress->visit + 1);

@@ -240,13 +240,14 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
       budget = budget || strings_equal(row->settled, "budget");
     }
   }
-  const char *which = noisy->count == 1       ? known == 1 ? "known" : "not known"
-                      : known == noisy->count ? "known of all"
-                                              : arena_format(remarks->arena, "known of %zu of %zu",
+  const char *which = known == 0              ? "no rate came back"
+                      : known == noisy->count ? "the undisturbed rate came back"
+                                              : arena_format(remarks->arena,
+                                                             "the undisturbed rate came back for "
+                                                             "%zu of %zu",
                                                              known, noisy->count);
-  return arena_format(
-      remarks->arena, "Noisy: measured up to %.0f times, undisturbed rate %s.%s", most, which,
-      budget ? " More time may settle the rest: --set measure.settle_time=TIME" : "");
+  return arena_format(remarks->arena, "Noisy: measured up to %.0f times; %s.%s", most, which,
+                      budget ? " More time may help: --set measure.settle_time=TIME" : "");
 }
 
 /* How far the trials of all cases that ended so came, and what would have helped. */
