@@ -114,8 +114,9 @@ const char *result_figures(struct arena *arena, const struct run_row *least,
                            const struct run_row *greatest) {
   char from[MATRIX_NUMBER_MAX];
   char to[MATRIX_NUMBER_MAX];
-  matrix_number_within(result_figure(least), result_spread(least), from);
-  matrix_number_within(result_figure(greatest), result_spread(greatest), to);
+  const double spread = fmax(result_spread(least), result_spread(greatest));
+  matrix_number_within(result_figure(least), spread, from);
+  matrix_number_within(result_figure(greatest), spread, to);
   return strcmp(from, to) == 0 ? arena_strdup(arena, from) : arena_format(arena, "%s-%s", from, to);
 }
 

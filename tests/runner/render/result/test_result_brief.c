@@ -19,9 +19,9 @@ static void places_that_agree_are_one_line(void **state) {
   expect_result_as(&(struct run_result_options){.brief = true, .answer = true}, said,
                    sizeof said / sizeof *said, 0,
                    "4KiB each\n"
-                   "block  path                                 GB/s  +/- %  % of peak  note\n"
-                   "up     numa0:pinned-gpu0..1, 2 cases  55.00-55.5   0.30       13.8\n"
-                   "down   gpu0,2-numa0:pinned, 2 cases        54.00   0.05       13.5  a\n"
+                   "block  path                                GB/s  +/- %  % of peak  note\n"
+                   "up     numa0:pinned-gpu0..1, 2 cases  55.0-55.5   0.30       13.8\n"
+                   "down   gpu0,2-numa0:pinned, 2 cases       54.00   0.05       13.5  a\n"
                    "% of peak: nvlink raw, 400.0 GB/s\n"
                    "\n"
                    "peers\n"
@@ -41,7 +41,7 @@ static void places_that_agree_are_one_line(void **state) {
                    "a  odd\n"
                    "b  2 cases: Duplicate of another case, measured once.\n"
                    "\n"
-                   "Host to GPU   55.00-55.5 GB/s; back 54.00 GB/s\n"
+                   "Host to GPU   55.0-55.5 GB/s; back 54.00 GB/s\n"
                    "GPU to GPU    300.0 GB/s\n"
                    "With a note   3 of 8 cases\n");
 }
