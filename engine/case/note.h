@@ -13,20 +13,20 @@
 /* X(enum note_kind, name, slows, unit, sentence). slows: 1 = it may have slowed the case. unit: of
  * the amounts that differ between cases with the same note, "" = there are none. In a sentence
  * {place} stands for the GPU, or the host without one, {what} for the name, and {1} to {4} for
- * amounts; a list of conditions of runs leaves out what follows the bar. */
+ * amounts; what follows the bar is left out where notes are grouped. */
 #define NOTE_KIND_LIST(X)                                                                          \
   X(NOTE_REMARK, "remark", 0, "", "{what}") /* of a haul before schema 1.6 */                      \
   X(NOTE_SLOWED, "slowed", 1, "", "{what}") /* the same */                                         \
   X(NOTE_THROTTLED, "throttled", 1, "%", "{place} throttled by {what}| for {1} % of the time")     \
-  X(NOTE_IN_USE, "in_use", 1, "%", "{place} in use by {what}, {1} % busy")                         \
+  X(NOTE_IN_USE, "in_use", 1, "%", "{place} in use by {what}|, {1} % busy")                        \
   X(NOTE_IN_USE_UNMEASURED, "in_use_unmeasured", 1, "", "{place} in use by {what}")                \
   X(NOTE_IN_USE_HIDDEN, "in_use_hidden", 1, "%",                                                   \
-    "{place} in use by another program, {1} % busy while this run left it idle")                   \
+    "{place} in use by another program|, {1} % busy while this run left it idle")                  \
   X(NOTE_SHARED, "shared", 1, "", "{place} shared with another haul run, {what}")                  \
   X(NOTE_SHARED_UNNAMED, "shared_unnamed", 1, "", "{place} shared with another haul run")          \
   X(NOTE_PCIE_LINK, "pcie_link", 1, "",                                                            \
     "PCIe link of {place} at gen{1} x{2}, its best is gen{3} x{4}")                                \
-  X(NOTE_LINK_ERRORS, "link_errors", 1, "errors", "{place} counted {what} during the case: {1}")   \
+  X(NOTE_LINK_ERRORS, "link_errors", 1, "errors", "{place} counted {what} during the case|: {1}")  \
   X(NOTE_IMPORTED, "imported", 0, "",                                                              \
     "imported: one value of nvbandwidth {what}, which copies {1} MiB at a time unless told "       \
     "otherwise")                                                                                   \
@@ -40,13 +40,13 @@
     "not gated: a stream has more copies than a gate can hold, so the time of the calls is in "    \
     "the number where they are slower")                                                            \
   X(NOTE_END_POLLED, "end_polled", 0, "ns",                                                        \
-    "host threads and GPUs in one window on the host's clock: the end of a GPU's flow is seen "    \
+    "host threads and GPUs in one window on the host's clock|: the end of a GPU's flow is seen "   \
     "by polling, up to {1} ns late, and its start is about 1 us after the window's")               \
   X(NOTE_LOAD_ENDED, "load_ended", 0, "", "the load flows ended before the measured ones")         \
   X(NOTE_SERIALISED, "serialised", 0, "",                                                          \
     "the flows did not run side by side all the time: the sum of their own rates is more than "    \
     "bytes by window (v_flow has both)")                                                           \
-  X(NOTE_CPU_CLOCK, "cpu_clock", 0, "GHz", "the processor's clock moved from {1} to {2} GHz")      \
+  X(NOTE_CPU_CLOCK, "cpu_clock", 0, "GHz", "the processor's clock moved| from {1} to {2} GHz")     \
   X(NOTE_PLACING_TIMED, "placing_timed", 0, "",                                                    \
     "placing the memory on its node and faulting it in are in the time")                           \
   X(NOTE_WARM_UNPROVEN, "warm_unproven", 0, "",                                                    \
@@ -78,9 +78,9 @@
   X(NOTE_NONE_ON_HOST, "none_on_host", 0, "", "after a trial none was on the host any more")       \
   X(NOTE_SOME_ON_HOST, "some_on_host", 0, "", "after a trial some were still on the host")         \
   X(NOTE_ABOVE_PEAK, "above_peak", 0, "%",                                                         \
-    "above_peak: {1} % of the peak. A cache served the bytes, they did not move, or the peak is "  \
+    "above_peak|: {1} % of the peak. A cache served the bytes, they did not move, or the peak is " \
     "wrong. Nothing compares this number.")                                                        \
-  X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved {1} GB/s each")
+  X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved| {1} GB/s each")
 /* The last two are made of a result when it is shown. */
 ENUM_NAMES_DECLARE(note_kind, NOTE_KIND_LIST)
 /* A set of kinds without amounts. */

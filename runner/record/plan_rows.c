@@ -91,6 +91,7 @@ static enum status record_insert_plan_case(struct record *record, const struct p
   statement_bind_int(statement, ":operations_per_sm", (int64_t)planned->bench.operations_per_sm);
   statement_bind_int(statement, ":estimate_ns", (int64_t)planned->estimate_ns);
   statement_bind_real(statement, ":delta", planned->bench.measure.delta);
+  statement_bind_real(statement, ":precision", planned->bench.measure.precision);
   statement_bind_int(statement, ":listed", (int64_t)planned->listed);
   enum status status = statement_run(statement, err);
   if (status != STATUS_OK || planned->skip_reason == NULL) {

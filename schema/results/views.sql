@@ -79,7 +79,10 @@ SELECT
   r.repeats AS repeats,
   r.started_at_ns AS started_at_ns,
   e.driver_number AS driver_number,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.pruned_at_ns / 1000000000, 'unixepoch') AS pruned_at
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.pruned_at_ns / 1000000000, 'unixepoch') AS pruned_at,
+  (SELECT group_concat(value, ', ') FROM (
+     SELECT DISTINCT v.value AS value FROM environment_fact v
+     WHERE v.environment = r.environment AND v.name = 'vbios' AND v.state = 'ok' ORDER BY v.gpu)) AS vbios
 FROM run r
 JOIN v_machine e ON e.environment = r.environment
 JOIN scenario s ON s.id = r.scenario;
@@ -214,9 +217,22 @@ SELECT
   e.gpu_name AS gpu_name,
   e.simulated AS simulated,
   pc.delta AS delta,
-  coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
-    || coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source,
-  coalesce(f.target_place, 'gpu') || coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu) AS target,
+  -- Of several flows the group that the path names, "gpu0..3"; NULL where it names none.
+  CASE
+    WHEN f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
+      OR f.ordinal IS NULL
+      THEN coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
+        || coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index)
+    WHEN instr(b.path, '-') > 0 THEN substr(b.path, 1, instr(replace(b.path, ':', '-'), '-') - 1)
+  END AS source,
+  CASE
+    WHEN f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
+      OR f.ordinal IS NULL
+      THEN coalesce(f.target_place, 'gpu') || coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)
+    WHEN instr(b.path, '-') > 0
+      THEN substr(ltrim(substr(b.path, instr(b.path, '-')), '-'), 1,
+        instr(ltrim(substr(b.path, instr(b.path, '-')), '-') || ':', ':') - 1)
+  END AS target,
   (SELECT nullif(d.uuid, '') FROM device d
    WHERE d.environment = r.environment AND d.place = 'gpu'
      AND d.number = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)) AS gpu_uuid,
@@ -272,7 +288,10 @@ SELECT
   e.driver_number AS driver_number,
   r.pruned_at_ns IS NOT NULL AS pruned,
   coalesce(f.graph, 0) AS graph,
-  f.piece_run AS piece_run
+  f.piece_run AS piece_run,
+  c.started_at_ns AS case_started_at_ns,
+  c.ended_at_ns AS case_ended_at_ns,
+  pc.precision AS precision
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
@@ -374,7 +393,11 @@ SELECT
   m.disturbed_percent AS disturbed_percent,
   100 * m.disturbed_most / (1 + m.disturbed_most) AS disturbed_slower_percent,
   c.started_at_ns AS started_at_ns,
-  c.driver_number AS driver_number
+  c.driver_number AS driver_number,
+  c.loads AS loads,
+  coalesce(k.stop, c.stop) AS stop,
+  coalesce(k.stop, c.stop) = 'precision' AS converged,
+  c.precision AS precision
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -453,9 +476,20 @@ SELECT
   percent_of_peak,
   processes,
   status,
-  coalesce(reason, slowed_by, note) AS remark,
+  coalesce(reason, nullif(substr(
+    ifnull('; ' || slowed_by, '')
+    || CASE
+         WHEN noise IS NULL THEN ''
+         WHEN visits >= 2 * processes THEN printf('; noisy: %d visits, %s', visits,
+           CASE WHEN undisturbed_ns IS NULL THEN 'no rate came back' ELSE 'the undisturbed rate came back' END)
+         ELSE printf('; precision target missed when %s ended', CASE stop WHEN 'time' THEN 'max_time' ELSE 'trials.max' END)
+       END
+    || ifnull('; ' || note, ''), 3), '')) AS remark,
   node,
-  driver_version
+  driver_version,
+  flows,
+  loads,
+  converged
 FROM v_run_case;
 
 -- Every place of a plan at which a result is shown: the cases, and the settings that come to one of them.
@@ -525,7 +559,9 @@ SELECT
   source_uuid,
   target_uuid,
   node,
-  above_peak
+  above_peak,
+  flows,
+  loads
 FROM v_run_case
 WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
 
@@ -588,7 +624,9 @@ SELECT
   100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps AS percent_of_peak,
   v.node AS node,
   100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps > 101 AS above_peak,
-  v.driver_number AS driver_number
+  v.driver_number AS driver_number,
+  c.flows AS flows,
+  c.loads AS loads
 FROM (
   SELECT w.*,
     CAST(substr(w.packed, 1, 28) AS INTEGER) AS runs,

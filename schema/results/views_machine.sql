@@ -41,7 +41,8 @@ SELECT
   t.ecc_uncorrected AS ecc_uncorrected,
   t.rows_remapped AS rows_remapped,
   t.xid_count AS xid_count,
-  t.xid AS xid
+  t.xid AS xid,
+  t.at_ns AS at_ns
 FROM telemetry t
 JOIN run r ON r.id = t.run
 JOIN v_machine e ON e.environment = r.environment
@@ -142,7 +143,9 @@ SELECT
   e.driver_branch AS driver_branch,
   e.kernel AS kernel,
   e.simulated AS simulated,
-  e.node AS node
+  e.node AS node,
+  (SELECT v.value FROM environment_fact v
+   WHERE v.environment = r.environment AND v.name = 'vbios' AND v.gpu = d.number AND v.state = 'ok') AS vbios
 FROM run r
 JOIN v_machine e ON e.environment = r.environment
 JOIN scenario c ON c.id = r.scenario

@@ -5,14 +5,14 @@ CREATE VIEW v_note_kind (kind, slows, unit, sentence) AS
 VALUES ('remark', 0, '', '{what}'),
   ('slowed', 1, '', '{what}'),
   ('throttled', 1, '%', '{place} throttled by {what}| for {1} % of the time'),
-  ('in_use', 1, '%', '{place} in use by {what}, {1} % busy'),
+  ('in_use', 1, '%', '{place} in use by {what}|, {1} % busy'),
   ('in_use_unmeasured', 1, '', '{place} in use by {what}'),
   ('in_use_hidden', 1, '%',
-    '{place} in use by another program, {1} % busy while this run left it idle'),
+    '{place} in use by another program|, {1} % busy while this run left it idle'),
   ('shared', 1, '', '{place} shared with another haul run, {what}'),
   ('shared_unnamed', 1, '', '{place} shared with another haul run'),
   ('pcie_link', 1, '', 'PCIe link of {place} at gen{1} x{2}, its best is gen{3} x{4}'),
-  ('link_errors', 1, 'errors', '{place} counted {what} during the case: {1}'),
+  ('link_errors', 1, 'errors', '{place} counted {what} during the case|: {1}'),
   ('imported', 0, '',
     'imported: one value of nvbandwidth {what}, which copies {1} MiB at a time unless told otherwise'),
   ('scattered_time', 0, '',
@@ -24,11 +24,11 @@ VALUES ('remark', 0, '', '{what}'),
   ('gate_full', 0, '',
     'not gated: a stream has more copies than a gate can hold, so the time of the calls is in the number where they are slower'),
   ('end_polled', 0, 'ns',
-    'host threads and GPUs in one window on the host''s clock: the end of a GPU''s flow is seen by polling, up to {1} ns late, and its start is about 1 us after the window''s'),
+    'host threads and GPUs in one window on the host''s clock|: the end of a GPU''s flow is seen by polling, up to {1} ns late, and its start is about 1 us after the window''s'),
   ('load_ended', 0, '', 'the load flows ended before the measured ones'),
   ('serialised', 0, '',
     'the flows did not run side by side all the time: the sum of their own rates is more than bytes by window (v_flow has both)'),
-  ('cpu_clock', 0, 'GHz', 'the processor''s clock moved from {1} to {2} GHz'),
+  ('cpu_clock', 0, 'GHz', 'the processor''s clock moved| from {1} to {2} GHz'),
   ('placing_timed', 0, '',
     'placing the memory on its node and faulting it in are in the time'),
   ('warm_unproven', 0, '',
@@ -57,8 +57,8 @@ VALUES ('remark', 0, '', '{what}'),
   ('none_on_host', 0, '', 'after a trial none was on the host any more'),
   ('some_on_host', 0, '', 'after a trial some were still on the host'),
   ('above_peak', 0, '%',
-    'above_peak: {1} % of the peak. A cache served the bytes, they did not move, or the peak is wrong. Nothing compares this number.'),
-  ('load_rate', 0, 'GB/s', 'load flows moved {1} GB/s each');
+    'above_peak|: {1} % of the peak. A cache served the bytes, they did not move, or the peak is wrong. Nothing compares this number.'),
+  ('load_rate', 0, 'GB/s', 'load flows moved| {1} GB/s each');
 
 CREATE VIEW v_note AS
 SELECT
@@ -80,7 +80,12 @@ SELECT
     '{3}', printf('%.6g', n.amount3)), '{4}', printf('%.6g', n.amount4)), '{what}', ifnull(n.what, '')) AS text,
   replace(replace(replace(replace(replace(replace(substr(k.sentence, 1, instr(k.sentence || '|', '|') - 1),
     '{place}', ifnull('gpu' || n.gpu, 'the host')), '{1}', printf('%.6g', n.amount)), '{2}', printf('%.6g', n.amount2)),
-    '{3}', printf('%.6g', n.amount3)), '{4}', printf('%.6g', n.amount4)), '{what}', ifnull(n.what, '')) AS brief
+    '{3}', printf('%.6g', n.amount3)), '{4}', printf('%.6g', n.amount4)), '{what}', ifnull(n.what, '')) AS brief,
+  -- One by one: most questions to notes ask for none of them.
+  (SELECT b.block FROM bench_case b WHERE b.id = c.bench_case) AS block,
+  (SELECT b.name FROM bench_case b WHERE b.id = c.bench_case) AS case_name,
+  (SELECT p.ordinal FROM process p WHERE p.id = c.process) AS process,
+  (SELECT e.driver_version FROM run r JOIN environment e ON e.id = r.environment WHERE r.id = c.run) AS driver_version
 FROM case_note n
 JOIN case_run c ON c.id = n.case_run
 JOIN v_note_kind k ON k.kind = n.kind;

@@ -33,7 +33,9 @@ SELECT
   e.node AS node,
   t.submit_ns AS submit_ns,
   t.gpu_ns AS gpu_ns,
-  coalesce(t.visit, 0) AS visit
+  coalesce(t.visit, 0) AS visit,
+  c.started_at_ns + t.start_ns AS trial_started_at_ns,
+  (c.started_at_ns + t.start_ns - r.started_at_ns) / 1e9 AS at_s
 FROM trial t
 JOIN case_run c ON c.id = t.case_run
 JOIN run r ON r.id = c.run

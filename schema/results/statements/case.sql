@@ -161,10 +161,11 @@ WHERE b.key = :key AND p.run = :run;
 -- name: insert_plan_case
 INSERT INTO plan_case (
   run, bench_case, position, limited_by, peak_bytes_per_second, traffic_bytes, operations_per_sm,
-  estimate_ns, delta, listed)
+  estimate_ns, delta, listed, precision)
 VALUES (
   :run, :bench_case, :position, :limited_by, nullif(:peak_bytes_per_second, 0), :traffic_bytes,
-  nullif(:operations_per_sm, 0), :estimate_ns, nullif(:delta, 0.0), :listed);
+  nullif(:operations_per_sm, 0), :estimate_ns, nullif(:delta, 0.0), :listed,
+  nullif(:precision, 0.0));
 
 -- name: insert_plan_alias
 INSERT INTO plan_alias (run, bench_case, measured_by, listed)

@@ -37,7 +37,7 @@ static char *read_file(const char *path) {
   return text;
 }
 
-/* Columns of a view, one per line, by the database; caller frees. */
+/* Columns of a view, one per line, by the database and in its order; caller frees. */
 static char *columns_of(const struct fixture *fixture, const char *view) {
   char sql[160];
   (void)snprintf(sql, sizeof sql,
@@ -45,41 +45,78 @@ static char *columns_of(const struct fixture *fixture, const char *view) {
   return fixture_query(fixture, sql);
 }
 
-/* The same by the README: the rows of the first table below "## VIEW". A row has the names of
- * columns,
- * ", " between, a unit (or a dash) and a meaning. */
-static char *documented(const char *readme, const char *view) {
+enum { DOCUMENTED_MAX = 256, MEANING_MAX = 1000 };
+
+struct documented {
+  size_t count;
+  struct documented_column {
+    char name[64];
+    char meaning[MEANING_MAX];
+  } columns[DOCUMENTED_MAX];
+};
+
+/* The same by the README: the rows of the tables below "## VIEW". A row has the names of columns,
+ * ", " between, a unit (or a dash) and a meaning. Caller frees. */
+static struct documented *documented(const char *readme, const char *view) {
+  struct documented *found = calloc(1, sizeof *found);
   char heading[64];
   (void)snprintf(heading, sizeof heading, "\n## %s\n", view);
   const char *line = strstr(readme, heading);
   if (line == NULL) {
     fail_msg("schema/results/README.md has no section %s", view);
   }
-  line = strstr(line != NULL ? line : "", "\n| --- |");
-  line = line != NULL ? line + 1 : "";
-  char *names = calloc(1, FILE_MAX);
-  for (;;) {
-    line = strchr(line, '\n');
-    assert_non_null(line);
-    if (line == NULL || *++line != '|') {
-      break;
-    }
-    char row[128] = "";
+  line = line != NULL ? line + strlen(heading) : "";
+  for (; *line != '\0' && strncmp(line, "## ", 3) != 0; line += strcspn(line, "\n") + 1) {
+    char row[160] = "";
     char unit[32] = "";
-    char meaning[400] = "";
-    if (sscanf(line, "| %127[^|]| %31[^|]| %399[^|\n]|", row, unit, meaning) != 3 ||
+    char meaning[MEANING_MAX] = "";
+    if (*line != '|' || strncmp(line, "| column |", 10) == 0 || strncmp(line, "| --- |", 7) == 0) {
+      continue;
+    }
+    if (sscanf(line, "| %159[^|]| %31[^|]| %999[^|\n]|", row, unit, meaning) != 3 ||
         strlen(meaning) < 4) {
       fail_msg("%s: not a row of a documented column: %.60s", view, line);
     }
     char *rest = row;
     for (char *name = strsep(&rest, ", "); name != NULL; name = strsep(&rest, ", ")) {
       if (name[0] != '\0') {
-        (void)snprintf(names + strlen(names), FILE_MAX - strlen(names), "%s%s",
-                       names[0] != '\0' ? "\n" : "", name);
+        assert_true(found->count < DOCUMENTED_MAX);
+        struct documented_column *column = &found->columns[found->count++];
+        (void)snprintf(column->name, sizeof column->name, "%s", name);
+        (void)snprintf(column->meaning, sizeof column->meaning, "%s", meaning);
       }
     }
   }
-  return names;
+  return found;
+}
+
+static const char *meaning_of(const struct documented *columns, const char *name) {
+  for (size_t i = 0; i < columns->count; i++) {
+    if (strcmp(columns->columns[i].name, name) == 0) {
+      return columns->columns[i].meaning;
+    }
+  }
+  return NULL;
+}
+
+/* "as in v_case" leads to a meaning: not to another reference, and not to nothing. */
+static void check_references(const char *readme, const char *view,
+                             const struct documented *columns) {
+  for (size_t i = 0; i < columns->count; i++) {
+    const struct documented_column *column = &columns->columns[i];
+    char other[32] = "";
+    if (sscanf(column->meaning, "as in v_%20[a-z_]", other + 2) != 1) {
+      continue;
+    }
+    memcpy(other, "v_", 2);
+    struct documented *there = documented(readme, other);
+    const char *meaning = meaning_of(there, column->name);
+    if (meaning == NULL || strncmp(meaning, "as in", 5) == 0) {
+      fail_msg("%s.%s: %s, which says: %s", view, column->name, column->meaning,
+               meaning != NULL ? meaning : "nothing");
+    }
+    free(there);
+  }
 }
 
 static void every_column_is_documented(void **state) {
@@ -92,8 +129,17 @@ static void every_column_is_documented(void **state) {
   char *rest = views;
   for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
     char *columns = columns_of(fixture, view);
-    char *documentation = documented(readme, view);
-    assert_string_equal(documentation, columns);
+    struct documented *documentation = documented(readme, view);
+    size_t found = 0;
+    char *line = columns;
+    for (char *column = strsep(&line, "\n"); column != NULL; column = strsep(&line, "\n")) {
+      if (meaning_of(documentation, column) == NULL) {
+        fail_msg("schema/results/README.md does not say what %s.%s is", view, column);
+      }
+      found++;
+    }
+    assert_int_equal(documentation->count, found);
+    check_references(readme, view, documentation);
     free(columns);
     free(documentation);
     count++;
@@ -166,6 +212,12 @@ static void kinds_of_notes_are_those_of_the_engine(void **state) {
     char *text = fixture_query(fixture, sql);
     assert_string_equal(text, words);
     free(text);
+    /* Amounts in which results with the same note differ are not in v_note.brief. */
+    if (note_unit((enum note_kind)kind)[0] != '\0') {
+      const char *bar = strchr(words, '|');
+      const char *amount = strstr(words, "{1}");
+      assert_true(bar != NULL && amount != NULL && bar < amount);
+    }
   }
   char *count = fixture_query(fixture, "select count(*) from v_note_kind");
   assert_int_equal(atoi(count), note_kind_name_count);
@@ -179,7 +231,7 @@ static void questions_of_the_cookbook_are_answered(void **state) {
   fixture_execute(fixture->path,
                   "insert into case_note (case_run, ordinal, kind, gpu, what, amount) "
                   "values (2, 9, 'throttled', 1, 'hw_thermal', 50); "
-                  "update case_run set noise = 'dips', "
+                  "update case_run set noise = 'dips', stop = 'time', "
                   "noise_size = 0.1, noise_ns = 5e6 where id = 2");
   struct query *query = NULL;
   struct error err = {0};
@@ -199,12 +251,13 @@ static void questions_of_the_cookbook_are_answered(void **state) {
       fail_msg("%s: %s", sql, err.message);
     }
     /* One machine does not differ from itself. */
-    if (rows.row_count == 0 && strstr(sql, "HAVING ways > 1") == NULL) {
+    if (rows.row_count == 0 && strstr(sql, "HAVING ways > 1") == NULL &&
+        strstr(sql, "drivers > 1") == NULL) {
       fail_msg("no rows: %s", sql);
     }
     result_set_fini(&rows);
   }
-  assert_int_equal(count, 20);
+  assert_true(count >= 20);
   free(readme);
   query_close(query);
 }
@@ -233,6 +286,73 @@ static void gpu_is_followed_by_its_uuid(void **state) {
                                       "from v_gpu where samples > 0");
   assert_string_equal(seen, "1:1=GPU-00000001 5 0.0, 2:1=GPU-00000000 5 0.0");
   free(seen);
+}
+
+/* Else the sum of all flows reads as the rate of the first one's ends. */
+static void several_flows_are_named_by_their_group(void **state) {
+  struct fixture *fixture = *state;
+  static const struct {
+    const char *path, *ends;
+  } PATHS[] = {{"gpu0..3-numa0:pinned", "gpu0..3 to numa0"},
+               {"numa0:pinned-gpu0,2:ipc:process1", "numa0 to gpu0,2"},
+               {"gpu0--gpu1", "gpu0 to gpu1"},
+               {"5flows", "none"}};
+  fixture_record_run(fixture, 1);
+  for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
+    char sql[160];
+    (void)snprintf(sql, sizeof sql, "update bench_case set path = '%s'", PATHS[i].path);
+    fixture_execute(fixture->path, sql);
+    char *ends =
+        fixture_query(fixture, "select ifnull(source || ' to ' || target, 'none') || ' ' || "
+                               "flows from v_result where flows > 1");
+    char expected[64];
+    (void)snprintf(expected, sizeof expected, "%s 2", PATHS[i].ends);
+    assert_string_equal(ends, expected);
+    free(ends);
+    /* Of one flow and of other kinds it is the place, whatever the path says. */
+    ends = fixture_query(fixture, "select group_concat(source || ' to ' || target, ', ') from "
+                                  "v_result where flows < 2 and source is not null");
+    assert_string_equal(ends, "numa0 to gpu1, numa0 to numa1, numa0 to gpu0");
+    free(ends);
+  }
+}
+
+/* What the terminal says below a result is in v_result too. */
+static void missed_precision_is_in_the_remark(void **state) {
+  struct fixture *fixture = *state;
+  fixture->cases[0].bench.measure.precision = 0.01;
+  fixture_record_run(fixture, 2);
+  fixture_execute(fixture->path,
+                  "delete from case_note; update case_run set noise = NULL, visits = NULL;"
+                  "update case_run set stop = 'time', noise = 'dips' where id = "
+                  "(select max(case_run) from v_case where block = 'h2d');"
+                  "update case_run set stop = 'trials', noise = 'white', visits = 3 "
+                  "where id in (select case_run from v_case where block = 'd2d')");
+  char *text = fixture_query(
+      fixture, "select group_concat(r.remark || ' ' || r.converged || ' ' || c.stop || ' ' || "
+               "ifnull(c.precision, 'none'), char(10)) from v_result r join v_run_case c "
+               "using (run, case_name) where c.block in ('h2d', 'd2d') and r.status = 'ok'");
+  assert_string_equal(text, "precision target missed when max_time ended 0 time 0.01\n"
+                            "noisy: 6 visits, no rate came back 0 trials none");
+  free(text);
+}
+
+/* Moments on one clock: of the trial, of its case, and of the samples. */
+static void trials_join_telemetry(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  char *text = fixture_query(
+      fixture, "select min(trial_started_at_ns = case_started_at_ns + start_ns) || ' ' || "
+               "min(trial_started_at_ns between case_started_at_ns and case_ended_at_ns) || ' ' || "
+               "min(abs(at_s - (trial_started_at_ns - v_run.started_at_ns) / 1e9) < 1e-6) "
+               "from v_trial join v_case using (case_run) join v_run on v_run.run = v_trial.run");
+  assert_string_equal(text, "1 1 1");
+  free(text);
+  text =
+      fixture_query(fixture, "select min(abs(t.at_s - (t.at_ns - r.started_at_ns) / 1e9) < 1e-6) "
+                             "from v_telemetry t join v_run r using (run)");
+  assert_string_equal(text, "1");
+  free(text);
 }
 
 static void throttling_is_named(void **state) {
@@ -420,6 +540,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(kinds_of_notes_are_those_of_the_engine, set_up, tear_down),
       cmocka_unit_test_setup_teardown(questions_of_the_cookbook_are_answered, set_up, tear_down),
       cmocka_unit_test_setup_teardown(gpu_is_followed_by_its_uuid, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(several_flows_are_named_by_their_group, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(missed_precision_is_in_the_remark, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(trials_join_telemetry, set_up, tear_down),
       cmocka_unit_test_setup_teardown(throttling_is_named, set_up, tear_down),
       cmocka_unit_test_setup_teardown(energy_has_bounds, set_up, tear_down),
       cmocka_unit_test_setup_teardown(stock_shell_reads_the_views, set_up, tear_down),
