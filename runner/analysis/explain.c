@@ -322,6 +322,12 @@ static enum status explain_choose(struct database *database, int64_t run, struct
     status = statement_run(&statement, err);
   }
   statement_finalize(&statement);
+  status = THEN(status, statement_prepare(database, "explain/choose_steps", &statement, err));
+  if (status == STATUS_OK) {
+    statement_bind_int(&statement, ":run", run);
+    status = statement_run(&statement, err);
+    statement_finalize(&statement);
+  }
   return status;
 }
 

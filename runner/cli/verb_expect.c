@@ -275,19 +275,11 @@ static enum status verb_expect_print_learned(struct command *command, const stru
 static enum status verb_expect_learn(struct command *command, struct error *err) {
   RETURN_ON_ERROR(analysis_load(command, command->words + 1, command->word_count - 1, err));
   RETURN_ON_ERROR(command_open_query(command, err));
+  RETURN_ON_ERROR(measured_load_undisturbed(command->measured, command->database, err));
   struct learn *learn = learn_new();
-  enum status status = STATUS_OK;
   size_t runs = 0;
-  for (size_t r = 0; status == STATUS_OK && r < command->measured->run_count; r++) {
-    if (measured_run_is_own(command->measured, r, NULL)) {
-      runs++;
-      status = learn_add_run(
-          learn, command->query,
-          arena_format(&command->arena, "run:%s", command->measured->runs[r].ref.uuid),
-          command->measured->runs[r].started_at_ns, command->gpu, command->request.filter.only,
-          err);
-    }
-  }
+  enum status status =
+      learn_add(learn, command->query, command->measured, command->gpu, &runs, err);
   if (status == STATUS_OK) {
     const struct learned learned = learn_finish(learn);
     status =

@@ -52,10 +52,28 @@ struct learn_host {
   size_t rows;
 };
 
+/* What run-result says of a case, the same in every run but for its number. */
+struct learn_case {
+  bool known;
+  struct observed observed;
+  const char *name;
+};
+
+/* A run's hardware; no GPU: nothing is learned of it. */
+struct learn_run {
+  struct observed_reader reader;
+  size_t *machines; /* by GPU; SIZE_MAX = not asked for */
+  size_t host;
+};
+
 struct learn {
   struct arena arena;
-  struct observed_reader reader;
-  const char *gpu, *only;
+  const struct measured *measured;
+  struct learn_run *runs;   /* as measured->runs */
+  struct learn_case *cases; /* as measured->cases */
+  size_t *order;            /* of the known ones, in the order of their scenarios */
+  size_t known_count;
+  size_t asked;      /* the run of which run-result is read */
   int64_t newest_ns; /* start of the last run */
   struct learn_machine *machines;
   size_t machine_count, machine_capacity;
@@ -63,7 +81,6 @@ struct learn {
   size_t row_count, row_capacity;
   struct learn_host *hosts;
   size_t host_count, host_capacity;
-  size_t host;       /* of the run at hand */
   size_t above_peak; /* results */
   const char *above_peak_name;
 };
@@ -120,8 +137,8 @@ static size_t learn_find_machine(struct learn *learn, const struct hardware *gpu
 static struct expect_row learn_row_of(const struct observed *observed) {
   /* Of several flows the path does not say which they are, and of unified memory neither path nor
    * method what brings the pages: the block does. */
-  const bool plain =
-      observed->plain && observed->path != EXPECT_SEVERAL && observed->method != METHOD_UM;
+  const bool plain = observed->plain && observed->near && observed->path != EXPECT_SEVERAL &&
+                     observed->method != METHOD_UM;
   struct expect_row row = expect_row_empty();
   row.kind = observed->kind;
   row.path = observed->path;
@@ -164,46 +181,49 @@ static void learn_add_driver(struct learn *learn, struct learn_row *row, const c
   }
 }
 
-static bool learn_is_asked_for(const struct learn *learn, const struct observed *observed,
-                               const struct cell *cells) {
-  const char *name = observed_text(&learn->reader, cells, CELL_CASE);
-  return learn->only == NULL || globs_match(learn->only, observed->block) ||
-         (name != NULL && globs_match(learn->only, name));
-}
-
-/* Rows of the host alone say more of its processors than of GPUs, by which files are keyed. */
-static enum status learn_take(void *context, const struct cell *cells, struct error *err) {
-  (void)err;
-  struct learn *learn = context;
-  struct observed observed;
-  if (!observed_read(&learn->reader, cells, &observed) || observed.block == NULL ||
-      !learn_is_asked_for(learn, &observed, cells)) {
-    return STATUS_OK;
+/* The case of that key and name; SIZE_MAX = it is not among those that are learned of. Equal keys
+ * are adjacent, and keys in order. */
+static size_t learn_find_case(const struct measured *measured, const char *key, const char *name) {
+  size_t low = 0;
+  for (size_t high = measured->case_count; low < high;) {
+    const size_t middle = (low + high) / 2;
+    if (strcmp(measured->cases[middle].key, key) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
-  const int number = observed.gpus[0] >= 0 ? observed.gpus[0] : observed.gpus[1];
-  const struct hardware *gpu = observed_gpu(&learn->reader, number);
-  if (gpu == NULL || (learn->gpu != NULL && fnmatch(learn->gpu, gpu->name, FNM_CASEFOLD) != 0)) {
-    return STATUS_OK;
+  for (; low < measured->case_count && strcmp(measured->cases[low].key, key) == 0; low++) {
+    if (strcmp(measured->cases[low].name, name) == 0) {
+      return low;
+    }
   }
-  if (observed.above_peak) {
-    learn->above_peak++;
-    learn->above_peak_name = observed_text(&learn->reader, cells, CELL_CASE);
-    return STATUS_OK;
-  }
-  struct learn_row *row = learn_find_row(learn, learn_find_machine(learn, gpu), &observed);
-  learn_add_driver(learn, row, gpu->driver_version);
-  row->values =
-      arena_grow(&learn->arena, row->values, row->count, &row->capacity, sizeof *row->values);
-  row->values[row->count++] = (struct learn_value){
-      .host = learn->host, .score = observed.time ? -log(observed.value) : log(observed.value)};
-  return STATUS_OK;
+  return SIZE_MAX;
 }
 
 static enum status learn_begin(void *context, const struct column *columns, size_t count,
                                struct error *err) {
   (void)err;
   struct learn *learn = context;
-  observed_columns(&learn->reader, columns, count);
+  observed_columns(&learn->runs[learn->asked].reader, columns, count);
+  return STATUS_OK;
+}
+
+static enum status learn_take(void *context, const struct cell *cells, struct error *err) {
+  (void)err;
+  struct learn *learn = context;
+  const struct observed_reader *reader = &learn->runs[learn->asked].reader;
+  struct observed observed;
+  if (!observed_read(reader, cells, &observed) || observed.block == NULL) {
+    return STATUS_OK;
+  }
+  const char *name = observed_text(reader, cells, CELL_CASE);
+  const size_t bench =
+      learn_find_case(learn->measured, observed_text(reader, cells, CELL_KEY), name);
+  if (bench != SIZE_MAX && !learn->cases[bench].known) {
+    learn->cases[bench] = (struct learn_case){.known = true, .observed = observed, .name = name};
+    learn->order[learn->known_count++] = bench;
+  }
   return STATUS_OK;
 }
 
@@ -214,8 +234,7 @@ static enum status learn_end(void *context, struct error *err) {
 }
 
 /* A host by its name and first GPU: names are often the same. */
-static size_t learn_find_host(struct learn *learn) {
-  const struct hardware *first = learn->reader.gpu_count > 0 ? &learn->reader.gpus[0] : NULL;
+static size_t learn_find_host(struct learn *learn, const struct hardware *first) {
   const char *name = first != NULL ? first->host_name : "";
   const char *key = arena_format(&learn->arena, "%s|%s", name, first != NULL ? first->uuid : "");
   for (size_t i = 0; i < learn->host_count; i++) {
@@ -229,25 +248,155 @@ static size_t learn_find_host(struct learn *learn) {
   return learn->host_count++;
 }
 
-enum status learn_add_run(struct learn *learn, struct query *query, const char *run,
-                          int64_t started_at_ns, const char *gpu, const char *only,
-                          struct error *err) {
-  const struct query_parameter parameter = {"run", run};
-  const struct row_sink sink = {
-      .context = learn, .begin = learn_begin, .row = learn_take, .end = learn_end};
+static const char *learn_run_name(struct learn *learn, size_t run) {
+  return arena_format(&learn->arena, "run:%s", learn->measured->runs[run].ref.uuid);
+}
+
+static enum status learn_read_hardware(struct learn *learn, struct query *query, size_t run,
+                                       const char *gpu, struct error *err) {
+  const struct query_parameter parameter = {"run", learn_run_name(learn, run)};
+  struct learn_run *read = &learn->runs[run];
   struct result_set hardware;
   result_set_init(&hardware, SIZE_MAX);
-  learn->gpu = gpu;
-  learn->newest_ns = started_at_ns > learn->newest_ns ? started_at_ns : learn->newest_ns;
-  learn->only = only;
-  enum status status = query_run_saved(query, "hardware", &parameter, 1, NULL, &hardware.sink, err);
+  const enum status status =
+      query_run_saved(query, "hardware", &parameter, 1, NULL, &hardware.sink, err);
   if (status == STATUS_OK) {
-    observed_begin(&learn->reader, &learn->arena, &hardware);
-    learn->host = learn_find_host(learn);
-    status = query_run_saved(query, "run-result", &parameter, 1, NULL, &sink, err);
+    observed_begin(&read->reader, &learn->arena, &hardware);
+    const struct hardware *gpus = read->reader.gpus;
+    const size_t count = read->reader.gpu_count;
+    read->host = learn_find_host(learn, count > 0 ? gpus : NULL);
+    read->machines = arena_array(&learn->arena, count, sizeof *read->machines);
+    for (size_t g = 0; g < count; g++) {
+      const bool asked_for = gpu == NULL || fnmatch(gpu, gpus[g].name, FNM_CASEFOLD) == 0;
+      read->machines[g] = asked_for ? learn_find_machine(learn, &gpus[g]) : SIZE_MAX;
+    }
   }
   result_set_fini(&hardware);
   return status;
+}
+
+/* The medians of one case and run: of its processes. */
+struct learn_group {
+  const struct measured_median *medians;
+  size_t count;
+  double value; /* the one number of the case, in its row's unit */
+  bool above_peak;
+};
+
+/* From medians[at] on. False: a process has no number. */
+static bool learn_next_group(const struct measured *measured, size_t at,
+                             struct learn_group *group) {
+  const struct measured_median *medians = &measured->medians[at];
+  const size_t left = measured->median_count - at;
+  bool sound = true;
+  *group = (struct learn_group){.medians = medians};
+  for (; group->count < left && medians[group->count].bench == medians->bench &&
+         medians[group->count].run == medians->run;
+       group->count++) {
+    sound = sound && !isnan(medians[group->count].ns);
+  }
+  return sound;
+}
+
+/* Of a process that visited the case several times, the level that came back. */
+static void learn_evaluate(struct learn *learn, const struct measured_case *bench, bool time,
+                           struct learn_group *group) {
+  double *values = arena_array(&learn->arena, group->count, sizeof *values);
+  size_t above = 0;
+  for (size_t i = 0; i < group->count; i++) {
+    const struct measured_median *median = &group->medians[i];
+    values[i] = median->undisturbed_ns > 0 ? median->undisturbed_ns : median->ns;
+    above += median->above_peak;
+  }
+  const double ns = sample_median_in_place(values, group->count);
+  group->value = time ? ns / (double)bench->units : (double)bench->units / ns;
+  group->above_peak = 2 * above > group->count;
+}
+
+/* Rows of the host alone say more of its processors than of GPUs, by which files are keyed. */
+static void learn_add_value(struct learn *learn, const struct learn_case *of,
+                            const struct learn_run *run, const struct learn_group *group,
+                            struct learn_row **row, size_t *machine) {
+  struct observed observed = of->observed;
+  const int number = observed.gpus[0] >= 0 ? observed.gpus[0] : observed.gpus[1];
+  const struct hardware *gpu = observed_gpu(&run->reader, number);
+  const size_t found = gpu != NULL ? run->machines[gpu - run->reader.gpus] : SIZE_MAX;
+  if (found == SIZE_MAX) {
+    return;
+  }
+  if (group->above_peak) {
+    learn->above_peak++;
+    learn->above_peak_name = of->name;
+    return;
+  }
+  observed.near = observed_is_near(&run->reader, &observed);
+  if (*row == NULL || *machine != found || observed.near != of->observed.near) {
+    *row = learn_find_row(learn, found, &observed);
+    *machine = observed.near == of->observed.near ? found : SIZE_MAX; /* of another row */
+  }
+  learn_add_driver(learn, *row, gpu->driver_version);
+  (*row)->values = arena_grow(&learn->arena, (*row)->values, (*row)->count, &(*row)->capacity,
+                              sizeof *(*row)->values);
+  (*row)->values[(*row)->count++] = (struct learn_value){
+      .host = run->host, .score = observed.time ? -log(group->value) : log(group->value)};
+}
+
+/* What each case is, from the first run that has a number of it. first: its first median. */
+static enum status learn_read_cases(struct learn *learn, struct query *query, size_t *first,
+                                    struct error *err) {
+  const struct row_sink sink = {
+      .context = learn, .begin = learn_begin, .row = learn_take, .end = learn_end};
+  const struct measured *measured = learn->measured;
+  struct learn_group group;
+  for (size_t at = 0; at < measured->median_count; at += group.count) {
+    const bool sound = learn_next_group(measured, at, &group);
+    const size_t bench = group.medians->bench;
+    const size_t run = group.medians->run;
+    first[bench] = at < first[bench] ? at : first[bench];
+    if (sound && !learn->cases[bench].known && learn->runs[run].reader.gpu_count > 0) {
+      const struct query_parameter parameter = {"run", learn_run_name(learn, run)};
+      learn->asked = run;
+      RETURN_ON_ERROR(query_run_saved(query, "run-result", &parameter, 1, NULL, &sink, err));
+    }
+  }
+  return STATUS_OK;
+}
+
+enum status learn_add(struct learn *learn, struct query *query, const struct measured *measured,
+                      const char *gpu, size_t *runs, struct error *err) {
+  learn->measured = measured;
+  learn->runs = arena_array(&learn->arena, measured->run_count, sizeof *learn->runs);
+  learn->cases = arena_array(&learn->arena, measured->case_count, sizeof *learn->cases);
+  learn->order = arena_array(&learn->arena, measured->case_count, sizeof *learn->order);
+  size_t *first = arena_array(&learn->arena, measured->case_count, sizeof *first);
+  for (size_t c = 0; c < measured->case_count; c++) {
+    first[c] = measured->median_count;
+  }
+  *runs = 0;
+  for (size_t r = 0; r < measured->run_count; r++) {
+    if (measured_run_is_own(measured, r, NULL)) {
+      const int64_t started_at_ns = measured->runs[r].started_at_ns;
+      learn->newest_ns = started_at_ns > learn->newest_ns ? started_at_ns : learn->newest_ns;
+      RETURN_ON_ERROR(learn_read_hardware(learn, query, r, gpu, err));
+      ++*runs;
+    }
+  }
+  RETURN_ON_ERROR(learn_read_cases(learn, query, first, err));
+  for (size_t c = 0; c < learn->known_count; c++) {
+    const size_t bench = learn->order[c];
+    struct learn_row *row = NULL;
+    size_t machine = SIZE_MAX;
+    struct learn_group group;
+    for (size_t at = first[bench];
+         at < measured->median_count && measured->medians[at].bench == bench; at += group.count) {
+      if (learn_next_group(measured, at, &group)) {
+        learn_evaluate(learn, &measured->cases[bench], learn->cases[bench].observed.time, &group);
+        learn_add_value(learn, &learn->cases[bench], &learn->runs[group.medians->run], &group, &row,
+                        &machine);
+      }
+    }
+  }
+  return STATUS_OK;
 }
 
 /* ---- what is usual ---- */

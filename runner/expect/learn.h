@@ -1,7 +1,7 @@
 /* learn.h - rows of a data file of expectations from a fleet's own runs.
  *
- * Runs are added one after the other; cases that differ only in where they are measured belong
- * together, on machines of one kind of GPU and link. What a slow host or GPU measured is left out:
+ * Cases that differ only in where they are measured belong together, on machines of one kind of GPU
+ * and link. What a slow host or GPU measured is left out:
  * first hosts whose median is an outlier among those of all, then single values (robust.h); so one
  * slow host of twenty, or one slow GPU of eight, does not become usual. Of two hosts neither can be
  * said to be the slow one. Results above their peak are left out as well. The range is that of what
@@ -9,6 +9,7 @@
 #ifndef HAUL_RUNNER_EXPECT_LEARN_H
 #define HAUL_RUNNER_EXPECT_LEARN_H
 
+#include "runner/record/measured.h"
 #include "runner/record/query.h"
 #include "schema/expect/expect.h"
 
@@ -17,11 +18,10 @@ struct learn *learn_new(void);
 /* Accepts NULL. */
 void learn_free(struct learn *learn);
 
-/* gpu: a glob of the name of the GPUs that are learned of; NULL = all. only: globs of blocks and
- * cases; NULL = all. */
-enum status learn_add_run(struct learn *learn, struct query *query, const char *run,
-                          int64_t started_at_ns, const char *gpu, const char *only,
-                          struct error *err) CHECK_RESULT;
+/* Once: the results of those runs that haul measured. gpu: a glob of the name of the GPUs that are
+ * learned of; NULL = all. measured and query are of one database; *runs: how many were read. */
+enum status learn_add(struct learn *learn, struct query *query, const struct measured *measured,
+                      const char *gpu, size_t *runs, struct error *err) CHECK_RESULT;
 
 struct learned {
   const struct expect_machine *machines;
@@ -31,7 +31,7 @@ struct learned {
   size_t left_out_count;
 };
 
-/* Once, after the last run. Texts belong to learn. */
+/* Once, after learn_add(). Texts belong to learn. */
 struct learned learn_finish(struct learn *learn);
 
 #endif

@@ -95,9 +95,7 @@ static bool observed_axes_are_plain(const char *axes) {
   return true;
 }
 
-/* Where the host's memory is as near to the GPU as it can be, or nobody knows. */
-static bool observed_is_near(const struct observed_reader *reader,
-                             const struct observed *observed) {
+bool observed_is_near(const struct observed_reader *reader, const struct observed *observed) {
   for (size_t i = 0; i < reader->gpu_count; i++) {
     const struct hardware *gpu = &reader->gpus[i];
     const int number = observed_place(gpu->gpu, "gpu");
@@ -190,7 +188,8 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
                                  observed_number(reader, cells, CELL_FLOWS));
   observed->plain = !(observed_number(reader, cells, CELL_LOAD) > 0) &&
                     !(observed_number(reader, cells, CELL_SPECIAL) > 0) &&
-                    observed_axes_are_plain(observed->axes) && observed_is_near(reader, observed);
+                    observed_axes_are_plain(observed->axes);
+  observed->near = observed_is_near(reader, observed);
   if (observed->kind == CASE_OVERHEAD) { /* which call it is stands in block and axes */
     observed->path = EXPECT_CALL;
     observed->plain = false;
@@ -294,7 +293,8 @@ bool observed_row_fits(const struct expect_row *row, const struct observed *obse
          observed_word_fits(row->operation, observed->operation) &&
          observed_word_fits(row->initiator, observed->initiator) &&
          observed_memory_fits(row, observed) && observed_glob_fits(row->block, observed->block) &&
-         observed_glob_fits(row->axes, observed->axes) && (row->block != NULL || observed->plain) &&
+         observed_glob_fits(row->axes, observed->axes) &&
+         (row->block != NULL || (observed->plain && observed->near)) &&
          observed->size >= row->size_min &&
          (row->size_max == 0 || (observed->size > 0 && observed->size <= row->size_max)) &&
          expect_unit_is_time((enum expect_unit)row->unit) == observed->time;

@@ -72,7 +72,8 @@ struct observed {
   const char *block, *axes;
   unsigned kind, path, method, operation, initiator, memory;
   uint64_t size;
-  bool plain;      /* measured as such cases are by default */
+  bool plain; /* measured as such cases are by default, from host memory that is far, too */
+  bool near;  /* no host memory of it is farther from its GPU than need be, as far as is known */
   bool above_peak; /* nothing compares it */
   bool time;
   double value; /* the undisturbed one where a process had several visits and it is known */
@@ -106,6 +107,8 @@ const char *observed_text(const struct observed_reader *reader, const struct cel
 /* NAN where it is none. */
 double observed_number(const struct observed_reader *reader, const struct cell *cells,
                        enum case_cell which);
+/* observed->near, on that machine. */
+bool observed_is_near(const struct observed_reader *reader, const struct observed *observed);
 /* NULL = there is no such GPU. */
 const struct hardware *observed_gpu(const struct observed_reader *reader, int number);
 /* Whether rows of that machine are of the GPUs of the case. */

@@ -19,19 +19,26 @@ WITH
       AND r.started_at_ns <= o.started_at_ns
     ORDER BY r.started_at_ns DESC, r.run DESC
     LIMIT :runs),
-  now AS (
-    SELECT c.block, c.bench_case, c.median_ns FROM v_run_case c WHERE c.run = :run AND c.status = 'ok')
+  -- One pass over the results of these runs; the median over the processes of each is the middle one or two.
+  ranked AS (
+    SELECT c.run, c.bench_case, c.median_ns,
+      row_number() OVER (PARTITION BY c.run, c.bench_case ORDER BY c.median_ns) AS i,
+      count(*) OVER (PARTITION BY c.run, c.bench_case) AS n
+    FROM earlier e CROSS JOIN case_run c ON c.run = e.run AND c.status = 'ok' AND c.median_ns IS NOT NULL),
+  result AS (
+    SELECT run, bench_case, avg(median_ns) AS ns FROM ranked WHERE 2 * i BETWEEN n AND n + 2 GROUP BY run, bench_case)
 SELECT
-  n.block AS block,
+  b.block AS block,
   e.run AS run,
   e.run_uuid AS run_uuid,
   e.started_at AS started_at,
   e.driver_version AS driver_version,
   count(*) AS cases,
-  100.0 * (avg(n.median_ns / c.median_ns) - 1) AS percent
-FROM earlier e
-CROSS JOIN v_run_case c ON c.run = e.run
-JOIN now n ON n.bench_case = c.bench_case
-WHERE c.status = 'ok'
-GROUP BY n.block, e.run
-ORDER BY n.block, e.started_at_ns, e.run;
+  100.0 * (avg(n.ns / c.ns) - 1) AS percent
+FROM result n
+JOIN result c ON c.bench_case = n.bench_case
+JOIN bench_case b ON b.id = n.bench_case
+JOIN earlier e ON e.run = c.run
+WHERE n.run = :run
+GROUP BY b.block, e.run
+ORDER BY b.block, e.started_at_ns, e.run;

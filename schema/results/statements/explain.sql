@@ -18,6 +18,10 @@ SELECT :run, coalesce((SELECT environment FROM run WHERE id = :run), (SELECT max
 -- name: add_shortfall
 INSERT OR REPLACE INTO shortfall VALUES (:case_key, :lack);
 
+-- name: choose_steps
+-- The run is bound: SQLite looks for steps in that run alone only where it knows it beforehand.
+CREATE TEMP TABLE stepped AS SELECT * FROM v_step WHERE run = :run;
+
 -- name: collect
 -- One row; facts: those that are known, as JSON.
 CREATE TEMP TABLE host AS
@@ -126,7 +130,7 @@ WHERE c.run = (SELECT run FROM explained) AND c.gated = 0 AND f.method = 'ce'
 UNION SELECT 'serialised', NULL, bench_case
 FROM case_run WHERE run = (SELECT run FROM explained) AND serialised
 UNION SELECT class, gpu, bench_case FROM counted
-UNION SELECT 'rate_step', NULL, bench_case FROM v_step WHERE run = (SELECT run FROM explained)
+UNION SELECT 'rate_step', NULL, bench_case FROM stepped
 -- What the run itself noticed beside a case, by GPU.
 UNION SELECT CASE v.kind WHEN 'throttled' THEN 'throttled_' || v.what ELSE 'shared' END, v.gpu, v.bench_case
 FROM case_run c JOIN v_note v ON v.case_run = c.id

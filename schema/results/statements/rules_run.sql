@@ -110,9 +110,9 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- source: the results themselves
 SELECT NULL AS gpu, n > 0 AS bad,
   coalesce(text || CASE n WHEN 1 THEN '' ELSE '; ' || (n - 1) || ' more' END, 'no rate falls') AS evidence
-FROM (SELECT (SELECT count(*) FROM v_step WHERE run = (SELECT run FROM explained)) AS n,
+FROM (SELECT (SELECT count(*) FROM stepped) AS n,
         (SELECT printf('%s: %,d bytes: %.0f %% against %,d', path, size_bytes, change_percent, size_bytes_before)
-         FROM v_step WHERE run = (SELECT run FROM explained) ORDER BY change_percent LIMIT 1) AS text)
+         FROM stepped ORDER BY change_percent LIMIT 1) AS text)
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: link_errors

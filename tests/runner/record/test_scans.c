@@ -1,6 +1,6 @@
 /* No saved query and no question of docs/SQL.md or README.md reads a table that grows with history
  * from end to end, but those that ask about all of it: what is asked of one run, case or machine
- * takes time with its answer. */
+ * takes time with its answer. Nor does it take more of SQLite's steps, however it is looked up. */
 #include "engine/base/strings.h"
 #include "runner/record/saved.h"
 #include "tests/cmocka.h"
@@ -132,10 +132,91 @@ static void no_documented_question_scans(void **state) {
   fixture_free(fixture);
 }
 
+/* Copies of the last run, each later than the one before. */
+static void copy_run(sqlite3 *handle, int copies) {
+  static const char *const TABLES[] = {"run", "process", "plan_case", "case_run"};
+  static const char *const CHANGES[] = {
+      "id = id + 1, uuid = printf('%032d', id + 1), started_at_ns = started_at_ns + 1000000000",
+      "id = id + 10, run = run + 1", "run = run + 1",
+      "id = id + 1000, run = run + 1, process = process + 10"};
+  for (int i = 0; i < copies; i++) {
+    for (size_t t = 0; t < sizeof TABLES / sizeof *TABLES; t++) {
+      char *sql = sqlite3_mprintf(
+          "CREATE TEMP TABLE copy AS SELECT * FROM %s WHERE %s = (SELECT max(id) - %d FROM run);"
+          "UPDATE copy SET %s; INSERT INTO %s SELECT * FROM copy; DROP TABLE copy",
+          TABLES[t], t == 0 ? "id" : "run", t > 0, CHANGES[t], TABLES[t]);
+      if (sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        fail_msg("%s: %s", TABLES[t], sqlite3_errmsg(handle));
+      }
+      sqlite3_free(sql);
+    }
+  }
+}
+
+/* Of the latest run, other parameters as they are by default. */
+static double steps_of(sqlite3 *handle, const struct saved_query *query, int latest) {
+  sqlite3_stmt *stmt = NULL;
+  if (sqlite3_prepare_v2(handle, query->sql, -1, &stmt, NULL) != SQLITE_OK) {
+    fail_msg("%s: %s", query->name, sqlite3_errmsg(handle));
+  }
+  for (size_t i = 0; i < query->parameter_count; i++) {
+    const struct saved_parameter *parameter = &query->parameters[i];
+    const int at = sqlite3_bind_parameter_index(stmt, parameter->name);
+    if (parameter->type == PARAMETER_RUN) {
+      (void)sqlite3_bind_int(stmt, at, latest);
+    } else if (parameter->type == PARAMETER_INTEGER && parameter->standard != NULL) {
+      (void)sqlite3_bind_int(stmt, at, atoi(parameter->standard));
+    } else if (!strings_equal(parameter->standard, "null")) {
+      (void)sqlite3_bind_text(stmt, at, parameter->standard, -1, SQLITE_TRANSIENT);
+    }
+  }
+  while (sqlite3_step(stmt) == SQLITE_ROW) {
+  }
+  const int steps = sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 0);
+  (void)sqlite3_finalize(stmt);
+  return steps;
+}
+
+/* With five times the runs: a question about one of them, or a given number, takes as many steps;
+ * one about all earlier ones, or all, five times as many. */
+static void steps_grow_with_the_answer(void **state) {
+  enum { FEW = 40, TIMES = 5 };
+  struct fixture *fixture = fixture_new();
+  struct arena arena = {0};
+  sqlite3 *handle = NULL;
+  double *few = arena_array(&arena, saved_query_count(), sizeof *few);
+  size_t wrong = 0;
+  (void)state;
+  fixture_record_run(fixture, 2);
+  assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(handle, "BEGIN", NULL, NULL, NULL), SQLITE_OK);
+  for (unsigned many = 0; many < 2; many++) {
+    copy_run(handle, many > 0 ? (TIMES - 1) * FEW : FEW - 1);
+    for (size_t i = 0; i < saved_query_count(); i++) {
+      struct saved_query query;
+      saved_query_at(i, &arena, &query);
+      const bool one =
+          strstr(query.sql, "\n-- :run (run, ") != NULL &&
+          (strstr(query.sql, "earlier runs") == NULL || strstr(query.sql, "LIMIT :runs") != NULL);
+      const double steps = steps_of(handle, &query, many > 0 ? TIMES * FEW : FEW);
+      if (many > 0 && steps > (one ? 1.5 : 1.5 * TIMES) * few[i] + 2000) {
+        print_error("%s: %.0f steps, with a fifth of the runs %.0f\n", query.name, steps, few[i]);
+        wrong++;
+      }
+      few[i] = steps;
+    }
+  }
+  assert_int_equal(wrong, 0);
+  (void)sqlite3_close(handle);
+  arena_fini(&arena);
+  fixture_free(fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_saved_query_scans),
       cmocka_unit_test(no_documented_question_scans),
+      cmocka_unit_test(steps_grow_with_the_answer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
