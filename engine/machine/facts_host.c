@@ -244,7 +244,7 @@ static void governor(struct probe *probe, const char *name) {
                &governors);
   if (governors.count == 0) {
     host_fact_add(probe, name, FACT_UNAVAILABLE,
-                  "the kernel scales no frequencies here (usual in virtual machines)");
+                  "this kernel does not scale frequencies (usual in virtual machines)");
   } else {
     host_fact_add(probe, name, governors.state, governors.value);
   }
@@ -260,7 +260,7 @@ static void turbo(struct probe *probe, const char *name) {
                                  "/sys/devices/system/cpu/cpufreq/policy0/boost")) {
     host_fact_add_on_off(probe, name, value != 0);
   } else {
-    host_fact_add(probe, name, FACT_UNAVAILABLE, "the kernel has no switch for it here");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "this kernel has no switch for it");
   }
 }
 

@@ -288,8 +288,18 @@ static void compare_merge_renamed(const struct measured *measured, struct compar
 
 /* ---- all rows together ---- */
 
+static bool compare_has_changed(const struct diff_result *result) {
+  return result->verdict == VERDICT_REGRESSED || result->verdict == VERDICT_IMPROVED;
+}
+
+/* Where changes are provisional, what confirms them is told; else what decides all that is open. */
 static void compare_set_needed(struct comparison *comparison) {
   bool any = false;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct diff_result *result = &comparison->rows[i].result;
+    comparison->any_provisional =
+        comparison->any_provisional || (result->units_needed > 0 && compare_has_changed(result));
+  }
   bool alone_helps[SIDES] = {true, true};
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
@@ -297,6 +307,10 @@ static void compare_set_needed(struct comparison *comparison) {
       continue;
     }
     comparison->undecided++;
+    if (comparison->any_provisional && !compare_has_changed(&row->result)) {
+      continue;
+    }
+    comparison->to_decide++;
     const bool by_run = row->result.doubt == DIFF_DOUBT_ONE_RUN;
     const enum diff_unit unit = by_run ? DIFF_UNIT_RUN : row->result.unit;
     comparison->unit = unit > comparison->unit ? unit : comparison->unit;
@@ -430,10 +444,6 @@ static void compare_set_judged(struct comparison *comparison) {
   }
 }
 
-static bool compare_has_changed(const struct diff_result *result) {
-  return result->verdict == VERDICT_REGRESSED || result->verdict == VERDICT_IMPROVED;
-}
-
 /* What a change is of. Noise may hide that of a link: then the undisturbed rates are shown. */
 static void compare_set_moved(struct comparison_row *row, const struct undisturbed_rates *rates,
                               const struct diff_result *undisturbed) {
@@ -447,6 +457,58 @@ static void compare_set_moved(struct comparison_row *row, const struct undisturb
     row->result = *undisturbed;
     row->sides[SIDE_A].value = rates->values[SIDE_A];
     row->sides[SIDE_B].value = rates->values[SIDE_B];
+  }
+}
+
+/* Whether few runs leave a change open whose 95 % interval lies beyond the threshold. */
+static bool compare_is_suspect(const struct diff_case *c, const struct diff_result *result) {
+  return (result->verdict == VERDICT_INSUFFICIENT || result->verdict == VERDICT_UNCLEAR) &&
+         result->unit == DIFF_UNIT_RUN && result->units[0] < DIFF_PROCESSES_FIRM &&
+         result->units[1] < DIFF_PROCESSES_FIRM &&
+         (result->change_high < -c->delta || result->change_low > c->delta);
+}
+
+static unsigned compare_firm(unsigned units) {
+  return units > DIFF_PROCESSES_FIRM ? units : DIFF_PROCESSES_FIRM;
+}
+
+/* Such a change is reported, provisionally, if the processes show it as they would with one run per
+ * side: one run more must not hide a change. */
+static void compare_suspect(const struct diff_case *cases, size_t count,
+                            const struct diff_options *options, struct diff_result *results,
+                            struct diff_summary *summary, struct arena *arena) {
+  struct diff_case *flat = arena_array(arena, count, sizeof *flat);
+  struct diff_result *by_process = arena_array(arena, count, sizeof *by_process);
+  struct diff_summary ignored;
+  bool any = false;
+  for (size_t i = 0; i < count; i++) {
+    any = any || compare_is_suspect(&cases[i], &results[i]);
+    flat[i] = cases[i];
+    flat[i].a.runs = flat[i].b.runs = NULL;
+    flat[i].run_df = 0;
+  }
+  if (!any) {
+    return;
+  }
+  diff_compare(flat, count, options, by_process, &ignored);
+  for (size_t i = 0; i < count; i++) {
+    const enum verdict verdict = by_process[i].verdict;
+    if (compare_has_changed(&by_process[i]) && compare_is_suspect(&cases[i], &results[i]) &&
+        (verdict == VERDICT_REGRESSED) == (results[i].change < 0)) {
+      summary->verdicts[results[i].verdict]--;
+      summary->verdicts[verdict]++;
+      summary->provisional[verdict]++;
+      summary->doubts[DIFF_DOUBT_FEW]++;
+      results[i].verdict = verdict;
+      results[i].q = by_process[i].q;
+      results[i].doubt = DIFF_DOUBT_FEW;
+      results[i].is_provisional = true;
+      results[i].units_needed = compare_firm(results[i].units_needed);
+      for (size_t s = 0; s < SIDES; s++) {
+        results[i].needed_alone[s] =
+            results[i].needed_alone[s] > 0 ? compare_firm(results[i].needed_alone[s]) : 0;
+      }
+    }
   }
 }
 
@@ -464,6 +526,7 @@ static void compare_judge(const struct measured *measured, const struct compare_
   }
   diff.own = rows;
   diff_compare(cases, count, &diff, results, &comparison->summary);
+  compare_suspect(cases, count, &diff, results, &comparison->summary, &arena);
   diff.own = 0; /* of other cases below */
   struct distribution_change *distributions = arena_array(&arena, rows, sizeof *distributions);
   distribution_compare(comparison->inputs, rows, &diff, results, &comparison->summary,

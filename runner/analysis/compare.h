@@ -186,6 +186,8 @@ struct comparison {
   size_t alone_count;           /* of its parts, those that `only` is about; they come first */
   size_t alone_certain;         /* of these */
   size_t undecided;             /* rows that more units would decide: INSUFFICIENT, provisional */
+  bool any_provisional;         /* changes: then only these are to be decided */
+  size_t to_decide;             /* rows that the numbers below are of */
   enum diff_unit unit;          /* of these; runs, where some go by run */
   unsigned units_needed;        /* per side, to decide them all; 0 = there are none */
   unsigned units_least[SIDES];  /* the fewest that a side has in one of them */

@@ -59,7 +59,7 @@ struct explain_row {
   const char *worst;      /* NULL = none was measured at several places */
   double behind;          /* share of its best that it lacks; NAN */
   double gbps, best_gbps; /* NAN = it has no rate */
-  size_t shortfalls;      /* of these cases, those that are below what is expected */
+  size_t shortfalls;      /* of these cases, those below the expected range */
   double lack;            /* of the worst of them; NAN = none */
 };
 

@@ -242,7 +242,11 @@ static void advice_put_place(struct strbuf *text, const struct compare_result *r
   if (help->elsewhere && !strings_equal(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
     strbuf_printf(text, "host %s, ", totals[side].hosts);
   }
-  strbuf_printf(text, "driver %s", totals[side].drivers);
+  strbuf_printf(text, "%sdriver %s",
+                help->elsewhere && strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0
+                    ? "install "
+                    : "",
+                totals[side].drivers);
 }
 
 static void advice_put_commands(struct strbuf *text, struct arena *arena,
@@ -324,10 +328,10 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
   struct arena *arena = &request->filter.arena;
   const unsigned *alone = result->comparison->needed_alone;
   const bool both = (alone[SIDE_A] > 0) == (alone[SIDE_B] > 0);
-  strbuf_printf(text, ". To decide them%s:",
+  strbuf_printf(text, ". To decide%s:",
                 !both               ? ""
-                : alone[SIDE_A] > 0 ? ", on either side"
-                                    : ", on both sides in turn");
+                : alone[SIDE_A] > 0 ? ", measure more of one side"
+                                    : ", measure more of both sides, in turn");
   for (size_t s = SIDES; s-- > 0;) {
     const size_t other = s == SIDE_A ? SIDE_B : SIDE_A;
     if (help[s].imported || (!both && alone[s] == 0)) {
@@ -362,20 +366,11 @@ static void advice_say(const struct common_options *common, const struct strbuf 
   strbuf_fini(&line);
 }
 
-static size_t advice_count_provisional(const struct comparison *comparison) {
-  size_t count = 0;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct diff_result *result = &comparison->rows[i].result;
-    count += result->is_provisional && result->units_needed > 0;
-  }
-  return count;
-}
-
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result) {
   const struct comparison *comparison = result->comparison;
-  const size_t count = comparison->undecided;
-  const size_t provisional = advice_count_provisional(comparison);
+  const size_t count = comparison->to_decide;
+  const size_t others = comparison->undecided - count;
   if (comparison->units_needed == 0 || request->compare.one_side) {
     return;
   }
@@ -388,18 +383,19 @@ void compare_advise(const struct common_options *common, struct database *databa
   struct strbuf text;
   advice_find(database, request, result, open, help);
   strbuf_init(&text, TEXT_MAX);
-  strbuf_printf(&text, "%zu %s %s with so few runs", count,
-                strings_plural(count, "case is", "cases are"),
-                provisional == 0       ? "undecided"
-                : provisional == count ? "provisional"
-                                       : "undecided or provisional");
+  strbuf_printf(&text, "%zu %s %s", count, strings_plural(count, "case is", "cases are"),
+                comparison->any_provisional ? "provisional" : "undecided");
+  if (others > 0) {
+    strbuf_printf(&text, ", %zu undecided", others);
+  }
   if (help[SIDE_A].imported || help[SIDE_B].imported) {
     strbuf_append(&text, ": ");
     advice_put_imported(&text, result, help);
   } else if (!spent && advice_may_decide(request, result)) {
     advice_put_decide(&text, common, request, result, help);
   } else {
-    strbuf_printf(&text, "; %u per side would decide:", comparison->units_needed);
+    strbuf_printf(&text, "; %u per side would decide %s:", comparison->units_needed,
+                  strings_plural(count, "it", "them"));
     advice_put_commands(&text, &request->filter.arena, result, help, open);
     if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
         !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {

@@ -354,7 +354,7 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
     say_note(
         &decide->command->common,
         "more of %s alone would hardly decide the rest: %s is short of runs, or the change too "
-        "near to what matters",
+        "near to the threshold",
         decide->command->request.names[SIDE_B], decide->command->decide);
   } else if (decide->look == decide->looks && decide->open.count > 0) {
     say_note(&decide->command->common,

@@ -91,7 +91,8 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
        OPTION_TEXT(request.from)},                                                                 \
       {"to", "VALUE", "with --by: that on side B", OPTION_TEXT(request.to)},                       \
       {"delta", "PERCENT",                                                                         \
-       "smallest change that matters (default: 1 for bandwidth from 1 MiB on, else 3)",            \
+       "threshold, the smallest change that matters (default: 1 for bandwidth from 1 MiB on, "     \
+       "else 3)",                                                                                  \
        option_take_delta, .needs = "a percentage above 0 and below 100, such as 1"},               \
       {"method", "METHOD",                                                                         \
        "statistical test: moderated (t test with moderated variances, the default) or rank",       \

@@ -138,7 +138,7 @@ static void power_say(const struct command *command, const struct power_request 
            DIFF_PROCESSES_MAX, 100 * command->detect, request->count);
   }
   if (request->delta > 0) {
-    printf("Then compare with haul diff --delta %g: a change of just what matters is never shown "
+    printf("Then compare with haul diff --delta %g: a change of just the threshold is never shown "
            "to exceed it.\n",
            100 * request->delta);
   }

@@ -83,7 +83,7 @@ const struct verb VERB_OUTLIERS = {
            "From four GPUs on, median polish separates a slow source, a slow target and a "
            "slow link.\n\nA component is slow if its robust z-score is beyond the limit "
            "(one false positive in a hundred peer groups) and it is slower by more than "
-           "matters. That is 1 % for bandwidth from 1 MiB on, else 3 %, unless the scenario "
+           "the threshold. That is 1 % for bandwidth from 1 MiB on, else 3 %, unless the scenario "
            "says otherwise (delta). A single result is named (only in) if it is slower by "
            "five times that and far beyond all others. Two peers that differ are undecided, "
            "and so are two halves of an even number. -v shows everything that was compared. "

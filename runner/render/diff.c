@@ -372,7 +372,7 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   struct strbuf text;
   bool folded = false;
   for (size_t g = 0; g < view->layout.group_count; g++) {
-    folded = folded || view->layout.groups[g].folded;
+    folded = folded || (view->layout.groups[g].folded && view->say_cases == NULL);
   }
   if (flaky > 0) {
     document_say(document, TONE_NONE,
@@ -381,7 +381,7 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
                  strings_plural(flaky, "it", "them"));
   }
   if (folded) {
-    document_say(document, TONE_NONE, "-v shows every case of the lines that stand for several");
+    document_say(document, TONE_NONE, "-v lists every case");
   }
   if (view->layout.group_count == 0 || !diff_any_on_both(comparison)) {
     return;
@@ -404,11 +404,17 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   strbuf_fini(&text);
 }
 
+/* A page colours it by the worst verdict, as a terminal colours rows. */
 static void diff_say_answer(const struct diff_view *view) {
+  const size_t *verdicts = view->comparison->summary.verdicts;
+  unsigned tone = TONE_HEADING;
   struct strbuf words;
+  for (unsigned v = verdict_name_count; v-- > 0 && view->say_cases != NULL;) {
+    tone = verdicts[v] > 0 && v != VERDICT_SAME ? diff_verdict_tone((enum verdict)v) : tone;
+  }
   strbuf_init(&words, NOTES_MAX);
   diff_answer_words(&words, view->measured, view->comparison, view->show->names);
-  document_say(view->document, TONE_HEADING, "%s", words.text);
+  document_say(view->document, tone, "%s", words.text);
   strbuf_fini(&words);
 }
 

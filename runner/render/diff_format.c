@@ -264,8 +264,8 @@ void diff_group_sentence(struct strbuf *text, const struct comparison_group *gro
   diff_percent_words(group->result.change_low, low);
   diff_percent_words(group->result.change_high, high);
   strbuf_printf(text,
-                "%s: %s, %s %% speed on average over %zu cases (95 %% CI %s to %s; beyond %.2g %% "
-                "matters)",
+                "%s: %s, %s %% speed on average over %zu cases (95 %% CI %s to %s; threshold %.2g "
+                "%%)",
                 group->what, verdict, change, group->case_count, low, high, 100 * group->delta);
 }
 
@@ -326,11 +326,11 @@ void diff_delta_words(struct strbuf *text, const struct comparison *comparison) 
     from[row->delta_from]++;
     asked = row->delta_from == DELTA_OPTION ? row : asked;
   }
-  strbuf_append(text, "a change matters ");
+  strbuf_append(text, "threshold: ");
   if (asked != NULL) {
-    strbuf_printf(text, "beyond %.3g %%", 100 * asked->delta);
+    strbuf_printf(text, "%.3g %%", 100 * asked->delta);
   } else if (from[DELTA_USUAL] > 0) {
-    strbuf_append(text, "beyond 1 % for bandwidth from 1 MiB on, else beyond 3 %");
+    strbuf_append(text, "1 % for bandwidth from 1 MiB on, else 3 %");
   }
   if (from[DELTA_SCENARIO] > 0) {
     strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
@@ -431,11 +431,19 @@ static size_t diff_count_nodes(const struct comparison *comparison) {
   return nodes;
 }
 
+void diff_sides_words(struct strbuf *text, const struct comparison *comparison,
+                      const char *const names[SIDES]) {
+  const struct comparison_total *totals = comparison->totals;
+  const bool drivers = strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0;
+  for (size_t s = 0; s < SIDES; s++) {
+    strbuf_append(text, s == SIDE_A ? "" : " -> ");
+    text_append(text, drivers ? totals[s].drivers : names[s]);
+  }
+}
+
 void diff_answer_words(struct strbuf *text, const struct measured *measured,
                        const struct comparison *comparison, const char *const names[SIDES]) {
   char counts[DIFF_COUNTS_MAX];
-  const struct comparison_total *totals = comparison->totals;
-  const bool drivers = strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0;
   diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
   if (comparison->judged_count > comparison->row_count) {
     strbuf_printf(text, "Showing %zu of %zu compared cases: ", comparison->row_count,
@@ -466,9 +474,7 @@ void diff_answer_words(struct strbuf *text, const struct measured *measured,
       break;
     }
   }
-  for (size_t s = 0; s < SIDES; s++) {
-    strbuf_append(text, s == SIDE_A ? ": " : " -> ");
-    text_append(text, drivers ? totals[s].drivers : names[s]);
-  }
+  strbuf_append(text, ": ");
+  diff_sides_words(text, comparison, names);
   diff_cause_words(text, measured, comparison);
 }

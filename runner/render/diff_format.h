@@ -45,9 +45,12 @@ void diff_group_sentence(struct strbuf *text, const struct comparison_group *gro
 void diff_distribution_words(struct strbuf *text, const struct comparison_row *row);
 /* "gpu1's host link of n4 alone". */
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
-/* Append the sizes from which on a change matters. */
+/* Append the threshold, and where it comes from. */
 void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
 bool diff_any_on_both(const struct comparison *comparison);
+/* Append "580.159.04 -> 590.44.01"; names: of the sides, where both have one driver. */
+void diff_sides_words(struct strbuf *text, const struct comparison *comparison,
+                      const char *const names[SIDES]);
 /* Append the answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2
  * %)". names: of the sides, which stand where both have one driver. */
 void diff_answer_words(struct strbuf *text, const struct measured *measured,

@@ -462,8 +462,7 @@ void diff_layout_fini(struct diff_layout *layout) {
 const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group) {
   const char *cases = strings_plural(group->count, "case", "cases");
   return group->block[0] == '\0'
-             ? arena_format(&layout->arena, "%zu %s that %s by less than matters", group->count,
-                            cases, strings_plural(group->count, "differs", "differ"))
+             ? arena_format(&layout->arena, "%zu %s below the threshold", group->count, cases)
              : arena_format(&layout->arena, "%s: %zu %s", group->block, group->count, cases);
 }
 

@@ -73,7 +73,7 @@ void diff_layout_init(struct diff_layout *layout, const struct measured *measure
                       bool all);
 void diff_layout_fini(struct diff_layout *layout);
 
-/* "down: 12 cases", "59 cases that differ by less than matters" */
+/* "down: 12 cases", "59 cases below the threshold" */
 const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group);
 /* "down: 12 cases, strongest gpu2-numa0:pinned/4MiB" */
 const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,

@@ -123,7 +123,7 @@ static const char *explain_blocks(struct arena *arena, const char *blocks) {
              : arena_format(arena, "%.*s ... (%zu blocks)", (int)(end - blocks), blocks, count);
 }
 
-/* Of the cases that these rows touch, the worst of those below what is expected. */
+/* Of the cases that these rows touch, the worst of those below the expected range. */
 static void explain_say_shortfalls(struct document *document, const struct explain_request *request,
                                    const struct explain_row *rows, size_t count) {
   const struct explain_row *worst = rows;
@@ -134,14 +134,14 @@ static void explain_say_shortfalls(struct document *document, const struct expla
     const struct explain_shortfall *shortfall = &request->shortfalls[i];
     if (shortfall->touched && shortfall->lack == worst->lack) {
       document_key(document, TONE_NONE, "below",
-                   "what is expected in %zu of them, most of all %s: %s", worst->shortfalls,
+                   "the expected range in %zu of them, most of all %s: %s", worst->shortfalls,
                    shortfall->name, shortfall->words);
       return;
     }
   }
 }
 
-/* What is below what is expected and no finding touches. */
+/* Cases below the expected range that no finding touches. */
 static void explain_say_unexplained(struct document *document,
                                     const struct explain_request *request) {
   size_t count = 0;
@@ -151,7 +151,7 @@ static void explain_say_unexplained(struct document *document,
       continue;
     }
     if (count == 0) {
-      document_part(document, "Below what is expected, and no rule found why");
+      document_part(document, "Below the expected range, cause unknown");
     }
     if (count++ < SHORTFALLS_SHOWN) {
       document_put(document, "    ",
@@ -302,7 +302,7 @@ static void explain_say_head(struct document *document, const struct explanation
     for (size_t i = 1; i < request->shortfall_count; i++) {
       worst = request->shortfalls[i].lack > worst->lack ? &request->shortfalls[i] : worst;
     }
-    document_say(document, TONE_NONE, "%zu %s below what is expected, the worst %s: %s",
+    document_say(document, TONE_NONE, "%zu %s below the expected range, the worst %s: %s",
                  request->shortfall_count,
                  strings_plural(request->shortfall_count, "case is", "cases are"), worst->name,
                  worst->words);
@@ -318,19 +318,20 @@ static void explain_say_head(struct document *document, const struct explanation
   }
   const size_t checked = explanation->findings + explanation->notes + explanation->fine;
   if (explanation->findings == 0) {
-    document_say(document, TONE_NONE, "No known cause found (%zu rules checked).", checked);
+    document_say(document, TONE_NONE, "No known cause found (%zu of %zu rules checked).", checked,
+                 explanation->rules.count);
   } else {
-    document_say(document, TONE_NONE, "%zu %s found: %s (%zu rules checked).",
+    document_say(document, TONE_NONE, "%zu %s found: %s (%zu of %zu rules checked).",
                  explanation->findings, strings_plural(explanation->findings, "cause", "causes"),
-                 explain_names(&document->arena, explanation, EXPLAIN_FOUND), checked);
+                 explain_names(&document->arena, explanation, EXPLAIN_FOUND), checked,
+                 explanation->rules.count);
   }
 }
 
 static void explain_say(struct document *document, const struct explanation *explanation,
                         const struct explain_request *request, bool verbose) {
-  const char *looked =
-      arena_format(&document->arena, "Looked at, and nothing found (%zu of %zu rules)",
-                   explanation->fine, explanation->rules.count);
+  const char *nothing =
+      arena_format(&document->arena, "%zu rules found nothing", explanation->fine);
   explain_say_head(document, explanation, request);
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {
@@ -338,15 +339,14 @@ static void explain_say(struct document *document, const struct explanation *exp
     }
   }
   explain_say_unexplained(document, request);
-  explain_say_list(document, explanation, "Notes: usual on some machines, and nothing to fix", true,
+  explain_say_list(document, explanation, "Notes: usual on some machines, nothing to fix", true,
                    EXPLAIN_FOUND);
-  explain_say_list(document, explanation, "Not known, and so not ruled out", false,
-                   EXPLAIN_UNKNOWN);
+  explain_say_list(document, explanation, "Could not be checked", false, EXPLAIN_UNKNOWN);
   if (verbose) {
-    explain_say_list(document, explanation, looked, false, EXPLAIN_NOT_FOUND);
+    explain_say_list(document, explanation, nothing, false, EXPLAIN_NOT_FOUND);
     explain_say_names(document, explanation, "Does not apply", EXPLAIN_ABSENT);
   } else {
-    explain_say_names(document, explanation, looked, EXPLAIN_NOT_FOUND);
+    explain_say_names(document, explanation, nothing, EXPLAIN_NOT_FOUND);
   }
   explain_say_foot(document, explanation, request);
 }

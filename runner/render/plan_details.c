@@ -133,8 +133,7 @@ static void plan_say_check(struct document *document, const struct check *check,
   }
   const bool known = count > 0 && (found->status == CHECK_PASSED || found->status == CHECK_FAILED);
   document_put(document, "  ",
-               arena_format(&document->arena,
-                            "%s: wanted %s%s%s; on failure %s, without an answer %s",
+               arena_format(&document->arena, "%s: wanted %s%s%s; on failure %s, if unavailable %s",
                             check_kind_text(check->kind), check->want,
                             count == 0 ? ""
                             : known    ? ", found "

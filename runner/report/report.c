@@ -5,6 +5,7 @@
 #include "runner/analysis/history.h"
 #include "runner/analysis/outliers.h"
 #include "runner/record/manage.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
 #include "runner/render/page/page_history.h"
@@ -341,7 +342,7 @@ static void report_find_entries(struct report *report) {
   const struct report_request *request = report->request;
   report->entries = arena_array(&report->arena, request->run_count + 1, sizeof *report->entries);
   if (request->compared != NULL) {
-    report_add_entry(report, "comparison", "What changed from A to B", "");
+    report_add_entry(report, "comparison", "What changed", "");
   }
   for (size_t i = 0; i < request->run_count; i++) {
     const struct page_run *run = &report->runs[i];
@@ -352,11 +353,17 @@ static void report_find_entries(struct report *report) {
   }
 }
 
+enum { TITLE_MAX = 1 << 10 };
+
 static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
-    return arena_format(&report->arena, "%s compared with %s", request->sides->names[SIDE_B],
-                        request->sides->names[SIDE_A]);
+    struct strbuf sides;
+    strbuf_init(&sides, TITLE_MAX);
+    diff_sides_words(&sides, request->compared->comparison, request->sides->names);
+    const char *title = arena_format(&report->arena, "Changed: %s", sides.text);
+    strbuf_fini(&sides);
+    return title;
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);
@@ -368,7 +375,7 @@ static const char *report_lead(const struct report *report) {
   if (request->compared == NULL && request->run_count == 1) {
     text = result_set_optional(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
   }
-  return text != NULL ? text : "How data moves inside GPU machines, as haul measured it.";
+  return text != NULL ? text : "How fast data moves inside GPU machines, measured by haul";
 }
 
 enum status report_write(const struct report_request *request, FILE *page, struct error *err) {

@@ -31,7 +31,7 @@ static void run_show_skipped(const struct common_options *common, const struct p
   arena_fini(&arena);
 }
 
-/* "haul query --saved energy reads this run" */
+/* "next: haul query --saved energy --plot" */
 static void run_show_queries(const struct common_options *common, const char *scenario) {
   struct arena arena = {0};
   const char *names = "";
@@ -46,13 +46,13 @@ static void run_show_queries(const struct common_options *common, const char *sc
       count++;
     }
   }
-  const char *plot = drawn[0] == '\0' ? "" : count == 1 ? "; --plot draws it" : "; --plot draws ";
   if (count == 1) {
-    say_note(common, "haul query --saved %s%s reads this run%s", names,
-             console_db_option(common, &arena), plot);
+    say_note(common, "next: haul query --saved %s%s%s", names, console_db_option(common, &arena),
+             drawn[0] != '\0' ? " --plot" : "");
   } else if (count > 1) {
-    say_note(common, "haul query --saved NAME%s reads this run: %s%s%s",
-             console_db_option(common, &arena), names, plot, drawn);
+    say_note(common, "next: haul query --saved NAME%s; NAME: %s%s%s",
+             console_db_option(common, &arena), names, drawn[0] != '\0' ? "; with --plot: " : "",
+             drawn);
   }
   arena_fini(&arena);
 }

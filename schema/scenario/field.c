@@ -178,8 +178,8 @@ static const struct field shared_fields[] = {
     KEY("figure", IN(MEASURE), WORDS(run_figure_names), RUN(figure), .default_text = "typical",
         HELP(
             "The rate that tables of results show: \"typical\", the median, in which each visit of "
-            "a case has one vote; or \"undisturbed\", the fastest level that came back at another "
-            "time, where it is known. Both are recorded")),
+            "a case has one vote; or \"undisturbed\", the fastest level that was seen again at "
+            "another time, where it is known. Both are recorded")),
 
     /* [checks] */
     CHECK(CHECK_GOVERNOR, "governor", WORDS(governor_words), .default_text = "performance",

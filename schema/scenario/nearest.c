@@ -59,6 +59,7 @@ static const char *const MEANINGS[][2] = {
     {"host", "cpu"},
     {"threads", "cpu"},
     {"host", "numa"},
+    {"cpu", "numa"},
     {"node", "numa"},
     {"device", "gpu"},
     {"flush", "flushed"},

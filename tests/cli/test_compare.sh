@@ -50,7 +50,7 @@ pairs "$scratch/gpu2-noise.toml" after
 run_ok diff tag:before tag:after --db pairs.db
 expect_out '^gpu2 as source: [0-9.]+ % slower \(6 of 6 cases\); none of the other 22 cases is$'
 expect_out '^REGRESSED\? +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
-expect_out '^-v shows every case'
+expect_out '^-v lists every case'
 expect_out '^6 regressed\?, 22 same: 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
 equal 1 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases'
 reject_out $'\033'
@@ -78,7 +78,7 @@ equal 10 "$(grep -c '"delta_from": "usual"' out)" 'others'
 equal 8 "$(sed -n '/"cases": \[/,$p' out | grep -c '"delta_percent": 5.0,')" 'δ of block down'
 run diff tag:before tag:lenient --db delta.db --delta 1
 expect_out '^2 regressed\?, 16 same: '
-expect_out '^a change matters beyond 1 %$'
+expect_out '^threshold: 1 %$'
 run query "select distinct block, delta from v_case where tag = 'lenient'" --db delta.db --format csv
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
 
@@ -107,7 +107,7 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional, as each side is one run$'
 expect_out '2 regressed\?'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on regressed,suspect$'
-expect_err '^haul: [0-9]+ cases are (undecided or )?provisional with so few runs. To decide them, on both sides in turn:$'
+expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?. To decide, measure more of both sides, in turn:$'
 expect_err 'A \(driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on suspect
@@ -249,7 +249,7 @@ expect_out '^1 slow;'
 run outliers --db quick.db --json
 expect_out '"finding":"slow".*"name":"gpu1-numa0".*"memory":"device to pinned"'
 
-begin 'undecided cases that differ by less than matters do not hide the others'
+begin 'undecided cases below the threshold do not hide the others'
 {
   printf 'schema_version = 1\nname = "blocks"\n[measure]\ntrials = { min = 8, max = 8 }\nmax_time = "5ms"\n'
   for block in $(seq 14); do
@@ -263,7 +263,7 @@ run_ok run blocks.toml -q --db blocks.db
 HAUL_FAKE_FAULTS=tenth.toml run_ok run blocks.toml -q --db blocks.db
 run_ok diff previous latest --db blocks.db
 expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB .* -[89]\.'
-expect_out '^INSUFFICIENT +14 cases that differ by less than matters, first b'
+expect_out '^INSUFFICIENT +14 cases below the threshold, first b'
 equal 2 "$(grep -c '^INSUFFICIENT' out)" 'lines'
 expect_out '^verdict +case +A GB/s +B GB/s +change %$'
 reject_out '^q:'
@@ -272,7 +272,7 @@ equal 15 "$(grep -c '^INSUFFICIENT' out)" 'lines with -v'
 run_ok diff previous latest --db blocks.db --json
 equal 15 "$(sed -n '/"cases": \[/,$p' out | grep -c '"verdict": *"insufficient"')" 'cases in JSON'
 run_ok report blocks.html run:2 --against run:1 --db blocks.db
-if grep -q '</span> 14 cases that differ by less than matters' blocks.html; then good; else bad 'no such group on the page'; fi
+if grep -q '</span> 14 cases below the threshold' blocks.html; then good; else bad 'no such group on the page'; fi
 
 begin 'one process per side is undecided; stderr says what would decide'
 on_first gpu.toml -q --db one.db --tag a
@@ -359,7 +359,7 @@ on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Judged by run, each the mean of its processes$'
 reject_out 'One run each'
-expect_err '(undecided|provisional) with so few runs. To decide them'
+expect_err 'are (undecided|provisional). To decide'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 
 begin 'advice says that databases of two hosts are merged'

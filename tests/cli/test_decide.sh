@@ -36,7 +36,7 @@ expect_err 'all 5 looks are taken|more of tag:all alone would hardly decide the 
 if command -v sqlite3 >/dev/null; then
   sqlite3 d.db "update run set look = 5 where tag = 'all'"
   run_ok diff tag:a tag:all --db d.db --delta 0.07
-  if grep -q 'would decide:' err; then
+  if grep -q 'would decide' err; then
     expect_err 'B .* new runs?\): .*haul run gpu\.toml --db d\.db --processes 1 --tag b2'
     reject_err '--decide'
   fi

@@ -123,8 +123,8 @@ expect_out '^gpu2, host link: 27\.4'
 expect_out '^\| short \| gpu2 \|'
 run_ok report page.html --expect mine.toml --db slow.db
 # On the first screen, above what was recorded of the machine.
-equal '<li class="bad"><b>Short of what is expected:</b> 1 of 4 results below expectation for H200 of the fake driver; 8 without an expectation: see haul explain</li> 1' \
-  "$(sed -n '/<ul class="answers">/,/<\/ul>/p' page.html | grep -A1 "Short of what is expected" | grep -B1 '<li class="bad">gpu2, host link: 27.4' | head -n 1) $(grep -c 'below expectation for' page.html)" \
+equal '<li class="bad"><b>Below the expected range:</b> 1 of 4 results below expectation for H200 of the fake driver; 8 without an expectation: see haul explain</li> 1' \
+  "$(sed -n '/<ul class="answers">/,/<\/ul>/p' page.html | grep -A1 "Below the expected range" | grep -B1 '<li class="bad">gpu2, host link: 27.4' | head -n 1) $(grep -c 'below expectation for' page.html)" \
   'what the page says'
 
 begin 'a slow number that may be a usual one, by its own interval, is too noisy to tell'
@@ -220,12 +220,12 @@ HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --
 expect_code 1
 expect_value 1 again.db "select run_uuid = (select repeats from v_run where run = 2) from v_run where run = 1"
 HAUL_EXPECT=mine.toml run_ok explain --db again.db
-expect_out '^1 case is below what is expected, the worst '
+expect_out '^1 case is below the expected range, the worst '
 if command -v sqlite3 >/dev/null; then # short and sure of it, then short and noisy
   cp again.db noisy.db
   sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1 where run = 2'
   HAUL_EXPECT=mine.toml run_ok explain --db noisy.db
-  expect_out '^1 case is below what is expected'
+  expect_out '^1 case is below the expected range'
   sqlite3 noisy.db 'update case_run set median_ns = median_ns / 2, median_low_ns = median_low_ns / 2,
     median_high_ns = median_high_ns / 2 where run = 2'
   run_ok check --expect=mine.toml --db noisy.db # as health says of it
@@ -308,7 +308,7 @@ for format in table md; do
 done
 run_ok report lost.html --db lost1.db
 cp lost.html out
-expect_out '<b>Short of what is expected:</b> 3 results as expected for H200 of the fake driver \(2 reports\); 1 went wrong'
+expect_out '<b>Below the expected range:</b> 3 results as expected for H200 of the fake driver \(2 reports\); 1 went wrong'
 unset HAUL_EXPECT
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
 expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY' \

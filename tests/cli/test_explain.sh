@@ -8,14 +8,14 @@ machines=$source_folder/tests/machines
 begin 'healthy machines: nothing is found'
 for name in h200x4 h100x8-nvlink gh200; do
   run_ok explain --machine "$machines/$name.toml"
-  expect_out '^No known cause found \([0-9]+ rules checked\)\.$'
-  expect_out '^Looked at, and nothing found \([0-9]+ of [0-9]+ rules\)$'
+  expect_out '^No known cause found \([0-9]+ of [0-9]+ rules checked\)\.$'
+  expect_out '^[0-9]+ rules found nothing$'
   expect_out '^    pcie_link, '
 done
 
 begin 'a machine with findings: each with evidence, cost, what to do and source'
 run_ok explain --machine "$machines/l40sx4-pcie.toml"
-expect_out '^4 causes found: peer_access, iommu, numa_balancing, governor \([0-9]+ rules checked\)\.$'
+expect_out '^4 causes found: peer_access, iommu, numa_balancing, governor \([0-9]+ of [0-9]+ rules checked\)\.$'
 expect_out '^No peer access: .* \[peer_access\]$'
 expect_out '^    evidence  gpu0: peer_access = 0 to gpu1, gpu2, gpu3$'
 expect_out '^    source    https://docs.nvidia.com'

@@ -14,7 +14,7 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
   begin "$scenario"
   run_ok run "$scenario" "${small[@]}" "$@"
   local said query
-  said=$(grep 'haul query --saved .* reads this run' err)
+  said=$(grep 'next: haul query --saved ' err)
   equal 0 "$(value results.db "select count(*) from v_case where status not in ('ok', 'skipped')
     and run = (select max(run) from v_run)")" 'cases that went wrong'
   for query in $queries; do

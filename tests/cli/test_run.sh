@@ -210,7 +210,7 @@ if [ -n "$found" ]; then
       expect_code 3
       expect_out '^nothing to measure: every case is skipped$'
       expect_out "^ +3  check huge_pages: found $found, wanted $want$"
-      expect_out "^  huge_pages: wanted $want, found $found; on failure $then, without"
+      expect_out "^  huge_pages: wanted $want, found $found; on failure $then, if unavailable"
       expect_out '^0 cases, 3 skipped$'
     done
   done
@@ -228,7 +228,7 @@ unknown() { # NAME CHECK
 if fake_driver no-gpu; then
   unknown note 'governor = { want = "performance" }'
   expect_code 0
-  expect_err '^haul: no answer to checks: governor: '
+  expect_err '^haul: skipped checks: governor: '
   unknown default 'governor = { want = "performance", on_fail = "abort" }'
   expect_code 0
   expect_err 'warning: check governor: no answer: .*; wanted performance'

@@ -192,7 +192,7 @@ run_ok merge limited.db "limit/$limited"
 expect_states 'n2:partial' limited.db
 expect_others limited.db
 
-begin 'a node below what is expected is drained, and no other'
+begin 'a node below the expected range is drained, and no other'
 cat >expect.toml <<'TOML'
 format = 1
 [[machine]]

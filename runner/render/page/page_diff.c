@@ -25,23 +25,6 @@ static const char *page_verdict_class(enum verdict verdict) {
   }
 }
 
-static void page_put_verdicts(FILE *page, const struct comparison *comparison) {
-  (void)fprintf(page, "<p>%zu %s: ", comparison->row_count,
-                strings_plural(comparison->row_count, "case", "cases"));
-  for (unsigned v = 0; v < verdict_name_count; v++) {
-    const size_t doubtful = v == VERDICT_SAME ? 0 : comparison->summary.provisional[v];
-    const size_t counts[] = {comparison->summary.verdicts[v] - doubtful, doubtful};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-      if (counts[i] > 0) {
-        html_print(page, "<span class=\"badge %s\">%zu %s%s</span> ",
-                   page_verdict_class((enum verdict)v), counts[i], verdict_text((enum verdict)v),
-                   i == 0 ? "" : "?");
-      }
-    }
-  }
-  (void)fputs("</p>\n", page);
-}
-
 /* ---- cases ---- */
 
 /* Per cent on either side that all intervals shown fit in. */
@@ -130,7 +113,7 @@ static void page_put_cases(FILE *page, const struct measured *measured,
                            const size_t *rows, size_t count, const char *caption) {
   const double scale = page_interval_scale(comparison, rows, count);
   html_print(page,
-             HTML_TABLE_BEGIN
+             "<div class=\"wide\"><table class=\"diff\">" HTML_TABLE_CAPTION
              "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
              "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
              "<th scope=\"col\" class=\"n\">change %%</th>"
@@ -213,14 +196,13 @@ static bool page_say_cases(struct diff_view *view) {
     page_put_groups(page, view->measured, comparison, maps, &view->layout, true, &room);
     (void)fputs("</details>\n", page);
   }
-  html_print(page, "<p class=\"note\">The grey band is what is too small to matter. n: %s.</p>\n",
+  html_print(page, "<p class=\"note\">Grey band: changes below the threshold. n: %s.</p>\n",
              comparison->judged == NULL
                  ? "processes of A and B"
-                 : "how many A and B have: runs of so many processes, or nodes; where no word says "
-                   "so, processes");
+                 : "number of processes of A and B, or of runs or nodes where a word says so");
   page_maps_put(page, maps);
   page_maps_free(maps);
-  (void)fputs("<h3>What limits this, what differs, and who was compared</h3>\n", page);
+  (void)fputs("<h3>Limits, differences and sides</h3>\n", page);
   return true;
 }
 
@@ -238,8 +220,7 @@ void page_diff(FILE *page, const struct measured *measured, const struct compari
                            .show = &show,
                            .say_cases = page_say_cases};
   diff_view_init(&view);
-  (void)fputs("<section id=\"comparison\">\n<h2>What changed from A to B</h2>\n", page);
-  page_put_verdicts(page, comparison);
+  (void)fputs("<section id=\"comparison\">\n<h2>What changed</h2>\n", page);
   diff_say(&view);
   diff_layout_fini(&view.layout);
   page_results_fini(&parts);

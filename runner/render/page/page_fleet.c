@@ -224,11 +224,11 @@ static void fleet_put_squares(struct fleet_page *f) {
                  result_set_text(&f->found->nodes, i, "state"));
     }
   }
-  (void)fputs(
-      "</p>\n<p class=\"note key squares\"><i></i> as usual <i class=\"s1\"></i> slower than "
-      "matters <i class=\"s2\"></i> by three times that <i class=\"s3\"></i> by ten times "
-      "<i class=\"gap\"></i> partial or failed <i class=\"gone\"></i> no results</p>\n",
-      f->page);
+  (void)fputs("</p>\n<p class=\"note key squares\"><i></i> as usual <i class=\"s1\"></i> slower by "
+              "1 to 3 times the threshold <i class=\"s2\"></i> 3 to 10 times <i class=\"s3\">"
+              "</i> more than 10 times <i class=\"gap\"></i> partial or failed <i "
+              "class=\"gone\"></i> no results</p>\n",
+              f->page);
 }
 
 static void fleet_put_map(struct fleet_page *f) {
@@ -237,9 +237,10 @@ static void fleet_put_map(struct fleet_page *f) {
   (void)fputs(
       "<section id=\"nodes\"><h2>Nodes and blocks, the worst first</h2>\n"
       "<p class=\"note key\">Per cent by which the slowest case of the block differs from the "
-      "same place on the other nodes. Colours: slower <span class=\"s1\">than matters</span> "
-      "<span class=\"s2\">by three times that</span> <span class=\"s3\">by ten times</span>. "
-      "In brackets: no evidence that it is more than usual.</p>\n",
+      "same place on the other nodes. Slower by <span class=\"s1\">1 to 3</span> "
+      "<span class=\"s2\">3 to 10</span> <span class=\"s3\">more than 10</span> times the "
+      "threshold. "
+      "In brackets: as usual.</p>\n",
       f->page);
   fleet_put_rows(f, fleet_rank(f), shown);
   if (shown < hosts) {

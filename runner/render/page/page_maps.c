@@ -268,10 +268,10 @@ void page_maps_put(FILE *page, const struct page_maps *maps) {
   }
   (void)fputs(
       "<h3 id=\"maps\">Where: before, after and the change, from row to column</h3>\n"
-      "<p class=\"note key\">Colours: slower <span class=\"s1\">than matters</span> "
-      "<span class=\"s2\">by three times that</span> <span class=\"s3\">by ten times</span>; "
-      "faster <span class=\"f1\">than matters</span> <span class=\"f2\">3</span> "
-      "<span class=\"f3\">10 times</span>. In brackets: no evidence of a change.</p>\n",
+      "<p class=\"note key\">Slower by <span class=\"s1\">1 to 3</span> <span class=\"s2\">"
+      "3 to 10</span> <span class=\"s3\">more than 10</span> times the threshold; faster by "
+      "<span class=\"f1\">1 to 3</span> <span class=\"f2\">3 to 10</span> "
+      "<span class=\"f3\">more than 10</span> times. In brackets: no evidence of a change.</p>\n",
       page);
   maps_put_some(page, maps, true);
   if (changed < maps->map_count) {

@@ -90,7 +90,7 @@ static void page_run_put_throttling(FILE *page, const struct result_set *gpus) {
 static void page_run_put_boxes(FILE *page, const struct page_run *run) {
   if (page_run_count_of(run, "simulated") != 0) {
     page_run_put_box(page, "Simulated.",
-                     "A fake driver answered: these numbers say nothing of hardware.");
+                     "A fake driver answered: these numbers say nothing about hardware.");
   }
   if (strcmp(page_run_say(run, "status"), "running") == 0) {
     struct arena *arena = run->parts[RUN_PART_SUMMARY].arena;
@@ -262,7 +262,7 @@ static void page_run_put_check_answer(FILE *page, const struct result_set *check
     html_print(page, "<li class=\"%s\"><b>Checks:</b> %zu of %zu passed",
                passed == checks->row_count ? "good" : "warn", passed, checks->row_count);
     html_print(page, failed > 0 ? ", %zu failed" : "", failed);
-    html_print(page, unknown > 0 ? ", %zu without an answer" : "", unknown);
+    html_print(page, unknown > 0 ? ", %zu unavailable" : "", unknown);
     (void)fputs("</li>\n", page);
   }
 }
@@ -272,14 +272,14 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
   if (run->expected != NULL) {
     html_print(page, "<li class=\"%s\"><b>%s:</b> %s</li>\n",
                run->shortfall_count > 0 ? "bad" : page_run_good(run),
-               run->shortfall_count > 0 ? "Short of what is expected" : "As expected",
+               run->shortfall_count > 0 ? "Below the expected range" : "As expected",
                run->expected);
   }
   for (size_t i = 0; i < run->shortfall_count; i++) {
     html_print(page, "<li class=\"bad\">%s</li>\n", run->shortfalls[i]);
   }
   for (size_t i = 0; i < run->verdict_count; i++) {
-    html_print(page, "<li class=\"bad\"><b>Not as its peers:</b> %s</li>\n", run->verdicts[i]);
+    html_print(page, "<li class=\"bad\"><b>Outlier:</b> %s</li>\n", run->verdicts[i]);
   }
   for (size_t i = 0; i < run->doubt_count; i++) {
     html_print(page, "<li class=\"warn\"><b>Undecided:</b> %s</li>\n", run->doubts[i]);
@@ -290,8 +290,8 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
                page_run_good(run), run->compared);
   } else if (run->compared == 0 && run->expected == NULL) {
     html_print(page,
-               "<li><b>As expected:</b> not known: %s, and nothing in this "
-               "run has two peers to be compared with</li>\n",
+               "<li><b>As expected:</b> not known: %s, and no result of this "
+               "run has two peers</li>\n",
                run->unexpected);
   }
 }

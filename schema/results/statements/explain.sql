@@ -6,7 +6,7 @@
 PRAGMA query_only = 0;
 -- busy_percent: utilization from which on somebody works on a GPU (engine/machine).
 CREATE TEMP TABLE explained (run INTEGER, environment INTEGER NOT NULL, busy_percent INTEGER NOT NULL);
--- Cases of the run that are below what is expected (runner/expect). lack: the share that is missing.
+-- Cases of the run below the expected range (runner/expect). lack: the share that is missing.
 CREATE TEMP TABLE shortfall (case_key TEXT PRIMARY KEY, lack REAL NOT NULL);
 
 -- name: choose
@@ -268,7 +268,7 @@ LEFT JOIN scenario s ON s.id = r.scenario;
 
 -- name: touched
 -- The cases of a finding: how many, their blocks, and the one that is furthest behind those of other places.
--- Then those that are below what is expected. :classes is "a,b"; :gpu NULL: of any.
+-- Then those below the expected range. :classes is "a,b"; :gpu NULL: of any.
 WITH
   hit AS (
     SELECT DISTINCT b.id AS bench_case, b.case_key AS case_key, b.block AS block, p.position AS position

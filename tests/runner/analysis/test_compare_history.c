@@ -1,7 +1,9 @@
-/* One run per side: earlier runs of the machine tell how runs differ, if they cover the time. */
+/* Few runs: earlier runs of the machine tell how runs differ, and one run more hides nothing. */
 #include "runner/analysis/compare.h"
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
+
+#include <stdio.h>
 
 enum { MIB = 1 << 20, CASES = 3 };
 static const char *const KEYS[CASES] = {"a", "b", "c"};
@@ -105,12 +107,52 @@ static void other_hardware_tells_nothing(void **state) {
   measured_free(earlier);
 }
 
+/* Two runs of A leave a change open that one run a side shows: it is reported all the same, but
+ * provisionally, and with the runs that would confirm it. */
+static void one_run_more_hides_no_change(void **state) {
+  (void)state;
+  enum { BENCHES = 40, FURTHER = 2 };
+  static const enum side A_B_A[] = {SIDE_A, SIDE_B, SIDE_A};
+  const struct compare_options options = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
+  char keys[BENCHES][8];
+  struct comparison *comparison = NULL;
+  struct error err = {0};
+  struct measured *m = measured_new();
+  const size_t node = made_environment(m, "node", "580.1", false);
+  for (int r = 0; r <= FURTHER; r++) {
+    (void)made_run(m, node);
+  }
+  for (int i = 0; i < BENCHES; i++) {
+    (void)snprintf(keys[i], sizeof keys[i], "c%d", i);
+    const size_t bench = made_case(m, keys[i], "block", i % MADE_GPUS, MIB);
+    made_medians(m, bench, 0, 50, 5);
+    made_medians(m, bench, 1, i == 0 ? 48 : 50, 5);
+    made_medians(m, bench, FURTHER, i % 2 == 0 ? 50.1 : 49.9, 1);
+  }
+  assert_int_equal(compare(m, A_B_A, &options, &comparison, &err), STATUS_OK);
+  const struct comparison_row *row = &comparison->rows[0];
+  assert_string_equal(m->cases[row->bench].key, "c0");
+  assert_int_equal(row->result.unit, DIFF_UNIT_RUN);
+  assert_string_equal(verdict_text(row->result.verdict), "regressed");
+  assert_int_equal(row->result.doubt, DIFF_DOUBT_FEW);
+  assert_true(row->result.is_provisional && row->result.q < 0.05 && row->result.p > 0.05 / BENCHES);
+  assert_true(row->change_high < -0.01);
+  assert_int_equal(comparison->summary.verdicts[VERDICT_REGRESSED], 1);
+  assert_int_equal(comparison->summary.provisional[VERDICT_REGRESSED], 1);
+  assert_int_equal(comparison->to_decide, 1);
+  assert_true(comparison->units_needed >= DIFF_PROCESSES_FIRM);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(earlier_runs_make_one_run_firm),
       cmocka_unit_test(runs_that_differ_hide_a_change),
       cmocka_unit_test(few_or_hasty_runs_tell_nothing),
       cmocka_unit_test(other_hardware_tells_nothing),
+      cmocka_unit_test(one_run_more_hides_no_change),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

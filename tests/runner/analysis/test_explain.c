@@ -368,7 +368,7 @@ static char *key_of(struct database *database, const char *case_name) {
   return key;
 }
 
-/* What is below what is expected comes first, however little it is behind other places. */
+/* Cases below the expected range come first, however little they are behind other places. */
 static void findings_come_by_what_is_expected(void **state) {
   (void)state;
   static const char CHANGE[] =
