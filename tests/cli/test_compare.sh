@@ -108,7 +108,7 @@ expect_out '^\?: provisional, as each side is one run$'
 expect_out '2 regressed\?'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on regressed,suspect$'
 expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?. To decide, measure more of both sides, in turn:$'
-expect_err 'A \(driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
+expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on suspect
 expect_code 1
@@ -281,11 +281,11 @@ run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, first gpu0-numa0:pinned/4MiB"
 expect_out '^18 insufficient: '
 expect_err '5 per side would decide'
-expect_err 'A \(driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
+expect_err 'A \(install driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
 cp err advice
 run_ok diff previous latest --db one.db
 # Tags a and b are in use.
-expect_err 'A \(driver 580.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag a2; done$'
+expect_err 'A \(install driver 580.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag a2; done$'
 expect_err 'B \(driver 590.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag b2; done$'
 expect_err 'and then haul diff tag:a2 tag:b2 --db one\.db$'
 expect_err 'or, if A cannot be measured again: more of B alone would not decide$'
