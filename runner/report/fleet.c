@@ -60,6 +60,8 @@ static enum status fleet_load(struct fleet *f, struct error *err) {
     const struct query_parameter fleet = {"fleet", f->found.name};
     RETURN_ON_ERROR(
         query_run_saved(f->request->query, "nodes", &fleet, 1, NULL, &f->found.nodes.sink, err));
+    RETURN_ON_ERROR(query_run_saved(f->request->query, "node-reasons", &fleet, 1, NULL,
+                                    &f->found.reasons.sink, err));
   }
   for (size_t i = 0; i < f->found.nodes.row_count; i++) {
     f->found.absent += strcmp(result_set_text(&f->found.nodes, i, "state"), "ok") != 0;
@@ -70,6 +72,7 @@ static enum status fleet_load(struct fleet *f, struct error *err) {
 enum status fleet_report_write(const struct fleet_request *request, FILE *page, struct error *err) {
   struct fleet f = {.request = request, .measured = measured_new()};
   result_set_init(&f.found.nodes, SIZE_MAX);
+  result_set_init(&f.found.reasons, SIZE_MAX);
   enum status status = fleet_load(&f, err);
   f.found.measured = f.measured;
   f.found.now = f.now;
@@ -81,6 +84,7 @@ enum status fleet_report_write(const struct fleet_request *request, FILE *page, 
   status = THEN(status, page_fleet(page, &f.found, request->haul_version, err));
   outliers_free(f.changes);
   outliers_free(f.now);
+  result_set_fini(&f.found.reasons);
   result_set_fini(&f.found.nodes);
   measured_free(f.measured);
   arena_fini(&f.arena);

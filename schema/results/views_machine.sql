@@ -200,6 +200,30 @@ JOIN device d ON d.environment = e.environment AND d.place = 'gpu'
 JOIN run r ON r.environment = e.environment
 GROUP BY d.uuid, d.name, e.node, d.number, d.pci_address, e.simulated;
 
+-- Since when, and until when, a machine ran anything.
+CREATE VIEW v_host AS
+SELECT
+  e.node AS node,
+  e.host_name AS host_name,
+  e.driver_version AS driver_version,
+  e.kernel AS kernel,
+  e.gpu_name AS gpu_name,
+  e.gpu_count AS gpu_count,
+  strftime('%Y-%m-%dT%H:%M:%SZ', l.first_ns / 1000000000, 'unixepoch') AS first_seen,
+  strftime('%Y-%m-%dT%H:%M:%SZ', l.last_ns / 1000000000, 'unixepoch') AS last_seen,
+  l.runs AS runs,
+  l.run AS last_run,
+  e.simulated AS simulated
+FROM (
+  SELECT r.id AS run, r.environment AS environment,
+    row_number() OVER (PARTITION BY m.node, m.simulated ORDER BY r.started_at_ns DESC, r.id DESC) AS age,
+    min(r.started_at_ns) OVER (PARTITION BY m.node, m.simulated) AS first_ns,
+    max(r.started_at_ns) OVER (PARTITION BY m.node, m.simulated) AS last_ns,
+    count(*) OVER (PARTITION BY m.node, m.simulated) AS runs
+  FROM run r JOIN v_machine m ON m.environment = r.environment) l
+JOIN v_machine e ON e.environment = l.environment
+WHERE l.age = 1;
+
 -- Since when, and until when, runs found a fact to be so: "when did the VBIOS of this GPU change?"
 CREATE VIEW v_fact_seen AS
 SELECT
@@ -349,3 +373,39 @@ LEFT JOIN known k ON k.fleet = n.fleet AND k.node = n.node
 LEFT JOIN run r ON r.id = k.run
 LEFT JOIN scenario s ON s.id = k.scenario
 LEFT JOIN environment e ON e.id = k.environment;
+
+-- What a node has otherwise than most nodes of its fleet: one row per node and fact.
+CREATE VIEW v_node_difference AS
+WITH
+  fact AS (
+    SELECT n.fleet AS fleet, n.node AS node, k.fact AS fact,
+      CASE k.fact
+        WHEN 'driver' THEN ifnull(n.driver_version, 'none')
+        WHEN 'kernel' THEN ifnull(n.kernel, 'unknown')
+        WHEN 'VBIOS' THEN ifnull(n.vbios, 'unknown')
+        WHEN 'GPUs' THEN printf('%d %s', n.gpu_count, ifnull(n.gpu_name, ''))
+        ELSE ifnull((SELECT group_concat(name, ', ') FROM (
+          SELECT DISTINCT c.name AS name FROM check_result c
+          WHERE c.run = n.run AND c.status = 'failed' ORDER BY c.name)), 'none') END AS value
+    FROM v_node n
+    CROSS JOIN (SELECT 'driver' AS fact UNION ALL SELECT 'kernel' UNION ALL SELECT 'VBIOS' UNION ALL SELECT 'GPUs'
+                UNION ALL SELECT 'failed checks') k
+    WHERE n.run IS NOT NULL),
+  counted AS (
+    SELECT fleet, fact, value, count(*) AS nodes,
+      sum(count(*)) OVER (PARTITION BY fleet, fact) AS "of",
+      first_value(value) OVER (PARTITION BY fleet, fact ORDER BY count(*) DESC, value) AS usual,
+      max(count(*)) OVER (PARTITION BY fleet, fact) AS usual_nodes
+    FROM fact GROUP BY fleet, fact, value)
+SELECT
+  f.fleet AS fleet,
+  f.node AS node,
+  f.fact AS fact,
+  f.value AS value,
+  c.usual AS usual,
+  c.nodes AS nodes,
+  c.usual_nodes AS usual_nodes,
+  c."of" AS "of"
+FROM fact f
+JOIN counted c ON c.fleet = f.fleet AND c.fact = f.fact AND c.value = f.value
+WHERE c.value <> c.usual;

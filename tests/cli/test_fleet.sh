@@ -152,8 +152,12 @@ equal 0 "$(grep -c '^n00' out)" 'nodes that are named'
 begin 'the page: parts to swap, who is missing, nodes by blocks, what changed since the fleet before'
 make_fleet template.db later 12 missing=5 occasion=1 name=later slow_gpu=3:1:5 shift=device_to_host:4 half_pair=8:0:3
 run_ok merge holes.db later
+python3 -c 'import sqlite3
+with sqlite3.connect("holes.db") as db:
+    db.execute("UPDATE environment SET driver_version = ? WHERE coalesce(node, host_name) = ?", ("590.1", "n0002"))'
 run_ok report --fleet page.html --db holes.db
 cp page.html out
+expect_out '<th scope="row">n0002</th><td class="name warn">different</td><td [^>]*>driver 590.1, where 1[01] of 1[12] nodes have '
 expect_out '<h1>fleet on 11 nodes, fleet later</h1>'
 expect_out '10 of 12 nodes answered in full|11 of 12 nodes answered in full'
 expect_out '<tr><th scope="row">n0005</th><td class="name bad">missing</td>'

@@ -129,13 +129,25 @@ cat >faults/n4.toml <<'TOML'
 [fake]
 driver_version = "590.44.01"
 TOML
+cat >faults/n1.toml <<'TOML'
+[[fake.link]]
+from = "host"
+to = 1
+factor = 0.5
+TOML
 SHARDS=$scratch/batch timeout 100 sbatch --wait --parsable --nodes="$nodes" fleet.sbatch >job 2>err </dev/null
 code=$?
-rm faults/n4.toml
+rm faults/n4.toml faults/n1.toml
 expect_code 1
 cp "haul-$(cat job).log" out
 expect_out '^n3 +failed '
 expect_out '^n4 +different +driver 590.44.01, where [0-9]+ of [0-9]+ nodes have 580.159.04'
+expect_out '^n1 +slow +gpu1.s host link .*slower'
+equal "$(printf 'n1\nn3\nn4')" "$(sed -n 's/^\(n[0-9]*\) .*/\1/p' out | sort -u)" 'nodes that are named'
+run_ok report --fleet batch.html --db "batch/$(cat job).fleet.db"
+for node in n3 n4; do
+  grep -q "<th scope=\"row\">$node</th><td class=\"name [a-z]*\">\(failed\|different\)" batch.html || bad "the page has no $node"
+done
 expect_states 'n3:failed' "batch/$(cat job).fleet.db"
 expect_others "batch/$(cat job).fleet.db"
 rm faults/n3.toml

@@ -10,7 +10,9 @@
 #include <string.h>
 
 /* Nodes with a row of their own; all have a square in the map of all. Parts with a row. */
-enum { FLEET_NODES_SHOWN = 40, FLEET_PARTS_SHOWN = 500, FLEET_ABSENT_SHOWN = 200 };
+enum { FLEET_NODES_SHOWN = 40, FLEET_PARTS_SHOWN = 500, FLEET_REASONS_SHOWN = 200 };
+
+static const char FLEET_REASONS_TITLE[] = "Missing, failed or different nodes";
 
 /* One page while it is written. */
 struct fleet_page {
@@ -77,35 +79,33 @@ static void fleet_put_parts(struct fleet_page *f) {
   (void)fputs("</section>\n", f->page);
 }
 
-/* ---- who is missing ---- */
+/* ---- who is missing, and who differs ---- */
 
-static void fleet_put_absent(struct fleet_page *f) {
-  static const char *const COLUMNS[] = {"node", "state", "why"};
+static void fleet_put_reasons(struct fleet_page *f) {
+  static const char *const COLUMNS[] = {"node", "reason", "what"};
   struct document *document = &f->parts.document;
-  const struct result_set *nodes = &f->found->nodes;
-  size_t shown = 0;
-  if (f->found->absent == 0) {
+  const struct result_set *reasons = &f->found->reasons;
+  if (reasons->row_count == 0) {
     return;
   }
+  html_print(f->page, "<section id=\"reasons\"><h2>%s</h2>\n", FLEET_REASONS_TITLE);
   html_print(f->page,
-             "<section id=\"absent\"><h2>Missing, partial or failed: %zu of %zu nodes</h2>\n",
-             f->found->absent, nodes->row_count);
+             "<p>%zu of %zu nodes are missing, partial or failed. Different: the driver, kernel, "
+             "VBIOS, GPUs or failed checks of a node are not those of most nodes.</p>\n",
+             f->found->absent, f->found->nodes.row_count);
   DOCUMENT_TABLE(document, COLUMNS, 0);
-  for (size_t i = 0; i < nodes->row_count && shown < FLEET_ABSENT_SHOWN; i++) {
-    const char *state = result_set_text(nodes, i, "state");
-    if (strcmp(state, "ok") != 0) {
-      const struct cell cells[] = {
-          cell_text(result_set_text(nodes, i, "node")),
-          cell_words(state, strcmp(state, "partial") == 0 ? TONE_WARN : TONE_BAD),
-          cell_text(result_set_text(nodes, i, "reason"))};
-      document_row(document, cells);
-      shown++;
-    }
+  for (size_t i = 0; i < reasons->row_count && i < FLEET_REASONS_SHOWN; i++) {
+    const char *reason = result_set_text(reasons, i, "reason");
+    const bool warn = strcmp(reason, "partial") == 0 || strcmp(reason, "different") == 0;
+    const struct cell cells[] = {cell_text(result_set_text(reasons, i, "node")),
+                                 cell_words(reason, warn ? TONE_WARN : TONE_BAD),
+                                 cell_text(result_set_text(reasons, i, "what"))};
+    document_row(document, cells);
   }
   document_table_end(document);
-  if (shown < f->found->absent) {
-    document_say(document, TONE_NONE, "%zu more: haul query nodes --fleet %s",
-                 f->found->absent - shown, f->found->name);
+  if (reasons->row_count > FLEET_REASONS_SHOWN) {
+    document_say(document, TONE_NONE, "%zu more: haul query --saved node-reasons --param fleet=%s",
+                 reasons->row_count - FLEET_REASONS_SHOWN, f->found->name);
   }
   (void)fputs("</section>\n", f->page);
 }
@@ -291,8 +291,8 @@ static void fleet_put_changes(struct fleet_page *f) {
 static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
   struct page_entry entries[4] = {{"swap", "What to look at", ""}};
   size_t count = 1;
-  if (f->found->absent > 0) {
-    entries[count++] = (struct page_entry){"absent", "Missing, partial or failed", ""};
+  if (f->found->reasons.row_count > 0) {
+    entries[count++] = (struct page_entry){"reasons", FLEET_REASONS_TITLE, ""};
   }
   entries[count++] = (struct page_entry){"nodes", "Nodes and blocks", ""};
   if (f->found->changes != NULL) {
@@ -319,7 +319,7 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
     (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", f->page);
   }
   fleet_put_parts(f);
-  fleet_put_absent(f);
+  fleet_put_reasons(f);
   fleet_put_map(f);
   fleet_put_changes(f);
   page_end(f->page, haul_version);

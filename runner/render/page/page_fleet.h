@@ -8,13 +8,14 @@
 
 #include <stdio.h>
 
-/* What is known of a fleet; all borrowed but for nodes. */
+/* What is known of a fleet; all borrowed but for the rows of queries. */
 struct fleet_findings {
   const struct measured *measured; /* the last of its runs is one of the fleet */
   const char *name, *before; /* of both fleets; NULL = they have none, or there is none before */
   const struct outliers *now, *changes; /* changes: NULL = there is nothing before */
   struct result_set nodes;              /* saved query nodes */
-  size_t absent;                        /* rows of it that are not ok */
+  struct result_set reasons;            /* saved query node-reasons */
+  size_t absent;                        /* nodes that are not ok */
 };
 
 enum status page_fleet(FILE *page, const struct fleet_findings *found, const char *haul_version,
