@@ -55,15 +55,15 @@ function(haul_ptx target symbol)
   haul_embed(${target} ${symbol} BASE "${CMAKE_CURRENT_BINARY_DIR}" FILES ${texts})
 endfunction()
 
-# haul_machine_code(TARGET SYMBOL [NEWER NAME...] FILE...): compile each CUDA file to NAME.fatbin with
+# haul_machine_code(TARGET SYMBOL PTX FOLDER FILE...): compile each CUDA file to NAME.fatbin with
 # the machine code of haul_architectures, and embed them: none, where that list is empty.
 #
-# nvcc makes PTX of a file once, for compute capability 7.5, and machine code for each architecture out of that: the
-# same as from PTX of the architecture's own, but where a file has more for compute capability 9.0: those are NEWER.
-# Kernels are extern "C" __global__. The files include from the root of the project. The host compiler only
+# Machine code for an architecture is made out of PTX of the highest version that FOLDER has of the file
+# (kernels/ptx/update.sh) and the architecture understands: mostly that for compute capability 7.5, which nvcc then makes
+# once for all. Kernels are extern "C" __global__. The files include from the root of the project. The host compiler only
 # preprocesses; NVCC_CCBIN in the environment names another one.
 function(haul_machine_code target symbol)
-  cmake_parse_arguments(arg "" "" "NEWER;FILES" ${ARGN})
+  cmake_parse_arguments(arg "" "PTX" "" ${ARGN})
   # Spills are shown and never an error: a kernel of 1024 threads per block has 64 registers on every
   # architecture, and what that costs differs between them and between versions of ptxas.
   set(flags -fatbin -std=c++17 -O3 --threads=0 -allow-unsupported-compiler -Wno-deprecated-gpu-targets)
@@ -84,18 +84,25 @@ function(haul_machine_code target symbol)
     list(APPEND flags "-Xfatbin=-compress-all")
   endif()
   set(fatbins "")
-  foreach(file IN LISTS arg_FILES)
+  foreach(file IN LISTS arg_UNPARSED_ARGUMENTS)
     get_filename_component(name "${file}" NAME_WE)
     get_filename_component(path "${file}" ABSOLUTE)
     set(codes "")
     foreach(architecture IN LISTS haul_architectures)
       set(virtual 75)
+      set(real ${architecture})
+      foreach(version 80 90)
+        if(architecture GREATER_EQUAL version AND EXISTS "${arg_PTX}/${name}.${version}.ptx.xz")
+          set(virtual ${version})
+        endif()
+      endforeach()
       if(architecture LESS 75)
         set(virtual ${architecture})
-      elseif(architecture GREATER_EQUAL 90 AND name IN_LIST arg_NEWER)
-        set(virtual 90)
+      elseif(EXISTS "${arg_PTX}/${name}.${architecture}a.ptx.xz")
+        set(virtual ${architecture}a)
+        set(real ${architecture}a)
       endif()
-      list(APPEND codes "-gencode=arch=compute_${virtual},code=sm_${architecture}")
+      list(APPEND codes "-gencode=arch=compute_${virtual},code=sm_${real}")
     endforeach()
     set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin")
     if(codes)

@@ -38,7 +38,7 @@ void engine_memory_needs(const struct bench_case *bench_case, const struct machi
     gpu_bytes[i] = 0;
   }
   workloads[bench_case->kind]->memory_needs(bench_case, host_bytes, gpu_bytes);
-  if (bench_case->kind != CASE_TRANSFER) {
+  if (!case_kind_is_of_flows(bench_case->kind)) {
     transfer_memory_needs(bench_case, host_bytes, gpu_bytes);
   }
 }

@@ -2,6 +2,7 @@
 
 #include "engine/base/embed.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,17 +36,23 @@ static unsigned long machine_code_for(const struct kernel_target *target) {
   return best;
 }
 
-/* The PTX of that module with the highest version that the GPU has; *version: 75 or 90. */
+/* The PTX of that module with the highest version that the GPU has; *version: 75, 80 or 90. */
 static const void *ptx_for(const char *module, const struct kernel_target *target,
                            unsigned *version) {
-  static const unsigned versions[] = {90, 75};
+  static const struct {
+    const char *name;
+    unsigned least;
+    unsigned most;
+  } versions[] = {
+      {"90a", 90, 90}, {"90", 90, UINT_MAX}, {"80", 80, UINT_MAX}, {"75", 75, UINT_MAX}};
   const unsigned has = 10 * target->compute_major + target->compute_minor;
   const void *image = NULL;
   for (size_t i = 0; image == NULL && i < sizeof versions / sizeof versions[0]; i++) {
     char name[64];
-    (void)snprintf(name, sizeof name, "%s.%u.ptx", module, versions[i]);
-    image = has >= versions[i] ? image_find(kernel_ptx, name) : NULL;
-    *version = versions[i];
+    (void)snprintf(name, sizeof name, "%s.%s.ptx", module, versions[i].name);
+    image =
+        has >= versions[i].least && has <= versions[i].most ? image_find(kernel_ptx, name) : NULL;
+    *version = versions[i].least;
   }
   return image;
 }

@@ -23,7 +23,7 @@ struct kernel_target {
  * GPUs of the same major and no lower minor version (CUDA C++ Programming Guide, "Binary
  * Compatibility"), under drivers of no older major CUDA version than nvcc's (CUDA Compatibility,
  * "Minor Version Compatibility"). PTX is there for compute capability 7.5 and, where a file has
- * more for it, 9.0. */
+ * more for it, 8.0, 9.0, and 9.0 alone. */
 const void *kernel_image(enum kernel_module module, const struct kernel_target *target);
 /* Which code that is: "sm_90 by nvcc 13.0", "PTX 7.5 by the driver" or "none". */
 void kernel_code_describe(const struct kernel_target *target, char text[KERNEL_CODE_TEXT_MAX]);

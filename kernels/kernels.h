@@ -10,6 +10,7 @@
 
 #include "engine/base/enum_names.h"
 #include "kernels/arithmetic_values.h"
+#include "kernels/compute_values.h"
 #include "kernels/stream_values.h"
 
 #include <stdint.h>
@@ -91,6 +92,15 @@
   X(KERNEL_STREAM_COMPARE, "haul_stream_compare")                                                  \
   KERNEL_STREAM_LIST(X)
 #define KERNEL_ARITHMETIC_FILE(X) KERNEL_ARITHMETIC_LIST(X)
+#define KERNEL_COMPUTE_FILE(X)                                                                     \
+  X(KERNEL_COMPUTE_MATMUL, "haul_compute_matmul")                                                  \
+  X(KERNEL_COMPUTE_MATMUL_GROUPS, "haul_compute_matmul_groups")                                    \
+  X(KERNEL_COMPUTE_FMA, "haul_compute_fma")                                                        \
+  X(KERNEL_COMPUTE_TRIAD, "haul_compute_triad")                                                    \
+  X(KERNEL_COMPUTE_FILL, "haul_compute_fill")                                                      \
+  X(KERNEL_COMPUTE_CHECK_FMA, "haul_compute_check_fma")                                            \
+  X(KERNEL_COMPUTE_CHECK_TRIAD, "haul_compute_check_triad")                                        \
+  X(KERNEL_COMPUTE_CHECK_MATMUL, "haul_compute_check_matmul")
 
 /* Each file is a module of its own, which is loaded when a case needs it: behind the name, its
  * kernels. */
@@ -101,7 +111,8 @@
   X(KERNEL_MODULE_STRIDED, "strided", KERNEL_STRIDED_FILE)                                         \
   X(KERNEL_MODULE_CHASE, "chase", KERNEL_CHASE_FILE)                                               \
   X(KERNEL_MODULE_STREAM, "stream", KERNEL_STREAM_FILE)                                            \
-  X(KERNEL_MODULE_ARITHMETIC, "arithmetic", KERNEL_ARITHMETIC_FILE)
+  X(KERNEL_MODULE_ARITHMETIC, "arithmetic", KERNEL_ARITHMETIC_FILE)                                \
+  X(KERNEL_MODULE_COMPUTE, "compute", KERNEL_COMPUTE_FILE)
 ENUM_NAMES_DECLARE(kernel_module, KERNEL_MODULE_LIST)
 
 #define KERNEL_LIST(X)                                                                             \
@@ -111,7 +122,8 @@ ENUM_NAMES_DECLARE(kernel_module, KERNEL_MODULE_LIST)
   KERNEL_STRIDED_FILE(X)                                                                           \
   KERNEL_CHASE_FILE(X)                                                                             \
   KERNEL_STREAM_FILE(X)                                                                            \
-  KERNEL_ARITHMETIC_FILE(X)
+  KERNEL_ARITHMETIC_FILE(X)                                                                        \
+  KERNEL_COMPUTE_FILE(X)
 ENUM_NAMES_DECLARE(kernel, KERNEL_LIST)
 /* The first kernel of a module: its last stands before the first of the next module. */
 enum kernel kernel_module_first(enum kernel_module module);
@@ -262,6 +274,64 @@ struct arithmetic_arguments {
   uint64_t first_c;
   uint64_t second_b;
   uint64_t second_c;
+};
+
+/* haul_compute_matmul<<<any, MATMUL_BLOCK, stages x MATMUL_STAGE_BYTES of shared memory>>>: out = a
+ * * transposed b, matrices of side x side, row by row: bf16 in, f32 out; compute capability 8.0 on,
+ * stages from 2. haul_compute_matmul_groups: the same by wgmma, compute capability 9.0 alone,
+ * stages from 3. */
+struct matmul_arguments {
+  uint64_t out;
+  uint64_t a;
+  uint64_t b;
+  uint32_t side;
+  uint32_t stages;
+};
+
+/* haul_compute_fma<<<any, any>>>: `rounds` rounds of multiply-adds in chains of f32, as
+ * kernels/compute_values.h says; out[thread of the grid], f32, is the sum of its chains. */
+struct fma_arguments {
+  uint64_t out;
+  uint32_t rounds;
+  float factor;
+  float add;
+  uint32_t reserved;
+};
+
+/* haul_compute_triad<<<any, any>>>: out = a + intensity * (factor * b), one multiply-add after the
+ * other, over `count` numbers of f32, a multiple of 4. */
+struct triad_arguments {
+  uint64_t out;
+  uint64_t a;
+  uint64_t b;
+  uint64_t count;
+  uint32_t intensity;
+  float factor;
+};
+
+/* haul_compute_fill<<<any, any>>>: the first `count` elements become compute_number(): bf16 where
+ * they have 2 bytes, f32 where they have 4. */
+struct compute_data_arguments {
+  uint64_t address;
+  uint64_t count;
+  uint64_t seed;
+  uint32_t element_bytes;
+  uint32_t reserved;
+};
+
+/* haul_compute_check_{fma,triad,matmul}<<<any, any>>>: compares out with what it should be: made
+ * from the number of rounds (`intensity`), from the seeds, or from a and b; with factor and add 1.
+ * *result as for haul_stream_compare. */
+struct compute_check_arguments {
+  uint64_t out;
+  uint64_t a;
+  uint64_t b;
+  uint64_t result;
+  uint64_t count;
+  uint64_t seed_a;
+  uint64_t seed_b;
+  uint32_t intensity;
+  uint32_t side;
 };
 
 /* haul_copy_rows<<<any, any>>>: copies `rows` rows of width bytes, pitch apart in both memories,

@@ -140,13 +140,15 @@ struct bench_case {
   struct copy_order order; /* of the copies of flows that share a stream */
   const union work *work;  /* of every other kind; all zero where the selectors came to nothing */
   /* Of one iteration, for cycles and ns per operation: a chase's hops; an arithmetic's instructions
-   * (of one thread); 0 for other kinds. */
+   * (of one thread); of a kernel that computes its floating-point operations; 0 for other kinds. */
   uint64_t operations;
   /* Of one iteration on the SM that has most blocks, for operations per clock and SM: instructions
    * * block * ceil(grid / sm_count), twice that for f16; 0 = not an arithmetic's throughput. */
   uint64_t operations_per_sm;
   uint64_t payload_bytes; /* of the measured flows, one iteration: what gbps counts */
-  uint64_t traffic_bytes; /* what of it crosses the limiting resource, read and written apart */
+  /* What of it crosses the limiting resource, read and written apart; where
+   * limit_is_of_operations(), operations, and so is the peak. */
+  uint64_t traffic_bytes;
   enum limit limit;
   uint64_t peak_bytes_per_second; /* of the limiting resource; 0 = unknown */
   struct measure measure;

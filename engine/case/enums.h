@@ -15,8 +15,13 @@
   X(CASE_CHASE, "chase", chase)                /* latency of dependent loads */                    \
   X(CASE_STREAM, "stream", stream)             /* bandwidth of loops over arrays of numbers */     \
   X(CASE_ARITHMETIC, "arithmetic", arithmetic) /* latency and throughput of instructions */        \
-  X(CASE_OVERHEAD, "overhead", overhead)       /* what calls of the driver cost the host */
+  X(CASE_OVERHEAD, "overhead", overhead)       /* what calls of the driver cost the host */        \
+  X(CASE_COMPUTE, "compute", compute)          /* rate of kernels that compute */
 ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
+/* Kinds whose measured work is flows; of the others flows are loads beside it. */
+static inline int case_kind_is_of_flows(enum case_kind kind) {
+  return kind == CASE_TRANSFER || kind == CASE_COMPUTE;
+}
 
 #define CASE_ORDER_LIST(X)                                                                         \
   X(CASE_ORDER_FILE, "file")                                                                       \

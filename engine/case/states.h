@@ -11,8 +11,13 @@
   X(LIMIT_PCIE, "pcie")                                                                            \
   X(LIMIT_NVLINK, "nvlink")                                                                        \
   X(LIMIT_C2C, "c2c")                                                                              \
-  X(LIMIT_DRAM, "dram") /* the GPU's memory */
+  X(LIMIT_DRAM, "dram")     /* the GPU's memory */                                                 \
+  X(LIMIT_FMA, "fma")       /* units for multiply-adds of f32: operations in place of bytes */     \
+  X(LIMIT_TENSOR, "tensor") /* tensor cores: likewise */
 ENUM_NAMES_DECLARE(limit, LIMIT_LIST)
+static inline int limit_is_of_operations(enum limit limit) {
+  return limit == LIMIT_FMA || limit == LIMIT_TENSOR;
+}
 
 /* Three different answers to a question about the system. */
 #define FACT_STATE_LIST(X)                                                                         \

@@ -3,6 +3,7 @@
 #define HAUL_ENGINE_CASE_TRANSFER_H
 
 #include "engine/case/case.h"
+#include "engine/case/compute.h"
 
 /* How bytes are moved. Behind the name: the method's table method_NAME (engine/method); CUDA, or
  * HOST where threads of the host move them between nodes; its version, a part of case_key that is
@@ -16,7 +17,9 @@
     "unified memory") /* page faults or prefetch */                                                \
   X(METHOD_CPU, "cpu", cpu, HOST, 1, PAGEABLE, DEVICE, "host threads") /* never a GPU's memory */  \
   X(METHOD_PIN, "pin", pin, CUDA, 1, PAGEABLE, DEVICE,                                             \
-    "page locking") /* a load: it moves nothing */
+    "page locking") /* a load: it moves nothing */                                                 \
+  X(METHOD_COMPUTE, "compute", compute, CUDA, 1, PINNED, DEVICE,                                   \
+    "a kernel that computes") /* a load, or what [[compute]] measures */
 ENUM_NAMES_DECLARE(method, METHOD_LIST)
 unsigned method_version(enum method method);
 /* The same of a copy that the host makes (flow_blocks_host()): from 3 on its
@@ -189,6 +192,7 @@ struct flow {
   struct copy_shape shape;
   struct unified_shape unified;
   struct scatter_shape scatter;
+  struct compute_shape compute;
   bool graph; /* ce, sm: its calls are captured once, and a trial launches the graph */
 };
 

@@ -164,6 +164,37 @@ uint64_t peak_dram(const struct gpu *gpu) {
   return gpu->memory_clock_khz * 1000 * 2 * gpu->memory_bus_bits / 8;
 }
 
+/* Multiply-adds per clock of one SM, by compute capability: of f32 (CUDA C++ Programming Guide,
+ * "Arithmetic Instructions"), and of dense bf16 with sums in f32 by tensor cores (NVIDIA's
+ * architecture papers: A100, GA102, Ada, H100, Blackwell). */
+static const struct {
+  uint32_t compute_major, compute_minor;
+  uint32_t fma;
+  uint32_t tensor;
+} MULTIPLY_ADDS[] = {
+    {7, 0, 64, 0},     {7, 5, 64, 0},      {8, 0, 64, 1024},   {8, 6, 128, 512},  {8, 9, 128, 512},
+    {9, 0, 128, 2048}, {10, 0, 128, 4096}, {10, 3, 128, 4096}, {12, 0, 128, 512},
+};
+
+static uint64_t peak_multiply_adds(const struct gpu *gpu, bool tensor) {
+  for (size_t i = 0; i < sizeof MULTIPLY_ADDS / sizeof MULTIPLY_ADDS[0]; i++) {
+    if (MULTIPLY_ADDS[i].compute_major == gpu->compute_major &&
+        MULTIPLY_ADDS[i].compute_minor == gpu->compute_minor) {
+      return UINT64_C(2) * gpu->sm_count * gpu->sm_clock_max_khz * 1000 *
+             (tensor ? MULTIPLY_ADDS[i].tensor : MULTIPLY_ADDS[i].fma);
+    }
+  }
+  return 0;
+}
+
+uint64_t peak_fma(const struct gpu *gpu) {
+  return peak_multiply_adds(gpu, false);
+}
+
+uint64_t peak_tensor(const struct gpu *gpu) {
+  return peak_multiply_adds(gpu, true);
+}
+
 uint64_t peak_pcie(uint32_t generation, uint32_t width) {
   if (generation >= sizeof PCIE_GENERATIONS / sizeof PCIE_GENERATIONS[0]) {
     return 0;

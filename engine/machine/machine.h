@@ -131,6 +131,10 @@ enum status machine_probe_host(struct machine *machine, struct error *err) CHECK
 
 /* Memory clock x 2 (double data rate) x bus width / 8: read and written bytes together. */
 uint64_t peak_dram(const struct gpu *gpu);
+/* Floating-point operations per second of all SMs at their highest clock: multiply-adds of f32; and
+ * of bf16 by the tensor cores, with sums in f32 and dense matrices. A multiply-add is two. */
+uint64_t peak_fma(const struct gpu *gpu);
+uint64_t peak_tensor(const struct gpu *gpu);
 /* Generation and width of the link at its maximum, after line coding (8b/10b to generation 2,
  * 128b/130b from 3, 242B/256B FLIT from 6), before packet headers. */
 uint64_t peak_pcie(uint32_t generation, uint32_t width);

@@ -76,6 +76,13 @@ struct method_ops {
                               struct error *err) CHECK_RESULT;
   enum status (*after_trial)(const struct memory_context *context, struct flow_run *run,
                              struct error *err) CHECK_RESULT;
+  /* What the flow's memory holds, where that is not the pattern: the operands, or results that are
+   * wrong in every byte (spoiled). NULL: the pattern. */
+  enum status (*fill)(const struct memory_context *context, struct flow_run *run, bool spoiled,
+                      struct error *err) CHECK_RESULT;
+  /* STATUS_CORRUPT where the results are wrong. NULL: the target is compared with the pattern. */
+  enum status (*verify)(const struct memory_context *context, const struct flow_run *run,
+                        struct error *err) CHECK_RESULT;
   /* Shared buffers only: make the bytes wrong that a trial writes, so that verification proves that
    * it wrote them. NULL: a trial writes none. */
   enum status (*invalidate)(const struct memory_context *context, struct flow_run *run,

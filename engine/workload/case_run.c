@@ -83,7 +83,7 @@ static bool looks_serialised(const struct case_run *run) {
 static void deliver(const struct case_run *run, const struct trial *trial) {
   run->sink->trial(run->sink->context, trial);
   /* The time of a transfer's only flow is that of the trial. */
-  const bool apart = run->bench->flow_count > 1 || run->bench->kind != CASE_TRANSFER;
+  const bool apart = run->bench->flow_count > 1 || !case_kind_is_of_flows(run->bench->kind);
   for (uint32_t i = 0; apart && i < run->bench->flow_count; i++) {
     const struct flow_times *times = &run->times.flows[i];
     const bool load = run->bench->flows[i].role == FLOW_LOAD;

@@ -219,6 +219,10 @@ static enum status transfer_fill(const struct transfer *transfer, uint32_t flow,
                                  const struct buffer *buffer, bool poison, struct error *err) {
   const struct flow_run *run = &transfer->runs[flow];
   struct data *data = transfer->engine->data;
+  if (transfer_ops(run->flow)->fill != NULL) {
+    return transfer_ops(run->flow)->fill(&transfer->engine->context, &transfer->runs[flow], poison,
+                                         err);
+  }
   const bool strided = copy_shape_is_strided(&run->flow->shape);
   if (flow_is_scattered(run->flow)) {
     return poison ? pieces_poison_target(data, run, err) : pieces_fill_source(data, run, err);
@@ -536,6 +540,10 @@ static enum status transfer_verify(void *state, struct error *err) {
     if (run->flow->role != FLOW_MEASURED) {
       continue;
     }
+    if (transfer_ops(run->flow)->verify != NULL) {
+      RETURN_ON_ERROR(transfer_ops(run->flow)->verify(&transfer->engine->context, run, err));
+      continue;
+    }
     const uint64_t size_bytes = transfer_buffer_bytes(run->flow);
     enum status status = data_compare(transfer->engine->data, run->target, size_bytes, seed_of(i),
                                       data_gpu(run), &difference, err);
@@ -593,17 +601,13 @@ enum status loads_run(struct loads *loads, uint32_t iterations, struct trial_tim
   return status;
 }
 
-const struct workload_ops workload_transfer = {
-    .kind = CASE_TRANSFER,
-    .unsupported_reason = transfer_unsupported_reason,
-    .memory_needs = transfer_memory_needs,
-    .path = transfer_path,
-    .clock = transfer_clock,
-    .set_up = transfer_set_up,
-    .iterations_max = transfer_iterations_max,
-    .before_trial = transfer_before_trial,
-    .run = transfer_run,
-    .poison = transfer_poison,
-    .verify = transfer_verify,
-    .tear_down = transfer_tear_down,
-};
+/* Every kind whose work is flows. */
+#define TRANSFER_OPS                                                                               \
+  .unsupported_reason = transfer_unsupported_reason, .memory_needs = transfer_memory_needs,        \
+  .path = transfer_path, .clock = transfer_clock, .set_up = transfer_set_up,                       \
+  .iterations_max = transfer_iterations_max, .before_trial = transfer_before_trial,                \
+  .run = transfer_run, .poison = transfer_poison, .verify = transfer_verify,                       \
+  .tear_down = transfer_tear_down
+
+const struct workload_ops workload_transfer = {.kind = CASE_TRANSFER, TRANSFER_OPS};
+const struct workload_ops workload_compute = {.kind = CASE_COMPUTE, TRANSFER_OPS};

@@ -85,7 +85,7 @@ struct clocks {
 
 static struct clocks count_clocks(const struct bench_case *bench_case) {
   struct clocks clocks = {0};
-  if (bench_case->kind != CASE_TRANSFER) { /* the flows are loads beside it */
+  if (!case_kind_is_of_flows(bench_case->kind)) { /* the flows are loads beside it */
     const bool host = workloads[bench_case->kind]->clock(bench_case) == CLOCK_HOST;
     clocks.host_count = host;
     clocks.event_count = !host;
@@ -212,7 +212,7 @@ const char *transfer_unsupported_reason(const struct bench_case *bench_case,
 
 const char *loads_unsupported_reason(const struct bench_case *bench_case,
                                      const struct machine *machine, char reason[CASE_REASON_MAX]) {
-  return bench_case->kind == CASE_TRANSFER
+  return case_kind_is_of_flows(bench_case->kind)
              ? NULL
              : transfer_unsupported_reason(bench_case, machine, reason);
 }

@@ -179,6 +179,7 @@ uint32_t workload_kernel_modules(const struct bench_case *bench_case) {
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
     modules |= flow->method == METHOD_SM ? UINT32_C(1) << KERNEL_MODULE_COPY : 0;
+    modules |= flow->method == METHOD_COMPUTE ? UINT32_C(1) << KERNEL_MODULE_COMPUTE : 0;
     if (copy_shape_is_strided(&flow->shape) || flow_is_scattered(flow)) {
       modules |= UINT32_C(1) << KERNEL_MODULE_STRIDED;
     }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # update.sh [FOLDER] - makes the PTX of this folder anew from the kernels, by nvcc on PATH or in /usr/local/cuda;
-# with FOLDER, makes it there. NAME.75.ptx.xz is for compute capability 7.5 and all later; NAME.90.ptx.xz is there
-# where a file has more for 9.0.
+# with FOLDER, makes it there. NAME.75.ptx.xz is for compute capability 7.5 and all later; NAME.80.ptx.xz and
+# NAME.90.ptx.xz are there where a file has more for those, and NAME.90a.ptx.xz where it has more for 9.0 alone. The
+# build makes machine code out of the same versions.
 #
 # What nvcc says of itself is left out but for its version; the comments around inline PTX too, which are half of the
 # text. The version of the PTX language becomes the oldest that has what is used, so that drivers from r525 on
@@ -25,11 +26,13 @@ make_ptx() { # NAME COMPUTE-CAPABILITY PTX-VERSION
 }
 for file in kernels/*.cu; do
   name=$(basename "$file" .cu)
-  make_ptx "$name" 75 7.0
-  make_ptx "$name" 90 8.0
-  if [ "$(sed '/^\.version\|^\.target/d' "$folder/$name.75.ptx" | cksum)" = \
-    "$(sed '/^\.version\|^\.target/d' "$folder/$name.90.ptx" | cksum)" ]; then
-    rm -- "$folder/$name.90.ptx"
-  fi
+  kept=
+  for version in 75:7.0 80:7.0 90:8.0 90a:8.0; do
+    target=${version%:*}
+    make_ptx "$name" "$target" "${version#*:}"
+    sum=$(sed '/^\.version\|^\.target/d' "$folder/$name.$target.ptx" | cksum)
+    [ "$sum" != "$kept" ] || rm -- "$folder/$name.$target.ptx"
+    kept=$sum
+  done
   xz --force -9e -- "$folder/$name".*.ptx
 done

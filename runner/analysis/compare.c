@@ -13,7 +13,7 @@ ENUM_NAMES_DEFINE(moved, MOVED_LIST)
 
 double figure_value(const struct measured_case *bench, double ns) {
   const double units = (double)bench->units;
-  return bench->figure == FIGURE_RATE ? units / ns : ns / units;
+  return figure_is_rate(bench->figure) ? units / ns : ns / units;
 }
 
 double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source) {
@@ -23,8 +23,9 @@ double figure_margin(const struct measured_case *bench, double asked, enum delta
   if (asked > 0) {
     return asked;
   }
-  return bench->delta > 0 ? bench->delta
-                          : diff_usual_margin(bench->figure == FIGURE_RATE ? bench->size_bytes : 0);
+  return bench->delta > 0
+             ? bench->delta
+             : diff_usual_margin(figure_is_rate(bench->figure) ? bench->size_bytes : 0);
 }
 
 /* ---- shared in the folder ---- */
@@ -209,7 +210,7 @@ static void compare_set_change(struct comparison_row *row, const struct diff_res
   row->change = result->change;
   row->change_low = result->change_low;
   row->change_high = result->change_high;
-  if (row->figure != FIGURE_RATE) {
+  if (!figure_is_rate(row->figure)) {
     row->change = 1 / (1 + result->change) - 1;
     row->change_low = 1 / (1 + result->change_high) - 1;
     row->change_high = 1 / (1 + result->change_low) - 1;

@@ -70,7 +70,7 @@ static double history_change_between(const struct builder *b, enum figure figure
                                      size_t at, size_t end) {
   const double step =
       sample_median(b->values + at, end - at) - sample_median(b->values + before, at - before);
-  return expm1(figure == FIGURE_RATE ? -step : step);
+  return expm1(figure_is_rate(figure) ? -step : step);
 }
 
 /* Names of facts of the whole machine that two runs differ in; NULL = none does. */
@@ -141,7 +141,7 @@ static void history_mark_changes(struct builder *b, struct history_series *serie
           history_changed_facts(b, series->points[first].run, series->points[last - 1].run);
       series->points[last - 1].since = first;
       series->points[last - 1].change =
-          expm1(series->figure == FIGURE_RATE ? -drift.change : drift.change);
+          expm1(figure_is_rate(series->figure) ? -drift.change : drift.change);
     }
     return;
   }

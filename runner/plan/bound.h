@@ -14,6 +14,8 @@
  *
  *   traffic_bytes = payload, or for LIMIT_DRAM what is read and written in all memories
  *   peak_bytes_per_second = traffic_bytes / least window
+ *   of kernels that compute (kind_compute.c) both are of operations in place of bytes, where the
+ *     units of the SMs limit
  *
  * so that traffic_bytes / elapsed / peak is the share of the possible, whatever limits. Two
  * directions of one link at once have twice the peak of one; eight GPUs fed by eight links eight

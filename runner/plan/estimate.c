@@ -89,7 +89,7 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
   const struct measure *measure = &bench->measure;
   struct cost cost = {0};
   plan_kinds[bench->kind]->cost(bench, machine, &cost);
-  const bool loaded = bench->kind != CASE_TRANSFER && bench->flow_count > 0;
+  const bool loaded = !case_kind_is_of_flows(bench->kind) && bench->flow_count > 0;
   double timed_ns = cost.work_ns * estimate_iterations_of(measure, &cost);
   timed_ns = loaded ? fmax(timed_ns, estimate_loads_ns(bench, machine)) : timed_ns;
   const double trial_ns = timed_ns * fmax(cost.turns, 1) + TRIAL_OVERHEAD_NS + cost.flush_ns +

@@ -7,6 +7,7 @@
  *                          itself; through global and shared memory one per GPU
  *   [[stream]]             one case per place
  *   [[arithmetic]]         one case per GPU
+ *   [[compute]]            one case per GPU, whose flow is the kernel
  *   [[overhead]]           one case per GPU; of host memory one per GPU and node; of memory that
  *                          needs no driver one per node
  *
@@ -21,6 +22,7 @@
 #include "runner/plan/place.h"
 
 struct grid_setting; /* schema/scenario/setting.h */
+struct flow_setting;
 struct setting;
 
 struct expansion {
@@ -76,6 +78,10 @@ void expand_resolve_others(struct expander *x, const struct endpoint_setting *fr
 uint32_t expand_grid(const struct grid_setting *grid, const struct machine *machine, int32_t gpu,
                      const char **reason);
 
+/* Hand out a case of x->flows, with the loads of the setting beside them; operations: of one
+ * iteration, for its rate. */
+void expand_emit_flows(struct expander *x, const struct setting *setting, uint64_t operations);
+
 /* ---- loads: flows beside the measured work, of blocks of any kind (kind_transfer.c) ---- */
 
 /* The loads of the setting that name their ends, into x->loads; once before its cases are handed
@@ -85,5 +91,14 @@ void expand_resolve_loads(struct expander *x, const struct setting *setting);
  * from `from` to `to`, or back. */
 void expand_emit_beside(struct expander *x, const struct setting *setting, struct endpoint from,
                         struct endpoint to, struct bench_case *bench, const char *reason);
+
+/* How many flows a load is that may be without ends: one for each measured flow, of method compute
+ * one in all; 0: it names its ends. */
+size_t expand_mirror_count(const struct flow_setting *load, size_t measured_count);
+/* Of method compute, else nothing: the flow has the kernel of the load and memory of its own. */
+void expand_make_compute(const struct flow_setting *load, struct flow *flow);
+/* The same, of a load without ends: it is on the GPU that starts the measured flow, else on the one
+ * at its other end. (kind_compute.c) */
+void expand_place_compute(const struct flow *measured, struct flow *flow);
 
 #endif

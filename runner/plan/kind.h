@@ -51,7 +51,7 @@ extern const struct plan_kind *const plan_kinds[case_kind_name_count];
 static inline bool plan_case_memory(const struct bench_case *bench, uint32_t i,
                                     struct endpoint *memory, uint64_t *size_bytes) {
   const struct plan_kind *kind = plan_kinds[bench->kind];
-  if (bench->kind != CASE_TRANSFER) {
+  if (!case_kind_is_of_flows(bench->kind)) {
     if (plan_kinds[CASE_TRANSFER]->memory(bench, i, memory, size_bytes)) {
       return true;
     }

@@ -168,6 +168,7 @@ static struct flow plan_transfer_make_flow(const struct expander *x,
   flow.staged =
       !setting->peer && from.place == PLACE_GPU && to.place == PLACE_GPU && pair.from != pair.to;
   plan_transfer_normalise_shape(&flow);
+  expand_make_compute(setting, &flow);
   flow.cpu = plan_transfer_cpu(x->machine, setting, &flow);
   return flow;
 }
@@ -249,6 +250,8 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
     flow.size_bytes = load->base.size_bytes;
     plan_transfer_normalise_shape(&flow);
   }
+  expand_make_compute(load, &flow);
+  expand_place_compute(measured, &flow);
   flow.initiator = plan_transfer_initiator_of_mirror(x, load, measured->initiator, &flow);
   flow.cpu = plan_transfer_cpu(x->machine, load, &flow);
   return flow;
@@ -287,7 +290,7 @@ static struct flow *plan_transfer_add_loads(struct expander *x, const struct set
   const struct transfer_setting *transfer = &setting->transfer;
   size_t count = before + x->load_count;
   for (size_t i = 0; i < transfer->load_count; i++) {
-    count += transfer->loads[i].mirrors ? measured_count : 0;
+    count += expand_mirror_count(&transfer->loads[i], measured_count);
   }
   if (count > CASE_FLOWS_MAX) {
     char reason[CASE_REASON_MAX];
@@ -304,7 +307,7 @@ static struct flow *plan_transfer_add_loads(struct expander *x, const struct set
   }
   struct flow *next = flows + before + x->load_count;
   for (size_t i = 0; i < transfer->load_count; i++) {
-    for (size_t k = 0; transfer->loads[i].mirrors && k < measured_count; k++) {
+    for (size_t k = 0; k < expand_mirror_count(&transfer->loads[i], measured_count); k++) {
       *next++ = plan_transfer_mirror(x, &transfer->loads[i], &measured[k]);
     }
   }
@@ -324,9 +327,8 @@ static void plan_transfer_emit(struct expander *x, const struct bench_case *benc
   x->receive(x->context, &expansion);
 }
 
-/* One case of x->flows and the loads. */
-static void plan_transfer_emit_case(struct expander *x, const struct setting *setting) {
-  struct bench_case bench = {0};
+void expand_emit_flows(struct expander *x, const struct setting *setting, uint64_t operations) {
+  struct bench_case bench = {.operations = operations};
   struct flow *flows =
       plan_transfer_add_loads(x, setting, x->flows, x->flow_count, x->flow_count, &bench);
   if (flows != NULL) {
@@ -404,7 +406,7 @@ static void plan_transfer_expand_spelled(struct expander *x, const struct settin
       plan_transfer_add_flows(x, flow, transfer->direction, x->set.pairs[p]);
     }
   }
-  plan_transfer_emit_case(x, setting);
+  expand_emit_flows(x, setting, 0);
 }
 
 /* Whether pair b runs together with pair a. */
@@ -455,7 +457,7 @@ static void plan_transfer_expand_pairs(struct expander *x, const struct setting 
         plan_transfer_add_flows(x, &transfer->flow, transfer->direction, x->set.pairs[j]);
       }
     }
-    plan_transfer_emit_case(x, setting);
+    expand_emit_flows(x, setting, 0);
   }
 }
 

@@ -177,6 +177,8 @@ void plan_describe_rate(const struct bench_case *bench, double median_ns, char *
   if (kind->operation != NULL) {
     const uint64_t operations = kind->operations != NULL ? kind->operations(bench) : 1;
     (void)snprintf(text, size, "%.4g ns per %s", median_ns / (double)operations, kind->operation);
+  } else if (bench->kind == CASE_COMPUTE && bench->payload_bytes == 0) {
+    (void)snprintf(text, size, "%.4g TFLOP/s", (double)bench->operations / median_ns / 1e3);
   } else if (bench->payload_bytes > 0) {
     const bool above =
         bound_is_exceeded(bench->traffic_bytes, bench->peak_bytes_per_second, median_ns);

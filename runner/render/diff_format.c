@@ -54,7 +54,7 @@ void diff_figure_words(const struct comparison_row *row, enum side side,
   if (isnan(value)) {
     return;
   }
-  const char *unit = row->figure == FIGURE_RATE ? "" : " ns";
+  const char *unit = figure_is_rate(row->figure) ? "" : " ns";
   const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
   if (value < 1e9) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
@@ -157,7 +157,7 @@ static void diff_put_shape(struct strbuf *text, const struct comparison_row *row
   const double change = shape->values[0] / shape->values[1] - 1;
   strbuf_printf(text, "process %d of run %lld is %.2g %% %s than the other %zu", shape->ordinal,
                 (long long)shape->run_id, 100 * fabs(change),
-                (change < 0) == (row->figure == FIGURE_RATE) ? "slower" : "faster",
+                (change < 0) == (figure_is_rate(row->figure)) ? "slower" : "faster",
                 shape->counts[1]);
 }
 

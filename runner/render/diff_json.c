@@ -208,7 +208,7 @@ static void diff_json_distribution(struct json_out *json, const struct compariso
 #define DIFF_CASE(X)                                                                               \
   X("provisional", boolean, result->is_provisional)                                                \
   X("distribution", object, diff_describe_distribution, diff_json_distribution(json, row))         \
-  X("better", text, row->figure == FIGURE_RATE ? "more" : "less")                                  \
+  X("better", text, figure_is_rate(row->figure) ? "more" : "less")                                 \
   X("a", object, diff_describe_side, diff_json_side(json, measured, a))                            \
   X("b", object, diff_describe_side, diff_json_side(json, measured, b))
 

@@ -75,7 +75,8 @@ static const char *plan_same_or_mixed(const char *a, const char *b) {
 static struct plan_line plan_line_of(const struct plan_case *c) {
   const struct bench_case *bench = &c->bench;
   const bool moves = bench->kind == CASE_TRANSFER;
-  const uint64_t peak = bench->peak_bytes_per_second;
+  const bool bytes = !limit_is_of_operations(bench->limit);
+  const uint64_t peak = bytes ? bench->peak_bytes_per_second : 0;
   return (struct plan_line){
       .first = c,
       .cases = 1,
@@ -87,7 +88,7 @@ static struct plan_line plan_line_of(const struct plan_case *c) {
       .flows_most = moves ? bench->flow_count : 0,
       .estimate_ns = c->estimate_ns,
       .method = moves ? plan_common_method(c) : case_kind_text(bench->kind),
-      .limit = peak > 0 ? limit_text(bench->limit) : "",
+      .limit = peak > 0 || !bytes ? limit_text(bench->limit) : "",
   };
 }
 
@@ -278,7 +279,8 @@ static void plan_say_totals(struct document *document, const struct plan *plan, 
   X("size_bytes", known, size_bytes > 0, (int64_t)size_bytes)                                      \
   X("payload_bytes", integer, (int64_t)bench->payload_bytes)                                       \
   X("limit", text, limit_text(bench->limit))                                                       \
-  X("peak_bytes_per_second", known, bench->peak_bytes_per_second > 0,                              \
+  X("peak_bytes_per_second", known,                                                                \
+    bench->peak_bytes_per_second > 0 && !limit_is_of_operations(bench->limit),                     \
     (int64_t)bench->peak_bytes_per_second)                                                         \
   X("estimate_ns", integer, (int64_t)c->estimate_ns)                                               \
   X("host_bytes", integer, (int64_t)c->host_bytes)                                                 \

@@ -64,7 +64,8 @@ static void plan_json_work(struct json_out *json, const struct bench_case *bench
   X("payload_bytes", integer, bench->payload_bytes)                                                \
   X("traffic_bytes", integer, bench->traffic_bytes)                                                \
   X("limited_by", text, limit_text(bench->limit))                                                  \
-  X("peak_bytes_per_second", known, bench->peak_bytes_per_second > 0,                              \
+  X("peak_bytes_per_second", known,                                                                \
+    bench->peak_bytes_per_second > 0 && !limit_is_of_operations(bench->limit),                     \
     bench->peak_bytes_per_second)                                                                  \
   X("estimate_ns", integer, c->estimate_ns)                                                        \
   X("longest_ns", integer, c->longest_ns)                                                          \

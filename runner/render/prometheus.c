@@ -25,6 +25,8 @@ struct sample {
     "Latest median rate of a case: payload of all its flows.")                                     \
   X(FAMILY_HOP, "haul_hop_seconds", "Latest median time of one dependent load of a case.")         \
   X(FAMILY_CALL, "haul_call_seconds", "Latest median time of one call of the driver.")             \
+  X(FAMILY_FLOPS, "haul_floating_point_operations_per_second",                                     \
+    "Latest median rate of a kernel that computes.")                                               \
   X(FAMILY_ITERATION, "haul_iteration_seconds", "Latest median time of one iteration of a case.")  \
   X(FAMILY_OK, "haul_case_ok",                                                                     \
     "1: every process of the latest run measured the case; 0: one failed, crashed, hung or was "   \
@@ -148,6 +150,9 @@ static void prometheus_add_figure(struct writing *writing, const struct measured
   switch (bench->figure) {
   case FIGURE_RATE:
     prometheus_add_sample(writing, FAMILY_BANDWIDTH, labels, value * NS_PER_S); /* of bytes a ns */
+    return;
+  case FIGURE_FLOPS:
+    prometheus_add_sample(writing, FAMILY_FLOPS, labels, value * NS_PER_S);
     return;
   case FIGURE_HOP:
     prometheus_add_sample(writing, FAMILY_HOP, labels, value / NS_PER_S);

@@ -103,8 +103,9 @@ SELECT
   b.path AS path,
   b.axes AS axes,
   f.method AS method,
-  coalesce(o.operation, st.op, ar.op) AS operation,
+  coalesce(o.operation, st.op, ar.op, f.compute_op) AS operation,
   CASE
+    WHEN b.kind = 'compute' THEN NULL
     WHEN EXISTS (
       SELECT 1 FROM flow g
       WHERE g.bench_case = b.id AND g.role = 'measured' AND g.ordinal <> f.ordinal
@@ -134,7 +135,7 @@ SELECT
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
-  nullif(pc.traffic_bytes, 0) AS traffic_bytes,
+  CASE WHEN pc.limited_by NOT IN ('fma', 'tensor') THEN nullif(pc.traffic_bytes, 0) END AS traffic_bytes,
   h.stride_bytes AS stride_bytes,
   h.hops AS hops,
   h.space AS space,
@@ -177,8 +178,8 @@ SELECT
   nullif(b.payload_bytes, 0) / c.p5_ns AS gbps_p95,
   nullif(b.payload_bytes, 0) / c.median_high_ns AS gbps_low,
   nullif(b.payload_bytes, 0) / c.median_low_ns AS gbps_high,
-  nullif(pc.traffic_bytes, 0) / c.median_ns AS traffic_gbps,
-  pc.peak_bytes_per_second / 1e9 AS peak_gbps,
+  CASE WHEN pc.limited_by NOT IN ('fma', 'tensor') THEN nullif(pc.traffic_bytes, 0) / c.median_ns END AS traffic_gbps,
+  CASE WHEN pc.limited_by NOT IN ('fma', 'tensor') THEN pc.peak_bytes_per_second / 1e9 END AS peak_gbps,
   pc.limited_by AS limited_by,
   100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
   c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
@@ -291,7 +292,11 @@ SELECT
   f.piece_run AS piece_run,
   c.started_at_ns AS case_started_at_ns,
   c.ended_at_ns AS case_ended_at_ns,
-  pc.precision AS precision
+  pc.precision AS precision,
+  CASE b.kind WHEN 'compute' THEN b.operations / c.median_ns / 1e3 END AS tflops,
+  CASE WHEN pc.limited_by IN ('fma', 'tensor') THEN pc.peak_bytes_per_second / 1e12 END AS peak_tflops,
+  nullif(pc.traffic_bytes, 0) AS limited_amount, pc.peak_bytes_per_second / 1e9 AS limited_per_ns,
+  f.compute_sm_percent AS sm_percent, nullif(f.compute_intensity, 0) AS intensity
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
@@ -356,7 +361,7 @@ SELECT
   c.payload_bytes / m.low_ns AS gbps_high,
   c.peak_gbps AS peak_gbps,
   c.limited_by AS limited_by,
-  100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps AS percent_of_peak,
+  100.0 * (c.limited_amount / m.median_ns) / c.limited_per_ns AS percent_of_peak,
   m.median_ns / nullif(c.hops, 0) AS ns_per_hop,
   m.median_ns / c.operations AS ns_per_op,
   m.median_cycles AS median_cycles,
@@ -385,7 +390,7 @@ SELECT
   c.piece_bytes AS piece_bytes,
   c.piece_places AS piece_places,
   c.submit AS submit,
-  100.0 * (c.traffic_bytes / m.median_ns) / c.peak_gbps > 101 AS above_peak,
+  100.0 * (c.limited_amount / m.median_ns) / c.limited_per_ns > 101 AS above_peak,
   m.visits AS visits,
   m.settled AS settled,
   m.undisturbed_ns AS undisturbed_ns,
@@ -397,7 +402,9 @@ SELECT
   c.loads AS loads,
   coalesce(k.stop, c.stop) AS stop,
   coalesce(k.stop, c.stop) = 'precision' AS converged,
-  c.precision AS precision
+  c.precision AS precision,
+  CASE c.kind WHEN 'compute' THEN c.operations / m.median_ns / 1e3 END AS tflops,
+  c.peak_tflops AS peak_tflops, c.sm_percent AS sm_percent, c.intensity AS intensity
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -469,10 +476,10 @@ SELECT
   source,
   target,
   size_bytes,
-  coalesce(gbps, ns_per_hop, ns_per_op, median_ns) AS value,
-  CASE WHEN gbps IS NOT NULL THEN 'GB/s' WHEN median_ns IS NOT NULL THEN 'ns' END AS unit,
-  coalesce(gbps_low, low_ns / (median_ns / coalesce(ns_per_hop, ns_per_op, median_ns))) AS low,
-  coalesce(gbps_high, high_ns / (median_ns / coalesce(ns_per_hop, ns_per_op, median_ns))) AS high,
+  coalesce(gbps, tflops, ns_per_hop, ns_per_op, median_ns) AS value,
+  CASE WHEN gbps IS NOT NULL THEN 'GB/s' WHEN tflops IS NOT NULL THEN 'TFLOP/s' WHEN median_ns IS NOT NULL THEN 'ns' END AS unit,
+  coalesce(gbps_low, tflops * median_ns / high_ns, low_ns / (median_ns / coalesce(ns_per_hop, ns_per_op, median_ns))) AS low,
+  coalesce(gbps_high, tflops * median_ns / low_ns, high_ns / (median_ns / coalesce(ns_per_hop, ns_per_op, median_ns))) AS high,
   percent_of_peak,
   processes,
   status,
@@ -563,7 +570,7 @@ SELECT
   flows,
   loads
 FROM v_run_case
-WHERE flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase';
+WHERE kind <> 'compute' AND (flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase');
 
 -- Not one pass over all results: what a query asks of cases, machines and drivers leaves the rows to look at, before their
 -- results are read through indexes. (Conditions on columns of GROUP BY go into the subquery; one text of nine numbers is
@@ -621,12 +628,13 @@ SELECT
      AND e.driver_version IS v.driver_version AND e.simulated = v.simulated) AS gpu_uuid,
   c.gpu_pci_address AS gpu_pci_address,
   c.peak_gbps AS peak_gbps,
-  100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps AS percent_of_peak,
+  100.0 * (c.limited_amount / v.median_ns) / c.limited_per_ns AS percent_of_peak,
   v.node AS node,
-  100.0 * (c.traffic_bytes / v.median_ns) / c.peak_gbps > 101 AS above_peak,
+  100.0 * (c.limited_amount / v.median_ns) / c.limited_per_ns > 101 AS above_peak,
   v.driver_number AS driver_number,
   c.flows AS flows,
-  c.loads AS loads
+  c.loads AS loads,
+  CASE c.kind WHEN 'compute' THEN c.operations / v.median_ns / 1e3 END AS tflops
 FROM (
   SELECT w.*,
     CAST(substr(w.packed, 1, 28) AS INTEGER) AS runs,

@@ -40,6 +40,10 @@ static const struct section_row section_rows[section_count] = {
         {SECTION_KIND + CASE_STREAM, "load", true, "[[stream.load]]",
          "Background flows that run as long as the stream does. Nothing is taken from the block. "
          "Without `from` and `to` the load is a copy within the memory of the stream."},
+    [SECTION_COMPUTE_LOAD] =
+        {SECTION_KIND + CASE_COMPUTE, "load", true, "[[compute.load]]",
+         "Background flows that run as long as the kernel does. Nothing is taken from the block. "
+         "Without `from` and `to` the load is a copy within the memory of the GPU."},
     [SECTION_FLOW] = {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
                       "Measured flows listed one by one, for combinations that `from` and `to` of "
                       "the block cannot express; all are one case. They run at once, or in "
@@ -51,7 +55,7 @@ static const struct section_row section_rows[section_count] = {
 
 #define IN_MEASURE (IN(MEASURE) | IN_BLOCKS)
 /* A chase verifies every trial, and its footprint decides which caches are hit. */
-#define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(STREAM))
+#define IN_MEASURE_OF_BYTES (IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(STREAM) | IN_KIND(COMPUTE))
 
 #define RUN(member)     .owner = OWNER_RUN, .offset = offsetof(struct run_settings, member)
 #define MEASURE(member) .owner = OWNER_MEASURE, .offset = offsetof(struct measure, member)
@@ -123,8 +127,8 @@ static const struct field shared_fields[] = {
              "\"auto\"")),
     KEY("device_cache", IN_MEASURE_OF_BYTES, WORDS(cache_state_names), MEASURE(device_cache),
         .default_text = "warm", HELP("State of the GPU's L2 cache before a trial")),
-    KEY("gate", IN(MEASURE) | IN_KIND(TRANSFER), WORDS(gating_names), MEASURE(gating),
-        .default_text = "on",
+    KEY("gate", IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(COMPUTE), WORDS(gating_names),
+        MEASURE(gating), .default_text = "on",
         HELP("Hold the GPU's streams until a whole trial is enqueued. With \"off\" the time of the "
              "calls is part of small copies; sanitizers and profilers that serialize kernels need "
              "it")),

@@ -25,6 +25,7 @@ enum section {
   SECTION_LOAD = SECTION_KIND + case_kind_name_count, /* of a transfer */
   SECTION_CHASE_LOAD,
   SECTION_STREAM_LOAD,
+  SECTION_COMPUTE_LOAD,
   SECTION_FLOW,
   section_count,
 };

@@ -90,6 +90,12 @@ static const bool method_is_host[method_name_count] = {METHOD_LIST(METHOD_IS_HOS
 /* Methods whose processors can reach both ends. */
 static void check_method(struct subject *subject, const struct end *from, const struct end *to) {
   const struct entry *method = subject_find(subject, "method");
+  const bool load = section_is_load(subject_slot(subject)->section);
+  if (method != NULL && !load && (subject->methods & BIT(METHOD_COMPUTE)) != 0) {
+    subject_refuse(subject, method, entry_word_span(method, METHOD_COMPUTE),
+                   "[[compute]], or a load with that method",
+                   "method \"compute\" moves nothing: it is measured by [[compute]]");
+  }
   if (method == NULL || !from->known || !to->known) {
     return;
   }
@@ -254,7 +260,8 @@ static void check_size(struct subject *subject, bool needed) {
   check_pieces(subject);
   const bool pieces =
       subject_find(subject, "pieces") != NULL && subject_find(subject, "piece_size") != NULL;
-  if (needed && size == NULL && width == NULL && !pieces) {
+  const bool computes = subject->methods == BIT(METHOD_COMPUTE);
+  if (needed && !computes && size == NULL && width == NULL && !pieces) {
     subject_refuse(subject, NULL, subject_slot(subject)->header_span,
                    "size = \"64MiB\", an array of sizes, or { from, to, factor }",
                    "missing \"size\" in %s", section_row(subject_slot(subject)->section)->title);

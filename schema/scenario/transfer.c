@@ -52,6 +52,10 @@ static bool flow_has_runs(const void *flow) {
   return flow_is_scattered(flow) && ((const struct flow *)flow)->scatter.run_pieces > 1;
 }
 
+static bool flow_is_triad(const void *flow) {
+  return ((const struct flow *)flow)->compute.op == COMPUTE_TRIAD;
+}
+
 static bool flow_has_graph(const void *flow) {
   return ((const struct flow *)flow)->graph;
 }
@@ -61,7 +65,7 @@ static bool flow_has_batch(const void *flow) {
 }
 
 #define FLOW(member) .owner = OWNER_FLOW, .offset = offsetof(struct flow_setting, member)
-#define IN_LOADS     (IN(LOAD) | IN(CHASE_LOAD) | IN(STREAM_LOAD))
+#define IN_LOADS     (IN(LOAD) | IN(CHASE_LOAD) | IN(STREAM_LOAD) | IN(COMPUTE_LOAD))
 #define IN_FLOWS     (IN(TRANSFER) | IN_LOADS | IN(FLOW))
 #define METHOD(name) (1U << METHOD_##name)
 
@@ -78,6 +82,9 @@ static bool flow_has_batch(const void *flow) {
 /* Keys that not every method has; path: their place in the definition. */
 #define METHOD_KEY(method, key, path, ...)                                                         \
   FLOW_KEY(key, .methods = METHOD(method), .json = path, __VA_ARGS__)
+/* Of kernels that compute, which only loads are here. */
+#define COMPUTE_KEY(key, ...)                                                                      \
+  KEY(key, IN_LOADS, .methods = METHOD(COMPUTE), .json = key, __VA_ARGS__)
 #define SHAPE_KEY(key, path, ...)                                                                  \
   FLOW_KEY(key, .methods = METHOD(CE) | METHOD(SM) | METHOD(CPU), .json = path,                    \
            .applies = flow_is_strided, __VA_ARGS__)
@@ -116,7 +123,7 @@ static const struct field transfer_fields[] = {
         .default_text = "reverse",
         HELP("Direction of a load without `from` and `to`, relative to the measured flow")),
     FLOW_KEY("size", SIZE(1, SIZE_LIMIT), FLOW(base.size_bytes),
-             HELP("Bytes that a flow moves per iteration")),
+             HELP("Bytes that a flow moves per iteration; of method compute as in [[compute]]")),
     FLOW_KEY("initiator", WORDS(initiator_names), FLOW(base.initiator),
              HELP("The end that initiates the flow: the source pushes, the target pulls; by "
                   "default the GPU if one end is a node, otherwise the source")),
@@ -247,6 +254,13 @@ static const struct field transfer_fields[] = {
         .json = "graph", .applies = flow_has_graph, .default_text = "false",
         HELP("Capture the calls of a trial in a CUDA graph, once, and launch it in each trial; the "
              "driver captures neither prefetches nor batches (580)")),
+    COMPUTE_KEY("compute.op", WORDS(compute_op_names), FLOW(base.compute.op),
+                .default_text = "matmul", HELP("As `op` of [[compute]]")),
+    COMPUTE_KEY("compute.sm_percent", COUNT(1, 100), FLOW(base.compute.sm_percent),
+                .default_text = "100", HELP("As `sm_percent` of [[compute]]")),
+    COMPUTE_KEY("compute.intensity", COUNT(1, COMPUTE_INTENSITY_MAX), FLOW(base.compute.intensity),
+                .default_text = "1", .applies = flow_is_triad,
+                HELP("As `intensity` of [[compute]]")),
 };
 
 #define USUAL_MEMORY_(id, text, name, build, version, on_node, on_gpu, ...)                        \

@@ -27,6 +27,8 @@
   NUMBER("under_load", under_load)                                                                 \
   NUMBER("size_bytes", size_bytes)                                                                 \
   NUMBER("gbps", gbps)                                                                             \
+  NUMBER("tflops", tflops) /* of kernels that compute */                                           \
+  NUMBER("peak_tflops", peak_tflops)                                                               \
   NUMBER("percent_of_peak", percent_of_peak)                                                       \
   NUMBER("peak_gbps", peak_gbps)                                                                   \
   TEXT("limited_by", limited_by)                                                                   \
@@ -137,9 +139,9 @@ const char *result_axes(struct arena *arena, const struct run_row *row);
 const char *result_place(struct arena *arena, const char *place, const char *memory);
 /* Half the width of the interval that the row gives, in per cent of the median; NAN = unknown. */
 double result_spread(const struct run_row *row);
-/* Which peak a share is of: NVLink's is that of the line, of which NVIDIA counts 16/17 as usable.
- */
-const char *result_peak_name(const char *limited_by);
+/* The peak that a share is of: "pcie, 63.02 GB/s". NVLink's is that of the line, of which NVIDIA
+ * counts 16/17 as usable. */
+const char *result_peak_words(struct arena *arena, const struct run_row *row);
 /* "0.94", "3.1", "50" per cent; ">999" of more. */
 const char *result_percent(struct arena *arena, double percent);
 

@@ -16,6 +16,7 @@ static bool brief_equal(double a, double b) {
 
 double result_figure(const struct run_row *row) {
   return !isnan(row->gbps)               ? row->gbps
+         : !isnan(row->tflops)           ? row->tflops
          : !isnan(row->ns_per_hop)       ? row->ns_per_hop
          : !isnan(row->ops_per_clock_sm) ? row->ops_per_clock_sm
          : !isnan(row->ns_per_op)        ? row->ns_per_op

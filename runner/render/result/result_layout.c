@@ -233,11 +233,12 @@ static bool layout_is_rate(const struct result_facet *facet) {
   for (size_t i = 0; i < facet->count; i++) {
     const struct run_row *row = facet->cells[i].row;
     if (strcmp(row->status, "ok") == 0) {
-      return !isnan(row->gbps) && !layout_is_kind(row, "chase");
+      return (!isnan(row->gbps) || !isnan(row->tflops)) && !layout_is_kind(row, "chase");
     }
   }
   return layout_is_kind(facet->cells[0].row, "transfer") ||
-         layout_is_kind(facet->cells[0].row, "stream");
+         layout_is_kind(facet->cells[0].row, "stream") ||
+         layout_is_kind(facet->cells[0].row, "compute");
 }
 
 static void layout_add_facet(struct layout_maker *maker, struct result_layout *layout,

@@ -98,6 +98,7 @@ struct matrix_maker {
 static double row_number(const struct run_row *row) {
   return same_text(row->kind, "chase") ? row->ns_per_hop
          : !isnan(row->gbps)           ? row->gbps
+         : !isnan(row->tflops)         ? row->tflops
                                        : row->median_ns;
 }
 
@@ -203,7 +204,8 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
     range_add(&peak, row->percent_of_peak);
     range_add(&cycles, row->cycles_per_hop);
     spread = fmax(spread, result_spread(row));
-    one_peak = one_peak && row->peak_gbps == first->peak_gbps &&
+    one_peak = one_peak &&
+               (row->peak_gbps == first->peak_gbps || row->peak_tflops == first->peak_tflops) &&
                same_text(row->limited_by, first->limited_by);
     one_limit = one_limit && row->expected_limit == first->expected_limit; /* false of NAN */
   }
@@ -219,9 +221,7 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
                : arena_format(arena, "%s to %s %% of peak", least, greatest);
     if (one_peak) {
       char rate[MATRIX_NUMBER_MAX];
-      matrix_number(first->peak_gbps, rate);
-      text =
-          arena_format(arena, "%s (%s, %s GB/s", text, result_peak_name(first->limited_by), rate);
+      text = arena_format(arena, "%s (%s", text, result_peak_words(arena, first));
       matrix_number(first->expected_limit, rate);
       text =
           arena_format(arena, "%s%s%s)", text, one_limit ? "; usable " : "", one_limit ? rate : "");
@@ -309,7 +309,9 @@ static void facet_print(struct result_page *page, const struct result_layout *la
       .columns = maker.columns.items,
       .column_count = maker.columns.count,
       .cells = maker.cells,
-      .unit = facet->rate ? "GB/s" : "ns",
+      .unit = !facet->rate                         ? "ns"
+              : isnan(facet->cells[0].row->tflops) ? "GB/s"
+                                                   : "TFLOP/s",
       .less_is_better = !facet->rate,
       .remark = matrix_remark(&page->arena, facet),
       .sum_of = page->sums && facet->rate && !is_grid ? facet->cells[0].row->block : NULL,

@@ -15,6 +15,7 @@
   X(COLUMN_SIZE, "size", ALIGN_RIGHT)                                                              \
   X(COLUMN_GBPS, "GB/s", ALIGN_RIGHT)                                                              \
   X(COLUMN_NS, "ns", ALIGN_RIGHT)                                                                  \
+  X(COLUMN_TFLOPS, "TFLOP/s", ALIGN_RIGHT)                                                         \
   X(COLUMN_NS_HOP, "ns/hop", ALIGN_RIGHT)                                                          \
   X(COLUMN_CYCLES_HOP, "cycles/hop", ALIGN_RIGHT)                                                  \
   X(COLUMN_NS_OP, "ns/op", ALIGN_RIGHT)                                                            \
@@ -88,6 +89,9 @@ static void case_table_put_figure(struct case_table *table, size_t at, const str
 static void case_table_put_numbers(struct case_table *table, size_t at, const struct run_row *row) {
   if (!isnan(row->gbps)) {
     case_table_put_figure(table, at, row, COLUMN_GBPS, row->gbps);
+    case_table_put_number(table, at, COLUMN_TFLOPS, row->tflops);
+  } else if (!isnan(row->tflops)) {
+    case_table_put_figure(table, at, row, COLUMN_TFLOPS, row->tflops);
   } else if (!isnan(row->ns_per_hop)) {
     case_table_put_figure(table, at, row, COLUMN_NS_HOP, row->ns_per_hop);
     case_table_put_number(table, at, COLUMN_CYCLES_HOP, row->cycles_per_hop);
@@ -230,7 +234,8 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
                                     const char *size) {
   const char *method = result_method(row);
   const bool several = row->flows > 1;
-  const char *what = !isnan(row->gbps) ? several ? "GB/s of all flows, over one window" : "GB/s"
+  const char *what = strcmp(row->kind, "compute") == 0 ? "rate of the kernel"
+                     : !isnan(row->gbps) ? several ? "GB/s of all flows, over one window" : "GB/s"
                      : !isnan(row->ns_per_hop) ? "time of one access that waits for the one before"
                      : row->measure == NULL    ? ""
                      : strcmp(row->measure, "latency") == 0
@@ -284,13 +289,10 @@ static const char *case_table_peaks(const struct case_table *table) {
   const char *text = "";
   for (size_t i = 0; table->set.facts[COLUMN_PEAK].filled && i < table->set.row_count; i++) {
     const struct run_row *row = table->rows[i];
-    char rate[MATRIX_NUMBER_MAX];
     if (row == NULL || isnan(row->percent_of_peak) || row->limited_by == NULL) {
       continue;
     }
-    matrix_number(row->peak_gbps, rate);
-    const char *peak =
-        arena_format(table->arena, "%s, %s GB/s", result_peak_name(row->limited_by), rate);
+    const char *peak = result_peak_words(table->arena, row);
     size_t known = 0;
     while (known < count && strcmp(peaks[known], peak) != 0) {
       known++;

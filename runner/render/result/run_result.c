@@ -1,6 +1,7 @@
 #include "runner/render/result/run_result.h"
 
 #include "engine/base/units.h"
+#include "runner/render/result/matrix.h"
 #include "runner/render/result/result_block.h"
 #include "runner/table/text.h"
 
@@ -228,8 +229,13 @@ double result_spread(const struct run_row *row) {
   return percent < SPREAD_MAX ? percent : NAN; /* beyond: of a number that was written by hand */
 }
 
-const char *result_peak_name(const char *limited_by) {
-  return limited_by != NULL && strcmp(limited_by, "nvlink") == 0 ? "nvlink raw" : limited_by;
+const char *result_peak_words(struct arena *arena, const struct run_row *row) {
+  const bool raw = row->limited_by != NULL && strcmp(row->limited_by, "nvlink") == 0;
+  const bool computes = !isnan(row->peak_tflops);
+  char rate[MATRIX_NUMBER_MAX];
+  matrix_number(computes ? row->peak_tflops : row->peak_gbps, rate);
+  return arena_format(arena, "%s, %s %s", raw ? "nvlink raw" : row->limited_by, rate,
+                      computes ? "TFLOP/s" : "GB/s");
 }
 
 const char *result_percent(struct arena *arena, double percent) {

@@ -14,11 +14,12 @@
 -- notes is what note and slowed_by say, of all processes, as JSON: for each its kind (v_note_kind), gpu, what, amounts.
 -- visits, settled, undisturbed_ns, undisturbed_gbps, disturbed_percent and disturbed_slower_percent are as in
 -- v_run_case; undisturbed_low_ns and undisturbed_high_ns are the visits that agree, of all processes. figure is what measure.figure says of the run's tables, NULL: typical.
+-- tflops is the rate of a kernel that computes, in 10^12 floating-point operations per second.
 -- fastest_ns is the fastest trial of all processes.
 -- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
 -- engine.
 --
--- narrow: fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
+-- narrow: peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
 -- narrow: notes,above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -75,9 +76,9 @@ SELECT
   p.same_as AS same_as,
   p.same_block AS same_block,
   p.same_axes AS same_axes,
-  CASE WHEN c.kind = 'transfer' THEN
+  CASE WHEN c.kind IN ('transfer', 'compute') THEN
     (SELECT avg(f.size_bytes / x.median_ns) FROM case_run y
-     JOIN flow f ON f.bench_case = y.bench_case AND f.role = 'load'
+     JOIN flow f ON f.bench_case = y.bench_case AND f.role = 'load' AND f.method <> 'compute'
      JOIN flow_run x ON x.case_run = y.id AND x.flow = f.ordinal
      WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok')
   END AS load_gbps,
@@ -114,7 +115,9 @@ SELECT
    WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS undisturbed_high_ns,
   (SELECT f.value FROM run_fact f WHERE f.run = c.run AND f.name = 'figure') AS figure,
   (SELECT min(y.min_ns) FROM case_run y
-   WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS fastest_ns
+   WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS fastest_ns,
+  c.tflops AS tflops,
+  c.peak_tflops AS peak_tflops
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;

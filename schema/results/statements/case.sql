@@ -11,7 +11,8 @@ VALUES (
   :key, :case_key, :definition, :block, :name, :kind, :axes, :path, :payload_bytes, :operations,
   CASE :host_cache WHEN 'flushed' THEN 'flushed' ELSE 'warm' END, :device_cache, :host_cache = 'written');
 
--- The rows of a case in the tables of its kind: one section for each kind, named insert_KIND, out of
+-- The rows of a case in the tables of its kind: one section for each kind with a table of its own, named insert_KIND
+-- (insert_transfer: of every kind whose work is flows), out of
 -- :definition (runner/plan/definition.h), which has none of it where the selectors came to nothing.
 -- 0 is "left to the engine", which the tables say by NULL.
 
@@ -22,7 +23,8 @@ INSERT INTO flow (
   kernel_block, kernel_grid, kernel_vector_bytes, shape_width_bytes, shape_height, shape_depth,
   shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes,
   unified_access, unified_order, unified_passes, unified_again, unified_together, copies, stream,
-  pieces, piece_bytes, piece_places, submit, graph, piece_run)
+  pieces, piece_bytes, piece_places, submit, graph, piece_run, compute_op, compute_sm_percent,
+  compute_intensity)
 SELECT
   :bench_case,
   f.key,
@@ -72,7 +74,10 @@ SELECT
   json_extract(f.value, '$.scatter.places'),
   json_extract(f.value, '$.scatter.submit'),
   json_extract(f.value, '$.graph'),
-  json_extract(f.value, '$.scatter.run')
+  json_extract(f.value, '$.scatter.run'),
+  json_extract(f.value, '$.compute.op'),
+  json_extract(f.value, '$.compute.sm_percent'),
+  json_extract(f.value, '$.compute.intensity')
 FROM json_each(:definition, '$.flows') f;
 
 -- name: insert_chase

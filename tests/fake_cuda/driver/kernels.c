@@ -359,7 +359,15 @@ static const struct fake_kernel kernels[] = {
      stream_fill_run, NULL},
     {KERNEL_STREAM_COMPARE, sizeof(struct stream_data_arguments), stream_data_accesses,
      stream_compare_run, NULL},
-    KERNEL_STREAM_LIST(STREAM_ROW) KERNEL_ARITHMETIC_LIST(ARITHMETIC_ROW)};
+    KERNEL_STREAM_LIST(STREAM_ROW) KERNEL_ARITHMETIC_LIST(ARITHMETIC_ROW)
+        ROW(KERNEL_COMPUTE_MATMUL, matmul, matmul),
+    ROW(KERNEL_COMPUTE_MATMUL_GROUPS, matmul, matmul),
+    ROW(KERNEL_COMPUTE_FMA, fma, fma),
+    ROW(KERNEL_COMPUTE_TRIAD, triad, triad),
+    ROW(KERNEL_COMPUTE_FILL, compute_data, compute_data),
+    ROW(KERNEL_COMPUTE_CHECK_FMA, compute_check, compute_check),
+    ROW(KERNEL_COMPUTE_CHECK_TRIAD, compute_check, compute_check),
+    ROW(KERNEL_COMPUTE_CHECK_MATMUL, compute_check, compute_check)};
 
 const struct fake_kernel *kernel_find(const char *name) {
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {

@@ -81,7 +81,7 @@ void *kernel_memory(struct kernel_launch *launch, uint64_t address, uint64_t siz
 void *kernel_place(struct kernel_launch *launch, uint64_t address, uint64_t size_bytes);
 
 /* micro_kernels.c, caches.c: references of the kernels that measure caches, arrays and
- * instructions.
+ * instructions. compute_kernels.c: of those that compute.
  */
 void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void stream_run(struct kernel_launch *launch);
@@ -90,6 +90,16 @@ void stream_fill_run(struct kernel_launch *launch);
 void stream_compare_run(struct kernel_launch *launch);
 void arithmetic_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void arithmetic_run(struct kernel_launch *launch);
+void matmul_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void matmul_run(struct kernel_launch *launch);
+void fma_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void fma_run(struct kernel_launch *launch);
+void triad_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void triad_run(struct kernel_launch *launch);
+void compute_data_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void compute_data_run(struct kernel_launch *launch);
+void compute_check_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void compute_check_run(struct kernel_launch *launch);
 void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void chase_run(struct kernel_launch *launch);
 

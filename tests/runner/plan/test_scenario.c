@@ -321,6 +321,41 @@ static void arithmetic_knows_what_an_sm_does(void **state) {
   planned_fini(&made);
 }
 
+/* A kernel's operations and limit; as a load it is on the GPU that starts the copy, once, with the
+ * size of its own operation. */
+static void kernels_that_compute_know_their_peak(void **state) {
+  (void)state;
+  struct planned made = planned_text(
+      "h200x4.toml",
+      HEAD "[[compute]]\nname = \"c\"\nop = [\"matmul\", \"fma\", \"triad\"]\nat.gpu = 3\n"
+           "sm_percent = [50, 100]\n"
+           "[[compute]]\nname = \"dense\"\nop = \"triad\"\nintensity = [1, 4096]\nat.gpu = 0\n"
+           "[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.numa = 0\nto.gpu = 2\nsize = 4096\n"
+           "direction = \"both\"\n[[transfer.load]]\nmethod = \"compute\"\n"
+           "compute.op = [\"fma\", \"triad\"]\n");
+  assert_int_equal(made.plan->case_count, 10);
+  const struct bench_case *matmul = case_called(made.plan, "c/gpu3/op=matmul/sm_percent=50/64MiB");
+  assert_int_equal(matmul->operations, UINT64_C(2) * 4096 * 4096 * 4096);
+  assert_int_equal(matmul->limit, LIMIT_TENSOR);
+  assert_int_equal(matmul->peak_bytes_per_second, UINT64_C(132) * 4096 * 1980000000);
+  assert_int_equal(matmul->traffic_bytes, matmul->operations);
+  assert_int_equal(matmul->payload_bytes, 0);
+  const struct bench_case *fma = case_called(made.plan, "c/gpu3/op=fma/sm_percent=50");
+  assert_int_equal(fma->operations, UINT64_C(2) * 16384 * 1024 * 66);
+  assert_int_equal(fma->peak_bytes_per_second, UINT64_C(132) * 256 * 1980000000);
+  const struct bench_case *triad = case_called(made.plan, "dense/gpu0/intensity=1/512MiB");
+  assert_int_equal(triad->limit, LIMIT_DRAM);
+  assert_int_equal(triad->payload_bytes, UINT64_C(768) << 20);
+  assert_int_equal(case_called(made.plan, "dense/gpu0/intensity=4096/512MiB")->limit, LIMIT_FMA);
+  const struct bench_case *beside = &made.plan->cases[9].bench;
+  assert_int_equal(beside->flow_count, 3);
+  assert_int_equal(beside->flows[2].method, METHOD_COMPUTE);
+  assert_int_equal(beside->flows[2].source.index, 2);
+  assert_int_equal(beside->flows[2].target.index, 2);
+  assert_int_equal(beside->flows[2].size_bytes, UINT64_C(512) << 20);
+  planned_fini(&made);
+}
+
 #define OVERHEAD HEAD "[[overhead]]\nname = \"o\"\n"
 
 static void overheads_of_calls_and_allocations(void **state) {
@@ -367,6 +402,7 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
              "[[chase]]\nname = \"c\"\nspace = [\"global\", \"shared\"]\nthreads = 32\n"
              "[[arithmetic]]\nname = \"a\"\nop = \"mul\"\ntype = \"f64\"\nmeasure = "
              "[\"latency\", \"throughput\"]\n"
+             "[[compute]]\nname = \"k\"\nop = [\"matmul\", \"fma\", \"triad\"]\n"
              "[[overhead]]\nname = \"o\"\noperation = [\"graph_launch\", \"allocate\"]\n");
     assert_true(made.plan->case_count > 10);
     for (size_t k = 0; k < made.plan->case_count; k++) {
@@ -553,6 +589,7 @@ int main(void) {
       cmocka_unit_test(arrays_in_the_cache_have_no_peak),
       cmocka_unit_test(streams_of_the_host),
       cmocka_unit_test(arithmetic_knows_what_an_sm_does),
+      cmocka_unit_test(kernels_that_compute_know_their_peak),
       cmocka_unit_test(overheads_of_calls_and_allocations),
       cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
       cmocka_unit_test(estimates_are_near_what_was_recorded),

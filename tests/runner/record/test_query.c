@@ -298,6 +298,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "curves",
                                       "fingerprint",
                                       "grid-sweep",
+                                      "interference",
                                       "loaded-latency",
                                       "memory-hierarchy",
                                       "scattered-copies",

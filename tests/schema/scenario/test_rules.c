@@ -286,6 +286,16 @@ static const struct mistake mistakes[] = {
     {"@[[arithmetic]]\nname = \"a\"\nop = \"add3\"\n", "missing \"type\"", NULL},
     {ARITHMETIC_BLOCK "instructions = @1000\n", "1000 is not a multiple of 512", NULL},
     {ARITHMETIC_BLOCK "@verify = \"once\"\n", "\"verify\" is not allowed", NULL},
+    /* Kernels that compute */
+    {"@[[compute]]\nname = \"c\"\n", "missing \"op\" in [[compute]]", NULL},
+    {"[[compute]]\nname = \"c\"\nop = \"fma\"\nsm_percent = @101\n", "101 is out of range", NULL},
+    {"[[transfer]]\nname = \"t\"\nmethod = @\"compute\"\nfrom.gpu = 0\nto.gpu = 0\nsize = 1\n",
+     "moves nothing: it is measured by [[compute]]", NULL},
+    {"[[compute]]\nname = \"c\"\nop = \"fma\"\n@[[compute.load]]\nmethod = \"ce\"\n",
+     "missing \"size\" in [[compute.load]]", NULL},
+    {"[[compute]]\nname = \"c\"\nop = \"fma\"\n[[compute.load]]\nmethod = \"ce\"\nsize = 1\n"
+     "compute.@op = \"fma\"\n",
+     "\"compute.op\" has no effect with this method", NULL},
     /* Overheads */
     {OVERHEAD_BLOCK, "missing \"operation\" in [[overhead]]", NULL},
     {OVERHEAD_BLOCK "operation = @\"kernel_lunch\"\n", "\"kernel_lunch\"", "kernel_launch"},

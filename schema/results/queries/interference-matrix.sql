@@ -1,0 +1,61 @@
+-- Copies by kernels that compute: how much slower each is beside the other, as a matrix.
+--
+-- One row per copy, with its rate alone. copy_by_matmul is how much slower the copy is while a matrix product runs, in
+-- per cent of its rate alone, with the interval in brackets; matmul_by_copy is how much slower the matrix product is while
+-- that copy runs; likewise for multiply-adds (fma) and the triad. The kernels have all SMs. NULL: not measured.
+--
+-- of: interference
+--
+-- narrow: triad_by_copy,fma_by_copy,copy_by_fma,copy_by_triad
+--
+-- :run (run, default null) the run to show; null: the latest of interference
+WITH
+  way AS (
+    SELECT f.bench_case, f.role, f.compute_op AS kernel, f.compute_sm_percent AS sm_percent, f.size_bytes,
+      CASE WHEN f.source_memory = 'managed' THEN 'pages to GPU' || f.target_index
+        WHEN f.source_place = 'numa' THEN 'host to GPU' || f.target_index
+        WHEN f.target_place = 'numa' THEN 'GPU' || f.source_index || ' to host'
+        WHEN f.source_index = f.target_index THEN 'within GPU' || f.source_index
+        ELSE 'GPU' || f.source_index || ' to GPU' || f.target_index END AS copy,
+      f.method || CASE WHEN f.kernel_variant = 'bulk' THEN ' (bulk)' ELSE '' END AS method,
+      (SELECT count(*) FROM flow g WHERE g.bench_case = f.bench_case) AS flows
+    FROM flow f),
+  result AS (
+    SELECT c.bench_case, c.kind, c.position, c.median_ns, c.low_ns, c.high_ns, c.gbps
+    FROM v_run_case c
+    WHERE c.status = 'ok'
+      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'interference'
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
+  single AS (
+    SELECT coalesce(w.kernel, w.copy || w.method) AS what, w.copy, w.method, w.size_bytes, r.*
+    FROM result r JOIN way w ON w.bench_case = r.bench_case AND w.flows = 1
+    WHERE coalesce(w.sm_percent, 100) = 100),
+  pair AS (
+    SELECT coalesce(m.kernel, m.copy || m.method) AS what, l.copy || l.method AS load, coalesce(m.kernel, l.kernel) AS kernel,
+      CASE WHEN m.kernel IS NULL THEN m.copy || m.method ELSE l.copy || l.method END AS way, m.kernel IS NULL AS is_copy,
+      r.median_ns, r.low_ns, r.high_ns
+    FROM result r
+    JOIN way m ON m.bench_case = r.bench_case AND m.role = 'measured' AND m.flows = 2
+    JOIN way l ON l.bench_case = r.bench_case AND l.role = 'load'
+    WHERE coalesce(m.sm_percent, l.sm_percent) = 100),
+  cell AS (
+    SELECT p.way, p.kernel, p.is_copy,
+      printf('%.1f', 100 * (1 - s.median_ns / p.median_ns))
+        || coalesce(' (' || printf('%.1f', 100 * (1 - nullif(s.high_ns, 0) / nullif(p.low_ns, 0))) || ' to '
+          || printf('%.1f', 100 * (1 - nullif(s.low_ns, 0) / nullif(p.high_ns, 0))) || ')', '') AS text
+    FROM pair p JOIN single s ON s.what = p.what)
+SELECT
+  s.copy AS copy,
+  s.method AS method,
+  round(s.gbps, 1) AS gbps,
+  max(CASE WHEN c.is_copy AND c.kernel = 'matmul' THEN c.text END) AS copy_by_matmul,
+  max(CASE WHEN c.is_copy AND c.kernel = 'fma' THEN c.text END) AS copy_by_fma,
+  max(CASE WHEN c.is_copy AND c.kernel = 'triad' THEN c.text END) AS copy_by_triad,
+  max(CASE WHEN NOT c.is_copy AND c.kernel = 'matmul' THEN c.text END) AS matmul_by_copy,
+  max(CASE WHEN NOT c.is_copy AND c.kernel = 'fma' THEN c.text END) AS fma_by_copy,
+  max(CASE WHEN NOT c.is_copy AND c.kernel = 'triad' THEN c.text END) AS triad_by_copy
+FROM single s
+LEFT JOIN cell c ON c.way = s.what
+WHERE s.kind = 'transfer'
+GROUP BY s.what
+ORDER BY min(s.position);

@@ -1,0 +1,89 @@
+-- Copies and kernels that compute, each beside the other: who slows whom.
+--
+-- One row per copy and kernel that were measured beside each other. copy says which way it goes, method what moves it;
+-- kernel, its share of the SMs and its intensity what computes. Each was measured while the other one ran as a load, and
+-- alone: rates in GB/s and TFLOP/s (a triad in GB/s as well), the time of one iteration beside the other in us, and how
+-- much slower it is, in per cent of its rate alone, with low and high from the intervals of both. 0: the other one does
+-- not disturb it.
+--
+-- of: interference
+--
+-- plot: x=sm_percent y=copy_slowed_percent,kernel_slowed_percent curve=copy,method by=kernel unit=% scale=linear
+--
+-- narrow: intensity,copy_us,kernel_us,copy_slowed_low,copy_slowed_high,kernel_slowed_low,kernel_slowed_high
+-- narrow: copy_alone_gbps,kernel_alone_tflops,sm_percent
+--
+-- :run (run, default null) the run to show; null: the latest of interference
+WITH
+  -- The way of a flow, as text, and the kernel.
+  way AS (
+    SELECT f.bench_case, f.role, f.compute_op AS kernel, f.compute_sm_percent AS sm_percent,
+      f.compute_intensity AS intensity, f.size_bytes,
+      CASE WHEN f.source_memory = 'managed' THEN 'pages to GPU' || f.target_index
+        WHEN f.source_place = 'numa' THEN 'host to GPU' || f.target_index
+        WHEN f.target_place = 'numa' THEN 'GPU' || f.source_index || ' to host'
+        WHEN f.source_index = f.target_index THEN 'within GPU' || f.source_index
+        ELSE 'GPU' || f.source_index || ' to GPU' || f.target_index END AS copy,
+      f.method || CASE WHEN f.kernel_variant = 'bulk' THEN ' (bulk)' ELSE '' END AS method,
+      (SELECT count(*) FROM flow g WHERE g.bench_case = f.bench_case) AS flows
+    FROM flow f),
+  result AS (
+    SELECT c.bench_case, c.kind, c.position, c.median_ns, c.low_ns, c.high_ns, c.gbps, c.tflops
+    FROM v_run_case c
+    WHERE c.status = 'ok'
+      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'interference'
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
+  -- Copies: alone, and with a kernel as load.
+  copy_alone AS (
+    SELECT w.copy, w.method, w.size_bytes, r.*
+    FROM result r JOIN way w ON w.bench_case = r.bench_case AND w.flows = 1 AND w.kernel IS NULL
+    WHERE r.kind = 'transfer'),
+  copy_beside AS (
+    SELECT w.copy, w.method, w.size_bytes, k.kernel, k.sm_percent, k.intensity, r.*
+    FROM result r
+    JOIN way w ON w.bench_case = r.bench_case AND w.role = 'measured' AND w.flows = 2
+    JOIN way k ON k.bench_case = r.bench_case AND k.role = 'load' AND k.kernel IS NOT NULL
+    WHERE r.kind = 'transfer'),
+  -- Kernels: alone, and with a copy as load.
+  kernel_alone AS (
+    SELECT w.kernel, w.sm_percent, w.intensity, r.*
+    FROM result r JOIN way w ON w.bench_case = r.bench_case AND w.flows = 1
+    WHERE r.kind = 'compute'),
+  kernel_beside AS (
+    SELECT k.kernel, k.sm_percent, k.intensity, w.copy, w.method, w.size_bytes, r.*
+    FROM result r
+    JOIN way k ON k.bench_case = r.bench_case AND k.role = 'measured' AND k.flows = 2
+    JOIN way w ON w.bench_case = r.bench_case AND w.role = 'load'
+    WHERE r.kind = 'compute'),
+  pair AS (
+    SELECT copy, method, size_bytes, kernel, sm_percent, intensity, min(position) AS position
+    FROM (SELECT copy, method, size_bytes, kernel, sm_percent, intensity, position FROM copy_beside
+          UNION ALL
+          SELECT copy, method, size_bytes, kernel, sm_percent, intensity, position FROM kernel_beside)
+    GROUP BY copy, method, size_bytes, kernel, sm_percent, intensity)
+SELECT
+  p.copy AS copy,
+  p.method AS method,
+  p.kernel AS kernel,
+  p.sm_percent AS sm_percent,
+  nullif(p.intensity, 0) AS intensity,
+  ca.gbps AS copy_alone_gbps,
+  cb.gbps AS copy_gbps,
+  cb.median_ns / 1e3 AS copy_us,
+  100 * (1 - ca.median_ns / cb.median_ns) AS copy_slowed_percent,
+  100 * (1 - ca.high_ns / cb.low_ns) AS copy_slowed_low,
+  100 * (1 - ca.low_ns / cb.high_ns) AS copy_slowed_high,
+  ka.tflops AS kernel_alone_tflops,
+  kb.tflops AS kernel_tflops,
+  kb.median_ns / 1e3 AS kernel_us,
+  100 * (1 - ka.median_ns / kb.median_ns) AS kernel_slowed_percent,
+  100 * (1 - ka.high_ns / kb.low_ns) AS kernel_slowed_low,
+  100 * (1 - ka.low_ns / kb.high_ns) AS kernel_slowed_high
+FROM pair p
+LEFT JOIN copy_alone ca ON ca.copy = p.copy AND ca.method = p.method AND ca.size_bytes = p.size_bytes
+LEFT JOIN copy_beside cb ON cb.copy = p.copy AND cb.method = p.method AND cb.size_bytes = p.size_bytes
+  AND cb.kernel = p.kernel AND cb.sm_percent = p.sm_percent AND cb.intensity IS p.intensity
+LEFT JOIN kernel_alone ka ON ka.kernel = p.kernel AND ka.sm_percent = p.sm_percent AND ka.intensity IS p.intensity
+LEFT JOIN kernel_beside kb ON kb.copy = p.copy AND kb.method = p.method AND kb.size_bytes = p.size_bytes
+  AND kb.kernel = p.kernel AND kb.sm_percent = p.sm_percent AND kb.intensity IS p.intensity
+ORDER BY p.position, p.copy, p.method;

@@ -1,0 +1,125 @@
+/* Kernels that compute: verified alone and beside loads, refused where they cannot run, and as
+ * loads themselves. */
+#include "engine/case/transfer.h"
+#include "engine/machine/machine.h"
+#include "tests/cmocka.h"
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+enum { WORKING = 0, LEFT_OUT = 3, SIZE = 1 << 20 };
+
+static struct flow kernel(enum compute_op op, int32_t gpu) {
+  return (struct flow){.role = FLOW_MEASURED,
+                       .method = METHOD_COMPUTE,
+                       .source = fixture_gpu(gpu, MEMORY_DEVICE),
+                       .target = fixture_gpu(gpu, MEMORY_DEVICE),
+                       .size_bytes = SIZE,
+                       .compute = {.op = op, .sm_percent = 100, .intensity = 3}};
+}
+
+static struct flow copy(enum flow_role role) {
+  return (struct flow){.role = role,
+                       .method = METHOD_CE,
+                       .source = fixture_gpu(WORKING, MEMORY_DEVICE),
+                       .target = fixture_node(0, MEMORY_PINNED),
+                       .size_bytes = SIZE};
+}
+
+static struct bench_case computing(const struct flow *flows, uint32_t count) {
+  struct bench_case bench = fixture_transfer(flows, count);
+  bench.kind = CASE_COMPUTE;
+  return bench;
+}
+
+static void results_are_right(void **state) {
+  struct fixture *fixture = *state;
+  for (unsigned op = 0; op < compute_op_name_count; op++) {
+    struct flow flow = kernel((enum compute_op)op, WORKING);
+    for (uint32_t percent = 1; percent <= 100; percent += 33) {
+      flow.compute.sm_percent = percent;
+      const struct bench_case bench = computing(&flow, 1);
+      fixture_run_ok(fixture, &bench);
+      assert_true(fixture->outcome.gated);
+    }
+  }
+}
+
+static void a_kernel_that_does_nothing_is_corrupt(void **state) {
+  struct fixture *fixture = *state;
+  for (unsigned op = 0; op < compute_op_name_count; op++) {
+    const struct flow flow = kernel((enum compute_op)op, LEFT_OUT);
+    const struct bench_case bench = computing(&flow, 1);
+    fixture_run(fixture, &bench);
+    assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
+    assert_non_null(strstr(fixture->outcome.reason, "results are wrong, the first is number 0"));
+    assert_non_null(strstr(fixture->outcome.reason, compute_op_text((enum compute_op)op)));
+  }
+}
+
+/* Half of the SMs take twice as long for the same work; each block of fma has its own. */
+static void the_share_of_the_sms_is_the_share_of_the_rate(void **state) {
+  struct fixture *fixture = *state;
+  uint64_t elapsed_ns[2];
+  for (int half = 0; half < 2; half++) {
+    struct flow flow = kernel(COMPUTE_TRIAD, WORKING);
+    flow.compute.intensity = COMPUTE_INTENSITY_MAX;
+    flow.compute.sm_percent = half ? 50 : 100;
+    struct bench_case bench = computing(&flow, 1);
+    bench.measure.iterations = 64;
+    fixture_run_ok(fixture, &bench);
+    elapsed_ns[half] = fixture->trials[fixture->trial_count - 1].elapsed_ns;
+  }
+  assert_true(elapsed_ns[1] > elapsed_ns[0] * 17 / 10 && elapsed_ns[1] < elapsed_ns[0] * 21 / 10);
+}
+
+/* Both ways: what is measured is verified, and the load has a time of its own. */
+static void kernels_and_copies_run_beside_each_other(void **state) {
+  struct fixture *fixture = *state;
+  for (int measured = 0; measured < 2; measured++) {
+    struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
+    if (measured == 1) {
+      flows[0] = copy(FLOW_MEASURED);
+      flows[1] = kernel(COMPUTE_FMA, WORKING);
+      flows[1].role = FLOW_LOAD;
+    }
+    const struct bench_case bench =
+        measured == 1 ? fixture_transfer(flows, 2) : computing(flows, 2);
+    fixture_run_ok(fixture, &bench);
+    assert_true(fixture->flow_trial_count >= 4);
+    for (uint32_t i = 0; i < fixture->flow_trial_count; i++) {
+      assert_true(fixture->flow_trials[i].elapsed_ns > 0);
+    }
+  }
+}
+
+static void unsupported_kernel_gives_its_reason(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flow = kernel(COMPUTE_MATMUL, WORKING);
+  flow.size_bytes = 262143;
+  fixture_refuse(fixture, flow, "256 x 256, take 256 KiB");
+  flow = kernel(COMPUTE_TRIAD, WORKING);
+  flow.size_bytes = 31;
+  fixture_refuse(fixture, flow, "at least 32 bytes");
+  flow = kernel(COMPUTE_FMA, WORKING);
+  flow.size_bytes = 4096;
+  fixture_refuse(fixture, flow, "the results of 132 SMs take 540672 bytes");
+  flow = kernel(COMPUTE_FMA, WORKING);
+  flow.target.index = 1;
+  fixture_refuse(fixture, flow, "both ends are that GPU");
+  const uint32_t major = fixture->machine->gpus[WORKING].compute_major;
+  fixture->machine->gpus[WORKING].compute_major = 7;
+  fixture_refuse(fixture, kernel(COMPUTE_MATMUL, WORKING), "needs compute capability 8.0");
+  fixture->machine->gpus[WORKING].compute_major = major;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_are_right),
+      cmocka_unit_test(a_kernel_that_does_nothing_is_corrupt),
+      cmocka_unit_test(the_share_of_the_sms_is_the_share_of_the_rate),
+      cmocka_unit_test(kernels_and_copies_run_beside_each_other),
+      cmocka_unit_test(unsupported_kernel_gives_its_reason),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
