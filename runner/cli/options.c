@@ -443,15 +443,15 @@ static void options_reject_unknown(struct command *command, int argc, char **arg
     const size_t count = options_find(verb, name, &found);
     const char *meant = options_find_meant(verb, argv[i], name, count);
     if (meant != NULL) {
-      say_error(&command->common, "%s: unknown option '%s': did you mean '--%s'? See %s --help",
-                argv[0], argv[i], meant, argv[0]);
+      say_error(&command->common, "unknown option '%s': did you mean '--%s'? See %s --help",
+                argv[i], meant, argv[0]);
       exit(EXIT_USAGE);
     }
     const char *key = count == 0 ? options_find_key(verb, argv[i], name) : NULL;
     if (key != NULL) {
       say_error(&command->common,
-                "%s: unknown option '%s': did you mean '--set measure.%s=VALUE'? See %s --help",
-                argv[0], argv[i], key, argv[0]);
+                "unknown option '%s': did you mean '--set measure.%s=VALUE'? See %s --help",
+                argv[i], key, argv[0]);
       exit(EXIT_USAGE);
     }
     /* Its argument may look like an option. */

@@ -4,6 +4,7 @@
 #include "runner/record/saved.h"
 #include "scenarios/scenarios.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -114,17 +115,48 @@ static const char *verb_query_needed(struct arena *arena, const struct saved_que
                             count == 1 ? "" : "s", names, count == 1 ? names : "NAME");
 }
 
-/* A text in the SQL that names runs elsewhere, as 'tag:before'; NULL = none. */
-static const char *verb_query_run_name(struct command *command) {
+/* Of SQL without rows: a text in it that means something elsewhere, a run as 'tag:before' or a size
+ * as '256MiB'. */
+static void verb_query_note_texts(struct command *command) {
   const char *open = command->word_count > 0 ? strchr(command->words[0], '\'') : NULL;
   for (const char *close; open != NULL && (close = strchr(open + 1, '\'')) != NULL;
        open = strchr(close + 1, '\'')) {
-    const char *name = arena_strndup(&command->arena, open + 1, (size_t)(close - open - 1));
-    if (selector_is_one(name) && strspn(name, "0123456789") == 0) {
-      return name;
+    const char *text = arena_strndup(&command->arena, open + 1, (size_t)(close - open - 1));
+    uint64_t bytes = 0;
+    if (selector_is_one(text) && strspn(text, "0123456789") == 0) {
+      say_note(&command->common,
+               "no rows: in SQL a run is a number; write run = :run and add --param run=%s", text);
+      return;
+    }
+    if (strspn(text, "0123456789") > 0 && units_parse_size(text, &bytes)) {
+      say_note(&command->common, "no rows: in SQL a size is a number of bytes; '%s' is %" PRIu64,
+               text, bytes);
+      return;
     }
   }
-  return NULL;
+}
+
+/* Of a saved query without rows: why. */
+static void verb_query_note_empty(struct command *command, const struct saved_query *saved) {
+  const char *needed = saved->of != NULL ? verb_query_needed(&command->arena, saved) : "";
+  for (size_t i = 0; i < command->parameter_count; i++) {
+    const struct query_parameter *given = &command->parameters[i];
+    const struct saved_parameter *parameter =
+        saved_query_parameter(saved, arena_format(&command->arena, ":%s", given->name));
+    if (needed[0] == '\0' && parameter != NULL && parameter->type == PARAMETER_TEXT) {
+      say_note(&command->common, "%s has no rows: nothing matches %s=%s%s", saved->name,
+               given->name, given->value,
+               strcmp(given->name, "name") == 0 || strcmp(given->name, "block") == 0
+                   ? "; haul list cases lists names"
+                   : "");
+      return;
+    }
+  }
+  if (needed[0] != '\0') {
+    say_note(&command->common, "%s has no rows%s", saved->name, needed);
+  } else if (saved->empty != NULL) {
+    say_note(&command->common, "%s has no rows: %s", saved->name, saved->empty);
+  }
 }
 
 static enum status verb_query_run(struct command *command, struct error *err) {
@@ -136,18 +168,10 @@ static enum status verb_query_run(struct command *command, struct error *err) {
     const struct row_sink *rows = command_rows(command, NULL);
     table_narrow(command->table, saved.narrow);
     RETURN_ON_ERROR(verb_query_give_rows(command, rows, err));
-    const char *needed = saved.of != NULL && table_row_count(command->table) == 0
-                             ? verb_query_needed(&command->arena, &saved)
-                             : "";
-    if (needed[0] != '\0') {
-      say_note(&command->common, "%s has no rows%s", saved.name, needed);
-    } else if (saved.empty != NULL && table_row_count(command->table) == 0) {
-      say_note(&command->common, "%s has no rows: %s", saved.name, saved.empty);
-    }
-    const char *name = table_row_count(command->table) == 0 ? verb_query_run_name(command) : NULL;
-    if (name != NULL) {
-      say_note(&command->common,
-               "no rows: in SQL a run is a number; write run = :run and add --param run=%s", name);
+    if (table_row_count(command->table) == 0 && saved.name != NULL) {
+      verb_query_note_empty(command, &saved);
+    } else if (table_row_count(command->table) == 0) {
+      verb_query_note_texts(command);
     }
     return STATUS_OK;
   }
@@ -174,12 +198,15 @@ const struct verb VERB_QUERY = {
     .arguments = "[SQL]",
     .summary = "ask the results database with SQL or a saved query",
     .doc = "Without SQL and --saved, the statement is read from standard input. No query "
-           "can change the database. Parameters are written :name in SQL. :run takes "
-           "latest, previous, tag:NAME, driver:VERSION or the beginning of a run's ID; the "
-           "default is the latest run. haul schema results describes the views.\n\n--plot "
+           "can change the database. Parameters are written :name in SQL. :run takes a "
+           "number, latest, previous, tag:NAME, driver:VERSION (the latest run with it) or "
+           "the first digits of a run_uuid. Without --param it is the latest run. Begin "
+           "with the view v_result: haul schema v_result explains its columns, and haul "
+           "schema results all views.\n\n--plot "
            "draws the rows. A saved query names its columns of x and y. Of other SQL, x is "
-           "the first column of numbers, and columns of text before it name the curves. y "
-           "is the next column of numbers, or each one where nothing names a curve. low and "
+           "the first numeric column, and text columns before it name the curves. "
+           "y is the next numeric column. If no text column comes first, every further "
+           "numeric column is a curve. low and "
            "high are error bars, peak_gbps is a line. --format svg writes a picture.",
     .options = VERB_QUERY_OPTIONS,
     .word_max = 1,

@@ -1,9 +1,12 @@
-/* haul schema scenario|results|datasette|VERB: the keys of a scenario, the tables and views of a
- * database, for people and for Datasette, and the JSON of a verb. */
+/* haul schema scenario|results|datasette|VIEW|QUERY|VERB: the keys of a scenario, the tables and
+ * views of a database, for people and for Datasette, one view or saved query, and the JSON of a
+ * verb. */
 #include "engine/base/embed.h"
-#include "runner/cli/cli.h"
-#include "runner/table/result_set.h"
+#include "runner/cli/options.h"
+#include "runner/document/document.h"
+#include "runner/record/saved.h"
 #include "schema/results/results_sql.h"
+#include "schema/scenario/nearest.h"
 #include "schema/scenario/reference.h"
 
 #include <errno.h>
@@ -15,11 +18,16 @@ enum { TITLE_MAX = 64, RESULTS_REFERENCE_FILES = 2 }; /* of the columns, of ques
 extern const struct embedded_file results_reference[];
 
 enum { SCHEMA_SCENARIO, SCHEMA_RESULTS, SCHEMA_DATASETTE, SCHEMA_VERBS };
-/* The others are verbs with .json or .rows: test_outputs.py asks for each. */
+/* The others are verbs with .json or .rows: test_outputs.py asks for each. Views and saved queries
+ * are told by their names as well. */
 static const char *const SCHEMAS[] = {
     "scenario", "results",  "datasette", "baseline", "check",    "copy",   "diff",
     "env",      "expect",   "explain",   "history",  "identify", "import", "list",
     "merge",    "outliers", "plan",      "query",    "run",      "show",   NULL};
+
+static const char *described_text(size_t file) {
+  return (const char *)results_reference[file].data;
+}
 
 static void verb_schema_print_sql(const char *folder) {
   for (size_t i = 0; i < results_sql_count; i++) {
@@ -33,29 +41,18 @@ static void verb_schema_print_sql(const char *folder) {
 
 /* The columns in words, then the SQL: Markdown as a whole. */
 static void verb_schema_print_results(void) {
-  (void)fwrite(results_reference[0].data, 1,
-               (size_t)(results_reference[0].end - results_reference[0].data), stdout);
+  (void)fputs(described_text(0), stdout);
   printf("\n```sql");
   verb_schema_print_sql("migrations/");
   verb_schema_print_sql("views");
   printf("```\n");
 }
 
-/* metadata of Datasette ---------------------------------------------------------------------------
+/* lines of the reference --------------------------------------------------------------------------
  */
 
-/* What is being read of the reference: its lines come one after the other. */
-struct datasette {
-  struct arena *arena;
-  json_t *tables, *queries;
-  json_t *table;         /* of the view whose section this is; NULL: another section */
-  const char *paragraph; /* the last one: what stands above a block says what it is */
-  bool paragraph_ended;
-  char *sql; /* of the block that is being read; NULL: none */
-};
-
 /* A cell of "| cell | cell |" without its blanks; *rest is what follows it. */
-static char *datasette_cell(char **rest) {
+static char *described_cell(char **rest) {
   char *cell = strsep(rest, "|");
   if (cell == NULL) {
     return NULL;
@@ -67,19 +64,200 @@ static char *datasette_cell(char **rest) {
   return cell;
 }
 
+/* Columns of a view that are described together. */
+struct described_row {
+  char *names;         /* with ", " between */
+  const char *unit;    /* NULL = none */
+  const char *meaning; /* may be "as in v_case, ..." */
+};
+
+/* "| names | unit | meaning |", which is cut into pieces. false: the head of a table. */
+static bool described_split(char *line, struct described_row *row) {
+  char *rest = line + 1;
+  row->names = described_cell(&rest);
+  row->unit = described_cell(&rest);
+  row->meaning = described_cell(&rest);
+  if (row->meaning != NULL && strcmp(row->unit, "\u2013") == 0) {
+    row->unit = NULL;
+  }
+  return row->meaning != NULL && strcmp(row->names, "column") != 0 &&
+         strncmp(row->names, "---", 3) != 0;
+}
+
+/* What stands between "## view" and the next such heading, in the arena. */
+static char *described_section(struct arena *arena, const char *view) {
+  const char *heading = arena_format(arena, "\n## %s\n", view);
+  const char *from = strstr(described_text(0), heading);
+  if (from == NULL) {
+    return arena_strdup(arena, "");
+  }
+  from += strlen(heading);
+  const char *to = strstr(from, "\n## ");
+  return arena_strndup(arena, from, to != NULL ? (size_t)(to - from) : strlen(from));
+}
+
+/* The view that is described from *at on, in the arena, and *at moved past it; NULL: no more. */
+static const char *described_next_view(struct arena *arena, const char **at) {
+  static const char HEADING[] = "\n## v_";
+  const char *found = strstr(*at, HEADING);
+  if (found == NULL) {
+    return NULL;
+  }
+  found += strlen("\n## ");
+  *at = found + strcspn(found, "\n");
+  return arena_strndup(arena, found, (size_t)(*at - found));
+}
+
+/* What the reference says of a column; the place of "as in v_case" takes what is said there. */
+static const char *described_meaning(struct arena *arena, const char *view, const char *column) {
+  static const char AS_IN[] = "as in v_";
+  char *rest = described_section(arena, view);
+  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+    struct described_row row;
+    if (line[0] != '|' || !described_split(line, &row)) {
+      continue;
+    }
+    for (char *name = strsep(&row.names, ","); name != NULL; name = strsep(&row.names, ",")) {
+      if (strcmp(name + strspn(name, " "), column) != 0) {
+        continue;
+      }
+      const char *more = row.meaning + strcspn(row.meaning, ",;");
+      const char *other = arena_strndup(arena, row.meaning, (size_t)(more - row.meaning));
+      if (strncmp(other, AS_IN, strlen(AS_IN)) != 0) {
+        return arena_format(arena, "%s%s%s%s", row.unit != NULL ? "(" : "",
+                            row.unit != NULL ? row.unit : "", row.unit != NULL ? ") " : "",
+                            row.meaning);
+      }
+      const char *there = described_meaning(arena, other + strlen("as in "), column);
+      const size_t first = strcspn(there, more[0] == ',' ? ";" : "");
+      return arena_format(arena, "%.*s%s%s", (int)first, there, more, there + first);
+    }
+  }
+  return "";
+}
+
+/* one view or saved query -------------------------------------------------------------------------
+ */
+
+/* "[transfer](../scenario/README.md#transfer)" becomes "transfer". */
+static const char *schema_unlink(struct arena *arena, const char *text) {
+  const char *middle;
+  while ((middle = strstr(text, "](")) != NULL && strchr(middle, ')') != NULL) {
+    const char *open = middle;
+    while (open > text && *open != '[') {
+      open--;
+    }
+    text = arena_format(arena, "%.*s%.*s%s", (int)(open - text), text, (int)(middle - open - 1),
+                        open + 1, strchr(middle, ')') + 1);
+  }
+  return text;
+}
+
+enum { NAME_COLUMN_WIDTH = 24 }; /* disturbed_slower_percent */
+
+static void schema_say_view(struct document *document, struct arena *arena, const char *view) {
+  const char *paragraph = "";
+  bool gap = false;
+  char *rest = arena_format(arena, "%s\n\n", described_section(arena, view));
+  document->key_width = NAME_COLUMN_WIDTH;
+  document_heading(document, view);
+  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+    struct described_row row;
+    const bool in_text = line[0] != '\0' && line[0] != '|' && line[0] != '#';
+    if (paragraph[0] != '\0' && (!in_text || strncmp(line, "- ", 2) == 0)) {
+      const bool item = strncmp(paragraph, "- ", 2) == 0;
+      document_put(document, item ? "- " : "", schema_unlink(arena, paragraph + (item ? 2 : 0)));
+      paragraph = "";
+    }
+    if (gap && line[0] != '\0' && line[0] != '#') { /* a heading has its own */
+      document_gap(document);
+    }
+    gap = line[0] == '\0';
+    if (in_text) {
+      paragraph = arena_format(arena, "%s%s%s", paragraph, paragraph[0] != '\0' ? " " : "", line);
+    } else if (strncmp(line, "### ", 4) == 0) {
+      document_part(document, "%s", line + 4);
+    } else if (line[0] == '|' && described_split(line, &row)) {
+      for (char *name = strsep(&row.names, ","); name != NULL; name = strsep(&row.names, ",")) {
+        name += strspn(name, " ");
+        document_key(document, TONE_NONE, name, "%s",
+                     schema_unlink(arena, described_meaning(arena, view, name)));
+      }
+    }
+  }
+}
+
+static enum status schema_say_query(struct document *document, struct arena *arena,
+                                    const char *name, struct error *err) {
+  struct saved_query query;
+  struct result_set columns;
+  const char *names = "";
+  result_set_init(&columns, 1);
+  enum status status = saved_query_find(name, arena, &query, err);
+  status = THEN(status, query_describe_saved(name, &columns.sink, err));
+  if (status == STATUS_OK) {
+    for (size_t i = 0; i < columns.column_count; i++) {
+      names = arena_add_word(arena, names, columns.columns[i].name);
+    }
+    document_heading(document, name);
+    document_say(document, TONE_NONE, "%s", query.title);
+    document_gap(document);
+    document_say(document, TONE_NONE, "%s", query.shows);
+    document_gap(document);
+    document_put(document, "Columns: ", names);
+    document_gap(document);
+    for (size_t i = 0; i < query.parameter_count; i++) {
+      const struct saved_parameter *parameter = &query.parameters[i];
+      const char *standard = strcmp(parameter->standard, "null") != 0 ? parameter->standard : NULL;
+      document_key(document, TONE_NONE, parameter->name, "%s%s%s%s", parameter->help,
+                   standard != NULL ? " (default: " : "", standard != NULL ? standard : "",
+                   standard != NULL ? ")" : "");
+    }
+  }
+  result_set_fini(&columns);
+  return status;
+}
+
+static enum status verb_schema_print_words(struct command *command, struct error *err) {
+  const char *name = command->words[0];
+  const struct table_options options = table_to_stdout(&command->common);
+  struct document document;
+  document_begin(&document, &options, err);
+  enum status status = STATUS_OK;
+  if (strncmp(name, "v_", 2) == 0) {
+    schema_say_view(&document, &command->arena, name);
+  } else {
+    status = schema_say_query(&document, &command->arena, name, err);
+  }
+  const enum status written = document_end(&document);
+  return status != STATUS_OK ? status : written;
+}
+
+/* metadata of Datasette ---------------------------------------------------------------------------
+ */
+
+/* What is being read of the reference: its lines come one after the other. */
+struct datasette {
+  struct arena *arena;
+  json_t *tables, *queries;
+  json_t *table;         /* of the view whose section this is; NULL: another section */
+  const char *view;      /* its name */
+  const char *paragraph; /* the last one: what stands above a block says what it is */
+  bool paragraph_ended;
+  char *sql; /* of the block that is being read; NULL: none */
+};
+
 /* "| names | unit | meaning |" becomes a description per name. */
-static void datasette_add_columns(const struct datasette *datasette, char *row) {
-  char *names = datasette_cell(&row);
-  const char *unit = datasette_cell(&row);
-  const char *meaning = datasette_cell(&row);
-  if (meaning == NULL || strcmp(names, "column") == 0 || strncmp(names, "---", 3) == 0) {
+static void datasette_add_columns(const struct datasette *datasette, char *line) {
+  struct described_row row;
+  if (!described_split(line, &row)) {
     return;
   }
-  const bool has_unit = strcmp(unit, "\u2013") != 0;
-  const char *text = has_unit ? arena_format(datasette->arena, "%s: %s", unit, meaning) : meaning;
   json_t *columns = json_object_get(datasette->table, "columns");
-  for (char *name = strsep(&names, ","); name != NULL; name = strsep(&names, ",")) {
-    json_object_set_new(columns, name + strspn(name, " "), json_string(text));
+  for (char *name = strsep(&row.names, ","); name != NULL; name = strsep(&row.names, ",")) {
+    name += strspn(name, " ");
+    json_object_set_new(columns, name,
+                        json_string(described_meaning(datasette->arena, datasette->view, name)));
   }
 }
 
@@ -108,11 +286,11 @@ static void datasette_add_line(struct datasette *datasette, char *line) {
   } else if (strncmp(line, "## ", 3) == 0) {
     datasette->table = NULL;
     if (strncmp(line, "## v_", 5) == 0) {
+      datasette->view = line + 3;
       datasette->table = json_pack("{s:s, s:{}}", "description", "", "columns");
       json_object_set_new(datasette->tables, line + 3, datasette->table);
     }
   } else if (datasette->table != NULL && line[0] == '|') {
-    line++;
     datasette_add_columns(datasette, line);
   } else if (line[0] == '\0') {
     datasette->paragraph_ended = true;
@@ -142,7 +320,7 @@ static enum status verb_schema_print_datasette(struct command *command, struct e
   struct datasette datasette = {
       .arena = &command->arena, .tables = json_object(), .queries = json_object(), .paragraph = ""};
   for (size_t i = 0; i < RESULTS_REFERENCE_FILES; i++) {
-    char *rest = arena_strdup(&command->arena, (const char *)results_reference[i].data);
+    char *rest = arena_strdup(&command->arena, described_text(i));
     for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
       datasette_add_line(&datasette, line);
     }
@@ -241,6 +419,37 @@ static enum status verb_schema_print_verb(const char *name, struct error *err) {
   return status;
 }
 
+static bool verb_schema_is_query(const char *name) {
+  struct arena arena = {0};
+  struct saved_query query;
+  const bool found = saved_query_find(name, &arena, &query, NULL) == STATUS_OK;
+  arena_fini(&arena);
+  return found;
+}
+
+static void verb_schema_check(struct command *command, struct argp_state *state) {
+  const char *name = command->words[0];
+  const char *at = described_text(0);
+  struct nearest nearest = nearest_start(name);
+  bool found = verb_schema_is_query(name);
+  size_t i = 0;
+  while (SCHEMAS[i] != NULL && strcmp(SCHEMAS[i], name) != 0) {
+    nearest_offer(&nearest, SCHEMAS[i++]);
+  }
+  command->choice = i;
+  for (const char *view; (view = described_next_view(&command->arena, &at)) != NULL;) {
+    found = found || strcmp(view, name) == 0;
+    nearest_offer(&nearest, view);
+  }
+  if (SCHEMAS[i] == NULL && !found) {
+    argp_error(state,
+               "there is no schema '%s'%s%s%s: scenario, results, datasette, a view such as "
+               "v_result, a saved query or a verb",
+               name, nearest.word != NULL ? " (did you mean '" : "",
+               nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?)" : "");
+  }
+}
+
 static enum status verb_schema_run(struct command *command, struct error *err) {
   switch (command->choice) {
   case SCHEMA_SCENARIO:
@@ -251,16 +460,19 @@ static enum status verb_schema_run(struct command *command, struct error *err) {
   case SCHEMA_DATASETTE:
     return verb_schema_print_datasette(command, err);
   default:
-    return verb_schema_print_verb(command->words[0], err);
+    return verb_find(command->words[0]) != NULL ? verb_schema_print_verb(command->words[0], err)
+                                                : verb_schema_print_words(command, err);
   }
 }
 
 const struct verb VERB_SCHEMA = {
     .name = "schema",
     .group = VERBS_MEASURE,
-    .arguments = "scenario|results|datasette|VERB",
-    .summary = "print the JSON Schema of scenarios or of a verb, or the database's",
-    .doc = "Editors that know TOML schemas (taplo, Even Better TOML) complete and check the "
+    .arguments = "scenario|results|datasette|VIEW|QUERY|VERB",
+    .summary = "explain the columns of a view or query, or print a JSON Schema",
+    .doc = "haul schema v_result says what the columns of that view are, haul schema results those "
+           "of all views, and haul schema run-result explains that saved query.\nEditors that know "
+           "TOML schemas (taplo, Even Better TOML) complete and check the "
            "keys of a scenario: haul schema scenario > scenario.schema.json beside it, and "
            "as its first line: #:schema ./scenario.schema.json\nDatasette shows the meaning "
            "of views and columns: haul schema datasette > metadata.json; datasette "
@@ -271,8 +483,8 @@ const struct verb VERB_SCHEMA = {
            "it compares runs.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = SCHEMAS,
-    .noun = "schema",
     .word_max = 1,
-    .missing = "argument: scenario, results, datasette or a verb",
+    .missing = "argument: scenario, results, datasette, a view, a saved query or a verb",
+    .check = verb_schema_check,
     .run = verb_schema_run,
 };

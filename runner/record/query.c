@@ -2,9 +2,9 @@
 
 #include "engine/base/clock.h"
 #include "runner/record/guard.h"
+#include "runner/record/hint.h"
 #include "runner/record/saved.h"
 #include "runner/record/selector.h"
-#include "schema/scenario/nearest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ static bool query_pragma_reads(const char *name, const char *argument) {
 static int query_authorize(void *context, int action, const char *first, const char *second,
                            const char *schema, const char *trigger) {
   struct query *query = context;
-  const char *what = "it would change something";
+  const char *what = "change the database";
   (void)schema, (void)trigger;
   switch (action) {
   case SQLITE_READ:
@@ -66,8 +66,7 @@ static int query_authorize(void *context, int action, const char *first, const c
     if (guard_allows_function(second)) {
       return SQLITE_OK;
     }
-    (void)snprintf(query->refused, sizeof query->refused,
-                   "a query only reads: the function %s() is refused", second);
+    (void)snprintf(query->refused, sizeof query->refused, "queries cannot call %s()", second);
     return SQLITE_DENY;
   case SQLITE_UPDATE:
     /* Asked when a table-valued function is first used; SQLite itself refuses it to statements. */
@@ -79,21 +78,20 @@ static int query_authorize(void *context, int action, const char *first, const c
     if (query_pragma_reads(first, second)) {
       return SQLITE_OK;
     }
-    (void)snprintf(query->refused, sizeof query->refused,
-                   "a query only reads: pragma %s is refused", first);
+    (void)snprintf(query->refused, sizeof query->refused, "queries cannot use pragma %s", first);
     return SQLITE_DENY;
   case SQLITE_ATTACH:
   case SQLITE_DETACH:
-    what = "ATTACH and DETACH are refused";
+    what = "use ATTACH or DETACH";
     break;
   case SQLITE_TRANSACTION:
   case SQLITE_SAVEPOINT:
-    what = "transactions are refused";
+    what = "use transactions";
     break;
   default:
     break;
   }
-  (void)snprintf(query->refused, sizeof query->refused, "a query only reads: %s", what);
+  (void)snprintf(query->refused, sizeof query->refused, "queries cannot %s", what);
   return SQLITE_DENY;
 }
 
@@ -135,9 +133,6 @@ struct database *query_database(struct query *query) {
   return query->database;
 }
 
-/* Letters by which a name may differ from a view's, from which on another is meant. */
-enum { VIEW_DISTANCE = 3 };
-
 /* Line and column, from 1, of a byte in the text. */
 static struct position query_position_of(const char *sql, int offset) {
   struct position position = {.line = 1, .column = 1};
@@ -159,80 +154,6 @@ static int query_error_offset(sqlite3 *handle) {
   (void)handle;
   return -1;
 #endif
-}
-
-/* What people try first. */
-static const char *query_explain(const char *sql, const char *message) {
-  static const char *const STATISTICS[] = {"median", "percentile", "quantile", "stddev",
-                                           "stdev",  "variance",   "std"};
-  static const char FUNCTION[] = "no such function: ";
-  if (strncmp(message, FUNCTION, strlen(FUNCTION)) == 0) {
-    for (size_t i = 0; i < sizeof STATISTICS / sizeof *STATISTICS; i++) {
-      if (strcasecmp(message + strlen(FUNCTION), STATISTICS[i]) == 0) {
-        return "; v_case has the median (gbps, median_ns), gbps_p5, gbps_p95 and cv of each case";
-      }
-    }
-    return "";
-  }
-  if (strstr(message, "syntax error") == NULL) {
-    return "";
-  }
-  if (strncasecmp(sql, "show ", 5) == 0 || sql[0] == '.') {
-    return "; haul schema results describes the views";
-  }
-  return strcasestr(sql, "case") != NULL && strcasestr(sql, "when") == NULL
-             ? "; the column is case_name, because case is a word of SQL"
-             : "";
-}
-
-/* The table, view or column that was meant, behind SQLite's message on one that is not there. In
- * the arena; "" where there is no such message or no name is near. */
-static const char *query_meant(struct query *query, const char *sql, const char *message,
-                               struct arena *arena) {
-  static const char TABLE[] = "no such table: ";
-  static const char COLUMN[] = "no such column: ";
-  const bool table = strncmp(message, TABLE, strlen(TABLE)) == 0;
-  if (!table && strncmp(message, COLUMN, strlen(COLUMN)) != 0) {
-    return query_explain(sql, message);
-  }
-  const char *name = message + strlen(table ? TABLE : COLUMN);
-  const char *dot = strrchr(name, '.'); /* "c.name", "main.table" */
-  struct nearest nearest = nearest_start(dot != NULL ? dot + 1 : name);
-  const char *longer = NULL;
-  const char *view = NULL;
-  struct statement statement;
-  struct error unused = {0};
-  enum status status =
-      statement_prepare(query->database, table ? "database/table_names" : "database/column_names",
-                        &statement, &unused);
-  if (status == STATUS_OK && !table) {
-    statement_bind_text(&statement, ":sql", sql);
-  }
-  while (statement_next(&statement, &status, &unused)) {
-    const char *offered = statement_column_text(&statement, 0, arena);
-    const char *wanted = dot != NULL ? dot + 1 : name;
-    const size_t length = strlen(wanted);
-    if (strncasecmp(offered, wanted, length) == 0 && offered[length] == '_' &&
-        (longer == NULL || strlen(offered) < strlen(longer))) {
-      longer = offered; /* "host" of "host_name" rather than of "host_cache" */
-    }
-    if (strcasecmp(offered, wanted) != 0) { /* a column of another table */
-      nearest_offer(&nearest, offered);
-    }
-    /* "v_trial" for "trials", rather than the table "trial" */
-    if (table && strncmp(offered, "v_", 2) == 0 &&
-        nearest_distance(wanted, offered + 2, VIEW_DISTANCE) < VIEW_DISTANCE) {
-      view = offered;
-    }
-  }
-  statement_finalize(&statement);
-  if (nearest.word != NULL || longer != NULL || view != NULL) {
-    return arena_format(arena, ": did you mean \"%s\"?",
-                        view != NULL           ? view
-                        : nearest.word != NULL ? nearest.word
-                                               : longer);
-  }
-  return "; haul schema results describes the views";
 }
 
 static enum status query_error(struct query *query, const char *sql, struct error *err) {
@@ -258,15 +179,15 @@ static enum status query_error(struct query *query, const char *sql, struct erro
   struct arena arena = {0};
   const int offset = query_error_offset(handle);
   const char *message = arena_strdup(&arena, sqlite3_errmsg(handle));
-  const char *meant = query_meant(query, sql, message, &arena);
+  const char *hint = hint_for(query->database, sql, message, &arena);
   if (offset < 0) {
-    (void)error_set_native(err, STATUS_INVALID, code, "%s%s", message, meant);
+    (void)error_set_native(err, STATUS_INVALID, code, "%s%s", message, hint);
     arena_fini(&arena);
     return STATUS_INVALID;
   }
   struct position position = query_position_of(sql, offset);
   enum status status = error_set_native(err, STATUS_INVALID, code, "line %u, column %u: %s%s",
-                                        position.line, position.column, message, meant);
+                                        position.line, position.column, message, hint);
   arena_fini(&arena);
   if (err != NULL) {
     err->position = position;
@@ -517,7 +438,7 @@ static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, cons
   int column_count = sqlite3_column_count(stmt);
   /* VACUUM does not ask the authorizer. */
   if (column_count == 0) {
-    return error_set(err, STATUS_DENIED, "a query only reads: this statement gives no rows");
+    return error_set(err, STATUS_DENIED, "queries cannot change the database");
   }
   struct arena arena = {0};
   struct cell *cells = arena_array(&arena, (size_t)column_count, sizeof *cells);

@@ -169,7 +169,7 @@ enum status saved_query_find(const char *name, struct arena *arena, struct saved
   }
   const bool close = nearest.word != NULL;
   return error_set(err, STATUS_NOT_FOUND,
-                   "there is no saved query \"%s\"%s%s%s; haul list queries lists all %zu", name,
-                   close ? ": did you mean \"" : "", close ? nearest.word : "", close ? "\"?" : "",
+                   "there is no saved query \"%s\"%s%s%s: haul list queries lists all %zu", name,
+                   close ? " (did you mean \"" : "", close ? nearest.word : "", close ? "\"?)" : "",
                    saved_query_count());
 }

@@ -32,10 +32,10 @@ run_error 2 "unknown verb 'frobnicate'" frobnicate
 run_error 2 "unknown option '--db'" --db x run
 run_fails 2 'missing argument: SCENARIO' run
 run_fails 2 'no-such-option' run --no-such-option
-run_error 2 "haul run: unknown option '--onyl': did you mean '--only'" run quick --onyl x
+run_error 2 "unknown option '--onyl': did you mean '--only'" run quick --onyl x
 run_error 2 "unknown option '--precison': did you mean '--set measure.precision=VALUE'" run quick --precison 1
 run_fails 2 "^Try .haul list --help' for more information\.$" list runs --precison
-run_error 2 "haul list: unknown option '-json': did you mean '--json'" list runs -json
+run_error 2 "unknown option '-json': did you mean '--json'" list runs -json
 run_error 2 "unknown option '--formt=csv': did you mean '--format'" list runs --formt=csv
 run_ok list queries -qv --forma csv
 run_ok list queries --color never
@@ -90,6 +90,19 @@ run_ok schema scenario
 expect_out '"\$schema"'
 run_ok schema results
 expect_out 'CREATE VIEW v_case'
+for view in $(sed -n 's/^CREATE VIEW \(v_[a-z_]*\).*/\1/p' out); do
+  run_ok schema "$view"
+  expect_out '^    [a-z_0-9]+ +[^ ]'
+  reject_out '  (\([^)]*\) )?as in v_'
+done
+run_ok schema v_result
+expect_out '^    size_bytes +\(bytes\) transfer: size of the first measured flow; chase: '
+run_ok schema v_host
+expect_out '^    driver_version +version of the NVIDIA kernel driver: .580\.159\.04., of its last run; NULL: no driver$'
+run_ok schema run-blocks
+expect_out '^Columns: block, cases, ok, '
+expect_out '^    :run      the run to show \(default: latest\)$'
+run_fails 2 "there is no schema 'v_cas' \\(did you mean 'v_case'\\?\\): scenario, results, datasette, a view such as" schema v_cas
 
 begin 'completion'
 run_ok completion bash

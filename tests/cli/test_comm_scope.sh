@@ -101,7 +101,7 @@ equal 3 "$(count '^figure 7,duplex_pageable,"local, two threads",')" 'points of 
 equal 3 "$(count '^figure 7,duplex_pinned,"local, back to back",')" 'points of copies back to back'
 expect_value 0 fig.db "select count(*) from v_case where block not like '%repeated' and status = 'ok' and iterations <> 1"
 
-run_error 2 "there is no saved query \"comm-scope-fig02\": did you mean \"comm-scope-figure\"\?; haul list queries lists all [0-9]+\$" query --saved comm-scope-fig02 --db fig.db
+run_error 2 "there is no saved query \"comm-scope-fig02\" \(did you mean \"comm-scope-figure\"\?\): haul list queries lists all [0-9]+\$" query --saved comm-scope-fig02 --db fig.db
 
 begin 'a figure of an older run'
 run run comm-scope/fig11 "${small[@]}" "${once[@]}" --set transfer.size=64KiB --db fig.db -q --tag later

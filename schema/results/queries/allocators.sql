@@ -8,7 +8,7 @@
 --
 -- narrow: path,change_percent
 --
--- :run (run, default null) the run to show; null: the latest of allocators
+-- :run (run, default null) the run to show; without it: the latest of allocators
 WITH
   measured AS (
     SELECT c.position, c.path, c.source_memory AS memory, c.kind, c.method, c.size_bytes,

@@ -8,7 +8,7 @@
 --
 -- narrow: mul_per_clock_sm,add_per_clock_sm,mul_cycles,add_cycles,fma_per_clock_sm
 --
--- :run (run, default null) the run to show; null: the latest of arithmetic-latency
+-- :run (run, default null) the run to show; without it: the latest of arithmetic-latency
 SELECT
   'gpu' || c.target_index AS gpu,
   c.number_type AS type,

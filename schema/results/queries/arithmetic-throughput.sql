@@ -9,7 +9,7 @@
 --
 -- narrow: ilp_2,ilp_4,ilp_1
 --
--- :run (run, default null) the run to show; null: the latest of arithmetic-latency
+-- :run (run, default null) the run to show; without it: the latest of arithmetic-latency
 SELECT
   'gpu' || c.target_index AS gpu,
   c.block_threads AS threads,

@@ -11,7 +11,7 @@
 --
 -- narrow: low,high,sm_kib,percent_of_peak,bytes_per_access,remark,bytes_per_clock_sm
 --
--- :run (run, default null) the run to show; null: the latest of cache-bandwidth
+-- :run (run, default null) the run to show; without it: the latest of cache-bandwidth
 SELECT
   c.source_place || c.source_index AS gpu,
   CASE c.block WHEN 'l1' THEN 'l1' ELSE 'l2' END AS cache,

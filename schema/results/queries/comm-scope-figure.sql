@@ -17,8 +17,8 @@
 --
 -- Of pages on demand that nothing proves to have moved there is no rate; pages_per_us are those touched per microsecond.
 --
--- :figure (integer, default null) number of the figure; null: the one measured last
--- :run (run, default null) the run to show; null: the latest of that figure
+-- :figure (integer, default null) number of the figure; without it: the one measured last
+-- :run (run, default null) the run to show; without it: the latest of that figure
 WITH RECURSIVE
   chosen AS (
     SELECT coalesce(:run, (

@@ -8,7 +8,7 @@
 --
 -- narrow: no,kind,remark,slowest_gbps,ok
 --
--- :run (run, default null) the run to show; null: the latest of comm-scope/table1
+-- :run (run, default null) the run to show; without it: the latest of comm-scope/table1
 WITH
   benchmark (number, kind, name, block) AS (VALUES
     (1, 'one way', 'pageable to GPU', 'pageable_to_gpu'),

@@ -9,7 +9,7 @@
 --
 -- narrow: low_ns,high_ns,single_ns,gbps
 --
--- :run (run, default null) the run to show; null: the latest of driver-calls
+-- :run (run, default null) the run to show; without it: the latest of driver-calls
 WITH
   picked AS (
     SELECT coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'driver-calls'

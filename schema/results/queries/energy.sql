@@ -11,7 +11,7 @@
 --
 -- narrow: error,moving_percent,to_ce,watts,remark,gbps
 --
--- :run (run, default null) the run to show; null: the latest of energy
+-- :run (run, default null) the run to show; without it: the latest of energy
 WITH measured AS (
   SELECT
     c.position AS position,

@@ -7,7 +7,7 @@
 --
 -- narrow: method
 --
--- :run (run, default null) the run to show; null: the latest of graphs
+-- :run (run, default null) the run to show; without it: the latest of graphs
 WITH
   measured AS (
     SELECT c.position, c.block, c.path, c.method, c.size_bytes, coalesce(f.graph, 0) AS graph, c.gbps,

@@ -9,7 +9,7 @@
 --
 -- narrow: blocks_per_sm,low,high,peak_gbps,remark,percent_of_peak
 --
--- :run (run, default null) the run to show; null: the latest of grid-sweep
+-- :run (run, default null) the run to show; without it: the latest of grid-sweep
 SELECT
   c.source_place || c.source_index AS gpu,
   c.grid_blocks AS blocks,

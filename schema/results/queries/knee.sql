@@ -10,7 +10,7 @@
 -- narrow: knee_per_sm,last_gbps,last,best_at,best_gbps,scenario
 --
 -- :share (real, default 0.95) of the best that is enough
--- :run (run, default null) the run to show; null: the latest of each scenario
+-- :run (run, default null) the run to show; without it: the latest of each scenario
 WITH
   latest AS (
     SELECT r.run, r.scenario, row_number() OVER (PARTITION BY r.scenario ORDER BY r.started_at_ns DESC, r.run DESC) AS age

@@ -9,7 +9,7 @@
 --
 -- narrow: second
 --
--- :run (run, default null) the run to show; null: the latest of kv-map
+-- :run (run, default null) the run to show; without it: the latest of kv-map
 WITH
   measured AS (
     SELECT c.path, f.pieces, coalesce(f.piece_run, 1) AS piece_run, f.piece_bytes AS bytes, c.gbps, c.position,

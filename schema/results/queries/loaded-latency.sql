@@ -12,7 +12,7 @@
 --
 -- narrow: low,high,remark,size_bytes,path,blocks
 --
--- :run (run, default null) the run to show; null: the latest of loaded-latency
+-- :run (run, default null) the run to show; without it: the latest of loaded-latency
 WITH
   loads AS (
     SELECT f.run, f.case_key, sum(f.gbps) / count(DISTINCT f.case_run) AS gbps,

@@ -12,7 +12,7 @@
 --
 -- narrow: tolerance_bytes,cycles_beyond,half_bytes,cycles,gpu_says_bytes
 --
--- :run (run, default null) the run to show; null: the latest of memory-hierarchy
+-- :run (run, default null) the run to show; without it: the latest of memory-hierarchy
 WITH
   -- By stride and footprint, not by block: what two blocks share is measured once. Older runs had strides of 512
   -- around the L2 cache, and the L1 cache as the driver makes it.

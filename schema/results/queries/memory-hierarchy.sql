@@ -11,7 +11,7 @@
 --
 -- narrow: hops,ns,remark,access,stride_bytes
 --
--- :run (run, default null) the run to show; null: the latest of memory-hierarchy
+-- :run (run, default null) the run to show; without it: the latest of memory-hierarchy
 SELECT
   c.source_place || c.source_index AS gpu,
   c.cache || CASE WHEN c.block = 'l1_smallest' THEN ' smallest'

@@ -4,7 +4,7 @@
 --
 -- narrow: of
 --
--- :fleet (text, default null) name of the fleet; null: the one that was started last
+-- :fleet (text, default null) name of the fleet; without it: the one that was started last
 SELECT
   lower(d.fact) AS fact,
   d.value AS value,

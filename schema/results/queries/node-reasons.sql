@@ -7,7 +7,7 @@
 --
 -- empty: no node of the fleet is missing, failed or different from most
 --
--- :fleet (text, default null) name of the fleet; null: the one that was started last
+-- :fleet (text, default null) name of the fleet; without it: the one that was started last
 SELECT n.node AS node, n.state AS reason, n.reason AS what
 FROM v_node n
 WHERE n.fleet = coalesce(:fleet, (SELECT fleet FROM v_fleet WHERE age = 1)) AND n.state <> 'ok'

@@ -4,7 +4,7 @@
 --
 -- narrow: kernel,vbios,skipped,gpus,gpu_name,checks_failed,driver_version,run,ok,not_ok
 --
--- :fleet (text, default null) name of the fleet; null: the one that was started last
+-- :fleet (text, default null) name of the fleet; without it: the one that was started last
 -- :but (text, default null) leave out nodes of that state, for example ok
 -- :limit (integer, default -1) number of nodes; -1: all
 SELECT

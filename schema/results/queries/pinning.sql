@@ -8,7 +8,7 @@
 --
 -- narrow: low_ns,high_ns
 --
--- :run (run, default null) the run to show; null: the latest of pinning
+-- :run (run, default null) the run to show; without it: the latest of pinning
 SELECT
   c.block AS block,
   c.path AS path,

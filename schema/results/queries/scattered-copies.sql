@@ -11,7 +11,7 @@
 --
 -- narrow: low,high,pieces,gpu_gbps,remark,submit_percent
 --
--- :run (run, default null) the run to show; null: the latest of scattered-copies
+-- :run (run, default null) the run to show; without it: the latest of scattered-copies
 WITH
   point AS (
     SELECT c.path,

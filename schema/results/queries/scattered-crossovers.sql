@@ -14,7 +14,7 @@
 --
 -- :tie (real, default 0.02) relative difference up to which two rates are the same
 -- :gpu (integer, default 0) 1: rates between events on the GPU, without intervals, instead of on the host's clock
--- :run (run, default null) the run to show; null: the latest of scattered-copies
+-- :run (run, default null) the run to show; without it: the latest of scattered-copies
 WITH
   measured AS (
     SELECT c.path,

@@ -10,7 +10,7 @@
 --
 -- narrow: low,high,blocks,threads,remark,bytes_per_clock
 --
--- :run (run, default null) the run to show; null: the latest of shared-cache-scaling
+-- :run (run, default null) the run to show; without it: the latest of shared-cache-scaling
 SELECT
   c.source_place || c.source_index AS gpu,
   coalesce(c.cache, 'l1') AS cache,

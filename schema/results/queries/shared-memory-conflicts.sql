@@ -8,7 +8,7 @@
 --
 -- narrow: above_none,cycles_per_way
 --
--- :run (run, default null) the run to show; null: the latest of shared-memory-latency
+-- :run (run, default null) the run to show; without it: the latest of shared-memory-latency
 WITH way AS (
   SELECT c.source_place || c.source_index AS gpu, c.source_index AS number,
     c.stride_bytes / 4 AS ways, min(c.cycles_per_op) AS cycles

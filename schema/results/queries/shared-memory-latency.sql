@@ -13,7 +13,7 @@
 --
 -- narrow: best,worst,stride_2,stride_8,stride_4,stride_16,stride_1
 --
--- :run (run, default null) the run to show; null: the latest of shared-memory-latency
+-- :run (run, default null) the run to show; without it: the latest of shared-memory-latency
 SELECT
   c.source_place || c.source_index AS gpu,
   CASE c.space WHEN 'shared' THEN c.block ELSE c.cache END AS memory,

@@ -7,7 +7,7 @@
 --
 -- narrow: low,high,peak_gbps,type,remark,threads,percent_of_peak
 --
--- :run (run, default null) the run to show; null: the latest of stream
+-- :run (run, default null) the run to show; without it: the latest of stream
 SELECT
   c.path AS place,
   CASE WHEN c.source_place = 'numa' THEN coalesce(c.threads, 'all') END AS threads,

@@ -12,7 +12,7 @@
 --
 -- narrow: low,high,peak_gbps,change_percent,remark,kernel,mean
 --
--- :run (run, default null) the run to show; null: the latest of stream
+-- :run (run, default null) the run to show; without it: the latest of stream
 WITH
   asked AS (
     SELECT coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'stream'

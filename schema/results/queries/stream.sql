@@ -13,7 +13,7 @@
 --
 -- narrow: low,high,ms,elements,peak_gbps,remark,threads,percent_of_peak
 --
--- :run (run, default null) the run to show; null: the latest of stream
+-- :run (run, default null) the run to show; without it: the latest of stream
 WITH
   point AS (
     SELECT c.*, d.l2_bytes,

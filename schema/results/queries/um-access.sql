@@ -14,7 +14,7 @@
 --
 -- narrow: remark,low,high,of_first,path,warps,block,touched,order,threads,advise
 --
--- :run (run, default null) the run to show; null: the latest of um-access
+-- :run (run, default null) the run to show; without it: the latest of um-access
 WITH
   asked AS (
     SELECT coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-access'

@@ -10,7 +10,7 @@
 --
 -- narrow: low,high,remark,pages_per_us
 --
--- :run (run, default null) the run to show; null: the latest of um-coherence
+-- :run (run, default null) the run to show; without it: the latest of um-coherence
 WITH asked AS (
   SELECT coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'um-coherence'
                          ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1)) AS run)

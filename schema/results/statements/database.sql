@@ -35,6 +35,27 @@ WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER B
 SELECT DISTINCT c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c
 WHERE t.type IN ('table', 'view') AND instr(lower(:sql), lower(t.name)) > 0 ORDER BY c.name;
 
+-- name: view_with
+-- The view to look into for a column that :view lacks, first of those that people ask most, and how to join it.
+SELECT w.name || ' has it' || ifnull(': JOIN ' || w.name || ' USING (' || CASE
+    WHEN w.keys GLOB '*,case_run,*' THEN 'run, case_run'
+    WHEN w.keys GLOB '*,bench_case,*' THEN 'run, bench_case'
+    WHEN w.keys GLOB '*,case_name,*' THEN 'run, case_name'
+    WHEN w.keys <> '' THEN 'run' END || ')', '')
+FROM (
+  SELECT t.name, (
+      SELECT ',' || group_concat(p.name) || ',' FROM pragma_table_info(t.name) p
+      WHERE p.name IN ('run', 'case_run', 'bench_case', 'case_name')
+        AND p.name IN (SELECT q.name FROM pragma_table_info(:view) q)
+        AND 'run' IN (SELECT q.name FROM pragma_table_info(:view) q)) AS keys
+  FROM sqlite_master t JOIN pragma_table_info(t.name) c
+  WHERE t.type = 'view' AND t.name GLOB 'v_*' AND t.name <> :view AND lower(c.name) = lower(:column)
+  ORDER BY ifnull(nullif(instr('v_result v_run_case v_case v_run v_gpu v_trial ', t.name || ' '), 0), 99), t.name
+  LIMIT 1) w;
+
+-- name: fact
+SELECT name FROM environment_fact WHERE name = lower(:column) AND :view = '' LIMIT 1;
+
 -- name: virtual_table
 SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LIMIT 1;
 

@@ -141,7 +141,7 @@ static void writing_is_refused(void **state) {
       "explain delete from trial",
   };
   for (size_t i = 0; i < sizeof WRITING / sizeof *WRITING; i++) {
-    assert_refused(opened->query, WRITING[i], STATUS_DENIED, "a query only reads");
+    assert_refused(opened->query, WRITING[i], STATUS_DENIED, "queries cannot ");
   }
   assert_refused(opened->query, "update sqlite_master set sql = 'x'", STATUS_INVALID,
                  "may not be modified");
@@ -175,7 +175,37 @@ static void mistakes_are_located(void **state) {
                  "no such column: host: did you mean \"host_name\"?");
   /* "id" is a column of other tables: it is not what was meant. */
   assert_refused(opened->query, "select id from v_run", STATUS_INVALID,
+                 "no such column: id; haul schema v_run lists its columns");
+  assert_refused(opened->query, "select id from v_run, v_case", STATUS_INVALID,
                  "no such column: id; haul schema results describes the views");
+  assert_refused(opened->query, "select serialised from v_run_case", STATUS_INVALID,
+                 "no such column: serialised in v_run_case; v_case has it: JOIN v_case USING (run, "
+                 "bench_case)");
+  assert_refused(opened->query, "select verified from v_note", STATUS_INVALID,
+                 "verified in v_note; v_case has it: JOIN v_case USING (run, case_run)");
+  assert_refused(opened->query, "select axes from v_result", STATUS_INVALID,
+                 "axes in v_result; v_run_case has it: JOIN v_run_case USING (run, case_name)");
+  assert_refused(opened->query, "select numa_node from v_run r", STATUS_INVALID,
+                 "numa_node in v_run; v_gpu has it: JOIN v_gpu USING (run)");
+  assert_refused(opened->query, "select sentence from v_run", STATUS_INVALID,
+                 "sentence in v_run; v_note_kind has it");
+  assert_refused(opened->query, "select ecc from v_gpu", STATUS_INVALID,
+                 "no such column: ecc; it is a fact: SELECT gpu, value FROM v_fact WHERE run = "
+                 ":run AND fact = 'ecc'");
+  assert_refused(opened->query, "select bandwidth from v_case", STATUS_INVALID,
+                 "did you mean \"gbps\"?");
+  assert_refused(opened->query, "select gbps from v_result", STATUS_INVALID,
+                 "did you mean \"value\"?");
+  assert_refused(opened->query, "select start_time from v_case", STATUS_INVALID,
+                 "did you mean \"case_started_at_ns\"?");
+  assert_refused(opened->query, "select run from v_run where scenario = \"quick\"", STATUS_INVALID,
+                 "no such column: quick; text goes in single quotes: 'quick'");
+  assert_refused(opened->query, "select run from v_run where scenario = quick", STATUS_INVALID,
+                 "no such column: quick; text goes in single quotes: 'quick'");
+  assert_refused(opened->query, "select driver_version from v_run join v_gpu using (run)",
+                 STATUS_INVALID,
+                 "ambiguous column name: driver_version; say of which view it is, as in "
+                 "v_run.driver_version");
   assert_refused(opened->query, "select * from v_runcase", STATUS_INVALID,
                  "no such table: v_runcase: did you mean \"v_run_case\"?");
   assert_refused(opened->query, "select 1 from trials", STATUS_INVALID,

@@ -1,0 +1,193 @@
+#include "runner/record/hint.h"
+
+#include "schema/scenario/nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* Letters by which a name may differ from a view's, from which on another is meant. */
+enum { VIEW_DISTANCE = 3 };
+
+static const char NO_TABLE[] = "no such table: ";
+static const char NO_COLUMN[] = "no such column: ";
+static const char NO_FUNCTION[] = "no such function: ";
+static const char AMBIGUOUS[] = "ambiguous column name: ";
+
+/* What follows the beginning of a message; NULL: it begins otherwise. */
+static const char *hint_after(const char *message, const char *begin) {
+  const size_t length = strlen(begin);
+  return strncmp(message, begin, length) == 0 ? message + length : NULL;
+}
+
+static bool hint_in_name(char c) {
+  return c == '_' || isalnum((unsigned char)c);
+}
+
+/* Where the SQL has that word, from `from` on; NULL: nowhere. */
+static const char *hint_word(const char *sql, const char *from, const char *word) {
+  const size_t length = strlen(word);
+  const char *at = from;
+  while ((at = strcasestr(at, word)) != NULL &&
+         ((at > sql && hint_in_name(at[-1])) || hint_in_name(at[length]))) {
+    at += length;
+  }
+  return at;
+}
+
+/* What people try first. */
+static const char *hint_function(const char *name) {
+  static const char *const STATISTICS[] = {"median", "percentile", "quantile", "stddev",
+                                           "stdev",  "variance",   "std"};
+  for (size_t i = 0; i < sizeof STATISTICS / sizeof *STATISTICS; i++) {
+    if (strcasecmp(name, STATISTICS[i]) == 0) {
+      return "; v_case has the median (gbps, median_ns), gbps_p5, gbps_p95 and cv of each case";
+    }
+  }
+  return "";
+}
+
+static const char *hint_syntax(const char *sql) {
+  if (strncasecmp(sql, "show ", 5) == 0 || sql[0] == '.') {
+    return "; haul schema results describes the views";
+  }
+  return strcasestr(sql, "case") != NULL && strcasestr(sql, "when") == NULL
+             ? "; the column is case_name, because case is a word of SQL"
+             : "";
+}
+
+/* The view that the SQL reads; NULL: none, or several. */
+static const char *hint_view(struct database *database, const char *sql, struct arena *arena) {
+  struct statement statement;
+  struct error unused = {0};
+  const char *view = NULL;
+  size_t count = 0;
+  enum status status = statement_prepare(database, "database/table_names", &statement, &unused);
+  while (statement_next(&statement, &status, &unused)) {
+    const char *name = statement_column_text(&statement, 0, arena);
+    if (strncmp(name, "v_", 2) == 0 && hint_word(sql, sql, name) != NULL) {
+      view = name;
+      count++;
+    }
+  }
+  statement_finalize(&statement);
+  return count == 1 ? view : NULL;
+}
+
+/* The first row of a statement about a column, as one text; NULL: there is none. */
+static const char *hint_ask(struct database *database, const char *name, const char *column,
+                            const char *view, struct arena *arena) {
+  struct statement statement;
+  struct error unused = {0};
+  const char *text = NULL;
+  enum status status = statement_prepare(database, name, &statement, &unused);
+  if (status == STATUS_OK) {
+    statement_bind_text(&statement, ":column", column);
+    statement_bind_text(&statement, ":view", view != NULL ? view : "");
+  }
+  if (statement_next(&statement, &status, &unused)) {
+    text = statement_column_text(&statement, 0, arena);
+  }
+  statement_finalize(&statement);
+  return text;
+}
+
+/* `"quick"`, or quick behind "=": a text without the quotes of one. */
+static bool hint_is_text(const char *sql, const char *name) {
+  for (const char *at = hint_word(sql, sql, name); at != NULL;
+       at = hint_word(sql, at + strlen(name), name)) {
+    const char *before = at;
+    while (before > sql && isspace((unsigned char)before[-1])) {
+      before--;
+    }
+    if (before > sql && (before[-1] == '"' || before[-1] == '=')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The table, view or column of that name that is meant; NULL: none is near. */
+static const char *hint_nearest(struct database *database, const char *sql, const char *wanted,
+                                bool table, struct arena *arena) {
+  struct nearest nearest = nearest_start(wanted);
+  const char *longer = NULL;
+  const char *view = NULL;
+  struct statement statement;
+  struct error unused = {0};
+  enum status status = statement_prepare(
+      database, table ? "database/table_names" : "database/column_names", &statement, &unused);
+  if (status == STATUS_OK && !table) {
+    statement_bind_text(&statement, ":sql", sql);
+  }
+  const size_t length = strlen(wanted);
+  while (statement_next(&statement, &status, &unused)) {
+    const char *offered = statement_column_text(&statement, 0, arena);
+    if (strncasecmp(offered, wanted, length) == 0 && offered[length] == '_' &&
+        (longer == NULL || strlen(offered) < strlen(longer))) {
+      longer = offered; /* "host" of "host_name" rather than of "host_cache" */
+    }
+    if (strcasecmp(offered, wanted) != 0) { /* a column of another table */
+      nearest_offer(&nearest, offered);
+    }
+    /* "v_trial" for "trials", rather than the table "trial" */
+    if (table && strncmp(offered, "v_", 2) == 0 &&
+        nearest_distance(wanted, offered + 2, VIEW_DISTANCE) < VIEW_DISTANCE) {
+      view = offered;
+    }
+  }
+  statement_finalize(&statement);
+  return view != NULL ? view : nearest.word != NULL ? nearest.word : longer;
+}
+
+static const char *hint_column(struct database *database, const char *sql, const char *column,
+                               struct arena *arena) {
+  const char *view = hint_view(database, sql, arena);
+  const char *nearest = hint_nearest(database, sql, column, false, arena);
+  const char *known = NULL;
+  if (nearest == NULL && hint_is_text(sql, column)) {
+    return arena_format(arena, "; text goes in single quotes: '%s'", column);
+  }
+  /* "processes", which v_result has, is not "process" of v_case; "host" is "host_name". */
+  if (nearest == NULL || strlen(nearest) < strlen(column)) {
+    known = hint_ask(database, "database/view_with", column, view, arena);
+  }
+  if (known != NULL) {
+    return arena_format(arena, "%s%s; %s", view != NULL ? " in " : "", view != NULL ? view : "",
+                        known);
+  }
+  if (nearest != NULL) {
+    return arena_format(arena, ": did you mean \"%s\"?", nearest);
+  }
+  if (hint_ask(database, "database/fact", column, NULL, arena) != NULL) {
+    return arena_format(
+        arena, "; it is a fact: SELECT gpu, value FROM v_fact WHERE run = :run AND fact = '%s'",
+        column);
+  }
+  return view != NULL ? arena_format(arena, "; haul schema %s lists its columns", view)
+                      : "; haul schema results describes the views";
+}
+
+const char *hint_for(struct database *database, const char *sql, const char *message,
+                     struct arena *arena) {
+  const char *name;
+  if ((name = hint_after(message, NO_FUNCTION)) != NULL) {
+    return hint_function(name);
+  }
+  if ((name = hint_after(message, AMBIGUOUS)) != NULL) {
+    return arena_format(arena, "; say of which view it is, as in v_run.%s", name);
+  }
+  const bool table = hint_after(message, NO_TABLE) != NULL;
+  name = hint_after(message, table ? NO_TABLE : NO_COLUMN);
+  if (name == NULL) {
+    return strstr(message, "syntax error") != NULL ? hint_syntax(sql) : "";
+  }
+  const char *dot = strrchr(name, '.'); /* "c.name", "main.table" */
+  name = dot != NULL ? dot + 1 : name;
+  if (!table) {
+    return hint_column(database, sql, name, arena);
+  }
+  const char *nearest = hint_nearest(database, sql, name, true, arena);
+  return nearest != NULL ? arena_format(arena, ": did you mean \"%s\"?", nearest)
+                         : "; haul schema results describes the views";
+}
