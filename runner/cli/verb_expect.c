@@ -80,7 +80,7 @@ static enum status verb_expect_list(struct command *command, const struct expect
   const struct row_sink *sink = command_rows(command, "no machines");
   const int64_t now_ns = (int64_t)time(NULL) * 1000000000;
   size_t old = 0;
-  table_narrow(command->table, "file,oldest,driver_version,gpu_name,other_rows");
+  table_narrow(command->table, "file,oldest,driver_version,gpu_name,other_rows", 0);
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
@@ -218,12 +218,14 @@ static enum status verb_expect_show(struct command *command, const struct expect
   const struct row_sink *sink = command_rows(command, "no machines");
   /* Where every row is of one machine, its name is the first to go; of times and rates, the unit is
    * the last. */
-  table_narrow(command->table, count == 1 ? "remark,date,machine,tolerance_percent,driver_version,"
-                                            "source,count,axes,block,kind,operation,"
-                                            "initiator"
-                                          : "remark,date,tolerance_percent,driver_version,count,"
-                                            "initiator,kind,source,operation,axes,block,"
-                                            "statement,size");
+  table_narrow(command->table,
+               count == 1 ? "remark,date,machine,tolerance_percent,driver_version,"
+                            "source,count,axes,block,kind,operation,"
+                            "initiator"
+                          : "remark,date,tolerance_percent,driver_version,count,"
+                            "initiator,kind,source,operation,axes,block,"
+                            "statement,size",
+               0);
   RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     RETURN_ON_ERROR(verb_expect_show_file(command, sink, set->files[f], glob, err));

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-enum { RUN_LIST_MAX = 16 << 20 };
+enum { RUN_LIST_MAX = 16 << 20, TITLE_WIDTH = 40 };
 
 #define LIST_WHAT_LIST(X)                                                                          \
   X(LIST_RUNS, "runs")                                                                             \
@@ -69,20 +69,21 @@ enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) 
   return THEN(status, sink_end(sink, err));
 }
 
-/* ":run=latest :block=%" */
+/* ":run=latest :block=*"; what a query does without a value says haul schema NAME. */
 static const char *verb_list_describe_parameters(struct arena *arena,
                                                  const struct saved_query *query) {
   const char *text = "";
   for (size_t i = 0; i < query->parameter_count; i++) {
     const struct saved_parameter *parameter = &query->parameters[i];
+    const bool has_value = parameter->standard != NULL && strcmp(parameter->standard, "null") != 0;
     text = arena_format(arena, "%s%s%s%s%s", text, i > 0 ? " " : "", parameter->name,
-                        parameter->standard != NULL ? "=" : "",
-                        parameter->standard != NULL ? parameter->standard : "");
+                        has_value ? "=" : "", has_value ? parameter->standard : "");
   }
   return text;
 }
 
 #define QUERY_COLUMNS(X)                                                                           \
+  X("about", text, about)                                                                          \
   X("name", text, query.name)                                                                      \
   X("title", text, query.title)                                                                    \
   X("parameters", text, verb_list_describe_parameters(&arena, &query))
@@ -95,11 +96,18 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
   static const char *const COLUMNS[] = {QUERY_COLUMNS(COLUMN_NAME)};
   struct arena arena = {0};
   enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
-  for (size_t i = 0; i < saved_query_count() && status == STATUS_OK; i++) {
-    struct saved_query query;
-    saved_query_at(i, &arena, &query);
-    const struct cell cells[] = {QUERY_COLUMNS(COLUMN_CELL)};
-    status = sink_row(sink, cells, err);
+  /* By what they are about, then by name. */
+  static const char *const ABOUTS[] = {"results", "machine", "comparison", "fleet", "a scenario"};
+  for (size_t a = 0; a < sizeof ABOUTS / sizeof *ABOUTS; a++) {
+    for (size_t i = 0; i < saved_query_count() && status == STATUS_OK; i++) {
+      struct saved_query query;
+      saved_query_at(i, &arena, &query);
+      const char *about = query.about != NULL ? query.about : "a scenario";
+      if (strcmp(about, ABOUTS[a]) == 0) {
+        const struct cell cells[] = {QUERY_COLUMNS(COLUMN_CELL)};
+        status = sink_row(sink, cells, err);
+      }
+    }
   }
   arena_fini(&arena);
   return THEN(status, sink_end(sink, err));
@@ -128,7 +136,7 @@ static enum status verb_list_run(struct command *command, struct error *err) {
     return verb_list_scenarios(sink, err);
   }
   if (command->choice == LIST_QUERIES) {
-    table_narrow(command->table, "parameters");
+    table_narrow(command->table, "parameters", TITLE_WIDTH);
     return verb_list_queries(sink, err);
   }
   /* The others are saved queries. */
@@ -148,7 +156,7 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   }
   struct saved_query saved;
   RETURN_ON_ERROR(saved_query_find(command->words[0], &command->arena, &saved, err));
-  table_narrow(command->table, saved.narrow);
+  table_narrow(command->table, saved.narrow, 0);
   RETURN_ON_ERROR(
       query_run_saved(command->query, command->words[0], parameters, count, NULL, sink, err));
   return command->choice == LIST_RUNS
@@ -167,6 +175,9 @@ const struct verb VERB_LIST = {
     .group = VERBS_READ,
     .arguments = "runs|cases|scenarios|queries",
     .summary = "list runs, cases, shipped scenarios or saved queries",
+    .doc =
+        "haul query --saved NAME runs a saved query, and haul schema NAME explains it. A parameter "
+        "without a value may be left out: haul schema NAME says what it is then.",
     .options = VERB_LIST_OPTIONS,
     .argument_kind = ARGUMENTS_WORDS,
     .words = list_what_names,

@@ -166,7 +166,7 @@ static enum status verb_query_run(struct command *command, struct error *err) {
   }
   if (!command->plot.wanted) {
     const struct row_sink *rows = command_rows(command, NULL);
-    table_narrow(command->table, saved.narrow);
+    table_narrow(command->table, saved.narrow, 0);
     RETURN_ON_ERROR(verb_query_give_rows(command, rows, err));
     if (table_row_count(command->table) == 0 && saved.name != NULL) {
       verb_query_note_empty(command, &saved);

@@ -15,6 +15,7 @@ ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 enum { SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS_MAX = 4 };
 
 static const char PLOT_HEAD[] = "plot: ";
+static const char ABOUT_HEAD[] = "about: ";
 static const char OF_HEAD[] = "of: ";
 static const char NARROW_HEAD[] = "narrow: ";
 static const char EMPTY_HEAD[] = "empty: ";
@@ -108,6 +109,8 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
       query->title = line;
     } else if (line[0] == ':' && query->parameter_count < QUERY_PARAMETERS_MAX) {
       parameters[query->parameter_count++] = saved_query_parse_parameter(line, arena);
+    } else if (strncmp(line, ABOUT_HEAD, strlen(ABOUT_HEAD)) == 0) {
+      query->about = line + strlen(ABOUT_HEAD);
     } else if (strncmp(line, OF_HEAD, strlen(OF_HEAD)) == 0) {
       query->of = line + strlen(OF_HEAD);
     } else if (strncmp(line, EMPTY_HEAD, strlen(EMPTY_HEAD)) == 0) {

@@ -6,6 +6,8 @@
  *   --
  *   -- What it shows, in one or more lines.
  *   --
+ *   -- about: results
+ *
  *   -- of: energy,comm-scope-*
  *
  *   -- plot: x=size_bytes y=gbps low=low high=high curve=method by=gpu
@@ -17,12 +19,13 @@
  *   -- :run (run, default latest) the run to show
  *   -- :block (text, default %) LIKE pattern of block names
  *
- * An of: line names the scenarios whose runs are read, as globs: such a run points to the query,
- * and what is drawn of one run is a figure on its page. A plot: line says what --plot draws; a
- * query may have several, and without one it is not drawn. A line that begins with two more blanks
- * goes on with it. Every query has a narrow: line, or several: the columns that a terminal without
- * room for all does not show, the first to go first. An empty: line says what it means that there
- * is no row.
+ * An about: line says what a query that reads any run is about: results, machine, comparison or
+ * fleet. An of: line names the scenarios whose runs are read, as globs: such a run points to the
+ * query, and what is drawn of one run is a figure on its page. A plot: line says what --plot draws;
+ * a query may have several, and without one it is not drawn. A line that begins with two more
+ * blanks goes on with it. Every query has a narrow: line, or several: the columns that a terminal
+ * without room for all does not show, the first to go first. An empty: line says what it means that
+ * there is no row.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
@@ -75,6 +78,7 @@ struct saved_query {
   const char *shows;
   const struct saved_parameter *parameters;
   size_t parameter_count;
+  const char *about;  /* NULL = what `of` names */
   const char *of;     /* globs of scenarios, with "," between; NULL = it reads any run */
   const char *narrow; /* NULL = none */
   const char *empty;  /* why there may be no row; NULL = nothing is to be said */

@@ -204,8 +204,9 @@ const struct row_sink *table_sink(struct table *table) {
   return &table->sink;
 }
 
-void table_narrow(struct table *table, const char *columns) {
+void table_narrow(struct table *table, const char *columns, unsigned listed_min) {
   table->options.narrow = columns;
+  table->options.listed_min = listed_min;
 }
 
 void table_concatenate(struct table *table) {

@@ -103,8 +103,8 @@ struct table;
 struct table *table_new(const struct table_options *options);
 /* Borrowed; the sink may be used for several results, one after the other. */
 const struct row_sink *table_sink(struct table *table);
-/* Sets the option of that name, borrowed. */
-void table_narrow(struct table *table, const char *columns);
+/* Sets the options of these names, borrowed. */
+void table_narrow(struct table *table, const char *narrow, unsigned listed_min);
 /* From now on the results, all of the same columns, are one: a batch of runs is one JSON array, one
  * CSV file, one Markdown table. It ends with table_end_all(). */
 void table_concatenate(struct table *table);

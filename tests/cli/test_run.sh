@@ -152,7 +152,13 @@ run_ok list cases --db r.db --run tag:two
 expect_out host
 run_ok query --db r.db --saved run-table --param run=tag:first
 run_ok query --db r.db --saved spread --param run=tag:first
-expect_err '^haul: spread has no rows: no case of the run was measured by two processes, as haul run --processes 5 does$'
+expect_err '^haul: spread has no rows: it needs a run of two or more processes \(haul run --processes 5\)$'
+run_ok query --db r.db --saved trials --param name=nothing
+expect_err '^haul: trials has no rows: nothing matches name=nothing; haul list cases lists names$'
+run_ok query --db r.db "select * from v_result where size_bytes = '256MiB'"
+expect_err "^haul: no rows: in SQL a size is a number of bytes; '256MiB' is 268435456\$"
+run_ok query --db r.db --saved trials --format csv
+expect_out '^case_name,process,trial,phase,status,visit,start_ns,'
 run query --db r.db --saved no-such-query
 expect_code 2
 run_ok query --db r.db 'select 1 as one' --json

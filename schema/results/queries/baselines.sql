@@ -2,6 +2,8 @@
 --
 -- One row per name and run. `haul baseline set` makes them, and the selector baseline:NAME means them.
 --
+-- about: comparison
+--
 -- narrow: set_at,processes,tag,host_name
 --
 -- empty: there is no baseline; haul baseline set makes one

@@ -5,6 +5,8 @@
 --
 -- plot: x=run y=percent curve=block unit=% scale=linear
 --
+-- about: comparison
+--
 -- narrow: run_uuid,cases,driver_version,started_at
 --
 -- empty: no case of the run has a number

@@ -3,15 +3,19 @@
 -- The median and percentiles of each process, with the clock and power of the GPU during the case. The remark above_peak
 -- is of a rate more than 1 % above its peak: a cache served the bytes, they did not move, or the peak is wrong.
 --
--- narrow: verified,cv,power_w,gbps_p5,gbps_p95,sm_clock_mhz,median_ns,trials,percent_of_peak,status,process,remark
+-- about: results
+--
+-- narrow: verified,cv,power_w,gbps_p5,gbps_p95,sm_clock_mhz,median_ns,n,percent_of_peak,status,process,remark
+--
+-- empty: the run has no case
 --
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names
 SELECT
-  c.case_name AS "case",
+  c.case_name AS case_name,
   c.process AS process,
   c.status AS status,
-  c.n AS trials,
+  c.n AS n,
   c.median_ns AS median_ns,
   c.cv AS cv,
   c.gbps AS gbps,

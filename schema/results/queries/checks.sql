@@ -2,6 +2,8 @@
 --
 -- One row per check and GPU: what the scenario wants of the machine, and what was found.
 --
+-- about: machine
+--
 -- narrow: on_unknown,on_fail,want
 --
 -- empty: the scenario of the run has no [checks]

@@ -5,7 +5,11 @@
 --
 -- plot: x=x y=gbps|ns low=low high=high curve=curve by=plot axis=axis
 --
+-- about: results
+--
 -- narrow: axis,low,high,plot
+--
+-- empty: the cases of the run differ in no number
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names

@@ -4,6 +4,8 @@
 -- equal parts between least and greatest, "PART:TRIALS" from part 0 on; parts without a trial are left out. Trials that
 -- haul prune deleted are not there.
 --
+-- about: results
+--
 -- narrow: case_key,block
 --
 -- empty: the run has no trials; haul prune may have deleted them

@@ -1,21 +1,25 @@
--- Every case under every driver version, side by side.
+-- Every case under every driver version: one row per case and driver.
 --
--- One row per case, machine and driver version: the median over all processes measured under it, the
+-- One row per case, machine and driver version, those of a case below each other: the median over all processes measured under it, the
 -- slowest and the fastest. Simulated machines have rows of their own.
 --
--- narrow: remark,runs,spread_percent,gpu_name,processes,low,high,host_name
+-- about: comparison
+--
+-- narrow: remark,runs,spread_percent,gpu_name,processes,gbps_low,gbps_high,host_name
+--
+-- empty: the database has no result
 --
 -- :name (text, default *) glob of case names
 SELECT
-  d.case_name AS "case",
+  d.case_name AS case_name,
   d.host_name AS host_name,
   d.gpu_name AS gpu_name,
   d.driver_version AS driver_version,
   d.runs AS runs,
   d.processes AS processes,
   d.gbps AS gbps,
-  d.gbps_low AS low,
-  d.gbps_high AS high,
+  d.gbps_low AS gbps_low,
+  d.gbps_high AS gbps_high,
   CASE WHEN d.gbps IS NULL THEN coalesce(d.ns_per_op, d.median_ns) END AS ns,
   d.spread_percent AS spread_percent,
   CASE d.simulated WHEN 1 THEN 'simulated' END AS remark

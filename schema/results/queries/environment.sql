@@ -2,7 +2,11 @@
 --
 -- One row per fact and GPU. If a fact has no value, value gives the reason.
 --
+-- about: machine
+--
 -- narrow: state,gpu
+--
+-- empty: nothing is known of the machine of the run
 --
 -- :run (run, default latest) the run to show
 SELECT

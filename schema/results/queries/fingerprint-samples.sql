@@ -5,7 +5,11 @@
 -- same features. A feature is the definition of a case without the number of the GPU; block is the one of the given
 -- run that measured it.
 --
+-- about: comparison
+--
 -- narrow: run_uuid,uuid,gpu_name,host_name,started_at
+--
+-- empty: the database has no run of fingerprint; haul run fingerprint measures one
 --
 -- :run (run, default latest) the run to identify
 WITH

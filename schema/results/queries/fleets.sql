@@ -3,6 +3,8 @@
 -- One row per fleet, the latest first, with its nodes by their state in v_node; others are nodes that sent a shard
 -- though they were not expected.
 --
+-- about: fleet
+--
 -- narrow: others,ended_at
 --
 -- empty: no run was started as one of many nodes, as haul run --shard does

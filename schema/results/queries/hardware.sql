@@ -4,7 +4,11 @@
 -- the best connected GPU of the machine, so that a GPU that lost some is compared with what it should have;
 -- nvlink_version follows from the compute capability; c2c is 1 where a chip-to-chip link leads to the host.
 --
+-- about: machine
+--
 -- narrow: uuid,numa_node,simulated,host_name,c2c,nvlink_version,driver_version
+--
+-- empty: the run found no GPU
 --
 -- :run (run, default latest) the run to show
 SELECT

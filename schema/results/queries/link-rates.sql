@@ -6,7 +6,11 @@
 -- these the ones in which a link is fastest, so that no slow link is left out for its rate. cases is the name that
 -- they share. The drawing of haul env --format svg --run has these rates.
 --
+-- about: results
+--
 -- narrow: cases,percent_of_peak,peak_gbps
+--
+-- empty: no case of the run copies over a link of the machine
 --
 -- :run (run, default latest) the run to show
 WITH

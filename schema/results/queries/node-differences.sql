@@ -2,7 +2,11 @@
 --
 -- One row per value that is not the commonest of its fact, with how many nodes have it and the first of them.
 --
+-- about: fleet
+--
 -- narrow: of
+--
+-- empty: no run was started as one of many nodes, or its nodes are alike
 --
 -- :fleet (text, default null) name of the fleet; without it: the one that was started last
 SELECT

@@ -3,6 +3,8 @@
 -- One row per node and reason. different: its driver, kernel, VBIOS, GPUs or failed checks are not those that most
 -- nodes have. `haul merge --fail-on` and `haul check --fleet` add what is slow.
 --
+-- about: fleet
+--
 -- narrow: reason
 --
 -- empty: no node of the fleet is missing, failed or different from most

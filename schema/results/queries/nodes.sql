@@ -2,7 +2,11 @@
 --
 -- One row per node, the worst first. ok, not_ok and skipped are results of all its processes.
 --
+-- about: fleet
+--
 -- narrow: kernel,vbios,skipped,gpus,gpu_name,checks_failed,driver_version,run,ok,not_ok
+--
+-- empty: no run was started as one of many nodes, as haul run --shard does
 --
 -- :fleet (text, default null) name of the fleet; without it: the one that was started last
 -- :but (text, default null) leave out nodes of that state, for example ok

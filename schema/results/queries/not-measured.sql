@@ -3,6 +3,8 @@
 -- One row per reason: first failures (failed, crashed, hung, corrupt), then skipped cases. block is NULL if
 -- the cases are from several blocks.
 --
+-- about: results
+--
 -- narrow: blocks,example
 --
 -- empty: every case of the run has a result

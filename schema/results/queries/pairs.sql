@@ -2,7 +2,11 @@
 --
 -- One row per pair of endpoints: the median over the processes of the run.
 --
+-- about: results
+--
 -- narrow: status,percent_of_peak,direction,target_memory,source_memory,ns_per_hop,method,size_bytes
+--
+-- empty: no case of the run has two places
 --
 -- :run (run, default latest) the run to show
 -- :block (text, default *) glob of block names

@@ -2,6 +2,8 @@
 --
 -- One row. resolved means the same as text with includes and --set applied, and needs no other file.
 --
+-- about: results
+--
 -- narrow: resolved,path
 --
 -- :run (run, default latest) the run to show

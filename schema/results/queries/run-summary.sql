@@ -4,6 +4,8 @@
 -- number of worker processes that measured, which differs from the requested number if the run was interrupted
 -- or workers died. wrong counts cases with a failed result, measured those with a number.
 --
+-- about: results
+--
 -- narrow: cpu_model,kernel,os,command_line,scenario_path,description,run_uuid,only_glob,origin,node_count
 -- narrow: cuda_driver_version,haul_version,processes_started,simulated,driver_version,gpu_name,gpu_count
 -- narrow: host_name,checks,ended_at,duration_s,processes,skipped,reason,checks_failed,tag,wrong,cases

@@ -5,7 +5,11 @@
 -- starting: from the start of the run, or the end of a process, until the next worker was ready to measure.
 -- idle: the rest, in which no worker had a case: recording, and what followed.
 --
+-- about: results
+--
 -- narrow: percent
+--
+-- empty: the run has no case
 --
 -- :run (run, default latest) the run to show
 WITH

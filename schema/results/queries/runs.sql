@@ -4,7 +4,11 @@
 -- run. Every other case is measured once per process, which gives the number of results expected: ok of them
 -- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
 --
+-- about: results
+--
 -- narrow: expected,skipped,processes,gpu_name,remark,driver_version,host_name,duration_s,not_ok,ok,status,tag
+--
+-- empty: the database has no run
 --
 -- :limit (integer, default 50) number of runs
 -- :tag (text, default null) glob of tags: only runs with such a tag

@@ -2,6 +2,8 @@
 --
 -- One row per block and reason, with one of the cases as an example.
 --
+-- about: results
+--
 -- narrow: example
 --
 -- empty: no case of the run was skipped

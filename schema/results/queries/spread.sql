@@ -5,9 +5,11 @@
 -- largest variation, which worst names. It determines how small a change `haul diff` can detect; trials within
 -- one process agree far better.
 --
+-- about: comparison
+--
 -- narrow: processes,least_percent,cells,worst,median_percent
 --
--- empty: no case of the run was measured by two processes, as haul run --processes 5 does
+-- empty: it needs a run of two or more processes (haul run --processes 5)
 --
 -- :run (run, default latest) the run to show
 WITH RECURSIVE

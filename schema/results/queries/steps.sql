@@ -4,6 +4,8 @@
 --
 -- empty: no rate falls from one size to the next
 --
+-- about: results
+--
 -- narrow: run,axes
 --
 -- :run (run, default latest) the run to show

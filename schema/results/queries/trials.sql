@@ -1,19 +1,26 @@
 -- The trials of the cases of a run.
 --
--- One row per trial, including warm-up, in the order of measuring.
+-- One row per trial, including warm-up, in the order of measuring. start_ns is since the first trial of the case; visit
+-- counts the times at which a noisy case was measured.
 --
--- plot: x=trial y=gbps|ns curve=process by=case scale=linear
+-- plot: x=trial y=gbps|ns curve=process by=case_name scale=linear
 --
--- narrow: elapsed_ns,iterations,ns_per_hop,status,ns,phase
+-- about: results
+--
+-- narrow: visit,start_ns,elapsed_ns,iterations,ns_per_hop,status,ns,phase
+--
+-- empty: the run has no trials; haul prune may have deleted them
 --
 -- :run (run, default latest) the run to show
 -- :name (text, default *) glob of case names
 SELECT
-  t.case_name AS "case",
+  t.case_name AS case_name,
   t.process AS process,
   t.trial AS trial,
   t.phase AS phase,
   t.status AS status,
+  t.visit AS visit,
+  t.start_ns AS start_ns,
   t.iterations AS iterations,
   t.elapsed_ns AS elapsed_ns,
   t.ns AS ns,

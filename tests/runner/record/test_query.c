@@ -272,6 +272,8 @@ static bool may_be_empty(const struct saved_query *saved) {
 static void every_saved_query_is_described_and_runs(void **state) {
   struct opened *opened = *state;
   struct arena arena = {0};
+  size_t abouts = 0;
+  size_t ofs = 0;
   assert_true(saved_query_count() >= 5);
   for (size_t i = 0; i < saved_query_count(); i++) {
     struct saved_query saved;
@@ -280,6 +282,12 @@ static void every_saved_query_is_described_and_runs(void **state) {
         strlen(saved.shows) < 20) {
       fail_msg("%s has no title or description", saved.name);
     }
+    if ((saved.about == NULL) == (saved.of == NULL)) {
+      fail_msg("%s: an about: line is for queries without an of: line", saved.name);
+    }
+    abouts +=
+        saved.about != NULL && strstr("results machine comparison fleet", saved.about) != NULL;
+    ofs += saved.of != NULL;
     for (size_t p = 0; p < saved.parameter_count; p++) {
       assert_non_null(saved.parameters[p].standard);
       assert_non_null(saved.parameters[p].help);
@@ -293,8 +301,12 @@ static void every_saved_query_is_described_and_runs(void **state) {
     if (lines < (may_be_empty(&saved) ? 1 : 2)) {
       fail_msg("%s gives no rows:\n%s", saved.name, text);
     }
+    if (lines < 2 && saved.of == NULL && saved.empty == NULL) {
+      fail_msg("%s has no empty: line", saved.name);
+    }
     free(text);
   }
+  assert_int_equal(abouts + ofs, saved_query_count());
   arena_fini(&arena);
 }
 
