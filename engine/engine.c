@@ -1,10 +1,10 @@
 #include "engine/engine.h"
 
 #include "engine/case/work.h"
-#include "engine/gpu/exporter.h"
 #include "engine/gpu/session.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
+#include "engine/memory/peer.h"
 #include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"
 
@@ -65,28 +65,25 @@ static void engine_init_bounds(struct engine *engine) {
       (left_bytes < host_bytes ? left_bytes : host_bytes) / ENGINE_SPARE_SHARE;
 }
 
-bool engine_case_imports(const struct bench_case *bench_case) {
-  return bench_case->kind == CASE_OVERHEAD &&
-         (overhead_traits_of(bench_case->work->overhead.operation) & OVERHEAD_IMPORTED) != 0;
+uint32_t engine_case_processes(const struct bench_case *bench_case) {
+  return workload_processes(bench_case);
 }
 
-void engine_export(int fd, const struct machine *machine) {
-  exporter_run(fd, machine);
+void engine_serve(int fd, const struct machine *machine, uint32_t process) {
+  peer_serve(fd, machine, process);
 }
 
-enum status engine_new(const struct machine *machine, int exporter, struct engine **engine,
+enum status engine_new(const struct machine *machine, struct peers *peers, struct engine **engine,
                        struct error *err) {
   struct engine *made = calloc(1, sizeof *made);
   if (made == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for the engine");
   }
   made->context.machine = machine;
+  made->context.peers = peers;
   enum status status = STATUS_OK;
   if (machine->gpu_count > 0) {
     status = cuda_session_new(machine, &made->context.cuda, err);
-  }
-  if (made->context.cuda != NULL) {
-    made->context.cuda->exporter = exporter;
   }
   if (status == STATUS_OK) {
     made->pool = pool_new(&made->context, memory_kinds);
@@ -143,6 +140,10 @@ enum status engine_run_case(struct engine *engine, const struct bench_case *benc
    * context that is not: the next case must not pay for it. */
   if (status == STATUS_OK && engine->context.cuda != NULL) {
     status = cuda_session_check(engine->context.cuda, workload_gpus(bench_case), err);
+  }
+  if (status == STATUS_OK && outcome->status != CASE_SKIPPED) {
+    status = peer_check(&engine->context, workload_processes(bench_case), err);
+    status = status == STATUS_OK ? STATUS_OK : STATUS_STICKY;
   }
   return status;
 }

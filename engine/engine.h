@@ -11,6 +11,7 @@
 
 struct engine;
 struct machine;
+struct peers;
 
 /* One launch moves the bytes of the flow and of another one of the case; a part of the case_key. */
 bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow);
@@ -28,19 +29,21 @@ uint32_t engine_case_gpus(const struct bench_case *bench_case);
 void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
 
-/* Whether the case opens memory that another process exports; and what that process does until fd,
- * a SOCK_SEQPACKET socket, ends. It is forked before CUDA starts. */
-bool engine_case_imports(const struct bench_case *bench_case);
-void engine_export(int fd, const struct machine *machine);
+/* The other processes whose memory the case has: bit i is process i, from 1. */
+uint32_t engine_case_processes(const struct bench_case *bench_case);
+/* What such a process does until fd, a SOCK_SEQPACKET socket, ends. It is forked before CUDA
+ * starts. */
+void engine_serve(int fd, const struct machine *machine, uint32_t process);
 /* machine is borrowed and must outlive the engine. CUDA starts only when machine has GPUs.
- * exporter: the other end of that socket, which stays the caller's; -1: there is none. */
-enum status engine_new(const struct machine *machine, int exporter, struct engine **engine,
+ * peers (engine/memory/peer.h): the other ends of those sockets, borrowed; NULL: there is none. */
+enum status engine_new(const struct machine *machine, struct peers *peers, struct engine **engine,
                        struct error *err) CHECK_RESULT;
 void engine_free(struct engine *engine);
 
 /* Measure. What fails to measure is data: the outcome's status and reason. The return value is
- * STATUS_OK, or STATUS_STICKY when a CUDA context may be lost and this process is to measure
- * nothing more (the outcome is filled in that case too; ok: the context was lost after it). */
+ * STATUS_OK, or STATUS_STICKY when a CUDA context may be lost, or another process that the case
+ * needs, and this process is to measure nothing more (the outcome is filled in that case too; ok:
+ * the context was lost after it). */
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
                             const struct trial_sink *sink, struct case_outcome *outcome,
                             struct error *err) CHECK_RESULT;

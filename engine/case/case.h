@@ -29,11 +29,24 @@ ENUM_NAMES_DECLARE(place, PLACE_LIST)
   X(MEMORY_DEVICE, "device")                 /* a GPU's own: cuMemAlloc */                         \
   X(MEMORY_POOL, "pool")                     /* the same, of the driver's pool: cuMemAllocAsync */ \
   X(MEMORY_VMM, "vmm")                       /* the same, mapped by us: cuMemCreate, cuMemMap */   \
-  X(MEMORY_HOST_VMM, "host_vmm")             /* of a node, by the same calls: 2 MiB pages */
+  X(MEMORY_HOST_VMM, "host_vmm")             /* of a node, by the same calls: 2 MiB pages */       \
+  X(MEMORY_SHARED, "shared")                 /* a file without a name that processes map */
 ENUM_NAMES_DECLARE(memory_kind, MEMORY_KIND_LIST)
 static inline bool memory_is_gpus_own(enum memory_kind memory) {
   return memory == MEMORY_DEVICE || memory == MEMORY_POOL || memory == MEMORY_VMM;
 }
+
+/* How a process opens memory that another one has. Behind the name: the kind of that memory, and
+ * what is handed over, for the reference of keys. */
+#define SHARE_LIST(X)                                                                              \
+  X(SHARE_IPC, "ipc", MEMORY_DEVICE, "a handle of cuIpcGetMemHandle")                              \
+  X(SHARE_FD, "fd", MEMORY_VMM, "a file descriptor of cuMemExportToShareableHandle")               \
+  X(SHARE_POOL, "pool", MEMORY_POOL, "a pool of cuMemPoolExportToShareableHandle, and pointers")   \
+  X(SHARE_MEMFD, "memfd", MEMORY_SHARED, "a file of memfd_create")                                 \
+  X(SHARE_SHM, "shm", MEMORY_SHARED, "a file in /dev/shm")
+ENUM_NAMES_DECLARE(share, SHARE_LIST)
+enum memory_kind share_memory(enum share share);
+bool memory_is_shareable(enum memory_kind memory);
 
 /* Type of the numbers of a stream or of arithmetic. */
 #define NUMBER_TYPE_LIST(X)                                                                        \
@@ -106,11 +119,24 @@ struct measure {
 
 enum { CASE_FLOWS_MAX = 1024, CASE_KEY_MAX = 33, CASE_REASON_MAX = 512 };
 
+/* All are of this node; a name of another one would stand beside the process. */
 struct endpoint {
   enum place place;
   int32_t index; /* GPU: index in struct machine; NUMA: the operating system's node number */
   enum memory_kind memory;
+  /* Whose memory it is: 0 = that of the process that measures, else 1 to PEERS_MAX. */
+  uint32_t process;
+  enum share share; /* how it is opened where process is not 0; else SHARE_IPC */
 };
+/* Of the process that measures. */
+static inline struct endpoint endpoint_own(enum place place, int32_t index,
+                                           enum memory_kind memory) {
+  return (struct endpoint){.place = place, .index = index, .memory = memory};
+}
+static inline bool endpoint_is_same(const struct endpoint *a, const struct endpoint *b) {
+  return a->place == b->place && a->index == b->index && a->memory == b->memory &&
+         a->process == b->process && a->share == b->share;
+}
 
 /* A way that bytes or calls of a case take; within one place both ends are the same. */
 struct case_path {

@@ -9,6 +9,20 @@ unsigned method_version(enum method method) {
   return versions[method];
 }
 
+enum memory_kind share_memory(enum share share) {
+#define SHARE_MEMORY_(id, text, memory, ...) [id] = (memory),
+  static const enum memory_kind kinds[share_name_count] = {SHARE_LIST(SHARE_MEMORY_)};
+  return kinds[share];
+}
+
+bool memory_is_shareable(enum memory_kind memory) {
+  bool found = false;
+  for (unsigned i = 0; i < share_name_count; i++) {
+    found = found || share_memory((enum share)i) == memory;
+  }
+  return found;
+}
+
 uint64_t overhead_pages_bytes(enum overhead_pages pages) {
 #define OVERHEAD_PAGES_BYTES_(id, text, bytes) [id] = (bytes),
   static const uint64_t all[overhead_pages_name_count] = {

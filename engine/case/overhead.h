@@ -189,7 +189,27 @@ uint64_t overhead_pages_bytes(enum overhead_pages pages);
     ": whose last work was a kernel, which has ended")                                             \
   X(OVERHEAD_STREAM_SYNCHRONIZE_AFTER_KERNEL, "stream_synchronize_after_kernel",                   \
     cuStreamSynchronize, 0, kernel, OVERHEAD_NONE, d->cuStreamSynchronize(c->stream),              \
-    OVERHEAD_NONE, ": likewise")
+    OVERHEAD_NONE, ": likewise")                                                                   \
+  X(OVERHEAD_FD_OPEN, "fd_open", cuMemImportFromShareableHandle,                                   \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, lent_fd, OVERHEAD_NONE, caller_open(c),   \
+    caller_close_lent(c),                                                                          \
+    ": memory of another process by its file descriptor, mapped and made accessible")              \
+  X(OVERHEAD_FD_CLOSE, "fd_close", cuMemUnmap,                                                     \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, lent_fd, caller_open(c),                  \
+    caller_close_lent(c), OVERHEAD_NONE, ": such memory, and its addresses")                       \
+  X(OVERHEAD_POOL_OPEN, "pool_open", cuMemPoolImportPointer,                                       \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, lent_pool, OVERHEAD_NONE, caller_open(c), \
+    caller_close_lent(c), ": memory of another process's pool, which is open already")             \
+  X(OVERHEAD_POOL_CLOSE, "pool_close", cuMemFreeAsync,                                             \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, lent_pool, caller_open(c),                \
+    caller_close_lent(c), OVERHEAD_NONE, ": such memory, and waiting for the stream")              \
+  X(OVERHEAD_SHARED_OPEN, "shared_open", cuMemHostRegister,                                        \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, lent_memfd, OVERHEAD_NONE,                \
+    caller_open(c), caller_close_lent(c),                                                          \
+    ": a file of memfd_create that another process has filled, mapped and registered")             \
+  X(OVERHEAD_SHARED_CLOSE, "shared_close", cuMemHostUnregister,                                    \
+    OVERHEAD_SIZED | OVERHEAD_ALONE | OVERHEAD_IMPORTED, lent_memfd, caller_open(c),               \
+    caller_close_lent(c), OVERHEAD_NONE, ": such memory, and unmapping it")
 ENUM_NAMES_DECLARE(overhead_operation, OVERHEAD_OPERATION_LIST)
 enum overhead_traits overhead_traits_of(enum overhead_operation operation);
 
@@ -197,6 +217,7 @@ enum overhead_traits overhead_traits_of(enum overhead_operation operation);
 enum { OVERHEAD_METHOD_VERSION = 1 };
 
 enum { OVERHEAD_THREADS_MAX = 64, OVERHEAD_ALIVE_MAX = 100000, OVERHEAD_NODES_MAX = 10000 };
+enum { OVERHEAD_HANDLES_MAX = 10000 };
 /* Size of each allocation that stays alive during the measurement. */
 enum { OVERHEAD_ALIVE_BYTES = 4096 };
 
@@ -210,6 +231,7 @@ struct overhead {
   uint32_t nodes;         /* of a graph; 0 = 1 */
   enum overhead_pages pages;
   uint32_t touch_threads; /* threads that touch the pages before registration; 0 = 1 */
+  uint64_t handles; /* of OVERHEAD_IMPORTED: memory of the other process that is open meanwhile */
 };
 
 #endif

@@ -104,6 +104,9 @@ struct case_outcome {
   /* Of an overhead by the driver, single calls: the first one, and of the latest some thousand the
    * median and the 99th percentile. 0 = not known. */
   uint64_t call_first_ns, call_median_ns, call_p99_ns;
+  /* Of memory of another process: to export it, to open it first and later, to close it; 0 = there
+   * is none. */
+  uint64_t share_export_ns, share_open_first_ns, share_open_ns, share_close_ns;
   char reason[CASE_REASON_MAX]; /* why it is not ok; empty when ok */
   struct notes notes;           /* what the reader of the number must know */
 };

@@ -132,7 +132,9 @@ typedef int CUstreamCaptureStatus;
   X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                     \
   X(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 99)                                               \
   X(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 100)                         \
+  X(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 103)                          \
   X(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 106)                                        \
+  X(CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, 119)                                       \
   X(CU_DEVICE_ATTRIBUTE_NUMA_CONFIG, 130)                                                          \
   X(CU_DEVICE_ATTRIBUTE_NUMA_ID, 131)
 /* Flags and values of the other enumerations. */
@@ -315,6 +317,10 @@ typedef struct {
   char reserved[64];
 } CUipcMemHandle;
 
+typedef struct {
+  unsigned char reserved[64];
+} CUmemPoolPtrExportData;
+
 enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
 
 /* Every entry point: X(name, version as cuGetProcAddress takes it, REQUIRED or OPTIONAL,
@@ -421,6 +427,19 @@ enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
   X(cuMemPoolDestroy, 11020, OPTIONAL, (CUmemoryPool pool))                                        \
   X(cuMemPoolSetAttribute, 11020, OPTIONAL,                                                        \
     (CUmemoryPool pool, CUmemPool_attribute attribute, void *value))                               \
+  X(cuDeviceGetMemPool, 11020, OPTIONAL, (CUmemoryPool * pool, CUdevice device))                   \
+  X(cuMemPoolSetAccess, 11020, OPTIONAL,                                                           \
+    (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count))                              \
+  X(cuMemPoolExportToShareableHandle, 11020, OPTIONAL,                                             \
+    (void *shareable, CUmemoryPool pool, CUmemAllocationHandleType type,                           \
+     unsigned long long flags))                                                                    \
+  X(cuMemPoolImportFromShareableHandle, 11020, OPTIONAL,                                           \
+    (CUmemoryPool * pool, void *shareable, CUmemAllocationHandleType type,                         \
+     unsigned long long flags))                                                                    \
+  X(cuMemPoolExportPointer, 11020, OPTIONAL,                                                       \
+    (CUmemPoolPtrExportData * exported, CUdeviceptr address))                                      \
+  X(cuMemPoolImportPointer, 11020, OPTIONAL,                                                       \
+    (CUdeviceptr * address, CUmemoryPool pool, CUmemPoolPtrExportData * exported))                 \
   X(cuMemAllocFromPoolAsync, 11020, OPTIONAL,                                                      \
     (CUdeviceptr * address, size_t size_bytes, CUmemoryPool pool, CUstream stream))                \
   X(cuMemGetAllocationGranularity, 10020, OPTIONAL,                                                \
@@ -440,6 +459,8 @@ enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
   X(cuMemUnmap, 10020, OPTIONAL, (CUdeviceptr address, size_t size_bytes))                         \
   X(cuMemSetAccess, 10020, OPTIONAL,                                                               \
     (CUdeviceptr address, size_t size_bytes, const CUmemAccessDesc *access, size_t count))         \
+  X(cuMemRetainAllocationHandle, 11000, OPTIONAL,                                                  \
+    (CUmemGenericAllocationHandle * handle, void *address))                                        \
   X(cuMemExportToShareableHandle, 10020, OPTIONAL,                                                 \
     (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,         \
      unsigned long long flags))                                                                    \

@@ -34,7 +34,6 @@ enum status cuda_session_new(const struct machine *machine, struct cuda_session 
     return error_set(err, STATUS_NO_MEMORY, "no memory for the CUDA session");
   }
   made->machine = machine;
-  made->exporter = -1;
   enum status status = cuda_driver_load(&made->driver, err);
   for (uint32_t gpu = 0; status == STATUS_OK && gpu < machine->gpu_count; gpu++) {
     if (find_device(made, (int32_t)gpu, NULL) != STATUS_OK) {
@@ -67,6 +66,11 @@ void cuda_session_free(struct cuda_session *session) {
       (void)driver->cuCtxSetCurrent(gpu->context);
       free_device(driver, gpu->compare_result);
       free_device(driver, gpu->flush_buffer);
+      for (int pool = 1; pool <= PEERS_MAX; pool++) { /* the first is the device's own */
+        if (gpu->pools[pool] != NULL) {
+          (void)driver->cuMemPoolDestroy(gpu->pools[pool]);
+        }
+      }
       if (gpu->stream != NULL) {
         (void)driver->cuStreamDestroy(gpu->stream);
       }

@@ -70,6 +70,9 @@ struct cuda_gpu {
   uint64_t peer_case[MACHINE_GPUS_MAX]; /* the last that asked for it, by session.cases */
   CUdeviceptr compare_result;           /* of data_gpu_compare(): made at first use */
   CUdeviceptr flush_buffer; /* of data_gpu_flush_cache(): made at first use, twice the L2 cache */
+  /* That processes export, by their numbers (engine/memory/share.h): made or opened at first use.
+   */
+  CUmemoryPool pools[PEERS_MAX + 1];
 };
 
 struct cuda_session {
@@ -77,7 +80,6 @@ struct cuda_session {
   const struct machine *machine; /* borrowed */
   struct cuda_gpu gpus[MACHINE_GPUS_MAX];
   uint64_t cases; /* that have ended */
-  int exporter;   /* socket of a process that exports memory (exporter.h); -1 = there is none */
 };
 
 /* Make that GPU's context current in the calling thread, creating it at first, with the modules

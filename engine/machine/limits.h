@@ -9,6 +9,7 @@ enum {
   MACHINE_TEXT_MAX = 96,
   FACT_NAME_MAX = 40,
   FACT_VALUE_MAX = 512,
+  PEERS_MAX = 7, /* other processes on it whose memory a case can have */
 };
 
 #endif

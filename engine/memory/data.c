@@ -4,6 +4,7 @@
 #include "engine/gpu/session.h"
 #include "engine/host/thread_team.h"
 #include "engine/machine/machine.h"
+#include "engine/memory/peer.h"
 #include "kernels/pattern.h"
 
 #include <stdlib.h>
@@ -170,8 +171,17 @@ static int32_t worker_gpu(const struct buffer *buffer, int32_t gpu) {
   return buffer->device != 0 ? gpu : -1;
 }
 
+/* Another process fills and compares what it has lent. */
+static bool data_is_lent(const struct data *data, const struct buffer *buffer) {
+  return buffer->endpoint.process != data->context->process;
+}
+
 enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                       uint64_t seed, bool complement, int32_t gpu, struct error *err) {
+  if (data_is_lent(data, buffer)) {
+    const struct peer_data part = {.size_bytes = size_bytes, .seed = seed, .gpu = gpu};
+    return peer_fill(data->context, buffer, &part, complement, err);
+  }
   int32_t worker = worker_gpu(buffer, gpu);
   if (worker >= 0) {
     return data_gpu_fill(data->context->cuda, worker, buffer->device, size_bytes, seed, complement,
@@ -187,6 +197,10 @@ enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t s
 enum status data_fill_rows(struct data *data, const struct buffer *buffer,
                            const struct copy_shape *shape, uint64_t seed, bool complement,
                            int32_t gpu, struct error *err) {
+  if (data_is_lent(data, buffer)) {
+    const struct peer_data part = {.shape = *shape, .seed = seed, .gpu = gpu};
+    return peer_fill(data->context, buffer, &part, complement, err);
+  }
   int32_t worker = worker_gpu(buffer, gpu);
   if (worker >= 0) {
     struct pattern_rows_arguments rows = {.address = buffer->device,
@@ -236,6 +250,10 @@ static enum status read_byte(struct data *data, const struct buffer *buffer, int
 enum status data_compare(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                          uint64_t seed, int32_t gpu, struct data_difference *difference,
                          struct error *err) {
+  if (data_is_lent(data, buffer)) {
+    const struct peer_data part = {.size_bytes = size_bytes, .seed = seed, .gpu = gpu};
+    return peer_compare(data->context, buffer, &part, difference, err);
+  }
   struct pattern_compare_result result;
   int32_t worker = worker_gpu(buffer, gpu);
   enum status status;

@@ -37,12 +37,6 @@ enum status data_fill_pieces(struct data *data, const struct buffer *buffer,
                              const struct data_pieces *pieces, bool at_target, uint64_t seed,
                              bool complement, int32_t gpu, struct error *err) CHECK_RESULT;
 
-struct data_difference {
-  uint64_t bad_bytes; /* 0 = all is right, and the rest is not set */
-  uint64_t first_offset;
-  unsigned char expected;
-  unsigned char found;
-};
 enum status data_compare(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                          uint64_t seed, int32_t gpu, struct data_difference *difference,
                          struct error *err) CHECK_RESULT;

@@ -1,6 +1,7 @@
 /* Memory that the driver gives to GPUs: device, pool, vmm and managed. */
 #include "engine/base/units.h"
 #include "engine/gpu/session.h"
+#include "engine/machine/machine.h"
 #include "engine/memory/kinds.h"
 
 /* Device memory: a GPU's own, cuMemAlloc. */
@@ -36,7 +37,49 @@ const struct memory_ops memory_device = {
     .release = device_release,
 };
 
-/* Pool memory: the same from the pool that every device has, in the order of a stream. */
+size_t gpu_memory_access(const struct memory_context *context, int32_t gpu,
+                         CUmemAccessDesc access[MACHINE_GPUS_MAX]) {
+  const struct machine *machine = context->machine;
+  size_t count = 0;
+  for (uint32_t i = 0; i < machine->gpu_count; i++) {
+    const CUdevice device = context->cuda->gpus[i].device;
+    if (device != CU_DEVICE_INVALID && ((int32_t)i == gpu || machine->links[i][gpu].peer_access)) {
+      access[count++] =
+          (CUmemAccessDesc){.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device},
+                            .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    }
+  }
+  return count;
+}
+
+/* Pool memory: the same in the order of a stream, from the pool that every device has; for other
+ * processes from one that can be exported. GPUs with peer access may use it. */
+
+static enum status pool_memory_find(const struct memory_context *context,
+                                    const struct endpoint *endpoint, CUmemoryPool *pool,
+                                    struct error *err) {
+  const struct cuda_driver *driver = &context->cuda->driver;
+  struct cuda_gpu *gpu = &context->cuda->gpus[endpoint->index];
+  CUmemoryPool *own = &gpu->pools[context->process];
+  if (*own == NULL) {
+    const CUmemPoolProps properties = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = gpu->device}};
+    RETURN_ON_ERROR(cuda_check(driver,
+                               context->process == 0 ? driver->cuDeviceGetMemPool(own, gpu->device)
+                                                     : driver->cuMemPoolCreate(own, &properties),
+                               err, "getting a pool of GPU %d", (int)endpoint->index));
+    CUmemAccessDesc access[MACHINE_GPUS_MAX];
+    const size_t count = gpu_memory_access(context, endpoint->index, access);
+    if (count > 1) {
+      RETURN_ON_ERROR(cuda_check(driver, driver->cuMemPoolSetAccess(*own, access, count), err,
+                                 "opening a pool of GPU %d to other GPUs", (int)endpoint->index));
+    }
+  }
+  *pool = *own;
+  return STATUS_OK;
+}
 
 static enum status pool_memory_allocate(const struct memory_context *context, struct buffer *buffer,
                                         struct error *err) {
@@ -45,13 +88,15 @@ static enum status pool_memory_allocate(const struct memory_context *context, st
   CUstream stream = context->cuda->gpus[buffer->endpoint.index].stream;
   char text[UNITS_TEXT_MAX];
   units_format_size(buffer->size_bytes, text);
-  if (driver->cuMemAllocAsync == NULL || driver->cuMemFreeAsync == NULL) {
-    return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemAllocAsync");
+  if (driver->cuMemAllocFromPoolAsync == NULL || driver->cuMemFreeAsync == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemAllocFromPoolAsync");
   }
+  CUmemoryPool pool = NULL;
   CUdeviceptr device = 0;
-  RETURN_ON_ERROR(cuda_check(driver, driver->cuMemAllocAsync(&device, buffer->size_bytes, stream),
-                             err, "cuMemAllocAsync of %s on GPU %d", text,
-                             (int)buffer->endpoint.index));
+  RETURN_ON_ERROR(pool_memory_find(context, &buffer->endpoint, &pool, err));
+  RETURN_ON_ERROR(cuda_check(
+      driver, driver->cuMemAllocFromPoolAsync(&device, buffer->size_bytes, pool, stream), err,
+      "cuMemAllocFromPoolAsync of %s on GPU %d", text, (int)buffer->endpoint.index));
   RETURN_ON_ERROR(cuda_session_wait(context->cuda, stream, "allocating from a pool", err));
   buffer->device = (uint64_t)device;
   buffer->mapped_bytes = buffer->size_bytes;
@@ -80,7 +125,8 @@ const struct memory_ops memory_pool = {
 };
 
 /* Vmm memory: made without an address, and mapped at one that was reserved, in whole units of the
- * granularity that the driver recommends. A context is current. */
+ * granularity that the driver recommends. GPUs with peer access may use it. A context is current.
+ */
 
 void vmm_unmap(const struct memory_context *context, struct buffer *buffer) {
   const struct cuda_driver *driver = &context->cuda->driver;
@@ -89,26 +135,32 @@ void vmm_unmap(const struct memory_context *context, struct buffer *buffer) {
   buffer->device = 0;
 }
 
-/* At an address that is reserved; the mapping keeps the memory. */
-static CUresult vmm_map_at(const struct cuda_driver *driver, const struct buffer *buffer,
-                           const CUmemAllocationProp *properties, const CUmemAccessDesc *access,
-                           size_t access_count) {
-  const CUdeviceptr address = (CUdeviceptr)buffer->device;
+enum status vmm_map_handle(const struct memory_context *context, struct buffer *buffer,
+                           CUmemGenericAllocationHandle handle, const CUmemAccessDesc *access,
+                           size_t access_count, struct error *err) {
+  const struct cuda_driver *driver = &context->cuda->driver;
   const size_t bytes = buffer->mapped_bytes;
-  CUmemGenericAllocationHandle handle = 0;
-  CUresult result = driver->cuMemCreate(&handle, bytes, properties, 0);
-  if (result != CUDA_SUCCESS) {
-    return result;
-  }
-  result = driver->cuMemMap(address, bytes, 0, handle, 0);
-  (void)driver->cuMemRelease(handle);
+  CUdeviceptr address = 0;
+  CUresult result = driver->cuMemAddressReserve(&address, bytes, 0, 0, 0);
+  const bool reserved = result == CUDA_SUCCESS;
+  result = reserved ? driver->cuMemMap(address, bytes, 0, handle, 0) : result;
+  const bool mapped = result == CUDA_SUCCESS;
+  (void)driver->cuMemRelease(handle); /* the mapping keeps the memory */
+  result = mapped ? driver->cuMemSetAccess(address, bytes, access, access_count) : result;
   if (result == CUDA_SUCCESS) {
-    result = driver->cuMemSetAccess(address, bytes, access, access_count);
-    if (result != CUDA_SUCCESS) {
-      (void)driver->cuMemUnmap(address, bytes);
-    }
+    buffer->device = (uint64_t)address;
+    return STATUS_OK;
   }
-  return result;
+  if (mapped) {
+    (void)driver->cuMemUnmap(address, bytes);
+  }
+  if (reserved) {
+    (void)driver->cuMemAddressFree(address, bytes);
+  }
+  char text[UNITS_TEXT_MAX];
+  units_format_size(buffer->size_bytes, text);
+  return cuda_check(driver, result, err, "mapping %s of %s memory", text,
+                    memory_kind_text(buffer->endpoint.memory));
 }
 
 enum status vmm_map(const struct memory_context *context, struct buffer *buffer,
@@ -116,9 +168,11 @@ enum status vmm_map(const struct memory_context *context, struct buffer *buffer,
                     size_t access_count, struct error *err) {
   const struct cuda_driver *driver = &context->cuda->driver;
   const CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                          .requestedHandleTypes =
+                                              buffer->endpoint.process != 0
+                                                  ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+                                                  : CU_MEM_HANDLE_TYPE_NONE,
                                           .location = *location};
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
   if (driver->cuMemCreate == NULL || driver->cuMemGetAllocationGranularity == NULL) {
     return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemCreate");
   }
@@ -128,29 +182,24 @@ enum status vmm_map(const struct memory_context *context, struct buffer *buffer,
                                  &unit, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
                              err, "cuMemGetAllocationGranularity"));
   buffer->mapped_bytes = (buffer->size_bytes - 1) / unit * unit + unit;
-  CUdeviceptr address = 0;
+  char text[UNITS_TEXT_MAX];
+  units_format_size(buffer->size_bytes, text);
+  CUmemGenericAllocationHandle handle = 0;
   RETURN_ON_ERROR(cuda_check(driver,
-                             driver->cuMemAddressReserve(&address, buffer->mapped_bytes, 0, 0, 0),
-                             err, "cuMemAddressReserve of %s", text));
-  buffer->device = (uint64_t)address;
-  enum status status =
-      cuda_check(driver, vmm_map_at(driver, buffer, &properties, access, access_count), err,
-                 "mapping %s of %s memory", text, memory_kind_text(buffer->endpoint.memory));
-  if (status != STATUS_OK) {
-    (void)driver->cuMemAddressFree(address, buffer->mapped_bytes);
-    buffer->device = 0;
-  }
-  return status;
+                             driver->cuMemCreate(&handle, buffer->mapped_bytes, &properties, 0),
+                             err, "cuMemCreate of %s", text));
+  return vmm_map_handle(context, buffer, handle, access, access_count, err);
 }
 
 static enum status vmm_allocate(const struct memory_context *context, struct buffer *buffer,
                                 struct error *err) {
   const int32_t gpu = buffer->endpoint.index;
   RETURN_ON_ERROR(cuda_session_use(context->cuda, gpu, err));
-  const CUmemAccessDesc access = {
-      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = context->cuda->gpus[gpu].device},
-      .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  enum status status = vmm_map(context, buffer, &access.location, &access, 1, err);
+  const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                              .id = context->cuda->gpus[gpu].device};
+  CUmemAccessDesc access[MACHINE_GPUS_MAX];
+  const size_t access_count = gpu_memory_access(context, gpu, access);
+  enum status status = vmm_map(context, buffer, &here, access, access_count, err);
   buffer->placement_verified = status == STATUS_OK;
   return status;
 }

@@ -34,6 +34,21 @@ enum status vmm_map(const struct memory_context *context, struct buffer *buffer,
                     const CUmemLocation *location, const CUmemAccessDesc *access,
                     size_t access_count, struct error *err) CHECK_RESULT;
 void vmm_unmap(const struct memory_context *context, struct buffer *buffer);
+/* The second half of it, with memory that was made or opened; the handle is released. */
+enum status vmm_map_handle(const struct memory_context *context, struct buffer *buffer,
+                           CUmemGenericAllocationHandle handle, const CUmemAccessDesc *access,
+                           size_t access_count, struct error *err) CHECK_RESULT;
+/* Reading and writing by that GPU and those that have peer access to it; returns how many. */
+size_t gpu_memory_access(const struct memory_context *context, int32_t gpu,
+                         CUmemAccessDesc access[MACHINE_GPUS_MAX]);
+
+/* Map the buffer's file between guards; sets host. */
+enum status shared_map(struct buffer *buffer, struct error *err) CHECK_RESULT;
+/* Page-locked where there is a GPU; else faulted in. */
+enum status shared_lock(const struct memory_context *context, struct buffer *buffer,
+                        struct error *err) CHECK_RESULT;
+/* Undoes both, and closes the file. */
+void shared_unmap(const struct memory_context *context, struct buffer *buffer);
 
 extern const struct memory_ops memory_pageable; /* registered memory begins as this */
 

@@ -17,13 +17,17 @@
   X(MEMORY_MANAGED, memory_managed)                                                                \
   X(MEMORY_POOL, memory_pool)                                                                      \
   X(MEMORY_VMM, memory_vmm)                                                                        \
-  X(MEMORY_HOST_VMM, memory_host_vmm)
+  X(MEMORY_HOST_VMM, memory_host_vmm)                                                              \
+  X(MEMORY_SHARED, memory_shared)
 
 #define KIND_EXTERN_(kind, ops) extern const struct memory_ops ops;
 MEMORY_OPS_LIST(KIND_EXTERN_)
 
 #define KIND_ROW_(kind, ops) [kind] = &ops,
 const struct memory_ops *const memory_kinds[memory_kind_name_count] = {MEMORY_OPS_LIST(KIND_ROW_)};
+
+/* Of whatever another process has (engine/memory/peer.c). */
+extern const struct memory_ops memory_lent;
 
 struct pool_entry {
   struct buffer buffer;
@@ -59,9 +63,16 @@ void pool_bound(struct pool *pool, uint64_t host_bytes,
   memcpy(pool->gpu_bound_bytes, gpu_bytes, sizeof pool->gpu_bound_bytes);
 }
 
+static bool pool_is_lent(const struct pool *pool, const struct endpoint *endpoint) {
+  return endpoint->process != pool->context->process;
+}
+
 static void release_entry(struct pool *pool, size_t at) {
   struct pool_entry *entry = pool->entries[at];
-  pool->kinds[entry->buffer.endpoint.memory]->release(pool->context, &entry->buffer);
+  const struct memory_ops *ops = pool_is_lent(pool, &entry->buffer.endpoint)
+                                     ? &memory_lent
+                                     : pool->kinds[entry->buffer.endpoint.memory];
+  ops->release(pool->context, &entry->buffer);
   free(entry);
   pool->entries[at] = pool->entries[--pool->count];
 }
@@ -77,10 +88,6 @@ void pool_free(struct pool *pool) {
   free(pool);
 }
 
-static bool pool_same_endpoint(const struct endpoint *a, const struct endpoint *b) {
-  return a->place == b->place && a->index == b->index && a->memory == b->memory;
-}
-
 static bool fits(uint64_t have_bytes, uint64_t want_bytes) {
   const uint64_t spare_bytes = UINT64_C(64) << 20;
   return have_bytes >= want_bytes &&
@@ -92,7 +99,7 @@ static struct pool_entry *find_free(const struct pool *pool, const struct endpoi
   struct pool_entry *best = NULL;
   for (size_t i = 0; i < pool->count; i++) {
     struct pool_entry *entry = pool->entries[i];
-    if (!entry->taken && pool_same_endpoint(&entry->buffer.endpoint, endpoint) &&
+    if (!entry->taken && endpoint_is_same(&entry->buffer.endpoint, endpoint) &&
         fits(entry->buffer.size_bytes, size_bytes) &&
         (best == NULL || entry->buffer.size_bytes < best->buffer.size_bytes)) {
       best = entry;
@@ -132,7 +139,7 @@ static bool pool_release_oldest(struct pool *pool, const struct endpoint *endpoi
   for (size_t i = 0; i < pool->count; i++) {
     const struct pool_entry *entry = pool->entries[i];
     if (!entry->taken &&
-        (same ? pool_same_endpoint : same_store)(&entry->buffer.endpoint, endpoint) &&
+        (same ? endpoint_is_same : same_store)(&entry->buffer.endpoint, endpoint) &&
         (oldest == SIZE_MAX || entry->used < pool->entries[oldest]->used)) {
       oldest = i;
     }
@@ -153,7 +160,7 @@ static uint64_t pool_count_held(const struct pool *pool, const struct endpoint *
     const struct pool_entry *entry = pool->entries[i];
     const struct endpoint *other = &entry->buffer.endpoint;
     held_bytes += same_store(other, endpoint) ? entry->buffer.size_bytes : 0;
-    *free_count += !entry->taken && pool_same_endpoint(other, endpoint);
+    *free_count += !entry->taken && endpoint_is_same(other, endpoint);
   }
   return held_bytes;
 }
@@ -193,7 +200,7 @@ static enum status find_ops(const struct pool *pool, const struct endpoint *endp
     return error_set(err, STATUS_UNSUPPORTED, "%s memory needs a GPU: %s", kind,
                      pool->context->machine->cuda_state);
   }
-  *ops = found;
+  *ops = pool_is_lent(pool, endpoint) ? &memory_lent : found;
   return STATUS_OK;
 }
 
@@ -243,8 +250,11 @@ enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64
 }
 
 void pool_give_back_all(struct pool *pool) {
-  for (size_t i = 0; i < pool->count; i++) {
+  for (size_t i = pool->count; i-- > 0;) {
     pool->entries[i]->taken = false;
+    if (pool_is_lent(pool, &pool->entries[i]->buffer.endpoint)) {
+      release_entry(pool, i);
+    }
   }
 }
 

@@ -16,6 +16,12 @@
 struct machine;
 struct cuda_session; /* engine/gpu/session.h */
 
+/* Of memory that another process has, ns: to export it there, to open it the first time and later,
+ * to close it. */
+struct share_times {
+  uint64_t export_ns, open_first_ns, open_ns, close_ns;
+};
+
 struct buffer {
   struct endpoint endpoint;
   uint64_t size_bytes;    /* as asked for */
@@ -28,11 +34,25 @@ struct buffer {
   bool placement_verified;        /* the kernel said that the pages are on the endpoint's node */
   uint64_t notes;                 /* what the reader of a number must know: NOTE_BIT of each */
   char unverified[NOTE_WHAT_MAX]; /* why placement_verified is false; "" = no reason is needed */
+  bool has_file;                  /* shared memory: */
+  int file;
+  uint64_t lent; /* another process's memory: by which number it knows it */
+  struct share_times share;
+};
+
+/* How a buffer differs from what it should hold. */
+struct data_difference {
+  uint64_t bad_bytes; /* 0 = all is right, and the rest is not set */
+  uint64_t first_offset;
+  unsigned char expected;
+  unsigned char found;
 };
 
 struct memory_context {
   const struct machine *machine;
   struct cuda_session *cuda; /* NULL without a usable GPU */
+  uint32_t process;          /* number of this process; 0 = it measures */
+  struct peers *peers;       /* engine/memory/peer.h; NULL: there is no other process */
 };
 
 struct memory_ops {
@@ -63,7 +83,8 @@ extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
  * that fits. The pool has a bound of bytes at each place (each GPU, the host): before one more
  * buffer would exceed it, free ones are released, those first that were not used for longest; and
  * an endpoint has at most POOL_FREE_MAX free ones. When memory runs out, free buffers at the same
- * place are released, largest first, and the allocation is tried again after each. ---- */
+ * place are released, largest first, and the allocation is tried again after each. Memory of
+ * another process is opened for a case and closed after it. ---- */
 
 enum { POOL_FREE_MAX = 32 };
 
@@ -82,6 +103,7 @@ void pool_free(struct pool *pool);
  * buffer is valid until the pool is trimmed or freed after it was given back. */
 enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes,
                       const struct buffer **buffer, struct error *err) CHECK_RESULT;
+/* Closes memory of other processes. */
 void pool_give_back_all(struct pool *pool);
 /* Release every free buffer of that kind. */
 void pool_trim_kind(struct pool *pool, enum memory_kind kind);

@@ -18,9 +18,15 @@ enum clock method_clock(const struct flow *flow) {
   return ops->clock_of != NULL ? ops->clock_of(flow) : ops->clock;
 }
 
-static const char *method_endpoint_unsupported_reason(const struct endpoint *endpoint,
+static const char *method_endpoint_unsupported_reason(const struct flow *flow,
+                                                      const struct endpoint *endpoint,
                                                       const struct machine *machine,
                                                       char reason[CASE_REASON_MAX]) {
+  if (endpoint->process != 0 &&
+      (share_memory(endpoint->share) != endpoint->memory || flow->method == METHOD_UM ||
+       flow->method == METHOD_PIN || flow_is_scattered(flow))) {
+    return "memory of another process is copied whole or in rows, by method ce, sm or cpu";
+  }
   if (memory_kinds[endpoint->memory]->needs_cuda && machine->gpu_count == 0) {
     (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
                    memory_kind_text(endpoint->memory), machine->cuda_state);
@@ -36,9 +42,10 @@ const char *method_unsupported_reason(const struct flow *flow, const struct mach
       (flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED)) {
     return "only method um measures managed memory: any other copy also moves its pages";
   }
-  const char *unsupported = method_endpoint_unsupported_reason(&flow->source, machine, reason);
+  const char *unsupported =
+      method_endpoint_unsupported_reason(flow, &flow->source, machine, reason);
   if (unsupported == NULL) {
-    unsupported = method_endpoint_unsupported_reason(&flow->target, machine, reason);
+    unsupported = method_endpoint_unsupported_reason(flow, &flow->target, machine, reason);
   }
   return unsupported != NULL ? unsupported : ops->unsupported_reason(flow, machine, reason);
 }
@@ -73,11 +80,11 @@ const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct ma
   if (!gpu_flow_is_between_gpus(flow)) {
     return NULL;
   }
-  if (flow->source.memory != MEMORY_DEVICE || flow->target.memory != MEMORY_DEVICE) {
-    return "pool and vmm memory is open to its own GPU alone; device memory to others";
-  }
   if (flow->staged) {
-    return NULL;
+    return flow->source.memory == MEMORY_DEVICE && flow->target.memory == MEMORY_DEVICE
+               ? NULL
+               : "pool and vmm memory is open to all GPUs with peer access; peer = false is for "
+                 "device memory";
   }
   int32_t gpu = gpu_flow_gpu(flow);
   int32_t peer = gpu == flow->source.index ? flow->target.index : flow->source.index;

@@ -20,6 +20,7 @@
 enum { CALLS_MAX = 1 << 16, MADE_MAX = 64, QUEUED_NODES_MAX = 1024 };
 /* All allocations of one trial together, unless a single one is larger. */
 static const uint64_t ALLOCATED_BYTES = UINT64_C(1) << 30;
+static const uint64_t HANDLE_BYTES = UINT64_C(2) << 20;
 
 struct overhead_state {
   struct engine *engine;
@@ -45,7 +46,8 @@ static bool is_on_node(const struct overhead *overhead) {
 /* Memory that needs no driver. */
 static bool is_host_alone(const struct overhead *overhead) {
   return is_allocation(overhead) &&
-         (overhead->memory.memory == MEMORY_PAGEABLE || overhead->memory.memory == MEMORY_HUGE);
+         (overhead->memory.memory == MEMORY_PAGEABLE || overhead->memory.memory == MEMORY_HUGE ||
+          overhead->memory.memory == MEMORY_SHARED);
 }
 
 static uint32_t overhead_threads(const struct overhead *overhead) {
@@ -142,6 +144,15 @@ static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t 
   const uint64_t bytes = overhead_threads(overhead) * each;
   if (overhead->gpu >= 0) {
     gpu_bytes[overhead->gpu] += overhead->alive * OVERHEAD_ALIVE_BYTES;
+    /* An allocation of a GPU's own takes 2 MiB at least once it is exported. */
+    const uint64_t lent_bytes =
+        overhead->size_bytes > HANDLE_BYTES ? overhead->size_bytes : HANDLE_BYTES;
+    if (overhead->operation == OVERHEAD_SHARED_OPEN ||
+        overhead->operation == OVERHEAD_SHARED_CLOSE) {
+      *host_bytes += overhead->handles * overhead->size_bytes;
+    } else {
+      gpu_bytes[overhead->gpu] += overhead->handles * lent_bytes;
+    }
   }
   if (!is_allocation(overhead) && !is_on_node(overhead)) {
     gpu_bytes[overhead->gpu < 0 ? 0 : overhead->gpu] += bytes;
@@ -190,6 +201,7 @@ static enum status make_driver_calls(struct overhead_state *state, const struct 
   const struct overhead *overhead = state->overhead;
   const bool allocation = is_allocation(overhead);
   struct overhead_gpu_request request = {.overhead = overhead,
+                                         .memory = &state->engine->context,
                                          .operations_max = state->operations_max};
   enum status status = STATUS_OK;
   if (managed_bytes(overhead) > 0) {

@@ -1,11 +1,12 @@
 #include "engine/workload/overhead_calls.h"
 
-#include "engine/gpu/exporter.h"
 #include "engine/machine/machine.h"
+#include "engine/memory/peer.h"
 
 #include <linux/mman.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -100,6 +101,7 @@ static CUresult caller_allocate(struct overhead_caller *c, struct overhead_made 
     return caller_map(c, m, VMM_ACCESSIBLE);
   case MEMORY_PAGEABLE:
   case MEMORY_HUGE:
+  case MEMORY_SHARED:
   case memory_kind_name_count:
     break;
   }
@@ -123,6 +125,7 @@ static CUresult caller_release(struct overhead_caller *c, struct overhead_made *
     return caller_unmap(c, m, VMM_ACCESSIBLE);
   case MEMORY_PAGEABLE:
   case MEMORY_HUGE:
+  case MEMORY_SHARED:
   case memory_kind_name_count:
     break;
   }
@@ -147,6 +150,18 @@ static CUresult caller_drop_import(struct overhead_caller *c, const struct overh
   const CUresult released = c->driver->cuMemRelease(m->handle);
   const CUresult closed = caller_close(m);
   return released != CUDA_SUCCESS ? released : closed;
+}
+
+static CUresult caller_open(struct overhead_caller *c) {
+  return share_open(c->memory, &c->lent_handle, &c->lent, &c->lent_error) == STATUS_OK
+             ? CUDA_SUCCESS
+             : (CUresult)(c->lent_error.native_code != 0 ? c->lent_error.native_code
+                                                         : CUDA_ERROR_UNKNOWN);
+}
+
+static CUresult caller_close_lent(struct overhead_caller *c) {
+  share_close(c->memory, &c->lent);
+  return CUDA_SUCCESS;
 }
 
 static CUresult caller_destroy_context(struct overhead_caller *c, const struct overhead_made *m) {
@@ -251,8 +266,64 @@ static enum status overhead_ready_kernel(struct overhead_caller *c, struct error
   return cuda_check(c->driver, caller_launch(c, KERNEL_EMPTY), err, "launching a kernel");
 }
 
+/* Have another process export memory; that of `other` is opened. */
+static enum status caller_borrow(struct overhead_caller *c, enum share share, struct buffer *other,
+                                 struct error *err) {
+  const bool host = share_memory(share) == MEMORY_SHARED;
+  const int32_t node = machine_memory_node(c->session->machine, c->what->gpu);
+  struct share_handle handle;
+  struct buffer *buffer = other != NULL ? other : &c->lent;
+  *buffer = (struct buffer){.endpoint = {.place = host ? PLACE_NUMA : PLACE_GPU,
+                                         .index = host ? node : c->what->gpu,
+                                         .memory = share_memory(share),
+                                         .process = 1,
+                                         .share = share},
+                            .size_bytes = c->bytes};
+  RETURN_ON_ERROR(peer_export(c->memory, &buffer->endpoint, c->bytes, &buffer->lent, &handle, err));
+  if (other == NULL) {
+    c->lent_handle = handle;
+    return STATUS_OK;
+  }
+  enum status status = share_open(c->memory, &handle, other, err);
+  if (handle.has_file) {
+    (void)close(handle.file);
+  }
+  if (status != STATUS_OK) {
+    peer_release(c->memory, 1, other->lent);
+  }
+  return status;
+}
+
+static enum status overhead_ready_lent(struct overhead_caller *c, enum share share,
+                                       struct error *err) {
+  c->others = calloc(c->what->handles + 1, sizeof *c->others);
+  if (c->others == NULL) {
+    return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
+  }
+  enum status status = caller_borrow(c, share, NULL, err);
+  while (status == STATUS_OK && c->other_count < c->what->handles) {
+    status = caller_borrow(c, share, &c->others[c->other_count], err);
+    c->other_count += status == STATUS_OK;
+  }
+  return THEN(status, cuda_session_use(c->session, c->what->gpu, err));
+}
+
 static enum status overhead_ready_imported(struct overhead_caller *c, struct error *err) {
-  return exporter_ask(c->session->exporter, c->what->gpu, c->bytes, &c->ipc, err);
+  enum status status = overhead_ready_lent(c, SHARE_IPC, err);
+  memcpy(&c->ipc, c->lent_handle.bytes, sizeof c->ipc);
+  return status;
+}
+
+static enum status overhead_ready_lent_fd(struct overhead_caller *c, struct error *err) {
+  return overhead_ready_lent(c, SHARE_FD, err);
+}
+
+static enum status overhead_ready_lent_pool(struct overhead_caller *c, struct error *err) {
+  return overhead_ready_lent(c, SHARE_POOL, err);
+}
+
+static enum status overhead_ready_lent_memfd(struct overhead_caller *c, struct error *err) {
+  return overhead_ready_lent(c, SHARE_MEMFD, err);
 }
 
 /* Whether there are pages of that size is known when they are asked for. */
@@ -392,6 +463,17 @@ const struct overhead_operation_calls overhead_calls[overhead_operation_name_cou
 
 void overhead_caller_fini(struct overhead_caller *c) {
   const struct cuda_driver *driver = c->driver;
+  for (uint64_t i = 0; i < c->other_count; i++) {
+    share_close(c->memory, &c->others[i]);
+    peer_release(c->memory, 1, c->others[i].lent);
+  }
+  free(c->others);
+  if (c->lent.lent != 0) {
+    peer_release(c->memory, 1, c->lent.lent);
+  }
+  if (c->lent_handle.has_file) {
+    (void)close(c->lent_handle.file);
+  }
   if (c->handle != 0) {
     (void)driver->cuMemRelease(c->handle);
   }

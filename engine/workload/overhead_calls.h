@@ -5,6 +5,7 @@
 
 #include "engine/case/overhead.h"
 #include "engine/gpu/session.h"
+#include "engine/memory/share.h"
 
 enum { OVERHEAD_SAMPLES_MAX = 2048, OVERHEAD_ATTRIBUTES = 6, OVERHEAD_MADE_MAX = 64 };
 
@@ -52,6 +53,13 @@ struct overhead_caller {
   size_t size, total;
   CUstreamCaptureStatus answer;
   CUipcMemHandle ipc;
+  /* Memory of another process: `lent` is opened and closed while `others` are open. */
+  const struct memory_context *memory;
+  struct buffer lent;
+  struct share_handle lent_handle;
+  struct buffer *others;
+  uint64_t other_count;
+  struct error lent_error;
   unsigned char *slots; /* registered memory, slot_bytes apart */
   uint64_t slot_bytes;
   const CUdeviceptr *alive; /* allocations, of all threads */

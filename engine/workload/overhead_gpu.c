@@ -160,6 +160,7 @@ static enum status caller_init(struct overhead_caller *c, struct overhead_gpu *o
   const struct kernel_target target = {facts->compute_major, facts->compute_minor, driver->version};
   c->what = what;
   c->session = overhead->session;
+  c->memory = overhead->request.memory;
   c->alive = overhead->alive;
   c->alive_count = overhead->alive_count;
   c->slot_bytes = overhead->request.slot_bytes;

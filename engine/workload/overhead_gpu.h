@@ -18,8 +18,9 @@ struct overhead_gpu;
 enum { CALL_SAMPLES_PER_RUN = 64 };
 
 struct overhead_gpu_request {
-  const struct overhead *overhead; /* borrowed */
-  uint32_t operations_max;         /* of one run, by each thread */
+  const struct overhead *overhead;     /* borrowed */
+  const struct memory_context *memory; /* borrowed */
+  uint32_t operations_max;             /* of one run, by each thread */
   unsigned char *host; /* registered memory: operations_max slots of faulted-in pages, for each */
   uint64_t slot_bytes; /* thread, so far apart; borrowed */
 };

@@ -59,8 +59,8 @@ enum status pieces_place(const struct scatter_shape *scatter, struct piece *list
 
 enum status pieces_take(struct engine *engine, struct flow_run *run, struct error *err) {
   const struct scatter_shape *scatter = &run->flow->scatter;
-  const struct endpoint host = {PLACE_NUMA, machine_memory_node(engine->context.machine, run->gpu),
-                                MEMORY_PINNED};
+  const struct endpoint host = endpoint_own(
+      PLACE_NUMA, machine_memory_node(engine->context.machine, run->gpu), MEMORY_PINNED);
   enum status status =
       pool_take(engine->pool, &host, scatter->pieces * sizeof(struct piece), &run->pieces, err);
   return THEN(status, pieces_place(scatter, (struct piece *)(void *)run->pieces->host, err));

@@ -83,6 +83,20 @@ static enum status take_two_buffers(const struct transfer *transfer, struct flow
   return THEN(status, pool_take(pool, &flow->target, size_bytes, &run->target, err));
 }
 
+/* The first of the case that another process has. */
+static void transfer_note_share(struct case_outcome *outcome, const struct buffer *buffer) {
+  if (buffer->endpoint.process != 0 && outcome->share_open_first_ns == 0) {
+    outcome->share_export_ns = buffer->share.export_ns;
+    outcome->share_open_first_ns = buffer->share.open_first_ns;
+    outcome->share_open_ns = buffer->share.open_ns;
+    outcome->share_close_ns = buffer->share.close_ns;
+  }
+}
+
+static bool transfer_has_peers(const struct bench_case *bench_case) {
+  return workload_processes(bench_case) != 0;
+}
+
 static enum status take_buffers(struct transfer *transfer, struct error *err) {
   uint64_t managed[MACHINE_GPUS_MAX] = {0};
   transfer_managed_bytes(transfer->bench, managed);
@@ -102,6 +116,8 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
       status = pieces_take(transfer->engine, run, err);
     }
     if (status == STATUS_OK) {
+      transfer_note_share(transfer->outcome, run->source);
+      transfer_note_share(transfer->outcome, run->target);
       workload_note_buffer(transfer->outcome, run->source);
       workload_note_buffer(transfer->outcome, run->target);
     }
@@ -137,9 +153,12 @@ static enum status take_primers(const struct transfer *transfer, struct error *e
   for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
     if (is_primed(transfer, run->flow)) {
-      status =
-          pool_take(transfer->engine->pool, &run->flow->source, PRIMER_BYTES, &run->primer, err);
-      status = THEN(status, pool_take(transfer->engine->pool, &run->flow->target, PRIMER_BYTES,
+      const struct endpoint source =
+          endpoint_own(run->flow->source.place, run->flow->source.index, run->flow->source.memory);
+      const struct endpoint target =
+          endpoint_own(run->flow->target.place, run->flow->target.index, run->flow->target.memory);
+      status = pool_take(transfer->engine->pool, &source, PRIMER_BYTES, &run->primer, err);
+      status = THEN(status, pool_take(transfer->engine->pool, &target, PRIMER_BYTES,
                                       &run->primer_target, err));
     }
   }
@@ -304,6 +323,8 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
   status = THEN(status, take_buffers(transfer, err));
   if (status == STATUS_OK) {
     pair_flows(transfer);
+  } else if (status == STATUS_UNSUPPORTED && transfer_has_peers(bench_case)) {
+    outcome->status = CASE_SKIPPED; /* this driver or machine shares no such memory */
   }
   status = THEN(status, take_primers(transfer, err));
   status = THEN(status, prepare_flows(transfer, err));

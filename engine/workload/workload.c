@@ -2,6 +2,7 @@
 
 #include "engine/base/units.h"
 #include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "engine/gpu/session.h"
 #include "engine/host/numa.h"
 #include "engine/machine/machine.h"
@@ -185,6 +186,19 @@ uint32_t workload_kernel_modules(const struct bench_case *bench_case) {
     }
   }
   return modules;
+}
+
+uint32_t workload_processes(const struct bench_case *bench_case) {
+  uint32_t processes = 0;
+  struct case_path path;
+  for (uint32_t i = 0; workload_path(bench_case, i, &path); i++) {
+    processes |= 1U << path.from.process | 1U << path.to.process;
+  }
+  if (bench_case->kind == CASE_OVERHEAD &&
+      (overhead_traits_of(bench_case->work->overhead.operation) & OVERHEAD_IMPORTED) != 0) {
+    processes |= 1U << 1;
+  }
+  return processes & ~1U;
 }
 
 uint32_t workload_gpus(const struct bench_case *bench_case) {

@@ -67,6 +67,8 @@ extern const struct workload_ops *const workloads[case_kind_name_count];
 bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
 /* The GPUs at the ends of the case's paths: bit i is GPU i. */
 uint32_t workload_gpus(const struct bench_case *bench_case);
+/* The other processes whose memory the case has: bit i is process i. */
+uint32_t workload_processes(const struct bench_case *bench_case);
 /* The kernels that the case's trials, data and verification launch: bit i is enum kernel_module. */
 uint32_t workload_kernel_modules(const struct bench_case *bench_case);
 

@@ -34,6 +34,10 @@ void definition_append_endpoint(struct strbuf *text, const char *before,
   definition_append_text(text, "{\"place\":", place_text(endpoint->place));
   definition_append_number(text, ",\"index\":", (uint64_t)endpoint->index);
   definition_append_text(text, ",\"memory\":", memory_kind_text(endpoint->memory));
+  if (endpoint->process != 0) {
+    definition_append_number(text, ",\"process\":", endpoint->process);
+    definition_append_text(text, ",\"share\":", share_text(endpoint->share));
+  }
   strbuf_append_char(text, '}');
 }
 

@@ -34,7 +34,7 @@ static void plan_chase_emit(struct expander *x, const struct setting *setting, i
         work.chase.blocks == 0 ? "how many SMs the GPU has is not known: use sm = \"one\"" : NULL;
   }
   struct bench_case bench = {.work = &work, .operations = work.chase.hops};
-  expand_emit_beside(x, setting, memory, (struct endpoint){PLACE_GPU, gpu, MEMORY_DEVICE}, &bench,
+  expand_emit_beside(x, setting, memory, endpoint_own(PLACE_GPU, gpu, MEMORY_DEVICE), &bench,
                      reason);
 }
 
@@ -46,7 +46,7 @@ static void plan_chase_expand(struct expander *x, const struct setting *setting)
     for (size_t i = 0; i < x->set.pair_count; i++) {
       const struct pair pair = x->set.pairs[i];
       plan_chase_emit(x, setting, pair.from,
-                      (struct endpoint){setting->of.place, pair.to, setting->of.memory});
+                      endpoint_own(setting->of.place, pair.to, setting->of.memory));
     }
     return;
   }
@@ -54,7 +54,7 @@ static void plan_chase_expand(struct expander *x, const struct setting *setting)
   expand_resolve_end(x, &setting->at, chase_space_text(space), &gpus);
   for (size_t i = 0; i < gpus.count; i++) {
     plan_chase_emit(x, setting, gpus.indices[i],
-                    (struct endpoint){PLACE_GPU, gpus.indices[i], setting->of.memory});
+                    endpoint_own(PLACE_GPU, gpus.indices[i], setting->of.memory));
   }
 }
 

@@ -40,7 +40,7 @@ static void plan_compute_expand(struct expander *x, const struct setting *settin
   expand_resolve_loads(x, setting);
   expand_resolve_end(x, &setting->at, NULL, &gpus);
   for (size_t i = 0; i < gpus.count; i++) {
-    const struct endpoint gpu = {PLACE_GPU, gpus.indices[i], MEMORY_DEVICE};
+    const struct endpoint gpu = endpoint_own(PLACE_GPU, gpus.indices[i], MEMORY_DEVICE);
     struct flow *flow = &x->flows[0];
     *flow = setting->transfer.flow.base;
     flow->role = FLOW_MEASURED;

@@ -8,6 +8,7 @@
 #define CALL_NS       3000.0
 #define ALLOCATION_NS 100000.0
 #define CONTEXT_NS    1.5e8
+#define HANDLE_NS     500000.0 /* made, exported, opened, closed and freed */
 
 static void plan_overhead_emit(struct expander *x, const struct setting *setting, int32_t gpu,
                                enum place place, int32_t index) {
@@ -39,6 +40,7 @@ static void plan_overhead_expand(struct expander *x, const struct setting *setti
   switch (setting->work.overhead.memory.memory) {
   case MEMORY_PAGEABLE:
   case MEMORY_HUGE:
+  case MEMORY_SHARED:
     plan_overhead_expand_nodes(x, setting);
     return;
   case MEMORY_PINNED:
@@ -96,7 +98,7 @@ static void plan_overhead_cost(const struct bench_case *bench, const struct mach
   cost->work_ns = (context ? CONTEXT_NS : CALL_NS) + (allocates ? ALLOCATION_NS : 0) +
                   (host ? (double)overhead->size_bytes * 1e9 / ESTIMATE_HOST_ALLOCATION_RATE : 0);
   cost->iterations_max = INFINITY;
-  cost->fill_ns = (double)overhead->alive * CALL_NS;
+  cost->fill_ns = (double)overhead->alive * CALL_NS + (double)overhead->handles * HANDLE_NS;
   cost->host_spread = true;
 }
 

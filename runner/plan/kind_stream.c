@@ -38,7 +38,7 @@ static void plan_stream_expand(struct expander *x, const struct setting *setting
     union work work = {.stream = setting->work.stream};
     struct bench_case bench = {.work = &work};
     struct stream *stream = &work.stream;
-    stream->memory = (struct endpoint){setting->at.place, places.indices[i], setting->at.memory};
+    stream->memory = endpoint_own(setting->at.place, places.indices[i], setting->at.memory);
     if (setting->at.place == PLACE_GPU) {
       const uint32_t sm_count = x->machine->gpus[places.indices[i]].sm_count;
       stream->grid = expand_grid(&setting->grid, x->machine, places.indices[i], &reason);

@@ -83,7 +83,8 @@ static struct pair_rule plan_transfer_rule_default(const struct flow_setting *se
 static struct pair_rule plan_transfer_rule_of_transfer(const struct expander *x,
                                                        const struct transfer_setting *transfer) {
   const bool symmetric = transfer->direction == DIRECTION_BOTH &&
-                         transfer->flow.from.memory == transfer->flow.to.memory;
+                         transfer->flow.from.memory == transfer->flow.to.memory &&
+                         transfer->flow.from.process == transfer->flow.to.process;
   const bool once = symmetric && (transfer->concurrent == CONCURRENT_NONE ||
                                   transfer->concurrent == CONCURRENT_ALL);
   struct pair_rule rule = transfer->pairs_given ? plan_transfer_rule_given(x, transfer)
@@ -152,8 +153,8 @@ static struct flow_cpu plan_transfer_cpu(const struct machine *machine,
 static struct flow plan_transfer_make_flow(const struct expander *x,
                                            const struct flow_setting *setting, enum flow_role role,
                                            struct pair pair, bool reversed) {
-  const struct endpoint from = {setting->from.place, pair.from, setting->from.memory};
-  const struct endpoint to = {setting->to.place, pair.to, setting->to.memory};
+  const struct endpoint from = place_endpoint(&setting->from, pair.from);
+  const struct endpoint to = place_endpoint(&setting->to, pair.to);
   struct flow flow = setting->base;
   flow.role = role;
   if (role == FLOW_LOAD) { /* repeats for as long as it takes, beside the others */
@@ -679,12 +680,11 @@ static void plan_transfer_cost(const struct bench_case *bench, const struct mach
       cost->flush_ns += buffers * (double)flow->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
     }
   }
-  cost->iterations_max = host_clock ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
+  cost->iterations_max = pieces_ns > 0 ? 1 : host_clock ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
   cost->flush_ns += measure->device_cache == CACHE_FLUSHED ? ESTIMATE_GPU_FLUSH_NS : 0;
   cost->work_ns =
       bound_typical_ns(bench->flows, bench->flow_count, machine) / ESTIMATE_TYPICAL_SHARE +
       ESTIMATE_GPU_ITERATION_NS + pieces_ns;
-  cost->iterations_max = pieces_ns > 0 ? 1 : cost->iterations_max;
 }
 
 const struct plan_kind plan_kind_transfer = {

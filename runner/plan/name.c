@@ -9,37 +9,36 @@
 /* A set of endpoints of one kind of place and memory. */
 struct end_set {
   bool uniform;
-  enum place place;
-  enum memory_kind memory;
+  struct endpoint first; /* index apart, that of all */
   size_t count;
   int32_t indices[CASE_FLOWS_MAX];
 };
 
 static void end_set_add(struct end_set *set, const struct endpoint *endpoint) {
   if (set->count == 0) {
-    set->place = endpoint->place;
-    set->memory = endpoint->memory;
+    set->first = *endpoint;
     set->uniform = true;
   }
-  set->uniform = set->uniform && set->place == endpoint->place && set->memory == endpoint->memory;
+  struct endpoint at_first = *endpoint;
+  at_first.index = set->first.index;
+  set->uniform = set->uniform && endpoint_is_same(&at_first, &set->first);
   place_insert(set->indices, &set->count, endpoint->index);
 }
 
-static void name_append_memory(struct strbuf *text, enum place place, enum memory_kind memory) {
-  if (place == PLACE_NUMA || memory != MEMORY_DEVICE) {
+/* ":pinned"; ":ipc:process1" of memory that another process has. */
+static void name_append_memory(struct strbuf *text, const struct endpoint *endpoint) {
+  if (endpoint->process != 0) {
+    strbuf_printf(text, ":%s:process%u", share_text(endpoint->share), endpoint->process);
+  } else if (endpoint->place == PLACE_NUMA || endpoint->memory != MEMORY_DEVICE) {
     strbuf_append_char(text, ':');
-    strbuf_append(text, memory_kind_text(memory));
+    strbuf_append(text, memory_kind_text(endpoint->memory));
   }
 }
 
 static void name_append_end_set(struct strbuf *text, const struct end_set *set) {
-  strbuf_append(text, place_text(set->place));
+  strbuf_append(text, place_text(set->first.place));
   place_format_indices(set->indices, set->count, "..", text);
-  name_append_memory(text, set->place, set->memory);
-}
-
-static bool name_same_endpoint(const struct endpoint *a, const struct endpoint *b) {
-  return a->place == b->place && a->index == b->index && a->memory == b->memory;
+  name_append_memory(text, &set->first);
 }
 
 /* Every second flow goes back where the one before it came from. */
@@ -48,8 +47,8 @@ static bool name_goes_both_ways(const struct flow *flows, uint32_t flow_count) {
     return false;
   }
   for (uint32_t i = 0; i < flow_count; i += 2) {
-    if (!name_same_endpoint(&flows[i].source, &flows[i + 1].target) ||
-        !name_same_endpoint(&flows[i].target, &flows[i + 1].source)) {
+    if (!endpoint_is_same(&flows[i].source, &flows[i + 1].target) ||
+        !endpoint_is_same(&flows[i].target, &flows[i + 1].source)) {
       return false;
     }
   }
@@ -59,11 +58,12 @@ static bool name_goes_both_ways(const struct flow *flows, uint32_t flow_count) {
 void name_append_endpoint(struct strbuf *text, const struct endpoint *endpoint) {
   strbuf_append(text, place_text(endpoint->place));
   place_format_indices(&endpoint->index, 1, "..", text);
-  name_append_memory(text, endpoint->place, endpoint->memory);
+  name_append_memory(text, endpoint);
 }
 
 void name_append_gpu(struct strbuf *text, int32_t gpu) {
-  name_append_endpoint(text, &(struct endpoint){PLACE_GPU, gpu, MEMORY_DEVICE});
+  name_append_endpoint(
+      text, &(struct endpoint){.place = PLACE_GPU, .index = gpu, .memory = MEMORY_DEVICE});
 }
 
 void name_append_flows(struct strbuf *text, const struct flow *flows, uint32_t flow_count) {

@@ -339,6 +339,14 @@ void place_resolve(const struct endpoint_setting *end, const struct machine *mac
   }
 }
 
+struct endpoint place_endpoint(const struct endpoint_setting *end, int32_t index) {
+  return (struct endpoint){.place = end->place,
+                           .index = index,
+                           .memory = end->memory,
+                           .process = end->process,
+                           .share = end->share};
+}
+
 /* ---- pairs ---- */
 
 static void pairs_complain(struct pair_set *x, int32_t near_gpu, const char *reason) {

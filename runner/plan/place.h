@@ -36,6 +36,9 @@ bool place_is_relative(const struct selector *selector);
 void place_resolve(const struct endpoint_setting *end, const struct machine *machine,
                    int32_t near_gpu, struct place_list *list, char reason[CASE_REASON_MAX]);
 
+/* That end at the place of that index. */
+struct endpoint place_endpoint(const struct endpoint_setting *end, int32_t index);
+
 /* True when node has processors, so that host threads can run there. */
 bool place_has_processors(const struct machine *machine, int32_t node);
 

@@ -104,6 +104,10 @@ static void record_bind_outcome(struct statement *statement, const struct case_o
   statement_bind_int(statement, ":call_first_ns", (int64_t)outcome->call_first_ns);
   statement_bind_int(statement, ":call_median_ns", (int64_t)outcome->call_median_ns);
   statement_bind_int(statement, ":call_p99_ns", (int64_t)outcome->call_p99_ns);
+  statement_bind_int(statement, ":share_export_ns", (int64_t)outcome->share_export_ns);
+  statement_bind_int(statement, ":share_open_first_ns", (int64_t)outcome->share_open_first_ns);
+  statement_bind_int(statement, ":share_open_ns", (int64_t)outcome->share_open_ns);
+  statement_bind_int(statement, ":share_close_ns", (int64_t)outcome->share_close_ns);
 }
 
 static void record_bind_visits(struct statement *statement, const struct pending_case *pending) {

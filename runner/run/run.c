@@ -16,8 +16,8 @@
 /* What workers measure and sample with. */
 static const struct supervise_ops RUN_OPS = {
     .engine_new = engine_new,
-    .engine_case_imports = engine_case_imports,
-    .engine_export = engine_export,
+    .engine_case_processes = engine_case_processes,
+    .engine_serve = engine_serve,
     .engine_run_case = engine_run_case,
     .engine_free = engine_free,
     .telemetry_new = telemetry_new,

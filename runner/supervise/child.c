@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHILD_FD = 3 };
+enum { CHILD_FD = CHILD_FILES - 1 };
 static const uint64_t kill_limit_ns = 10000000000;
 
 uint64_t child_now_ns(void) {
@@ -23,7 +23,7 @@ uint64_t child_now_ns(void) {
 }
 
 /* Cut off from what the parent has: the number under which the child keeps its socket. */
-static int child_detach(int keep_fd, pid_t parent) {
+static int child_detach(int keep_fd, const struct child_files *kept, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) { /* it died before prctl() */
     _exit(EXIT_FAILURE);
@@ -36,17 +36,29 @@ static int child_detach(int keep_fd, pid_t parent) {
   signal(SIGXFSZ, SIG_DFL);
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   null = null >= 0 ? null : memfd_create("null", MFD_CLOEXEC); /* there is no /dev */
+  /* Out of the way of the numbers that they get. */
+  const size_t kept_count = kept != NULL ? kept->count : 0;
+  int moved[CHILD_FILES_MAX];
+  for (size_t i = 0; i < kept_count; i++) {
+    moved[i] = fcntl(kept->files[i], F_DUPFD_CLOEXEC, CHILD_FILES + CHILD_FILES_MAX);
+  }
   /* dup2() clears close-on-exec, which the last one needs again. */
   if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
       dup2(keep_fd, CHILD_FD) < 0 || fcntl(CHILD_FD, F_SETFD, FD_CLOEXEC) < 0) {
     _exit(EXIT_FAILURE);
   }
-  closefrom(CHILD_FD + 1);
+  for (size_t i = 0; i < kept_count; i++) {
+    if (moved[i] < 0 || dup3(moved[i], CHILD_FILES + (int)i, O_CLOEXEC) < 0) {
+      _exit(EXIT_FAILURE);
+    }
+  }
+  closefrom(CHILD_FILES + (int)kept_count);
   return CHILD_FD;
 }
 
-enum status child_start(int socket_type, const char *purpose, child_main *run, const void *context,
-                        pid_t *pid, int *fd, struct error *err) {
+enum status child_start(int socket_type, const char *purpose, const struct child_files *kept,
+                        child_main *run, const void *context, pid_t *pid, int *fd,
+                        struct error *err) {
   int pair[2];
   if (socketpair(AF_UNIX, socket_type | SOCK_CLOEXEC, 0, pair) != 0) {
     return error_set_errno(err, errno, "cannot make a socket pair for %s", purpose);
@@ -55,7 +67,7 @@ enum status child_start(int socket_type, const char *purpose, child_main *run, c
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child == 0) {
-    run(child_detach(pair[1], parent), context);
+    run(child_detach(pair[1], kept, parent), context);
     _exit(EXIT_FAILURE);
   }
   const int fork_errno = errno;

@@ -22,11 +22,19 @@ uint64_t child_now_ns(void);
 /* What a child does with its end of the socket. It ends with _exit(): buffers and handlers in its
  * copy of the parent's memory belong to the parent. */
 typedef void child_main(int fd, const void *context);
+/* Files that a child keeps: they become the numbers from CHILD_FILES on, in their order. */
+struct child_files {
+  size_t count; /* at most CHILD_FILES_MAX */
+  const int *files;
+};
+enum { CHILD_FILES = 4, CHILD_FILES_MAX = 8 };
 /* Fork a child that may touch CUDA. It dies with its parent, leaves interrupts to it, writes what
- * libraries print to stderr, and keeps no open file but stdin, stdout, stderr and its end of a
- * socket pair of that type; *fd is the other end. purpose: what cannot be started, for messages. */
-enum status child_start(int socket_type, const char *purpose, child_main *run, const void *context,
-                        pid_t *pid, int *fd, struct error *err) CHECK_RESULT;
+ * libraries print to stderr, and keeps no open file but stdin, stdout, stderr, those of `kept`
+ * (NULL: none) and its end of a socket pair of that type; *fd is the other end. purpose: what
+ * cannot be started, for messages. */
+enum status child_start(int socket_type, const char *purpose, const struct child_files *kept,
+                        child_main *run, const void *context, pid_t *pid, int *fd,
+                        struct error *err) CHECK_RESULT;
 /* Wait at most limit_ns. */
 struct child_end child_wait(pid_t pid, uint64_t limit_ns);
 /* The same, then SIGKILL and at most 10 s more: a process inside the driver may be unable to die.

@@ -98,8 +98,8 @@ static enum status probe_ask(const struct probe_looks *waiting, probe_look *look
                              uint64_t whole_ns, struct machine *machine, struct error *err) {
   pid_t pid;
   int fd;
-  RETURN_ON_ERROR(child_start(SOCK_STREAM, "a process to look at the machine", probe_answer, &look,
-                              &pid, &fd, err));
+  RETURN_ON_ERROR(child_start(SOCK_STREAM, "a process to look at the machine", NULL, probe_answer,
+                              &look, &pid, &fd, err));
   struct answer *answer = malloc(sizeof *answer);
   if (answer == NULL) {
     abort();

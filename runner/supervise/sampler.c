@@ -132,7 +132,7 @@ void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
   *sampler = (struct sampler){.fd = -1};
   const struct sampling sampling = {ops, machine, interval_ns};
   if (ops->telemetry_new != NULL &&
-      child_start(SOCK_SEQPACKET, "a process to sample the GPUs", sampler_sample, &sampling,
+      child_start(SOCK_SEQPACKET, "a process to sample the GPUs", NULL, sampler_sample, &sampling,
                   &sampler->pid, &sampler->fd, NULL) == STATUS_OK) {
     sampler->checked_ns = child_now_ns();
     sampler->samples = interval_ns > 0;

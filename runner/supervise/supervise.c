@@ -4,6 +4,7 @@
 #include "engine/machine/machine.h"
 #include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
+#include "runner/supervise/peer_group.h"
 #include "runner/supervise/sampler.h"
 #include "runner/supervise/set_aside.h"
 
@@ -24,25 +25,6 @@ enum { STARTS_MAX = 3, START_LIMIT_FLOORS = 4 /* a driver may take long to wake 
 /* What a start or a case has at least, however little is left of the budget. */
 static const uint64_t budget_grace_ns = 2000000000;
 
-void eta_add(struct eta *eta, uint64_t estimate_ns) {
-  eta->estimated_left_ns += estimate_ns;
-}
-
-void eta_finish(struct eta *eta, uint64_t estimate_ns, uint64_t observed_ns) {
-  eta->estimated_left_ns -= estimate_ns;
-  eta->estimated_done_ns += estimate_ns;
-  eta->observed_done_ns += observed_ns;
-}
-
-uint64_t eta_left_ns(const struct eta *eta, uint64_t running_ns) {
-  double ratio = 1;
-  if (eta->estimated_done_ns > 0) {
-    ratio = (double)eta->observed_done_ns / (double)eta->estimated_done_ns;
-  }
-  double left_ns = ratio * (double)eta->estimated_left_ns - (double)running_ns;
-  return left_ns > 0 ? (uint64_t)left_ns : 0;
-}
-
 /* When a case was last measured. */
 struct visit_time {
   uint64_t ended_ns, took_ns;
@@ -55,7 +37,8 @@ struct supervisor {
   pid_t worker;   /* 0 = none */
   bool announced; /* the sink knows of the worker */
   int fd;         /* to the worker */
-  unsigned lost;  /* workers in a row that ended outside a case */
+  struct peer_group group;
+  unsigned lost; /* workers in a row that ended outside a case */
   struct collect collect;
   struct sampler sampler;
   struct set_aside aside;
@@ -63,6 +46,7 @@ struct supervisor {
   uint64_t started_ns;
   uint64_t case_started_ns; /* 0 = none is being measured */
   uint64_t case_longest_ns; /* that the plan expects of it */
+  uint32_t case_processes;  /* beside the worker whose memory it has: bit i is process i */
   uint64_t stop_by_ns;      /* after an interrupt: a case that takes longer ends then; 0 = none */
   struct eta eta;
   uint32_t pauses_left;     /* that did not begin yet */
@@ -80,6 +64,7 @@ enum event {
   EVENT_BAD,     /* it sent something that is not a message */
   EVENT_TIMEOUT, /* the deadline passed */
   EVENT_STOPPED, /* the user asked to end */
+  EVENT_PEER,    /* a process beside the worker is gone, whose memory the case has */
 };
 
 static void supervise_report_progress(struct supervisor *supervisor, uint64_t now_ns) {
@@ -174,9 +159,13 @@ static enum event supervise_next_event(struct supervisor *supervisor, uint64_t d
     case RECEIVE_NOTHING:
       break;
     }
-    struct pollfd waited[] = {{.fd = supervisor->fd, .events = POLLIN},
-                              {.fd = supervisor->sampler.fd, .events = POLLIN}};
-    (void)poll(waited, 2, supervise_poll_timeout_ms(supervisor, now_ns, deadline_ns));
+    struct pollfd waited[2 + PEERS_MAX] = {{.fd = supervisor->fd, .events = POLLIN},
+                                           {.fd = supervisor->sampler.fd, .events = POLLIN}};
+    peer_group_watch(&supervisor->group, supervisor->case_processes, &waited[2]);
+    (void)poll(waited, 2 + PEERS_MAX, supervise_poll_timeout_ms(supervisor, now_ns, deadline_ns));
+    if (peer_group_is_hit(&waited[2])) {
+      return EVENT_PEER;
+    }
   }
 }
 
@@ -198,7 +187,11 @@ static uint64_t supervise_within_budget(const struct supervisor *supervisor, uin
 
 static void supervise_work(int fd, const void *context) {
   const struct supervisor *supervisor = context;
-  worker_run(fd, supervisor->plan, supervisor->options->ops);
+  struct peers peers = supervisor->group.peers;
+  for (uint32_t i = 0; i < peers.count; i++) {
+    peers.sockets[i] = CHILD_FILES + (int)i;
+  }
+  worker_run(fd, supervisor->plan, supervisor->options->ops, peers.count > 0 ? &peers : NULL);
 }
 
 /* The socket of the worker ended, or the worker must end: wait or kill, and return how it ended. */
@@ -206,13 +199,16 @@ static struct child_end supervise_end_worker(struct supervisor *supervisor, bool
   const struct child_end end = child_finish(supervisor->worker, force ? 0 : leave_limit_ns);
   close(supervisor->fd);
   supervisor->worker = 0;
+  peer_group_end(&supervisor->group, true);
   return end;
 }
 
-/* Let the worker end by itself: it frees what it holds. */
+/* Let the worker end by itself, and then those beside it: they free what they hold. */
 static void supervise_dismiss_worker(struct supervisor *supervisor) {
   if (supervisor->worker != 0) {
     shutdown(supervisor->fd, SHUT_WR);
+    (void)child_wait(supervisor->worker, leave_limit_ns);
+    peer_group_end(&supervisor->group, false);
     (void)supervise_end_worker(supervisor, false);
   }
 }
@@ -235,8 +231,16 @@ static enum status supervise_lose_worker(struct supervisor *supervisor, const ch
 
 /* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
 static enum status supervise_try_start_worker(struct supervisor *supervisor, struct error *err) {
-  RETURN_ON_ERROR(child_start(SOCK_SEQPACKET, "a worker process", supervise_work, supervisor,
-                              &supervisor->worker, &supervisor->fd, err));
+  const struct supervise_ops *ops = supervisor->options->ops;
+  RETURN_ON_ERROR(peer_group_start(&supervisor->group, supervisor->plan, ops->engine_case_processes,
+                                   ops->engine_serve, err));
+  const struct child_files kept = {supervisor->group.peers.count, supervisor->group.peers.sockets};
+  enum status status = child_start(SOCK_SEQPACKET, "a worker process", &kept, supervise_work,
+                                   supervisor, &supervisor->worker, &supervisor->fd, err);
+  if (status != STATUS_OK) {
+    peer_group_end(&supervisor->group, true);
+    return status;
+  }
   fcntl(supervisor->fd, F_SETFL, O_NONBLOCK);
   supervisor->announced = false;
   struct message message;
@@ -288,18 +292,25 @@ static enum status supervise_end_budget(const struct supervisor *supervisor, str
  * killed it, which does not speak against a GPU. */
 static bool supervise_fail_case(struct supervisor *supervisor, enum event event, uint64_t limit_ns,
                                 struct case_outcome *outcome) {
+  char peer[PEER_TEXT_MAX] = "";
+  const enum peer_state state =
+      peer_group_state(&supervisor->group, supervisor->case_processes, peer);
   struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
   char how[CHILD_TEXT_MAX];
   child_describe(&end, how);
   memset(outcome, 0, sizeof *outcome);
   outcome->total_ns = child_now_ns() - supervisor->case_started_ns;
   outcome->status = CASE_CRASHED;
+  if (state == PEER_ENDED || state == PEER_KILLED) {
+    snprintf(outcome->reason, sizeof outcome->reason, "%s; its memory is part of this case", peer);
+    return state == PEER_KILLED;
+  }
   if (event == EVENT_TIMEOUT) {
     char limit[UNITS_TEXT_MAX];
     units_format_duration_short(limit_ns, limit);
     outcome->status = CASE_HUNG;
-    snprintf(outcome->reason, sizeof outcome->reason, "no answer for %s; the worker process %s",
-             limit, end.ended ? "was killed" : how);
+    snprintf(outcome->reason, sizeof outcome->reason, "no answer for %s%s%s; the worker process %s",
+             limit, peer[0] != '\0' ? ": " : "", peer, end.ended ? "was killed" : how);
   } else {
     snprintf(outcome->reason, sizeof outcome->reason, "the worker process %s",
              event == EVENT_END ? how : "sent something unreadable and was killed");
@@ -353,6 +364,7 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
   uint64_t heard_ns = supervisor->case_started_ns;
   for (;;) {
     struct message message;
+    char peer[PEER_TEXT_MAX];
     enum event event = supervise_next_event(supervisor, heard_ns + limit_ns, 2, &message);
     /* Where the budget ends before silence can mean a hang, the case is left for --resume. */
     if (event == EVENT_STOPPED || (event == EVENT_TIMEOUT && too_short)) {
@@ -361,7 +373,8 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
     }
     if (event == EVENT_MESSAGE && message.case_index == case_index) {
       heard_ns = child_now_ns();
-      if (message.kind == MESSAGE_FINISHED) {
+      if (message.kind == MESSAGE_FINISHED &&
+          !peer_group_has_lost(&supervisor->group, supervisor->case_processes, peer)) {
         *outcome = message.outcome;
         report->context_lost = message.context_lost != 0;
         if (message.context_lost) {
@@ -397,6 +410,12 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   }
   struct error_counts before[MACHINE_GPUS_MAX];
   supervise_read_errors(supervisor, item->gpus, NULL, before);
+  supervisor->case_processes = peer_group_needed(&supervisor->group, &item->bench);
+  char peer[PEER_TEXT_MAX];
+  if (peer_group_has_lost(&supervisor->group, supervisor->case_processes, peer)) {
+    (void)supervise_end_worker(supervisor, true);
+    return supervise_lose_worker(supervisor, peer, err);
+  }
   struct message request;
   message_init(&request, MESSAGE_RUN_CASE, case_index);
   struct message unexpected;
@@ -427,6 +446,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
     eta_finish(&supervisor->eta, item->estimate_ns, now_ns - supervisor->case_started_ns);
   }
   supervisor->case_started_ns = 0;
+  supervisor->case_processes = 0;
   if (!ended && *supervisor->options->interrupted == 0) {
     /* A visit that did not end leaves the case as it was. */
     return supervisor->progress.visit == 0 ? supervise_end_budget(supervisor, err) : STATUS_OK;

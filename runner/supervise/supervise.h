@@ -9,8 +9,10 @@
  * visits of a case lies a pause that grows, so that one episode of noise does not hit both.
  * Requests and answers have a fixed size
  * (runner/supervise/message.h). When a worker dies, hangs past the watchdog or loses its CUDA
- * context, the case it was in gets that status and a new worker goes on with the next case. When
- * the parent dies, the kernel ends the worker (PR_SET_PDEATHSIG). */
+ * context, the case it was in gets that status and a new worker goes on with the next case. So it
+ * does when one of the processes beside it ends whose memory the case has
+ * (runner/supervise/peer_group.h). When the parent dies, the kernel ends all of them
+ * (PR_SET_PDEATHSIG). */
 #ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 #define HAUL_RUNNER_SUPERVISE_SUPERVISE_H
 
@@ -18,6 +20,7 @@
 #include "engine/engine.h"
 #include "engine/machine/telemetry.h"
 #include "runner/plan/plan.h"
+#include "runner/supervise/eta.h"
 
 #include <signal.h>
 #include <stdnoreturn.h>
@@ -57,20 +60,6 @@ struct case_report {
   double noise_size, noise_ns;       /* 0 where such noise has none */
   const struct visits_found *visits; /* what all visits so far say; likewise */
 };
-
-/* How long a run still takes: the estimates of the plan, corrected by how long the cases measured
- * so far took compared with theirs. */
-struct eta {
-  uint64_t estimated_left_ns; /* of the cases that did not end yet */
-  uint64_t estimated_done_ns;
-  uint64_t observed_done_ns;
-};
-
-void eta_add(struct eta *eta, uint64_t estimate_ns);
-/* A case that was added has ended. */
-void eta_finish(struct eta *eta, uint64_t estimate_ns, uint64_t observed_ns);
-/* running_ns: how long the case that is being measured has run; 0 = none is. */
-uint64_t eta_left_ns(const struct eta *eta, uint64_t running_ns);
 
 struct progress {
   uint32_t process, process_count;
@@ -112,11 +101,11 @@ struct supervise_sink {
 
 /* What a worker measures with, and what the sampler samples GPUs with. */
 struct supervise_ops {
-  enum status (*engine_new)(const struct machine *machine, int exporter, struct engine **engine,
-                            struct error *err);
-  /* Both may be NULL: no case imports memory. */
-  bool (*engine_case_imports)(const struct bench_case *bench_case);
-  void (*engine_export)(int fd, const struct machine *machine);
+  enum status (*engine_new)(const struct machine *machine, struct peers *peers,
+                            struct engine **engine, struct error *err);
+  /* Both may be NULL: no case has memory of another process. */
+  uint32_t (*engine_case_processes)(const struct bench_case *bench_case);
+  void (*engine_serve)(int fd, const struct machine *machine, uint32_t process);
   enum status (*engine_run_case)(struct engine *engine, const struct bench_case *bench_case,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err);
@@ -153,6 +142,7 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
                           const struct supervise_sink *sink, struct error *err) CHECK_RESULT;
 
 /* The worker's side (worker.c): measure what the parent asks for until the socket ends. */
-noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops);
+noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,
+                         struct peers *peers);
 
 #endif

@@ -79,40 +79,12 @@ static bool worker_measure(int fd, struct engine *engine, const struct supervise
   return status == STATUS_OK;
 }
 
-struct exporting {
-  const struct supervise_ops *ops;
-  const struct machine *machine;
-};
-
-static void worker_export(int fd, const void *context) {
-  const struct exporting *exporting = context;
-  exporting->ops->engine_export(fd, exporting->machine);
-  _exit(EXIT_SUCCESS);
-}
-
-/* Where a case of the plan wants a process that exports memory, its socket. It ends with the
- * worker. */
-static int worker_start_exporter(const struct plan *plan, const struct supervise_ops *ops) {
-  const struct exporting exporting = {ops, plan->machine};
-  bool wanted = false;
-  int exporter = -1;
-  pid_t pid = 0;
-  for (size_t i = 0; ops->engine_case_imports != NULL && !wanted && i < plan->case_count; i++) {
-    wanted = plan->cases[i].skip_reason == NULL && ops->engine_case_imports(&plan->cases[i].bench);
-  }
-  /* Without it those cases say so. */
-  return wanted && child_start(SOCK_SEQPACKET, "a process that exports memory", worker_export,
-                               &exporting, &pid, &exporter, NULL) == STATUS_OK
-             ? exporter
-             : -1;
-}
-
-void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops) {
+void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,
+                struct peers *peers) {
   struct engine *engine = NULL;
   struct message message;
   struct error err = {0};
-  const int exporter = worker_start_exporter(plan, ops);
-  if (ops->engine_new(plan->machine, exporter, &engine, &err) != STATUS_OK) {
+  if (ops->engine_new(plan->machine, peers, &engine, &err) != STATUS_OK) {
     message_init(&message, MESSAGE_START_FAILED, 0);
     message.error = err;
     message.error.position = (struct position){0};

@@ -112,8 +112,9 @@ SELECT
         AND g.source_place = f.target_place AND g.source_index = f.target_index
         AND g.source_memory = f.target_memory AND g.target_place = f.source_place
         AND g.target_index = f.source_index AND g.target_memory = f.source_memory
+        AND g.source_process IS f.target_process AND g.target_process IS f.source_process
         AND (f.source_place <> f.target_place OR f.source_index <> f.target_index
-             OR f.source_memory <> f.target_memory)) THEN 'both'
+             OR f.source_memory <> f.target_memory OR f.source_process IS NOT f.target_process)) THEN 'both'
     WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' AND f.source_index = f.target_index
       THEN 'local'
     WHEN f.source_place = 'gpu' AND f.target_place = 'gpu' THEN 'device_to_device'
@@ -264,12 +265,8 @@ SELECT
   nullif(f.kernel_variant, 'auto') AS kernel_variant,
   h.access AS access,
   c.cpus AS cpus,
-  f.pieces AS pieces,
-  f.piece_bytes AS piece_bytes,
-  f.piece_places AS piece_places,
-  f.submit AS submit,
-  c.median_submit_ns AS submit_ns,
-  c.median_gpu_ns AS gpu_ns,
+  f.pieces AS pieces, f.piece_bytes AS piece_bytes, f.piece_places AS piece_places, f.submit AS submit,
+  c.median_submit_ns AS submit_ns, c.median_gpu_ns AS gpu_ns,
   nullif(b.payload_bytes, 0) / c.median_gpu_ns AS gpu_gbps,
   100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) > 101 AS above_peak,
   coalesce(c.visits, CASE WHEN c.process IS NOT NULL THEN 1 END) AS visits,
@@ -280,23 +277,22 @@ SELECT
   nullif(b.payload_bytes, 0) / c.undisturbed_low_ns AS undisturbed_gbps_high,
   100 * c.disturbed_share AS disturbed_percent,
   100 * c.disturbed_most / (1 + c.disturbed_most) AS disturbed_slower_percent,
-  o.alive AS alive,
-  o.nodes AS nodes,
-  c.call_first_ns AS call_first_ns,
-  c.call_median_ns AS call_median_ns,
-  c.call_p99_ns AS call_p99_ns,
-  r.started_at_ns AS started_at_ns,
-  e.driver_number AS driver_number,
-  r.pruned_at_ns IS NOT NULL AS pruned,
-  coalesce(f.graph, 0) AS graph,
-  f.piece_run AS piece_run,
+  o.alive AS alive, o.nodes AS nodes,
+  c.call_first_ns AS call_first_ns, c.call_median_ns AS call_median_ns, c.call_p99_ns AS call_p99_ns,
+  r.started_at_ns AS started_at_ns, e.driver_number AS driver_number, r.pruned_at_ns IS NOT NULL AS pruned,
+  coalesce(f.graph, 0) AS graph, f.piece_run AS piece_run,
   c.started_at_ns AS case_started_at_ns,
   c.ended_at_ns AS case_ended_at_ns,
   pc.precision AS precision,
   CASE b.kind WHEN 'compute' THEN b.operations / c.median_ns / 1e3 END AS tflops,
   CASE WHEN pc.limited_by IN ('fma', 'tensor') THEN pc.peak_bytes_per_second / 1e12 END AS peak_tflops,
   nullif(pc.traffic_bytes, 0) AS limited_amount, pc.peak_bytes_per_second / 1e9 AS limited_per_ns,
-  f.compute_sm_percent AS sm_percent, nullif(f.compute_intensity, 0) AS intensity
+  f.compute_sm_percent AS sm_percent, nullif(f.compute_intensity, 0) AS intensity,
+  CASE WHEN b.kind = 'transfer' THEN coalesce(f.source_process, 0) END AS source_process,
+  f.source_share AS source_share,
+  CASE WHEN b.kind = 'transfer' THEN coalesce(f.target_process, 0) END AS target_process,
+  f.target_share AS target_share, c.share_export_ns AS share_export_ns, c.share_open_first_ns AS share_open_first_ns,
+  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, o.handles AS handles
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
@@ -386,10 +382,7 @@ SELECT
   k.noise AS noise,
   100 * k.noise_size AS noise_percent,
   k.noise_ns AS noise_ns,
-  c.pieces AS pieces,
-  c.piece_bytes AS piece_bytes,
-  c.piece_places AS piece_places,
-  c.submit AS submit,
+  c.pieces AS pieces, c.piece_bytes AS piece_bytes, c.piece_places AS piece_places, c.submit AS submit,
   100.0 * (c.limited_amount / m.median_ns) / c.limited_per_ns > 101 AS above_peak,
   m.visits AS visits,
   m.settled AS settled,
@@ -404,7 +397,10 @@ SELECT
   coalesce(k.stop, c.stop) = 'precision' AS converged,
   c.precision AS precision,
   CASE c.kind WHEN 'compute' THEN c.operations / m.median_ns / 1e3 END AS tflops,
-  c.peak_tflops AS peak_tflops, c.sm_percent AS sm_percent, c.intensity AS intensity
+  c.peak_tflops AS peak_tflops, c.sm_percent AS sm_percent, c.intensity AS intensity,
+  c.source_process AS source_process, c.source_share AS source_share, c.target_process AS target_process,
+  c.target_share AS target_share, c.share_export_ns AS share_export_ns, c.share_open_first_ns AS share_open_first_ns,
+  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, c.handles AS handles
 FROM v_case c
 JOIN (
   SELECT x.id,
@@ -568,7 +564,11 @@ SELECT
   node,
   above_peak,
   flows,
-  loads
+  loads,
+  source_process, source_share, target_process, target_share,
+  -- Both ends are on the node that measures; a case between nodes would have two.
+  node AS source_node,
+  node AS target_node
 FROM v_run_case
 WHERE kind <> 'compute' AND (flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase');
 

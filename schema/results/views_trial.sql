@@ -85,7 +85,11 @@ SELECT
   coalesce(f.copies, 1) AS copies,
   f.stream AS stream,
   CASE WHEN f.stream IS NOT NULL THEN coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) / c.median_ns END
-    AS share
+    AS share,
+  coalesce(f.source_process, 0) AS source_process,
+  f.source_share AS source_share,
+  coalesce(f.target_process, 0) AS target_process,
+  f.target_share AS target_share
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment

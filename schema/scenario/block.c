@@ -141,8 +141,12 @@ static void block_make_slots(struct reader *reader, const struct setting *defaul
     struct slot *slot = &block->slots[i];
     struct flow_setting *flow = i == 0 ? &transfer->flow : &block->flows[i - 1];
     flow->initiator_given = slot_entry(block, i, "initiator") != NULL;
-    slot->from_memory_given = entries_find(&slot->entries, "from.memory") != NULL;
-    slot->to_memory_given = entries_find(&slot->entries, "to.memory") != NULL;
+    slot->from_given = (struct end_given){entries_find(&slot->entries, "from.memory") != NULL,
+                                          entries_find(&slot->entries, "from.process") != NULL,
+                                          entries_find(&slot->entries, "from.share") != NULL};
+    slot->to_given = (struct end_given){entries_find(&slot->entries, "to.memory") != NULL,
+                                        entries_find(&slot->entries, "to.process") != NULL,
+                                        entries_find(&slot->entries, "to.share") != NULL};
   }
 }
 

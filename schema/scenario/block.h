@@ -26,8 +26,10 @@ struct slot {
   const struct toml_node *node; /* the table in the file */
   struct toml_span header_span;
   struct entries entries;
-  bool from_memory_given; /* otherwise the default for method and place */
-  bool to_memory_given;
+  struct end_given {
+    bool memory; /* otherwise the default for method and place, or what share says */
+    bool process, share;
+  } from_given, to_given;
 };
 
 struct block {

@@ -2,7 +2,7 @@
 #include "schema/scenario/kind.h"
 
 static bool memory_needs_driver(enum memory_kind memory) {
-  return memory != MEMORY_PAGEABLE && memory != MEMORY_HUGE;
+  return memory != MEMORY_PAGEABLE && memory != MEMORY_HUGE && memory != MEMORY_SHARED;
 }
 
 static enum overhead_traits traits_in(const void *work) {
@@ -32,6 +32,10 @@ static bool overhead_has_threads(const void *work) {
 
 static bool overhead_has_alive(const void *work) {
   return ((const union work *)work)->overhead.alive > 0;
+}
+
+static bool overhead_has_handles(const void *work) {
+  return ((const union work *)work)->overhead.handles > 0;
 }
 
 static bool overhead_has_nodes(const void *work) {
@@ -80,6 +84,9 @@ static const struct field overhead_fields[] = {
              SETTING(work.overhead.touch_threads), .default_text = "1",
              .applies = overhead_has_pages,
              HELP("Threads that touch the pages of one allocation before they are registered")),
+    KIND_KEY(OVERHEAD, "handles", "handles", INTEGER(0, OVERHEAD_HANDLES_MAX),
+             SETTING(work.overhead.handles), .default_text = "0", .applies = overhead_has_handles,
+             HELP("Other memory of the other process, of the same size, that is open meanwhile")),
 };
 
 static void overhead_finish(const struct block *block, struct setting *setting) {
@@ -103,6 +110,9 @@ static void overhead_finish(const struct block *block, struct setting *setting) 
   }
   if ((traits & OVERHEAD_NODES) == 0) {
     overhead->nodes = 1;
+  }
+  if ((traits & OVERHEAD_IMPORTED) == 0) {
+    overhead->handles = 0;
   }
   if ((traits & OVERHEAD_ALONE) != 0 || !memory_needs_driver(overhead->memory.memory)) {
     overhead->threads = 1;
@@ -143,6 +153,10 @@ static void overhead_check_keys(struct reader *reader, const struct block *block
        OVERHEAD_NODES,
        "operation \"graph_launch\" or \"graph_instantiate\"",
        ": applies to operations of graphs"},
+      {{"handles", NULL},
+       OVERHEAD_IMPORTED,
+       "an operation that opens or closes memory of another process, such as \"ipc_open\"",
+       ": applies to memory of another process"},
   };
   struct subject subject = {reader, block, 0, 0};
   const struct entry *operation = subject_find(&subject, "operation");

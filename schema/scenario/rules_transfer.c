@@ -58,7 +58,8 @@ static void transfer_check_memory(struct subject *subject, const struct end *end
           end->place == PLACE_GPU
               ? "\"device\", \"pool\", \"vmm\" or \"managed\" on a GPU"
               : "\"pageable\", \"pinned\", \"registered\", "
-                "\"write_combined\", \"huge\", \"host_vmm\" or \"managed\" on a NUMA node",
+                "\"write_combined\", \"huge\", \"host_vmm\", \"shared\" or \"managed\" on a NUMA "
+                "node",
           "%s.memory: there is no \"%s\" memory on a %s", end->name, memory_kind_text(memory),
           end->place == PLACE_GPU ? "GPU" : "NUMA node");
     } else if (unified && memory != MEMORY_MANAGED) {
@@ -66,6 +67,51 @@ static void transfer_check_memory(struct subject *subject, const struct end *end
                      "%s.memory: method \"um\" moves managed memory, not \"%s\"", end->name,
                      memory_kind_text(memory));
     }
+  }
+}
+
+/* What another process can share, and which methods move it. */
+static void transfer_check_process(struct subject *subject, const struct end *end) {
+  const struct entries *own = &subject_slot(subject)->entries;
+  const bool from = strcmp(end->name, "from") == 0;
+  const struct entry *process = entries_find(own, from ? "from.process" : "to.process");
+  const struct entry *share = entries_find(own, from ? "from.share" : "to.share");
+  bool other = false;
+  for (size_t i = 0; process != NULL && i < process->values.count; i++) {
+    other = other || process->values.items[i].integer > 0;
+  }
+  if (share != NULL && end->memory != NULL) {
+    subject_refuse(subject, end->memory, end->memory->key_span, "one of the two",
+                   "%s.share says which kind of memory it is", end->name);
+    return;
+  }
+  for (size_t i = 0; share != NULL && end->known && i < share->values.count; i++) {
+    const enum share word = (enum share)share->values.items[i].word;
+    if (!memory_fits(share_memory(word), end->place)) {
+      subject_refuse(subject, share, value_span(share->node, i),
+                     end->place == PLACE_GPU ? "\"ipc\", \"fd\" or \"pool\" on a GPU"
+                                             : "\"memfd\" or \"shm\" on a NUMA node",
+                     "%s.share: \"%s\" is for memory of a %s", end->name, share_text(word),
+                     end->place == PLACE_GPU ? "NUMA node" : "GPU");
+    }
+  }
+  for (size_t i = 0; other && end->memory != NULL && i < end->memory->values.count; i++) {
+    const enum memory_kind memory = (enum memory_kind)end->memory->values.items[i].word;
+    if (!memory_is_shareable(memory)) {
+      subject_refuse(subject, end->memory, value_span(end->memory->node, i),
+                     "\"device\", \"vmm\", \"pool\" or \"shared\"",
+                     "%s.memory: no process opens \"%s\" memory of another one", end->name,
+                     memory_kind_text(memory));
+    }
+  }
+  const unsigned alone = subject->methods & (BIT(METHOD_UM) | BIT(METHOD_PIN));
+  if (other && alone != 0) {
+    subject_refuse_key(subject, process, "method \"ce\", \"sm\" or \"cpu\"",
+                       "methods um and pin work on memory of their own process");
+  }
+  if (other && subject_find(subject, "piece_size") != NULL) {
+    subject_refuse_key(subject, process, "no pieces, or process = 0",
+                       "the pieces of a scattered copy are in memory of the process that measures");
   }
 }
 
@@ -327,6 +373,8 @@ static void check_flow(struct subject *subject) {
   transfer_check_place(subject, &to);
   transfer_check_memory(subject, &from);
   transfer_check_memory(subject, &to);
+  transfer_check_process(subject, &from);
+  transfer_check_process(subject, &to);
   check_nodes(subject, &from, &to);
   check_nodes(subject, &to, &from);
   check_method(subject, &from, &to);
@@ -375,9 +423,10 @@ static void check_labels(struct subject *subject) {
 
 void transfer_check_keys(struct reader *reader, const struct block *block) {
   /* With [[transfer.flow]] the block itself copies nothing. */
-  static const char *const of_selection[] = {"from.gpu",   "from.numa", "from.memory", "to.gpu",
-                                             "to.numa",    "to.memory", "pairs",       "samples",
-                                             "concurrent", NULL};
+  static const char *const of_selection[] = {
+      "from.gpu",   "from.numa", "from.memory", "from.process", "from.share", "to.gpu",
+      "to.numa",    "to.memory", "to.process",  "to.share",     "pairs",      "samples",
+      "concurrent", NULL};
   unsigned any_method = 0;
   bool unknown = false; /* a method is missing or wrong: one complaint about it is enough */
   for (size_t i = block->slot_count; i-- > 0;) {

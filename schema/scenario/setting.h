@@ -11,6 +11,8 @@ struct endpoint_setting {
   enum place place;
   struct selector selector;
   enum memory_kind memory;
+  uint32_t process;
+  enum share share;
 };
 
 /* A [[transfer]], [[transfer.load]] or [[transfer.flow]] at one point of the product. */

@@ -96,6 +96,12 @@ static bool flow_has_batch(const void *flow) {
 
 static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as enum direction */
 
+/* "; ipc (device memory): a handle of cuIpcGetMemHandle" */
+#define SHARE_KIND_MEMORY_DEVICE            "device"
+#define SHARE_KIND_MEMORY_VMM               "vmm"
+#define SHARE_KIND_MEMORY_POOL              "pool"
+#define SHARE_KIND_MEMORY_SHARED            "shared"
+#define SHARE_HELP_(id, text, memory, what) "; " text " (" SHARE_KIND_##memory " memory): " what
 /* The two ends of a flow take the same keys. */
 #define END(end)                                                                                   \
   FLOW_KEY(#end ".gpu", .type = FIELD_GPUS, FLOW(end),                                             \
@@ -106,7 +112,15 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
                     "the other end")),                                                             \
       FLOW_KEY(#end ".memory", WORDS(memory_kind_names), FLOW(end.memory),                         \
                HELP("Kind of memory at this end; by default device on a GPU, on a node pinned "    \
-                    "for ce and sm and pageable for cpu; managed for um"))
+                    "for ce and sm and pageable for cpu; managed for um")),                        \
+      FLOW_KEY(                                                                                    \
+          #end ".process", COUNT(0, PEERS_MAX), FLOW(end.process), .default_text = "0",            \
+          HELP("Process that has the memory at this end: 0 is the one that measures; another "     \
+               "one exports it, fills and verifies it, and the one that measures opens it; "       \
+               "on a node it is shared memory then")),                                             \
+      FLOW_KEY(#end ".share", WORDS(share_names), FLOW(end.share),                                 \
+               HELP("How memory of another process is opened, which says of which kind it is; "    \
+                    "in the process that measures, that kind alone" SHARE_LIST(SHARE_HELP_)))
 
 static const char *const cpu_words[] = {"any", "local", "remote", NULL}; /* as enum cpu_choice */
 
@@ -272,10 +286,29 @@ static const struct {
   enum memory_kind on_gpu;
 } usual_memory[method_name_count] = {METHOD_LIST(USUAL_MEMORY_)};
 
-static void transfer_finish_memory(struct endpoint_setting *end, enum method method, bool given) {
-  if (!given) {
-    end->memory =
-        end->place == PLACE_GPU ? usual_memory[method].on_gpu : usual_memory[method].on_node;
+/* Of shared host memory the file is not asked for. */
+static enum share transfer_usual_share(enum memory_kind memory) {
+  unsigned share = 0;
+  while (share < share_name_count - 1 && share_memory((enum share)share) != memory) {
+    share++;
+  }
+  return (enum share)share;
+}
+
+static void transfer_finish_end(struct endpoint_setting *end, enum method method,
+                                const struct end_given *given) {
+  if (given->share) {
+    end->memory = share_memory(end->share);
+  } else if (!given->memory) {
+    end->memory = end->place == PLACE_GPU ? usual_memory[method].on_gpu
+                  : given->process        ? MEMORY_SHARED
+                                          : usual_memory[method].on_node;
+  }
+  /* So that a sweep does not tell apart what is the same. */
+  if (end->process == 0) {
+    end->share = SHARE_IPC;
+  } else if (!given->share) {
+    end->share = transfer_usual_share(end->memory);
   }
 }
 
@@ -304,8 +337,8 @@ static void transfer_finish_pieces(struct flow *flow) {
 }
 
 static void transfer_finish_flow(struct flow_setting *flow, const struct slot *slot) {
-  transfer_finish_memory(&flow->from, flow->base.method, slot->from_memory_given);
-  transfer_finish_memory(&flow->to, flow->base.method, slot->to_memory_given);
+  transfer_finish_end(&flow->from, flow->base.method, &slot->from_given);
+  transfer_finish_end(&flow->to, flow->base.method, &slot->to_given);
   struct copy_shape *shape = &flow->base.shape;
   if (!copy_shape_is_strided(shape)) {
     *shape = (struct copy_shape){0};

@@ -117,10 +117,11 @@ static void bench_stream(struct bench *bench, uint64_t mib) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = new_case(CASE_STREAM);
     bench_case.work = &bench->work;
-    bench->work.stream = (struct stream){.op = (enum stream_op)op,
-                                         .type = NUMBER_F64,
-                                         .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
-                                         .size_bytes = mib * MIB};
+    bench->work.stream = (struct stream){
+        .op = (enum stream_op)op,
+        .type = NUMBER_F64,
+        .memory = {.place = PLACE_GPU, .index = bench->gpu, .memory = MEMORY_DEVICE},
+        .size_bytes = mib * MIB};
     const struct medians usual = run(bench, &bench_case);
     if (usual.ok) {
       (void)printf("%8.1f GB/s  %-5s f64  defaults\n",
@@ -134,12 +135,13 @@ static void bench_stream(struct bench *bench, uint64_t mib) {
 static struct bench_case chase_case(struct bench *bench, enum chase_space space) {
   struct bench_case bench_case = new_case(CASE_CHASE);
   bench_case.work = &bench->work;
-  bench->work.chase = (struct chase){.space = space,
-                                     .gpu = bench->gpu,
-                                     .memory = {PLACE_GPU, bench->gpu, MEMORY_DEVICE},
-                                     .footprint_bytes = 64 << 10,
-                                     .order = CHASE_STRIDED,
-                                     .hops = 4096};
+  bench->work.chase =
+      (struct chase){.space = space,
+                     .gpu = bench->gpu,
+                     .memory = {.place = PLACE_GPU, .index = bench->gpu, .memory = MEMORY_DEVICE},
+                     .footprint_bytes = 64 << 10,
+                     .order = CHASE_STRIDED,
+                     .hops = 4096};
   return bench_case;
 }
 
@@ -219,7 +221,7 @@ int main(int argc, char **argv) {
   bench.gpu = argc > gpu_at ? (int32_t)strtol(argv[gpu_at], NULL, 10) : 0;
   bench.machine = calloc(1, sizeof *bench.machine);
   if (bench.machine == NULL || machine_probe(bench.machine, &err) != STATUS_OK ||
-      engine_new(bench.machine, -1, &bench.engine, &err) != STATUS_OK) {
+      engine_new(bench.machine, NULL, &bench.engine, &err) != STATUS_OK) {
     (void)fprintf(stderr, "%s\n", err.message);
     return 3;
   }

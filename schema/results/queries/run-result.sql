@@ -42,9 +42,9 @@ SELECT
   c.operation AS operation,
   c.direction AS direction,
   c.source_place || c.source_index AS source,
-  c.source_memory AS source_memory,
+  coalesce(c.source_share || ':process' || c.source_process, c.source_memory) AS source_memory,
   c.target_place || c.target_index AS target,
-  c.target_memory AS target_memory,
+  coalesce(c.target_share || ':process' || c.target_process, c.target_memory) AS target_memory,
   c.flows AS flows,
   EXISTS (SELECT 1 FROM bench_case b JOIN flow f ON f.bench_case = b.id
           WHERE b.case_key = c.case_key AND b.name = c.case_name AND f.role = 'load')

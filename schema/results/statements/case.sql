@@ -24,7 +24,7 @@ INSERT INTO flow (
   shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes,
   unified_access, unified_order, unified_passes, unified_again, unified_together, copies, stream,
   pieces, piece_bytes, piece_places, submit, graph, piece_run, compute_op, compute_sm_percent,
-  compute_intensity)
+  compute_intensity, source_process, source_share, target_process, target_share)
 SELECT
   :bench_case,
   f.key,
@@ -77,7 +77,11 @@ SELECT
   json_extract(f.value, '$.scatter.run'),
   json_extract(f.value, '$.compute.op'),
   json_extract(f.value, '$.compute.sm_percent'),
-  json_extract(f.value, '$.compute.intensity')
+  json_extract(f.value, '$.compute.intensity'),
+  json_extract(f.value, '$.source.process'),
+  json_extract(f.value, '$.source.share'),
+  json_extract(f.value, '$.target.process'),
+  json_extract(f.value, '$.target.share')
 FROM json_each(:definition, '$.flows') f;
 
 -- name: insert_chase
@@ -144,7 +148,8 @@ FROM json_each(:definition) d WHERE d.key = 'arithmetic';
 
 -- name: insert_overhead
 INSERT INTO overhead (
-  bench_case, operation, gpu, memory_place, memory_index, memory, size_bytes, threads, alive, nodes)
+  bench_case, operation, gpu, memory_place, memory_index, memory, size_bytes, threads, alive, nodes,
+  handles)
 SELECT
   :bench_case,
   json_extract(d.value, '$.operation'),
@@ -155,7 +160,8 @@ SELECT
   json_extract(d.value, '$.size_bytes'),
   json_extract(d.value, '$.threads'),
   json_extract(d.value, '$.alive'),
-  json_extract(d.value, '$.nodes')
+  json_extract(d.value, '$.nodes'),
+  json_extract(d.value, '$.handles')
 FROM json_each(:definition) d WHERE d.key = 'overhead';
 
 -- name: find_plan_case

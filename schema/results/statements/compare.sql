@@ -118,8 +118,9 @@ WHERE v.run IN (SELECT value FROM json_each(:runs)) AND v.status <> 'done';
 -- as one flow inside their place.
 SELECT role, source_place, source_index, source_memory, target_place, target_index, target_memory
 FROM (
-  SELECT ordinal, role, source_place, source_index, source_memory, target_place, target_index,
-    target_memory
+  SELECT ordinal, role, source_place, source_index,
+    coalesce(source_share || ':process' || source_process, source_memory) AS source_memory, target_place, target_index,
+    coalesce(target_share || ':process' || target_process, target_memory) AS target_memory
   FROM flow WHERE bench_case = :bench_case
   UNION ALL
   SELECT 0, 'measured', memory_place, memory_index, memory, 'gpu', gpu, ''

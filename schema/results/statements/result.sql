@@ -9,7 +9,8 @@ INSERT INTO case_run (
   median_cycles, started_at_ns, ended_at_ns, allocate_ns, measure_ns, verify_ns, total_ns,
   cpu_before_khz, cpu_after_khz, noise, noise_size, noise_ns, cache_warm_ns, cache_flushed_ns, cpus,
   median_submit_ns, median_gpu_ns, visits, settled, undisturbed_ns, undisturbed_low_ns, undisturbed_high_ns,
-  disturbed_share, disturbed_most, call_first_ns, call_median_ns, call_p99_ns)
+  disturbed_share, disturbed_most, call_first_ns, call_median_ns, call_p99_ns,
+  share_export_ns, share_open_first_ns, share_open_ns, share_close_ns)
 VALUES (
   :run, :process, :bench_case, :status, :reason, :n, :iterations, :clock, :gated, :verified,
   :serialised, :stop, :median_ns, :median_low_ns, :median_high_ns, :p5_ns, :p95_ns, :min_ns,
@@ -18,7 +19,9 @@ VALUES (
   :noise, nullif(:noise_size, 0), nullif(:noise_ns, 0), nullif(:cache_warm_ns, 0),
   nullif(:cache_flushed_ns, 0), nullif(:cpus, ''), :median_submit_ns, :median_gpu_ns, :visits, :settled,
   :undisturbed_ns, :undisturbed_low_ns, :undisturbed_high_ns, :disturbed_share, :disturbed_most,
-  nullif(:call_first_ns, 0), nullif(:call_median_ns, 0), nullif(:call_p99_ns, 0))
+  nullif(:call_first_ns, 0), nullif(:call_median_ns, 0), nullif(:call_p99_ns, 0),
+  nullif(:share_export_ns, 0), nullif(:share_open_first_ns, 0), nullif(:share_open_ns, 0),
+  nullif(:share_close_ns, 0))
 ON CONFLICT (run, bench_case, ifnull(process, 0)) DO UPDATE SET
   status = excluded.status, reason = excluded.reason, n = excluded.n, iterations = excluded.iterations,
   verified = min(verified, excluded.verified), serialised = max(serialised, excluded.serialised),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int fixture_set_up(void **state) {
@@ -18,19 +19,26 @@ int fixture_set_up(void **state) {
   fixture->machine = calloc(1, sizeof *fixture->machine);
   assert_non_null(fixture->machine);
   /* Before CUDA starts here. */
-  int pair[2];
-  assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-  if (fork() == 0) {
-    (void)close(pair[0]);
-    if (machine_probe(fixture->machine, &err) == STATUS_OK) {
-      engine_export(pair[1], fixture->machine);
+  for (uint32_t i = 0; i < 2; i++) {
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    fixture->peer_pids[i] = fork();
+    if (fixture->peer_pids[i] == 0) {
+      (void)close(pair[0]);
+      for (uint32_t k = 0; k < i; k++) { /* which end when this process closes them */
+        (void)close(fixture->peers.sockets[k]);
+      }
+      if (machine_probe(fixture->machine, &err) == STATUS_OK) {
+        engine_serve(pair[1], fixture->machine, i + 1);
+        _exit(EXIT_SUCCESS);
+      }
+      _exit(EXIT_FAILURE);
     }
-    _exit(EXIT_FAILURE);
+    (void)close(pair[1]);
+    fixture->peers.sockets[fixture->peers.count++] = pair[0];
   }
-  (void)close(pair[1]);
-  fixture->exporter = pair[0];
   if (machine_probe(fixture->machine, &err) != STATUS_OK ||
-      engine_new(fixture->machine, fixture->exporter, &fixture->engine, &err) != STATUS_OK) {
+      engine_new(fixture->machine, &fixture->peers, &fixture->engine, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
   assert_true(fixture->machine->simulated);
@@ -41,7 +49,12 @@ int fixture_set_up(void **state) {
 int fixture_tear_down(void **state) {
   struct fixture *fixture = *state;
   engine_free(fixture->engine);
-  (void)close(fixture->exporter);
+  for (uint32_t i = 0; i < fixture->peers.count; i++) {
+    (void)close(fixture->peers.sockets[i]);
+  }
+  for (uint32_t i = 0; i < fixture->peers.count; i++) {
+    (void)waitpid(fixture->peer_pids[i], NULL, 0);
+  }
   free(fixture->machine);
   free(fixture);
   return 0;

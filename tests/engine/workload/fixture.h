@@ -5,13 +5,17 @@
 
 #include "engine/case/transfer.h"
 #include "engine/engine.h"
+#include "engine/memory/peer.h"
+
+#include <sys/types.h>
 
 enum { FIXTURE_TRIALS_MAX = 256 };
 
 struct fixture {
   struct machine *machine;
   struct engine *engine;
-  int exporter;                /* socket of the process whose memory the engine opens */
+  struct peers peers; /* the processes whose memory the engine opens */
+  pid_t peer_pids[2];
   struct case_outcome outcome; /* of the last case */
   uint32_t trial_count;
   uint32_t flow_trial_count;

@@ -25,9 +25,9 @@ static struct bench_case chase_case(enum chase_space space, struct endpoint memo
   return bench_case;
 }
 
-static const struct endpoint own = {PLACE_GPU, 0, MEMORY_DEVICE};
-static const struct endpoint peer = {PLACE_GPU, 1, MEMORY_DEVICE};
-static const struct endpoint host = {PLACE_NUMA, 0, MEMORY_PINNED};
+static const struct endpoint own = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE};
+static const struct endpoint peer = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_DEVICE};
+static const struct endpoint host = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PINNED};
 
 /* The slowest thread's, per hop. */
 static double cycles_of(struct fixture *fixture, const struct bench_case *bench_case) {
@@ -240,8 +240,8 @@ static void loads_beside_it_slow_its_way(void **state) {
 
 /* Host threads copy until the GPU's chain has ended. */
 static void threads_load_beside_it(void **state) {
-  struct flow load = copy_beside((struct endpoint){PLACE_NUMA, 0, MEMORY_PAGEABLE},
-                                 (struct endpoint){PLACE_NUMA, 0, MEMORY_PAGEABLE}, 1 << 20);
+  struct flow load = copy_beside(endpoint_own(PLACE_NUMA, 0, MEMORY_PAGEABLE),
+                                 endpoint_own(PLACE_NUMA, 0, MEMORY_PAGEABLE), 1 << 20);
   load.method = METHOD_CPU;
   load.threads = 1;
   struct bench_case bench_case = chase_case(CHASE_HOST, host);
@@ -285,7 +285,7 @@ static void unsupported_chase_gives_its_reason(void **state) {
   work.chase.space = CHASE_GLOBAL;
   work.chase.stride_bytes = 24;
   refuses(*state, bench_case, "multiple of 16");
-  struct flow load = copy_beside((struct endpoint){PLACE_NUMA, 0, MEMORY_MANAGED}, own, 1 << 20);
+  struct flow load = copy_beside(endpoint_own(PLACE_NUMA, 0, MEMORY_MANAGED), own, 1 << 20);
   bench_case = chase_case(CHASE_GLOBAL, own);
   bench_case.flow_count = 1;
   bench_case.flows = &load;

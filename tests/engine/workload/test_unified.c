@@ -19,9 +19,9 @@ static struct flow unified(enum unified_mode mode, struct endpoint source, struc
                        .unified = {.mode = mode, .touch_by = INITIATOR_TARGET}};
 }
 
-static const struct endpoint host = {PLACE_NUMA, 0, MEMORY_MANAGED};
-static const struct endpoint gpu0 = {PLACE_GPU, 0, MEMORY_MANAGED};
-static const struct endpoint gpu1 = {PLACE_GPU, 1, MEMORY_MANAGED};
+static const struct endpoint host = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_MANAGED};
+static const struct endpoint gpu0 = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_MANAGED};
+static const struct endpoint gpu1 = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_MANAGED};
 
 static void run_one(struct fixture *fixture, struct flow flow, enum clock clock) {
   struct bench_case bench_case = fixture_transfer(&flow, 1);
@@ -81,8 +81,8 @@ static void pages_move_beside_a_load(void **state) {
   struct flow flows[] = {unified(UNIFIED_DEMAND, host, gpu0), {0}};
   flows[1] = (struct flow){.role = FLOW_LOAD,
                            .method = METHOD_CE,
-                           .source = {PLACE_NUMA, 0, MEMORY_PINNED},
-                           .target = {PLACE_GPU, 0, MEMORY_DEVICE},
+                           .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PINNED},
+                           .target = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE},
                            .initiator = INITIATOR_TARGET,
                            .size_bytes = 16 << 20};
   for (int i = 0; i < 3; i++) {
@@ -181,13 +181,13 @@ static void both_ways_with_the_host(void **state) {
 static void copies_of_host_and_gpu_together(void **state) {
   const struct flow flows[] = {
       {.method = METHOD_CPU,
-       .source = {PLACE_NUMA, 0, MEMORY_PAGEABLE},
-       .target = {PLACE_NUMA, 0, MEMORY_PAGEABLE},
+       .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
+       .target = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
        .threads = 1,
        .size_bytes = SIZE_BYTES},
       {.method = METHOD_CE,
-       .source = {PLACE_NUMA, 0, MEMORY_PINNED},
-       .target = {PLACE_GPU, 0, MEMORY_DEVICE},
+       .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PINNED},
+       .target = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE},
        .size_bytes = SIZE_BYTES},
   };
   run_both(*state, flows, CLOCK_HOST);

@@ -17,6 +17,9 @@ static const size_t PINNED_PROMISE_BYTES = (size_t)1 << 20;
 static struct sigaction faults_before;
 
 static size_t least_bytes(const struct allocation *allocation) {
+  if (allocation->backed) {
+    return SIZE_MAX; /* another process would not know of it */
+  }
   switch (allocation->kind) {
   case ALLOCATION_DEVICE:
     return DEVICE_PROMISE_BYTES;

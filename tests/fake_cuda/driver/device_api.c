@@ -125,6 +125,9 @@ static int fact_attribute(CUdevice_attribute which, const struct gpu *gpu) {
     return gpu->host_page_tables;
   case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
     return gpu->host_register_supported;
+  case 103: /* CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED */
+  case 119: /* CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES */
+    return 1;
   case 130: /* CU_DEVICE_ATTRIBUTE_NUMA_CONFIG, which headers of CUDA 12.0 lack */
     return gpu->memory_node >= 0;
   case 131: /* CU_DEVICE_ATTRIBUTE_NUMA_ID */

@@ -101,6 +101,15 @@
   X(cuMemPoolDestroy, 11020, cuMemPoolDestroy, cuMemPoolDestroy)                                   \
   X(cuMemPoolSetAttribute, 11020, cuMemPoolSetAttribute, cuMemPoolSetAttribute)                    \
   X(cuMemAllocFromPoolAsync, 11020, cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync)              \
+  X(cuDeviceGetMemPool, 11020, cuDeviceGetMemPool, cuDeviceGetMemPool)                             \
+  X(cuMemPoolSetAccess, 11020, cuMemPoolSetAccess, cuMemPoolSetAccess)                             \
+  X(cuMemPoolExportToShareableHandle, 11020, cuMemPoolExportToShareableHandle,                     \
+    cuMemPoolExportToShareableHandle)                                                              \
+  X(cuMemPoolImportFromShareableHandle, 11020, cuMemPoolImportFromShareableHandle,                 \
+    cuMemPoolImportFromShareableHandle)                                                            \
+  X(cuMemPoolExportPointer, 11020, cuMemPoolExportPointer, cuMemPoolExportPointer)                 \
+  X(cuMemPoolImportPointer, 11020, cuMemPoolImportPointer, cuMemPoolImportPointer)                 \
+  X(cuMemRetainAllocationHandle, 11000, cuMemRetainAllocationHandle, cuMemRetainAllocationHandle)  \
   X(cuMemGetAllocationGranularity, 10020, cuMemGetAllocationGranularity,                           \
     cuMemGetAllocationGranularity)                                                                 \
   X(cuMemAddressReserve, 10020, cuMemAddressReserve, cuMemAddressReserve)                          \

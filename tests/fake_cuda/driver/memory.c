@@ -1,10 +1,15 @@
 #include "tests/fake_cuda/driver/memory.h"
 
+#include "tests/fake_cuda/driver/contents.h"
+
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const size_t GPU_PAGE_BYTES = (size_t)2 << 20;
 /* Zeroing a huge page takes as long as some thirty faults of small ones. */
@@ -26,7 +31,9 @@ static size_t round_up(size_t size_bytes, size_t unit) {
 /* What an allocation takes of its GPU's memory: small ones share a page. */
 static uint64_t taken_by(const struct allocation *allocation) {
   const size_t page = allocation->size_bytes < GPU_PAGE_BYTES / 2 ? 512 : GPU_PAGE_BYTES;
-  return allocation->kind == ALLOCATION_DEVICE ? round_up(allocation->size_bytes, page) : 0;
+  return allocation->kind == ALLOCATION_DEVICE && !allocation->lent
+             ? round_up(allocation->size_bytes, page)
+             : 0;
 }
 
 /* Index of the first allocation with base > address. */
@@ -160,6 +167,9 @@ static void destroy(struct allocation *allocation) {
     }
     (void)munmap(start, allocation->mapped_bytes);
   }
+  if (allocation->backed && !allocation->lent) {
+    (void)close(allocation->file);
+  }
   free(allocation);
 }
 
@@ -185,6 +195,93 @@ void memory_make_pinned(struct allocation *allocation) {
     allocation->mapped_bytes = bytes;
   }
   (void)pthread_mutex_unlock(&table.lock);
+}
+
+/* A file for each allocation that is exported may be more than a process usually has. */
+static void allow_files(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+int memory_file(int32_t gpu, size_t size_bytes) {
+  char name[32];
+  allow_files();
+  (void)snprintf(name, sizeof name, "fake-gpu%d", (int)gpu);
+  const int file = memfd_create(name, MFD_CLOEXEC);
+  if (file >= 0 && ftruncate(file, (off_t)round_up(size_bytes, GPU_PAGE_BYTES)) != 0) {
+    (void)close(file);
+    return -1;
+  }
+  return file;
+}
+
+int32_t memory_gpu_of_file(int file) {
+  char path[32];
+  char name[64] = "";
+  int gpu = -1;
+  (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  const ssize_t length = readlink(path, name, sizeof name - 1);
+  return length > 0 && sscanf(name, "/memfd:fake-gpu%d", &gpu) == 1 ? gpu : -1;
+}
+
+/* With the table locked. What is there already is kept. */
+static bool map_file(struct allocation *allocation, size_t size_bytes, int file, bool keep) {
+  const size_t step = GPU_PAGE_BYTES;
+  const size_t bytes = round_up(size_bytes, step);
+  for (size_t offset = 0; keep && offset < bytes; offset += step) {
+    unsigned char there[512] = {0};
+    (void)mincore(allocation->data + offset, step, there);
+    if (memchr(there, 1, sizeof there) != NULL &&
+        pwrite(file, allocation->data + offset, step, (off_t)offset) != (ssize_t)step) {
+      return false;
+    }
+  }
+  return mmap(allocation->data, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) !=
+         MAP_FAILED;
+}
+
+int memory_export(struct allocation *allocation) {
+  contents_need(allocation->data, allocation->size_bytes);
+  (void)pthread_mutex_lock(&table.lock);
+  if (!allocation->backed) {
+    const int file = memory_file(allocation->gpu, allocation->size_bytes);
+    if (file >= 0 && map_file(allocation, allocation->size_bytes, file, true)) {
+      allocation->file = file;
+      allocation->backed = true;
+    } else if (file >= 0) {
+      (void)close(file);
+    }
+  }
+  const int file = allocation->backed ? allocation->file : -1;
+  (void)pthread_mutex_unlock(&table.lock);
+  return file;
+}
+
+bool memory_map_file(struct allocation *allocation, size_t size_bytes, int file, bool lent) {
+  (void)pthread_mutex_lock(&table.lock);
+  const bool mapped = map_file(allocation, size_bytes, file, false);
+  if (mapped && !allocation->backed) {
+    table.used[allocation->gpu] -= taken_by(allocation);
+    allocation->backed = true;
+    allocation->lent = lent;
+    allocation->file = lent ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 0);
+    table.used[allocation->gpu] += taken_by(allocation);
+  }
+  (void)pthread_mutex_unlock(&table.lock);
+  return mapped;
+}
+
+struct allocation *memory_import(int32_t gpu, size_t size_bytes, int file) {
+  struct allocation *allocation =
+      memory_allocate(ALLOCATION_DEVICE, gpu, size_bytes, 0, UINT64_MAX);
+  if (allocation != NULL && !memory_map_file(allocation, size_bytes, file, true)) {
+    memory_release(allocation);
+    return NULL;
+  }
+  return allocation;
 }
 
 uint64_t memory_used(int32_t gpu) {

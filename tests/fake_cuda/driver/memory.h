@@ -37,6 +37,9 @@ struct allocation {
   int32_t gpu; /* owner of device memory; of others the GPU that was current */
   unsigned flags;
   size_t mapped_bytes; /* 0 = not ours (registered) */
+  bool backed;         /* by a file, which other processes map as well: */
+  bool lent;           /* that of another process; else ours to close: */
+  int file;
   /* Managed memory. */
   int32_t location; /* GPU or PLACE_HOST: where its pages are */
   int32_t preferred_location;
@@ -63,6 +66,17 @@ struct allocation *memory_allocate(enum allocation_kind kind, int32_t gpu, size_
 void memory_release(struct allocation *allocation);
 /* Device memory becomes memory of the host at the same address. */
 void memory_make_pinned(struct allocation *allocation);
+/* The bytes of device memory become those of a file, which other processes can map; -1: it cannot
+ * be. The file stays the allocation's. */
+int memory_export(struct allocation *allocation);
+/* Device memory of that GPU whose bytes are those of the file. */
+struct allocation *memory_import(int32_t gpu, size_t size_bytes, int file);
+/* The same for an allocation that is there. */
+bool memory_map_file(struct allocation *allocation, size_t size_bytes, int file, bool lent);
+/* A file for device memory of that GPU; -1: there is none. */
+int memory_file(int32_t gpu, size_t size_bytes);
+/* The GPU of such a file; -1: it is none. */
+int32_t memory_gpu_of_file(int file);
 /* Bytes of that GPU in use. */
 uint64_t memory_used(int32_t gpu);
 /* false: part of the range is registered or allocated already. */

@@ -1,12 +1,16 @@
 /* Memory in the order of a stream, pools, memory without addresses, handles for other processes.
  * Simpler than real: all of a stream's memory is given and taken at once; addresses that are
  * reserved are device memory from the start, which memory of a node makes pinned; and what is
- * mapped into them is only counted. */
+ * mapped into them is only counted, but for memory that other processes share: the bytes of that
+ * are in a file without a name, its memory. */
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const size_t GRANULARITY_BYTES = (size_t)2 << 20;
@@ -16,6 +20,8 @@ struct thing {
   uint64_t magic;
   size_t size_bytes;
   bool host; /* memory of a node */
+  int file;  /* of what other processes share; -1 = they cannot */
+  bool lent; /* by another process */
 };
 enum { THING_MAGIC = 0x7468696e };
 
@@ -24,7 +30,7 @@ static struct thing *thing_new(size_t size_bytes) {
   if (thing == NULL) {
     abort();
   }
-  *thing = (struct thing){.magic = THING_MAGIC, .size_bytes = size_bytes};
+  *thing = (struct thing){.magic = THING_MAGIC, .size_bytes = size_bytes, .file = -1};
   return thing;
 }
 
@@ -35,6 +41,9 @@ static CUresult thing_drop(const char *name, struct thing *thing) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   thing->magic = 0;
+  if (thing->file >= 0) {
+    (void)close(thing->file);
+  }
   free(thing);
   return CUDA_SUCCESS;
 }
@@ -72,8 +81,21 @@ CUresult drv_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *propertie
   if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  *pool = (CUmemoryPool)(void *)thing_new(0);
+  struct thing *thing = thing_new(0);
+  if ((properties->handleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
+    thing->file = memfd_create("fake-pool", MFD_CLOEXEC);
+  }
+  *pool = (CUmemoryPool)(void *)thing;
   return CUDA_SUCCESS;
+}
+
+/* One for all devices: where memory comes from depends on the context. */
+CUresult drv_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
+  static struct thing own = {.magic = THING_MAGIC, .file = -1};
+  struct call call;
+  TRY(call_begin(&call, "cuDeviceGetMemPool", NEED_INIT));
+  *pool = (CUmemoryPool)(void *)&own;
+  return context_of_device(device) == NULL ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemPoolDestroy(CUmemoryPool pool) {
@@ -132,6 +154,10 @@ CUresult drv_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size_bytes
   }
   struct thing *thing = thing_new(size_bytes);
   thing->host = properties->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  if (properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+    thing->file =
+        memory_file(config_gpu_of_ordinal(call_config(), properties->location.id), size_bytes);
+  }
   *handle = (CUmemGenericAllocationHandle)(uintptr_t)thing;
   return CUDA_SUCCESS;
 }
@@ -163,6 +189,9 @@ CUresult drv_cuMemMap(CUdeviceptr pointer, size_t size_bytes, size_t offset,
   }
   if (thing->host) {
     memory_make_pinned(memory_containing(pointer));
+  } else if (thing->file >= 0 &&
+             !memory_map_file(memory_containing(pointer), size_bytes, thing->file, thing->lent)) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
   }
   return CUDA_SUCCESS;
 }
@@ -179,63 +208,171 @@ CUresult drv_cuMemSetAccess(CUdeviceptr pointer, size_t size_bytes, const CUmemA
              : CUDA_SUCCESS;
 }
 
+/* Whose memory it is, by its address, or by the file that it was mapped from. */
+CUresult drv_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
+  struct call call;
+  TRY(call_begin(&call, "cuMemRetainAllocationHandle", NEED_CONTEXT));
+  struct allocation *allocation = memory_containing((uint64_t)(uintptr_t)address);
+  if (allocation == NULL) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct thing *thing = thing_new(allocation->size_bytes);
+  thing->file = allocation->backed ? fcntl(allocation->file, F_DUPFD_CLOEXEC, 0) : -1;
+  *handle = (CUmemGenericAllocationHandle)(uintptr_t)thing;
+  return CUDA_SUCCESS;
+}
+
+static CUresult export_file(int *file, const struct thing *thing, CUmemAllocationHandleType type) {
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || thing->magic != THING_MAGIC ||
+      thing->file < 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  *file = fcntl(thing->file, F_DUPFD_CLOEXEC, 0);
+  return *file >= 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult drv_cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags) {
   struct call call;
   (void)flags;
   TRY(call_begin(&call, "cuMemExportToShareableHandle", NEED_CONTEXT));
-  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || thing_of(handle)->magic != THING_MAGIC) {
+  return export_file(shareable, thing_of(handle), type);
+}
+
+static CUresult import_file(struct thing **thing, void *shareable, CUmemAllocationHandleType type) {
+  struct stat facts;
+  const int file = (int)(intptr_t)shareable;
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || fstat(file, &facts) != 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  *(int *)shareable = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  return *(int *)shareable >= 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  *thing = thing_new((size_t)facts.st_size);
+  (*thing)->file = fcntl(file, F_DUPFD_CLOEXEC, 0);
+  (*thing)->lent = true;
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable,
                                             CUmemAllocationHandleType type) {
   struct call call;
+  struct thing *thing = NULL;
   TRY(call_begin(&call, "cuMemImportFromShareableHandle", NEED_CONTEXT));
-  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
-      fcntl((int)(intptr_t)shareable, F_GETFD) < 0) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  *handle = (CUmemGenericAllocationHandle)(uintptr_t)thing_new(GRANULARITY_BYTES);
-  return CUDA_SUCCESS;
+  TRY(import_file(&thing, shareable, type));
+  *handle = (CUmemGenericAllocationHandle)(uintptr_t)thing;
+  return memory_gpu_of_file(thing->file) >= 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* What stands in a handle: who exports, and where. Memory of another process is an address without
- * bytes. */
+/* What stands in a handle: who exports, and which file. */
 struct exported {
   char mark[8];
   pid_t pid;
-  CUdeviceptr address;
+  int32_t file;
+  uint64_t size_bytes;
+  uint64_t offset;
 };
+
+static CUresult export_address(const char *mark, CUdeviceptr pointer, void *handle,
+                               size_t handle_bytes) {
+  struct allocation *allocation = memory_containing(pointer);
+  memset(handle, 0, handle_bytes);
+  if (allocation == NULL || allocation->kind != ALLOCATION_DEVICE) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct exported exported = {.pid = getpid(),
+                              .file = memory_export(allocation),
+                              .size_bytes = allocation->size_bytes,
+                              .offset = pointer - allocation->base};
+  memcpy(exported.mark, mark, sizeof exported.mark);
+  memcpy(handle, &exported, sizeof exported);
+  return exported.file >= 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* The exporting process is there, as long as its memory. */
+static CUresult import_address(const char *mark, const void *handle, CUdeviceptr *address) {
+  struct exported exported;
+  char path[64];
+  memcpy(&exported, handle, sizeof exported);
+  if (memcmp(exported.mark, mark, sizeof exported.mark) != 0 || exported.pid == getpid()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)exported.pid, (int)exported.file);
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  const int32_t gpu = file >= 0 ? memory_gpu_of_file(file) : -1;
+  struct allocation *allocation = gpu >= 0 ? memory_import(gpu, exported.size_bytes, file) : NULL;
+  if (file >= 0) {
+    (void)close(file);
+  }
+  if (allocation == NULL) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  *address = allocation->base + exported.offset;
+  return CUDA_SUCCESS;
+}
+
+static const char IPC_MARK[8] = "fakeipc";
+static const char POOL_MARK[8] = "fakepol";
 
 CUresult drv_cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer) {
   struct call call;
   TRY(call_begin(&call, "cuIpcGetMemHandle", NEED_CONTEXT));
-  const struct allocation *allocation = memory_containing(pointer);
-  const struct exported exported = {"fakeipc", getpid(), pointer};
-  memset(handle, 0, sizeof *handle);
-  memcpy(handle, &exported, sizeof exported);
-  return allocation == NULL || allocation->kind != ALLOCATION_DEVICE ? CUDA_ERROR_INVALID_VALUE
-                                                                     : CUDA_SUCCESS;
+  return export_address(IPC_MARK, pointer, handle, sizeof *handle);
 }
 
 CUresult drv_cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags) {
   struct call call;
-  struct exported exported;
   TRY(call_begin(&call, "cuIpcOpenMemHandle", NEED_CONTEXT));
-  memcpy(&exported, &handle, sizeof exported);
-  if (strcmp(exported.mark, "fakeipc") != 0 || exported.pid == getpid() ||
-      flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  *address = (CUdeviceptr)(uintptr_t)thing_new(GRANULARITY_BYTES);
-  return CUDA_SUCCESS;
+  return flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS ? CUDA_ERROR_INVALID_VALUE
+                                                     : import_address(IPC_MARK, &handle, address);
 }
 
 CUresult drv_cuIpcCloseMemHandle(CUdeviceptr address) {
-  return thing_drop("cuIpcCloseMemHandle", (struct thing *)(uintptr_t)address);
+  struct call call;
+  TRY(call_begin(&call, "cuIpcCloseMemHandle", NEED_CONTEXT));
+  const struct allocation *allocation = memory_containing(address);
+  return allocation == NULL || !allocation->lent ? CUDA_ERROR_INVALID_VALUE
+                                                 : drv_cuMemFree_v2(allocation->base);
+}
+
+/* ---- pools of other processes: the pool itself is but a file, memory goes by its address ---- */
+
+CUresult drv_cuMemPoolExportToShareableHandle(void *shareable, CUmemoryPool pool,
+                                              CUmemAllocationHandleType type,
+                                              unsigned long long flags) {
+  struct call call;
+  TRY(call_begin(&call, "cuMemPoolExportToShareableHandle", NEED_CONTEXT));
+  return pool == NULL || flags != 0
+             ? CUDA_ERROR_INVALID_VALUE
+             : export_file(shareable, (const struct thing *)(const void *)pool, type);
+}
+
+CUresult drv_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *shareable,
+                                                CUmemAllocationHandleType type,
+                                                unsigned long long flags) {
+  struct call call;
+  struct thing *thing = NULL;
+  TRY(call_begin(&call, "cuMemPoolImportFromShareableHandle", NEED_CONTEXT));
+  TRY(flags != 0 ? CUDA_ERROR_INVALID_VALUE : import_file(&thing, shareable, type));
+  *pool = (CUmemoryPool)(void *)thing;
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count) {
+  struct call call;
+  TRY(call_begin(&call, "cuMemPoolSetAccess", NEED_CONTEXT));
+  return pool == NULL || count == 0 || access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+             ? CUDA_ERROR_INVALID_VALUE
+             : CUDA_SUCCESS;
+}
+
+CUresult drv_cuMemPoolExportPointer(CUmemPoolPtrExportData *exported, CUdeviceptr pointer) {
+  struct call call;
+  TRY(call_begin(&call, "cuMemPoolExportPointer", NEED_CONTEXT));
+  return export_address(POOL_MARK, pointer, exported, sizeof *exported);
+}
+
+CUresult drv_cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
+                                    CUmemPoolPtrExportData *exported) {
+  struct call call;
+  TRY(call_begin(&call, "cuMemPoolImportPointer", NEED_CONTEXT));
+  return pool == NULL ? CUDA_ERROR_INVALID_VALUE : import_address(POOL_MARK, exported, address);
 }

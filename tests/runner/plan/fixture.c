@@ -78,11 +78,12 @@ struct machine *machine_cpu(void) {
 }
 
 struct endpoint_setting gpu_end(struct selector selector) {
-  return (struct endpoint_setting){PLACE_GPU, selector, MEMORY_DEVICE};
+  return (struct endpoint_setting){
+      .place = PLACE_GPU, .selector = selector, .memory = MEMORY_DEVICE};
 }
 
 struct endpoint_setting numa_end(struct selector selector, enum memory_kind memory) {
-  return (struct endpoint_setting){PLACE_NUMA, selector, memory};
+  return (struct endpoint_setting){.place = PLACE_NUMA, .selector = selector, .memory = memory};
 }
 
 struct setting setting_of(struct endpoint_setting from, struct endpoint_setting to) {

@@ -16,20 +16,20 @@
 
 static struct flow gpu_gpu(int32_t from, int32_t to) {
   return (struct flow){.method = METHOD_CE,
-                       .source = {PLACE_GPU, from, MEMORY_DEVICE},
-                       .target = {PLACE_GPU, to, MEMORY_DEVICE},
+                       .source = {.place = PLACE_GPU, .index = from, .memory = MEMORY_DEVICE},
+                       .target = {.place = PLACE_GPU, .index = to, .memory = MEMORY_DEVICE},
                        .size_bytes = SIZE};
 }
 
 static struct flow host_gpu(int32_t node, int32_t gpu) {
   struct flow flow = gpu_gpu(gpu, gpu);
-  flow.source = (struct endpoint){PLACE_NUMA, node, MEMORY_PINNED};
+  flow.source = endpoint_own(PLACE_NUMA, node, MEMORY_PINNED);
   return flow;
 }
 
 static struct flow gpu_host(int32_t gpu, int32_t node) {
   struct flow flow = gpu_gpu(gpu, gpu);
-  flow.target = (struct endpoint){PLACE_NUMA, node, MEMORY_PINNED};
+  flow.target = endpoint_own(PLACE_NUMA, node, MEMORY_PINNED);
   return flow;
 }
 
@@ -56,7 +56,7 @@ static void one_flow_has_the_peak_of_its_link(void **state) {
 
 static struct flow nodes(int32_t from, int32_t to) {
   struct flow flow = host_gpu(from, 0);
-  flow.target = (struct endpoint){PLACE_NUMA, to, MEMORY_PAGEABLE};
+  flow.target = endpoint_own(PLACE_NUMA, to, MEMORY_PAGEABLE);
   return flow;
 }
 
@@ -176,8 +176,8 @@ static void loads_do_not_count(void **state) {
 static void what_is_not_known_has_no_peak(void **state) {
   (void)state;
   struct flow host = {.method = METHOD_CPU,
-                      .source = {PLACE_NUMA, 0, MEMORY_PAGEABLE},
-                      .target = {PLACE_NUMA, 1, MEMORY_PAGEABLE},
+                      .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
+                      .target = {.place = PLACE_NUMA, .index = 1, .memory = MEMORY_PAGEABLE},
                       .size_bytes = SIZE};
   expect(machine_8xh100(), &host, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
   expect(machine_8xh100(), (struct flow[]){host, host_gpu(0, 0)}, 2, LIMIT_UNKNOWN, 2 * SIZE,
@@ -202,7 +202,7 @@ static void typical_times_are_there_for_everything(void **state) {
   (void)state;
   struct machine *machine = machine_8xh100();
   struct flow host = host_gpu(0, 0);
-  host.target = (struct endpoint){PLACE_NUMA, 1, MEMORY_PAGEABLE};
+  host.target = endpoint_own(PLACE_NUMA, 1, MEMORY_PAGEABLE);
   assert_true(bound_typical_ns(&host, 1, machine) > 1e6); /* 64 MiB at 20 GB/s: 3.4 ms */
   assert_true(bound_typical_ns(&host, 1, machine) < 1e7);
   struct flow pinned = host_gpu(0, 0);

@@ -23,25 +23,25 @@ static void must(bool done, const char *what) {
 
 static const struct flow HOST_TO_DEVICE[] = {{
     .method = METHOD_CE,
-    .source = {PLACE_NUMA, 0, MEMORY_PINNED},
-    .target = {PLACE_GPU, 1, MEMORY_DEVICE},
+    .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PINNED},
+    .target = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_DEVICE},
     .initiator = INITIATOR_TARGET,
     .size_bytes = 64 << 20,
 }};
 static const struct flow BOTH_WAYS[] = {
     {.method = METHOD_CE,
-     .source = {PLACE_GPU, 0, MEMORY_DEVICE},
-     .target = {PLACE_GPU, 1, MEMORY_DEVICE},
+     .source = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE},
+     .target = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_DEVICE},
      .size_bytes = 1 << 20},
     {.method = METHOD_CE,
-     .source = {PLACE_GPU, 1, MEMORY_DEVICE},
-     .target = {PLACE_GPU, 0, MEMORY_DEVICE},
+     .source = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_DEVICE},
+     .target = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE},
      .size_bytes = 1 << 20},
 };
 static const struct flow HOST_TO_HOST[] = {{
     .method = METHOD_CPU,
-    .source = {PLACE_NUMA, 0, MEMORY_PAGEABLE},
-    .target = {PLACE_NUMA, 1, MEMORY_PAGEABLE},
+    .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
+    .target = {.place = PLACE_NUMA, .index = 1, .memory = MEMORY_PAGEABLE},
     .size_bytes = 4096,
     .threads = 4,
 }};
@@ -150,14 +150,15 @@ struct fixture *fixture_new(void) {
   fixture->works = calloc(FIXTURE_CASES, sizeof *fixture->works);
   must(fixture->works != NULL, "calloc");
   fixture->cases[4].bench.work = &fixture->works[4];
-  fixture->works[4].chase = (struct chase){.space = CHASE_HOST,
-                                           .gpu = 0,
-                                           .memory = {PLACE_NUMA, 0, MEMORY_PINNED},
-                                           .footprint_bytes = 1 << 20,
-                                           .stride_bytes = 64,
-                                           .threads = 1,
-                                           .blocks = 1,
-                                           .hops = 1000};
+  fixture->works[4].chase =
+      (struct chase){.space = CHASE_HOST,
+                     .gpu = 0,
+                     .memory = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PINNED},
+                     .footprint_bytes = 1 << 20,
+                     .stride_bytes = 64,
+                     .threads = 1,
+                     .blocks = 1,
+                     .hops = 1000};
   set_case(fixture, 5, "launch", "gpu1", NULL, 0);
   fixture->cases[5].bench.kind = CASE_OVERHEAD;
   fixture->cases[5].bench.work = &fixture->works[5];

@@ -343,6 +343,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "interference",
                                       "loaded-latency",
                                       "memory-hierarchy",
+                                      "opening",
                                       "scattered-copies",
                                       "stream",
                                       "stream-sequence",

@@ -564,14 +564,15 @@ static void make_microbenchmarks(struct fixture *fixture) {
                                 .limit = LIMIT_DRAM,
                                 .peak_bytes_per_second = UINT64_C(4814000000000),
                                 .work = &fixture->works[0]};
-  fixture->works[0].stream = (struct stream){.op = STREAM_TRIAD,
-                                             .type = NUMBER_F32,
-                                             .memory = {PLACE_GPU, 1, MEMORY_DEVICE},
-                                             .size_bytes = 1 << 20,
-                                             .passes = 1,
-                                             .block = 256,
-                                             .grid = STREAM_GRID_FULL,
-                                             .clock = STREAM_CLOCK_CYCLES};
+  fixture->works[0].stream =
+      (struct stream){.op = STREAM_TRIAD,
+                      .type = NUMBER_F32,
+                      .memory = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_DEVICE},
+                      .size_bytes = 1 << 20,
+                      .passes = 1,
+                      .block = 256,
+                      .grid = STREAM_GRID_FULL,
+                      .clock = STREAM_CLOCK_CYCLES};
   struct bench_case *arithmetic = &fixture->cases[3].bench;
   *arithmetic = (struct bench_case){.kind = CASE_ARITHMETIC,
                                     .key = arithmetic->key,
@@ -591,7 +592,7 @@ static void make_microbenchmarks(struct fixture *fixture) {
                                                      .instructions = 512};
   struct bench_case *chase = &fixture->cases[4].bench;
   fixture->works[4].chase.space = CHASE_SHARED;
-  fixture->works[4].chase.memory = (struct endpoint){PLACE_GPU, 0, MEMORY_DEVICE};
+  fixture->works[4].chase.memory = endpoint_own(PLACE_GPU, 0, MEMORY_DEVICE);
   fixture->works[4].chase.threads = 32;
   chase->operations = 1000;
   fixture_define(fixture);

@@ -55,9 +55,9 @@ static void wait_for(const atomic_uint *count, unsigned wanted) {
 
 /* The engine ----------------------------------------------------------------------------------- */
 
-static enum status fake_new(const struct machine *machine, int exporter, struct engine **engine,
-                            struct error *err) {
-  (void)machine, (void)exporter;
+static enum status fake_new(const struct machine *machine, struct peers *peers,
+                            struct engine **engine, struct error *err) {
+  (void)machine, (void)peers;
   shared->worker = getpid();
   shared->forked_with_telemetry |= telemetry_open;
   if (shared->starts_to_fail > 0) {
@@ -68,9 +68,9 @@ static enum status fake_new(const struct machine *machine, int exporter, struct 
   return *engine ? STATUS_OK : error_set(err, STATUS_NO_MEMORY, "no memory");
 }
 
-static enum status failing_new(const struct machine *machine, int exporter, struct engine **engine,
-                               struct error *err) {
-  (void)machine, (void)exporter;
+static enum status failing_new(const struct machine *machine, struct peers *peers,
+                               struct engine **engine, struct error *err) {
+  (void)machine, (void)peers;
   (void)engine;
   return error_set(err, STATUS_CUDA, "the driver says no");
 }

@@ -10,9 +10,9 @@ enum { CASES = 4, SKIPPED = 1, REPORTS_MAX = 32 };
 
 static volatile sig_atomic_t interrupted;
 
-static enum status fake_new(const struct machine *machine, int exporter, struct engine **engine,
-                            struct error *err) {
-  (void)machine, (void)exporter;
+static enum status fake_new(const struct machine *machine, struct peers *peers,
+                            struct engine **engine, struct error *err) {
+  (void)machine, (void)peers;
   (void)err;
   *engine = NULL;
   return STATUS_OK;

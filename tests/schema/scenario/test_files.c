@@ -230,7 +230,7 @@ static void the_first_line_of_a_csv_file_is_checked(void **state) {
     unsigned column;
   } CASES[] = {
       {"size,from,to.gpu\n1MiB,0,1\n1MiB,1,0\n", "from: a column is one key of it",
-       "one of: from.gpu, from.numa, from.memory", "from.gpu", 6},
+       "one of: from.gpu, from.numa, from.memory, from.process, from.share", "from.gpu", 6},
       {"from.gpu;to.gpu;size\n0;1;1MiB\n1;0;1MiB\n", "the cells are separated by semicolons",
        "commas between the cells of every line", "from.gpu,to.gpu,size", 1},
       {"from.gpu\tto.gpu\n0\t1\n", "the cells are separated by tabulators",

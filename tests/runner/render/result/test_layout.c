@@ -255,7 +255,7 @@ static bool ends_of(const struct bench_case *bench, struct endpoint *source,
                     struct endpoint *target) {
   if (bench->kind == CASE_CHASE) {
     *source = bench->work->chase.memory;
-    *target = (struct endpoint){PLACE_GPU, bench->work->chase.gpu, MEMORY_DEVICE};
+    *target = endpoint_own(PLACE_GPU, bench->work->chase.gpu, MEMORY_DEVICE);
     return true;
   }
   if (bench->kind == CASE_TRANSFER) {

@@ -1,0 +1,52 @@
+/* peer_packet.h - the packets between two processes of engine/memory/peer.h. */
+#ifndef HAUL_ENGINE_MEMORY_PEER_PACKET_H
+#define HAUL_ENGINE_MEMORY_PEER_PACKET_H
+
+#include "engine/case/transfer.h"
+#include "engine/memory/share.h"
+
+/* What a peer can be asked for. Behind the name: for a person, after "while it was asked to". */
+#define PEER_REQUEST_LIST(X)                                                                       \
+  X(PEER_NOTHING, "do nothing")                                                                    \
+  X(PEER_EXPORT, "allocate and export memory")                                                     \
+  X(PEER_FILL, "fill memory")                                                                      \
+  X(PEER_COMPARE, "verify memory")                                                                 \
+  X(PEER_RELEASE, "free memory")                                                                   \
+  X(PEER_CHECK, "say whether its contexts work")
+ENUM_NAMES_DECLARE(peer_request, PEER_REQUEST_LIST)
+
+/* What is filled or compared. */
+struct peer_data {
+  uint64_t size_bytes;
+  struct copy_shape shape; /* to fill the rows of it alone */
+  uint64_t seed;
+  int32_t gpu; /* that may do it for memory of the host */
+};
+
+struct peer_packet {
+  uint32_t request; /* enum peer_request */
+  struct endpoint endpoint;
+  uint64_t size_bytes;   /* of PEER_EXPORT */
+  uint64_t lent;         /* of the next three */
+  struct peer_data part; /* of PEER_FILL and PEER_COMPARE */
+  bool complement;
+};
+
+struct peer_answer {
+  enum status status;
+  uint64_t lent;
+  uint64_t export_ns;
+  uint64_t notes; /* of the buffer */
+  bool placement_verified;
+  char unverified[NOTE_WHAT_MAX];
+  struct share_handle handle; /* its file comes beside the packet */
+  struct data_difference difference;
+  char reason[ERROR_MESSAGE_MAX];
+};
+
+/* With the file, where there is one: -1 = none. */
+bool peer_send(int fd, const void *packet, size_t size_bytes, int file);
+/* False: the other side is gone, or sent something else. */
+bool peer_receive(int fd, void *packet, size_t size_bytes, int *file);
+
+#endif

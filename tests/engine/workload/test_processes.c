@@ -1,0 +1,191 @@
+/* Copies from and to memory that other processes have: every way to share it, both ends, several
+ * methods, and what the processes say of it. */
+#include "engine/case/work.h"
+#include "engine/engine.h"
+#include "tests/cmocka.h"
+#include "tests/engine/workload/fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { SIZE = 1 << 20 };
+
+static struct endpoint shared(enum share share, int32_t gpu, uint32_t process) {
+  const enum memory_kind memory = share_memory(share);
+  return (struct endpoint){.place = memory == MEMORY_SHARED ? PLACE_NUMA : PLACE_GPU,
+                           .index = memory == MEMORY_SHARED ? 0 : gpu,
+                           .memory = memory,
+                           .process = process,
+                           .share = process != 0 ? share : SHARE_IPC};
+}
+
+static struct flow flow_between(struct endpoint source, struct endpoint target,
+                                enum method method) {
+  return (struct flow){.method = method,
+                       .source = source,
+                       .target = target,
+                       .initiator = target.place == PLACE_GPU ? INITIATOR_TARGET : INITIATOR_SOURCE,
+                       .size_bytes = SIZE};
+}
+
+static void run_ok(struct fixture *fixture, const struct flow *flow) {
+  const struct bench_case bench_case = fixture_transfer(flow, 1);
+  fixture_run_ok(fixture, &bench_case);
+  assert_true(fixture->outcome.verified);
+}
+
+/* Each end of a copy in another process, beside the same in this one, which takes as long. */
+static void every_share_is_copied_and_verified(void **state) {
+  struct fixture *fixture = *state;
+  for (unsigned share = 0; share < share_name_count; share++) {
+    for (int method = METHOD_CE; method <= METHOD_SM; method++) {
+      for (int32_t gpu = 0; gpu < 2; gpu++) {
+        for (int end = 0; end < 2; end++) {
+          const struct endpoint own = fixture_gpu(gpu, MEMORY_DEVICE);
+          const struct endpoint other = shared((enum share)share, 0, 1);
+          const struct endpoint same = shared((enum share)share, 0, 0);
+          struct flow flow =
+              flow_between(end == 0 ? same : own, end == 0 ? own : same, (enum method)method);
+          run_ok(fixture, &flow);
+          const uint64_t own_ns = fixture->trials[fixture->trial_count - 1].elapsed_ns;
+          assert_int_equal(fixture->outcome.share_open_first_ns, 0);
+          flow = flow_between(end == 0 ? other : own, end == 0 ? own : other, (enum method)method);
+          run_ok(fixture, &flow);
+          assert_int_equal(fixture->trials[fixture->trial_count - 1].elapsed_ns, own_ns);
+          assert_true(fixture->outcome.share_export_ns > 0);
+          assert_true(fixture->outcome.share_open_first_ns > 0);
+          assert_true(fixture->outcome.share_open_ns > 0);
+          assert_true(fixture->outcome.share_close_ns > 0);
+        }
+      }
+    }
+  }
+}
+
+static void processes_of_both_ends_differ(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flow = flow_between(shared(SHARE_IPC, 0, 1), shared(SHARE_FD, 1, 2), METHOD_CE);
+  run_ok(fixture, &flow);
+  flow = flow_between(shared(SHARE_POOL, 0, 2), shared(SHARE_POOL, 0, 2), METHOD_SM);
+  run_ok(fixture, &flow);
+}
+
+static void host_threads_copy_shared_memory(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flow =
+      flow_between(shared(SHARE_MEMFD, 0, 1), fixture_node(0, MEMORY_PAGEABLE), METHOD_CPU);
+  run_ok(fixture, &flow);
+  flow = flow_between(fixture_node(0, MEMORY_SHARED), shared(SHARE_SHM, 0, 2), METHOD_CPU);
+  run_ok(fixture, &flow);
+}
+
+static void rows_of_a_strided_copy_are_filled_by_their_owner(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flow =
+      flow_between(shared(SHARE_IPC, 0, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
+  flow.shape =
+      (struct copy_shape){.width_bytes = 1000, .height = 8, .depth = 2, .pitch_bytes = 4096};
+  flow.size_bytes = UINT64_C(16000);
+  run_ok(fixture, &flow);
+  flow = flow_between(fixture_gpu(0, MEMORY_DEVICE), shared(SHARE_FD, 0, 1), METHOD_CE);
+  flow.shape =
+      (struct copy_shape){.width_bytes = 1000, .height = 8, .depth = 2, .pitch_bytes = 4096};
+  flow.size_bytes = UINT64_C(16000);
+  run_ok(fixture, &flow);
+}
+
+/* test_processes.toml: a byte of each copy of this size arrives wrong. The owner of the target
+ * finds it. */
+static void the_owner_finds_what_is_wrong(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flow =
+      flow_between(fixture_gpu(1, MEMORY_DEVICE), shared(SHARE_IPC, 0, 1), METHOD_CE);
+  flow.size_bytes = 3 * SIZE;
+  const struct bench_case bench_case = fixture_transfer(&flow, 1);
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
+  assert_non_null(strstr(fixture->outcome.reason, "1 of 3145728 bytes differ, the first at offset "
+                                                  "4711: expected"));
+}
+
+/* test_processes.toml: the driver cannot export a pool of GPU 1. */
+static void what_cannot_be_shared_is_skipped(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow flow =
+      flow_between(shared(SHARE_POOL, 1, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
+  const struct bench_case bench_case = fixture_transfer(&flow, 1);
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_non_null(strstr(fixture->outcome.reason, "process 1: cuMemPoolExportPointer"));
+}
+
+static void methods_say_what_they_do_not_copy(void **state) {
+  const struct fixture *fixture = *state;
+  const char *why = "copied whole or in rows, by method ce, sm or cpu";
+  struct flow flow =
+      flow_between(shared(SHARE_IPC, 0, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
+  flow.scatter = (struct scatter_shape){.pieces = 16, .piece_bytes = SIZE / 16};
+  fixture_refuse(fixture, flow, why);
+  flow = flow_between(shared(SHARE_IPC, 0, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
+  flow.source.memory = MEMORY_VMM;
+  fixture_refuse(fixture, flow, why);
+}
+
+static void calls_open_what_others_have(void **state) {
+  struct fixture *fixture = *state;
+  static const enum overhead_operation operations[] = {
+      OVERHEAD_IPC_OPEN,  OVERHEAD_IPC_CLOSE,  OVERHEAD_FD_OPEN,     OVERHEAD_FD_CLOSE,
+      OVERHEAD_POOL_OPEN, OVERHEAD_POOL_CLOSE, OVERHEAD_SHARED_OPEN, OVERHEAD_SHARED_CLOSE};
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+    const union work work = {.overhead = {.operation = operations[i],
+                                          .gpu = 0,
+                                          .size_bytes = SIZE,
+                                          .handles = i % 2 == 0 ? 20 : 0}};
+    const struct bench_case bench_case = {.kind = CASE_OVERHEAD,
+                                          .key = "",
+                                          .definition = "{}",
+                                          .block = "test",
+                                          .name = "test",
+                                          .path = "test",
+                                          .work = &work,
+                                          .measure = fixture_measure()};
+    assert_int_equal(engine_case_processes(&bench_case), 1 << 1);
+    fixture_run_ok(fixture, &bench_case);
+    assert_true(fixture->outcome.call_median_ns > 0);
+  }
+}
+
+/* Last: nothing can be measured with it any more. */
+static void a_process_that_ended_costs_the_case_and_the_engine(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow flow =
+      flow_between(shared(SHARE_IPC, 0, 2), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
+  const struct bench_case bench_case = fixture_transfer(&flow, 1);
+  const struct trial_sink sink = {.context = NULL};
+  struct error err = {0};
+  assert_int_equal(engine_case_processes(&bench_case), 1 << 2);
+  assert_int_equal(kill(fixture->peer_pids[1], SIGKILL), 0);
+  assert_int_equal(waitpid(fixture->peer_pids[1], NULL, 0), fixture->peer_pids[1]);
+  assert_int_equal(engine_run_case(fixture->engine, &bench_case, &sink, &fixture->outcome, &err),
+                   STATUS_STICKY);
+  assert_int_equal(fixture->outcome.status, CASE_FAILED);
+  assert_string_equal(fixture->outcome.reason,
+                      "process 2 ended while it was asked to allocate and export memory");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_share_is_copied_and_verified),
+      cmocka_unit_test(processes_of_both_ends_differ),
+      cmocka_unit_test(host_threads_copy_shared_memory),
+      cmocka_unit_test(rows_of_a_strided_copy_are_filled_by_their_owner),
+      cmocka_unit_test(the_owner_finds_what_is_wrong),
+      cmocka_unit_test(what_cannot_be_shared_is_skipped),
+      cmocka_unit_test(methods_say_what_they_do_not_copy),
+      cmocka_unit_test(calls_open_what_others_have),
+      cmocka_unit_test(a_process_that_ended_costs_the_case_and_the_engine),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
