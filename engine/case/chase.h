@@ -1,12 +1,12 @@
-/* chase.h - dependent loads by threads of a GPU: case kind chase. */
+/* chase.h - dependent loads by threads of a GPU or of a node: case kind chase. */
 #ifndef HAUL_ENGINE_CASE_CHASE_H
 #define HAUL_ENGINE_CASE_CHASE_H
 
 #include "engine/case/case.h"
 
-/* Where a GPU's dependent loads go. */
+/* Where dependent loads go; those of a node to host memory. */
 #define CHASE_SPACE_LIST(X)                                                                        \
-  X(CHASE_HOST, "host")     /* page-locked host memory */                                          \
+  X(CHASE_HOST, "host")     /* host memory, of a GPU's page-locked */                              \
   X(CHASE_PEER, "peer")     /* another GPU's memory */                                             \
   X(CHASE_GLOBAL, "global") /* the GPU's own memory, through its caches */                         \
   X(CHASE_SHARED, "shared") /* shared memory of a block */
@@ -38,7 +38,7 @@ ENUM_NAMES_DECLARE(chase_sm, CHASE_SM_LIST)
 ENUM_NAMES_DECLARE(l1_size, L1_SIZE_LIST)
 
 /* Part of a chase's case_key: raised whenever a chase measures differently. */
-enum { CHASE_METHOD_VERSION = 3 };
+enum { CHASE_METHOD_VERSION = 3, CHASE_HOST_METHOD_VERSION = 1 };
 
 /* Memory of a GPU is mapped in pages of 2 MiB: within one, only lower halves of addresses differ.
  */
@@ -62,6 +62,10 @@ struct chase {
   enum l1_size l1_size;     /* global through the L1 only */
   uint32_t element_bytes;   /* global by load only: 8, an address, or 4, its lower half; 0 = 8 */
   enum chase_sm sm;
+  /* Threads of a processor load, of that node (the operating system's number), in place of a GPU's:
+   * space host, by load, one block. */
+  bool by_processor;
+  int32_t node;
 };
 
 /* Elements so far apart, in memory of a GPU, are laid out line by line. A copy with a pitch takes

@@ -1,5 +1,6 @@
-/* A [[chase]]: threads of a GPU follow a chain of addresses through memory. They time themselves,
- * so that the launch is outside; where the chains ended proves that every load was made.
+/* A [[chase]]: threads of a GPU, or of a node, follow a chain of addresses through memory. They
+ * time themselves, so that the launch is outside; where the chains ended proves that every load was
+ * made.
  *
  * A random order is one cycle through all elements, so that neither prefetching nor a
  * constant stride flatters the number. A trial goes on where the last one ended, so that no part
@@ -10,7 +11,8 @@
  * be there, and the few that are visited would be found there more often than in any later round.
  * Host memory is flushed from the processor's caches once the elements are written: the GPU's loads
  * do not bring it back, and left alone it goes out in the course of the first trials, during which
- * the latency rises. */
+ * the latency rises. For a processor's own loads what its caches could hold is walked once before
+ * all trials; a larger footprint leaves them as the writing of the elements does. */
 #include "engine/base/clock.h"
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
@@ -19,6 +21,7 @@
 #include "engine/memory/data.h"
 #include "engine/method/method.h"
 #include "engine/workload/chase_gpu.h"
+#include "engine/workload/chase_host.h"
 #include "engine/workload/loads.h"
 
 #include <inttypes.h>
@@ -32,18 +35,21 @@ enum {
   THREADS_MAX = 1024, /* per block */
   GRID_THREADS_MAX = 1 << 20,
   WARM_L1_BYTES = 1 << 20, /* more than any L1 holds */
-  WORD_BYTES = 4,          /* of shared memory, and of a chain of 32 bits */
-  IMAGE_BYTES = 16 << 20,  /* of memory that the host cannot write: in its caches, and few copies */
+  WARM_HOST_BYTES = 128 << 20,
+  WORD_BYTES = 4,         /* of shared memory, and of a chain of 32 bits */
+  IMAGE_BYTES = 16 << 20, /* of memory that the host cannot write: in its caches, and few copies */
 };
 
 struct chase_state {
   struct engine *engine;
   const struct chase *chase;
   const struct buffer *buffer;
-  uint64_t count;     /* elements */
-  uint32_t *sequence; /* element visited at each step of the cycle, from element 0 */
-  uint64_t walked;    /* steps that every thread has gone so far, modulo count */
-  struct chase_gpu *gpu;
+  uint64_t count;          /* elements */
+  uint32_t *sequence;      /* element visited at each step of the cycle, from element 0 */
+  uint64_t walked;         /* steps that every thread has gone so far, modulo count */
+  struct chase_gpu *gpu;   /* NULL: by threads of a node */
+  struct chase_host *host; /* NULL: by a GPU's */
+  struct case_outcome *outcome;
   /* Beside loads: the chase as one of their trial's flows. */
   struct loads *loads; /* NULL = alone */
   struct flow flow;
@@ -128,9 +134,28 @@ static const char *access_unsupported_reason(const struct chase *chase,
              : gpu_bulk_unsupported_reason(&machine->gpus[chase->gpu], reason);
 }
 
+/* By threads of a node. */
+static const char *chase_host_unsupported_reason(const struct chase *chase,
+                                                 const struct machine *machine,
+                                                 char reason[CASE_REASON_MAX]) {
+  if (chase->space != CHASE_HOST || chase->access != CHASE_BY_LOAD || chase->blocks > 1 ||
+      chase->sm != CHASE_SM_ONE) {
+    return "threads of a node load from host memory, in one block";
+  }
+  if (memory_kinds[chase->memory.memory]->needs_cuda && machine->gpu_count == 0) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
+                   memory_kind_text(chase->memory.memory), machine->cuda_state);
+    return reason;
+  }
+  return NULL;
+}
+
 static const char *place_unsupported_reason(const struct chase *chase,
                                             const struct machine *machine,
                                             char reason[CASE_REASON_MAX]) {
+  if (chase->by_processor) {
+    return chase_host_unsupported_reason(chase, machine, reason);
+  }
   switch (chase->space) {
   case CHASE_GLOBAL:
   case CHASE_SHARED:
@@ -218,14 +243,14 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
 
 static bool chase_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
   const struct chase *chase = &bench_case->work->chase;
-  *path =
-      (struct case_path){.from = chase->memory, .to = {.place = PLACE_GPU, .index = chase->gpu}};
+  const struct endpoint gpu = {.place = PLACE_GPU, .index = chase->gpu};
+  const struct endpoint node = {.place = PLACE_NUMA, .index = chase->node};
+  *path = (struct case_path){.from = chase->memory, .to = chase->by_processor ? node : gpu};
   return i == 0;
 }
 
 static enum clock chase_clock(const struct bench_case *bench_case) {
-  (void)bench_case;
-  return CLOCK_KERNEL;
+  return bench_case->work->chase.by_processor ? CLOCK_HOST : CLOCK_KERNEL;
 }
 
 /* xorshift64* (Vigna 2016): the same cycle in every run. */
@@ -262,7 +287,14 @@ static void make_cycle(const struct chase_state *state, uint32_t *next) {
 /* What a thread's register holds when it is at that element. */
 static uint64_t chase_position(const struct chase_state *state, uint64_t element) {
   const uint64_t offset = element * state->chase->stride_bytes;
+  if (state->chase->by_processor) {
+    return (uint64_t)(uintptr_t)state->buffer->host + offset;
+  }
   return state->chase->space == CHASE_SHARED ? offset : buffer_gpu_address(state->buffer) + offset;
+}
+
+static uint64_t *chase_positions(const struct chase_state *state) {
+  return state->host != NULL ? chase_host_positions(state->host) : chase_gpu_positions(state->gpu);
 }
 
 /* `count` elements from `first` on, as they lie in memory. */
@@ -342,7 +374,7 @@ static uint64_t first_step(const struct chase *chase, uint64_t thread) {
 }
 
 static void place_threads(const struct chase_state *state) {
-  uint64_t *positions = chase_gpu_positions(state->gpu);
+  uint64_t *positions = chase_positions(state);
   for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
     positions[thread] = chase_position(state, state->sequence[first_step(state->chase, thread)]);
   }
@@ -371,6 +403,13 @@ static uint64_t table_of(const struct chase_state *state) {
 static enum status walk(struct chase_state *state, uint64_t warm_hops, uint64_t hops,
                         struct chase_times *times, struct error *err) {
   state->walked = (state->walked + warm_hops + hops) % state->count;
+  if (state->host != NULL) {
+    uint64_t warm_ns = 0;
+    chase_host_run(state->host, warm_hops, &warm_ns);
+    chase_host_run(state->host, hops, &times->elapsed_ns);
+    times->cycles = 0;
+    return STATUS_OK;
+  }
   return chase_gpu_run(state->gpu, table_of(state), warm_hops, hops, times, err);
 }
 
@@ -379,6 +418,9 @@ static enum status settle_l2(struct chase_state *state, struct error *err) {
   const struct chase *chase = state->chase;
   const int32_t owner = chase->memory.index;
   struct chase_times unused;
+  if (chase->by_processor && chase->footprint_bytes <= WARM_HOST_BYTES) {
+    return walk(state, state->count, 0, &unused, err);
+  }
   if (chase->space == CHASE_HOST || chase->space == CHASE_SHARED) {
     return STATUS_OK;
   }
@@ -446,8 +488,12 @@ static enum status chase_enqueue(const struct memory_context *context, struct fl
 static enum status take_loads(struct chase_state *state, const struct bench_case *bench_case,
                               struct case_outcome *outcome, struct error *err) {
   state->flow = (struct flow){.role = FLOW_MEASURED, .method = METHOD_SM};
-  const struct flow_run own = {
+  struct flow_run own = {
       .flow = &state->flow, .gpu = state->chase->gpu, .state = state, .enqueue = chase_enqueue};
+  if (state->host != NULL) {
+    state->flow.method = METHOD_CPU;
+    own = chase_host_own(state->host, &state->flow);
+  }
   return loads_new(state->engine, bench_case, outcome, &own, &state->loads, err);
 }
 
@@ -465,13 +511,15 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
   made->count = element_count(chase);
   enum status status =
       pool_take(engine->pool, &chase->memory, chase->footprint_bytes, &made->buffer, err);
+  made->outcome = outcome;
   if (status == STATUS_OK) {
     workload_note_buffer(outcome, made->buffer);
     const struct chase_gpu_request request = request_of(chase);
-    status = chase_gpu_new(engine->context.cuda, &request, &made->gpu, err);
+    status = chase->by_processor ? chase_host_new(engine->context.machine, chase, &made->host, err)
+                                 : chase_gpu_new(engine->context.cuda, &request, &made->gpu, err);
   }
   status = THEN(status, lay_out(made, err));
-  if (status == STATUS_OK && made->buffer->host != NULL) {
+  if (status == STATUS_OK && made->buffer->host != NULL && !chase->by_processor) {
     workload_prove_caches(engine, HOST_CACHE_FLUSHED, outcome);
     (void)cache_flush(made->buffer->host, chase->footprint_bytes);
   }
@@ -489,7 +537,7 @@ static uint32_t chase_iterations_max(const void *state) {
 }
 
 static enum status check_positions(const struct chase_state *state, struct error *err) {
-  const uint64_t *positions = chase_gpu_positions(state->gpu);
+  const uint64_t *positions = chase_positions(state);
   for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
     const uint64_t step = (first_step(state->chase, thread) + state->walked) % state->count;
     const uint64_t expected = chase_position(state, state->sequence[step]);
@@ -509,7 +557,11 @@ static enum status chase_run(void *opaque, uint32_t iterations, struct trial_tim
   struct chase_times walked = {0};
   const uint64_t hops = state->chase->hops * iterations;
   enum status status = STATUS_OK;
-  if (state->loads != NULL) {
+  if (state->loads != NULL && state->host != NULL) {
+    status = loads_run(state->loads, iterations, times, err);
+    walked.elapsed_ns = times->window_ns;
+    state->walked = (state->walked + hops) % state->count;
+  } else if (state->loads != NULL) {
     status = loads_run(state->loads, iterations, times, err);
     chase_gpu_times(state->gpu, &walked);
   } else {
@@ -531,8 +583,12 @@ static enum status chase_before_trial(void *opaque, struct error *err) {
 
 static void chase_tear_down(void *opaque) {
   struct chase_state *state = opaque;
+  if (state->host != NULL) {
+    workload_set_cpus(state->outcome, chase_host_cpus(state->host));
+  }
   loads_free(state->loads);
   chase_gpu_free(state->gpu);
+  chase_host_free(state->host);
   pool_give_back_all(state->engine->pool);
   free(state->sequence);
   free(state);

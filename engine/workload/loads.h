@@ -16,9 +16,10 @@ struct loads;
  * of the repeats that there can be. */
 enum { LOAD_SHARE = 4 };
 
-/* After the measured work has its buffers. own is copied; its flow, gpu, state and work of
- * run->enqueue are the kind's, and each trial enqueues it as often as it is repeated. The methods
- * of the flows are those of the machine; sets outcome->gated. */
+/* After the measured work has its buffers, and its processors, which own->reservation has. own is
+ * copied; its flow, gpu, state and work of run->enqueue are the kind's, and each trial enqueues it
+ * as often as it is repeated. The methods of the flows are those of the machine; sets
+ * outcome->gated. */
 enum status loads_new(struct engine *engine, const struct bench_case *bench_case,
                       struct case_outcome *outcome, const struct flow_run *own,
                       struct loads **loads, struct error *err) CHECK_RESULT;

@@ -201,8 +201,11 @@ static const struct method_ops stream_host_ops = {
 static const struct flow_run *host_own(void *opaque) {
   struct host_state *state = opaque;
   state->flow = (struct flow){.role = FLOW_MEASURED, .method = METHOD_CPU};
-  state->run = (struct flow_run){
-      .flow = &state->flow, .gpu = -1, .state = state, .host_ops = &stream_host_ops};
+  state->run = (struct flow_run){.flow = &state->flow,
+                                 .gpu = -1,
+                                 .state = state,
+                                 .reservation = &state->reservation,
+                                 .host_ops = &stream_host_ops};
   return &state->run;
 }
 

@@ -314,6 +314,9 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
   transfer->outcome = outcome;
   transfer->load_factor = own == NULL ? LOAD_FACTOR_FIRST : 0; /* of other work: found out */
   transfer->run_count = bench_case->flow_count + (own != NULL);
+  if (own != NULL && own->reservation != NULL) {
+    transfer->reservation = *own->reservation; /* loads take other processors */
+  }
   transfer->runs = calloc(transfer->run_count, sizeof *transfer->runs);
   transfer->host_times = calloc(transfer->run_count, sizeof *transfer->host_times);
   enum status status = STATUS_OK;

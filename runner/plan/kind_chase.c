@@ -1,4 +1,4 @@
-/* Dependent loads by threads of a GPU. */
+/* Dependent loads by threads of a GPU or of a node. */
 #include "engine/machine/machine.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
@@ -13,6 +13,7 @@
 #define DRAM_HOP_NS    330.0
 #define PEER_HOP_NS    900.0
 #define HOST_HOP_NS    1200.0
+#define NODE_HOP_NS    110.0 /* by a processor */
 #define L1_BYTES       (UINT64_C(192) << 10)
 #define LINE_BYTES     128
 #define ITERATIONS_MAX 4096.0
@@ -22,25 +23,43 @@
 #define IMAGE_RATE    1.5e10
 #define WARM_L1_BYTES (UINT64_C(1) << 20)
 
-static void plan_chase_emit(struct expander *x, const struct setting *setting, int32_t gpu,
+/* at: the GPU, or the node of the processors. */
+static void plan_chase_emit(struct expander *x, const struct setting *setting, int32_t at,
                             struct endpoint memory) {
   union work work = {.chase = setting->work.chase};
-  work.chase.gpu = gpu;
+  work.chase.gpu = at;
   work.chase.memory = memory;
   const char *reason = NULL;
+  if (work.chase.by_processor) {
+    work.chase.gpu = -1;
+    work.chase.node = at;
+    reason = place_has_processors(x->machine, at)
+                 ? NULL
+                 : arena_format(x->arena, "NUMA node %d has no processors to run threads on", at);
+  }
   if (work.chase.sm == CHASE_SM_EACH) {
-    work.chase.blocks = x->machine->gpus[gpu].sm_count;
+    work.chase.blocks = x->machine->gpus[at].sm_count;
     reason =
         work.chase.blocks == 0 ? "how many SMs the GPU has is not known: use sm = \"one\"" : NULL;
   }
   struct bench_case bench = {.work = &work, .operations = work.chase.hops};
-  expand_emit_beside(x, setting, memory, endpoint_own(PLACE_GPU, gpu, MEMORY_DEVICE), &bench,
-                     reason);
+  const struct endpoint gpu = endpoint_own(PLACE_GPU, at, MEMORY_DEVICE);
+  const struct endpoint node = endpoint_own(PLACE_NUMA, at, memory.memory);
+  expand_emit_beside(x, setting, memory, work.chase.by_processor ? node : gpu, &bench, reason);
 }
 
 static void plan_chase_expand(struct expander *x, const struct setting *setting) {
   const enum chase_space space = setting->work.chase.space;
   expand_resolve_loads(x, setting);
+  if (setting->work.chase.by_processor) {
+    const struct pair_rule every = {.equal = true, .unequal = true};
+    expand_resolve_pairs(x, &setting->at, &setting->of, every, CONCURRENT_NONE);
+    for (size_t i = 0; i < x->set.pair_count; i++) {
+      const struct pair pair = x->set.pairs[i];
+      plan_chase_emit(x, setting, pair.from, endpoint_own(PLACE_NUMA, pair.to, setting->of.memory));
+    }
+    return;
+  }
   if (space == CHASE_HOST || space == CHASE_PEER) {
     expand_resolve_others(x, &setting->at, &setting->of);
     for (size_t i = 0; i < x->set.pair_count; i++) {
@@ -60,7 +79,11 @@ static void plan_chase_expand(struct expander *x, const struct setting *setting)
 
 static void plan_chase_path(const struct bench_case *bench, struct strbuf *text) {
   const struct chase *chase = &bench->work->chase;
-  name_append_gpu(text, chase->gpu);
+  if (chase->by_processor) {
+    strbuf_printf(text, "numa%d", chase->node);
+  } else {
+    name_append_gpu(text, chase->gpu);
+  }
   switch (chase->space) {
   case CHASE_HOST:
   case CHASE_PEER:
@@ -107,6 +130,9 @@ static double plan_chase_own_hop_ns(const struct chase *chase, const struct mach
 }
 
 static double plan_chase_hop_ns(const struct chase *chase, const struct machine *machine) {
+  if (chase->by_processor) {
+    return NODE_HOP_NS;
+  }
   switch (chase->space) {
   case CHASE_SHARED:
     return L1_HOP_NS;
@@ -161,6 +187,10 @@ static void plan_chase_cost(const struct bench_case *bench, const struct machine
   }
 }
 
+static unsigned plan_chase_method_version(const struct bench_case *bench) {
+  return bench->work->chase.by_processor ? CHASE_HOST_METHOD_VERSION : CHASE_METHOD_VERSION;
+}
+
 static uint64_t plan_chase_loads(const struct bench_case *bench) {
   return bench->work->chase.hops;
 }
@@ -171,7 +201,7 @@ const struct plan_kind plan_kind_chase = {
     .size_bytes = plan_chase_size,
     .operation = "access",
     .operations = plan_chase_loads,
-    .method_version = CHASE_METHOD_VERSION,
+    .method_version_of = plan_chase_method_version,
     .memory = plan_chase_memory,
     .cost = plan_chase_cost,
 };

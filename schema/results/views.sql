@@ -125,13 +125,13 @@ SELECT
   coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place) AS source_place,
   coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source_index,
   coalesce(f.source_memory, h.memory, o.memory, st.memory) AS source_memory,
-  coalesce(f.target_place, CASE WHEN coalesce(h.gpu, o.gpu, st.gpu, ar.gpu) IS NOT NULL THEN 'gpu' END)
+  coalesce(f.target_place, CASE WHEN h.node IS NOT NULL THEN 'numa' WHEN coalesce(h.gpu, o.gpu, st.gpu, ar.gpu) IS NOT NULL THEN 'gpu' END)
     AS target_place,
-  coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu) AS target_index,
+  coalesce(f.target_index, h.node, h.gpu, o.gpu, st.gpu, ar.gpu) AS target_index,
   f.target_memory AS target_memory,
   f.initiator AS initiator,
   f.staged AS staged,
-  coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AS gpu,
+  coalesce(f.gpu, nullif(h.gpu, -1), o.gpu, st.gpu, ar.gpu) AS gpu,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
   (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes,
@@ -230,7 +230,7 @@ SELECT
   CASE
     WHEN f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
       OR f.ordinal IS NULL
-      THEN coalesce(f.target_place, 'gpu') || coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)
+      THEN coalesce(f.target_place, CASE WHEN h.node >= 0 THEN 'numa' END, 'gpu') || coalesce(f.target_index, h.node, h.gpu, o.gpu, st.gpu, ar.gpu)
     WHEN instr(b.path, '-') > 0
       THEN substr(ltrim(substr(b.path, instr(b.path, '-')), '-'), 1,
         instr(ltrim(substr(b.path, instr(b.path, '-')), '-') || ':', ':') - 1)

@@ -21,22 +21,38 @@ static bool chase_is_by_each_sm(const void *work) {
   return ((const union work *)work)->chase.sm != CHASE_SM_ONE;
 }
 
+static bool chase_is_by_gpu(const void *work) {
+  return !((const union work *)work)->chase.by_processor;
+}
+
+static bool chase_is_by_processor(const void *work) {
+  return !chase_is_by_gpu(work);
+}
+
 static const struct field chase_fields[] = {
-    KIND_KEY(CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
-             .required = true,
-             HELP("Memory that is read: page-locked memory of the host, memory of another GPU, the "
-                  "GPU's own memory through its caches, or the shared memory of a block")),
+    KIND_KEY(
+        CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
+        .required = true,
+        HELP("Memory that is read: memory of the host, of a GPU page-locked; memory of another "
+             "GPU; the GPU's own memory through its caches; or the shared memory of a block")),
     KIND_KEY(
         CHASE, "at.gpu", "gpu", .type = FIELD_GPUS, SETTING(at), RESOLVED(work.chase.gpu),
-        HELP("GPUs whose threads load, numbered in the order of PCI addresses; by default all")),
+        .applies = chase_is_by_gpu,
+        HELP("GPUs whose threads load, numbered in the order of PCI addresses; by default all, "
+             "unless at.numa is given")),
+    KIND_KEY(CHASE, "at.numa", "node", .type = FIELD_NODES, SETTING(at), RESOLVED(work.chase.node),
+             .applies = chase_is_by_processor,
+             HELP("NUMA nodes whose processors load, for space host: the latency of the host's own "
+                  "memory and caches")),
     KIND_KEY(CHASE, "of.gpu", NULL, .type = FIELD_GPUS, SETTING(of),
              HELP("GPUs whose memory is read, for space peer; by default all others")),
     KIND_KEY(CHASE, "of.numa", NULL, .type = FIELD_NODES, SETTING(of),
              HELP("NUMA nodes whose memory is read, for space host; by default \"local\", the one "
-                  "nearest to the loading GPU")),
+                  "nearest to the loading GPU, for processors \"*\"")),
     KIND_KEY(CHASE, "of.memory", "memory", WORDS(memory_kind_names), SETTING(of.memory),
              RESOLVED(work.chase.memory),
-             HELP("Kind of memory that is read; by default pinned on a node, device on a GPU")),
+             HELP("Kind of memory that is read; by default pinned on a node, for processors "
+                  "pageable, and device on a GPU")),
     KIND_KEY(CHASE, "footprint", "footprint_bytes", SIZE(8, SIZE_LIMIT),
              SETTING(work.chase.footprint_bytes),
              HELP("Bytes that the chain covers, at least two strides; by default 2MiB, for shared "
@@ -95,6 +111,7 @@ static bool is_far(enum chase_space space) {
 static void chase_finish(const struct block *block, struct setting *setting) {
   struct chase *chase = &setting->work.chase;
   kind_finish_end(&setting->at, PLACE_GPU, SELECTOR_ALL);
+  chase->by_processor = setting->at.place == PLACE_NUMA;
   setting->at.memory = MEMORY_DEVICE;
   if (slot_entry(block, 0, "footprint") == NULL) {
     chase->footprint_bytes =
@@ -122,9 +139,11 @@ static void chase_finish(const struct block *block, struct setting *setting) {
   }
   const bool peer = chase->space == CHASE_PEER;
   kind_finish_end(&setting->of, peer ? PLACE_GPU : PLACE_NUMA,
-                  peer ? SELECTOR_ALL : SELECTOR_LOCAL);
+                  peer || chase->by_processor ? SELECTOR_ALL : SELECTOR_LOCAL);
   if (slot_entry(block, 0, "of.memory") == NULL) {
-    setting->of.memory = peer ? MEMORY_DEVICE : MEMORY_PINNED;
+    setting->of.memory = peer                  ? MEMORY_DEVICE
+                         : chase->by_processor ? MEMORY_PAGEABLE
+                                               : MEMORY_PINNED;
   }
 }
 
@@ -176,12 +195,49 @@ static void chase_check_memory(struct subject *subject, unsigned spaces) {
   }
 }
 
+/* What threads of a node have not. */
+static void chase_check_processors(struct subject *subject, unsigned spaces) {
+  static const char *const of_gpus[] = {"blocks", "access", "sm", NULL};
+  const struct entry *numa = subject_find(subject, "at.numa");
+  const struct entry *space = subject_find(subject, "space");
+  const struct entry *of = subject_find(subject, "of.numa");
+  if (numa == NULL) {
+    return;
+  }
+  if (subject_find(subject, "at.gpu") != NULL) {
+    subject_refuse_key(subject, numa, "at = { gpu = ... } or at = { numa = ... }",
+                       "at.numa: at.gpu is given already");
+    return;
+  }
+  for (unsigned word = 0; word < chase_space_name_count; word++) {
+    if (word != CHASE_HOST && (spaces & BIT(word)) != 0) {
+      subject_refuse(subject, space, entry_word_span(space, word), "space \"host\"",
+                     "space: processors of a node load from the host's memory, not from \"%s\"",
+                     chase_space_text((enum chase_space)word));
+      break;
+    }
+  }
+  const struct entry *ends[] = {numa, of};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    if (ends[i] != NULL && ends[i]->values.count == 1 &&
+        (ends[i]->values.items[0].selector.kind == SELECTOR_LOCAL ||
+         ends[i]->values.items[0].selector.kind == SELECTOR_REMOTE)) {
+      subject_refuse(subject, ends[i], ends[i]->node->span,
+                     "a node's number, an array of them, or \"*\"",
+                     "%s: \"local\" and \"remote\" are relative to a GPU, and there is none",
+                     ends[i] == numa ? "at.numa" : "of.numa");
+    }
+  }
+  subject_refuse_keys(subject, of_gpus, "at = { gpu = ... }", ": only a chase by a GPU has it");
+}
+
 static void chase_check_keys(struct reader *reader, const struct block *block) {
   static const char *const of_global[] = {"cache", "element_bytes", "l1_size", NULL};
   static const char *const of_memory[] = {"access", NULL};
   struct subject subject = {reader, block, 0, 0};
   static const char *const of_blocks[] = {"blocks", NULL};
   const unsigned spaces = entry_word_set(subject_find(&subject, "space"));
+  chase_check_processors(&subject, spaces);
   chase_check_place(&subject, spaces);
   chase_check_memory(&subject, spaces);
   if ((entry_word_set(subject_find(&subject, "sm")) & BIT(CHASE_SM_EACH)) != 0) {
@@ -254,11 +310,13 @@ static const char *const chase_checked[] = {"footprint", "stride",        "space
 const struct scenario_kind scenario_kind_chase = {
     .section =
         {SECTION_ROOT, "chase", true, "[[chase]]",
-         "The latency of memory: threads of a GPU follow a chain of addresses (pointer chasing), "
-         "so that each load depends on the one before it. The threads time themselves; the kernel "
+         "The latency of memory: threads of a GPU, or of a NUMA node's processors, follow a chain "
+         "of addresses (pointer chasing), so that each load depends on the one before it. The "
+         "threads time themselves; the kernel "
          "launch is not included. For host and peer memory there is one case per pair of a loading "
          "GPU (`at`) and a place of memory (`of`), never a GPU's own memory; for global and shared "
-         "memory one case per GPU. Thread t starts at element t of a strided chain, so that the "
+         "memory one case per GPU; for processors one per pair of their node and one of memory. "
+         "Thread t starts at element t of a strided chain, so that the "
          "accesses of a warp are one stride apart; the slowest thread counts. `verify`, "
          "`host_cache` and `device_cache` do not apply: every trial checks where the chain ends, "
          "host memory starts outside the processor's caches, and the footprint decides which "

@@ -87,11 +87,11 @@ FROM json_each(:definition, '$.flows') f;
 -- name: insert_chase
 INSERT INTO chase (
   bench_case, space, gpu, memory_place, memory_index, memory, footprint_bytes, stride_bytes,
-  hop_order, cache, threads, blocks, hops, access, element_bytes)
+  hop_order, cache, threads, blocks, hops, access, element_bytes, node)
 SELECT
   :bench_case,
   json_extract(d.value, '$.space'),
-  json_extract(d.value, '$.gpu'),
+  coalesce(json_extract(d.value, '$.gpu'), -1),
   json_extract(d.value, '$.memory.place'),
   json_extract(d.value, '$.memory.index'),
   json_extract(d.value, '$.memory.memory'),
@@ -103,7 +103,8 @@ SELECT
   json_extract(d.value, '$.blocks'),
   json_extract(d.value, '$.hops'),
   json_extract(d.value, '$.access'),
-  json_extract(d.value, '$.element_bytes')
+  json_extract(d.value, '$.element_bytes'),
+  json_extract(d.value, '$.node')
 FROM json_each(:definition) d WHERE d.key = 'chase';
 
 -- name: insert_stream

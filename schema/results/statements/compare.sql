@@ -123,7 +123,8 @@ FROM (
     coalesce(target_share || ':process' || target_process, target_memory) AS target_memory
   FROM flow WHERE bench_case = :bench_case
   UNION ALL
-  SELECT 0, 'measured', memory_place, memory_index, memory, 'gpu', gpu, ''
+  SELECT 0, 'measured', memory_place, memory_index, memory, CASE WHEN node IS NULL THEN 'gpu' ELSE 'numa' END,
+    coalesce(node, gpu), ''
   FROM chase WHERE bench_case = :bench_case
   UNION ALL
   SELECT 0, 'measured', coalesce(memory_place, 'gpu'), coalesce(memory_index, gpu, -1),

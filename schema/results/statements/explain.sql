@@ -109,7 +109,8 @@ FROM overhead o JOIN plan_case p ON p.bench_case = o.bench_case AND p.run = (SEL
 UNION SELECT CASE c.space WHEN 'host' THEN 'host_link' WHEN 'peer' THEN 'peer' WHEN 'global' THEN 'gpu_memory'
   ELSE 'gpu_clock' END, c.gpu, c.bench_case
 FROM chase c JOIN plan_case p ON p.bench_case = c.bench_case AND p.run = (SELECT run FROM explained)
-UNION SELECT 'numa' || c.memory_index, c.gpu, c.bench_case
+WHERE c.node IS NULL
+UNION SELECT 'numa' || c.memory_index, nullif(c.gpu, -1), c.bench_case
 FROM chase c JOIN plan_case p ON p.bench_case = c.bench_case AND p.run = (SELECT run FROM explained)
 WHERE c.space = 'host'
 UNION SELECT 'at_once', NULL, bench_case

@@ -260,7 +260,7 @@ WITH
                 json_extract(d, '$.stream.size_bytes'), json_extract(d, '$.stream.passes')))
         OR EXISTS (SELECT 1 FROM input.chase s WHERE s.bench_case = w.id
               AND (s.footprint_bytes, s.hops, s.gpu) IS NOT (json_extract(d, '$.chase.footprint_bytes'),
-                json_extract(d, '$.chase.hops'), json_extract(d, '$.chase.gpu')))
+                json_extract(d, '$.chase.hops'), coalesce(json_extract(d, '$.chase.gpu'), -1)))
         OR EXISTS (SELECT 1 FROM input.arithmetic s WHERE s.bench_case = w.id
               AND (s.op, s.instructions, s.gpu) IS NOT (json_extract(d, '$.arithmetic.op'),
                 json_extract(d, '$.arithmetic.instructions'), json_extract(d, '$.arithmetic.gpu')))

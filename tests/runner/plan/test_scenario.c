@@ -321,6 +321,22 @@ static void arithmetic_knows_what_an_sm_does(void **state) {
   planned_fini(&made);
 }
 
+/* Every node's threads and every node's memory; its definition has the node and no GPU. */
+static void processors_chase_through_every_nodes_memory(void **state) {
+  (void)state;
+  struct planned made = planned_text(
+      "gb200x4.toml", HEAD "[[chase]]\nname = \"c\"\nspace = \"host\"\nat = { numa = \"*\" }\n"
+                           "of.memory = [\"pageable\", \"huge\"]\nfootprint = \"4MiB\"\n");
+  assert_int_equal(made.plan->case_count, 2 * 2 * 2);
+  const struct bench_case *far = case_called(made.plan, "c/numa0-numa1:huge/4MiB");
+  assert_true(far->work->chase.by_processor);
+  assert_int_equal(far->work->chase.node, 0);
+  assert_int_equal(far->work->chase.memory.index, 1);
+  assert_non_null(strstr(far->definition, "\"node\":0,\"memory\":"));
+  assert_null(strstr(far->definition, "\"gpu\":"));
+  planned_fini(&made);
+}
+
 /* A kernel's operations and limit; as a load it is on the GPU that starts the copy, once, with the
  * size of its own operation. */
 static void kernels_that_compute_know_their_peak(void **state) {
@@ -590,6 +606,7 @@ int main(void) {
       cmocka_unit_test(streams_of_the_host),
       cmocka_unit_test(arithmetic_knows_what_an_sm_does),
       cmocka_unit_test(kernels_that_compute_know_their_peak),
+      cmocka_unit_test(processors_chase_through_every_nodes_memory),
       cmocka_unit_test(overheads_of_calls_and_allocations),
       cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
       cmocka_unit_test(estimates_are_near_what_was_recorded),

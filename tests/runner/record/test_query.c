@@ -340,6 +340,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
                                       "curves",
                                       "fingerprint",
                                       "grid-sweep",
+                                      "host-latency",
                                       "interference",
                                       "loaded-latency",
                                       "memory-hierarchy",

@@ -286,6 +286,15 @@ static const struct mistake mistakes[] = {
     {"@[[arithmetic]]\nname = \"a\"\nop = \"add3\"\n", "missing \"type\"", NULL},
     {ARITHMETIC_BLOCK "instructions = @1000\n", "1000 is not a multiple of 512", NULL},
     {ARITHMETIC_BLOCK "@verify = \"once\"\n", "\"verify\" is not allowed", NULL},
+    /* A chase by processors */
+    {"[[chase]]\nname = \"c\"\nspace = @\"global\"\nat.numa = 0\n",
+     "processors of a node load from the host's memory, not from \"global\"", NULL},
+    {"[[chase]]\nname = \"c\"\nspace = \"host\"\nat.gpu = 0\nat.@numa = 0\n",
+     "at.gpu is given already", NULL},
+    {"[[chase]]\nname = \"c\"\nspace = \"host\"\nat.numa = @\"local\"\n",
+     "are relative to a GPU, and there is none", NULL},
+    {"[[chase]]\nname = \"c\"\nspace = \"host\"\nat.numa = 0\n@blocks = 2\n",
+     "only a chase by a GPU has it", NULL},
     /* Kernels that compute */
     {"@[[compute]]\nname = \"c\"\n", "missing \"op\" in [[compute]]", NULL},
     {"[[compute]]\nname = \"c\"\nop = \"fma\"\nsm_percent = @101\n", "101 is out of range", NULL},

@@ -1,0 +1,101 @@
+/* A chase by the threads of a node: every load is made, alone and beside loads, by the host clock.
+ */
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
+#include "tests/cmocka.h"
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+static union work work;
+
+static struct bench_case chasing(enum memory_kind memory, uint64_t footprint_bytes) {
+  struct bench_case bench = fixture_transfer(NULL, 0);
+  work.chase = (struct chase){.space = CHASE_HOST,
+                              .gpu = -1,
+                              .by_processor = true,
+                              .node = 0,
+                              .memory = fixture_node(0, memory),
+                              .footprint_bytes = footprint_bytes,
+                              .stride_bytes = 64,
+                              .order = CHASE_RANDOM,
+                              .threads = 1,
+                              .hops = 1000};
+  bench.kind = CASE_CHASE;
+  bench.work = &work;
+  bench.operations = work.chase.hops;
+  return bench;
+}
+
+static void every_kind_of_host_memory_is_followed(void **state) {
+  struct fixture *fixture = *state;
+  static const enum memory_kind kinds[] = {MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_REGISTERED,
+                                           MEMORY_HOST_VMM};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const struct bench_case bench = chasing(kinds[i], 1 << 20);
+    fixture_run_ok(fixture, &bench);
+    assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
+    for (uint32_t t = 0; t < fixture->trial_count; t++) {
+      assert_true(fixture->trials[t].elapsed_ns > 0);
+      assert_int_equal(fixture->trials[t].cycles, 0);
+    }
+    assert_true(fixture->outcome.cpus[0] != '\0');
+  }
+}
+
+/* What the first-level cache holds is far faster than what no cache does. */
+static void the_footprint_decides(void **state) {
+  struct fixture *fixture = *state;
+  uint64_t ns[2];
+  for (int large = 0; large < 2; large++) {
+    struct bench_case bench = chasing(MEMORY_PAGEABLE, large ? UINT64_C(256) << 20 : 8 << 10);
+    bench.measure.iterations = 8;
+    fixture_run_ok(fixture, &bench);
+    ns[large] = fixture->trials[fixture->trial_count - 1].elapsed_ns;
+  }
+  assert_true(ns[1] > 4 * ns[0]);
+}
+
+static void loads_run_beside_it(void **state) {
+  struct fixture *fixture = *state;
+  const struct flow load = {.role = FLOW_LOAD,
+                            .method = METHOD_CPU,
+                            .source = fixture_node(0, MEMORY_PAGEABLE),
+                            .target = fixture_node(0, MEMORY_PAGEABLE),
+                            .size_bytes = 1 << 20,
+                            .threads = 1};
+  struct bench_case bench = chasing(MEMORY_PAGEABLE, 1 << 20);
+  bench.flows = &load;
+  bench.flow_count = 1;
+  fixture_run_ok(fixture, &bench);
+  assert_true(fixture->flow_trial_count > 0);
+  assert_true(fixture->flow_trials[0].elapsed_ns > 0);
+}
+
+static void what_a_processor_cannot_do_has_a_reason(void **state) {
+  const struct fixture *fixture = *state;
+  char reason[CASE_REASON_MAX];
+  struct bench_case bench = chasing(MEMORY_PAGEABLE, 1 << 20);
+  work.chase.blocks = 2;
+  assert_non_null(
+      strstr(engine_case_unsupported_reason(&bench, fixture->machine, reason), "in one block"));
+  bench = chasing(MEMORY_MANAGED, 1 << 20);
+  assert_non_null(
+      strstr(engine_case_unsupported_reason(&bench, fixture->machine, reason), "page faults"));
+  bench = chasing(MEMORY_PINNED, 1 << 20);
+  const uint32_t gpus = fixture->machine->gpu_count;
+  fixture->machine->gpu_count = 0;
+  assert_non_null(strstr(engine_case_unsupported_reason(&bench, fixture->machine, reason),
+                         "needs a GPU driver"));
+  fixture->machine->gpu_count = gpus;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_kind_of_host_memory_is_followed),
+      cmocka_unit_test(the_footprint_decides),
+      cmocka_unit_test(loads_run_beside_it),
+      cmocka_unit_test(what_a_processor_cannot_do_has_a_reason),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
