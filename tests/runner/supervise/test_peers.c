@@ -1,0 +1,371 @@
+/* Another process, whose memory a case has, is killed, stopped or hangs while it exports memory or
+ * while the worker opens it, copies and closes it, on the fake driver: that costs one case, no
+ * process is left, and no file. Every second combination of an end, a moment and what happens, each
+ * with another way to share; with the argument "all" every one of them with every way. */
+#include "engine/case/transfer.h"
+#include "engine/engine.h"
+#include "engine/machine/machine.h"
+#include "runner/supervise/supervise.h"
+#include "schema/machine/machine_file.h"
+#include "tests/cmocka.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIZE = 3 << 20, CASES = 3, AT_ONCE = 6 };
+static const uint64_t floor_ns = 3000000000;
+
+enum moment { EXPORT, OPEN, COPY, CLOSE, MOMENTS };
+enum action { KILLED, STOPPED, HANGS, ACTIONS };
+static const char *const moments[] = {"export", "open", "copy", "close"};
+static const char *const actions[] = {"killed", "stopped", "hangs"};
+
+/* The call of the driver at that moment, and which of those that a process makes: of shared memory
+ * the owner makes one of them, before the worker makes several. */
+static const struct {
+  const char *call;
+  unsigned nth;
+} calls[share_name_count][MOMENTS] = {
+    [SHARE_IPC] = {{"cuIpcGetMemHandle", 1},
+                   {"cuIpcOpenMemHandle", 1},
+                   {"cuMemcpy*", 2},
+                   {"cuIpcCloseMemHandle", 2}},
+    [SHARE_FD] = {{"cuMemExportToShareableHandle", 1},
+                  {"cuMemImportFromShareableHandle", 1},
+                  {"cuMemcpy*", 2},
+                  {"cuMemUnmap", 2}},
+    [SHARE_POOL] = {{"cuMemPoolExportPointer", 1},
+                    {"cuMemPoolImportPointer", 1},
+                    {"cuMemcpy*", 2},
+                    {"cuMemFreeAsync", 2}},
+    [SHARE_MEMFD] = {{"cuMemHostRegister", 1},
+                     {"cuMemHostRegister", 2},
+                     {"cuMemcpy*", 2},
+                     {"cuMemHostUnregister", 2}},
+    [SHARE_SHM] = {{"cuMemHostRegister", 1},
+                   {"cuMemHostRegister", 2},
+                   {"cuMemcpy*", 2},
+                   {"cuMemHostUnregister", 2}},
+};
+
+struct combination {
+  enum share share;
+  enum moment moment;
+  enum action action;
+  bool is_target; /* the other process has the target */
+};
+
+static struct machine *machine;
+static bool all;
+/* Of one trial: the process that is to be killed or stopped. */
+static atomic_int *peer_pid;
+
+static void pause_ms(long ms) {
+  const struct timespec time = {.tv_nsec = ms * 1000000};
+  (void)nanosleep(&time, NULL);
+}
+
+/* ---- one trial, in a process of its own ---- */
+
+static void serve(int fd, const struct machine *of, uint32_t process) {
+  if (atomic_load(peer_pid) == 0) { /* those that come after it stay */
+    atomic_store(peer_pid, getpid());
+  }
+  engine_serve(fd, of, process);
+}
+
+static const struct supervise_ops ops = {.engine_new = engine_new,
+                                         .engine_case_processes = engine_case_processes,
+                                         .engine_serve = serve,
+                                         .engine_run_case = engine_run_case,
+                                         .engine_free = engine_free};
+
+struct seen {
+  unsigned count;
+  unsigned ok;
+  struct case_outcome bad;
+  size_t bad_case;
+};
+
+static enum status take_process(void *context, uint32_t process, pid_t pid, struct error *err) {
+  (void)context, (void)process, (void)pid, (void)err;
+  return STATUS_OK;
+}
+
+static enum status take_end(void *context, uint32_t process, struct error *err) {
+  (void)context, (void)process, (void)err;
+  return STATUS_OK;
+}
+
+static enum status take_case(void *context, const struct case_report *report, struct error *err) {
+  struct seen *seen = context;
+  (void)err;
+  seen->count++;
+  if (report->outcome->status == CASE_OK && report->outcome->verified) {
+    seen->ok++;
+  } else {
+    seen->bad = *report->outcome;
+    seen->bad_case = report->case_index;
+  }
+  return STATUS_OK;
+}
+
+static void write_fault(const struct combination *of, const char *folder) {
+  char path[128];
+  (void)snprintf(path, sizeof path, "%s/faults.toml", folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  (void)fprintf(file,
+                "[[fake.fault]]\nkind = \"%s\"\ncall = \"%s\"\nnth = %u\nmarker = \"%s/begun\"\n",
+                of->action == HANGS ? "hang" : "block", calls[of->share][of->moment].call,
+                calls[of->share][of->moment].nth, folder);
+  if (of->moment == COPY) {
+    (void)fprintf(file, "size_bytes = %d\n", SIZE);
+  }
+  if (of->action != HANGS) {
+    (void)fprintf(file, "while = \"%s/held\"\n", folder);
+  }
+  (void)fclose(file);
+  (void)setenv("HAUL_FAKE_FAULTS", path, 1);
+  (void)snprintf(path, sizeof path, "%s/held", folder);
+  (void)close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+/* When the call has begun, something happens to the process. A call that is held goes on when the
+ * process was stopped; where it was killed nothing but its end can end the case in time. */
+static pid_t start_helper(const struct combination *of, const char *folder) {
+  const pid_t pid = fork();
+  if (pid != 0) {
+    return pid;
+  }
+  char begun[128];
+  char held[128];
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  (void)snprintf(begun, sizeof begun, "%s/begun", folder);
+  (void)snprintf(held, sizeof held, "%s/held", folder);
+  while (access(begun, F_OK) != 0) {
+    pause_ms(2);
+  }
+  if (of->action != HANGS) {
+    (void)kill(atomic_load(peer_pid), of->action == KILLED ? SIGKILL : SIGSTOP);
+  }
+  if (of->action == STOPPED) {
+    (void)unlink(held);
+  }
+  _exit(0);
+}
+
+static size_t count_open_files(void) {
+  DIR *folder = opendir("/proc/self/fd");
+  size_t count = 0;
+  while (folder != NULL && readdir(folder) != NULL) {
+    count++;
+  }
+  (void)closedir(folder);
+  return count;
+}
+
+static struct endpoint end_of(const struct combination *of, uint32_t process) {
+  const enum memory_kind memory = share_memory(of->share);
+  return (struct endpoint){.place = memory == MEMORY_SHARED ? PLACE_NUMA : PLACE_GPU,
+                           .memory = memory,
+                           .process = process,
+                           .share = process != 0 ? of->share : SHARE_IPC};
+}
+
+/* A case with the other process's memory, one without, and the first again: only that is not ok in
+ * which it happened. */
+static int run_trial(const struct combination *of, const char *folder) {
+  static const volatile sig_atomic_t never = 0;
+  struct flow flows[CASES];
+  struct plan_case cases[CASES];
+  struct seen seen = {0};
+  struct error err = {0};
+  memset(cases, 0, sizeof cases);
+  peer_pid =
+      mmap(NULL, sizeof *peer_pid, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_true(peer_pid != MAP_FAILED);
+  for (size_t i = 0; i < CASES; i++) {
+    const struct endpoint own = endpoint_own(PLACE_GPU, 1, MEMORY_DEVICE);
+    const struct endpoint other = end_of(of, i != 1);
+    flows[i] = (struct flow){.method = METHOD_CE,
+                             .source = of->is_target ? own : other,
+                             .target = of->is_target ? other : own,
+                             .initiator = of->is_target ? INITIATOR_SOURCE : INITIATOR_TARGET,
+                             .size_bytes = SIZE};
+    cases[i].bench = (struct bench_case){.kind = CASE_TRANSFER,
+                                         .key = "",
+                                         .definition = "{}",
+                                         .block = "test",
+                                         .name = "test",
+                                         .path = "test",
+                                         .flows = &flows[i],
+                                         .flow_count = 1,
+                                         .payload_bytes = SIZE,
+                                         .measure = {.trials_min = 2,
+                                                     .trials_max = 2,
+                                                     .warmup = 1,
+                                                     .max_time_ns = 1000000000,
+                                                     .min_trial_ns = 1000,
+                                                     .precision = 0.01,
+                                                     .verify = VERIFY_ONCE}};
+    cases[i].longest_ns = 1000000;
+    cases[i].gpus = 3;
+  }
+  const struct plan plan = {.machine = machine, .cases = cases, .case_count = CASES};
+  const struct supervise_options options = {
+      .ops = &ops, .processes = 1, .watchdog_floor_ns = floor_ns, .interrupted = &never};
+  const struct supervise_sink sink = {.context = &seen,
+                                      .process_started = take_process,
+                                      .process_ended = take_end,
+                                      .case_finished = take_case};
+  write_fault(of, folder);
+  const pid_t helper = start_helper(of, folder);
+  const size_t files = count_open_files();
+  const enum status status = supervise_run(&plan, &options, &sink, &err);
+  (void)kill(helper, SIGKILL); /* it waits where the call never came */
+  (void)waitpid(helper, NULL, 0);
+  const enum case_status wanted = of->action == KILLED ? CASE_CRASHED : CASE_HUNG;
+  const bool told =
+      of->action != KILLED || strstr(seen.bad.reason, "process 1 was killed by") != NULL;
+  const bool good = status == STATUS_OK && seen.count == CASES && seen.ok == CASES - 1 &&
+                    seen.bad_case == 0 && seen.bad.status == wanted && told &&
+                    count_open_files() == files;
+  if (!good) {
+    (void)fprintf(
+        stderr, "%s, in %s, %s, %s: %s; %u cases, %u ok, case %zu is %s: %s; %zu files, then %zu\n",
+        share_text(of->share), moments[of->moment], actions[of->action],
+        of->is_target ? "target" : "source", status_text(status), seen.count, seen.ok,
+        seen.bad_case, case_status_text(seen.bad.status), seen.bad.reason, files,
+        count_open_files());
+  }
+  return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- all trials ---- */
+
+static pid_t start_trial(const struct combination *of, char folder[64]) {
+  (void)snprintf(folder, 64, "/tmp/haul-peers-XXXXXX");
+  assert_non_null(mkdtemp(folder));
+  const pid_t pid = fork();
+  if (pid == 0) {
+    _exit(run_trial(of, folder));
+  }
+  assert_true(pid > 0);
+  return pid;
+}
+
+static void remove_folder(const char *folder) {
+  static const char *const names[] = {"faults.toml", "begun", "held"};
+  char path[128];
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+    (void)unlink(path);
+  }
+  assert_int_equal(rmdir(folder), 0);
+}
+
+/* Files whose pages a process left: those of this test have no name. */
+static size_t count_shared_files(void) {
+  DIR *folder = opendir("/dev/shm");
+  size_t count = 0;
+  for (const struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+    count += strncmp(entry->d_name, "haul", 4) == 0 && strcmp(entry->d_name, "haul") != 0;
+  }
+  if (folder != NULL) {
+    (void)closedir(folder);
+  }
+  return count;
+}
+
+struct running {
+  pid_t pid; /* 0 = none */
+  char folder[64];
+};
+
+/* Wait for one of them. Other children were left behind by those that have ended. */
+static void await_one(struct running *running, unsigned *failed, unsigned *orphans) {
+  int status = 0;
+  const pid_t pid = wait(&status);
+  assert_true(pid > 0);
+  for (size_t i = 0; i < AT_ONCE; i++) {
+    if (running[i].pid == pid) {
+      running[i].pid = 0;
+      *failed += !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS);
+      remove_folder(running[i].folder);
+      return;
+    }
+  }
+  (*orphans)++;
+}
+
+static void one_case_is_lost_and_nothing_is_left(void **state) {
+  struct running running[AT_ONCE] = {{0}};
+  unsigned failed = 0;
+  unsigned orphans = 0;
+  unsigned trials = 0;
+  size_t active = 0;
+  (void)state;
+  const size_t shared_files = count_shared_files();
+  for (unsigned i = 0; i < share_name_count * MOMENTS * ACTIONS * 2; i++) {
+    const unsigned kind = i / share_name_count;
+    const struct combination of = {
+        (enum share)(i % share_name_count), (enum moment)(kind % MOMENTS),
+        (enum action)(kind / MOMENTS % ACTIONS), kind / MOMENTS / ACTIONS != 0};
+    if (!all &&
+        (kind % share_name_count != i % share_name_count || (kind + of.is_target) % 2 != 0)) {
+      continue;
+    }
+    while (active >= AT_ONCE) {
+      const unsigned before = orphans;
+      await_one(running, &failed, &orphans);
+      active -= orphans == before;
+    }
+    size_t at = 0;
+    while (running[at].pid != 0) {
+      at++;
+    }
+    running[at].pid = start_trial(&of, running[at].folder);
+    active++;
+    trials++;
+  }
+  while (active > 0) {
+    const unsigned before = orphans;
+    await_one(running, &failed, &orphans);
+    active -= orphans == before;
+  }
+  int status = 0;
+  for (unsigned i = 0; i < 3 && waitpid(-1, &status, WNOHANG) >= 0; i++) { /* who is still there? */
+    orphans++;
+  }
+  print_message("%u trials, %u failed, %u processes left\n", trials, failed, orphans);
+  assert_true(trials >= MOMENTS * ACTIONS);
+  assert_int_equal(failed, 0);
+  assert_int_equal(orphans, 0);
+  assert_int_equal(count_shared_files(), shared_files);
+}
+
+int main(int argc, char **argv) {
+  struct error err = {0};
+  const char *path = getenv("HAUL_FAKE_MACHINE");
+  all = argc > 1 && strcmp(argv[1], "all") == 0;
+  machine = calloc(1, sizeof *machine);
+  if (machine == NULL || path == NULL || machine_file_load(path, machine, &err) != STATUS_OK) {
+    (void)fprintf(stderr, "%s\n", err.message);
+    return EXIT_FAILURE;
+  }
+  (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_case_is_lost_and_nothing_is_left)};
+  const int code = cmocka_run_group_tests(tests, NULL, NULL);
+  free(machine);
+  return code;
+}
