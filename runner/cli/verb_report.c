@@ -1,7 +1,7 @@
 /* haul report OUT.html [RUN...]: results as one HTML page. */
 #include "engine/base/strings.h"
 #include "runner/cli/options.h"
-#include "runner/console/output_file.h"
+#include "runner/cli/report_file.h"
 #include "runner/record/manage.h"
 #include "runner/render/page/page.h"
 #include "runner/report/report.h"
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct verb_option VERB_REPORT_OPTIONS[] = {
     {"against", "RUNS",
@@ -19,6 +20,10 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
      OPTION_TEXT(against)},
     EXPECT_OPTION,
     {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
+    {"site", NULL,
+     "pages of all of the database in a folder, OUT: what changed on machines over the years, what "
+     "drivers changed, machines by weeks, blocks; later only what is new is written",
+     OPTION_FLAG(site)},
     {"fleet", NULL,
      "many nodes on one page: what to swap, who is missing, nodes by blocks, and what changed "
      "since "
@@ -26,6 +31,8 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
      OPTION_FLAG(fleet)},
     SUM_OPTION,
     {0}};
+
+enum { SITE_HEAD_MAX = 4096 };
 
 /* ---- the command line ---- */
 
@@ -47,11 +54,15 @@ static void verb_report_check(struct command *command, struct argp_state *state)
   command->output = command->words[0];
   command->words++;
   command->word_count--;
+  if (command->site && (command->word_count > 0 || command->fleet || command->against != NULL ||
+                        command->baseline != NULL)) {
+    argp_error(state, "--site takes a folder and nothing else: it has all runs");
+  }
   if (command->word_count == 0 && !command->fleet) {
     command->words = LATEST;
     command->word_count = 1;
   }
-  if (!verb_report_names_a_page(command->output)) {
+  if (!command->site && !verb_report_names_a_page(command->output)) {
     argp_error(state,
                "the first argument is the file to write: it ends in .html, or is - for standard "
                "output, not '%s'",
@@ -63,67 +74,6 @@ static void verb_report_check(struct command *command, struct argp_state *state)
   if (command->against != NULL && command->baseline != NULL) {
     argp_error(state, "give --against or --baseline, not both");
   }
-}
-
-/* ---- the file ---- */
-
-/* True for a report and for an empty file: these may be replaced. */
-static bool verb_report_is_report(const char *path) {
-  char text[sizeof PAGE_FIRST_LINES];
-  FILE *file = fopen(path, "re");
-  if (file == NULL) {
-    return false;
-  }
-  const size_t length = fread(text, 1, sizeof text - 1, file);
-  const bool whole = ferror(file) == 0;
-  (void)fclose(file);
-  return whole && (length == 0 ||
-                   (length == sizeof text - 1 && memcmp(text, PAGE_FIRST_LINES, length) == 0));
-}
-
-static enum status verb_report_check_folder(const char *path, struct error *err) {
-  struct stat info;
-  const char *slash = strrchr(path, '/');
-  char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-  enum status status = STATUS_OK;
-  if (folder == NULL) {
-    abort();
-  }
-  if (stat(folder, &info) != 0) {
-    status = error_set_errno(err, errno, "cannot write %s: its folder %s", path, folder);
-  } else if (!S_ISDIR(info.st_mode)) {
-    status = error_set(err, STATUS_INVALID, "cannot write %s: %s is not a directory", path, folder);
-  }
-  free(folder);
-  return status;
-}
-
-/* A report replaces nothing but an earlier report. */
-static enum status verb_report_check_output(const char *path, struct error *err) {
-  struct stat info;
-  if (strcmp(path, "-") == 0) {
-    return STATUS_OK;
-  }
-  if (stat(path, &info) != 0) {
-    return errno == ENOENT ? verb_report_check_folder(path, err)
-                           : error_set_errno(err, errno, "cannot write %s", path);
-  }
-  if (S_ISDIR(info.st_mode)) {
-    return error_set(err, STATUS_INVALID,
-                     "%s is a directory: name a file in it, such as %s/report.html", path, path);
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return error_set(err, STATUS_INVALID,
-                     "%s is not a regular file and cannot be replaced; - writes to standard output",
-                     path);
-  }
-  if (!verb_report_is_report(path)) {
-    return error_set(err, STATUS_INVALID,
-                     "%s exists and is not a report of haul, the only kind of file that a report "
-                     "replaces: move it away or choose another name",
-                     path);
-  }
-  return STATUS_OK;
 }
 
 /* ---- runs ---- */
@@ -253,23 +203,6 @@ static enum status verb_report_note_unended(struct command *command,
   return STATUS_OK;
 }
 
-/* The page is complete in memory: a later error cannot leave half of it behind, and the cause of a
- * failed write is known. */
-static enum status verb_report_put_out(const char *output, const char *text, size_t length,
-                                       struct error *err) {
-  const char *path = strcmp(output, "-") == 0 ? NULL : output;
-  struct output_file file;
-  enum status status = output_file_open(path, &file, err);
-  RETURN_ON_ERROR(status);
-  errno = 0;
-  if ((fwrite(text, 1, length, file.stream) < length || fflush(file.stream) != 0) &&
-      errno != EPIPE) {
-    status =
-        error_set_errno(err, errno, "cannot write %s", path != NULL ? path : "to standard output");
-  }
-  return output_file_close(&file, status, err);
-}
-
 /* One of the requests is NULL. */
 static enum status verb_report_write_page(const struct command *command,
                                           const struct report_request *request,
@@ -285,14 +218,14 @@ static enum status verb_report_write_page(const struct command *command,
   if (fclose(page) != 0) {
     abort(); /* out of memory */
   }
-  status = THEN(status, verb_report_put_out(command->output, text, length, err));
+  status = THEN(status, report_file_write(command->output, text, length, err));
   free(text);
   return status;
 }
 
 static enum status verb_report_run_fleet(struct command *command, struct error *err) {
   struct fleet_request request = {.haul_version = HAUL_VERSION};
-  RETURN_ON_ERROR(verb_report_check_output(command->output, err));
+  RETURN_ON_ERROR(report_file_check(command->output, err));
   RETURN_ON_ERROR(command_open_query(command, err));
   request.query = command->query;
   RETURN_ON_ERROR(verb_report_find_fleet(command, &request, err));
@@ -301,6 +234,84 @@ static enum status verb_report_run_fleet(struct command *command, struct error *
     say_note(&command->common, "wrote %s", command->output);
   }
   return STATUS_OK;
+}
+
+/* ---- a site ---- */
+
+static const char SITE_INDEX[] = "index.html";
+
+static const char *verb_report_site_path(struct command *command, const char *name) {
+  return arena_format(&command->arena, "%s/%s", command->output, name);
+}
+
+static bool verb_report_has_page(void *context, const char *name) {
+  return access(verb_report_site_path(context, name), F_OK) == 0;
+}
+
+/* Whether the file has that title; NULL: whether it is there. */
+static bool verb_report_is_new(struct command *command, const struct site_file *file) {
+  char head[SITE_HEAD_MAX];
+  FILE *page = fopen(verb_report_site_path(command, file->name), "re");
+  if (page == NULL) {
+    return false;
+  }
+  const size_t length = fread(head, 1, sizeof head - 1, page);
+  head[length] = '\0';
+  (void)fclose(page);
+  return file->title == NULL ||
+         strstr(head, arena_format(&command->arena, "<title>%s</title>", file->title)) != NULL;
+}
+
+/* file: NULL = the index. */
+static enum status verb_report_write_site_page(struct command *command, struct site *site,
+                                               const struct site_file *file,
+                                               const struct expect_set *expected,
+                                               struct error *err) {
+  char *text = NULL;
+  size_t length = 0;
+  const char *path = verb_report_site_path(command, file != NULL ? file->name : SITE_INDEX);
+  RETURN_ON_ERROR(report_file_check(path, err));
+  FILE *page = open_memstream(&text, &length);
+  if (page == NULL) {
+    abort();
+  }
+  enum status status = file != NULL
+                           ? site_write_file(site, file, expected, page, err)
+                           : site_write_index(site, verb_report_has_page, command, page, err);
+  if (fclose(page) != 0) {
+    abort(); /* out of memory */
+  }
+  status = THEN(status, report_file_write(path, text, length, err));
+  free(text);
+  return status;
+}
+
+static enum status verb_report_run_site(struct command *command, const struct expect_set *expected,
+                                        struct error *err) {
+  struct site *site = NULL;
+  size_t count = 0;
+  size_t written = 1;
+  RETURN_ON_ERROR(command_open_query(command, err));
+  RETURN_ON_ERROR(site_new(command->query, HAUL_VERSION, &site, err));
+  const struct site_file *files = site_files(site, &count);
+  enum status status = STATUS_OK;
+  if (mkdir(command->output, 0777) != 0 && errno != EEXIST) {
+    status = error_set_errno(err, errno, "cannot make the folder %s", command->output);
+  }
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    if (!verb_report_is_new(command, &files[i])) {
+      status = verb_report_write_site_page(command, site, &files[i], expected, err);
+      written++;
+    }
+  }
+  status = THEN(status, verb_report_write_site_page(command, site, NULL, expected, err));
+  if (status == STATUS_OK) {
+    say_note(&command->common, "wrote %s (%zu %s of %zu)",
+             verb_report_site_path(command, SITE_INDEX), written,
+             strings_plural(written, "page", "pages"), count + 1);
+  }
+  site_free(site);
+  return status;
 }
 
 static enum status verb_report_run(struct command *command, struct error *err) {
@@ -315,7 +326,12 @@ static enum status verb_report_run(struct command *command, struct error *err) {
                                    .haul_version = HAUL_VERSION,
                                    .sides = &command->request};
   (void)expectations_open(&expectations, &command->common, command->expect);
-  enum status status = verb_report_check_output(command->output, err);
+  if (command->site) {
+    const enum status made = verb_report_run_site(command, &expectations.set, err);
+    expectations_fini(&expectations);
+    return made;
+  }
+  enum status status = report_file_check(command->output, err);
   status = THEN(status, command_open_query(command, err));
   if (status == STATUS_OK) {
     request.query = command->query;
@@ -347,6 +363,10 @@ const struct verb VERB_REPORT = {
         "--fleet puts many nodes on one page, by default the fleet that was measured last: slow "
         "GPUs, links and nodes with UUID and PCI address, missing nodes, nodes by blocks, and the "
         "changes since the fleet before.\n\n"
+        "--site makes OUT a folder with index.html: years of results at a glance, with pages of "
+        "the "
+        "latest runs and of each driver. When it is repeated, only pages that are new are "
+        "written.\n\n"
         "The page needs no network. It is complete without its script, which sorts and filters "
         "tables. It replaces only an earlier report; - writes to standard output. -v adds the "
         "flows of cases that have several. A block shows at most 1000 cases, and the page tells "

@@ -36,6 +36,30 @@ struct fleet_request {
 enum status fleet_report_write(const struct fleet_request *request, FILE *page,
                                struct error *err) CHECK_RESULT;
 
+/* ---- a site (site.c): pages of one folder, of which only those that lack are written ---- */
+
+struct site_file {
+  const char *name;  /* in the folder */
+  const char *title; /* that its page has when it is new; NULL = once written it stays */
+  size_t of;         /* private */
+};
+
+struct site;
+/* STATUS_NOT_FOUND: there is no run that haul measured. */
+enum status site_new(struct query *query, const char *haul_version, struct site **site,
+                     struct error *err) CHECK_RESULT;
+/* Accepts NULL. */
+void site_free(struct site *site);
+/* Pages that the index links to: the latest runs and those after a step, and what each driver
+ * changed. */
+const struct site_file *site_files(const struct site *site, size_t *count);
+enum status site_write_file(struct site *site, const struct site_file *file,
+                            const struct expect_set *expected, FILE *page,
+                            struct error *err) CHECK_RESULT;
+/* has_page: whether the folder has a file of that name. */
+enum status site_write_index(struct site *site, bool (*has_page)(void *context, const char *name),
+                             void *context, FILE *page, struct error *err) CHECK_RESULT;
+
 /* page is in memory: failures to write to it are not checked. */
 enum status report_write(const struct report_request *request, FILE *page,
                          struct error *err) CHECK_RESULT;

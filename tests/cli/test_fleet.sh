@@ -158,6 +158,7 @@ with sqlite3.connect("holes.db") as db:
 run_ok report --fleet page.html --db holes.db
 cp page.html out
 expect_out '<th scope="row">n0002</th><td class="name warn">different</td><td [^>]*>driver 590.1, where 1[01] of 1[12] nodes have '
+equal '</html>' "$(tail -n 1 out)" 'the end of the page'
 expect_out '<h1>fleet on 11 nodes, fleet later</h1>'
 expect_out '10 of 12 nodes answered in full|11 of 12 nodes answered in full'
 expect_out '<tr><th scope="row">n0005</th><td class="name bad">missing</td>'
@@ -170,6 +171,24 @@ expect_out '<th scope="row">device_to_host</th><td class="[a-z]*">-[34]\.[0-9]*<
 equal 11 "$(grep -c '^<tr><th scope="row">n00[0-9]*\( (partial)\)*</th><td class="n[ "]' out)" 'nodes with a row'
 run_ok report --fleet chosen.html tag:later --against tag:fleet0 --db holes.db
 run_fails 2 'name the runs of the fleet' report --fleet page.html --against tag:fleet0 --db holes.db
+
+begin 'a site: all of the database at a glance, and later only what is new'
+run_ok report --site site --db holes.db
+expect_err 'wrote site/index.html .[0-9]+ pages of [0-9]+.'
+cp site/index.html out
+equal '</html>' "$(tail -n 1 out)" 'the end of the index'
+expect_out '<h1>11 machines over time</h1>'
+equal 11 "$(grep -c '^<div class="heat"><b>n00' out)" 'machines that ran'
+equal 4 "$(grep -c '<figcaption>' out)" 'charts'
+grep -o 'href="[a-z][^"]*"' out | cut -d '"' -f 2 | sort -u >links
+[ "$(wc -l <links)" -ge 20 ] || bad 'few links'
+while read -r link; do [ -s "site/$link" ] || bad "there is no site/$link"; done <links
+equal '' "$(find site -size +1000k)" 'pages of more than 1 MB'
+run_ok report --site site --db holes.db
+expect_err 'wrote site/index.html .1 page of [0-9]+.'
+run_fails 2 'takes a folder and nothing else' report --site site latest --db holes.db
+mkdir mine && echo '<html></html>' >mine/index.html
+run_fails 2 'mine/index.html exists and is not a report' report --site mine --db holes.db
 
 begin 'the fleet that was measured last, whatever ran alone after it'
 expect_value 'later 1 fleet0 2' holes.db "select group_concat(fleet || ' ' || age, ' ') from (select * from v_fleet order by age)"

@@ -63,8 +63,9 @@ size = ["1MiB", "256B", "64KiB", "4KiB"]
 TOML
 run_ok run sweep.toml "${small[@]}" --db b.db
 run_ok report sweep.html latest --db b.db
+run_ok report --site site --db b.db
 
-for page in run diff; do
+for page in run diff site/index; do
   begin "$page: desktop and phone, light and dark"
   for width in 1280 390; do
     # A window is never as narrow as a phone: a frame is.

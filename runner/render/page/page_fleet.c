@@ -327,8 +327,9 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
 
 enum status page_fleet(FILE *page, const struct fleet_findings *found, const char *haul_version,
                        struct error *err) {
-  struct fleet_page f = {.page = page, .found = found};
+  struct fleet_page f = {.found = found};
   page_results_init(&f.parts, page, "fleet");
+  f.page = f.parts.page; /* tables are written to it, too */
   f.parts.document.err = err;
   fleet_put_page(&f, haul_version);
   const enum status status = f.parts.document.status;

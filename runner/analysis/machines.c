@@ -1,0 +1,571 @@
+#include "runner/analysis/machines.h"
+
+#include "engine/base/strings.h"
+#include "runner/analysis/history.h"
+#include "runner/statistics/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PEERS_MIN = 3, BLOCKS_NAMED = 3, BESIDE_UPGRADE = 8, DAYS_OF_WEEKS = 60 };
+static const int64_t DAY_NS = INT64_C(86400000000000);
+static const double DRIVER_P = 0.01;
+
+struct gathering {
+  const struct measured *measured;
+  struct machines *machines;
+  struct arena scratch;
+  size_t *node_of;        /* by run */
+  size_t *block_of;       /* by case */
+  double *grid;           /* of the case at hand: ln of the time, by node and period */
+  double *usual;          /* of the case at hand: by period */
+  double *values;         /* one per cell */
+  size_t *counts;         /* cases of each block's values */
+  size_t *cell_counts;    /* of the case at hand: medians in each cell of the grid */
+  struct measured beside; /* the results beside those of the others */
+  double *levels;         /* by case: its usual figure beside the others */
+};
+
+static size_t machines_cell_count(const struct machines *m) {
+  return m->node_count * m->period_count;
+}
+
+size_t machines_period(const struct machines *m, int64_t time_ns) {
+  const int64_t since = time_ns - m->first_ns;
+  const size_t period = since > 0 ? (size_t)(since / m->period_ns) : 0;
+  return period < m->period_count ? period : m->period_count - 1;
+}
+
+static const struct measured_environment *machines_environment(const struct gathering *g,
+                                                               size_t run) {
+  return &g->measured->environments[g->measured->runs[run].environment];
+}
+
+static size_t machines_period_of(const struct gathering *g, size_t run) {
+  return machines_period(g->machines, g->measured->runs[run].started_at_ns);
+}
+
+/* ---- machines, periods, blocks ---- */
+
+static void machines_find_nodes(struct gathering *g) {
+  struct machines *m = g->machines;
+  const size_t count = g->measured->run_count;
+  const char **names = arena_array(&m->arena, count, sizeof *names);
+  for (size_t r = 0; r < count; r++) {
+    names[r] = machines_environment(g, r)->node;
+  }
+  qsort(names, count, sizeof *names, strings_compare);
+  for (size_t r = 0; r < count; r++) {
+    if (m->node_count == 0 || strcmp(m->nodes[m->node_count - 1], names[r]) != 0) {
+      names[m->node_count++] = names[r];
+    }
+    m->nodes = names;
+  }
+  g->node_of = arena_array(&g->scratch, count, sizeof *g->node_of);
+  m->last_runs = arena_array(&m->arena, m->node_count, sizeof *m->last_runs);
+  for (size_t r = 0; r < count; r++) {
+    const char *const *found = bsearch(&machines_environment(g, r)->node, m->nodes, m->node_count,
+                                       sizeof *m->nodes, strings_compare);
+    g->node_of[r] = (size_t)(found - m->nodes);
+    m->last_runs[g->node_of[r]] = r;
+  }
+}
+
+static void machines_find_periods(struct gathering *g) {
+  struct machines *m = g->machines;
+  const struct measured *measured = g->measured;
+  const int64_t first_ns = measured->runs[0].started_at_ns;
+  const int64_t last_ns = measured->runs[measured->run_count - 1].started_at_ns;
+  m->first_ns = first_ns / DAY_NS * DAY_NS;
+  m->period_ns = last_ns - first_ns > DAYS_OF_WEEKS * DAY_NS ? 7 * DAY_NS : DAY_NS;
+  m->period_count = (size_t)((last_ns - m->first_ns) / m->period_ns) + 1;
+  m->cells = arena_array(&m->arena, machines_cell_count(m), sizeof *m->cells);
+  for (size_t r = 0; r < measured->run_count; r++) {
+    m->cells[g->node_of[r] * m->period_count + machines_period_of(g, r)].ran = true;
+  }
+}
+
+static size_t machines_find_block(struct gathering *g, const char *name) {
+  struct machines *m = g->machines;
+  for (size_t b = m->block_count; b-- > 0;) {
+    if (strcmp(m->blocks[b].name, name) == 0) {
+      return b;
+    }
+  }
+  m->blocks =
+      arena_grow(&m->arena, m->blocks, m->block_count, &m->block_capacity, sizeof *m->blocks);
+  m->blocks[m->block_count] = (struct machines_block){
+      .name = name,
+      .bands = arena_array(&m->arena, m->period_count, sizeof(struct machines_band)),
+      .values = arena_array(&m->arena, machines_cell_count(m), sizeof(double))};
+  return m->block_count++;
+}
+
+static int machines_compare_ids(const void *a, const void *b, void *context) {
+  const struct measured_case *cases = context;
+  const int64_t x = cases[*(const size_t *)a].id;
+  const int64_t y = cases[*(const size_t *)b].id;
+  return (x > y) - (x < y);
+}
+
+/* In the order of their first cases by number: that of their scenarios. */
+static void machines_find_blocks(struct gathering *g) {
+  const struct measured *measured = g->measured;
+  size_t *order = arena_array(&g->scratch, measured->case_count, sizeof *order);
+  g->block_of = arena_array(&g->scratch, measured->case_count, sizeof *g->block_of);
+  for (size_t c = 0; c < measured->case_count; c++) {
+    order[c] = c;
+  }
+  if (measured->case_count > 1) {
+    qsort_r(order, measured->case_count, sizeof *order, machines_compare_ids, measured->cases);
+  }
+  for (size_t c = 0; c < measured->case_count; c++) {
+    g->block_of[order[c]] = machines_find_block(g, measured->cases[order[c]].block);
+  }
+  g->counts = arena_array(&g->scratch, g->machines->block_count * machines_cell_count(g->machines),
+                          sizeof *g->counts);
+}
+
+/* ---- a case beside the others ---- */
+
+/* Of the medians [first, last) of a case one value per run, at runs[]; NAN: it has none. */
+static void machines_fill_grid(struct gathering *g, const struct measured_median *medians,
+                               size_t count) {
+  struct machines *m = g->machines;
+  double *sums = g->grid;
+  size_t *counts = g->cell_counts;
+  memset(sums, 0, machines_cell_count(m) * sizeof *sums);
+  memset(counts, 0, machines_cell_count(m) * sizeof *counts);
+  for (size_t i = 0; i < count; i++) {
+    if (measured_counts(&medians[i])) {
+      const size_t run = medians[i].run;
+      const size_t cell = g->node_of[run] * m->period_count + machines_period_of(g, run);
+      sums[cell] += log(medians[i].ns);
+      counts[cell]++;
+    }
+  }
+  for (size_t c = 0; c < machines_cell_count(m); c++) {
+    sums[c] = counts[c] > 0 ? sums[c] / (double)counts[c] : NAN;
+  }
+}
+
+/* The median of each period over the machines; of too few machines the case's own. Returns that
+ * one. */
+static double machines_find_usual(struct gathering *g) {
+  const struct machines *m = g->machines;
+  size_t all = 0;
+  for (size_t c = 0; c < machines_cell_count(m); c++) {
+    if (!isnan(g->grid[c])) {
+      g->values[all++] = g->grid[c];
+    }
+  }
+  const double own = sample_median_in_place(g->values, all);
+  for (size_t p = 0; p < m->period_count; p++) {
+    size_t count = 0;
+    for (size_t n = 0; n < m->node_count; n++) {
+      const double value = g->grid[n * m->period_count + p];
+      if (!isnan(value)) {
+        g->values[count++] = value;
+      }
+    }
+    g->usual[p] = count >= PEERS_MIN ? sample_median_in_place(g->values, count) : own;
+  }
+  return own;
+}
+
+static void machines_add_case(struct gathering *g, size_t bench,
+                              const struct measured_median *medians, size_t count) {
+  struct machines *m = g->machines;
+  machines_fill_grid(g, medians, count);
+  const double own = machines_find_usual(g);
+  const size_t block = g->block_of[bench];
+  for (size_t c = 0; c < machines_cell_count(m); c++) {
+    if (!isnan(g->grid[c])) {
+      m->blocks[block].values[c] += own - g->grid[c];
+      g->counts[block * machines_cell_count(m) + c]++;
+    }
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (measured_counts(&medians[i])) {
+      struct measured_median *added = &g->beside.medians[g->beside.median_count++];
+      *added = medians[i];
+      added->ns = exp(log(medians[i].ns) - g->usual[machines_period_of(g, medians[i].run)] + own);
+    }
+  }
+}
+
+/* Changes of a driver are common to machines that are compared with each other. */
+static void machines_begin_beside(struct gathering *g) {
+  const struct measured *measured = g->measured;
+  g->beside = *measured;
+  g->beside.median_count = 0;
+  g->beside.medians = arena_array(&g->scratch, measured->median_count, sizeof *g->beside.medians);
+  if (g->machines->node_count >= PEERS_MIN) {
+    struct measured_environment *environments =
+        arena_array(&g->scratch, measured->environment_count, sizeof *environments);
+    for (size_t e = 0; e < measured->environment_count; e++) {
+      environments[e] = measured->environments[e];
+      environments[e].driver_version = NULL;
+    }
+    g->beside.environments = environments;
+  }
+}
+
+static void machines_add_cases(struct gathering *g) {
+  const struct measured *measured = g->measured;
+  struct machines *m = g->machines;
+  machines_begin_beside(g);
+  g->grid = arena_array(&g->scratch, machines_cell_count(m), sizeof *g->grid);
+  g->values = arena_array(&g->scratch, machines_cell_count(m) + 1, sizeof *g->values);
+  g->usual = arena_array(&g->scratch, m->period_count, sizeof *g->usual);
+  g->cell_counts = arena_array(&g->scratch, machines_cell_count(m), sizeof *g->cell_counts);
+  for (size_t first = 0; first < measured->median_count;) {
+    size_t last = first + 1;
+    while (last < measured->median_count &&
+           measured->medians[last].bench == measured->medians[first].bench) {
+      last++;
+    }
+    machines_add_case(g, measured->medians[first].bench, measured->medians + first, last - first);
+    first = last;
+  }
+}
+
+static int machines_compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a;
+  const double y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void machines_find_bands(struct gathering *g) {
+  struct machines *m = g->machines;
+  for (size_t b = 0; b < m->block_count; b++) {
+    struct machines_block *block = &m->blocks[b];
+    for (size_t c = 0; c < machines_cell_count(m); c++) {
+      const size_t count = g->counts[b * machines_cell_count(m) + c];
+      block->values[c] = count > 0 ? expm1(block->values[c] / (double)count) : NAN;
+    }
+    for (size_t p = 0; p < m->period_count; p++) {
+      size_t count = 0;
+      for (size_t n = 0; n < m->node_count; n++) {
+        const double value = block->values[n * m->period_count + p];
+        if (!isnan(value)) {
+          g->values[count++] = value;
+        }
+      }
+      block->bands[p] = (struct machines_band){NAN, NAN, NAN};
+      if (count > 0) {
+        qsort(g->values, count, sizeof *g->values, machines_compare_doubles);
+        block->bands[p] = (struct machines_band){g->values[count / 10], g->values[count / 2],
+                                                 g->values[count - 1 - count / 10]};
+      }
+    }
+  }
+}
+
+/* ---- steps ---- */
+
+static bool machines_is_step(const struct gathering *g, const struct history_series *series,
+                             const struct history_point *point) {
+  const struct measured_case *bench = &g->measured->cases[series->bench];
+  switch (point->mark) {
+  case HISTORY_CHANGE:
+  case HISTORY_DRIFT:
+  case HISTORY_LATEST:
+    return true;
+  case HISTORY_DRIVER:
+    return point->p < DRIVER_P && fabs(point->change) > figure_margin(bench, 0, NULL);
+  case HISTORY_NO_MARK:
+  case history_mark_name_count:
+    break;
+  }
+  return false;
+}
+
+/* Of the speed. */
+static double machines_speed_change(const struct history_series *series, double change) {
+  return figure_is_rate(series->figure) ? change : 1 / (1 + change) - 1;
+}
+
+/* One mark of a case. */
+struct machines_mark {
+  size_t node, run, from, until, bench;
+  double change;
+  const char *what;
+  bool drift;
+};
+
+static int machines_compare_marks(const void *a, const void *b) {
+  const struct machines_mark *x = a;
+  const struct machines_mark *y = b;
+  const int nodes = (x->node > y->node) - (x->node < y->node);
+  const int signs = (x->change > 0) - (y->change > 0);
+  return nodes != 0 ? nodes : signs != 0 ? signs : (x->run > y->run) - (x->run < y->run);
+}
+
+static void machines_add_step(struct gathering *g, const struct machines_mark *marks,
+                              size_t count) {
+  struct machines *m = g->machines;
+  struct machines_step step = {.node = marks[0].node,
+                               .from = marks[0].from,
+                               .until = marks[0].until,
+                               .case_count = count,
+                               .gpus = UINT64_MAX,
+                               .what = marks[0].what,
+                               .slow_drift = marks[0].drift,
+                               .run = marks[0].run,
+                               .blocks = ""};
+  double *changes = arena_array(&g->scratch, count, sizeof *changes);
+  bool *named = arena_array(&m->arena, m->block_count, sizeof *named);
+  size_t blocks = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t block = g->block_of[marks[i].bench];
+    changes[i] = marks[i].change;
+    step.gpus &= g->measured->cases[marks[i].bench].gpus;
+    /* The narrowest: what all of them allow. */
+    step.from =
+        marks[i].from > step.from && marks[i].from <= step.until ? marks[i].from : step.from;
+    step.until =
+        marks[i].until < step.until && marks[i].until >= step.from ? marks[i].until : step.until;
+    if (!named[block] && ++blocks <= BLOCKS_NAMED) {
+      step.blocks = arena_add_word(&m->arena, step.blocks, m->blocks[block].name);
+    }
+    named[block] = true;
+  }
+  if (blocks > BLOCKS_NAMED) {
+    step.blocks = arena_format(&m->arena, "%s and %zu more", step.blocks, blocks - BLOCKS_NAMED);
+  }
+  step.in = named;
+  step.change = sample_median_in_place(changes, count);
+  step.what = step.what != NULL ? arena_strdup(&m->arena, step.what) : NULL;
+  m->steps = arena_grow(&m->arena, m->steps, m->step_count, &m->step_capacity, sizeof *m->steps);
+  m->steps[m->step_count++] = step;
+}
+
+/* Slower before faster, and what is most in most cases first. */
+static int machines_compare_steps(const void *a, const void *b) {
+  const struct machines_step *x = a;
+  const struct machines_step *y = b;
+  const double cost_x = x->change * (x->change < 0 ? 1e6 : -1) * sqrt((double)x->case_count);
+  const double cost_y = y->change * (y->change < 0 ? 1e6 : -1) * sqrt((double)y->case_count);
+  return cost_x != cost_y ? (cost_x > cost_y) - (cost_x < cost_y)
+                          : (x->run > y->run) - (x->run < y->run);
+}
+
+/* Marks of one machine and direction that lie together are one step. */
+static void machines_join_marks(struct gathering *g, struct machines_mark *marks, size_t count) {
+  struct machines *m = g->machines;
+  if (count > 1) {
+    qsort(marks, count, sizeof *marks, machines_compare_marks);
+  }
+  for (size_t first = 0; first < count;) {
+    size_t last = first + 1;
+    size_t until = marks[first].until;
+    while (last < count && marks[last].node == marks[first].node &&
+           (marks[last].change > 0) == (marks[first].change > 0) && marks[last].from <= until + 1) {
+      until = marks[last].until > until ? marks[last].until : until;
+      last++;
+    }
+    machines_add_step(g, marks + first, last - first);
+    first = last;
+  }
+  if (m->step_count > 1) {
+    qsort(m->steps, m->step_count, sizeof *m->steps, machines_compare_steps);
+  }
+}
+
+/* The level of the points [first, last), against the others, is that of their cells. */
+static void machines_mark_cells(struct gathering *g, const struct history_series *series,
+                                size_t first, size_t last) {
+  struct machines *m = g->machines;
+  const struct measured_case *bench = &g->measured->cases[series->bench];
+  double *levels = arena_array(&g->scratch, last - first, sizeof *levels);
+  for (size_t i = first; i < last; i++) {
+    levels[i - first] = series->points[i].value;
+  }
+  const double value = sample_median_in_place(levels, last - first);
+  const double usual = g->levels[series->bench];
+  const double level = figure_is_rate(series->figure) ? value / usual - 1 : usual / value - 1;
+  const double margin = figure_margin(bench, 0, NULL);
+  for (size_t i = first; i < last; i++) {
+    const size_t run = series->points[i].run;
+    struct machines_cell *cell =
+        &m->cells[g->node_of[run] * m->period_count + machines_period_of(g, run)];
+    if (level < 0 && level / margin < (cell->margin > 0 ? cell->level / cell->margin : 0)) {
+      cell->level = level;
+      cell->margin = margin;
+      cell->bench = series->bench;
+    }
+  }
+}
+
+static void machines_find_steps(struct gathering *g) {
+  struct history *history = history_new(&g->beside);
+  struct machines_mark *marks = NULL;
+  size_t count = 0;
+  size_t capacity = 0;
+  for (size_t s = 0; s < history->series_count; s++) {
+    const struct history_series *series = &history->series[s];
+    size_t first = 0;
+    for (size_t i = 0; i < series->point_count; i++) {
+      const struct history_point *point = &series->points[i];
+      if (!machines_is_step(g, series, point)) {
+        continue;
+      }
+      const bool drift = point->mark == HISTORY_DRIFT;
+      const size_t since = drift || point->since == 0 || point->since == point->until
+                               ? point->since
+                               : point->since - 1;
+      marks = arena_grow(&g->scratch, marks, count, &capacity, sizeof *marks);
+      marks[count++] =
+          (struct machines_mark){.node = g->node_of[point->run],
+                                 .run = point->run,
+                                 .from = machines_period_of(g, series->points[since].run),
+                                 .until = machines_period_of(g, series->points[point->until].run),
+                                 .bench = series->bench,
+                                 .change = machines_speed_change(series, point->change),
+                                 .what = point->what,
+                                 .drift = drift};
+      machines_mark_cells(g, series, first, i);
+      first = i;
+    }
+    machines_mark_cells(g, series, first, series->point_count);
+  }
+  machines_join_marks(g, marks, count);
+  history_free(history);
+}
+
+/* The figure that is usual of each case, for machines_mark_cells(). */
+static void machines_find_levels(struct gathering *g) {
+  const struct measured *beside = &g->beside;
+  g->levels = arena_array(&g->scratch, beside->case_count, sizeof *g->levels);
+  double *values = arena_array(&g->scratch, beside->median_count, sizeof *values);
+  for (size_t first = 0; first < beside->median_count;) {
+    const size_t bench = beside->medians[first].bench;
+    size_t last = first;
+    for (; last < beside->median_count && beside->medians[last].bench == bench; last++) {
+      values[last - first] = beside->medians[last].ns;
+    }
+    g->levels[bench] =
+        figure_value(&beside->cases[bench], sample_median_in_place(values, last - first));
+    first = last;
+  }
+}
+
+/* ---- drivers ---- */
+
+static struct machines_upgrade *machines_find_upgrade(struct machines *m, const char *from,
+                                                      const char *to) {
+  for (size_t u = 0; u < m->upgrade_count; u++) {
+    if (strcmp(m->upgrades[u].from, from) == 0 && strcmp(m->upgrades[u].to, to) == 0) {
+      return &m->upgrades[u];
+    }
+  }
+  m->upgrades = arena_grow(&m->arena, m->upgrades, m->upgrade_count, &m->upgrade_capacity,
+                           sizeof *m->upgrades);
+  m->upgrades[m->upgrade_count] =
+      (struct machines_upgrade){.from = from,
+                                .to = to,
+                                .changes = arena_array(&m->arena, m->block_count, sizeof(double)),
+                                .errors = arena_array(&m->arena, m->block_count, sizeof(double))};
+  return &m->upgrades[m->upgrade_count++];
+}
+
+/* A machine's first run under another driver. */
+struct machines_switch {
+  size_t upgrade, node, period;
+};
+
+/* The mean of a block's values of a machine over some periods; NAN: it has none. */
+static double machines_mean(const struct machines *m, const struct machines_block *block,
+                            size_t node, size_t first, size_t last) {
+  double sum = 0;
+  size_t count = 0;
+  for (size_t p = first; p < last; p++) {
+    const double value = block->values[node * m->period_count + p];
+    sum += isnan(value) ? 0 : value;
+    count += isnan(value) ? 0 : 1;
+  }
+  return count > 0 ? sum / (double)count : NAN;
+}
+
+static void machines_measure_upgrade(struct gathering *g, struct machines_upgrade *upgrade,
+                                     const struct machines_switch *switches, size_t count,
+                                     size_t number) {
+  struct machines *m = g->machines;
+  double *values = arena_array(&g->scratch, count, sizeof *values);
+  for (size_t b = 0; b < m->block_count; b++) {
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+      const struct machines_switch *at = &switches[i];
+      if (at->upgrade != number) {
+        continue;
+      }
+      const size_t first = at->period > BESIDE_UPGRADE ? at->period - BESIDE_UPGRADE : 0;
+      const size_t last = at->period + BESIDE_UPGRADE < m->period_count
+                              ? at->period + BESIDE_UPGRADE
+                              : m->period_count;
+      const double change = machines_mean(m, &m->blocks[b], at->node, at->period, last) -
+                            machines_mean(m, &m->blocks[b], at->node, first, at->period);
+      if (!isnan(change)) {
+        values[used++] = change;
+      }
+    }
+    const struct sample sample = sample_summary(values, used);
+    upgrade->errors[b] = used > 1 ? sqrt(sample.variance / (double)used) : NAN;
+    upgrade->changes[b] = used > 0 ? sample_median_in_place(values, used) : NAN;
+  }
+}
+
+static void machines_find_upgrades(struct gathering *g) {
+  struct machines *m = g->machines;
+  const struct measured *measured = g->measured;
+  const char **driver = arena_array(&g->scratch, m->node_count, sizeof *driver);
+  struct machines_switch *switches =
+      arena_array(&g->scratch, measured->run_count, sizeof *switches);
+  size_t count = 0;
+  for (size_t r = 0; r < measured->run_count; r++) {
+    const size_t node = g->node_of[r];
+    const char *now = machines_environment(g, r)->driver_version;
+    if (now != NULL && driver[node] != NULL && strcmp(driver[node], now) != 0) {
+      struct machines_upgrade *upgrade = machines_find_upgrade(m, driver[node], now);
+      const size_t period = machines_period_of(g, r);
+      upgrade->node_count++;
+      if (2 * upgrade->node_count <= m->node_count + 1) {
+        upgrade->period = period;
+      }
+      switches[count++] = (struct machines_switch){(size_t)(upgrade - m->upgrades), node, period};
+    }
+    driver[node] = now != NULL ? now : driver[node];
+  }
+  for (size_t u = 0; u < m->upgrade_count; u++) {
+    machines_measure_upgrade(g, &m->upgrades[u], switches, count, u);
+  }
+}
+
+struct machines *machines_new(const struct measured *measured) {
+  struct machines *machines = calloc(1, sizeof *machines);
+  if (machines == NULL) {
+    abort(); /* as arena.h does */
+  }
+  struct gathering g = {.measured = measured, .machines = machines};
+  if (measured->run_count > 0) {
+    machines_find_nodes(&g);
+    machines_find_periods(&g);
+    machines_find_blocks(&g);
+    machines_add_cases(&g);
+    machines_find_bands(&g);
+    machines_find_levels(&g);
+    machines_find_steps(&g);
+    machines_find_upgrades(&g);
+  }
+  arena_fini(&g.scratch);
+  return machines;
+}
+
+void machines_free(struct machines *machines) {
+  if (machines != NULL) {
+    arena_fini(&machines->arena);
+    free(machines);
+  }
+}

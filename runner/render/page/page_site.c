@@ -1,0 +1,554 @@
+#include "runner/render/page/page_site.h"
+
+#include "engine/base/strings.h"
+#include "engine/base/units.h"
+#include "runner/render/page/page.h"
+#include "runner/table/html.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  SITE_STEPS_SHOWN = 40,
+  SITE_NODES_SHOWN = 60,
+  SITE_CHARTS_SHOWN = 90,
+  SITE_CHANGES_SHOWN = 100,
+  SITE_RUNS_SHOWN = 60,
+  SITE_ALONE_SHOWN = 3, /* machines with a line of their own in a chart */
+  SITE_BLOCKS_NAMED = 4,
+  DATE_MAX = 16
+};
+/* An effect of a driver that is worth a word: of that size, and so many standard errors. */
+static const double UPGRADE_MIN = 0.005;
+static const double UPGRADE_ERRORS = 4;
+
+/* One page while it is written. */
+struct site_page {
+  FILE *page;
+  struct page_results parts; /* tables */
+  struct arena arena;
+  const struct site_findings *found;
+};
+
+static const char *site_date(struct site_page *s, int64_t time_ns) {
+  char text[DATE_MAX];
+  units_format_utc(time_ns, "%Y-%m-%d", text, sizeof text);
+  return arena_strdup(&s->arena, text);
+}
+
+static const char *site_period_date(struct site_page *s, size_t period) {
+  const struct machines *m = s->found->machines;
+  return site_date(s, m->first_ns + (int64_t)period * m->period_ns);
+}
+
+/* file may be NULL: there is no such page. */
+static void site_put_link(struct site_page *s, const char *file, const char *text) {
+  if (file != NULL) {
+    html_print(s->page, "<a href=\"%s\">%s</a>", file, text);
+  } else {
+    html_print(s->page, "%s", text);
+  }
+}
+
+static const char *site_run_number(struct site_page *s, size_t run) {
+  return arena_format(&s->arena, "%" PRId64, s->found->measured->runs[run].ref.id);
+}
+
+/* ---- what changed on single machines ---- */
+
+/* "gpu1 of node03", "node03". */
+static const char *site_place(struct site_page *s, const struct machines_step *step) {
+  const char *node = s->found->machines->nodes[step->node];
+  const bool one = step->gpus != 0 && (step->gpus & (step->gpus - 1)) == 0;
+  return one ? arena_format(&s->arena, "gpu%d of %s", __builtin_ctzll(step->gpus), node) : node;
+}
+
+static void site_put_step(struct site_page *s, const struct machines_step *step) {
+  const char *from = site_period_date(s, step->from);
+  const char *until = site_period_date(s, step->until);
+  const char *file = s->found->run_files[step->run];
+  html_print(s->page, "<li class=\"%s\"><b>%s became %.1f %% %s</b> in %zu %s (%s), %s %s%s%s",
+             step->change < 0 ? "bad" : "good", site_place(s, step), 100 * fabs(step->change),
+             step->change < 0 ? "slower" : "faster", step->case_count,
+             strings_plural(step->case_count, "case", "cases"), step->blocks,
+             step->slow_drift            ? "little by little, between"
+             : step->from == step->until ? "in the week of"
+                                         : "between",
+             from, step->from == step->until ? "" : " and ",
+             step->from == step->until ? "" : until);
+  if (step->what != NULL) {
+    html_print(s->page, "; what else changed there: %s", step->what);
+  }
+  if (file != NULL) {
+    html_print(s->page, "; <a href=\"%s\">run %s</a>", file, site_run_number(s, step->run));
+  }
+  (void)fputs("</li>\n", s->page);
+}
+
+static void site_put_steps(struct site_page *s) {
+  const struct machines *m = s->found->machines;
+  (void)fputs("<section id=\"steps\"><h2>What changed on single machines</h2>\n", s->page);
+  html_print(
+      s->page, "<p class=\"note\">%s</p>\n",
+      m->node_count > 2
+          ? "Each case of a machine beside the median of all machines in the same period, so "
+            "that new drivers do not count. At most one in twenty of these is chance."
+          : "Each case beside its own median over all of the time.");
+  (void)fputs("<ul class=\"answers\">\n", s->page);
+  if (m->step_count == 0) {
+    (void)fputs("<li class=\"good\">No machine changed unlike the others.</li>\n", s->page);
+  }
+  for (size_t i = 0; i < m->step_count && i < SITE_STEPS_SHOWN; i++) {
+    site_put_step(s, &m->steps[i]);
+  }
+  (void)fputs("</ul>\n", s->page);
+  if (m->step_count > SITE_STEPS_SHOWN) {
+    html_print(s->page, "<p class=\"note\">and %zu smaller ones</p>\n",
+               m->step_count - SITE_STEPS_SHOWN);
+  }
+  (void)fputs("</section>\n", s->page);
+}
+
+/* ---- what drivers changed ---- */
+
+/* Blocks with an effect in that direction, the largest first: "down_ce -1.5 %, ..."; "" = none. */
+static const char *site_effects(struct site_page *s, const struct machines_upgrade *upgrade,
+                                double sign) {
+  const struct machines *m = s->found->machines;
+  bool *told = arena_array(&s->arena, m->block_count, sizeof *told);
+  const char *text = "";
+  size_t count = 0;
+  for (size_t named = 0;; named++) {
+    size_t best = m->block_count;
+    count = 0;
+    for (size_t b = 0; b < m->block_count; b++) {
+      const double change = upgrade->changes[b];
+      const double error = isnan(upgrade->errors[b]) ? fabs(change) : upgrade->errors[b];
+      const bool counts = change * sign > UPGRADE_MIN && fabs(change) > UPGRADE_ERRORS * error;
+      count += counts;
+      if (counts && !told[b] &&
+          (best == m->block_count || fabs(change) > fabs(upgrade->changes[best]))) {
+        best = b;
+      }
+    }
+    if (best == m->block_count || named == SITE_BLOCKS_NAMED) {
+      break;
+    }
+    told[best] = true;
+    text = arena_format(&s->arena, "%s%s%s %+.1f %%", text, named > 0 ? ", " : "",
+                        m->blocks[best].name, 100 * upgrade->changes[best]);
+  }
+  return count > SITE_BLOCKS_NAMED
+             ? arena_format(&s->arena, "%s and %zu more", text, count - SITE_BLOCKS_NAMED)
+             : text;
+}
+
+static void site_put_upgrades(struct site_page *s) {
+  const struct machines *m = s->found->machines;
+  if (m->upgrade_count == 0) {
+    return;
+  }
+  html_print(
+      s->page,
+      "<section id=\"drivers\"><h2>What drivers changed</h2>\n"
+      "<p class=\"note\">The speed of blocks on the machines that ran both, in up to eight "
+      "periods before and after each machine's own upgrade. Blocks that changed by more than "
+      "0.5 %% and four standard errors.</p>\n" HTML_TABLE_BEGIN,
+      "What drivers changed");
+  (void)fputs(
+      "<th>since</th><th>driver</th><th>changed</th><th class=\"n\">machines</th>" HTML_TABLE_ROWS,
+      s->page);
+  for (size_t u = m->upgrade_count; u-- > 0;) {
+    const struct machines_upgrade *upgrade = &m->upgrades[u];
+    const char *file = s->found->upgrade_files[u];
+    const char *slower = site_effects(s, upgrade, -1);
+    const char *faster = site_effects(s, upgrade, 1);
+    const bool any = slower[0] != '\0' || faster[0] != '\0';
+    html_print(s->page, "<tr><td class=\"name\">%s</td><th scope=\"row\">",
+               site_period_date(s, upgrade->period));
+    site_put_link(s, file, arena_format(&s->arena, "%s to %s", upgrade->from, upgrade->to));
+    html_print(s->page,
+               "</th><td class=\"words\">%s<b class=\"bad\">%s</b>%s<b class=\"good\">%s</b></td>"
+               "<td class=\"n\">%zu</td></tr>\n",
+               any ? "" : "nothing", slower, slower[0] != '\0' && faster[0] != '\0' ? "; " : "",
+               faster, upgrade->node_count);
+  }
+  (void)fputs(HTML_TABLE_END "</section>\n", s->page);
+}
+
+/* ---- machines by weeks ---- */
+
+/* Of a row, which is as wide as there is room. */
+enum { HEAT_WIDTH = 1000, HEAT_DATES_MAX = 8 };
+
+/* 0 to 3: how far from too small to matter, as on a fleet's page; -1: it did not run. */
+static int site_level(const struct machines_cell *cell) {
+  const double margins = cell->margin > 0 ? -cell->level / cell->margin : 0;
+  return !cell->ran ? -1 : margins < 1 ? 0 : margins < 3 ? 1 : margins < 10 ? 2 : 3;
+}
+
+static double site_x(const struct machines *m, size_t period) {
+  return (double)period * HEAT_WIDTH / (double)m->period_count;
+}
+
+/* The first period of each year, or month where there is less than two years. */
+static void site_put_dates(struct site_page *s) {
+  const struct machines *m = s->found->machines;
+  const bool years = (int64_t)m->period_count * m->period_ns > INT64_C(730) * 86400 * 1000000000;
+  const size_t length = years ? 4 : 7;
+  const size_t room = m->period_count / HEAT_DATES_MAX;
+  const char *last = "";
+  size_t next = 0; /* where there is room for a date */
+  (void)fputs("<div class=\"heat\"><b></b><p>", s->page);
+  for (size_t p = 0; p < m->period_count; p++) {
+    const char *date = site_period_date(s, p);
+    const char *later = site_period_date(s, p + room < m->period_count ? p + room : p);
+    const bool short_year = years && strncmp(date, later, length) != 0;
+    if (strncmp(date, last, length) != 0 && p >= next && !short_year) {
+      html_print(s->page, "<i style=\"left: %.1f%%\">%s</i>", site_x(m, p) / HEAT_WIDTH * 100,
+                 arena_strndup(&s->arena, date, length));
+      next = p + room;
+    }
+    last = date;
+  }
+  (void)fputs("</p></div>\n", s->page);
+}
+
+/* Periods that are alike are one rectangle. */
+static void site_put_heat_row(struct site_page *s, size_t node) {
+  const struct machines *m = s->found->machines;
+  const struct machines_cell *cells = &m->cells[node * m->period_count];
+  html_print(s->page,
+             "<div class=\"heat\"><b>%s</b><svg viewBox=\"0 0 %d 10\" preserveAspectRatio=\"none\" "
+             "role=\"img\">",
+             m->nodes[node], HEAT_WIDTH);
+  for (size_t first = 0; first < m->period_count;) {
+    const int level = site_level(&cells[first]);
+    size_t last = first + 1;
+    while (last < m->period_count && site_level(&cells[last]) == level &&
+           (level < 1 || cells[last].bench == cells[first].bench)) {
+      last++;
+    }
+    if (level >= 0) {
+      html_print(s->page, "<rect class=\"w%d\" x=\"%.1f\" width=\"%.1f\" height=\"10\">", level,
+                 site_x(m, first), site_x(m, last) - site_x(m, first));
+      html_print(s->page, "<title>%s, %s to %s: ", m->nodes[node], site_period_date(s, first),
+                 site_period_date(s, last));
+      if (level > 0) {
+        html_print(s->page, "%.1f %% slower than the others in %s", -100 * cells[first].level,
+                   s->found->measured->cases[cells[first].bench].name);
+      }
+      html_print(s->page, "%s</title></rect>", level > 0 ? "" : "as usual");
+    }
+    first = last;
+  }
+  (void)fputs("</svg></div>\n", s->page);
+}
+
+struct site_rank {
+  size_t node;
+  double worst;
+};
+
+static int site_compare_ranks(const void *a, const void *b) {
+  const struct site_rank *x = a;
+  const struct site_rank *y = b;
+  return x->worst != y->worst ? (x->worst > y->worst) - (x->worst < y->worst)
+                              : (x->node > y->node) - (x->node < y->node);
+}
+
+static void site_put_machines(struct site_page *s) {
+  const struct machines *m = s->found->machines;
+  const size_t shown = m->node_count < SITE_NODES_SHOWN ? m->node_count : SITE_NODES_SHOWN;
+  struct site_rank *ranks = arena_array(&s->arena, m->node_count, sizeof *ranks);
+  for (size_t n = 0; n < m->node_count; n++) {
+    ranks[n].node = n;
+    for (size_t p = 0; p < m->period_count; p++) {
+      const struct machines_cell *cell = &m->cells[n * m->period_count + p];
+      if (site_level(cell) > 0) {
+        ranks[n].worst = fmin(ranks[n].worst, cell->level / cell->margin);
+      }
+    }
+  }
+  if (m->node_count > 1) {
+    qsort(ranks, m->node_count, sizeof *ranks, site_compare_ranks);
+  }
+  (void)fputs(
+      "<section id=\"machines\"><h2>Machines by time, the worst first</h2>\n"
+      "<p class=\"note key\">How much slower the slowest case of a machine is than on the others: "
+      "<span class=\"w0\">as usual</span> <span class=\"w1\">1 to 3</span> <span class=\"w2\">3 to "
+      "10</span> <span class=\"w3\">more than 10</span> times the threshold; blank: it did not run."
+      "</p>\n",
+      s->page);
+  site_put_dates(s);
+  for (size_t i = 0; i < shown; i++) {
+    site_put_heat_row(s, ranks[i].node);
+  }
+  if (shown < m->node_count) {
+    html_print(s->page, "<p class=\"note\">and %zu machines that are better than these</p>\n",
+               m->node_count - shown);
+  }
+  (void)fputs("</section>\n", s->page);
+}
+
+/* ---- blocks ---- */
+
+enum { CHART_WIDTH = 440, CHART_HEIGHT = 110, CHART_LEFT = 44 };
+
+struct site_chart {
+  const struct machines *m;
+  const struct machines_block *block;
+  double low, high;
+};
+
+static double site_chart_x(const struct site_chart *c, size_t period) {
+  return CHART_LEFT +
+         ((double)period + 0.5) * (CHART_WIDTH - CHART_LEFT) / (double)c->m->period_count;
+}
+
+static double site_chart_y(const struct site_chart *c, double value) {
+  return 4 + (c->high - value) / (c->high - c->low) * (CHART_HEIGHT - 8);
+}
+
+static double site_block_value(const struct machines_block *block, size_t which, size_t period,
+                               const struct machines *m) {
+  const struct machines_band *band = &block->bands[period];
+  return which == m->node_count       ? band->median
+         : which == m->node_count + 1 ? band->low
+         : which == m->node_count + 2 ? band->high
+                                      : block->values[which * m->period_count + period];
+}
+
+/* which: a machine, or from node_count on the median, the low and the high end of the band. */
+static void site_put_line(struct site_page *s, const struct site_chart *c, size_t which,
+                          bool backwards, const char *begin) {
+  const size_t count = c->m->period_count;
+  for (size_t i = 0; i < count; i++) {
+    const size_t p = backwards ? count - 1 - i : i;
+    const double value = site_block_value(c->block, which, p, c->m);
+    if (!isnan(value)) {
+      html_print(s->page, "%s%.1f %.1f", begin, site_chart_x(c, p), site_chart_y(c, value));
+      begin = "L";
+    }
+  }
+}
+
+/* Whether a step of that machine is in cases of the block. */
+static bool site_steps_in(const struct machines *m, size_t block, size_t node, size_t *period) {
+  for (size_t i = 0; i < m->step_count; i++) {
+    if (m->steps[i].node == node && m->steps[i].in[block]) {
+      *period = m->steps[i].until;
+      return true;
+    }
+  }
+  return false;
+}
+
+static struct site_chart site_chart_begin(const struct machines *m, size_t number) {
+  const struct machines_block *block = &m->blocks[number];
+  struct site_chart chart = {m, block, -0.01, 0.01}; /* less looks flat */
+  for (size_t p = 0; p < m->period_count; p++) {
+    if (!isnan(block->bands[p].median)) {
+      chart.low = fmin(chart.low, block->bands[p].low);
+      chart.high = fmax(chart.high, block->bands[p].high);
+    }
+    for (size_t n = 0; n < m->node_count; n++) {
+      size_t at = 0;
+      const double value = block->values[n * m->period_count + p];
+      if (!isnan(value) && site_steps_in(m, number, n, &at)) {
+        chart.low = fmin(chart.low, value);
+        chart.high = fmax(chart.high, value);
+      }
+    }
+  }
+  return chart;
+}
+
+static void site_put_chart(struct site_page *s, size_t number) {
+  const struct machines *m = s->found->machines;
+  const struct machines_block *block = &m->blocks[number];
+  const struct site_chart c = site_chart_begin(m, number);
+  html_print(s->page,
+             "<figure><figcaption>%s</figcaption>\n<svg class=\"band\" viewBox=\"0 0 %d %d\" "
+             "role=\"img\"><title>Speed of %s over time</title>",
+             block->name, CHART_WIDTH, CHART_HEIGHT, block->name);
+  for (size_t u = 0; u < m->upgrade_count; u++) {
+    html_print(s->page, "<path class=\"driver\" d=\"M%.1f 0V%d\"><title>driver %s</title></path>",
+               site_chart_x(&c, m->upgrades[u].period), CHART_HEIGHT, m->upgrades[u].to);
+  }
+  html_print(s->page, "<path class=\"level\" d=\"M%d %.1fH%d\"/>", CHART_LEFT, site_chart_y(&c, 0),
+             CHART_WIDTH);
+  const double ends[] = {c.low, 0, c.high};
+  for (size_t i = 0; i < 3; i++) {
+    if (i == 1 || fabs(site_chart_y(&c, ends[i]) - site_chart_y(&c, 0)) > 14) {
+      html_print(s->page, "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text>", CHART_LEFT - 4,
+                 fmin(fmax(site_chart_y(&c, ends[i]) + 4, 11), CHART_HEIGHT - 2),
+                 i == 1 ? "0" : arena_format(&s->arena, "%+.1f %%", 100 * ends[i]));
+    }
+  }
+  (void)fputs("<path class=\"range\" d=\"", s->page);
+  site_put_line(s, &c, m->node_count + 2, false, "M");
+  site_put_line(s, &c, m->node_count + 1, true, "L");
+  (void)fputs("Z\"/><path class=\"line c0\" d=\"", s->page);
+  site_put_line(s, &c, m->node_count, false, "M");
+  (void)fputs("\"/>", s->page);
+  size_t shown = 0;
+  for (size_t n = 0; n < m->node_count && shown < SITE_ALONE_SHOWN; n++) {
+    size_t at = 0;
+    if (site_steps_in(m, number, n, &at)) {
+      html_print(s->page, "<path class=\"line c%zu\" d=\"", ++shown);
+      site_put_line(s, &c, n, false, "M");
+      html_print(s->page, "\"><title>%s</title></path>", m->nodes[n]);
+      html_print(
+          s->page,
+          "<path class=\"step c%zu\" d=\"M%.1f %dl-4 7h8z\"><title>%s changed</title></path>",
+          shown, site_chart_x(&c, at), 1, m->nodes[n]);
+    }
+  }
+  (void)fputs("</svg></figure>\n", s->page);
+}
+
+/* Blocks with a step come first, in the order of what it costs. */
+static void site_put_blocks(struct site_page *s) {
+  const struct machines *m = s->found->machines;
+  bool *shown = arena_array(&s->arena, m->block_count, sizeof *shown);
+  size_t count = 0;
+  (void)fputs(
+      "<section id=\"blocks\"><h2>Blocks over time</h2>\n<p class=\"note\">The change in speed "
+      "against the median of all time, mean over the cases of a block. Line and band: the median "
+      "and the middle 80 % of the machines. Dashed: most machines have a new driver. Machines that "
+      "changed unlike the others have a line of their own, and a mark where they changed.</p>\n"
+      "<div class=\"charts\">\n",
+      s->page);
+  for (size_t i = 0; i < m->step_count; i++) {
+    for (size_t b = 0; b < m->block_count && count < SITE_CHARTS_SHOWN; b++) {
+      if (!shown[b] && m->steps[i].in[b]) {
+        site_put_chart(s, b);
+        shown[b] = true;
+        count++;
+      }
+    }
+  }
+  for (size_t b = 0; b < m->block_count && count < SITE_CHARTS_SHOWN; b++) {
+    if (!shown[b]) {
+      site_put_chart(s, b);
+      count++;
+    }
+  }
+  (void)fputs("</div>\n", s->page);
+  if (count < m->block_count) {
+    html_print(s->page, "<p class=\"note\">and %zu blocks: haul history BLOCK</p>\n",
+               m->block_count - count);
+  }
+  (void)fputs("</section>\n", s->page);
+}
+
+/* ---- facts and runs ---- */
+
+static void site_put_changes(struct site_page *s) {
+  static const char *const COLUMNS[] = {"since", "fact", "before", "after", "machines", "on"};
+  const struct result_set *rows = s->found->changes;
+  struct document *document = &s->parts.document;
+  if (rows->row_count == 0) {
+    return;
+  }
+  (void)fputs("<section id=\"changes\"><h2>What machines got</h2>\n", s->page);
+  DOCUMENT_TABLE(document, COLUMNS, 0);
+  for (size_t i = 0; i < rows->row_count && i < SITE_CHANGES_SHOWN; i++) {
+    const struct cell cells[] = {
+        cell_text(arena_strndup(&s->arena, result_set_text(rows, i, "first_seen"), 10)),
+        cell_text(result_set_text(rows, i, "fact")),
+        cell_text(result_set_text(rows, i, "before")),
+        cell_text(result_set_text(rows, i, "value")),
+        cell_integer(result_set_integer(rows, i, "nodes")),
+        cell_text(result_set_text(rows, i, "on"))};
+    document_row(document, cells);
+  }
+  document_table_end(document);
+  (void)fputs("</section>\n", s->page);
+}
+
+static void site_put_runs(struct site_page *s) {
+  const struct measured *measured = s->found->measured;
+  html_print(s->page,
+             "<section id=\"runs\"><h2>The latest runs</h2>\n" HTML_TABLE_BEGIN
+             "<th>run</th><th>started at</th><th>scenario</th><th>machine</th><th>driver</th>"
+             "<th>tag</th>" HTML_TABLE_ROWS,
+             "The latest runs");
+  for (size_t i = 0; i < measured->run_count && i < SITE_RUNS_SHOWN; i++) {
+    const size_t r = measured->run_count - 1 - i;
+    const struct measured_run *run = &measured->runs[r];
+    const struct measured_environment *e = &measured->environments[run->environment];
+    char when[2 * DATE_MAX];
+    units_format_utc(run->started_at_ns, UNITS_UTC_MINUTES, when, sizeof when);
+    const char *file = s->found->run_files[r];
+    (void)fputs("<tr><th scope=\"row\">", s->page);
+    site_put_link(s, file, site_run_number(s, r));
+    html_print(s->page,
+               "</th><td class=\"name\">%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+               when, run->scenario, e->node, e->driver_version, run->tag);
+  }
+  (void)fputs(HTML_TABLE_END "</section>\n", s->page);
+}
+
+/* ---- the page ---- */
+
+/* The first thing that one sees. */
+static const char *site_lead(struct site_page *s) {
+  const struct machines *m = s->found->machines;
+  const struct measured *measured = s->found->measured;
+  size_t slower = 0;
+  for (size_t i = 0; i < m->step_count; i++) {
+    slower += m->steps[i].change < 0;
+  }
+  const char *first =
+      slower == 0
+          ? "No machine became slower than the others."
+          : arena_format(&s->arena, "%s became %.1f %% slower%s.", site_place(s, &m->steps[0]),
+                         -100 * m->steps[0].change,
+                         slower > 1 ? arena_format(&s->arena, ", and %zu more", slower - 1) : "");
+  return arena_format(&s->arena, "%s %zu runs from %s to %s.", first, measured->run_count,
+                      site_date(s, measured->runs[0].started_at_ns),
+                      site_date(s, measured->runs[measured->run_count - 1].started_at_ns));
+}
+
+enum status page_site(FILE *page, const struct site_findings *found, const char *haul_version,
+                      struct error *err) {
+  struct site_page s = {.found = found};
+  const struct machines *m = found->machines;
+  struct page_entry entries[6] = {{"steps", "What changed on single machines", ""}};
+  size_t count = 1;
+  if (m->upgrade_count > 0) {
+    entries[count++] = (struct page_entry){"drivers", "What drivers changed", ""};
+  }
+  entries[count++] = (struct page_entry){"machines", "Machines by time", ""};
+  entries[count++] = (struct page_entry){"blocks", "Blocks over time", ""};
+  if (found->changes->row_count > 0) {
+    entries[count++] = (struct page_entry){"changes", "What machines got", ""};
+  }
+  entries[count++] = (struct page_entry){"runs", "The latest runs", ""};
+  page_results_init(&s.parts, page, "site");
+  s.parts.document.err = err;
+  s.page = s.parts.page; /* tables are written to it, too */
+  page_begin(s.page,
+             arena_format(&s.arena, "%zu %s over time", m->node_count,
+                          strings_plural(m->node_count, "machine", "machines")),
+             site_lead(&s), entries, count);
+  const size_t last = found->measured->run_count - 1;
+  if (found->measured->environments[found->measured->runs[last].environment].simulated) {
+    (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", s.page);
+  }
+  site_put_steps(&s);
+  site_put_upgrades(&s);
+  site_put_machines(&s);
+  site_put_blocks(&s);
+  site_put_changes(&s);
+  site_put_runs(&s);
+  page_end(s.page, haul_version);
+  const enum status status = s.parts.document.status;
+  page_results_fini(&s.parts);
+  arena_fini(&s.arena);
+  return status;
+}

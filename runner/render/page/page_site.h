@@ -1,0 +1,24 @@
+/* page_site.h - years of results at a glance: what changed on single machines, what each driver
+ * changed, machines by weeks, a small chart per block, and links to pages of runs and comparisons.
+ * At most 1 MB, whatever the database holds. */
+#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_SITE_H
+#define HAUL_RUNNER_RENDER_PAGE_PAGE_SITE_H
+
+#include "runner/analysis/machines.h"
+#include "runner/table/result_set.h"
+
+#include <stdio.h>
+
+/* All borrowed. */
+struct site_findings {
+  const struct measured *measured;
+  const struct machines *machines;
+  const struct result_set *changes; /* saved query changes */
+  const char *const *run_files;     /* by run in measured; NULL = it has no page */
+  const char *const *upgrade_files; /* by upgrade; NULL = it has none */
+};
+
+enum status page_site(FILE *page, const struct site_findings *found, const char *haul_version,
+                      struct error *err) CHECK_RESULT;
+
+#endif
