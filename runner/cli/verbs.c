@@ -61,8 +61,8 @@ const struct exit_code_text EXIT_CODE_TEXTS[] = {
     {EXIT_DONE, "done"},
     {EXIT_REGRESSED, "check found a verdict that it was told to fail on"},
     {EXIT_USAGE, "the command line or a scenario is wrong"},
-    {EXIT_NOT_MEASURED, "no case was measured or compared, a case was not ok, or a GPU that is\n"
-                        "here cannot be used; skipped cases do not count"},
+    {EXIT_NOT_MEASURED, "no case was measured or compared, a case was not ok, a GPU that is here\n"
+                        "cannot be used, or time was up; skipped cases do not count"},
     {EXIT_UNDECIDED, "check --strict: a case is undecided"},
     {EXIT_INTERRUPTED, "interrupted"},
     {0, NULL},

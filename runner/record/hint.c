@@ -47,15 +47,6 @@ static const char *hint_function(const char *name) {
   return "";
 }
 
-static const char *hint_syntax(const char *sql) {
-  if (strncasecmp(sql, "show ", 5) == 0 || sql[0] == '.') {
-    return "; haul schema results describes the views";
-  }
-  return strcasestr(sql, "case") != NULL && strcasestr(sql, "when") == NULL
-             ? "; the column is case_name, because case is a word of SQL"
-             : "";
-}
-
 /* The view that the SQL reads; NULL: none, or several. */
 static const char *hint_view(struct database *database, const char *sql, struct arena *arena) {
   struct statement statement;
@@ -72,6 +63,19 @@ static const char *hint_view(struct database *database, const char *sql, struct 
   }
   statement_finalize(&statement);
   return count == 1 ? view : NULL;
+}
+
+static const char *hint_syntax(struct database *database, const char *sql, struct arena *arena) {
+  const char *view = hint_view(database, sql, arena);
+  if (view != NULL && strncasecmp(sql, "desc", 4) == 0) {
+    return arena_format(arena, "; haul schema %s explains its columns", view);
+  }
+  if (strncasecmp(sql, "show ", 5) == 0 || sql[0] == '.') {
+    return "; haul schema results describes the views";
+  }
+  return strcasestr(sql, "case") != NULL && strcasestr(sql, "when") == NULL
+             ? "; the column is case_name, because case is a word of SQL"
+             : "";
 }
 
 /* The first row of a statement about a column, as one text; NULL: there is none. */
@@ -180,7 +184,7 @@ const char *hint_for(struct database *database, const char *sql, const char *mes
   const bool table = hint_after(message, NO_TABLE) != NULL;
   name = hint_after(message, table ? NO_TABLE : NO_COLUMN);
   if (name == NULL) {
-    return strstr(message, "syntax error") != NULL ? hint_syntax(sql) : "";
+    return strstr(message, "syntax error") != NULL ? hint_syntax(database, sql, arena) : "";
   }
   const char *dot = strrchr(name, '.'); /* "c.name", "main.table" */
   name = dot != NULL ? dot + 1 : name;

@@ -216,6 +216,10 @@ static void mistakes_are_located(void **state) {
                  "v_case has the median");
   assert_refused(opened->query, "select case, gbps from v_case", STATUS_INVALID,
                  "the column is case_name");
+  assert_refused(opened->query, "describe v_run", STATUS_INVALID,
+                 "syntax error; haul schema v_run explains its columns");
+  assert_refused(opened->query, "select started_at from v_trial", STATUS_INVALID,
+                 "did you mean \"trial_started_at_ns\"?");
   assert_refused(opened->query, "show tables", STATUS_INVALID,
                  "haul schema results describes the views");
   assert_refused(opened->query, "select * from whatever_else", STATUS_INVALID,
