@@ -204,8 +204,8 @@ const struct row_sink *table_sink(struct table *table) {
   return &table->sink;
 }
 
-void table_narrow(struct table *table, const char *columns, unsigned listed_min) {
-  table->options.narrow = columns;
+void table_narrow(struct table *table, const char *narrow, unsigned listed_min) {
+  table->options.narrow = narrow;
   table->options.listed_min = listed_min;
 }
 

@@ -484,7 +484,7 @@ SELECT
     || CASE
          WHEN noise IS NULL THEN ''
          WHEN visits >= 2 * processes THEN printf('; noisy: %d visits, %s', visits,
-           CASE WHEN undisturbed_ns IS NULL THEN 'no rate came back' ELSE 'the undisturbed rate came back' END)
+           CASE WHEN undisturbed_ns IS NULL THEN 'no two agree' ELSE 'the undisturbed rate is known' END)
          ELSE printf('; precision target missed when %s ended', CASE stop WHEN 'time' THEN 'max_time' ELSE 'trials.max' END)
        END
     || ifnull('; ' || note, ''), 3), '')) AS remark,
@@ -492,7 +492,10 @@ SELECT
   driver_version,
   flows,
   loads,
-  converged
+  converged,
+  started_at,
+  block,
+  method
 FROM v_run_case;
 
 -- Every place of a plan at which a result is shown: the cases, and the settings that come to one of them.
@@ -671,30 +674,3 @@ FROM (
       g.driver_number, g.simulated) w) v
 JOIN v_case c ON c.case_run = v.latest & 2147483647
 WHERE v.latest >> 31 = v.bench_case;
-
-CREATE VIEW v_check AS
-SELECT
-  k.run AS run,
-  r.run_uuid AS run_uuid,
-  r.tag AS tag,
-  r.started_at AS started_at,
-  r.scenario AS scenario,
-  strftime('%Y-%m-%dT%H:%M:%SZ', k.checked_at_ns / 1000000000, 'unixepoch') AS checked_at,
-  k.name AS check_name,
-  k.status AS status,
-  k.want AS want,
-  k.found AS found,
-  k.on_fail AS on_fail,
-  nullif(k.gpu, -1) AS gpu,
-  nullif(d.uuid, '') AS gpu_uuid,
-  nullif(d.pci_address, '') AS gpu_pci_address,
-  r.host_name AS host_name,
-  r.driver_version AS driver_version,
-  coalesce(d.name, r.gpu_name) AS gpu_name,
-  r.simulated AS simulated,
-  k.on_unknown AS on_unknown,
-  r.node AS node
-FROM check_result k
-JOIN run x ON x.id = k.run
-JOIN v_run r ON r.run = k.run
-LEFT JOIN device d ON d.environment = x.environment AND d.place = 'gpu' AND d.number = k.gpu;

@@ -1,4 +1,4 @@
--- Views of the machines that were measured: their GPUs, facts and samples, and the nodes of a fleet. As views.sql,
+-- Views of the machines that were measured: their GPUs, checks, facts and samples, and the nodes of a fleet. As views.sql,
 -- after which they are made.
 
 -- Bits of telemetry.throttle_reasons: NVML's nvmlClocksEventReason*.
@@ -150,6 +150,33 @@ FROM run r
 JOIN v_machine e ON e.environment = r.environment
 JOIN scenario c ON c.id = r.scenario
 JOIN device d ON d.environment = r.environment AND d.place = 'gpu';
+
+CREATE VIEW v_check AS
+SELECT
+  k.run AS run,
+  r.run_uuid AS run_uuid,
+  r.tag AS tag,
+  r.started_at AS started_at,
+  r.scenario AS scenario,
+  strftime('%Y-%m-%dT%H:%M:%SZ', k.checked_at_ns / 1000000000, 'unixepoch') AS checked_at,
+  k.name AS check_name,
+  k.status AS status,
+  k.want AS want,
+  k.found AS found,
+  k.on_fail AS on_fail,
+  nullif(k.gpu, -1) AS gpu,
+  nullif(d.uuid, '') AS gpu_uuid,
+  nullif(d.pci_address, '') AS gpu_pci_address,
+  r.host_name AS host_name,
+  r.driver_version AS driver_version,
+  coalesce(d.name, r.gpu_name) AS gpu_name,
+  r.simulated AS simulated,
+  k.on_unknown AS on_unknown,
+  r.node AS node
+FROM check_result k
+JOIN run x ON x.id = k.run
+JOIN v_run r ON r.run = k.run
+LEFT JOIN device d ON d.environment = x.environment AND d.place = 'gpu' AND d.number = k.gpu;
 
 CREATE VIEW v_fact AS
 SELECT

@@ -104,11 +104,10 @@ static void check_references(const char *readme, const char *view,
                              const struct documented *columns) {
   for (size_t i = 0; i < columns->count; i++) {
     const struct documented_column *column = &columns->columns[i];
-    char other[32] = "";
-    if (sscanf(column->meaning, "as in v_%20[a-z_]", other + 2) != 1) {
+    char other[32];
+    if (sscanf(column->meaning, "as in %20[a-z_]", other) != 1) {
       continue;
     }
-    memcpy(other, "v_", 2);
     struct documented *there = documented(readme, other);
     const char *meaning = meaning_of(there, column->name);
     if (meaning == NULL || strncmp(meaning, "as in", 5) == 0) {
@@ -333,7 +332,7 @@ static void missed_precision_is_in_the_remark(void **state) {
                "ifnull(c.precision, 'none'), char(10)) from v_result r join v_run_case c "
                "using (run, case_name) where c.block in ('h2d', 'd2d') and r.status = 'ok'");
   assert_string_equal(text, "precision target missed when max_time ended 0 time 0.01\n"
-                            "noisy: 6 visits, no rate came back 0 trials none");
+                            "noisy: 6 visits, no two agree 0 trials none");
   free(text);
 }
 
