@@ -202,7 +202,7 @@ const struct verb VERB_QUERY = {
            "number, latest, previous, tag:NAME, driver:VERSION (the latest run with it) or "
            "the first digits of a run_uuid. Without --param it is the latest run. Begin "
            "with the view v_result: haul schema v_result explains its columns, and haul "
-           "schema results all views.\n\n--plot "
+           "schema views lists all views.\n\n--plot "
            "draws the rows. A saved query names its columns of x and y. Of other SQL, x is "
            "the first numeric column, and text columns before it name the curves. "
            "y is the next numeric column. If no text column comes first, every further "

@@ -1,5 +1,5 @@
-/* haul schema scenario|results|datasette|VIEW|QUERY|VERB: the keys of a scenario, the tables and
- * views of a database, for people and for Datasette, one view or saved query, and the JSON of a
+/* haul schema scenario|results|views|datasette|VIEW|QUERY|VERB: the keys of a scenario, the tables
+ * and views of a database, for people and for Datasette, one view or saved query, and the JSON of a
  * verb. */
 #include "engine/base/embed.h"
 #include "runner/cli/options.h"
@@ -17,13 +17,13 @@
 enum { TITLE_MAX = 64, RESULTS_REFERENCE_FILES = 2 }; /* of the columns, of questions */
 extern const struct embedded_file results_reference[];
 
-enum { SCHEMA_SCENARIO, SCHEMA_RESULTS, SCHEMA_DATASETTE, SCHEMA_VERBS };
+enum { SCHEMA_SCENARIO, SCHEMA_RESULTS, SCHEMA_VIEWS, SCHEMA_DATASETTE, SCHEMA_VERBS };
 /* The others are verbs with .json or .rows: test_outputs.py asks for each. Views and saved queries
  * are told by their names as well. */
 static const char *const SCHEMAS[] = {
-    "scenario", "results",  "datasette", "baseline", "check",    "copy",   "diff",
-    "env",      "expect",   "explain",   "history",  "identify", "import", "list",
-    "merge",    "outliers", "plan",      "query",    "run",      "show",   NULL};
+    "scenario", "results", "views",   "datasette", "baseline", "check",  "copy", "diff",
+    "env",      "expect",  "explain", "history",   "identify", "import", "list", "merge",
+    "outliers", "plan",    "query",   "run",       "show",     NULL};
 
 static const char *described_text(size_t file) {
   return (const char *)results_reference[file].data;
@@ -153,7 +153,8 @@ static const char *schema_unlink(struct arena *arena, const char *text) {
   return text;
 }
 
-enum { NAME_COLUMN_WIDTH = 24 }; /* disturbed_slower_percent */
+/* disturbed_slower_percent, v_node_difference */
+enum { NAME_COLUMN_WIDTH = 24, VIEW_WIDTH = 17 };
 
 static void schema_say_view(struct document *document, struct arena *arena, const char *view) {
   const char *paragraph = "";
@@ -184,6 +185,23 @@ static void schema_say_view(struct document *document, struct arena *arena, cons
                      schema_unlink(arena, described_meaning(arena, view, name)));
       }
     }
+  }
+}
+
+/* The first sentence of each section: "One row per case of a run: begin here." */
+static void schema_say_views(struct document *document, struct arena *arena) {
+  const char *at = described_text(0);
+  document->key_width = VIEW_WIDTH;
+  for (const char *view; (view = described_next_view(arena, &at)) != NULL;) {
+    char *text = described_section(arena, view);
+    text += strspn(text, "\n");
+    for (char *c = text; *c != '\0'; c++) {
+      if (c[0] == '.' && (c[1] == ' ' || c[1] == '\n')) {
+        c[1] = '\0';
+      }
+      *c = *c == '\n' ? ' ' : *c;
+    }
+    document_key(document, TONE_NONE, view, "%s", schema_unlink(arena, text));
   }
 }
 
@@ -224,7 +242,9 @@ static enum status verb_schema_print_words(struct command *command, struct error
   struct document document;
   document_begin(&document, &options, err);
   enum status status = STATUS_OK;
-  if (strncmp(name, "v_", 2) == 0) {
+  if (command->choice == SCHEMA_VIEWS) {
+    schema_say_views(&document, &command->arena);
+  } else if (strncmp(name, "v_", 2) == 0) {
     schema_say_view(&document, &command->arena, name);
   } else {
     status = schema_say_query(&document, &command->arena, name, err);
@@ -443,8 +463,8 @@ static void verb_schema_check(struct command *command, struct argp_state *state)
   }
   if (SCHEMAS[i] == NULL && !found) {
     argp_error(state,
-               "there is no schema '%s'%s%s%s: scenario, results, datasette, a view such as "
-               "v_result, a saved query or a verb",
+               "there is no schema '%s'%s%s%s: scenario, results, views, datasette, a view "
+               "such as v_result, a saved query or a verb",
                name, nearest.word != NULL ? " (did you mean '" : "",
                nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?)" : "");
   }
@@ -468,10 +488,11 @@ static enum status verb_schema_run(struct command *command, struct error *err) {
 const struct verb VERB_SCHEMA = {
     .name = "schema",
     .group = VERBS_MEASURE,
-    .arguments = "scenario|results|datasette|VIEW|QUERY|VERB",
+    .arguments = "scenario|results|views|datasette|VIEW|QUERY|VERB",
     .summary = "explain the columns of a view or query, or print a JSON Schema",
-    .doc = "haul schema v_result says what the columns of that view are, haul schema results those "
-           "of all views, and haul schema run-result explains that saved query.\nEditors that know "
+    .doc = "haul schema views lists the views of a database, haul schema v_result says what the "
+           "columns of that one are, and haul schema run-result explains that saved query. haul "
+           "schema results prints all views and their SQL.\nEditors that know "
            "TOML schemas (taplo, Even Better TOML) complete and check the "
            "keys of a scenario: haul schema scenario > scenario.schema.json beside it, and "
            "as its first line: #:schema ./scenario.schema.json\nDatasette shows the meaning "
@@ -484,7 +505,7 @@ const struct verb VERB_SCHEMA = {
     .argument_kind = ARGUMENTS_WORDS,
     .words = SCHEMAS,
     .word_max = 1,
-    .missing = "argument: scenario, results, datasette, a view, a saved query or a verb",
+    .missing = "argument: scenario, results, views, datasette, a view, a saved query or a verb",
     .check = verb_schema_check,
     .run = verb_schema_run,
 };

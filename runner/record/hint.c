@@ -71,7 +71,7 @@ static const char *hint_syntax(struct database *database, const char *sql, struc
     return arena_format(arena, "; haul schema %s explains its columns", view);
   }
   if (strncasecmp(sql, "show ", 5) == 0 || sql[0] == '.') {
-    return "; haul schema results describes the views";
+    return "; haul schema views lists the views";
   }
   return strcasestr(sql, "case") != NULL && strcasestr(sql, "when") == NULL
              ? "; the column is case_name, because case is a word of SQL"
@@ -169,7 +169,7 @@ static const char *hint_column(struct database *database, const char *sql, const
         column);
   }
   return view != NULL ? arena_format(arena, "; haul schema %s lists its columns", view)
-                      : "; haul schema results describes the views";
+                      : "; haul schema views lists the views";
 }
 
 const char *hint_for(struct database *database, const char *sql, const char *message,
@@ -193,5 +193,5 @@ const char *hint_for(struct database *database, const char *sql, const char *mes
   }
   const char *nearest = hint_nearest(database, sql, name, true, arena);
   return nearest != NULL ? arena_format(arena, ": did you mean \"%s\"?", nearest)
-                         : "; haul schema results describes the views";
+                         : "; haul schema views lists the views";
 }

@@ -95,6 +95,10 @@ for view in $(sed -n 's/^CREATE VIEW \(v_[a-z_]*\).*/\1/p' out); do
   expect_out '^    [a-z_0-9]+ +[^ ]'
   reject_out '  (\([^)]*\) )?as in v_'
 done
+run_ok schema views
+expect_out '^    v_result           One row per case of a run: begin here\.$'
+expect_out '^    v_step             One row per size of a run at which a rate falls by more than 20 % .*\.$'
+equal "$(grep -c '^## v_' "$source_folder/schema/results/README.md")" "$(wc -l <out)" 'views'
 run_ok schema v_result
 expect_out '^    size_bytes +\(bytes\) transfer: size of the first measured flow; chase: '
 run_ok schema v_host
@@ -102,7 +106,7 @@ expect_out '^    driver_version +version of the NVIDIA kernel driver: .580\.159\
 run_ok schema run-blocks
 expect_out '^Columns: block, cases, ok, '
 expect_out '^    :run      the run to show \(default: latest\)$'
-run_fails 2 "there is no schema 'v_cas' \\(did you mean 'v_case'\\?\\): scenario, results, datasette, a view such as" schema v_cas
+run_fails 2 "there is no schema 'v_cas' \\(did you mean 'v_case'\\?\\): scenario, results, views, datasette, a view such as" schema v_cas
 
 begin 'completion'
 run_ok completion bash

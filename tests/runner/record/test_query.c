@@ -177,7 +177,7 @@ static void mistakes_are_located(void **state) {
   assert_refused(opened->query, "select id from v_run", STATUS_INVALID,
                  "no such column: id; haul schema v_run lists its columns");
   assert_refused(opened->query, "select id from v_run, v_case", STATUS_INVALID,
-                 "no such column: id; haul schema results describes the views");
+                 "no such column: id; haul schema views lists the views");
   assert_refused(opened->query, "select serialised from v_run_case", STATUS_INVALID,
                  "no such column: serialised in v_run_case; v_case has it: JOIN v_case USING (run, "
                  "bench_case)");
@@ -220,10 +220,9 @@ static void mistakes_are_located(void **state) {
                  "syntax error; haul schema v_run explains its columns");
   assert_refused(opened->query, "select started_at from v_trial", STATUS_INVALID,
                  "did you mean \"trial_started_at_ns\"?");
-  assert_refused(opened->query, "show tables", STATUS_INVALID,
-                 "haul schema results describes the views");
+  assert_refused(opened->query, "show tables", STATUS_INVALID, "haul schema views lists the views");
   assert_refused(opened->query, "select * from whatever_else", STATUS_INVALID,
-                 "no such table: whatever_else; haul schema results describes the views");
+                 "no such table: whatever_else; haul schema views lists the views");
   /* Not quietly the text "ok". */
   assert_refused(opened->query, "select 1 where status = \"ok\"", STATUS_INVALID, "no such column");
   assert_refused(opened->query, "", STATUS_INVALID, "no SQL");
