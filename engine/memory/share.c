@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { POSIX_FD = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR };
 
@@ -77,15 +78,20 @@ static enum status share_export_pool(const struct memory_context *context,
                                      struct error *err) {
   const struct cuda_driver *driver = &context->cuda->driver;
   CUmemoryPool pool = context->cuda->gpus[buffer->endpoint.index].pools[context->process];
-  CUmemPoolPtrExportData pointer;
-  RETURN_ON_ERROR(cuda_check(driver,
-                             driver->cuMemPoolExportPointer(&pointer, (CUdeviceptr)buffer->device),
-                             err, "cuMemPoolExportPointer"));
-  memcpy(handle->bytes, &pointer, sizeof handle->bytes);
-  enum status status =
+  /* A pointer can be exported once its pool was. */
+  RETURN_ON_ERROR(
       cuda_check(driver, driver->cuMemPoolExportToShareableHandle(&handle->file, pool, POSIX_FD, 0),
-                 err, "cuMemPoolExportToShareableHandle");
+                 err, "cuMemPoolExportToShareableHandle"));
+  CUmemPoolPtrExportData pointer;
+  enum status status =
+      cuda_check(driver, driver->cuMemPoolExportPointer(&pointer, (CUdeviceptr)buffer->device), err,
+                 "cuMemPoolExportPointer");
   handle->has_file = status == STATUS_OK;
+  if (status == STATUS_OK) {
+    memcpy(handle->bytes, &pointer, sizeof handle->bytes);
+  } else {
+    (void)close(handle->file);
+  }
   return status;
 }
 

@@ -1,7 +1,7 @@
 -- What it costs to open and close memory of another process, by how much of it is open already.
 --
--- One row per case: us is the time of one call or, of shared memory, of mapping and registering it, while `handles` others of
--- the same process are open; first_us that of the first time in the case.
+-- One row per case: us is the time of one call or, of shared memory, of mapping and registering it, first_us that of the first
+-- time in the case; handles counts what is open of that process then, this one included.
 --
 -- of: processes
 --
@@ -12,7 +12,7 @@
 -- :run (run, default null) the run to show; without it: the latest of processes
 SELECT
   c.operation AS operation,
-  coalesce(c.handles, 0) AS handles,
+  coalesce(c.handles, 0) + 1 AS handles,
   c.size_bytes AS size_bytes,
   c.median_ns / 1e3 AS us,
   c.low_ns / 1e3 AS low_us,

@@ -1,12 +1,13 @@
 -- Copies from and to memory of another process, beside the same copy within one process.
 --
 -- One row per copy whose memory another process has at one end: own_gbps is that of the same copy, method and kind of
--- memory in the process that copies (NULL where the run has none), change_percent how much faster the other is. export, first
--- and later are the times to export the memory, to open it the first time and later, close that to close it, in us.
+-- memory in the process that copies (NULL where the run has none), change_percent how much faster the other is, ns and own_ns
+-- what one copy takes. export_us, first_us, later_us and close_us: to export the memory, to open it the first time and later,
+-- and to close it.
 --
 -- of: processes
 --
--- narrow: close_us,export_us,size_bytes,own_low,own_high,low,high,block
+-- narrow: own_low,own_high,low,high,block,own_ns,close_us,export_us,own_gbps,later_us,size_bytes,method
 --
 -- :run (run, default null) the run to show; without it: the latest of processes
 WITH
@@ -30,6 +31,8 @@ SELECT
   w.gbps_low AS own_low,
   w.gbps_high AS own_high,
   100 * (o.gbps / w.gbps - 1) AS change_percent,
+  o.median_ns AS ns,
+  w.median_ns AS own_ns,
   o.share_export_ns / 1e3 AS export_us,
   o.share_open_first_ns / 1e3 AS first_us,
   o.share_open_ns / 1e3 AS later_us,

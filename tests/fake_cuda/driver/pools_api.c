@@ -6,6 +6,7 @@
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,14 +336,19 @@ CUresult drv_cuIpcCloseMemHandle(CUdeviceptr address) {
 
 /* ---- pools of other processes: the pool itself is but a file, memory goes by its address ---- */
 
+/* Before any is, no pointer can be. */
+static atomic_bool a_pool_is_exported;
+
 CUresult drv_cuMemPoolExportToShareableHandle(void *shareable, CUmemoryPool pool,
                                               CUmemAllocationHandleType type,
                                               unsigned long long flags) {
   struct call call;
   TRY(call_begin(&call, "cuMemPoolExportToShareableHandle", NEED_CONTEXT));
-  return pool == NULL || flags != 0
-             ? CUDA_ERROR_INVALID_VALUE
-             : export_file(shareable, (const struct thing *)(const void *)pool, type);
+  TRY(pool == NULL || flags != 0
+          ? CUDA_ERROR_INVALID_VALUE
+          : export_file(shareable, (const struct thing *)(const void *)pool, type));
+  atomic_store(&a_pool_is_exported, true);
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *shareable,
@@ -367,7 +373,9 @@ CUresult drv_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access
 CUresult drv_cuMemPoolExportPointer(CUmemPoolPtrExportData *exported, CUdeviceptr pointer) {
   struct call call;
   TRY(call_begin(&call, "cuMemPoolExportPointer", NEED_CONTEXT));
-  return export_address(POOL_MARK, pointer, exported, sizeof *exported);
+  return atomic_load(&a_pool_is_exported)
+             ? export_address(POOL_MARK, pointer, exported, sizeof *exported)
+             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
