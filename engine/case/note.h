@@ -31,14 +31,14 @@
     "imported: one value of nvbandwidth {what}, which copies {1} MiB at a time unless told "       \
     "otherwise")                                                                                   \
   X(NOTE_SCATTERED_TIME, "scattered_time", 0, "",                                                  \
-    "not gated: from the call to the end on the host's clock, submission included")                \
+    "includes submission: timed on the host's clock from the call to the end")                     \
   X(NOTE_GATE_OFF, "gate_off", 0, "",                                                              \
-    "not gated, as the scenario wants: the time of enqueueing is in the number")                   \
+    "includes the time of enqueueing: the scenario switched the gate off")                         \
   X(NOTE_BLOCKS_HOST, "blocks_host", 0, "",                                                        \
-    "not gated: such copies block the host, so the time of the call is in the number")             \
+    "includes the time of the driver call: such copies block the caller")                          \
   X(NOTE_GATE_FULL, "gate_full", 0, "",                                                            \
-    "not gated: a stream has more copies than a gate can hold, so the time of the calls is in "    \
-    "the number where they are slower")                                                            \
+    "includes the time of the calls where they are slower: a stream has more copies than a gate "  \
+    "can hold")                                                                                    \
   X(NOTE_END_POLLED, "end_polled", 0, "ns",                                                        \
     "host threads and GPUs in one window on the host's clock|: the end of a GPU's flow is seen "   \
     "by polling, up to {1} ns late, and its start is about 1 us after the window's")               \
@@ -46,14 +46,14 @@
   X(NOTE_SERIALISED, "serialised", 0, "",                                                          \
     "the flows did not run side by side all the time: the sum of their own rates is more than "    \
     "bytes by window (v_flow has both)")                                                           \
-  X(NOTE_CPU_CLOCK, "cpu_clock", 0, "GHz", "the processor's clock moved| from {1} to {2} GHz")     \
+  X(NOTE_CPU_CLOCK, "cpu_clock", 0, "GHz",                                                         \
+    "the processor's clock changed during the case| ({1} to {2} GHz)")                             \
   X(NOTE_PLACING_TIMED, "placing_timed", 0, "",                                                    \
     "placing the memory on its node and faulting it in are in the time")                           \
   X(NOTE_WARM_UNPROVEN, "warm_unproven", 0, "",                                                    \
-    "that host caches are warm could not be proven: to read what was written took as long as "     \
-    "after a flush")                                                                               \
+    "warm host caches could not be proven: reading back took as long as after a flush")            \
   X(NOTE_WARM_NO_FLUSH, "warm_no_flush", 0, "",                                                    \
-    "that host caches are warm could not be proven: this processor has no instruction to flush "   \
+    "warm host caches could not be proven: this processor has no instruction to flush "            \
     "them")                                                                                        \
   X(NOTE_FLUSH_UNPROVEN, "flush_unproven", 0, "",                                                  \
     "the flush of host caches could not be proven: a reload after it took no longer")              \

@@ -178,7 +178,8 @@ struct comparison {
   /* Why a difference may be that of two runs or boots, and what settles it; NULL = a side has
    * several runs, and the boots are not one and another. */
   const char *confounded;
-  unsigned looks;     /* that the runs of haul run --decide allow; 0 = one */
+  const char *left_out; /* scenarios that one side alone ran, by compare_runs(); NULL = none */
+  unsigned looks;       /* that the runs of haul run --decide allow; 0 = one */
   const char *judged; /* what counts as one observation, where that is not the process; else NULL */
   /* What of which node became slower unlike that of the others (outliers.h), which compare_runs()
    * finds where enough nodes are on both sides; else NULL. Borrowed. */

@@ -128,6 +128,41 @@ static enum status compare_find_value(const struct fact_values *list, const char
   return compare_refuse_value(list, message, err);
 }
 
+/* A scenario, and the sides that ran it, a bit each. */
+struct sided_scenario {
+  const char *name;
+  unsigned sides;
+};
+
+/* By a fact every run is on a side. Runs of scenarios that one side alone ran are left out, unless
+ * no scenario is on both. Returns the names of these scenarios; NULL = none. */
+static const char *compare_leave_out(struct arena *arena, const struct measured *measured,
+                                     enum side *sides) {
+  struct sided_scenario *list = arena_array(arena, measured->run_count, sizeof *list);
+  size_t *of = arena_array(arena, measured->run_count, sizeof *of);
+  const char *names = "";
+  size_t count = 0;
+  bool common = false;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    while (of[i] < count && strcmp(list[of[i]].name, measured->runs[i].scenario) != 0) {
+      of[i]++;
+    }
+    if (of[i] == count) {
+      list[count++].name = measured->runs[i].scenario;
+    }
+    list[of[i]].sides |= sides[i] == SIDE_NONE ? 0 : 1U << sides[i];
+    common = common || list[of[i]].sides == 3;
+  }
+  for (size_t i = 0; i < count && common; i++) {
+    const bool alone = list[i].sides == 1U << SIDE_A || list[i].sides == 1U << SIDE_B;
+    names = alone ? arena_add_word(arena, names, list[i].name) : names;
+  }
+  for (size_t i = 0; i < measured->run_count && common; i++) {
+    sides[i] = list[of[i]].sides == 3 ? sides[i] : SIDE_NONE;
+  }
+  return names[0] != '\0' ? names : NULL;
+}
+
 static enum status compare_sides_by_fact(struct database *database, struct compare_request *request,
                                          struct compare_result *result, enum side **sides,
                                          struct error *err) {
@@ -171,6 +206,7 @@ static enum status compare_sides_by_fact(struct database *database, struct compa
     const size_t to = value != NULL ? compare_fits(&list, value, request->to) : 0;
     (*sides)[i] = from > to ? SIDE_A : to > 0 ? SIDE_B : SIDE_NONE;
   }
+  request->left_out = compare_leave_out(arena, measured, *sides);
   request->names[SIDE_A] = arena_format(arena, "%s=%s", request->by, request->from);
   request->names[SIDE_B] = arena_format(arena, "%s=%s", request->by, request->to);
   request->compare.by = request->by;
@@ -358,8 +394,13 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     status = THEN(status, measured_load_undisturbed(result->measured, database, err));
   }
   if (status == STATUS_OK && !compare_any_matches(result->measured, request->filter.only)) {
-    status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"",
-                       request->filter.only != NULL ? request->filter.only : "*");
+    const char *only = request->filter.only != NULL ? request->filter.only : "*";
+    const char *wider = arena_format(&request->filter.arena, "*%s*", only);
+    const char *hint = compare_any_matches(result->measured, wider)
+                           ? arena_format(&request->filter.arena, "; did you mean \"%s\"?", wider)
+                           : "";
+    status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"%s", only,
+                       hint);
   }
   if (status == STATUS_OK) {
     status = compare_load_errors(database, result->measured, false, err);
@@ -376,6 +417,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     status = compare(result->measured, sides, &request->compare, &result->comparison, err);
   }
   if (status == STATUS_OK) {
+    result->comparison->left_out = request->left_out;
     status = compare_find_reasons(database, result, err);
   }
   if (status == STATUS_OK) {

@@ -11,6 +11,7 @@ struct compare_request {
   const char *names[SIDES]; /* as typed; of --by, "driver_version=580.65.06" */
   size_t name_count;
   const char *by, *from, *to; /* a fact and its values on side A and B; by NULL = names count */
+  const char *left_out;       /* filled in: comparison.left_out */
   struct compare_options compare;
   bool a_a; /* also split side A at random */
   unsigned splits;

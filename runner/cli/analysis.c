@@ -13,11 +13,18 @@ enum status analysis_load(struct command *command, const char *const *selectors,
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(filter_runs(filter, command->database, measured, selectors, selector_count, err));
   RETURN_ON_ERROR(measured_load(measured, command->database, filter->only, err));
-  return filter->only != NULL && measured->case_count == 0
+  if (filter->only == NULL || measured->case_count > 0) {
+    return STATUS_OK;
+  }
+  const char *wider = arena_format(&filter->arena, "*%s*", filter->only);
+  RETURN_ON_ERROR(measured_load(measured, command->database, wider, err));
+  return measured->case_count > 0
              ? error_set(err, STATUS_NOT_FOUND,
+                         "no case or block matches \"%s\"; did you mean \"%s\"?", filter->only,
+                         wider)
+             : error_set(err, STATUS_NOT_FOUND,
                          "no case or block matches \"%s\"; haul list cases lists them",
-                         filter->only)
-             : STATUS_OK;
+                         filter->only);
 }
 
 /* The one scenario of all runs of a side; NULL = there are several, or no run. *run: its last one.

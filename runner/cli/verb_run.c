@@ -209,6 +209,11 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
     const struct plan_options options = {.only = request->only};
     code = verb_run_claim(command, request, command->batch.scenarios[i], &options, plan);
   }
+  char reason[CASE_REASON_MAX];
+  if (*plan != NULL && command->batch.text != NULL && plan_has_nothing(*plan, reason)) {
+    (void)error_set(&err, STATUS_UNSUPPORTED, "nothing was measured or recorded: %s", reason);
+    return selection_code(command, *plan, fail(request->common, &err));
+  }
   request->gpus_missing = command->gpus_missing ? command->loss : NULL;
   return *plan != NULL ? selection_code(command, *plan, run_plan(request, *plan)) : code;
 }
@@ -502,9 +507,9 @@ const struct verb VERB_RUN = {
            "the current case, the second at once. --resume continues it.\n\n--decide A "
            "--tag B takes no scenario. It compares A with the runs tagged B, measures the "
            "undecided cases of A's last run on this machine in a few more runs of one "
-           "process each, and compares again, at most five times. Each comparison is held "
-           "to a fifth of the error rates of haul diff, so that repeated looks report no "
-           "more by chance. The runs keep that number, and later comparisons use it. "
+           "process each, and compares again, at most five times. Because it "
+           "compares up to five times, each comparison uses a fifth of the usual error "
+           "rates. Later comparisons of these runs do, too. "
            "--processes sets the runs per look (default: 3; 5 where B has none), --pause "
            "the time between them.",
     .options = VERB_RUN_OPTIONS,

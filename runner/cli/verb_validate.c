@@ -16,7 +16,8 @@ static enum status verb_validate_run(struct command *command, struct error *err)
     for (size_t b = 0; b < blocks; b++) {
       settings += block_setting_count(batch->scenarios[i]->blocks[b]);
     }
-    say_note(&command->common, "%s is valid: %zu block%s, %zu setting%s (combinations of axes)",
+    say_note(&command->common,
+             "%s is valid: %zu block%s, %zu setting%s; haul plan shows the cases of this machine",
              batch->inputs[i].name, blocks, strings_plural(blocks, "", "s"), settings,
              strings_plural(settings, "", "s"));
   }

@@ -221,7 +221,7 @@ void say_new_folder(const struct common_options *options, const char *path) {
   const char *slash = strrchr(path, '/');
   const char *folder = slash != NULL ? arena_strndup(&arena, path, (size_t)(slash - path)) : "";
   if (folder[0] != '\0' && access(folder, F_OK) != 0 && errno == ENOENT) {
-    say_note(options, "the folder %s does not exist: making it for %s", folder, slash + 1);
+    say_note(options, "created the folder %s for %s", folder, slash + 1);
   }
   arena_fini(&arena);
 }

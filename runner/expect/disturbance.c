@@ -21,7 +21,7 @@ const char *disturbance_words(struct arena *arena, const struct disturbance *dis
   const size_t others = disturbance->count - 1;
   return disturbance->count == 0
              ? ""
-             : arena_format(arena, "; %s: %.2g %% of trials up to %.2g %% slower (%s%s)",
+             : arena_format(arena, "%s: %.2g %% of trials were up to %.2g %% slower (%s%s)",
                             disturbance->on_host ? "host busy" : "disturbed by others",
                             disturbance->percent, disturbance->slower_percent, disturbance->name,
                             others > 0 ? arena_format(arena, ", and %zu more", others) : "");

@@ -16,7 +16,7 @@ struct disturbance {
 /* name: of the case, borrowed. */
 void disturbance_add(struct disturbance *disturbance, const struct observed *observed,
                      const char *name);
-/* "; host busy: 31 % of trials up to 22 % slower (up/gpu0, and 2 more)"; "" = nothing was seen. */
+/* "host busy: 31 % of trials were up to 22 % slower (up/gpu0, and 2 more)"; "" = none were. */
 const char *disturbance_words(struct arena *arena, const struct disturbance *disturbance);
 
 #endif

@@ -619,57 +619,55 @@ const char *expect_shortfall_words(struct arena *arena, const struct expect_shor
                       expect_finding_words(arena, item->worst), item->worst->name, others);
 }
 
-const char *expect_judge_summary(struct expect_judge *judge) {
+static const char *judge_note(struct arena *arena, const char *text, size_t n, const char *what) {
+  return n > 0 ? arena_format(arena, "%s; %zu %s", text, n, what) : text;
+}
+
+/* whole: with what others disturbed. */
+static const char *judge_summarise(struct expect_judge *judge, bool whole) {
   struct arena *arena = &judge->arena;
   const size_t shorts = judge->counts[EXPECT_SHORT];
-  const size_t better = judge->counts[EXPECT_BEYOND];
+  const size_t unclear = judge->counts[EXPECT_UNCLEAR];
   if (judge->finding_count == 0) {
     return NULL;
   }
-  const char *beyond =
-      better > 0 ? arena_format(arena, "; %zu better than any report", better) : "";
-  const char *above =
-      judge->above_peak > 0
-          ? arena_format(arena, "; %zu not compared: above %s peak", judge->above_peak,
-                         strings_plural(judge->above_peak, "its", "their"))
-          : "";
-  const size_t unclear = judge->counts[EXPECT_UNCLEAR];
-  const char *noisy = unclear > 0 ? arena_format(arena, "; %zu too noisy to tell", unclear) : "";
-  const char *unknown =
-      judge->unknown > 0 ? arena_format(arena, "; %zu without an expectation", judge->unknown) : "";
-  const char *broken =
-      judge->broken_count > 0 ? arena_format(arena, "; %zu went wrong", judge->broken_count) : "";
-  const char *disturbance = disturbance_words(arena, &judge->disturbance);
+  const char *notes = judge_note(arena, "", judge->counts[EXPECT_BEYOND], "better than any report");
+  notes = judge_note(arena, notes, unclear, "too noisy to tell");
+  notes = judge_note(arena, notes, judge->above_peak, "not compared: above peak");
+  notes = judge_note(arena, notes, judge->unknown, "without an expectation");
+  notes = judge_note(arena, notes, judge->broken_count, "went wrong");
+  if (whole && judge->disturbance.count > 0) {
+    notes = arena_format(arena, "%s; %s", notes, disturbance_words(arena, &judge->disturbance));
+  }
   if (shorts > 0) {
-    return arena_format(
-        arena, "%zu of %zu results below expectation for %s%s%s%s%s%s%s: see haul explain", shorts,
-        judge->finding_count, judge->machine, beyond, noisy, above, unknown, broken, disturbance);
+    return arena_format(arena, "%zu of %zu results below expectation for %s%s: see haul explain",
+                        shorts, judge->finding_count, judge->machine, notes);
   }
   const unsigned reports = judge_count_reports(judge);
   const char *grounds =
       reports > 0 ? arena_format(arena, " (%u report%s)", reports, strings_plural(reports, "", "s"))
                   : " (floors alone)";
-  const bool others = unclear + judge->broken_count + judge->above_peak > 0;
+  const bool all = unclear + judge->broken_count + judge->above_peak == 0;
   const size_t usual = judge->finding_count - unclear;
-  return arena_format(arena, "%s%zu result%s as expected for %s%s%s%s%s%s%s%s",
-                      others || judge->finding_count == 1 ? "" : "all ", usual,
-                      strings_plural(usual, "", "s"), judge->machine, grounds, beyond, noisy, above,
-                      unknown, broken, disturbance);
+  return arena_format(arena, "%s%zu result%s as expected for %s%s%s",
+                      all && usual > 1 ? "all " : "", usual, strings_plural(usual, "", "s"),
+                      judge->machine, grounds, notes);
+}
+
+const char *expect_judge_summary(struct expect_judge *judge) {
+  return judge_summarise(judge, true);
 }
 
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {
   struct arena *arena = &judge->arena;
   const struct expect_shortfall *items = NULL;
   const size_t count = expect_judge_shortfalls(judge, &items);
-  const char *summary = expect_judge_summary(judge);
   const char **made = arena_array(arena, count + 2, sizeof *made);
   size_t lines_count = 0;
   if (judge->broken_count > 0) {
-    const char *more = judge->broken_count > 1
-                           ? arena_format(arena, ", and %zu more", judge->broken_count - 1)
-                           : "";
-    made[lines_count++] =
-        arena_format(arena, "%s: %s%s", judge->broken->name, judge->broken->reason, more);
+    const size_t others = judge->broken_count - 1;
+    made[lines_count++] = arena_format(arena, others > 0 ? "%s: %s, and %zu more" : "%s: %s",
+                                       judge->broken->name, judge->broken->reason, others);
   }
   for (size_t i = 0; i < count; i++) {
     const char *slowed = items[i].worst->slowed_by;
@@ -681,9 +679,9 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
         arena_format(arena, "%s%s%s", expect_shortfall_words(arena, &items[i]),
                      slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
   }
-  made[lines_count++] = summary;
+  made[lines_count] = expect_judge_summary(judge);
   *lines = made;
-  return summary != NULL ? lines_count : 0;
+  return made[lines_count] != NULL ? lines_count + 1 : 0;
 }
 
 void expect_judge_print(struct expect_judge *judge, struct document *document) {
@@ -694,6 +692,9 @@ void expect_judge_print(struct expect_judge *judge, struct document *document) {
     document_gap(document);
   }
   for (size_t i = 0; i < count; i++) {
-    document_put(document, "", lines[i]);
+    document_put(document, "", i + 1 < count ? lines[i] : judge_summarise(judge, false));
+  }
+  if (count > 0 && judge->disturbance.count > 0) {
+    document_put(document, "", disturbance_words(&judge->arena, &judge->disturbance));
   }
 }

@@ -115,13 +115,13 @@ size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_s
 /* "gpu2, host link: 27.1 GB/s, usual 55.2-55.5 (up/numa0-gpu2/64MiB, and 3 more)" */
 const char *expect_shortfall_words(struct arena *arena, const struct expect_shortfall *item);
 /* "all 35 results as expected for H200 SXM on PCIe 5 x16 (12 reports); 4 without an expectation;
- * host busy: 31 % of trials up to 22 % slower (up/gpu0)", or how many fall short; NULL: nothing is
- * known. */
+ * host busy: 31 % of trials were up to 22 % slower (up/gpu0)", or how many fall short; NULL:
+ * nothing is known. */
 const char *expect_judge_summary(struct expect_judge *judge);
 /* What went wrong, the shortfalls with what may have slowed them, each reason once, and the
  * summary: sentences for people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
-/* The same below a result. */
+/* The same below a result; the disturbance is a line of its own. */
 void expect_judge_print(struct expect_judge *judge, struct document *document);
 
 /* Judge a run of an open database: both queries. What of it was measured once more takes what is

@@ -32,8 +32,8 @@ void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MA
   if (isfinite(half)) {
     (void)snprintf(text, DIFF_WORDS_MAX,
                    half < 9.995 ? "%.20s ± %.2f"
-                   : half < 1e6 ? "%.20s ± %.0f"
-                                : "%.20s ± %.1e",
+                   : half < 100 ? "%.20s ± %.0f"
+                                : "%.20s ± >100",
                    change, half);
   } else {
     (void)snprintf(text, DIFF_WORDS_MAX, "%s", change);

@@ -417,6 +417,7 @@ static void diff_json_cases(struct json_out *json, const struct measured *measur
   X("other_hardware", boolean, comparison->other_machine)                                          \
   X("driver_compiled", boolean, comparison->driver_compiled)                                       \
   X("confounded", text, comparison->confounded)                                                    \
+  X("scenarios_left_out", text, comparison->left_out)                                              \
   X("judged", text, comparison->judged)                                                            \
   X("looks", integer, comparison->looks > 1 ? comparison->looks : 1)                               \
   X("shift", object, diff_describe_shift, diff_json_shift(json, summary))                          \

@@ -107,6 +107,10 @@ static void layout_set_notes(struct diff_layout *layout, size_t *capacity,
       comparison->driver_compiled
           ? "Each driver compiled the kernels: build haul with nvcc to rule that out"
           : "",
+      comparison->left_out != NULL
+          ? arena_format(&layout->arena, "Not compared: %s (not run on both sides)",
+                         comparison->left_out)
+          : "",
       comparison->judged != NULL ? comparison->judged : "",
       comparison->confounded != NULL ? comparison->confounded : "",
       comparison->looks > 1

@@ -138,6 +138,8 @@ static const char *entry_table_meant(struct reader *reader, enum section section
                                      const struct toml_node *node, const char *plain,
                                      const char *written) {
   static const char *const KEYS[] = {"want", "on_fail"};
+  const struct field *want =
+      language_find(reader->language, section, arena_format(reader->arena, "%s.want", path));
   union value value;
   static const char *const BELOW[] = {"gpu", "max"};
   for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
@@ -155,6 +157,11 @@ static const char *entry_table_meant(struct reader *reader, enum section section
   return found[0] != NULL && node->kind == TOML_TEXT ? entry_end_meant(reader, plain)
          : found[1] != NULL && node->kind == TOML_INTEGER
              ? arena_format(reader->arena, "{ max = %s }", written)
+         : want != NULL && want->default_text != NULL
+             ? arena_format(reader->arena,
+                            strcmp(want->default_text, "true") == 0 ? "{ want = %s }"
+                                                                    : "{ want = \"%s\" }",
+                            want->default_text)
              : NULL;
 }
 

@@ -232,9 +232,14 @@ static const char *toml_split_description(const char *description, char *constru
   return colon + 1 + strspn(colon + 1, " ");
 }
 
-/* "gpu = 0, 1" and "{ gpu = 0, 1 }": the last key before the mistake has a list of numbers. */
-static bool toml_explain_list(const char *text, size_t length, const struct toml_span *span,
-                              struct strbuf *message) {
+/* The last key and value before a mistake. */
+struct toml_pair {
+  const char *key, *value, *end; /* the value begins there; end: of the text */
+  int key_length;
+};
+
+static bool toml_find_pair(const char *text, size_t length, const struct toml_span *span,
+                           struct toml_pair *pair) {
   const char *line = text;
   const char *const end = text + length;
   for (unsigned i = 1; i < span->line && line != NULL; i++) {
@@ -249,29 +254,47 @@ static bool toml_explain_list(const char *text, size_t length, const struct toml
   if (equals == NULL) {
     return false;
   }
-  const char *first = equals + 1;
-  while (first < end && *first == ' ') {
-    first++;
-  }
-  const char *last = first; /* past the last digit of the list */
-  for (const char *at = first; at < end && *at != '\0' && strchr("0123456789, ", *at) != NULL;
-       at++) {
-    last = *at >= '0' && *at <= '9' ? at + 1 : last;
-  }
-  const bool several = memchr(first, ',', (size_t)(last - first)) != NULL;
   const char *key_end = equals;
   while (key_end > line && key_end[-1] == ' ') {
     key_end--;
   }
-  const char *key = key_end;
-  while (key > line && strchr(" \t{,", key[-1]) == NULL) {
-    key--;
+  *pair = (struct toml_pair){.key = key_end, .value = equals + 1, .end = end};
+  while (pair->key > line && strchr(" \t{,", pair->key[-1]) == NULL) {
+    pair->key--;
   }
-  if (several && key < key_end) {
-    strbuf_printf(message, "several values need brackets: %.*s = [%.*s]", (int)(key_end - key), key,
-                  (int)(last - first), first);
+  while (pair->value < end && *pair->value == ' ') {
+    pair->value++;
   }
-  return several && key < key_end;
+  pair->key_length = (int)(key_end - pair->key);
+  return pair->key_length > 0;
+}
+
+/* "gpu = 0, 1" and "{ gpu = 0, 1 }": a list of numbers. */
+static bool toml_explain_list(const struct toml_pair *pair, struct strbuf *message) {
+  const char *last = pair->value; /* past the last digit of the list */
+  for (const char *at = pair->value;
+       at < pair->end && *at != '\0' && strchr("0123456789, ", *at) != NULL; at++) {
+    last = *at >= '0' && *at <= '9' ? at + 1 : last;
+  }
+  const bool several = memchr(pair->value, ',', (size_t)(last - pair->value)) != NULL;
+  if (several) {
+    strbuf_printf(message, "several values need brackets: %.*s = [%.*s]", pair->key_length,
+                  pair->key, (int)(last - pair->value), pair->value);
+  }
+  return several;
+}
+
+/* "name = flush-test": a word without quotes. */
+static bool toml_explain_word(const struct toml_pair *pair, struct strbuf *message) {
+  const char *last = pair->value;
+  while (last < pair->end && *last != '\0' && strchr(" \t\r\n,#]}\"'=", *last) == NULL) {
+    last++;
+  }
+  if (last > pair->value) {
+    strbuf_printf(message, "expected true, false or text in quotes: %.*s = \"%.*s\"",
+                  pair->key_length, pair->key, (int)(last - pair->value), pair->value);
+  }
+  return last > pair->value;
 }
 
 void toml_explain(const char *description, const char *text, size_t length, struct toml_span *span,
@@ -287,7 +310,10 @@ void toml_explain(const char *description, const char *text, size_t length, stru
                   strlen(quotes) == 1 ? " at the end of the line" : "");
     return;
   }
-  if (strcmp(construct, "key-value pair") == 0 && toml_explain_list(text, length, span, message)) {
+  struct toml_pair pair;
+  if (toml_find_pair(text, length, span, &pair) &&
+      ((strcmp(construct, "key-value pair") == 0 && toml_explain_list(&pair, message)) ||
+       (strcmp(construct, "boolean") == 0 && toml_explain_word(&pair, message)))) {
     return;
   }
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

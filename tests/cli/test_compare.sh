@@ -24,6 +24,14 @@ run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
 run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by with parts of versions'
+cp r.db more.db
+sed '3s/gpu/another/' gpu.toml >another.toml
+on_first another.toml -q --db more.db --only up
+run_ok diff --by driver_version --from 580 --to 590.44 --db more.db
+equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by beside a scenario that one side alone ran'
+expect_out '^Not compared: another \(not run on both sides\)$'
+run_error 2 'no case of these runs is named like "gpu0-numa0:pinned"; did you mean "\*gpu0-numa0:pinned\*"\?' \
+  diff --by driver_version --from 580 --to 590 --db r.db --only gpu0-numa0:pinned
 run_error 2 'no run has the driver_version "58"; there are: ' diff --by driver_version --from 58 --to 590 --db r.db
 run diff tag:before tag:after --db r.db --method rank
 expect_out '^[0-9].*(same|insufficient): '

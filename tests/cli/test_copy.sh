@@ -44,4 +44,8 @@ fake_driver h200x4 || finish
 begin 'both directions between GPUs'
 run_ok copy --from gpu0 --to 'gpu*' --size 1MiB --both --set measure.max_time=1ms --db c.db
 expect_value '3 2' c.db "select count(*) || ' ' || max(flows) from v_run_case where run = 2"
+
+begin 'a copy that cannot be measured is not recorded'
+run_error 3 'nothing was measured or recorded: GPU 8: this machine has 4, 0-3' copy --from host --to gpu8 --db c.db
+expect_value 2 c.db 'select max(run) from v_run'
 finish

@@ -31,9 +31,9 @@ run_error 3 'notes\.db' run "$small" --db notes.db/results.db
 begin 'a folder that cannot be written'
 run_error 2 '/proc/haul' run "$small" --db /proc/haul/results.db
 run_ok run "$small" --db new/folder/x.db
-expect_err '^haul: the folder new/folder does not exist: making it for x\.db$'
+expect_err '^haul: created the folder new/folder for x\.db$'
 run_ok merge other/y.db new/folder/x.db
-expect_err '^haul: the folder other does not exist: making it for y\.db$'
+expect_err '^haul: created the folder other for y\.db$'
 for db in new/folder/x.db one_more.db; do
   run_ok run "$small" --db "$db"
   reject_err 'does not exist'

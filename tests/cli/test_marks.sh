@@ -144,7 +144,7 @@ expect_value 0 busy.db "select count(*) from v_case where tag = 'elsewhere' and 
 begin 'diff says what was not as it should be'
 run_ok diff tag:quiet tag:busy --db busy.db
 expect_out '^B: gpu1 was in use when the run began: 2 compute processes, 98 % busy'
-expect_out "^B: 3 results may be slowed: gpu1 in use by pid $program \\(sleep\\), 98 % busy"
+expect_out "^B: 3 results may be slowed: gpu1 in use by pid $program \\(sleep\\)"
 expect_out '^The facts of the environments do not differ; see above'
 run_ok diff tag:quiet tag:busy --db busy.db --json
 expect_out '"conditions"'

@@ -27,12 +27,25 @@ static const char *page_verdict_class(enum verdict verdict) {
 
 /* ---- cases ---- */
 
-/* Per cent on either side that all intervals shown fit in. */
+static bool page_is_decided(const struct comparison_row *row) {
+  return row->result.verdict != VERDICT_UNCLEAR && row->result.verdict != VERDICT_INSUFFICIENT;
+}
+
+/* Per cent on either side that the intervals shown fit in: those of decided cases, if any; wider
+ * ones are cut. */
 static double page_interval_scale(const struct comparison *comparison, const size_t *rows,
                                   size_t count) {
   double most = 0;
+  bool decided = false;
   for (size_t i = 0; i < count; i++) {
     const struct comparison_row *row = &comparison->rows[rows[i]];
+    decided = decided || (page_is_decided(row) && isfinite(row->change_low));
+  }
+  for (size_t i = 0; i < count; i++) {
+    const struct comparison_row *row = &comparison->rows[rows[i]];
+    if (decided && !page_is_decided(row)) {
+      continue;
+    }
     const double ends[] = {row->change, row->change_low, row->change_high, 2 * row->delta};
     for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
       most = isfinite(ends[e]) ? fmax(most, fabs(ends[e])) : most;
@@ -42,7 +55,7 @@ static double page_interval_scale(const struct comparison *comparison, const siz
 }
 
 static double page_interval_x(double change, double scale) {
-  return (double)INTERVAL_WIDTH / 2 * (1 + change / scale);
+  return (double)INTERVAL_WIDTH / 2 * (1 + fmax(-1, fmin(1, change / scale)));
 }
 
 /* The change with its interval, over the band of changes too small to matter; its numbers are in
@@ -117,7 +130,7 @@ static void page_put_cases(FILE *page, const struct measured *measured,
              "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
              "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
              "<th scope=\"col\" class=\"n\">change %%</th>"
-             "<th scope=\"col\">\xe2\x88\x92%.2g to +%.2g %%</th><th scope=\"col\" class=\"n\">q"
+             "<th scope=\"col\">\xe2\x88\x92%.3g to +%.3g %%</th><th scope=\"col\" class=\"n\">q"
              "</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
              caption, 100 * scale, 100 * scale);
   for (size_t i = 0; i < count; i++) {

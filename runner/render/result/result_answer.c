@@ -139,8 +139,9 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   }
   const size_t noted = remarks != NULL ? result_remarks_count(remarks) : 0;
   if (said && noted > 0) {
-    answer_say(document, &arena, &said, "With a note",
-               arena_format(&arena, "%zu of %zu cases", noted, remarks->count));
+    answer_say(document, &arena, &said, "Notes",
+               arena_format(&arena, "%zu of %zu cases %s one", noted, remarks->count,
+                            strings_plural(noted, "has", "have")));
   }
   arena_fini(&arena);
 }

@@ -76,6 +76,10 @@ static const char *remarks_text_of(struct arena *arena, const struct footnote *n
     const char *most = remarks_number_words(arena, note->most.amounts[k]);
     amounts[k] = strcmp(least, most) == 0 ? least : arena_format(arena, "%s-%s", least, most);
   }
+  if (note->remark.note.kind == NOTE_CPU_CLOCK && note->uses > 1) { /* the range of all */
+    amounts[0] = remarks_number_words(arena, fmin(note->least.amounts[0], note->least.amounts[1]));
+    amounts[1] = remarks_number_words(arena, fmax(note->most.amounts[0], note->most.amounts[1]));
+  }
   struct strbuf words;
   strbuf_init(&words, REMARK_MAX_BYTES);
   strbuf_append(&words, note_slows(note->remark.note.kind) ? "may be slowed: " : "");

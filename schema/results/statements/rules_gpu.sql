@@ -269,7 +269,7 @@ WHERE EXISTS (SELECT 1 FROM link l WHERE l.environment = h.environment AND l.pla
 -- note: Memory is protected by ECC
 -- reads: fact ecc
 -- touches: gpu_memory
--- costs: Nothing measurable with HBM, which has room for it; a few per cent of the bandwidth with GDDR.
+-- costs: Nothing measurable with HBM. A few per cent of the bandwidth with GDDR.
 -- action: None.
 -- source: https://images.nvidia.com/content/pdf/tesla/whitepaper/pascal-architecture-whitepaper.pdf (ECC of HBM2)
 SELECT gpu, v = 'on' AS bad, 'ecc = ' || v AS evidence

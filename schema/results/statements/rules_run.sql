@@ -116,7 +116,7 @@ FROM (SELECT (SELECT count(*) FROM stepped) AS n,
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: link_errors
--- finding: Links had errors that they mended by themselves
+-- finding: Links corrected errors
 -- reads: v_note (link_errors), v_fact (error_counters)
 -- touches: link_errors
 -- costs: What was damaged is sent again: every replay and recovery costs time, and a link with many of them is about to

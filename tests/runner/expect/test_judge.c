@@ -222,8 +222,8 @@ static void disturbance_is_a_fact_of_its_own(void **state) {
       {UP_TO("gpu2"), .gbps = 55, .undisturbed = 1, .disturbed = 4, .disturbed_slower = 40}};
   struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
   assert_string_equal(expect_judge_summary(judged.judge),
-                      "1 of 3 results below expectation for H200s; host busy: 50 % of trials up to "
-                      "9 % slower (b/numa0-gpu1, and 1 more): see haul explain");
+                      "1 of 3 results below expectation for H200s; host busy: 50 % of trials were "
+                      "up to 9 % slower (b/numa0-gpu1, and 1 more): see haul explain");
   judged_fini(&judged);
 }
 

@@ -463,7 +463,7 @@ static void what_was_meant_is_written_out(void **state) {
       {"[checks]\ngpu_idle = true\n" SIZED, "gpu_idle: true or false is not allowed here",
        "gpu_idle = { want = true }: a table with one of: want, on_fail, on_unknown"},
       {"[checks]\ngovernor = \"fast\"\n" SIZED, "governor: text is not allowed here",
-       "a table with one of: want, on_fail, on_unknown"},
+       "governor = { want = \"performance\" }: a table with one of: want, on_fail, on_unknown"},
       {CE "size = 1\nto.gpu = 0\nfrom.numa = [\"local\", \"remote\"]\n",
        "from.numa: an array holds numbers",
        "numa = \"*\" for the local and the remote nodes; or two blocks, one with \"local\" and one "

@@ -43,7 +43,7 @@ static void places_that_agree_are_one_line(void **state) {
                    "\n"
                    "Host to GPU   55.0-55.5 GB/s; back 54.00 GB/s\n"
                    "GPU to GPU    300.0 GB/s\n"
-                   "With a note   3 of 8 cases\n");
+                   "Notes         3 of 8 cases have one\n");
 }
 
 #define PLACES(from, to) .path = from "-" to, .source = from, .target = to
@@ -116,7 +116,7 @@ static void the_answer_stands_at_the_end(void **state) {
                    "Host to GPU   50.00 GB/s\n"
                    "GPU to GPU    250.0-300.0 GB/s; lowest: gpu1 to gpu0\n"
                    "Within a GPU  ~2000 GB/s\n"
-                   "With a note   1 of 9 cases\n");
+                   "Notes         1 of 9 cases has one\n");
 }
 
 int main(void) {

@@ -620,7 +620,7 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
          "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  f\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
          "\n"
-         "a  2 cases: the processor's clock moved from 2.9-3 to 2.7-3.05 GHz\n"
+         "a  2 cases: the processor's clock changed during the case (2.7 to 3.05 GHz)\n"
          "b  2 cases: may be slowed: gpu0 throttled by hw_thermal for 50-90 % of the time\n"
          "c  2 cases: reserved 2 MiB pages\n"
          "d  may be slowed: gpu0 in use by pid 7 (x)\n"
