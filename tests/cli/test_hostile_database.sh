@@ -247,6 +247,7 @@ cp good.db shards/b.db
 gbps="select group_concat(round(gbps, 6)) from v_case"
 for lie in 'update bench_case set payload_bytes = 2 * payload_bytes:its case .* has a payload_bytes that is not what' \
   'update flow set size_bytes = 2 * size_bytes:its case .* has a flow that is not what' \
+  "update flow set source_process = 1, source_share = 'memfd':its case .* has a flow that is not what" \
   "update bench_case set definition = replace(definition, '4096', '8192'):has a key of other content .its definition" \
   "update bench_case set name = name || 'x':has a key of other content .its names" \
   "update scenario set resolved = resolved || '#':its scenario small has a key of other content"; do

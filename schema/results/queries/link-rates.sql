@@ -32,6 +32,7 @@ WITH
       c.size_bytes AS size_bytes
     FROM v_run_case c
     WHERE c.run = :run AND c.kind = 'transfer' AND c.flows = 1 AND c.status = 'ok'
+      AND c.source_process = 0 AND c.target_process = 0
       AND c.gbps > 0 AND c.gbps < 9e999 -- a number, also where somebody edited a median
       AND NOT EXISTS (SELECT 1 FROM flow f WHERE f.bench_case = c.bench_case
                       AND (f.role = 'load' OR f.staged OR f.shape_width_bytes IS NOT NULL

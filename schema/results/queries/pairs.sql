@@ -13,9 +13,9 @@
 SELECT
   p.block AS block,
   p.source AS source,
-  p.source_memory AS source_memory,
+  coalesce(p.source_share || ':process' || p.source_process, p.source_memory) AS source_memory,
   p.target AS target,
-  p.target_memory AS target_memory,
+  coalesce(p.target_share || ':process' || p.target_process, p.target_memory) AS target_memory,
   p.direction AS direction,
   p.method AS method,
   p.size_bytes AS size_bytes,

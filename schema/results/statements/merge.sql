@@ -248,13 +248,16 @@ WITH
           SELECT 1 FROM input.flow f LEFT JOIN json_each(d, '$.flows') j ON j.key = f.ordinal
           WHERE f.bench_case = w.id
             AND (f.size_bytes, f.role, f.method, f.source_place, f.source_index, f.source_memory,
-                 f.target_place, f.target_index, f.target_memory, f.initiator, f.staged, f.copies) IS NOT
+                 f.target_place, f.target_index, f.target_memory, f.initiator, f.staged, f.copies,
+                 f.source_process, f.source_share, f.target_process, f.target_share) IS NOT
                 (json_extract(j.value, '$.size_bytes'), json_extract(j.value, '$.role'),
                  json_extract(j.value, '$.method'), json_extract(j.value, '$.source.place'),
                  json_extract(j.value, '$.source.index'), json_extract(j.value, '$.source.memory'),
                  json_extract(j.value, '$.target.place'), json_extract(j.value, '$.target.index'),
                  json_extract(j.value, '$.target.memory'), json_extract(j.value, '$.initiator'),
-                 json_extract(j.value, '$.staged'), json_extract(j.value, '$.copies'))) AS flows,
+                 json_extract(j.value, '$.staged'), json_extract(j.value, '$.copies'),
+                 json_extract(j.value, '$.source.process'), json_extract(j.value, '$.source.share'),
+                 json_extract(j.value, '$.target.process'), json_extract(j.value, '$.target.share'))) AS flows,
       EXISTS (SELECT 1 FROM input.stream s WHERE s.bench_case = w.id
               AND (s.op, s.size_bytes, s.passes) IS NOT (json_extract(d, '$.stream.op'),
                 json_extract(d, '$.stream.size_bytes'), json_extract(d, '$.stream.passes')))

@@ -372,6 +372,47 @@ static void kernels_that_compute_know_their_peak(void **state) {
   planned_fini(&made);
 }
 
+/* Another process is named at its end, and in the definition; what is of this one keeps its key,
+ * and does without the way to share it. */
+static void ends_in_another_process(void **state) {
+  (void)state;
+  struct planned made =
+      planned_text("h200x4.toml", HEAD
+                   "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\n"
+                   "from = { gpu = 0, process = [0, 2], share = [\"ipc\", \"fd\"] }\n"
+                   "to.gpu = 1\nsize = 4096\n"
+                   "[[transfer]]\nname = \"h\"\nmethod = \"ce\"\nfrom.gpu = 3\n"
+                   "to = { numa = \"local\", process = [0, 1], share = [\"memfd\", \"shm\"] }\n"
+                   "size = 4096\n"
+                   "[[transfer]]\nname = \"d\"\nmethod = \"ce\"\nto.gpu = 1\nsize = 4096\n"
+                   "from = { gpu = 0, process = 7, memory = [\"device\", \"pool\"] }\n"
+                   "[[transfer]]\nname = \"own\"\nmethod = \"ce\"\nfrom.gpu = 0\n"
+                   "to.gpu = 1\nsize = 4096\n");
+  const struct bench_case *ipc = case_called(made.plan, "b/gpu0:ipc:process2-gpu1/4KiB");
+  const struct endpoint *source = &ipc->flows[0].source;
+  assert_int_equal(source->process, 2);
+  assert_int_equal(source->memory, MEMORY_DEVICE);
+  assert_non_null(strstr(ipc->definition,
+                         "\"source\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\","
+                         "\"process\":2,\"share\":\"ipc\"}"));
+  assert_int_equal(case_called(made.plan, "b/gpu0:fd:process2-gpu1/4KiB")->flows[0].source.memory,
+                   MEMORY_VMM);
+  const struct bench_case *own = case_called(made.plan, "b/gpu0-gpu1/4KiB");
+  assert_null(strstr(own->definition, "process"));
+  assert_null(strstr(own->definition, "share"));
+  (void)case_called(made.plan, "b/gpu0:vmm-gpu1/4KiB");
+  const struct endpoint *target =
+      &case_called(made.plan, "h/gpu3-numa0:shm:process1/4KiB")->flows[0].target;
+  assert_int_equal(target->share, SHARE_SHM);
+  assert_int_equal(target->memory, MEMORY_SHARED);
+  assert_int_equal(count_with(made.plan, "h/gpu3-numa0:shared/", false), 1); /* of both files */
+  assert_int_equal(case_called(made.plan, "d/gpu0:pool:process7-gpu1/4KiB")->flows[0].source.share,
+                   SHARE_POOL);
+  assert_int_equal(case_called(made.plan, "d/gpu0:ipc:process7-gpu1/4KiB")->flows[0].source.share,
+                   SHARE_IPC);
+  planned_fini(&made);
+}
+
 #define OVERHEAD HEAD "[[overhead]]\nname = \"o\"\n"
 
 static void overheads_of_calls_and_allocations(void **state) {
@@ -607,6 +648,7 @@ int main(void) {
       cmocka_unit_test(arithmetic_knows_what_an_sm_does),
       cmocka_unit_test(kernels_that_compute_know_their_peak),
       cmocka_unit_test(processors_chase_through_every_nodes_memory),
+      cmocka_unit_test(ends_in_another_process),
       cmocka_unit_test(overheads_of_calls_and_allocations),
       cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
       cmocka_unit_test(estimates_are_near_what_was_recorded),

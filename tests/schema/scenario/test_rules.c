@@ -89,6 +89,21 @@ static const struct mistake mistakes[] = {
     {CE "from.gpu = @\"3-1\"\nto.gpu = 1\nsize = 1\n", "\"3-1\"", NULL},
     {CE "from.gpu = [0, @-1]\nto.gpu = 1\nsize = 1\n", "-1 is out of range", NULL},
     {CE "from.gpu = @[]\nto.gpu = 1\nsize = 1\n", "the array is empty", NULL},
+    /* Memory of another process */
+    {CE "from = { gpu = 0, process = @8 }\nto.gpu = 1\nsize = 1\n", "8 is out of range", NULL},
+    {CE "from = { gpu = 0, share = [\"ipc\", @\"memfd\"] }\nto.gpu = 1\nsize = 1\n",
+     "\"memfd\" is for memory of a NUMA node", NULL},
+    {CE "from.gpu = 0\nto = { numa = 0, process = 1, share = @\"pool\" }\nsize = 1\n",
+     "to.share: \"pool\" is for memory of a GPU", NULL},
+    {CE "from = { numa = 0, memory = [\"shared\", @\"pinned\"], process = [0, 1] }\nto.gpu = 1\n"
+        "size = 1\n",
+     "no process opens \"pinned\" memory of another one", NULL},
+    {CE "from = { gpu = 0, @memory = \"vmm\", share = \"fd\" }\nto.gpu = 1\nsize = 1\n",
+     "from.share says which kind of memory it is", NULL},
+    {TRANSFER "method = [\"ce\", \"um\"]\nfrom = { gpu = 0, @process = 1 }\nto.gpu = 1\nsize = 1\n",
+     "work on memory of their own process", NULL},
+    {CE "from.gpu = 0\nto = { gpu = 1, @process = 1 }\npieces = 4\npiece_size = 4096\n",
+     "the pieces of a scattered copy", NULL},
     /* Methods and what belongs to them */
     {TRANSFER "from.gpu = 0\nto.gpu = 1\nsize = 1\n", "missing \"method\"", NULL},
     {SIZED "method = @\"sm\"\n", "duplicate key", NULL},
