@@ -199,7 +199,9 @@ static void schema_say_views(struct document *document, struct arena *arena) {
       if (c[0] == '.' && (c[1] == ' ' || c[1] == '\n')) {
         c[1] = '\0';
       }
-      *c = *c == '\n' ? ' ' : *c;
+      if (*c == '\n') {
+        *c = ' ';
+      }
     }
     document_key(document, TONE_NONE, view, "%s", schema_unlink(arena, text));
   }
