@@ -56,8 +56,8 @@ struct command {
     const char *from, *to, *size, *method;
     bool both, print;
   } copy;
-  bool all, clear, confusion, dry_run, features, fleet, here, result, rules, scenario, share, site,
-      strict, suspect, trials, wait_given;
+  bool all, blocks, clear, confusion, dry_run, features, fleet, here, result, rules, scenario,
+      share, site, strict, suspect, trials, wait_given;
 
   /* Closed and freed by the frame; NULL = not opened. */
   struct arena arena;

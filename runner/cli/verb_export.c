@@ -10,7 +10,8 @@
 #define EXPORT_FORMAT_LIST(X)                                                                      \
   X(EXPORT_CSV, "csv")                                                                             \
   X(EXPORT_JSONL, "jsonl")                                                                         \
-  X(EXPORT_PROMETHEUS, "prometheus")
+  X(EXPORT_PROMETHEUS, "prometheus")                                                               \
+  X(EXPORT_OPENMETRICS, "openmetrics")
 ENUM_NAMES_DECLARE(export_format, EXPORT_FORMAT_LIST)
 ENUM_NAMES_DEFINE(export_format, EXPORT_FORMAT_LIST)
 
@@ -24,7 +25,10 @@ static const struct verb_option VERB_EXPORT_OPTIONS[] = {
      "prometheus: compare with these, for example baseline:NAME or driver:VERSION (default: the "
      "runs under the previous driver of each host)",
      OPTION_TEXT(against)},
-    FILTER_OPTIONS_OF("prometheus: "),
+    {"blocks", NULL,
+     "prometheus: the lowest, median and highest case of each block, not every case",
+     OPTION_FLAG(blocks)},
+    FILTER_OPTIONS_OF("prometheus, openmetrics: "),
     {0},
 };
 
@@ -33,11 +37,17 @@ static void verb_export_check(struct command *command, struct argp_state *state)
   if (command->common.format_given) {
     argp_error(state, "--format cannot be combined with export: the format is its argument");
   }
-  const bool prometheus = command->choice == EXPORT_PROMETHEUS;
+  const bool prometheus =
+      command->choice == EXPORT_PROMETHEUS || command->choice == EXPORT_OPENMETRICS;
   if (prometheus && (command->run != NULL || command->trials)) {
     argp_error(state,
-               "prometheus exports the latest result of every case: --run and --trials cannot "
-               "be combined with it; use --where and --only");
+               "%s exports cases, not one run: --run and --trials cannot be combined with it; use "
+               "--where and --only",
+               export_format_text((enum export_format)command->choice));
+  }
+  if ((command->blocks && command->choice != EXPORT_PROMETHEUS) ||
+      (command->against != NULL && (command->blocks || command->choice == EXPORT_OPENMETRICS))) {
+    argp_error(state, "--blocks goes with prometheus alone, and --against with its cases");
   }
   if (!prometheus &&
       (command->against != NULL || filter->only != NULL || filter->where_count > 0)) {
@@ -208,6 +218,12 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
   RETURN_ON_ERROR(filter_runs(filter, command->database, measured, NULL, 0, err));
   measured_keep_runs(measured, measured_run_is_own, NULL);
   enum status status = measured_load(measured, command->database, filter->only, err);
+  if (status == STATUS_OK && (command->blocks || command->choice == EXPORT_OPENMETRICS)) {
+    size_t count = 0;
+    const struct latest_case *cases =
+        command->blocks ? latest_cases(measured, &command->arena, &count) : NULL;
+    return prometheus_print_blocks(measured, cases, count, stream, err);
+  }
   status = THEN(status, verb_export_find_against(command, measured, &against, err));
   status =
       THEN(status, verb_export_compare_hosts(&command->arena, measured, against, &verdicts, err));
@@ -226,28 +242,30 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
 static enum status verb_export_run(struct command *command, struct error *err) {
   struct output_file file;
   RETURN_ON_ERROR(output_file_open(command->output, &file, err));
-  const enum status status = command->choice == EXPORT_PROMETHEUS
-                                 ? verb_export_prometheus(command, file.stream, err)
-                                 : verb_export_rows(command, file.stream, err);
+  const bool rows = command->choice == EXPORT_CSV || command->choice == EXPORT_JSONL;
+  const enum status status = rows ? verb_export_rows(command, file.stream, err)
+                                  : verb_export_prometheus(command, file.stream, err);
   return output_file_close(&file, status, err);
 }
 
 const struct verb VERB_EXPORT = {
     .name = "export",
     .group = VERBS_READ,
-    .arguments = "csv|jsonl|prometheus",
+    .arguments = "csv|jsonl|prometheus|openmetrics",
     .summary = "write results for other programs",
     .doc = "csv and jsonl write the columns of v_case, or of v_trial with --trials; haul schema "
            "results "
            "describes them. prometheus writes the latest median of every measured case and its "
            "verdict, in the text format that the textfile collector of node_exporter reads: haul "
-           "export prometheus -o /var/lib/node_exporter/haul.prom",
+           "export prometheus -o /var/lib/node_exporter/haul.prom. openmetrics writes all runs "
+           "with their times, per block, to fill in the past of a Prometheus: promtool tsdb "
+           "create-blocks-from openmetrics haul.txt",
     .options = VERB_EXPORT_OPTIONS,
     .argument_kind = ARGUMENTS_WORDS,
     .words = export_format_names,
     .noun = "format",
     .word_max = 1,
-    .missing = "argument: csv, jsonl or prometheus",
+    .missing = "argument: csv, jsonl, prometheus or openmetrics",
     .too_many = "; one format can be exported at a time",
     .check = verb_export_check,
     .run = verb_export_run,

@@ -1,4 +1,4 @@
-#include "runner/render/prometheus.h"
+#include "runner/render/prometheus_internal.h"
 
 #include "engine/base/strbuf.h"
 #include "runner/table/table.h"
@@ -12,55 +12,11 @@
 
 /* A name is a label whole: two that are cut could be one. */
 enum { LABELS_MAX = 64 << 20 };
-#define NS_PER_S 1e9
-
-struct sample {
-  const char *labels; /* "{...}" */
-  double value;
-};
-
-/* X(enum family_index, name, help) */
-#define FAMILY_LIST(X)                                                                             \
-  X(FAMILY_BANDWIDTH, "haul_bandwidth_bytes_per_second",                                           \
-    "Latest median rate of a case: payload of all its flows.")                                     \
-  X(FAMILY_HOP, "haul_hop_seconds", "Latest median time of one dependent load of a case.")         \
-  X(FAMILY_CALL, "haul_call_seconds", "Latest median time of one call of the driver.")             \
-  X(FAMILY_FLOPS, "haul_floating_point_operations_per_second",                                     \
-    "Latest median rate of a kernel that computes.")                                               \
-  X(FAMILY_ITERATION, "haul_iteration_seconds", "Latest median time of one iteration of a case.")  \
-  X(FAMILY_OK, "haul_case_ok",                                                                     \
-    "1: every process of the latest run measured the case; 0: one failed, crashed, hung or was "   \
-    "corrupt.")                                                                                    \
-  X(FAMILY_PROCESSES, "haul_case_processes", "Processes that the latest medians come from.")       \
-  X(FAMILY_MEASURED_AT, "haul_case_run_start_timestamp_seconds",                                   \
-    "When the run of the latest median started, seconds since 1970.")                              \
-  X(FAMILY_VERDICT, "haul_case_verdict",                                                           \
-    "1 for the verdict on the case against the runs it is compared with.")                         \
-  X(FAMILY_CHANGE, "haul_case_change_ratio",                                                       \
-    "Change of the case's rate against these, or of its time where it has no rate: 0.01 is 1 % "   \
-    "more.")
-
-enum family_index {
-#define FAMILY_ID(id, name, help) id,
-  FAMILY_LIST(FAMILY_ID) FAMILIES
-};
-
 static const struct {
   const char *name, *help;
 } FAMILY_TEXTS[] = {
 #define FAMILY_TEXT(id, name, help) {name, help},
     FAMILY_LIST(FAMILY_TEXT)};
-
-struct family {
-  struct sample *samples;
-  size_t count, capacity;
-};
-
-struct writing {
-  struct arena arena;
-  struct measured *measured;
-  struct family families[FAMILIES];
-};
 
 static size_t prometheus_character_size(const char *text) {
   size_t size = 1;
@@ -103,31 +59,11 @@ static void prometheus_append_label(struct strbuf *text, const char *name, const
   strbuf_fini(&repaired);
 }
 
-/* verdict may be NULL. */
-static const char *prometheus_labels_of(struct writing *writing, size_t run_index, size_t bench,
-                                        const char *verdict) {
-  const struct measured_run *run = &writing->measured->runs[run_index];
-  const struct measured_environment *at = &writing->measured->environments[run->environment];
-  const struct measured_case *measured = &writing->measured->cases[bench];
+const char *prometheus_labels(struct writing *writing, const struct label *labels, size_t count) {
   struct strbuf text;
-  char size[24];
-  (void)snprintf(size, sizeof size, "%" PRIu64, measured->size_bytes);
-  const struct {
-    const char *name, *value;
-  } labels[] = {{"host", at->host_name},
-                {"gpu_name", measured_run_fact(writing->measured, run_index, "gpu_name")},
-                {"driver_version", at->driver_version},
-                {"scenario", run->scenario},
-                {"block", measured->block},
-                {"case", measured->name},
-                {"path", measured->path},
-                {"method", measured->method},
-                {"size_bytes", measured->size_bytes > 0 ? size : NULL},
-                {"simulated", at->simulated ? "1" : NULL},
-                {"verdict", verdict}};
   strbuf_init(&text, LABELS_MAX);
   strbuf_append_char(&text, '{');
-  for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+  for (size_t i = 0; i < count; i++) {
     prometheus_append_label(&text, labels[i].name, labels[i].value);
   }
   strbuf_append_char(&text, '}');
@@ -136,12 +72,80 @@ static const char *prometheus_labels_of(struct writing *writing, size_t run_inde
   return kept;
 }
 
-static void prometheus_add_sample(struct writing *writing, enum family_index which,
-                                  const char *labels, double value) {
+const struct measured_environment *prometheus_environment(const struct writing *writing,
+                                                          size_t run) {
+  return &writing->measured->environments[writing->measured->runs[run].environment];
+}
+
+const char *prometheus_host(const struct measured_environment *at) {
+  return at->node != NULL ? at->node : at->host_name;
+}
+
+/* verdict may be NULL. The driver is none of them: an upgrade begins no new curve. */
+static const char *prometheus_labels_of(struct writing *writing, size_t run, size_t bench,
+                                        const char *verdict) {
+  const struct measured_environment *at = prometheus_environment(writing, run);
+  const struct measured_case *measured = &writing->measured->cases[bench];
+  char size[24];
+  (void)snprintf(size, sizeof size, "%" PRIu64, measured->size_bytes);
+  const struct label labels[] = {{"host", prometheus_host(at)},
+                                 {"scenario", writing->measured->runs[run].scenario},
+                                 {"block", measured->block},
+                                 {"case", measured->name},
+                                 {"path", measured->path},
+                                 {"method", measured->method},
+                                 {"size_bytes", measured->size_bytes > 0 ? size : NULL},
+                                 {"simulated", at->simulated ? "1" : NULL},
+                                 {"verdict", verdict}};
+  return prometheus_labels(writing, labels, sizeof labels / sizeof *labels);
+}
+
+void prometheus_add_sample_at(struct writing *writing, enum family_index which, const char *labels,
+                              double value, int64_t at_ns) {
   struct family *family = &writing->families[which];
   family->samples = arena_grow(&writing->arena, family->samples, family->count, &family->capacity,
                                sizeof *family->samples);
-  family->samples[family->count++] = (struct sample){labels, value};
+  family->samples[family->count++] = (struct metric_sample){labels, value, at_ns};
+}
+
+static void prometheus_add_sample(struct writing *writing, enum family_index which,
+                                  const char *labels, double value) {
+  prometheus_add_sample_at(writing, which, labels, value, 0);
+}
+
+void prometheus_add_host(struct writing *writing, size_t run, int64_t at_ns) {
+  const struct measured_environment *at = prometheus_environment(writing, run);
+  const struct label labels[] = {
+      {"host", prometheus_host(at)},
+      {"driver_version", at->driver_version},
+      {"kernel", measured_run_fact(writing->measured, run, "kernel")},
+      {"gpu_name", measured_run_fact(writing->measured, run, "gpu_name")},
+      {"simulated", at->simulated ? "1" : NULL}};
+  prometheus_add_sample_at(writing, FAMILY_HOST,
+                           prometheus_labels(writing, labels, sizeof labels / sizeof *labels), 1,
+                           at_ns);
+}
+
+/* Of each host as its latest run found it. */
+void prometheus_add_hosts(struct writing *writing, const struct latest_case *cases, size_t count) {
+  const struct measured *measured = writing->measured;
+  bool *older = arena_array(&writing->arena, measured->run_count, sizeof *older);
+  bool *there = arena_array(&writing->arena, measured->run_count, sizeof *there);
+  for (size_t i = 0; i < count; i++) {
+    there[cases[i].run] = true;
+  }
+  for (size_t a = 0; a < measured->run_count; a++) {
+    for (size_t b = 0; there[a] && b < measured->run_count; b++) {
+      const struct measured_environment *x = prometheus_environment(writing, a);
+      const struct measured_environment *y = prometheus_environment(writing, b);
+      older[a] = older[a] || (there[b] && x->simulated == y->simulated &&
+                              strcmp(prometheus_host(x), prometheus_host(y)) == 0 &&
+                              measured->runs[b].started_at_ns > measured->runs[a].started_at_ns);
+    }
+    if (there[a] && !older[a]) {
+      prometheus_add_host(writing, a, 0);
+    }
+  }
 }
 
 static void prometheus_add_figure(struct writing *writing, const struct measured_case *bench,
@@ -201,29 +205,51 @@ static void prometheus_add_verdicts(struct writing *writing, const struct compar
 }
 
 static int prometheus_compare_samples(const void *left, const void *right) {
-  const struct sample *a = left;
-  const struct sample *b = right;
-  return strcmp(a->labels, b->labels);
+  const struct metric_sample *a = left;
+  const struct metric_sample *b = right;
+  const int order = strcmp(a->labels, b->labels);
+  return order != 0 ? order : (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
 }
 
 static void prometheus_print_family(struct writing *writing, enum family_index which,
                                     FILE *stream) {
+  static const char INFO[] = "_info";
   struct family *family = &writing->families[which];
   const char *name = FAMILY_TEXTS[which].name;
   if (family->count == 0) {
     return;
   }
-  fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, FAMILY_TEXTS[which].help, name);
+  const bool info = writing->timed && which == FAMILY_HOST; /* OpenMetrics has a type for it */
+  const int length = (int)(strlen(name) - (info ? sizeof INFO - 1 : 0));
+  fprintf(stream, "# HELP %.*s %s\n# TYPE %.*s %s\n", length, name, FAMILY_TEXTS[which].help,
+          length, name, info ? "info" : "gauge");
   qsort(family->samples, family->count, sizeof *family->samples, prometheus_compare_samples);
   for (size_t i = 0; i < family->count; i++) {
+    const struct metric_sample *sample = &family->samples[i];
     char number[NUMBER_TEXT_MAX];
     /* Two samples of the same labels would make Prometheus refuse all of the file. */
-    if (i > 0 && strcmp(family->samples[i - 1].labels, family->samples[i].labels) == 0) {
+    if (i > 0 && prometheus_compare_samples(&sample[-1], sample) == 0) {
       continue;
     }
-    text_real_exact(family->samples[i].value, number);
-    fprintf(stream, "%s%s %s\n", name, family->samples[i].labels, number);
+    text_real_exact(sample->value, number);
+    fprintf(stream, "%s%s %s", name, sample->labels, number);
+    if (sample->at_ns != 0) {
+      fprintf(stream, " %.3f", floor((double)sample->at_ns / 1e6) / 1e3);
+    }
+    (void)fputc('\n', stream);
   }
+}
+
+enum status prometheus_print_all(struct writing *writing, FILE *stream, struct error *err) {
+  for (unsigned i = 0; i < FAMILIES; i++) {
+    prometheus_print_family(writing, (enum family_index)i, stream);
+  }
+  if (writing->timed) {
+    (void)fputs("# EOF\n", stream);
+  }
+  arena_fini(&writing->arena);
+  errno = 0;
+  return stream_check(stream, fflush(stream) != 0, NULL, err);
 }
 
 enum status prometheus_print(struct measured *measured, const struct latest_case *cases,
@@ -233,13 +259,9 @@ enum status prometheus_print(struct measured *measured, const struct latest_case
   for (size_t i = 0; i < case_count; i++) {
     prometheus_add_case(&writing, &cases[i]);
   }
+  prometheus_add_hosts(&writing, cases, case_count);
   for (size_t i = 0; i < comparison_count; i++) {
     prometheus_add_verdicts(&writing, comparisons[i]);
   }
-  for (unsigned i = 0; i < FAMILIES; i++) {
-    prometheus_print_family(&writing, (enum family_index)i, stream);
-  }
-  arena_fini(&writing.arena);
-  errno = 0;
-  return stream_check(stream, fflush(stream) != 0, NULL, err);
+  return prometheus_print_all(&writing, stream, err);
 }

@@ -51,7 +51,7 @@ if [ -w /dev/full ]; then
 fi
 
 begin 'a command line that is wrong'
-run_fails 2 'csv, jsonl or prometheus' export
+run_fails 2 'csv, jsonl, prometheus or openmetrics' export
 run_fails 2 "did you mean 'prometheus'" export prometeus --db r.db
 run export prometheus --trials --db r.db
 expect_code 2
@@ -84,9 +84,27 @@ TOML
     HAUL_FAKE_MACHINE=$scratch/machine.toml run_ok run up.toml --db d.db --processes 2
   done
   run_ok export prometheus --db d.db
-  equal 2 "$(grep -c '^haul_bandwidth_bytes_per_second{.*driver_version="580.20.02".*simulated="1"' out)" 'rates'
-  equal 2 "$(grep -c '^haul_case_verdict{.*driver_version="580.20.02".*verdict="[a-z]*"} 1$' out)" 'verdicts'
+  equal 2 "$(grep -c '^haul_bandwidth_bytes_per_second{.*simulated="1"' out)" 'rates'
+  equal 2 "$(grep -c '^haul_case_verdict{.*verdict="[a-z]*"} 1$' out)" 'verdicts'
   expect_out '^haul_case_change_ratio\{.*\} -?[0-9.e-]+$'
+  expect_out '^haul_host_info\{.*driver_version="580.20.02".*\} 1$'
+  equal 1 "$(grep -c '^haul_host_info' out)" 'hosts'
+
+  begin 'prometheus by blocks, and all runs with their times'
+  run_ok export prometheus --blocks --db d.db
+  equal 3 "$(grep -cE '^haul_block_bandwidth_bytes_per_second\{.*,block="up",.*stat="(min|median|max)"\} [0-9.e+]+$' out)" 'rates'
+  equal 'status="not_ok"} 0 status="ok"} 2' "$(grep '^haul_block_cases' out | grep -o 'status=.*' | xargs -d '\n')" 'cases'
+  run_ok export openmetrics --db d.db
+  equal 6 "$(grep -cE '^haul_block_bandwidth_bytes_per_second\{.*\} [0-9.e+]+ [0-9]+\.[0-9]{3}$' out)" 'rates'
+  equal 2 "$(grep -cE '^haul_host_info\{.*driver_version="5[78]0.*\} 1 [0-9]+\.[0-9]{3}$' out)" 'drivers'
+  equal '# EOF' "$(tail -n 1 out)" 'the end'
+  # Samples of one series stand together, in the order of time.
+  equal "$(grep '^haul' out | cut -d ' ' -f 1,3 | sort -s -t '}' -k 1,1)" "$(grep '^haul' out | cut -d ' ' -f 1,3 | sort)" 'the order'
+  if command -v promtool >/dev/null; then
+    cp out openmetrics.txt
+    promtool tsdb create-blocks-from openmetrics openmetrics.txt tsdb >out 2>&1 || bad "promtool: $(tail -n 1 out)"
+  fi
+  run_fails 2 '\-\-blocks goes with prometheus alone' export openmetrics --blocks --db d.db
 fi
 
 finish
