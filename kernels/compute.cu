@@ -56,35 +56,48 @@ static __device__ __forceinline__ void load_unit(uint32_t to, const unsigned cha
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
-/* What comes next from memory, one depth of one tile after the other. */
+/* What comes next from memory, one depth of one tile after the other: where this thread's first
+ * units of a and b are. */
 struct feed {
-  uint64_t a, b;
-  uint32_t side, tiles;
+  const unsigned char *a, *b;
+  uint64_t pitch; /* bytes from row to row */
+  uint32_t tiles, steps;
   uint32_t tile, step;
 };
 
-static __device__ __forceinline__ void feed_next(struct feed *feed, uint32_t stage) {
+static __device__ __forceinline__ void feed_tile(const struct matmul_arguments *x,
+                                                 struct feed *feed) {
+  if (feed->tile >= feed->tiles) {
+    return;
+  }
+  const struct place place = tile_place(feed->tile, x->side);
+  const uint32_t row = threadIdx.x / UNITS;
+  const uint64_t column = threadIdx.x % UNITS * UNIT;
+  feed->a = (const unsigned char *)x->a + (place.row + row) * feed->pitch + column;
+  feed->b = (const unsigned char *)x->b + (place.column + row) * feed->pitch + column;
+}
+
+static __device__ __forceinline__ void feed_next(const struct matmul_arguments *x,
+                                                 struct feed *feed, uint32_t stage) {
   if (feed->tile < feed->tiles) {
-    const struct place place = tile_place(feed->tile, feed->side);
-    const uint32_t unit = threadIdx.x % UNITS;
     const uint32_t row = threadIdx.x / UNITS;
-    const uint64_t pitch = 2 * (uint64_t)feed->side;
-    const uint64_t column = (uint64_t)feed->step * ROW_BYTES + unit * UNIT;
-    const uint32_t to = stage + row * ROW_BYTES + (unit ^ (row % 8)) * UNIT;
-    const unsigned char *a = (const unsigned char *)feed->a + (place.row + row) * pitch + column;
-    const unsigned char *b = (const unsigned char *)feed->b + (place.column + row) * pitch + column;
+    const uint32_t to = stage + row * ROW_BYTES + (threadIdx.x % UNITS ^ (row % 8)) * UNIT;
 #pragma unroll
     for (uint32_t i = 0; i < MATMUL_ROWS / ROWS_AT_ONCE; i++) {
-      load_unit(to + i * ROWS_AT_ONCE * ROW_BYTES, a + i * ROWS_AT_ONCE * pitch);
+      load_unit(to + i * ROWS_AT_ONCE * ROW_BYTES, feed->a + i * ROWS_AT_ONCE * feed->pitch);
     }
 #pragma unroll
     for (uint32_t i = 0; i < MATMUL_COLUMNS / ROWS_AT_ONCE; i++) {
-      load_unit(to + A_BYTES + i * ROWS_AT_ONCE * ROW_BYTES, b + i * ROWS_AT_ONCE * pitch);
+      load_unit(to + A_BYTES + i * ROWS_AT_ONCE * ROW_BYTES,
+                feed->b + i * ROWS_AT_ONCE * feed->pitch);
     }
+    feed->a += ROW_BYTES;
+    feed->b += ROW_BYTES;
     feed->step++;
-    if (feed->step == feed->side / MATMUL_DEPTH) {
+    if (feed->step == feed->steps) {
       feed->step = 0;
       feed->tile += gridDim.x;
+      feed_tile(x, feed);
     }
   }
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -103,12 +116,12 @@ static __device__ __forceinline__ void feed_wait(uint32_t but) {
 
 static __device__ __forceinline__ struct feed feed_begin(const struct matmul_arguments *x) {
   struct feed feed;
-  feed.a = x->a;
-  feed.b = x->b;
-  feed.side = x->side;
+  feed.pitch = 2 * (uint64_t)x->side;
   feed.tiles = (x->side / MATMUL_ROWS) * (x->side / MATMUL_COLUMNS);
+  feed.steps = x->side / MATMUL_DEPTH;
   feed.tile = blockIdx.x;
   feed.step = 0;
+  feed_tile(x, &feed);
   return feed;
 }
 
@@ -167,7 +180,7 @@ static __device__ __forceinline__ void matmul_by_warps(const struct matmul_argum
   uint32_t read = 0;
   uint32_t write = stages - 1;
   for (uint32_t i = 0; i + 1 < stages; i++) {
-    feed_next(&feed, shared + i * MATMUL_STAGE_BYTES);
+    feed_next(x, &feed, shared + i * MATMUL_STAGE_BYTES);
   }
   for (uint32_t tile = blockIdx.x; tile < feed.tiles; tile += gridDim.x) {
     float sums[HEIGHT][WIDTH][4];
@@ -178,7 +191,7 @@ static __device__ __forceinline__ void matmul_by_warps(const struct matmul_argum
     for (uint32_t step = 0; step < x->side / MATMUL_DEPTH; step++) {
       feed_wait(stages - 2);
       __syncthreads();
-      feed_next(&feed, shared + write * MATMUL_STAGE_BYTES);
+      feed_next(x, &feed, shared + write * MATMUL_STAGE_BYTES);
       write = write + 1 == stages ? 0 : write + 1;
       const uint32_t stage = shared + read * MATMUL_STAGE_BYTES;
       read = read + 1 == stages ? 0 : read + 1;
@@ -263,7 +276,7 @@ static __device__ __forceinline__ void matmul_by_groups(const struct matmul_argu
   uint32_t read = 0;
   uint32_t write = stages - 2;
   for (uint32_t i = 0; i + 2 < stages; i++) {
-    feed_next(&feed, shared + i * MATMUL_STAGE_BYTES);
+    feed_next(x, &feed, shared + i * MATMUL_STAGE_BYTES);
   }
   for (uint32_t tile = blockIdx.x; tile < feed.tiles; tile += gridDim.x) {
     float sums[SUMS];
@@ -271,8 +284,6 @@ static __device__ __forceinline__ void matmul_by_groups(const struct matmul_argu
       feed_wait(stages - 3);
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
       __syncthreads();
-      feed_next(&feed, shared + write * MATMUL_STAGE_BYTES);
-      write = write + 1 == stages ? 0 : write + 1;
       const uint32_t stage = shared + read * MATMUL_STAGE_BYTES;
       read = read + 1 == stages ? 0 : read + 1;
       const uint64_t a = matrix_descriptor(stage + group * WARP_ROWS * ROW_BYTES);
@@ -282,9 +293,10 @@ static __device__ __forceinline__ void matmul_by_groups(const struct matmul_argu
       for (uint32_t slice = 0; slice < SLICES; slice++) {
         multiply_group(sums, a + 2 * slice, b + 2 * slice, step + slice > 0);
       }
-      asm volatile("wgmma.commit_group.sync.aligned;\n\t"
-                   "wgmma.wait_group.sync.aligned 1;" ::
-                       : "memory");
+      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+      feed_next(x, &feed, shared + write * MATMUL_STAGE_BYTES); /* meanwhile */
+      write = write + 1 == stages ? 0 : write + 1;
+      asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll

@@ -101,6 +101,10 @@
   X(KERNEL_COMPUTE_CHECK_FMA, "haul_compute_check_fma")                                            \
   X(KERNEL_COMPUTE_CHECK_TRIAD, "haul_compute_check_triad")                                        \
   X(KERNEL_COMPUTE_CHECK_MATMUL, "haul_compute_check_matmul")
+#define KERNEL_SIGNAL_FILE(X)                                                                      \
+  X(KERNEL_SIGNAL_FLAG, "haul_signal_flag")                                                        \
+  X(KERNEL_SIGNAL_ATOMIC, "haul_signal_atomic")                                                    \
+  X(KERNEL_SIGNAL_ATOMICS, "haul_signal_atomics")
 
 /* Each file is a module of its own, which is loaded when a case needs it: behind the name, its
  * kernels. */
@@ -112,7 +116,8 @@
   X(KERNEL_MODULE_CHASE, "chase", KERNEL_CHASE_FILE)                                               \
   X(KERNEL_MODULE_STREAM, "stream", KERNEL_STREAM_FILE)                                            \
   X(KERNEL_MODULE_ARITHMETIC, "arithmetic", KERNEL_ARITHMETIC_FILE)                                \
-  X(KERNEL_MODULE_COMPUTE, "compute", KERNEL_COMPUTE_FILE)
+  X(KERNEL_MODULE_COMPUTE, "compute", KERNEL_COMPUTE_FILE)                                         \
+  X(KERNEL_MODULE_SIGNAL, "signal", KERNEL_SIGNAL_FILE)
 ENUM_NAMES_DECLARE(kernel_module, KERNEL_MODULE_LIST)
 
 #define KERNEL_LIST(X)                                                                             \
@@ -123,7 +128,8 @@ ENUM_NAMES_DECLARE(kernel_module, KERNEL_MODULE_LIST)
   KERNEL_CHASE_FILE(X)                                                                             \
   KERNEL_STREAM_FILE(X)                                                                            \
   KERNEL_ARITHMETIC_FILE(X)                                                                        \
-  KERNEL_COMPUTE_FILE(X)
+  KERNEL_COMPUTE_FILE(X)                                                                           \
+  KERNEL_SIGNAL_FILE(X)
 ENUM_NAMES_DECLARE(kernel, KERNEL_LIST)
 /* The first kernel of a module: its last stands before the first of the next module. */
 enum kernel kernel_module_first(enum kernel_module module);
@@ -333,6 +339,42 @@ struct compute_check_arguments {
   uint32_t intensity;
   uint32_t side;
 };
+
+/* What a kernel of signals leaves in page-locked host memory. */
+struct signal_time {
+  uint64_t cycles;
+  uint64_t elapsed_ns;
+  uint64_t
+      in_time; /* 0: a flag did not come within timeout_ns, or an atomic returned a wrong value */
+};
+
+/* haul_signal_flag<<<1, 1>>>: in each round waits until *watched (32 bits) equals the round's value
+ * and writes that to *answer; where it begins, first writes and then waits. Values go up by one
+ * from `first`. The time is that of the rounds after the warm ones. */
+struct signal_flag_arguments {
+  uint64_t watched;
+  uint64_t answer;
+  uint64_t time;
+  uint64_t timeout_ns;
+  uint32_t first;
+  uint32_t warm_rounds;
+  uint32_t rounds;
+  uint32_t begins;
+};
+
+/* haul_signal_atomic<<<1, 1>>>: `count` additions of 1 to the 64 bits at address, which hold
+ * `first`, each after the answer of the one before. haul_signal_atomics<<<any, any>>>: `count` by
+ * each thread without answers, thread t at address + t modulo addresses x SIGNAL_STRIDE; spans as
+ * above. */
+struct signal_atomic_arguments {
+  uint64_t address;
+  uint64_t time;
+  uint64_t spans;
+  uint64_t first;
+  uint32_t count;
+  uint32_t addresses;
+};
+enum { SIGNAL_STRIDE = 128, SIGNAL_ADDRESSES_MAX = 1 << 16 };
 
 /* haul_copy_rows<<<any, any>>>: copies `rows` rows of width bytes, pitch apart in both memories,
  * with accesses of vector_bytes (1, 2, 4, 8 or 16), which divides both addresses, width and pitch.

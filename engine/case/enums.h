@@ -16,11 +16,16 @@
   X(CASE_STREAM, "stream", stream)             /* bandwidth of loops over arrays of numbers */     \
   X(CASE_ARITHMETIC, "arithmetic", arithmetic) /* latency and throughput of instructions */        \
   X(CASE_OVERHEAD, "overhead", overhead)       /* what calls of the driver cost the host */        \
-  X(CASE_COMPUTE, "compute", compute)          /* rate of kernels that compute */
+  X(CASE_COMPUTE, "compute", compute)          /* rate of kernels that compute */                  \
+  X(CASE_SIGNAL, "signal", signal)             /* flags and atomic additions */
 ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
 /* Kinds whose measured work is flows; of the others flows are loads beside it. */
 static inline int case_kind_is_of_flows(enum case_kind kind) {
   return kind == CASE_TRANSFER || kind == CASE_COMPUTE;
+}
+/* Kinds with a table of their own in the database; what others measure is a row of table flow. */
+static inline int case_kind_has_table(enum case_kind kind) {
+  return kind != CASE_TRANSFER && kind != CASE_COMPUTE && kind != CASE_SIGNAL;
 }
 
 #define CASE_ORDER_LIST(X)                                                                         \

@@ -5,6 +5,7 @@
 #include "engine/case/arithmetic.h"
 #include "engine/case/chase.h"
 #include "engine/case/overhead.h"
+#include "engine/case/signal.h"
 #include "engine/case/stream.h"
 
 union work {
@@ -12,6 +13,7 @@ union work {
   struct stream stream;
   struct arithmetic arithmetic;
   struct overhead overhead;
+  struct signal signal;
 };
 
 #endif

@@ -204,7 +204,8 @@ typedef int CUstreamCaptureStatus;
   X(CU_SHAREDMEM_CARVEOUT_MAX_SHARED, 100)                                                         \
   X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                        \
   X(CU_STREAM_DEFAULT, 0)                                                                          \
-  X(CU_STREAM_NON_BLOCKING, 1)
+  X(CU_STREAM_NON_BLOCKING, 1)                                                                     \
+  X(CU_STREAM_WAIT_VALUE_EQ, 1)
 #define CUDA_CONSTANT_(name, value) name = (value),
 enum {
   CUDA_RESULT_LIST(CUDA_CONSTANT_) CUDA_DEVICE_ATTRIBUTE_LIST(CUDA_CONSTANT_)
@@ -468,6 +469,8 @@ enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
     (CUmemGenericAllocationHandle * handle, void *shareable, CUmemAllocationHandleType type))      \
   X(cuStreamIsCapturing, 10000, OPTIONAL, (CUstream stream, CUstreamCaptureStatus * capturing))    \
   X(cuStreamWriteValue32, 11070, OPTIONAL,                                                         \
+    (CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags))                        \
+  X(cuStreamWaitValue32, 11070, OPTIONAL,                                                          \
     (CUstream stream, CUdeviceptr address, uint32_t value, unsigned flags))                        \
   X(cuLaunchHostFunc, 10000, OPTIONAL, (CUstream stream, CUhostFn function, void *data))           \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, REQUIRED,                                   \

@@ -110,6 +110,11 @@ void definition_append_options(struct strbuf *text, const struct flow *flow) {
                            offsetof(struct flow_setting, base));
 }
 
+void definition_append_work_keys(struct strbuf *text, const struct bench_case *bench) {
+  definition_append_fields(text, bench->kind, OWNER_SETTING, 0, bench->work,
+                           offsetof(struct setting, work));
+}
+
 static void definition_append_work(struct strbuf *text, const struct bench_case *bench) {
   strbuf_append(text, ",\"");
   strbuf_append(text, case_kind_text(bench->kind));
@@ -117,8 +122,7 @@ static void definition_append_work(struct strbuf *text, const struct bench_case 
   definition_append_number(text, "\":{\"method_version\":",
                            kind->method_version_of != NULL ? kind->method_version_of(bench)
                                                            : kind->method_version);
-  definition_append_fields(text, bench->kind, OWNER_SETTING, 0, bench->work,
-                           offsetof(struct setting, work));
+  definition_append_work_keys(text, bench);
   strbuf_append_char(text, '}');
 }
 

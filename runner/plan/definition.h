@@ -39,4 +39,7 @@ void definition_append_endpoint(struct strbuf *text, const char *before,
 /* The keys that the flow's method has, each with a comma in front. */
 void definition_append_options(struct strbuf *text, const struct flow *flow);
 
+/* The keys of the case's work, each with a comma in front. */
+void definition_append_work_keys(struct strbuf *text, const struct bench_case *bench);
+
 #endif

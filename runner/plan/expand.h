@@ -8,6 +8,7 @@
  *   [[stream]]             one case per place
  *   [[arithmetic]]         one case per GPU
  *   [[compute]]            one case per GPU, whose flow is the kernel
+ *   [[signal]]             one case per GPU and responder, or place of the memory
  *   [[overhead]]           one case per GPU; of host memory one per GPU and node; of memory that
  *                          needs no driver one per node
  *

@@ -69,8 +69,9 @@ static enum status record_add_bench_case(struct record *record, const struct pla
   status = statement_run(statement, err);
   *id = sqlite3_last_insert_rowid(record->database->handle);
   for (int kind = 0; status == STATUS_OK && kind < (int)case_kind_name_count; kind++) {
-    const bool own = kind == (int)bench->kind && !case_kind_is_of_flows(bench->kind);
-    if (own || (kind == CASE_TRANSFER && bench->flow_count > 0)) {
+    const bool own = kind == (int)bench->kind && case_kind_has_table(bench->kind);
+    const bool flows = bench->flow_count > 0 || !case_kind_has_table(bench->kind);
+    if (own || (kind == CASE_TRANSFER && flows)) {
       statement = &record->insert_kind[kind];
       statement_bind_int(statement, ":bench_case", *id);
       statement_bind_text(statement, ":definition", bench->definition);

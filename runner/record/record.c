@@ -76,7 +76,7 @@ static enum status record_prepare(struct record *record, struct error *err) {
     status = statement_prepare(database, record_statement_names[i], &record->statements[i], err);
   }
   for (int i = 0; i < (int)case_kind_name_count && status == STATUS_OK; i++) {
-    if (i == CASE_TRANSFER || !case_kind_is_of_flows((enum case_kind)i)) { /* has a table */
+    if (i == CASE_TRANSFER || case_kind_has_table((enum case_kind)i)) {
       status = statement_prepare(database, insert_kind_names[i], &record->insert_kind[i], err);
     }
   }

@@ -103,9 +103,9 @@ SELECT
   b.path AS path,
   b.axes AS axes,
   f.method AS method,
-  coalesce(o.operation, st.op, ar.op, f.compute_op) AS operation,
+  coalesce(o.operation, st.op, ar.op, f.compute_op, f.signal_op) AS operation,
   CASE
-    WHEN b.kind = 'compute' THEN NULL
+    WHEN b.kind IN ('compute', 'signal') THEN NULL
     WHEN EXISTS (
       SELECT 1 FROM flow g
       WHERE g.bench_case = b.id AND g.role = 'measured' AND g.ordinal <> f.ordinal
@@ -573,7 +573,7 @@ SELECT
   node AS source_node,
   node AS target_node
 FROM v_run_case
-WHERE kind <> 'compute' AND (flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase');
+WHERE kind NOT IN ('compute', 'signal') AND (flows = 1 OR (flows = 2 AND direction = 'both') OR kind = 'chase');
 
 -- Not one pass over all results: what a query asks of cases, machines and drivers leaves the rows to look at, before their
 -- results are read through indexes. (Conditions on columns of GROUP BY go into the subquery; one text of nine numbers is

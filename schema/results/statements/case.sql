@@ -24,7 +24,8 @@ INSERT INTO flow (
   shape_pitch_bytes, unified_mode, unified_touch_by, unified_advise, unified_stride_bytes,
   unified_access, unified_order, unified_passes, unified_again, unified_together, copies, stream,
   pieces, piece_bytes, piece_places, submit, graph, piece_run, compute_op, compute_sm_percent,
-  compute_intensity, source_process, source_share, target_process, target_share)
+  compute_intensity, signal_op, signal_flags,
+  signal_addresses, source_process, source_share, target_process, target_share)
 SELECT
   :bench_case,
   f.key,
@@ -78,6 +79,9 @@ SELECT
   json_extract(f.value, '$.compute.op'),
   json_extract(f.value, '$.compute.sm_percent'),
   json_extract(f.value, '$.compute.intensity'),
+  CASE json_extract(f.value, '$.method') WHEN 'signal' THEN json_extract(f.value, '$.op') END,
+  json_extract(f.value, '$.flags'),
+  json_extract(f.value, '$.addresses'),
   json_extract(f.value, '$.source.process'),
   json_extract(f.value, '$.source.share'),
   json_extract(f.value, '$.target.process'),

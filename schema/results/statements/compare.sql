@@ -29,13 +29,13 @@ WHERE environment = :environment AND place = 'gpu';
 -- Of the cases (:cases, a JSON array of ids) in the plans of the runs (:runs, another), those that a glob of :only (a
 -- JSON array; NULL: all) matches; equal case_keys are adjacent.
 SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
-  coalesce(CASE b.kind WHEN 'compute' THEN f.compute_op END, f.method, o.operation, st.op, ar.op, b.kind) AS method,
+  coalesce(f.compute_op, f.signal_op, f.method, o.operation, st.op, ar.op, b.kind) AS method,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes, 0) AS size_bytes,
   -- The one number that a case is compared by, as unit and amount of it in one iteration.
   CASE WHEN h.hops > 0 THEN 'ns/hop' WHEN o.bench_case IS NOT NULL THEN 'ns/call'
     WHEN b.payload_bytes > 0 THEN 'GB/s' WHEN b.kind = 'compute' THEN 'GFLOP/s' ELSE 'ns' END AS figure,
   CASE WHEN h.hops > 0 THEN h.hops WHEN o.bench_case IS NULL AND b.payload_bytes > 0
-    THEN b.payload_bytes WHEN b.kind = 'compute' THEN b.operations ELSE 1 END AS units,
+    THEN b.payload_bytes WHEN b.kind IN ('compute', 'signal') THEN b.operations ELSE 1 END AS units,
   -- Names and blocks of the settings that come to this case, one in a line.
   alias.names
 FROM bench_case b

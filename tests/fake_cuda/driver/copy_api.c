@@ -329,10 +329,43 @@ CUresult drv_cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t co
   return set("cuMemsetD8Async", address, value, 1, count, stream);
 }
 
+/* A stream waits for a value, or writes one. */
+static CUresult stream_value(const char *name, const struct fake_kernel *what, uint64_t address,
+                             uint32_t value, CUstream handle) {
+  struct memory_place place;
+  struct call call;
+  const bool inside = memory_locate(address, 4, &place) && place.allocation != NULL;
+  TRY(call_begin_with(&call, name, NULL, true));
+  struct stream *stream = stream_of_handle(&call, handle);
+  if (stream == NULL) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (!inside || address % 4 != 0) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  struct operation operation = {
+      .kind = OPERATION_KERNEL,
+      .fault = call.fault,
+      .touches = {place.allocation},
+      .work = work_new(0),
+      .kernel = {.kernel = what, .context = call.context, .grid = 1, .block = 1}};
+  const struct stream_value_arguments arguments = {.address = address, .value = value};
+  memcpy(operation.kernel.arguments, &arguments, sizeof arguments);
+  return call_enqueue(stream, &operation);
+}
+
 CUresult drv_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
                                      unsigned flags) {
-  return flags != 0 ? CUDA_ERROR_INVALID_VALUE
-                    : set("cuStreamWriteValue32", address, value, 4, 1, stream);
+  return flags != 0
+             ? CUDA_ERROR_INVALID_VALUE
+             : stream_value("cuStreamWriteValue32", &stream_write_value, address, value, stream);
+}
+
+CUresult drv_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
+                                    unsigned flags) {
+  return flags != CU_STREAM_WAIT_VALUE_EQ
+             ? CUDA_ERROR_INVALID_VALUE
+             : stream_value("cuStreamWaitValue32", &stream_wait_value, address, value, stream);
 }
 
 CUresult drv_cuMemsetD32Async(CUdeviceptr address, unsigned value, size_t count, CUstream stream) {

@@ -124,7 +124,8 @@
   X(cuMemImportFromShareableHandle, 10020, cuMemImportFromShareableHandle,                         \
     cuMemImportFromShareableHandle)                                                                \
   X(cuStreamIsCapturing, 10000, cuStreamIsCapturing, cuStreamIsCapturing)                          \
-  X(cuStreamWriteValue32, 11070, cuStreamWriteValue32_v2, cuStreamWriteValue32)
+  X(cuStreamWriteValue32, 11070, cuStreamWriteValue32_v2, cuStreamWriteValue32)                    \
+  X(cuStreamWaitValue32, 11070, cuStreamWaitValue32_v2, cuStreamWaitValue32)
 
 /* The C name differs from the symbol, so that no call is mistaken for one of the real driver. */
 #define FAKE_DECLARE_(name, version, symbol, type)                                                 \

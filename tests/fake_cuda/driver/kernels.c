@@ -367,7 +367,11 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_COMPUTE_FILL, compute_data, compute_data),
     ROW(KERNEL_COMPUTE_CHECK_FMA, compute_check, compute_check),
     ROW(KERNEL_COMPUTE_CHECK_TRIAD, compute_check, compute_check),
-    ROW(KERNEL_COMPUTE_CHECK_MATMUL, compute_check, compute_check)};
+    ROW(KERNEL_COMPUTE_CHECK_MATMUL, compute_check, compute_check),
+    {KERNEL_SIGNAL_FLAG, sizeof(struct signal_flag_arguments), signal_flag_accesses,
+     signal_flag_run, signal_flag_poll},
+    ROW(KERNEL_SIGNAL_ATOMIC, signal_atomic, signal_atomic),
+    ROW(KERNEL_SIGNAL_ATOMICS, signal_atomic, signal_atomic)};
 
 const struct fake_kernel *kernel_find(const char *name) {
   for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {

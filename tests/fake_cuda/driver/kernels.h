@@ -29,6 +29,7 @@ struct kernel_launch {
   bool flag_ignored;    /* a fault: poll() must not see its flag */
   bool timed_out;       /* for poll() and run() to use */
   bool illegal;         /* set by kernel_memory() */
+  uint32_t rounds;      /* done so far, of signals */
   double slowdown;      /* of dependent loads by what else uses their way; 0 = none */
   _Alignas(16) unsigned char arguments[KERNEL_ARGUMENTS_MAX];
 };
@@ -82,7 +83,9 @@ void *kernel_place(struct kernel_launch *launch, uint64_t address, uint64_t size
 
 /* micro_kernels.c, caches.c: references of the kernels that measure caches, arrays and
  * instructions. compute_kernels.c: of those that compute.
+ * signal_kernels.c: of those that signal.
  */
+void write_spans(struct kernel_launch *launch, uint64_t address, double elapsed_ns);
 void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void stream_run(struct kernel_launch *launch);
 void stream_data_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
@@ -90,6 +93,18 @@ void stream_fill_run(struct kernel_launch *launch);
 void stream_compare_run(struct kernel_launch *launch);
 void arithmetic_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void arithmetic_run(struct kernel_launch *launch);
+void signal_flag_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void signal_flag_run(struct kernel_launch *launch);
+bool signal_flag_poll(struct kernel_launch *launch, uint64_t waited_ns);
+void signal_atomic_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void signal_atomic_run(struct kernel_launch *launch);
+/* Not kernels but what a stream does by itself: waits for a value, or writes one. */
+extern const struct fake_kernel stream_wait_value, stream_write_value;
+struct stream_value_arguments {
+  uint64_t address;
+  uint32_t value;
+  uint32_t reserved;
+};
 void matmul_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void matmul_run(struct kernel_launch *launch);
 void fma_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);

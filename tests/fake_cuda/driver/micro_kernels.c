@@ -17,7 +17,7 @@ static double clock_ghz(const struct kernel_launch *launch) {
 }
 
 /* Every SM that has a block begins and ends with the rest. */
-static void write_spans(struct kernel_launch *launch, uint64_t address, double elapsed_ns) {
+void write_spans(struct kernel_launch *launch, uint64_t address, double elapsed_ns) {
   struct sm_span *spans = kernel_memory(launch, address, SM_SPANS * sizeof *spans);
   const uint32_t sm_count = gpu_of(launch)->sm_count;
   const uint64_t begin = 1000000;

@@ -435,7 +435,13 @@ static bool time_may_pass(void) {
     return true;
   }
   uint64_t seen = simulator.activity;
-  if (!wait_signal(SILENCE_NS) && simulator.activity == seen) {
+  const uint64_t until_ns = clock_now_ns() + SILENCE_NS;
+  bool signalled = false;
+  while (!signalled && simulator.activity == seen && clock_now_ns() < until_ns) {
+    signalled = wait_signal(any_waiting() ? POLL_NS : SILENCE_NS);
+    start_streams(); /* flags need no time to pass */
+  }
+  if (!signalled && simulator.activity == seen) {
     simulator.unattended = true;
   }
   return false;

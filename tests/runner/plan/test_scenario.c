@@ -321,6 +321,25 @@ static void arithmetic_knows_what_an_sm_does(void **state) {
   planned_fini(&made);
 }
 
+/* One flow to the GPU, whose keys are those of its operation. */
+static void signals_are_flows_in_their_definition(void **state) {
+  (void)state;
+  struct planned made = planned_text(
+      "h200x4.toml", HEAD "[[signal]]\nname = \"s\"\nop = [\"flag\", \"atomics\"]\nat.gpu = 0\n"
+                          "of.gpu = [0, 1]\nflags = \"sender\"\n"
+                          "[[signal]]\nname = \"h\"\nop = \"stream\"\nat.gpu = 2\n");
+  assert_int_equal(made.plan->case_count, 1 + 2 + 1); /* a flag goes to another GPU */
+  const struct bench_case *flag = case_called(made.plan, "s/gpu0-gpu1/op=flag");
+  assert_int_equal(flag->operations, 100);
+  assert_non_null(
+      strstr(flag->definition, "\"op\":\"flag\",\"flags\":\"sender\",\"rounds\":100}]"));
+  const struct bench_case *many = case_called(made.plan, "s/gpu0-gpu0/op=atomics");
+  assert_int_equal(many->operations, 100 * 128 * 256);
+  assert_non_null(strstr(many->definition, "\"kernel\":{\"grid\":128,\"block\":256}"));
+  assert_int_equal(case_called(made.plan, "h/gpu2-numa0:pinned")->operations, 16);
+  planned_fini(&made);
+}
+
 /* Every node's threads and every node's memory; its definition has the node and no GPU. */
 static void processors_chase_through_every_nodes_memory(void **state) {
   (void)state;
@@ -460,6 +479,7 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
              "[[arithmetic]]\nname = \"a\"\nop = \"mul\"\ntype = \"f64\"\nmeasure = "
              "[\"latency\", \"throughput\"]\n"
              "[[compute]]\nname = \"k\"\nop = [\"matmul\", \"fma\", \"triad\"]\n"
+             "[[signal]]\nname = \"f\"\nop = [\"flag\", \"stream\", \"atomic\", \"atomics\"]\n"
              "[[overhead]]\nname = \"o\"\noperation = [\"graph_launch\", \"allocate\"]\n");
     assert_true(made.plan->case_count > 10);
     for (size_t k = 0; k < made.plan->case_count; k++) {
@@ -649,6 +669,7 @@ int main(void) {
       cmocka_unit_test(kernels_that_compute_know_their_peak),
       cmocka_unit_test(processors_chase_through_every_nodes_memory),
       cmocka_unit_test(ends_in_another_process),
+      cmocka_unit_test(signals_are_flows_in_their_definition),
       cmocka_unit_test(overheads_of_calls_and_allocations),
       cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
       cmocka_unit_test(estimates_are_near_what_was_recorded),

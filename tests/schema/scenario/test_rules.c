@@ -301,6 +301,10 @@ static const struct mistake mistakes[] = {
     {"@[[arithmetic]]\nname = \"a\"\nop = \"add3\"\n", "missing \"type\"", NULL},
     {ARITHMETIC_BLOCK "instructions = @1000\n", "1000 is not a multiple of 512", NULL},
     {ARITHMETIC_BLOCK "@verify = \"once\"\n", "\"verify\" is not allowed", NULL},
+    /* Signals */
+    {"@[[signal]]\nname = \"s\"\n", "missing \"op\" in [[signal]]", NULL},
+    {"[[signal]]\nname = \"s\"\nop = \"atomics\"\naddresses = @65537\n", "65537 is out of range",
+     NULL},
     /* A chase by processors */
     {"[[chase]]\nname = \"c\"\nspace = @\"global\"\nat.numa = 0\n",
      "processors of a node load from the host's memory, not from \"global\"", NULL},

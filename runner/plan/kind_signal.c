@@ -1,0 +1,99 @@
+/* Flags and atomic additions. In the definition and in the database a signal is one flow from the
+ * responder, or the memory that is added to, to the GPU. */
+#include "engine/machine/machine.h"
+#include "runner/plan/definition.h"
+#include "runner/plan/kind.h"
+#include "runner/plan/name.h"
+#include "schema/scenario/setting.h"
+
+#include <stdio.h>
+
+/* A round, an addition with its answer, and one without where many are under way, in ns. */
+#define ROUND_NS  2500.0
+#define ATOMIC_NS 1300.0
+#define MANY_NS   1.0
+
+static void plan_signal_expand(struct expander *x, const struct setting *setting) {
+  const struct signal *given = &setting->work.signal;
+  const bool atomic = given->op == SIGNAL_ATOMIC || given->op == SIGNAL_ATOMICS;
+  const struct pair_rule rule = {.equal = atomic, .unequal = true};
+  expand_resolve_pairs(x, &setting->at, &setting->of, rule, CONCURRENT_NONE);
+  for (size_t i = 0; i < x->set.pair_count; i++) {
+    const struct pair pair = x->set.pairs[i];
+    union work work = {.signal = *given};
+    work.signal.gpu = pair.from;
+    work.signal.other = endpoint_own(setting->of.place, pair.to, setting->of.memory);
+    const struct bench_case bench = {.work = &work, .operations = signal_operations(&work.signal)};
+    expand_emit(x, &bench, NULL);
+  }
+}
+
+static void plan_signal_path(const struct bench_case *bench, struct strbuf *text) {
+  name_append_gpu(text, bench->work->signal.gpu);
+  strbuf_append_char(text, '-');
+  name_append_endpoint(text, &bench->work->signal.other);
+}
+
+static void plan_signal_define(const struct bench_case *bench, struct strbuf *text) {
+  const struct signal *signal = &bench->work->signal;
+  const struct endpoint gpu = endpoint_own(PLACE_GPU, signal->gpu, MEMORY_DEVICE);
+  strbuf_append(text, ",\"flows\":[{\"role\":\"measured\",\"method\":\"signal\"");
+  definition_append_number(text, ",\"method_version\":", SIGNAL_METHOD_VERSION);
+  definition_append_endpoint(text, ",\"source\":", &signal->other);
+  definition_append_endpoint(text, ",\"target\":", &gpu);
+  definition_append_text(text, ",\"initiator\":", initiator_text(INITIATOR_TARGET));
+  definition_append_number(text, ",\"staged\":", 0);
+  definition_append_number(
+      text, ",\"size_bytes\":", signal->op == SIGNAL_FLAG || signal->op == SIGNAL_STREAM ? 4 : 8);
+  definition_append_work_keys(text, bench);
+  strbuf_append(text, "}]");
+}
+
+static const char *plan_signal_unsupported(const struct bench_case *bench,
+                                           const struct machine *machine,
+                                           char reason[CASE_REASON_MAX]) {
+  const struct signal *signal = &bench->work->signal;
+  const bool answered = signal->op == SIGNAL_FLAG || signal->op == SIGNAL_STREAM;
+  if (answered && signal->other.place == PLACE_NUMA &&
+      !place_has_processors(machine, signal->other.index)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "NUMA node %d has no processors to run threads on",
+                   signal->other.index);
+    return reason;
+  }
+  return NULL;
+}
+
+static bool plan_signal_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
+                               uint64_t *size_bytes) {
+  const struct signal *signal = &bench->work->signal;
+  *memory = i == 0 ? signal->other : endpoint_own(PLACE_GPU, signal->gpu, MEMORY_DEVICE);
+  *size_bytes = 4096;
+  return i < 2;
+}
+
+static void plan_signal_cost(const struct bench_case *bench, const struct machine *machine,
+                             struct cost *cost) {
+  const enum signal_op op = bench->work->signal.op;
+  (void)machine;
+  cost->work_ns = (double)bench->operations * (op == SIGNAL_ATOMICS  ? MANY_NS
+                                               : op == SIGNAL_ATOMIC ? ATOMIC_NS
+                                                                     : ROUND_NS);
+  cost->iterations_max = op == SIGNAL_STREAM
+                             ? (double)SIGNAL_STREAM_ROUNDS_MAX / bench->work->signal.rounds
+                             : (double)SIGNAL_ROUNDS_MAX / bench->work->signal.rounds;
+}
+
+static uint64_t plan_signal_rounds(const struct bench_case *bench) {
+  return bench->operations;
+}
+
+const struct plan_kind plan_kind_signal = {
+    .expand = plan_signal_expand,
+    .path = plan_signal_path,
+    .operation = "round",
+    .operations = plan_signal_rounds,
+    .define = plan_signal_define,
+    .unsupported_reason = plan_signal_unsupported,
+    .memory = plan_signal_memory,
+    .cost = plan_signal_cost,
+};

@@ -1,0 +1,39 @@
+-- Signals: time of a flag there and back and of an atomic addition, beside one dependent load of the same memory.
+--
+-- One row per case of the latest run of signals. other is the responder, or the place of the memory. ns is the time of one round
+-- there and back, or of one addition (atomics: the time of the window by all additions); low and high are its 95 %
+-- interval. mops is the rate in 10^6 per second. load_ns is the time of one dependent load by the same GPU of the same
+-- memory, and of_load how often that the signal takes. flags: whose memory has the flags between GPUs.
+--
+-- of: signals
+--
+-- narrow: low,high,remark,load_ns,blocks,threads,flags
+--
+-- :run (run, default null) the run to show; null: the latest of signals
+WITH
+  result AS (
+    SELECT c.*
+    FROM v_run_case c
+    WHERE c.status <> 'skipped'
+      AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'signals'
+                                  ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1)))
+SELECT
+  s.operation AS op,
+  'gpu' || s.gpu AS gpu,
+  s.source || CASE s.source_memory WHEN 'device' THEN '' ELSE ':' || s.source_memory END AS other,
+  CASE WHEN s.operation = 'flag' THEN f.signal_flags END AS flags,
+  f.signal_addresses AS addresses,
+  s.grid_blocks AS blocks,
+  s.block_threads AS threads,
+  s.ns_per_op AS ns,
+  s.low_ns * s.ns_per_op / s.median_ns AS low,
+  s.high_ns * s.ns_per_op / s.median_ns AS high,
+  1e3 / s.ns_per_op AS mops,
+  l.ns_per_hop AS load_ns,
+  s.ns_per_op / l.ns_per_hop AS of_load,
+  CASE WHEN s.status <> 'ok' THEN s.status || ': ' || s.reason END AS remark
+FROM result s
+JOIN flow f ON f.bench_case = s.bench_case
+LEFT JOIN result l ON l.kind = 'chase' AND l.gpu = s.gpu AND l.source = s.source AND s.operation <> 'atomics'
+WHERE s.kind = 'signal'
+ORDER BY s.position;

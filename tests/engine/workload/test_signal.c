@@ -1,0 +1,100 @@
+/* Signals: every flag comes there and back, every addition is made once; what is lost is no number.
+ */
+#include "engine/case/work.h"
+#include "engine/machine/machine.h"
+#include "tests/cmocka.h"
+#include "tests/engine/workload/fixture.h"
+
+#include <string.h>
+
+enum { WORKING = 0, LEFT_OUT = 3 };
+
+static union work work;
+
+static struct bench_case signal_of(enum signal_op op, int32_t gpu, struct endpoint other) {
+  struct bench_case bench = fixture_transfer(NULL, 0);
+  work.signal = (struct signal){.op = op, .gpu = gpu, .other = other, .rounds = 5};
+  if (op == SIGNAL_ATOMICS) {
+    work.signal.blocks = 3;
+    work.signal.threads = 64;
+    work.signal.addresses = 32;
+  }
+  bench.kind = CASE_SIGNAL;
+  bench.work = &work;
+  bench.operations = signal_operations(&work.signal);
+  return bench;
+}
+
+static void flags_come_there_and_back(void **state) {
+  struct fixture *fixture = *state;
+  struct bench_case bench = signal_of(SIGNAL_FLAG, WORKING, fixture_node(0, MEMORY_PINNED));
+  fixture_run_ok(fixture, &bench);
+  assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
+  assert_true(fixture->outcome.cpus[0] != '\0');
+  bench = signal_of(SIGNAL_STREAM, WORKING, fixture_node(0, MEMORY_PINNED));
+  fixture_run_ok(fixture, &bench);
+  for (int home = 0; home < (int)signal_home_name_count; home++) {
+    bench = signal_of(SIGNAL_FLAG, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+    work.signal.home = (enum signal_home)home;
+    fixture_run_ok(fixture, &bench);
+    assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
+    assert_true(fixture->trials[fixture->trial_count - 1].cycles > 0);
+  }
+}
+
+static void additions_are_made_once(void **state) {
+  const struct endpoint others[] = {fixture_node(0, MEMORY_PINNED), fixture_gpu(1, MEMORY_DEVICE),
+                                    fixture_gpu(WORKING, MEMORY_DEVICE)};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    struct bench_case bench = signal_of(SIGNAL_ATOMIC, WORKING, others[i]);
+    fixture_run_ok(*state, &bench);
+    bench = signal_of(SIGNAL_ATOMICS, WORKING, others[i]);
+    fixture_run_ok(*state, &bench);
+  }
+}
+
+static void a_lost_addition_is_corrupt(void **state) {
+  struct fixture *fixture = *state;
+  struct bench_case bench = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(1, MEMORY_DEVICE));
+  fixture_run(fixture, &bench);
+  assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
+  bench = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(LEFT_OUT, MEMORY_DEVICE));
+  fixture_run(fixture, &bench);
+  assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
+}
+
+static void refused(const struct fixture *fixture, const struct bench_case *bench,
+                    const char *why) {
+  char reason[CASE_REASON_MAX];
+  const char *found = engine_case_unsupported_reason(bench, fixture->machine, reason);
+  assert_non_null(found);
+  assert_non_null(strstr(found, why));
+}
+
+static void what_cannot_be_has_a_reason(void **state) {
+  const struct fixture *fixture = *state;
+  struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+  refused(fixture, &bench, "answered by a thread of the host");
+  bench = signal_of(SIGNAL_FLAG, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
+  refused(fixture, &bench, "to another GPU, or to the host");
+  bench = signal_of(SIGNAL_STREAM, WORKING, fixture_node(0, MEMORY_PINNED));
+  work.signal.rounds = 125;
+  refused(fixture, &bench, "at most 124 stand in a stream");
+  bench = signal_of(SIGNAL_ATOMICS, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+  work.signal.addresses = 5;
+  refused(fixture, &bench, "do not share 5 addresses evenly");
+  fixture->machine->links[WORKING][1].peer_access = false;
+  bench = signal_of(SIGNAL_ATOMIC, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+  refused(fixture, &bench, "no peer access");
+  fixture->machine->links[WORKING][1].peer_access = true;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(flags_come_there_and_back),
+      cmocka_unit_test(additions_are_made_once),
+      cmocka_unit_test(a_lost_addition_is_corrupt),
+      cmocka_unit_test(what_cannot_be_has_a_reason),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
