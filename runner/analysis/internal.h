@@ -41,4 +41,9 @@ void compare_environments(const struct measured *measured, const enum side *side
 void compare_conditions(const struct measured *measured, const enum side *sides,
                         struct comparison *comparison);
 
+struct machines;
+/* For machines_new(): what drivers changed. node_of: by run. */
+void machines_find_upgrades(struct machines *machines, const struct measured *measured,
+                            const size_t *node_of);
+
 #endif

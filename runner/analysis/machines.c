@@ -2,13 +2,14 @@
 
 #include "engine/base/strings.h"
 #include "runner/analysis/history.h"
+#include "runner/analysis/internal.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PEERS_MIN = 3, BLOCKS_NAMED = 3, BESIDE_UPGRADE = 8, DAYS_OF_WEEKS = 60 };
+enum { PEERS_MIN = 3, BLOCKS_NAMED = 3, DAYS_OF_WEEKS = 60 };
 static const int64_t DAY_NS = INT64_C(86400000000000);
 static const double DRIVER_P = 0.01;
 
@@ -452,95 +453,21 @@ static void machines_find_levels(struct gathering *g) {
   }
 }
 
-/* ---- drivers ---- */
-
-static struct machines_upgrade *machines_find_upgrade(struct machines *m, const char *from,
-                                                      const char *to) {
-  for (size_t u = 0; u < m->upgrade_count; u++) {
-    if (strcmp(m->upgrades[u].from, from) == 0 && strcmp(m->upgrades[u].to, to) == 0) {
-      return &m->upgrades[u];
-    }
-  }
-  m->upgrades = arena_grow(&m->arena, m->upgrades, m->upgrade_count, &m->upgrade_capacity,
-                           sizeof *m->upgrades);
-  m->upgrades[m->upgrade_count] =
-      (struct machines_upgrade){.from = from,
-                                .to = to,
-                                .changes = arena_array(&m->arena, m->block_count, sizeof(double)),
-                                .errors = arena_array(&m->arena, m->block_count, sizeof(double))};
-  return &m->upgrades[m->upgrade_count++];
+const char *machines_place(struct arena *arena, const struct machines *m,
+                           const struct machines_step *step) {
+  const bool one = step->gpus != 0 && (step->gpus & (step->gpus - 1)) == 0;
+  return one ? arena_format(arena, "gpu%d of %s", __builtin_ctzll(step->gpus), m->nodes[step->node])
+             : m->nodes[step->node];
 }
 
-/* A machine's first run under another driver. */
-struct machines_switch {
-  size_t upgrade, node, period;
-};
-
-/* The mean of a block's values of a machine over some periods; NAN: it has none. */
-static double machines_mean(const struct machines *m, const struct machines_block *block,
-                            size_t node, size_t first, size_t last) {
-  double sum = 0;
-  size_t count = 0;
-  for (size_t p = first; p < last; p++) {
-    const double value = block->values[node * m->period_count + p];
-    sum += isnan(value) ? 0 : value;
-    count += isnan(value) ? 0 : 1;
-  }
-  return count > 0 ? sum / (double)count : NAN;
-}
-
-static void machines_measure_upgrade(struct gathering *g, struct machines_upgrade *upgrade,
-                                     const struct machines_switch *switches, size_t count,
-                                     size_t number) {
-  struct machines *m = g->machines;
-  double *values = arena_array(&g->scratch, count, sizeof *values);
-  for (size_t b = 0; b < m->block_count; b++) {
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-      const struct machines_switch *at = &switches[i];
-      if (at->upgrade != number) {
-        continue;
-      }
-      const size_t first = at->period > BESIDE_UPGRADE ? at->period - BESIDE_UPGRADE : 0;
-      const size_t last = at->period + BESIDE_UPGRADE < m->period_count
-                              ? at->period + BESIDE_UPGRADE
-                              : m->period_count;
-      const double change = machines_mean(m, &m->blocks[b], at->node, at->period, last) -
-                            machines_mean(m, &m->blocks[b], at->node, first, at->period);
-      if (!isnan(change)) {
-        values[used++] = change;
-      }
+const struct machines_cell *machines_last_cell(const struct machines *m, size_t node) {
+  for (size_t p = m->period_count; p-- > 0;) {
+    const struct machines_cell *cell = &m->cells[node * m->period_count + p];
+    if (cell->ran) {
+      return cell;
     }
-    const struct sample sample = sample_summary(values, used);
-    upgrade->errors[b] = used > 1 ? sqrt(sample.variance / (double)used) : NAN;
-    upgrade->changes[b] = used > 0 ? sample_median_in_place(values, used) : NAN;
   }
-}
-
-static void machines_find_upgrades(struct gathering *g) {
-  struct machines *m = g->machines;
-  const struct measured *measured = g->measured;
-  const char **driver = arena_array(&g->scratch, m->node_count, sizeof *driver);
-  struct machines_switch *switches =
-      arena_array(&g->scratch, measured->run_count, sizeof *switches);
-  size_t count = 0;
-  for (size_t r = 0; r < measured->run_count; r++) {
-    const size_t node = g->node_of[r];
-    const char *now = machines_environment(g, r)->driver_version;
-    if (now != NULL && driver[node] != NULL && strcmp(driver[node], now) != 0) {
-      struct machines_upgrade *upgrade = machines_find_upgrade(m, driver[node], now);
-      const size_t period = machines_period_of(g, r);
-      upgrade->node_count++;
-      if (2 * upgrade->node_count <= m->node_count + 1) {
-        upgrade->period = period;
-      }
-      switches[count++] = (struct machines_switch){(size_t)(upgrade - m->upgrades), node, period};
-    }
-    driver[node] = now != NULL ? now : driver[node];
-  }
-  for (size_t u = 0; u < m->upgrade_count; u++) {
-    machines_measure_upgrade(g, &m->upgrades[u], switches, count, u);
-  }
+  return NULL;
 }
 
 struct machines *machines_new(const struct measured *measured) {
@@ -557,7 +484,7 @@ struct machines *machines_new(const struct measured *measured) {
     machines_find_bands(&g);
     machines_find_levels(&g);
     machines_find_steps(&g);
-    machines_find_upgrades(&g);
+    machines_find_upgrades(machines, measured, g.node_of);
   }
   arena_fini(&g.scratch);
   return machines;

@@ -75,6 +75,13 @@ struct machines {
 struct machines *machines_new(const struct measured *measured);
 /* Accepts NULL. */
 void machines_free(struct machines *machines);
+/* "gpu1 of node03", "node03"; in the arena. */
+const char *machines_place(struct arena *arena, const struct machines *machines,
+                           const struct machines_step *step);
+/* Whether the driver changed the block: by more than 0.5 %, and by four standard errors. */
+bool machines_upgrade_counts(const struct machines_upgrade *upgrade, size_t block);
+/* Of the last period in which it ran; NULL: it never did. */
+const struct machines_cell *machines_last_cell(const struct machines *machines, size_t node);
 /* In which a time lies. */
 size_t machines_period(const struct machines *machines, int64_t time_ns);
 

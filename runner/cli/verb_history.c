@@ -3,6 +3,8 @@
 #include "runner/cli/analysis.h"
 #include "runner/render/history.h"
 
+#include <string.h>
+
 static const struct verb_option VERB_HISTORY_OPTIONS[] = {FILTER_OPTIONS, {0}};
 
 static void verb_history_check(struct command *command, struct argp_state *state) {
@@ -15,16 +17,39 @@ static void verb_history_check(struct command *command, struct argp_state *state
   }
 }
 
+/* More series than anybody reads, of machines that can be compared. */
+static bool verb_history_is_of_a_fleet(const struct command *command,
+                                       const struct history *history) {
+  enum { SERIES_MAX = 16 };
+  const struct measured *measured = command->measured;
+  const struct measured_environment *first = &measured->environments[measured->runs[0].environment];
+  bool mixed = false;
+  bool several = false;
+  for (size_t r = 0; r < measured->run_count; r++) {
+    const struct measured_environment *e = &measured->environments[measured->runs[r].environment];
+    mixed = mixed || e->simulated != first->simulated;
+    several = several || strcmp(e->node, first->node) != 0;
+  }
+  return history->series_count > SERIES_MAX && several && !mixed && !command->common.verbose &&
+         output_layout_of(command->common.format) == LAYOUT_PAGE;
+}
+
 static enum status verb_history_run(struct command *command, struct error *err) {
   const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
   RETURN_ON_ERROR(analysis_load(command, NULL, 0, err));
   struct history *history = history_new(command->measured);
-  const enum status status =
-      history->series_count == 0
-          ? error_set(err, STATUS_UNSUPPORTED, "no run has a result of \"%s\"",
-                      command->request.filter.only)
-          : history_print(command->measured, history, common->verbose, &rows, err);
+  enum status status = STATUS_OK;
+  if (history->series_count == 0) {
+    status = error_set(err, STATUS_UNSUPPORTED, "no run has a result of \"%s\"",
+                       command->request.filter.only);
+  } else if (verb_history_is_of_a_fleet(command, history)) {
+    struct machines *machines = machines_new(command->measured);
+    status = history_print_machines(command->measured, machines, &rows, err);
+    machines_free(machines);
+  } else {
+    status = history_print(command->measured, history, common->verbose, &rows, err);
+  }
   history_free(history);
   return status;
 }
@@ -41,7 +66,9 @@ const struct verb VERB_HISTORY = {
            "under the same driver (Pettitt's test, one false positive in a hundred series), "
            "or that the latest runs differ from the level before them (t test, three in a "
            "hundred). Several cases give one chart each, and their marks share a false "
-           "discovery rate of 5 %. -v adds their runs.",
+           "discovery rate of 5 %. More than 16 series of several machines are shown as their "
+           "median, the lowest tenth, and the machines that are unlike the others. -v shows "
+           "each series, with its runs.",
     .options = VERB_HISTORY_OPTIONS,
     .word_max = 1,
     .check = verb_history_check,

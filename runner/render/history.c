@@ -9,7 +9,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL_MAX = 64, TEXT_MAX = 1 << 20, CHART_WIDTH = 76, LEVELS = 8, ID_SHOWN = 8 };
+/* MARGINS_NAMED: how much slower than the others, in smallest changes that matter, a machine is
+ * named. */
+enum {
+  MARGINS_NAMED = 2,
+  CELL_MAX = 64,
+  TEXT_MAX = 1 << 20,
+  CHART_WIDTH = 76,
+  LEVELS = 8,
+  ID_SHOWN = 8
+};
 
 /* ---- the chart ---- */
 
@@ -26,31 +35,48 @@ static void history_put_level(struct strbuf *text, double share, bool utf8) {
   strbuf_append(text, (utf8 ? BLOCKS : PLAIN)[at]);
 }
 
-/* Points as levels between the least and the most, and marks below them. Changes of less than a
- * hundredth are not blown up to the full height. */
-static void history_put_chart(struct strbuf *text, const struct history_series *series,
-                              size_t width) {
+/* Values as levels between the least and the most; NAN = none. Ranges below `least` are not blown
+ * up to the full height. */
+static void history_put_levels(struct strbuf *text, const double *values, size_t count,
+                               size_t width, double least) {
   const bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   double low = INFINITY;
   double high = -INFINITY;
-  for (size_t i = 0; i < series->point_count; i++) {
-    low = fmin(low, series->points[i].value);
-    high = fmax(high, series->points[i].value);
+  for (size_t i = 0; i < count; i++) {
+    low = fmin(low, values[i]);
+    high = fmax(high, values[i]);
   }
-  const double range = fmax(high - low, 0.01 * high);
+  const double range = fmax(high - low, least);
   const double floor = (low + high - range) / 2;
   strbuf_append(text, "  ");
-  for (size_t i = 0; i < series->point_count;) {
-    const size_t column = history_column_of(i, series->point_count, width);
+  for (size_t i = 0; i < count;) {
+    const size_t column = history_column_of(i, count, width);
     double sum = 0;
-    size_t count = 0;
-    for (; i < series->point_count && history_column_of(i, series->point_count, width) == column;
-         i++) {
-      sum += series->points[i].value;
-      count++;
+    size_t used = 0;
+    for (; i < count && history_column_of(i, count, width) == column; i++) {
+      sum += isnan(values[i]) ? 0 : values[i];
+      used += isnan(values[i]) ? 0 : 1;
     }
-    history_put_level(text, (sum / (double)count - floor) / range, utf8);
+    if (used > 0) {
+      history_put_level(text, (sum / (double)used - floor) / range, utf8);
+    } else {
+      strbuf_append_char(text, ' ');
+    }
   }
+}
+
+/* Changes of less than a hundredth are not blown up. */
+static void history_put_chart(struct strbuf *text, struct arena *arena,
+                              const struct history_series *series, size_t width) {
+  double *values = arena_array(arena, series->point_count, sizeof *values);
+  double low = INFINITY;
+  double high = -INFINITY;
+  for (size_t i = 0; i < series->point_count; i++) {
+    values[i] = series->points[i].value;
+    low = fmin(low, values[i]);
+    high = fmax(high, values[i]);
+  }
+  history_put_levels(text, values, series->point_count, width, 0.01 * high);
   strbuf_printf(text, "  %.5g .. %.5g %s\n", low, high, figure_text(series->figure));
 }
 
@@ -157,12 +183,16 @@ static void history_say_latest(struct document *document, const struct history_s
                 series->earlier, 100 * series->least_change));
 }
 
+static size_t history_chart_width(const struct document *document) {
+  const size_t width = document->options.width > 0 ? document->options.width : 80;
+  const size_t left = width > 40 ? width - 38 : 20;
+  return left > CHART_WIDTH ? CHART_WIDTH : left;
+}
+
 static void history_say_chart(struct document *document, const struct measured *measured,
                               const struct history_series *series, bool all) {
   struct strbuf chart;
-  size_t width = document->options.width > 0 ? document->options.width : 80;
-  width = width > 40 ? width - 38 : 20;
-  width = width > CHART_WIDTH ? CHART_WIDTH : width;
+  const size_t width = history_chart_width(document);
   document_gap(document);
   document_say(document, TONE_NONE, "%s%s%s%s%s%s  (%zu %s)", measured->cases[series->bench].name,
                series->hardware != NULL ? " [" : "",
@@ -171,7 +201,7 @@ static void history_say_chart(struct document *document, const struct measured *
                series->settings != NULL ? series->settings : "", series->point_count,
                strings_plural(series->point_count, "run", "runs"));
   strbuf_init(&chart, TEXT_MAX);
-  history_put_chart(&chart, series, width);
+  history_put_chart(&chart, &document->arena, series, width);
   history_put_marks(&chart, series, width);
   document_verbatim(document, chart.text);
   strbuf_fini(&chart);
@@ -279,5 +309,113 @@ enum status history_print(const struct measured *measured, const struct history 
       history_say_runs(&document, measured, &history->series[s]);
     }
   }
+  return document_end(&document);
+}
+
+/* ---- many machines ---- */
+
+static const char *history_period(struct document *document, const struct machines *machines,
+                                  size_t period) {
+  char text[CELL_MAX];
+  units_format_utc(machines->first_ns + (int64_t)period * machines->period_ns, "%Y-%m-%d", text,
+                   sizeof text);
+  return arena_strdup(&document->arena, text);
+}
+
+/* A row of levels, with the least and the most of what it shows in per cent. */
+static void history_put_row(struct strbuf *chart, const double *values, size_t count, size_t width,
+                            const char *what) {
+  double low = INFINITY;
+  double high = -INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    low = fmin(low, values[i]);
+    high = fmax(high, values[i]);
+  }
+  history_put_levels(chart, values, count, width, 0.01);
+  strbuf_printf(chart, "  %s %+.1f .. %+.1f %%\n", what, 100 * low, 100 * high);
+}
+
+static void history_say_band(struct document *document, const struct machines *machines,
+                             const struct machines_block *block) {
+  const size_t width = history_chart_width(document);
+  const size_t count = machines->period_count;
+  double *medians = arena_array(&document->arena, count, sizeof *medians);
+  double *lows = arena_array(&document->arena, count, sizeof *lows);
+  char marks[CHART_WIDTH + 1];
+  size_t last = 0;
+  struct strbuf chart;
+  for (size_t p = 0; p < count; p++) {
+    medians[p] = block->bands[p].median;
+    lows[p] = block->bands[p].low - block->bands[p].median;
+  }
+  memset(marks, ' ', sizeof marks);
+  for (size_t u = 0; u < machines->upgrade_count; u++) {
+    const size_t column = history_column_of(machines->upgrades[u].period, count, width);
+    marks[column] = '|';
+    last = column > last ? column : last;
+  }
+  document_gap(document);
+  document_say(document, TONE_NONE, "%s  (%zu machines, %s to %s)", block->name,
+               machines->node_count, history_period(document, machines, 0),
+               history_period(document, machines, count - 1));
+  strbuf_init(&chart, TEXT_MAX);
+  history_put_row(&chart, medians, count, width, "median");
+  history_put_row(&chart, lows, count, width, "lowest tenth");
+  if (machines->upgrade_count > 0) {
+    strbuf_printf(&chart, "  %.*s\n", (int)last + 1, marks);
+  }
+  document_verbatim(document, chart.text);
+  strbuf_fini(&chart);
+}
+
+/* What the new drivers did to it, and the machines that changed alone. */
+static void history_say_band_marks(struct document *document, const struct measured *measured,
+                                   const struct machines *machines, size_t block) {
+  struct arena *arena = &document->arena;
+  for (size_t u = 0; u < machines->upgrade_count; u++) {
+    const struct machines_upgrade *upgrade = &machines->upgrades[u];
+    if (machines_upgrade_counts(upgrade, block)) {
+      document_put(document, "  | ",
+                   arena_format(arena, "%s: %+.2f %%, driver %s to %s, on %zu machines",
+                                history_period(document, machines, upgrade->period),
+                                100 * upgrade->changes[block], upgrade->from, upgrade->to,
+                                upgrade->node_count));
+    }
+  }
+  for (size_t i = 0; i < machines->step_count; i++) {
+    const struct machines_step *step = &machines->steps[i];
+    if (step->in[block]) {
+      document_put(document, "  ^ ",
+                   arena_format(arena, "%s: %+.2f %%, %s, unlike the other machines, in %zu %s",
+                                history_period(document, machines, step->until), 100 * step->change,
+                                machines_place(arena, machines, step), step->case_count,
+                                strings_plural(step->case_count, "case", "cases")));
+    }
+  }
+  for (size_t n = 0; n < machines->node_count; n++) {
+    const struct machines_cell *cell = machines_last_cell(machines, n);
+    if (cell != NULL && -cell->level > MARGINS_NAMED * cell->margin && cell->margin > 0 &&
+        strcmp(measured->cases[cell->bench].block, machines->blocks[block].name) == 0) {
+      document_put(document, "  ! ",
+                   arena_format(arena, "%s is %.1f %% slower than the others at last: %s",
+                                machines->nodes[n], -100 * cell->level,
+                                measured->cases[cell->bench].name));
+    }
+  }
+}
+
+enum status history_print_machines(const struct measured *measured, const struct machines *machines,
+                                   const struct table_options *options, struct error *err) {
+  struct document document;
+  document_begin(&document, options, err);
+  for (size_t b = 0; b < machines->block_count; b++) {
+    history_say_band(&document, machines, &machines->blocks[b]);
+    history_say_band_marks(&document, measured, machines, b);
+  }
+  document_gap(&document);
+  document_say(
+      &document, TONE_NONE,
+      "Speed in per cent of each case's median. | is a new driver, ^ a machine that changed "
+      "alone, ! one that is slower than the others. -v shows each case and machine.");
   return document_end(&document);
 }

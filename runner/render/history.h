@@ -5,12 +5,19 @@
 #define HAUL_RUNNER_RENDER_HISTORY_H
 
 #include "runner/analysis/history.h"
+#include "runner/analysis/machines.h"
 #include "runner/table/table.h"
 
 struct json_shape;
 
 enum status history_print(const struct measured *measured, const struct history *history, bool all,
                           const struct table_options *options, struct error *err) CHECK_RESULT;
+
+/* The same of many machines, for people: their median and the lowest tenth by block, what drivers
+ * changed, and machines that are or became unlike the others. */
+enum status history_print_machines(const struct measured *measured, const struct machines *machines,
+                                   const struct table_options *options,
+                                   struct error *err) CHECK_RESULT;
 
 /* The columns of the rows for programs. */
 void history_describe_json(struct json_shape *shape);

@@ -190,6 +190,16 @@ run_fails 2 'takes a folder and nothing else' report --site site latest --db hol
 mkdir mine && echo '<html></html>' >mine/index.html
 run_fails 2 'mine/index.html exists and is not a report' report --site mine --db holes.db
 
+begin 'history of a fleet is a band, and the machines that are unlike the others'
+run_ok history 'device_*' --db fleet1.db
+expect_out '^device_to_device .24 machines, '
+expect_out 'lowest tenth -'
+expect_out '! +n0007 is [0-9.]+ % slower than the others at last: device_'
+equal 'n0007 n0013' "$(grep -o 'n00[0-9]* is' out | cut -d ' ' -f 1 | sort -u | xargs)" 'nodes that are named'
+[ "$(wc -l <out)" -lt 20 ] || bad "$(wc -l <out) lines"
+run_ok history 'device_*' --db fleet1.db -v
+[ "$(wc -l <out)" -gt 300 ] || bad "only $(wc -l <out) lines"
+
 begin 'the fleet that was measured last, whatever ran alone after it'
 expect_value 'later 1 fleet0 2' holes.db "select group_concat(fleet || ' ' || age, ' ') from (select * from v_fleet order by age)"
 expect_value fleet0 holes.db "select before from v_fleet where age = 1"

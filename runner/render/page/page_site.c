@@ -13,17 +13,11 @@
 enum {
   SITE_STEPS_SHOWN = 40,
   SITE_NODES_SHOWN = 60,
-  SITE_CHARTS_SHOWN = 90,
   SITE_CHANGES_SHOWN = 100,
   SITE_RUNS_SHOWN = 60,
-  SITE_ALONE_SHOWN = 3, /* machines with a line of their own in a chart */
   SITE_BLOCKS_NAMED = 4,
   DATE_MAX = 16
 };
-/* An effect of a driver that is worth a word: of that size, and so many standard errors. */
-static const double UPGRADE_MIN = 0.005;
-static const double UPGRADE_ERRORS = 4;
-
 /* One page while it is written. */
 struct site_page {
   FILE *page;
@@ -58,20 +52,13 @@ static const char *site_run_number(struct site_page *s, size_t run) {
 
 /* ---- what changed on single machines ---- */
 
-/* "gpu1 of node03", "node03". */
-static const char *site_place(struct site_page *s, const struct machines_step *step) {
-  const char *node = s->found->machines->nodes[step->node];
-  const bool one = step->gpus != 0 && (step->gpus & (step->gpus - 1)) == 0;
-  return one ? arena_format(&s->arena, "gpu%d of %s", __builtin_ctzll(step->gpus), node) : node;
-}
-
 static void site_put_step(struct site_page *s, const struct machines_step *step) {
   const char *from = site_period_date(s, step->from);
   const char *until = site_period_date(s, step->until);
   const char *file = s->found->run_files[step->run];
   html_print(s->page, "<li class=\"%s\"><b>%s became %.1f %% %s</b> in %zu %s (%s), %s %s%s%s",
-             step->change < 0 ? "bad" : "good", site_place(s, step), 100 * fabs(step->change),
-             step->change < 0 ? "slower" : "faster", step->case_count,
+             step->change < 0 ? "bad" : "good", machines_place(&s->arena, s->found->machines, step),
+             100 * fabs(step->change), step->change < 0 ? "slower" : "faster", step->case_count,
              strings_plural(step->case_count, "case", "cases"), step->blocks,
              step->slow_drift            ? "little by little, between"
              : step->from == step->until ? "in the week of"
@@ -125,8 +112,7 @@ static const char *site_effects(struct site_page *s, const struct machines_upgra
     count = 0;
     for (size_t b = 0; b < m->block_count; b++) {
       const double change = upgrade->changes[b];
-      const double error = isnan(upgrade->errors[b]) ? fabs(change) : upgrade->errors[b];
-      const bool counts = change * sign > UPGRADE_MIN && fabs(change) > UPGRADE_ERRORS * error;
+      const bool counts = change * sign > 0 && machines_upgrade_counts(upgrade, b);
       count += counts;
       if (counts && !told[b] &&
           (best == m->block_count || fabs(change) > fabs(upgrade->changes[best]))) {
@@ -293,158 +279,6 @@ static void site_put_machines(struct site_page *s) {
   (void)fputs("</section>\n", s->page);
 }
 
-/* ---- blocks ---- */
-
-enum { CHART_WIDTH = 440, CHART_HEIGHT = 110, CHART_LEFT = 44 };
-
-struct site_chart {
-  const struct machines *m;
-  const struct machines_block *block;
-  double low, high;
-};
-
-static double site_chart_x(const struct site_chart *c, size_t period) {
-  return CHART_LEFT +
-         ((double)period + 0.5) * (CHART_WIDTH - CHART_LEFT) / (double)c->m->period_count;
-}
-
-static double site_chart_y(const struct site_chart *c, double value) {
-  return 4 + (c->high - value) / (c->high - c->low) * (CHART_HEIGHT - 8);
-}
-
-static double site_block_value(const struct machines_block *block, size_t which, size_t period,
-                               const struct machines *m) {
-  const struct machines_band *band = &block->bands[period];
-  return which == m->node_count       ? band->median
-         : which == m->node_count + 1 ? band->low
-         : which == m->node_count + 2 ? band->high
-                                      : block->values[which * m->period_count + period];
-}
-
-/* which: a machine, or from node_count on the median, the low and the high end of the band. */
-static void site_put_line(struct site_page *s, const struct site_chart *c, size_t which,
-                          bool backwards, const char *begin) {
-  const size_t count = c->m->period_count;
-  for (size_t i = 0; i < count; i++) {
-    const size_t p = backwards ? count - 1 - i : i;
-    const double value = site_block_value(c->block, which, p, c->m);
-    if (!isnan(value)) {
-      html_print(s->page, "%s%.1f %.1f", begin, site_chart_x(c, p), site_chart_y(c, value));
-      begin = "L";
-    }
-  }
-}
-
-/* Whether a step of that machine is in cases of the block. */
-static bool site_steps_in(const struct machines *m, size_t block, size_t node, size_t *period) {
-  for (size_t i = 0; i < m->step_count; i++) {
-    if (m->steps[i].node == node && m->steps[i].in[block]) {
-      *period = m->steps[i].until;
-      return true;
-    }
-  }
-  return false;
-}
-
-static struct site_chart site_chart_begin(const struct machines *m, size_t number) {
-  const struct machines_block *block = &m->blocks[number];
-  struct site_chart chart = {m, block, -0.01, 0.01}; /* less looks flat */
-  for (size_t p = 0; p < m->period_count; p++) {
-    if (!isnan(block->bands[p].median)) {
-      chart.low = fmin(chart.low, block->bands[p].low);
-      chart.high = fmax(chart.high, block->bands[p].high);
-    }
-    for (size_t n = 0; n < m->node_count; n++) {
-      size_t at = 0;
-      const double value = block->values[n * m->period_count + p];
-      if (!isnan(value) && site_steps_in(m, number, n, &at)) {
-        chart.low = fmin(chart.low, value);
-        chart.high = fmax(chart.high, value);
-      }
-    }
-  }
-  return chart;
-}
-
-static void site_put_chart(struct site_page *s, size_t number) {
-  const struct machines *m = s->found->machines;
-  const struct machines_block *block = &m->blocks[number];
-  const struct site_chart c = site_chart_begin(m, number);
-  html_print(s->page,
-             "<figure><figcaption>%s</figcaption>\n<svg class=\"band\" viewBox=\"0 0 %d %d\" "
-             "role=\"img\"><title>Speed of %s over time</title>",
-             block->name, CHART_WIDTH, CHART_HEIGHT, block->name);
-  for (size_t u = 0; u < m->upgrade_count; u++) {
-    html_print(s->page, "<path class=\"driver\" d=\"M%.1f 0V%d\"><title>driver %s</title></path>",
-               site_chart_x(&c, m->upgrades[u].period), CHART_HEIGHT, m->upgrades[u].to);
-  }
-  html_print(s->page, "<path class=\"level\" d=\"M%d %.1fH%d\"/>", CHART_LEFT, site_chart_y(&c, 0),
-             CHART_WIDTH);
-  const double ends[] = {c.low, 0, c.high};
-  for (size_t i = 0; i < 3; i++) {
-    if (i == 1 || fabs(site_chart_y(&c, ends[i]) - site_chart_y(&c, 0)) > 14) {
-      html_print(s->page, "<text class=\"end\" x=\"%d\" y=\"%.1f\">%s</text>", CHART_LEFT - 4,
-                 fmin(fmax(site_chart_y(&c, ends[i]) + 4, 11), CHART_HEIGHT - 2),
-                 i == 1 ? "0" : arena_format(&s->arena, "%+.1f %%", 100 * ends[i]));
-    }
-  }
-  (void)fputs("<path class=\"range\" d=\"", s->page);
-  site_put_line(s, &c, m->node_count + 2, false, "M");
-  site_put_line(s, &c, m->node_count + 1, true, "L");
-  (void)fputs("Z\"/><path class=\"line c0\" d=\"", s->page);
-  site_put_line(s, &c, m->node_count, false, "M");
-  (void)fputs("\"/>", s->page);
-  size_t shown = 0;
-  for (size_t n = 0; n < m->node_count && shown < SITE_ALONE_SHOWN; n++) {
-    size_t at = 0;
-    if (site_steps_in(m, number, n, &at)) {
-      html_print(s->page, "<path class=\"line c%zu\" d=\"", ++shown);
-      site_put_line(s, &c, n, false, "M");
-      html_print(s->page, "\"><title>%s</title></path>", m->nodes[n]);
-      html_print(
-          s->page,
-          "<path class=\"step c%zu\" d=\"M%.1f %dl-4 7h8z\"><title>%s changed</title></path>",
-          shown, site_chart_x(&c, at), 1, m->nodes[n]);
-    }
-  }
-  (void)fputs("</svg></figure>\n", s->page);
-}
-
-/* Blocks with a step come first, in the order of what it costs. */
-static void site_put_blocks(struct site_page *s) {
-  const struct machines *m = s->found->machines;
-  bool *shown = arena_array(&s->arena, m->block_count, sizeof *shown);
-  size_t count = 0;
-  (void)fputs(
-      "<section id=\"blocks\"><h2>Blocks over time</h2>\n<p class=\"note\">The change in speed "
-      "against the median of all time, mean over the cases of a block. Line and band: the median "
-      "and the middle 80 % of the machines. Dashed: most machines have a new driver. Machines that "
-      "changed unlike the others have a line of their own, and a mark where they changed.</p>\n"
-      "<div class=\"charts\">\n",
-      s->page);
-  for (size_t i = 0; i < m->step_count; i++) {
-    for (size_t b = 0; b < m->block_count && count < SITE_CHARTS_SHOWN; b++) {
-      if (!shown[b] && m->steps[i].in[b]) {
-        site_put_chart(s, b);
-        shown[b] = true;
-        count++;
-      }
-    }
-  }
-  for (size_t b = 0; b < m->block_count && count < SITE_CHARTS_SHOWN; b++) {
-    if (!shown[b]) {
-      site_put_chart(s, b);
-      count++;
-    }
-  }
-  (void)fputs("</div>\n", s->page);
-  if (count < m->block_count) {
-    html_print(s->page, "<p class=\"note\">and %zu blocks: haul history BLOCK</p>\n",
-               m->block_count - count);
-  }
-  (void)fputs("</section>\n", s->page);
-}
-
 /* ---- facts and runs ---- */
 
 static void site_put_changes(struct site_page *s) {
@@ -506,8 +340,8 @@ static const char *site_lead(struct site_page *s) {
   const char *first =
       slower == 0
           ? "No machine became slower than the others."
-          : arena_format(&s->arena, "%s became %.1f %% slower%s.", site_place(s, &m->steps[0]),
-                         -100 * m->steps[0].change,
+          : arena_format(&s->arena, "%s became %.1f %% slower%s.",
+                         machines_place(&s->arena, m, &m->steps[0]), -100 * m->steps[0].change,
                          slower > 1 ? arena_format(&s->arena, ", and %zu more", slower - 1) : "");
   return arena_format(&s->arena, "%s %zu runs from %s to %s.", first, measured->run_count,
                       site_date(s, measured->runs[0].started_at_ns),
@@ -543,7 +377,7 @@ enum status page_site(FILE *page, const struct site_findings *found, const char 
   site_put_steps(&s);
   site_put_upgrades(&s);
   site_put_machines(&s);
-  site_put_blocks(&s);
+  page_site_blocks(s.page, m);
   site_put_changes(&s);
   site_put_runs(&s);
   page_end(s.page, haul_version);

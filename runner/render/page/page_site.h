@@ -21,4 +21,7 @@ struct site_findings {
 enum status page_site(FILE *page, const struct site_findings *found, const char *haul_version,
                       struct error *err) CHECK_RESULT;
 
+/* The section of blocks, for page_site() (page_site_blocks.c). */
+void page_site_blocks(FILE *page, const struct machines *machines);
+
 #endif
