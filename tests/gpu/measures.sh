@@ -60,6 +60,7 @@ measure() { # NAME LIMIT [COMMAND...]
   ! grep -q '^\[\[chase\]\]' "$folder/$name.toml" || options='--set chase.hops=64'
   # The fake driver maps each allocation, and a process has at most 65,530 maps.
   [ "$name" != driver-calls ] || options='--set alive.alive=[0,1000]'
+  [ "$name" != processes ] || options='--set open_many.handles=999'
   [ $# -eq 0 ] || options="$options --set measure.gate=off"
   code=0
   # shellcheck disable=SC2086
