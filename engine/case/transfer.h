@@ -96,6 +96,13 @@ ENUM_NAMES_DECLARE(submit, SUBMIT_LIST)
   X(BATCH_ORDER_ANY, "any")
 ENUM_NAMES_DECLARE(batch_order, BATCH_ORDER_LIST)
 
+/* Priority of the stream of a flow, of those that the driver has. */
+#define STREAM_PRIORITY_LIST(X)                                                                    \
+  X(STREAM_PRIORITY_DEFAULT, "default")                                                            \
+  X(STREAM_PRIORITY_LOWEST, "lowest")                                                              \
+  X(STREAM_PRIORITY_HIGHEST, "highest")
+ENUM_NAMES_DECLARE(stream_priority, STREAM_PRIORITY_LIST)
+
 #define UNIFIED_MODE_LIST(X)                                                                       \
   X(UNIFIED_DEMAND, "demand")                                                                      \
   X(UNIFIED_PREFETCH, "prefetch")
@@ -193,6 +200,7 @@ struct flow {
   struct unified_shape unified;
   struct scatter_shape scatter;
   struct compute_shape compute;
+  enum stream_priority priority; /* ce, sm, compute */
   bool graph; /* ce, sm: its calls are captured once, and a trial launches the graph */
 };
 

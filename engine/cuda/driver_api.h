@@ -380,6 +380,8 @@ enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
   X(cuMemsetD8Async, 3020, REQUIRED,                                                               \
     (CUdeviceptr target, unsigned char value, size_t size_bytes, CUstream stream))                 \
   X(cuStreamCreate, 2000, REQUIRED, (CUstream * stream, unsigned flags))                           \
+  X(cuStreamCreateWithPriority, 5050, OPTIONAL, (CUstream * stream, unsigned flags, int priority)) \
+  X(cuCtxGetStreamPriorityRange, 5050, OPTIONAL, (int *least, int *greatest))                      \
   X(cuStreamDestroy, 4000, REQUIRED, (CUstream stream))                                            \
   X(cuStreamSynchronize, 2000, REQUIRED, (CUstream stream))                                        \
   X(cuStreamQuery, 2000, REQUIRED, (CUstream stream))                                              \

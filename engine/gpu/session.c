@@ -261,6 +261,29 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
                     enabled ? "enabling" : "disabling", gpu, peer);
 }
 
+/* The numbers of priorities are the driver's: the highest has the lowest. */
+enum status cuda_session_new_stream(struct cuda_session *session, int priority, CUstream *stream,
+                                    struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  int least = 0;
+  int greatest = 0;
+  if (priority == 0) {
+    return cuda_check(driver, driver->cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), err,
+                      "cuStreamCreate");
+  }
+  if (driver->cuStreamCreateWithPriority != NULL && driver->cuCtxGetStreamPriorityRange != NULL) {
+    RETURN_ON_ERROR(cuda_check(driver, driver->cuCtxGetStreamPriorityRange(&least, &greatest), err,
+                               "cuCtxGetStreamPriorityRange"));
+  }
+  if (least == greatest) {
+    return error_set(err, STATUS_UNSUPPORTED, "streams have no priorities here");
+  }
+  return cuda_check(driver,
+                    driver->cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING,
+                                                       priority > 0 ? greatest : least),
+                    err, "cuStreamCreateWithPriority");
+}
+
 enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,
                                        enum kernel kernel, uint32_t grid, uint32_t block,
                                        uint32_t shared_bytes, CUstream stream, void *arguments,

@@ -91,6 +91,10 @@ enum status cuda_session_use(struct cuda_session *session, int32_t gpu,
  * between them. Leaves the context of `gpu` current when it changes anything. */
 enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
                                   bool enabled, struct error *err) CHECK_RESULT;
+/* A stream of the GPU whose context is current; priority -1: the lowest that there is, 1: the
+ * highest, 0: the usual. STATUS_UNSUPPORTED: streams have no priorities there. */
+enum status cuda_session_new_stream(struct cuda_session *session, int priority, CUstream *stream,
+                                    struct error *err) CHECK_RESULT;
 /* Launch on a stream of that GPU, whose context is current. arguments is one struct of kernels.h.
  */
 enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,

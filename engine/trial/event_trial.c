@@ -190,7 +190,8 @@ static enum status create_step_events(struct event_trial *trial, uint32_t leader
 }
 
 static enum status create_streams_and_events(struct event_trial *trial, struct error *err) {
-  const struct cuda_driver *driver = event_trial_driver(trial);
+  static const int priorities[stream_priority_name_count] = {
+      [STREAM_PRIORITY_LOWEST] = -1, [STREAM_PRIORITY_HIGHEST] = 1};
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     CUstream stream = NULL;
@@ -200,9 +201,9 @@ static enum status create_streams_and_events(struct event_trial *trial, struct e
       continue;
     }
     status = use_gpu_of(trial, i, err);
-    status =
-        THEN(status, cuda_check(driver, driver->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING),
-                                err, "cuStreamCreate"));
+    status = THEN(status,
+                  cuda_session_new_stream(trial->context->cuda,
+                                          priorities[trial->runs[i].flow->priority], &stream, err));
     trial->runs[i].stream = stream;
   }
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {

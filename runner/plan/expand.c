@@ -93,3 +93,26 @@ uint32_t expand_grid(const struct grid_setting *grid, const struct machine *mach
   }
   return grid->count * sm_count;
 }
+
+bool expand_shuffle_copies(struct expander *x, struct bench_case *bench) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    count += bench->flows[i].stream != 0 ? flow_copies(&bench->flows[i]) : 0;
+  }
+  uint16_t *order = arena_array(x->arena, count <= COPIES_MAX ? count : 0, sizeof *order);
+  for (uint32_t i = 0; i < bench->flow_count && count <= COPIES_MAX; i++) {
+    const struct flow *flow = &bench->flows[i];
+    for (uint32_t copy = 0; flow->stream != 0 && copy < flow_copies(flow); copy++) {
+      order[bench->order.count++] = (uint16_t)i;
+    }
+  }
+  for (size_t i = bench->order.count; i > 1; i--) { /* Fisher and Yates */
+    const size_t at = place_random(i, SHUFFLE_COPIES, x->seed) % i;
+    const uint16_t copy = order[at];
+    order[at] = order[i - 1];
+    order[i - 1] = copy;
+  }
+  bench->order.flows = bench->order.count > 0 ? order : NULL;
+  bench->order.seed = x->seed;
+  return count <= COPIES_MAX;
+}

@@ -79,6 +79,9 @@ void expand_resolve_others(struct expander *x, const struct endpoint_setting *fr
 uint32_t expand_grid(const struct grid_setting *grid, const struct machine *machine, int32_t gpu,
                      const char **reason);
 
+/* Every copy of flows that share a stream, in the order that follows from the seed. False: there
+ * are too many. */
+bool expand_shuffle_copies(struct expander *x, struct bench_case *bench);
 /* Hand out a case of x->flows, with the loads of the setting beside them; operations: of one
  * iteration, for its rate. */
 void expand_emit_flows(struct expander *x, const struct setting *setting, uint64_t operations);

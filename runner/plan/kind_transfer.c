@@ -174,20 +174,29 @@ static struct flow plan_transfer_make_flow(const struct expander *x,
   return flow;
 }
 
-static void plan_transfer_add_flow(struct expander *x, struct flow flow) {
-  if (x->flow_count < CASE_FLOWS_MAX) {
-    x->flows[x->flow_count] = flow;
+/* Divided among so many streams, the first of which have a byte more where it does not go evenly.
+ */
+static void plan_transfer_add_flow(struct expander *x, uint32_t streams, struct flow flow) {
+  const uint64_t size_bytes = flow.size_bytes;
+  const uint32_t shares = streams > 1 && size_bytes >= streams ? streams : 1;
+  for (uint32_t i = 0; i < shares; i++) {
+    flow.size_bytes = size_bytes / shares + (i < size_bytes % shares);
+    if (x->flow_count < CASE_FLOWS_MAX) {
+      x->flows[x->flow_count] = flow;
+    }
+    x->flow_count++;
   }
-  x->flow_count++;
 }
 
 static void plan_transfer_add_flows(struct expander *x, const struct flow_setting *setting,
                                     enum direction direction, struct pair pair) {
   if (direction != DIRECTION_REVERSE) {
-    plan_transfer_add_flow(x, plan_transfer_make_flow(x, setting, FLOW_MEASURED, pair, false));
+    plan_transfer_add_flow(x, setting->streams,
+                           plan_transfer_make_flow(x, setting, FLOW_MEASURED, pair, false));
   }
   if (direction != DIRECTION_FORWARD) {
-    plan_transfer_add_flow(x, plan_transfer_make_flow(x, setting, FLOW_MEASURED, pair, true));
+    plan_transfer_add_flow(x, setting->streams,
+                           plan_transfer_make_flow(x, setting, FLOW_MEASURED, pair, true));
   }
 }
 
@@ -238,6 +247,7 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
     flow.method = load->base.method;
     flow.threads = load->base.threads;
     flow.kernel = load->base.kernel;
+    flow.priority = load->base.priority;
     flow.unified = load->base.unified;
     plan_transfer_take_submit(&flow, &load->base);
   }
@@ -256,31 +266,6 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
   flow.initiator = plan_transfer_initiator_of_mirror(x, load, measured->initiator, &flow);
   flow.cpu = plan_transfer_cpu(x->machine, load, &flow);
   return flow;
-}
-
-/* Every copy of flows that share a stream, in the order that follows from the seed. False: there
- * are too many. */
-static bool plan_transfer_shuffle(struct expander *x, struct bench_case *bench) {
-  uint64_t count = 0;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    count += bench->flows[i].stream != 0 ? flow_copies(&bench->flows[i]) : 0;
-  }
-  uint16_t *order = arena_array(x->arena, count <= COPIES_MAX ? count : 0, sizeof *order);
-  for (uint32_t i = 0; i < bench->flow_count && count <= COPIES_MAX; i++) {
-    const struct flow *flow = &bench->flows[i];
-    for (uint32_t copy = 0; flow->stream != 0 && copy < flow_copies(flow); copy++) {
-      order[bench->order.count++] = (uint16_t)i;
-    }
-  }
-  for (size_t i = bench->order.count; i > 1; i--) { /* Fisher and Yates */
-    const size_t at = place_random(i, SHUFFLE_COPIES, x->seed) % i;
-    const uint16_t copy = order[at];
-    order[at] = order[i - 1];
-    order[i - 1] = copy;
-  }
-  bench->order.flows = bench->order.count > 0 ? order : NULL;
-  bench->order.seed = x->seed;
-  return count <= COPIES_MAX;
 }
 
 /* The loads beside that many measured flows, at the end of an array that has room for
@@ -336,7 +321,7 @@ void expand_emit_flows(struct expander *x, const struct setting *setting, uint64
     memcpy(flows, x->flows, x->flow_count * sizeof *flows);
     const char *reason = plan_transfer_load_reason(x);
     if (setting->transfer.stream_order == CASE_ORDER_SHUFFLED &&
-        !plan_transfer_shuffle(x, &bench)) {
+        !expand_shuffle_copies(x, &bench)) {
       reason = arena_format(x->arena, "more than %d copies in shuffled order", COPIES_MAX);
     }
     plan_transfer_emit(x, &bench, reason);

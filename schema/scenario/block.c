@@ -98,7 +98,8 @@ static void block_store_own_defaults(const struct block *block, struct flow_sett
 
 /* A load or flow starts as a copy of the block's flow, without what it does not inherit. */
 static void block_make_flow(struct block *block, const struct setting *defaults, size_t at) {
-  static const char *const of_method[] = {"method", "threads", "kernel.", "unified.", NULL};
+  static const char *const of_method[] = {"method",   "threads",  "kernel.",
+                                          "unified.", "priority", NULL};
   static const char *const of_size[] = {"size", "shape.", "piece", NULL};
   struct slot *slot = &block->slots[at];
   struct flow_setting *flow = &block->flows[at - 1];

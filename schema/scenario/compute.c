@@ -18,6 +18,9 @@ static const struct field compute_fields[] = {
              .default_text = "100",
              HELP("Share of the GPU's SMs that have a block of the kernel; the other SMs are free "
                   "for what runs beside it")),
+    KIND_KEY(COMPUTE, "priority", NULL, WORDS(stream_priority_names), COMPUTE(priority),
+             .default_text = "default",
+             HELP("Priority of the kernel's stream: the driver's lowest or highest")),
     KIND_KEY(COMPUTE, "intensity", NULL, COUNT(1, COMPUTE_INTENSITY_MAX),
              COMPUTE(compute.intensity), .default_text = "1",
              HELP("Of triad: multiply-adds for each element. With 1 memory limits it, with many "

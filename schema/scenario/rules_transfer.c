@@ -263,6 +263,21 @@ static void check_stream(struct subject *subject) {
   }
 }
 
+/* What is divided among streams is bytes in a row, once. */
+static void check_streams(struct subject *subject) {
+  static const char *const whole[] = {"shape.width", "pieces", "piece_size",
+                                      "stream",      "count",  NULL};
+  const struct entry *streams = subject_find(subject, "streams");
+  for (size_t i = 0; streams != NULL && whole[i] != NULL; i++) {
+    const struct entry *other = subject_find(subject, whole[i]);
+    if (other != NULL) {
+      subject_refuse_key(subject, streams, "one of the two",
+                         "streams divides contiguous bytes that are copied once");
+      return;
+    }
+  }
+}
+
 /* Of size and pieces one is given, where there are pieces. */
 static void check_pieces(struct subject *subject) {
   const struct entries *own = &subject_slot(subject)->entries;
@@ -381,6 +396,7 @@ static void check_flow(struct subject *subject) {
   check_initiator(subject, &from, &to);
   check_peer(subject, &from, &to);
   check_stream(subject);
+  check_streams(subject);
   check_cpu(subject);
   check_size(subject, true);
   check_selection(subject, &from, &to);

@@ -29,6 +29,7 @@ struct flow_setting {
   struct endpoint_setting from;
   struct endpoint_setting to;
   struct flow_cpu cpu; /* as written: the node of "local" and "remote" is the plan's to find */
+  uint32_t streams;    /* that its bytes are divided among: so many flows of a share each */
   struct flow base;    /* the rest; role, source, target and staged are the plan's to fill in */
 };
 

@@ -11,12 +11,15 @@ static bool signal_is_of_many(const void *work) {
 }
 
 static const struct field signal_fields[] = {
-    KIND_KEY(SIGNAL, "op", "op", WORDS(signal_op_names), SETTING(work.signal.op), .required = true,
-             HELP("What is passed; flag: a value there and back between a kernel and a thread of "
-                  "the host, which both poll, or between kernels of two GPUs; stream: the same "
-                  "with a stream that waits for a value and writes one (cuStreamWaitValue32, "
-                  "cuStreamWriteValue32); atomic: additions of 64 bits with system scope, each "
-                  "after the answer of the one before; atomics: by many threads, without answers")),
+    KIND_KEY(
+        SIGNAL, "op", "op", WORDS(signal_op_names), SETTING(work.signal.op), .required = true,
+        HELP("What is passed; flag: a value there and back between a kernel and a thread of "
+             "the host, which both poll, or between kernels of two GPUs; stream: the same "
+             "with a stream that waits for a value and writes one (cuStreamWaitValue32, "
+             "cuStreamWriteValue32); atomic: additions of 64 bits with system scope, each "
+             "after the answer of the one before; atomics: by many threads, without answers. Over "
+             "PCIe a GPU's additions to the host's memory are atomic among its own threads, not "
+             "beside those of processors; compute-sanitizer reports them")),
     KIND_KEY(SIGNAL, "at.gpu", NULL, .type = FIELD_GPUS, SETTING(at),
              HELP("GPUs whose kernel or stream it is, numbered in the order of PCI addresses; by "
                   "default all")),

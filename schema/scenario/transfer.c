@@ -56,6 +56,10 @@ static bool flow_is_triad(const void *flow) {
   return ((const struct flow *)flow)->compute.op == COMPUTE_TRIAD;
 }
 
+static bool flow_has_priority(const void *flow) {
+  return ((const struct flow *)flow)->priority != STREAM_PRIORITY_DEFAULT;
+}
+
 static bool flow_has_graph(const void *flow) {
   return ((const struct flow *)flow)->graph;
 }
@@ -268,6 +272,14 @@ static const struct field transfer_fields[] = {
         .json = "graph", .applies = flow_has_graph, .default_text = "false",
         HELP("Capture the calls of a trial in a CUDA graph, once, and launch it in each trial; the "
              "driver captures neither prefetches nor batches (580)")),
+    KEY("streams", IN(TRANSFER) | IN(FLOW), COUNT(1, 64), FLOW(streams),
+        .methods = METHOD(CE) | METHOD(SM), .default_text = "1",
+        HELP("Streams that the bytes of a flow are divided among, evenly, so that several copy "
+             "engines or kernels may have a share each, at once")),
+    KEY("priority", IN_FLOWS, WORDS(stream_priority_names), FLOW(base.priority),
+        .methods = METHOD(CE) | METHOD(SM) | METHOD(COMPUTE), .json = "priority",
+        .applies = flow_has_priority, .default_text = "default",
+        HELP("Priority of the flow's stream: the driver's lowest or highest")),
     COMPUTE_KEY("compute.op", WORDS(compute_op_names), FLOW(base.compute.op),
                 .default_text = "matmul", HELP("As `op` of [[compute]]")),
     COMPUTE_KEY("compute.sm_percent", COUNT(1, 100), FLOW(base.compute.sm_percent),

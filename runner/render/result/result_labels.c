@@ -2,6 +2,7 @@
  * direction in words, the setting, the labels of rows and columns. */
 #include "runner/render/result/result_layout.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *layout_join(struct arena *arena, const char *text, const char *more) {
@@ -120,9 +121,12 @@ static const char *grid_words(const struct layout_maker *maker, const struct res
   switch (class) {
   case CLASS_NONE:
   case CLASS_ALONE:
-    return facet->rate                                    ? "GB/s at each place"
-           : layout_is_kind(facet->cells[0].row, "chase") ? "ns per access at each place"
-                                                          : "ns per call at each place";
+    return facet->rate && isnan(facet->cells[0].row->gbps) && !isnan(facet->cells[0].row->tflops)
+               ? "TFLOP/s at each place"
+           : facet->rate                                   ? "GB/s at each place"
+           : layout_is_kind(facet->cells[0].row, "signal") ? "ns per operation at each place"
+           : layout_is_kind(facet->cells[0].row, "chase")  ? "ns per access at each place"
+                                                           : "ns per call at each place";
   case CLASS_LOCAL:
     return facet_local_words(arena, facet);
   case CLASS_AT_ONCE:

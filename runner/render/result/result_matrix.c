@@ -96,10 +96,11 @@ struct matrix_maker {
 
 /* What people ask of such a case. */
 static double row_number(const struct run_row *row) {
-  return same_text(row->kind, "chase") ? row->ns_per_hop
-         : !isnan(row->gbps)           ? row->gbps
-         : !isnan(row->tflops)         ? row->tflops
-                                       : row->median_ns;
+  return same_text(row->kind, "chase")    ? row->ns_per_hop
+         : same_text(row->kind, "signal") ? row->ns_per_op
+         : !isnan(row->gbps)              ? row->gbps
+         : !isnan(row->tflops)            ? row->tflops
+                                          : row->median_ns;
 }
 
 static struct matrix_cell result_matrix_cell_of(const struct matrix_maker *maker,

@@ -38,7 +38,7 @@ SELECT
   c.path AS path,
   p.axes AS axes,
   c.kind AS kind,
-  c.method AS method,
+  CASE WHEN c.kind <> 'signal' THEN c.method END AS method,
   c.operation AS operation,
   c.direction AS direction,
   c.source_place || c.source_index AS source,
@@ -49,7 +49,8 @@ SELECT
   EXISTS (SELECT 1 FROM bench_case b JOIN flow f ON f.bench_case = b.id
           WHERE b.case_key = c.case_key AND b.name = c.case_name AND f.role = 'load')
     AS under_load,
-  CASE WHEN c.flows > 1 AND c.payload_bytes <> c.flows * c.size_bytes THEN NULL ELSE c.size_bytes END AS size_bytes,
+  CASE WHEN c.kind = 'signal' OR (c.flows > 1 AND c.payload_bytes <> c.flows * c.size_bytes) THEN NULL
+    ELSE c.size_bytes END AS size_bytes,
   c.gbps AS gbps,
   c.gbps_low AS gbps_low,
   c.gbps_high AS gbps_high,

@@ -25,7 +25,7 @@ INSERT INTO flow (
   unified_access, unified_order, unified_passes, unified_again, unified_together, copies, stream,
   pieces, piece_bytes, piece_places, submit, graph, piece_run, compute_op, compute_sm_percent,
   compute_intensity, signal_op, signal_flags,
-  signal_addresses, source_process, source_share, target_process, target_share)
+  signal_addresses, priority, source_process, source_share, target_process, target_share)
 SELECT
   :bench_case,
   f.key,
@@ -82,6 +82,7 @@ SELECT
   CASE json_extract(f.value, '$.method') WHEN 'signal' THEN json_extract(f.value, '$.op') END,
   json_extract(f.value, '$.flags'),
   json_extract(f.value, '$.addresses'),
+  json_extract(f.value, '$.priority'),
   json_extract(f.value, '$.source.process'),
   json_extract(f.value, '$.source.share'),
   json_extract(f.value, '$.target.process'),

@@ -93,6 +93,17 @@ static void kernels_and_copies_run_beside_each_other(void **state) {
   }
 }
 
+/* Every priority that there is makes a stream. */
+static void flows_have_streams_of_their_priority(void **state) {
+  for (unsigned priority = 0; priority < stream_priority_name_count; priority++) {
+    struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
+    flows[0].priority = (enum stream_priority)priority;
+    flows[1].priority = STREAM_PRIORITY_LOWEST;
+    const struct bench_case bench = computing(flows, 2);
+    fixture_run_ok(*state, &bench);
+  }
+}
+
 static void unsupported_kernel_gives_its_reason(void **state) {
   struct fixture *fixture = *state;
   struct flow flow = kernel(COMPUTE_MATMUL, WORKING);
@@ -119,6 +130,7 @@ int main(void) {
       cmocka_unit_test(a_kernel_that_does_nothing_is_corrupt),
       cmocka_unit_test(the_share_of_the_sms_is_the_share_of_the_rate),
       cmocka_unit_test(kernels_and_copies_run_beside_each_other),
+      cmocka_unit_test(flows_have_streams_of_their_priority),
       cmocka_unit_test(unsupported_kernel_gives_its_reason),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);

@@ -58,6 +58,8 @@
   X(cuMemsetD8Async, 3020, cuMemsetD8Async, cuMemsetD8Async)                                       \
   X(cuMemsetD32Async, 3020, cuMemsetD32Async, cuMemsetD32Async)                                    \
   X(cuStreamCreate, 2000, cuStreamCreate, cuStreamCreate)                                          \
+  X(cuStreamCreateWithPriority, 5050, cuStreamCreateWithPriority, cuStreamCreateWithPriority)      \
+  X(cuCtxGetStreamPriorityRange, 5050, cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange)   \
   X(cuStreamDestroy, 4000, cuStreamDestroy_v2, cuStreamDestroy)                                    \
   X(cuStreamSynchronize, 2000, cuStreamSynchronize, cuStreamSynchronize)                           \
   X(cuStreamQuery, 2000, cuStreamQuery, cuStreamQuery)                                             \

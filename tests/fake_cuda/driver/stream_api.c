@@ -45,6 +45,22 @@ CUresult drv_cuStreamCreate(CUstream *handle, unsigned flags) {
   return CUDA_SUCCESS;
 }
 
+enum { PRIORITY_GREATEST = -5 };
+
+/* Priorities are checked, and make no difference. */
+CUresult drv_cuStreamCreateWithPriority(CUstream *handle, unsigned flags, int priority) {
+  return priority < PRIORITY_GREATEST || priority > 0 ? CUDA_ERROR_INVALID_VALUE
+                                                      : drv_cuStreamCreate(handle, flags);
+}
+
+CUresult drv_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  struct call call;
+  TRY(call_begin(&call, "cuCtxGetStreamPriorityRange", NEED_CONTEXT));
+  *least = 0;
+  *greatest = PRIORITY_GREATEST;
+  return CUDA_SUCCESS;
+}
+
 CUresult drv_cuStreamDestroy_v2(CUstream handle) {
   struct call call;
   struct stream *stream;

@@ -204,3 +204,13 @@ void engine_memory_needs(const struct bench_case *bench_case, const struct machi
     }
   }
 }
+
+const struct bench_case *planned_case(const struct plan *plan, const char *name) {
+  for (size_t i = 0; i < plan->case_count; i++) {
+    if (strcmp(plan->cases[i].bench.name, name) == 0) {
+      return &plan->cases[i].bench;
+    }
+  }
+  fail_msg("there is no case %s, but %s", name, plan->cases[0].bench.name);
+  return NULL;
+}

@@ -144,16 +144,6 @@ static void chases_that_cannot_be(void **state) {
   planned_fini(&made);
 }
 
-static const struct bench_case *case_called(const struct plan *plan, const char *name) {
-  for (size_t i = 0; i < plan->case_count; i++) {
-    if (strcmp(plan->cases[i].bench.name, name) == 0) {
-      return &plan->cases[i].bench;
-    }
-  }
-  fail_msg("there is no case %s, but %s", name, plan->cases[0].bench.name);
-  return NULL;
-}
-
 static void chases_of_the_own_gpu(void **state) {
   (void)state;
   struct planned made = planned_text(
@@ -163,7 +153,7 @@ static void chases_of_the_own_gpu(void **state) {
   assert_int_equal(made.plan->case_count, 6);
   assert_int_equal(made.plan->duplicate_count, 2);
   const struct bench_case *global =
-      case_called(made.plan, "c/gpu1:global/threads=32/cache=l2/2MiB");
+      planned_case(made.plan, "c/gpu1:global/threads=32/cache=l2/2MiB");
   assert_int_equal(global->work->chase.memory.place, PLACE_GPU);
   assert_int_equal(global->work->chase.memory.index, 1);
   assert_int_equal(global->work->chase.cache, CACHE_L2);
@@ -171,7 +161,7 @@ static void chases_of_the_own_gpu(void **state) {
   assert_int_equal(global->payload_bytes, 0);
   assert_non_null(strstr(global->definition, "\"cache\":\"l2\",\"threads\":32,\"blocks\":1"));
   const struct bench_case *shared =
-      case_called(made.plan, "c/gpu1:shared/threads=1/cache=l1/32KiB");
+      planned_case(made.plan, "c/gpu1:shared/threads=1/cache=l1/32KiB");
   assert_int_equal(shared->work->chase.footprint_bytes, 32 << 10);
   assert_null(strstr(shared->definition, "cache\":\"l"));
   planned_fini(&made);
@@ -239,7 +229,7 @@ static void streams_count_as_stream_does(void **state) {
   assert_int_equal(made.plan->case_count, 9); /* 264 is per_sm*2 here */
   assert_int_equal(made.plan->duplicate_count, 3);
   assert_int_equal(made.plan->skip_count, 0);
-  const struct bench_case *copy = case_called(made.plan, "s/gpu0/op=copy/grid=per_sm_2/1GiB");
+  const struct bench_case *copy = planned_case(made.plan, "s/gpu0/op=copy/grid=per_sm_2/1GiB");
   assert_int_equal(copy->kind, CASE_STREAM);
   assert_int_equal(copy->work->stream.grid, 264);
   assert_int_equal(copy->payload_bytes, 2 * gib);
@@ -247,11 +237,11 @@ static void streams_count_as_stream_does(void **state) {
   assert_int_equal(copy->limit, LIMIT_DRAM);
   assert_int_equal(copy->peak_bytes_per_second, peak_dram(&made.machine->gpus[0]));
   assert_string_equal(copy->path, "gpu0");
-  assert_int_equal(case_called(made.plan, "s/gpu0/op=triad/grid=full/1GiB")->payload_bytes,
+  assert_int_equal(planned_case(made.plan, "s/gpu0/op=triad/grid=full/1GiB")->payload_bytes,
                    3 * gib);
-  assert_int_equal(case_called(made.plan, "s/gpu0/op=read/grid=auto/1GiB")->payload_bytes, gib);
+  assert_int_equal(planned_case(made.plan, "s/gpu0/op=read/grid=auto/1GiB")->payload_bytes, gib);
   assert_string_equal(
-      case_called(made.plan, "s/gpu0/op=read/grid=full/1GiB")->definition,
+      planned_case(made.plan, "s/gpu0/op=read/grid=full/1GiB")->definition,
       "{\"version\":1,\"kind\":\"stream\",\"stream\":{\"method_version\":1,\"op\":\"read\","
       "\"type\":\"f32\",\"memory\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\"},"
       "\"size_bytes\":1073741824,\"passes\":1,\"block\":0,\"grid\":\"full\",\"vector_bytes\":0,"
@@ -288,7 +278,7 @@ static void streams_of_the_host(void **state) {
                    STREAM "op = \"add\"\nat = { numa = \"*\", memory = [\"pageable\", \"huge\"] }\n"
                           "size = \"1MiB\"\nthreads = [1, \"all\"]\n");
   assert_int_equal(made.plan->case_count, 8);
-  const struct bench_case *bench = case_called(made.plan, "s/numa1:huge/threads=all/1MiB");
+  const struct bench_case *bench = planned_case(made.plan, "s/numa1:huge/threads=all/1MiB");
   assert_int_equal(bench->work->stream.memory.index, 1);
   assert_int_equal(bench->limit, LIMIT_UNKNOWN);
   assert_non_null(strstr(bench->definition, "\"threads\":0}"));
@@ -308,86 +298,16 @@ static void arithmetic_knows_what_an_sm_does(void **state) {
                           "instructions = 1024\n");
   assert_int_equal(made.plan->case_count, 9);
   const struct bench_case *latency =
-      case_called(made.plan, "a/gpu3/op=fma/type=f32/measure=latency");
+      planned_case(made.plan, "a/gpu3/op=fma/type=f32/measure=latency");
   assert_int_equal(latency->kind, CASE_ARITHMETIC);
   assert_int_equal(latency->operations, 512);
   assert_int_equal(latency->operations_per_sm, 0);
   const struct bench_case *packed =
-      case_called(made.plan, "a/gpu3/op=add/type=f16/measure=throughput");
+      planned_case(made.plan, "a/gpu3/op=add/type=f16/measure=throughput");
   assert_int_equal(packed->work->arithmetic.grid, 264);
   assert_int_equal(packed->operations_per_sm, 2 * 512 * 1024 * 2);
   /* One SM has two blocks. */
-  assert_int_equal(case_called(made.plan, "odd/gpu0")->operations_per_sm, 2 * 1024 * 64);
-  planned_fini(&made);
-}
-
-/* One flow to the GPU, whose keys are those of its operation. */
-static void signals_are_flows_in_their_definition(void **state) {
-  (void)state;
-  struct planned made = planned_text(
-      "h200x4.toml", HEAD "[[signal]]\nname = \"s\"\nop = [\"flag\", \"atomics\"]\nat.gpu = 0\n"
-                          "of.gpu = [0, 1]\nflags = \"sender\"\n"
-                          "[[signal]]\nname = \"h\"\nop = \"stream\"\nat.gpu = 2\n");
-  assert_int_equal(made.plan->case_count, 1 + 2 + 1); /* a flag goes to another GPU */
-  const struct bench_case *flag = case_called(made.plan, "s/gpu0-gpu1/op=flag");
-  assert_int_equal(flag->operations, 100);
-  assert_non_null(
-      strstr(flag->definition, "\"op\":\"flag\",\"flags\":\"sender\",\"rounds\":100}]"));
-  const struct bench_case *many = case_called(made.plan, "s/gpu0-gpu0/op=atomics");
-  assert_int_equal(many->operations, 100 * 128 * 256);
-  assert_non_null(strstr(many->definition, "\"kernel\":{\"grid\":128,\"block\":256}"));
-  assert_int_equal(case_called(made.plan, "h/gpu2-numa0:pinned")->operations, 16);
-  planned_fini(&made);
-}
-
-/* Every node's threads and every node's memory; its definition has the node and no GPU. */
-static void processors_chase_through_every_nodes_memory(void **state) {
-  (void)state;
-  struct planned made = planned_text(
-      "gb200x4.toml", HEAD "[[chase]]\nname = \"c\"\nspace = \"host\"\nat = { numa = \"*\" }\n"
-                           "of.memory = [\"pageable\", \"huge\"]\nfootprint = \"4MiB\"\n");
-  assert_int_equal(made.plan->case_count, 2 * 2 * 2);
-  const struct bench_case *far = case_called(made.plan, "c/numa0-numa1:huge/4MiB");
-  assert_true(far->work->chase.by_processor);
-  assert_int_equal(far->work->chase.node, 0);
-  assert_int_equal(far->work->chase.memory.index, 1);
-  assert_non_null(strstr(far->definition, "\"node\":0,\"memory\":"));
-  assert_null(strstr(far->definition, "\"gpu\":"));
-  planned_fini(&made);
-}
-
-/* A kernel's operations and limit; as a load it is on the GPU that starts the copy, once, with the
- * size of its own operation. */
-static void kernels_that_compute_know_their_peak(void **state) {
-  (void)state;
-  struct planned made = planned_text(
-      "h200x4.toml",
-      HEAD "[[compute]]\nname = \"c\"\nop = [\"matmul\", \"fma\", \"triad\"]\nat.gpu = 3\n"
-           "sm_percent = [50, 100]\n"
-           "[[compute]]\nname = \"dense\"\nop = \"triad\"\nintensity = [1, 4096]\nat.gpu = 0\n"
-           "[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.numa = 0\nto.gpu = 2\nsize = 4096\n"
-           "direction = \"both\"\n[[transfer.load]]\nmethod = \"compute\"\n"
-           "compute.op = [\"fma\", \"triad\"]\n");
-  assert_int_equal(made.plan->case_count, 10);
-  const struct bench_case *matmul = case_called(made.plan, "c/gpu3/op=matmul/sm_percent=50/64MiB");
-  assert_int_equal(matmul->operations, UINT64_C(2) * 4096 * 4096 * 4096);
-  assert_int_equal(matmul->limit, LIMIT_TENSOR);
-  assert_int_equal(matmul->peak_bytes_per_second, UINT64_C(132) * 4096 * 1980000000);
-  assert_int_equal(matmul->traffic_bytes, matmul->operations);
-  assert_int_equal(matmul->payload_bytes, 0);
-  const struct bench_case *fma = case_called(made.plan, "c/gpu3/op=fma/sm_percent=50");
-  assert_int_equal(fma->operations, UINT64_C(2) * 16384 * 1024 * 66);
-  assert_int_equal(fma->peak_bytes_per_second, UINT64_C(132) * 256 * 1980000000);
-  const struct bench_case *triad = case_called(made.plan, "dense/gpu0/intensity=1/512MiB");
-  assert_int_equal(triad->limit, LIMIT_DRAM);
-  assert_int_equal(triad->payload_bytes, UINT64_C(768) << 20);
-  assert_int_equal(case_called(made.plan, "dense/gpu0/intensity=4096/512MiB")->limit, LIMIT_FMA);
-  const struct bench_case *beside = &made.plan->cases[9].bench;
-  assert_int_equal(beside->flow_count, 3);
-  assert_int_equal(beside->flows[2].method, METHOD_COMPUTE);
-  assert_int_equal(beside->flows[2].source.index, 2);
-  assert_int_equal(beside->flows[2].target.index, 2);
-  assert_int_equal(beside->flows[2].size_bytes, UINT64_C(512) << 20);
+  assert_int_equal(planned_case(made.plan, "odd/gpu0")->operations_per_sm, 2 * 1024 * 64);
   planned_fini(&made);
 }
 
@@ -407,27 +327,27 @@ static void ends_in_another_process(void **state) {
                    "from = { gpu = 0, process = 7, memory = [\"device\", \"pool\"] }\n"
                    "[[transfer]]\nname = \"own\"\nmethod = \"ce\"\nfrom.gpu = 0\n"
                    "to.gpu = 1\nsize = 4096\n");
-  const struct bench_case *ipc = case_called(made.plan, "b/gpu0:ipc:process2-gpu1/4KiB");
+  const struct bench_case *ipc = planned_case(made.plan, "b/gpu0:ipc:process2-gpu1/4KiB");
   const struct endpoint *source = &ipc->flows[0].source;
   assert_int_equal(source->process, 2);
   assert_int_equal(source->memory, MEMORY_DEVICE);
   assert_non_null(strstr(ipc->definition,
                          "\"source\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\","
                          "\"process\":2,\"share\":\"ipc\"}"));
-  assert_int_equal(case_called(made.plan, "b/gpu0:fd:process2-gpu1/4KiB")->flows[0].source.memory,
+  assert_int_equal(planned_case(made.plan, "b/gpu0:fd:process2-gpu1/4KiB")->flows[0].source.memory,
                    MEMORY_VMM);
-  const struct bench_case *own = case_called(made.plan, "b/gpu0-gpu1/4KiB");
+  const struct bench_case *own = planned_case(made.plan, "b/gpu0-gpu1/4KiB");
   assert_null(strstr(own->definition, "process"));
   assert_null(strstr(own->definition, "share"));
-  (void)case_called(made.plan, "b/gpu0:vmm-gpu1/4KiB");
+  (void)planned_case(made.plan, "b/gpu0:vmm-gpu1/4KiB");
   const struct endpoint *target =
-      &case_called(made.plan, "h/gpu3-numa0:shm:process1/4KiB")->flows[0].target;
+      &planned_case(made.plan, "h/gpu3-numa0:shm:process1/4KiB")->flows[0].target;
   assert_int_equal(target->share, SHARE_SHM);
   assert_int_equal(target->memory, MEMORY_SHARED);
   assert_int_equal(count_with(made.plan, "h/gpu3-numa0:shared/", false), 1); /* of both files */
-  assert_int_equal(case_called(made.plan, "d/gpu0:pool:process7-gpu1/4KiB")->flows[0].source.share,
+  assert_int_equal(planned_case(made.plan, "d/gpu0:pool:process7-gpu1/4KiB")->flows[0].source.share,
                    SHARE_POOL);
-  assert_int_equal(case_called(made.plan, "d/gpu0:ipc:process7-gpu1/4KiB")->flows[0].source.share,
+  assert_int_equal(planned_case(made.plan, "d/gpu0:ipc:process7-gpu1/4KiB")->flows[0].source.share,
                    SHARE_IPC);
   planned_fini(&made);
 }
@@ -443,19 +363,19 @@ static void overheads_of_calls_and_allocations(void **state) {
                             "size = [4096, \"1MiB\"]\n");
   /* Two launches; sizes x (2 device, 2 managed, 2 pinned, 2 nodes). */
   assert_int_equal(made.plan->case_count, 2 + 2 * 8);
-  const struct bench_case *launch = case_called(made.plan, "o/gpu5/operation=kernel_launch");
+  const struct bench_case *launch = planned_case(made.plan, "o/gpu5/operation=kernel_launch");
   assert_int_equal(launch->kind, CASE_OVERHEAD);
   assert_int_equal(launch->work->overhead.gpu, 5);
   assert_null(strstr(launch->definition, "memory"));
   const struct bench_case *pinned =
-      case_called(made.plan, "o/gpu5-numa1:pinned/operation=allocate/1MiB");
+      planned_case(made.plan, "o/gpu5-numa1:pinned/operation=allocate/1MiB");
   assert_int_equal(pinned->work->overhead.memory.index, 1);
   const struct bench_case *pageable =
-      case_called(made.plan, "o/numa1:pageable/operation=allocate/4KiB");
+      planned_case(made.plan, "o/numa1:pageable/operation=allocate/4KiB");
   assert_int_equal(pageable->work->overhead.gpu, -1);
-  assert_int_equal(
-      case_called(made.plan, "o/gpu0:managed/operation=allocate/4KiB")->work->overhead.memory.place,
-      PLACE_GPU);
+  assert_int_equal(planned_case(made.plan, "o/gpu0:managed/operation=allocate/4KiB")
+                       ->work->overhead.memory.place,
+                   PLACE_GPU);
   planned_fini(&made);
   made = planned_text("no-gpu.toml",
                       OVERHEAD "operation = \"free\"\nmemory = [\"huge\", \"pinned\"]\n");
@@ -666,10 +586,7 @@ int main(void) {
       cmocka_unit_test(arrays_in_the_cache_have_no_peak),
       cmocka_unit_test(streams_of_the_host),
       cmocka_unit_test(arithmetic_knows_what_an_sm_does),
-      cmocka_unit_test(kernels_that_compute_know_their_peak),
-      cmocka_unit_test(processors_chase_through_every_nodes_memory),
       cmocka_unit_test(ends_in_another_process),
-      cmocka_unit_test(signals_are_flows_in_their_definition),
       cmocka_unit_test(overheads_of_calls_and_allocations),
       cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
       cmocka_unit_test(estimates_are_near_what_was_recorded),

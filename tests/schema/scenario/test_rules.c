@@ -301,6 +301,13 @@ static const struct mistake mistakes[] = {
     {"@[[arithmetic]]\nname = \"a\"\nop = \"add3\"\n", "missing \"type\"", NULL},
     {ARITHMETIC_BLOCK "instructions = @1000\n", "1000 is not a multiple of 512", NULL},
     {ARITHMETIC_BLOCK "@verify = \"once\"\n", "\"verify\" is not allowed", NULL},
+    /* Streams and priorities */
+    {"[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.gpu = 0\nto.gpu = 0\n@streams = 2\n"
+     "shape.width = 8\n",
+     "streams divides contiguous bytes", NULL},
+    {"[[transfer]]\nname = \"t\"\nmethod = \"cpu\"\nfrom.numa = 0\nto.numa = 0\nsize = 8\n"
+     "@priority = \"highest\"\n",
+     "\"priority\" has no effect with this method", NULL},
     /* Signals */
     {"@[[signal]]\nname = \"s\"\n", "missing \"op\" in [[signal]]", NULL},
     {"[[signal]]\nname = \"s\"\nop = \"atomics\"\naddresses = @65537\n", "65537 is out of range",
