@@ -220,6 +220,11 @@ static enum status add_entry(struct pool *pool, struct pool_entry **entry, struc
 
 enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes,
                       const struct buffer **buffer, struct error *err) {
+  return pool_take_for(pool, endpoint->index, endpoint, size_bytes, buffer, err);
+}
+
+enum status pool_take_for(struct pool *pool, int32_t user, const struct endpoint *endpoint,
+                          uint64_t size_bytes, const struct buffer **buffer, struct error *err) {
   const struct memory_ops *ops = NULL;
   enum status status = find_ops(pool, endpoint, &ops, err);
   if (status != STATUS_OK) {
@@ -235,7 +240,7 @@ enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64
   pool_make_room(pool, endpoint, size_bytes);
   RETURN_ON_ERROR(add_entry(pool, &entry, err));
   do {
-    entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = size_bytes};
+    entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = size_bytes, .user = user};
     status = ops->allocate(pool->context, &entry->buffer, err);
   } while (status == STATUS_NO_MEMORY && release_largest(pool, endpoint));
   if (status != STATUS_OK) {

@@ -37,6 +37,7 @@ struct buffer {
   bool has_file;                  /* shared memory: */
   int file;
   uint64_t lent; /* another process's memory: by which number it knows it */
+  int32_t user;  /* GPU that copies from or to it, in whose context it may have to be opened */
   struct share_times share;
 };
 
@@ -103,6 +104,10 @@ void pool_free(struct pool *pool);
  * buffer is valid until the pool is trimmed or freed after it was given back. */
 enum status pool_take(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes,
                       const struct buffer **buffer, struct error *err) CHECK_RESULT;
+/* The same for copies that another GPU makes: what a process lends is opened for that one. */
+enum status pool_take_for(struct pool *pool, int32_t user, const struct endpoint *endpoint,
+                          uint64_t size_bytes, const struct buffer **buffer,
+                          struct error *err) CHECK_RESULT;
 /* Closes memory of other processes. */
 void pool_give_back_all(struct pool *pool);
 /* Release every free buffer of that kind. */

@@ -76,6 +76,7 @@ static enum status peer_open_again(const struct memory_context *context,
   const struct buffer closed = {.endpoint = buffer->endpoint,
                                 .size_bytes = buffer->size_bytes,
                                 .lent = buffer->lent,
+                                .user = buffer->user,
                                 .share = buffer->share};
   uint64_t open_ns[REOPENINGS_MAX];
   uint64_t close_ns[REOPENINGS_MAX];

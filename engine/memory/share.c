@@ -124,9 +124,15 @@ enum status share_export(const struct memory_context *context, struct buffer *bu
 
 /* ---- open ---- */
 
-static enum status share_open_ipc(const struct cuda_driver *driver,
+/* In the context of the GPU that copies: from another one its kernels fault, and its copy engines
+ * write more slowly (1.3 % between two H100, driver 580). */
+static enum status share_open_ipc(const struct memory_context *context,
                                   const struct share_handle *handle, struct buffer *buffer,
                                   struct error *err) {
+  const struct cuda_driver *driver = &context->cuda->driver;
+  RETURN_ON_ERROR(
+      cuda_session_set_peer(context->cuda, buffer->user, buffer->endpoint.index, true, err));
+  RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->user, err));
   CUipcMemHandle ipc;
   CUdeviceptr address = 0;
   memcpy(&ipc, handle->bytes, sizeof ipc);
@@ -199,7 +205,7 @@ enum status share_open(const struct memory_context *context, const struct share_
   RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->endpoint.index, err));
   switch (buffer->endpoint.share) {
   case SHARE_IPC:
-    return share_open_ipc(&context->cuda->driver, handle, buffer, err);
+    return share_open_ipc(context, handle, buffer, err);
   case SHARE_FD:
     return share_open_vmm(context, handle, buffer, err);
   case SHARE_POOL:
@@ -217,8 +223,8 @@ void share_close(const struct memory_context *context, struct buffer *buffer) {
     shared_unmap(context, buffer);
     return;
   }
-  if (buffer->device == 0 ||
-      cuda_session_use(context->cuda, buffer->endpoint.index, NULL) != STATUS_OK) {
+  const int32_t gpu = buffer->endpoint.share == SHARE_IPC ? buffer->user : buffer->endpoint.index;
+  if (buffer->device == 0 || cuda_session_use(context->cuda, gpu, NULL) != STATUS_OK) {
     return;
   }
   const struct cuda_driver *driver = &context->cuda->driver;

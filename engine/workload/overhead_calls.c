@@ -278,7 +278,8 @@ static enum status caller_borrow(struct overhead_caller *c, enum share share, st
                                          .memory = share_memory(share),
                                          .process = 1,
                                          .share = share},
-                            .size_bytes = c->bytes};
+                            .size_bytes = c->bytes,
+                            .user = c->what->gpu};
   RETURN_ON_ERROR(peer_export(c->memory, &buffer->endpoint, c->bytes, &buffer->lent, &handle, err));
   if (other == NULL) {
     c->lent_handle = handle;

@@ -79,8 +79,8 @@ static enum status take_two_buffers(const struct transfer *transfer, struct flow
   const struct flow *flow = run->flow;
   struct pool *pool = transfer->engine->pool;
   const uint64_t size_bytes = transfer_buffer_bytes(flow);
-  enum status status = pool_take(pool, &flow->source, size_bytes, &run->source, err);
-  return THEN(status, pool_take(pool, &flow->target, size_bytes, &run->target, err));
+  enum status status = pool_take_for(pool, run->gpu, &flow->source, size_bytes, &run->source, err);
+  return THEN(status, pool_take_for(pool, run->gpu, &flow->target, size_bytes, &run->target, err));
 }
 
 /* The first of the case that another process has. */

@@ -6,8 +6,9 @@
  *
  * Prints share,process,path,direction,size_bytes,gbps: copies by copy engines between the memory
  * of a process that exports it (or, process 0, of the one that copies) and memory of GPU 0, and of
- * GPU 1 where there is one. Median of rounds of back-to-back copies between two events. Then
- * share,handles,open_us,first_us: to open one more piece of 2 MiB while others are open. */
+ * GPU 1 where there is one. to_elsewhere: into what was opened in GPU 0's context, by GPU 1. Median
+ * of rounds of back-to-back copies between two events. Then share,handles,open_us,first_us: to open
+ * one more piece of 2 MiB while others are open. */
 #include "engine/cuda/driver_api.h"
 
 #include <dlfcn.h>
@@ -304,8 +305,16 @@ static void plain_measure(int fd, int share) {
       /* As haul: the source starts the copy, a GPU where the other end is the host. */
       printf("%s,%d,%s-gpu%d,from,%zu,%.3f\n", shares[share], process, other, gpu, bytes,
              plain_rate(0, own, memory, bytes, share == MEMFD, false));
+      /* What is opened by its handle is opened for one context. */
+      CUdeviceptr opened = memory;
+      if (share == IPC && process == 1 && gpu == 1) {
+        CHECK(cuCtxSetCurrent(contexts[1]));
+        opened = plain_open(share, bytes, &handle);
+        printf("%s,%d,%s-gpu%d,to_elsewhere,%zu,%.3f\n", shares[share], process, other, gpu, bytes,
+               plain_rate(gpu, memory, own, bytes, false, false));
+      }
       printf("%s,%d,%s-gpu%d,to,%zu,%.3f\n", shares[share], process, other, gpu, bytes,
-             plain_rate(gpu, memory, own, bytes, false, share == MEMFD));
+             plain_rate(gpu, opened, own, bytes, false, share == MEMFD));
       CHECK(cuMemFree(own));
     }
     CHECK(cuCtxSetCurrent(contexts[0]));

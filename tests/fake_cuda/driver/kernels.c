@@ -13,7 +13,8 @@ void *kernel_place(struct kernel_launch *launch, uint64_t address, uint64_t size
   const struct allocation *allocation = place.allocation;
   bool reachable = inside && allocation != NULL;
   if (reachable && allocation->kind == ALLOCATION_DEVICE && allocation->gpu != gpu) {
-    reachable = launch->context->peers[allocation->gpu];
+    reachable = launch->context->peers[allocation->gpu] &&
+                (!allocation->for_one || allocation->user == gpu);
   }
   if (allocation == NULL && size_bytes > 0) {
     const struct machine *machine = &streams_links()->config->machine;

@@ -38,7 +38,9 @@ struct allocation {
   unsigned flags;
   size_t mapped_bytes; /* 0 = not ours (registered) */
   bool backed;         /* by a file, which other processes map as well: */
-  bool lent;           /* that of another process; else ours to close: */
+  bool for_one;        /* opened in the context of one GPU, `user`, for whose kernels it is */
+  int32_t user;
+  bool lent; /* that of another process; else ours to close: */
   int file;
   /* Managed memory. */
   int32_t location; /* GPU or PLACE_HOST: where its pages are */

@@ -322,8 +322,12 @@ CUresult drv_cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer) {
 CUresult drv_cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags) {
   struct call call;
   TRY(call_begin(&call, "cuIpcOpenMemHandle", NEED_CONTEXT));
-  return flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS ? CUDA_ERROR_INVALID_VALUE
-                                                     : import_address(IPC_MARK, &handle, address);
+  TRY(flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS ? CUDA_ERROR_INVALID_VALUE
+                                                  : import_address(IPC_MARK, &handle, address));
+  struct allocation *allocation = memory_containing(*address);
+  allocation->for_one = true;
+  allocation->user = call.context->gpu;
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuIpcCloseMemHandle(CUdeviceptr address) {
