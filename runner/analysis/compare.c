@@ -435,13 +435,13 @@ static void compare_set_judged(struct comparison *comparison) {
   if (runs[SIDE_A] == 1 || runs[SIDE_B] == 1) {
     const size_t one = runs[SIDE_A] == 1 ? SIDE_A : SIDE_B;
     const char letters[SIDES] = {'A', 'B'};
-    comparison->judged = arena_format(
-        &comparison->arena,
-        "Judged by run, each the mean of its processes: %c is one run, held against how the %zu of "
-        "%c differ from each other",
-        letters[one], runs[1 - one], letters[1 - one]);
+    comparison->judged = arena_format(&comparison->arena,
+                                      "Each run counts once. %c has one run, so its uncertainty is "
+                                      "estimated from the %zu runs of "
+                                      "%c",
+                                      letters[one], runs[1 - one], letters[1 - one]);
   } else {
-    comparison->judged = "Judged by run, each the mean of its processes";
+    comparison->judged = "Each run counts once, as the mean of its processes";
   }
 }
 
@@ -543,8 +543,9 @@ static void compare_judge(const struct measured *measured, const struct compare_
     }
     compare_set_change(&comparison->rows[i], &results[i]);
     if (results[i].unit == DIFF_UNIT_NODE) {
-      comparison->judged = "Judged by node: each is compared with itself, and the nodes' changes "
-                           "with each other";
+      comparison->judged =
+          "Each node counts once: it is compared with itself, and the nodes' changes with "
+          "each other";
     } else if (results[i].unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
       compare_set_judged(comparison);
     }

@@ -18,6 +18,16 @@ enum status analysis_load(struct command *command, const char *const *selectors,
   }
   const char *wider = arena_format(&filter->arena, "*%s*", filter->only);
   RETURN_ON_ERROR(measured_load(measured, command->database, wider, err));
+  if (measured->case_count == 0 && strchr(filter->only, '/') != NULL) {
+    const size_t length = strcspn(filter->only, "/");
+    const char *block = arena_strndup(&filter->arena, filter->only, length);
+    RETURN_ON_ERROR(measured_load(measured, command->database, block, err));
+    if (measured->case_count > 0) {
+      return error_set(err, STATUS_NOT_FOUND,
+                       "no case matches \"%s\"; a case of this block is \"%s\"", filter->only,
+                       measured->cases[0].name);
+    }
+  }
   return measured->case_count > 0
              ? error_set(err, STATUS_NOT_FOUND,
                          "no case or block matches \"%s\"; did you mean \"%s\"?", filter->only,

@@ -118,7 +118,7 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
          bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
-/* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 4 undecided" */
+/* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 4 open (undecided or provisional)" */
 static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
   size_t counts[verdict_name_count] = {0};
@@ -146,9 +146,10 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
                     named > 0 && v != VERDICT_SAME ? "more " : "", verdict_text((enum verdict)v));
     }
   }
-  say_note(&decide->command->common, "look %u of %u: %zu decided%s%s%s, %zu undecided",
-           decide->look, decide->looks, decided, decided > 0 ? " (" : "", names.text,
-           decided > 0 ? ")" : "", decide->undecided);
+  say_note(&decide->command->common,
+           "look %u of %u: %zu decided%s%s%s, %zu open (undecided or provisional)", decide->look,
+           decide->looks, decided, decided > 0 ? " (" : "", names.text, decided > 0 ? ")" : "",
+           decide->undecided);
   strbuf_fini(&names);
 }
 

@@ -143,11 +143,12 @@ static void power_say(const struct command *command, const struct power_request 
            100 * request->delta);
   }
   if (request->recorded == 0) {
-    printf("Spreads: those of a quiet machine, for no run of these cases is recorded (--compare "
-           "A).\n");
+    printf(
+        "Based on how cases vary on a quiet machine: no run of these cases is recorded (--compare "
+        "A).\n");
   } else {
     printf(
-        "Spreads: of %zu of %zu cases from up to %zu recorded %s%s.\n", request->recorded,
+        "Based on how %zu of %zu cases varied over up to %zu recorded %s%s.\n", request->recorded,
         request->count, request->spreads.runs, strings_plural(request->spreads.runs, "run", "runs"),
         request->spreads.between_known ? ""
                                        : "; runs are taken to differ as much as its processes do");

@@ -87,6 +87,7 @@ static enum status verb_explain_compare(struct command *command, const char *run
                                         struct explain_request *request, struct error *err) {
   const struct outliers_options options = {.slow_only = true};
   struct outliers *outliers = NULL;
+  command->request.filter.only = request->only;
   RETURN_ON_ERROR(analysis_load(command, &run, 1, err));
   RETURN_ON_ERROR(outliers_find(command->measured, &options, &outliers, err));
   const char **slow = arena_array(&command->arena, outliers->verdict_count, sizeof *slow);

@@ -123,9 +123,9 @@ static enum status selector_add_by_prefix(struct database *database, const char 
   if (count == 1) {
     return selector_add_runs(database, "select/runs_by_prefix", prefix, arena, list, &count, err);
   }
-  const char *message = arena_format(arena, "%s \"%.*s\"",
-                                     count > 0 ? "several runs begin with" : "no run begins with",
-                                     UUID_DIGITS, prefix);
+  const char *message =
+      arena_format(arena, "%s \"%.*s\"", count > 0 ? "several runs begin with" : "there is no run",
+                   UUID_DIGITS, prefix);
   return selector_refuse(database, count > 0 ? STATUS_INVALID : STATUS_NOT_FOUND, message,
                          "select/runs_by_prefix", count > 0 ? prefix : "", err);
 }

@@ -69,7 +69,7 @@ void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_M
   for (; word[i] != '\0' && i + 2 < DIFF_WORDS_MAX; i++) {
     text[i] = (char)toupper((unsigned char)word[i]);
   }
-  if (result->is_provisional) {
+  if (result->is_provisional && result->verdict != VERDICT_SAME) {
     text[i++] = '?';
   }
   text[i] = '\0';
@@ -78,15 +78,18 @@ void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_M
 const char *diff_provisional_words(const struct comparison *comparison) {
   static const char *const WORDS[diff_doubt_name_count] = {
       [DIFF_DOUBT_ONE_RUN] = "each side is one run",
-      [DIFF_DOUBT_FEW] = "a side has fewer than 4 processes, or neither has 4 runs",
+      [DIFF_DOUBT_FEW] = "neither side has 4 runs",
       [DIFF_DOUBT_ORDER] = "one side was measured after the other, and the level may have drifted",
       [DIFF_DOUBT_MODES] = "cases with two levels are common, and these may be by chance",
   };
+  const struct comparison_total *totals = comparison->totals;
+  const bool few = totals[SIDE_A].processes < DIFF_PROCESSES_FIRM ||
+                   totals[SIDE_B].processes < DIFF_PROCESSES_FIRM;
   const char *words = "";
   for (size_t d = 1; d < diff_doubt_name_count; d++) {
     words = comparison->summary.doubts[d] > 0 && words[0] == '\0' ? WORDS[d] : words;
   }
-  return words;
+  return words == WORDS[DIFF_DOUBT_FEW] && few ? "a side has fewer than 4 processes" : words;
 }
 
 void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
@@ -239,9 +242,10 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
   }
   diff_percent_words(shift->change, change);
   strbuf_printf(text,
-                comparison->summary.shift_is_common ? "Common change of nearly all %zu cases: %s %%"
-                                                    : "Median change over %zu cases: %s %%",
-                shift->pairs, change);
+                comparison->summary.shift_is_common
+                    ? "Common change of nearly all %zu case%s: %s %%"
+                    : "Median change over %zu case%s: %s %%",
+                shift->pairs, strings_plural(shift->pairs, "", "s"), change);
   if (isfinite(shift->change_low) && isfinite(shift->change_high)) {
     diff_percent_words(shift->change_low, low);
     diff_percent_words(shift->change_high, high);

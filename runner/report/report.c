@@ -353,25 +353,30 @@ static void report_find_entries(struct report *report) {
   }
 }
 
-enum { TITLE_MAX = 1 << 10 };
-
 static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
-    struct strbuf sides;
-    strbuf_init(&sides, TITLE_MAX);
-    diff_sides_words(&sides, request->compared->comparison, request->sides->names);
-    const char *title = arena_format(&report->arena, "Changed: %s", sides.text);
-    strbuf_fini(&sides);
-    return title;
+    char counts[DIFF_COUNTS_MAX];
+    const struct diff_summary *summary = &request->compared->comparison->summary;
+    diff_counts_text(summary->verdicts, summary->provisional, counts);
+    return arena_format(&report->arena, "%s", counts[0] != '\0' ? counts : "Nothing to compare");
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);
 }
 
-static const char *report_lead(const struct report *report) {
+enum { LEAD_MAX = 1 << 10 };
+
+static const char *report_lead(struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
+  if (request->compared != NULL) {
+    struct strbuf sides;
+    strbuf_init(&sides, LEAD_MAX);
+    diff_sides_words(&sides, request->compared->comparison, request->sides->names);
+    text = arena_strdup(&report->arena, sides.text);
+    strbuf_fini(&sides);
+  }
   if (request->compared == NULL && request->run_count == 1) {
     text = result_set_optional(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
   }

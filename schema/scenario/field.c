@@ -121,10 +121,11 @@ static const struct field shared_fields[] = {
         HELP("Compare every byte at the target: never, once per case, or after every trial")),
     KEY("host_cache", IN_MEASURE_OF_BYTES, WORDS(host_cache_names), MEASURE(host_cache),
         .default_text = "as_is",
-        HELP("State of the processors' caches before a trial: as the trial before, or the filling, "
-             "left them; with the host's buffers, written by threads of their node; or without "
-             "them. A trial has one iteration if it is not \"as_is\" and `iterations` is "
-             "\"auto\"")),
+        HELP("State of the processors' caches before a trial. \"as_is\": unchanged. \"warm\": they "
+             "hold "
+             "the host's buffers, written by threads of their node. \"flushed\": they hold none of "
+             "them. With \"warm\" and \"flushed\", `iterations = \"auto\"` means one iteration per "
+             "trial")),
     KEY("device_cache", IN_MEASURE_OF_BYTES, WORDS(cache_state_names), MEASURE(device_cache),
         .default_text = "warm", HELP("State of the GPU's L2 cache before a trial")),
     KEY("gate", IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(COMPUTE), WORDS(gating_names),
@@ -214,12 +215,12 @@ static const struct field shared_fields[] = {
           HELP("Reasons for throttled GPU clocks, observed during the run")),
     CHECK(CHECK_PCIE_LINK, "pcie_link", WORDS(pcie_link_words), .default_text = "max",
           HELP("Generation and width of the GPU's PCIe link, observed under load")),
-    CHECK(
-        CHECK_CACHE_FLUSH, "cache_flush", WORDS(cache_flush_words), .default_text = "proven",
-        HELP("Flushing the processors' caches works, proven by timed reloads on each NUMA node "
-             "when the run starts, and again in the buffers of each case with host_cache \"warm\" "
-             "or \"flushed\", which is skipped where it does not, if `on_fail` is `skip` or "
-             "`abort`")),
+    CHECK(CHECK_CACHE_FLUSH, "cache_flush", WORDS(cache_flush_words), .default_text = "proven",
+          HELP("Whether flushing the processors' caches works. Timed reloads prove it on each NUMA "
+               "node when the run starts, and again in the buffers of each case with host_cache "
+               "\"warm\" or \"flushed\". A case that fails the proof is skipped if `on_fail` is "
+               "`skip` "
+               "or `abort`")),
 
     /* Every block */
     KEY("name", IN_BLOCKS, .type = FIELD_NAME, .required = true,

@@ -165,7 +165,9 @@ static const char *const HINTS[][2] = {
     {"dtoh", "from a GPU to a host is from = { gpu = \"*\" }, to = { numa = \"local\" }"},
     {"d2d", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
     {"dtod", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
-    {"cache_flush", "to flush the host's caches before each trial is host_cache = \"flushed\""},
+    {"cache_flush",
+     "to flush the caches, write host_cache = \"flushed\" here; the check that flushing works is "
+     "cache_flush in [checks]"},
     {"p2p", "between GPUs is from = { gpu = \"*\" }, to = { gpu = \"*\" }"},
 };
 

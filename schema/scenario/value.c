@@ -184,7 +184,7 @@ static const char *value_describe_percent(struct reader *reader, const struct fi
                       value.number, percent);
 }
 
-/* "64KiB,2MiB": values that are right each, as an array. NULL = they are not. */
+/* "64KiB, 2MiB": values that are right each, as an array. NULL = they are not. */
 static const char *value_describe_list(struct reader *reader, const struct field *field,
                                        const char *text) {
   static const char SET[] = "--set ";
@@ -195,8 +195,9 @@ static const char *value_describe_list(struct reader *reader, const struct field
     return NULL;
   }
   for (const char *rest = text; rest != NULL;) {
+    rest += strspn(rest, " ");
     const size_t length = strcspn(rest, ",");
-    const char *part = arena_strndup(reader->arena, rest, length);
+    const char *part = arena_strndup(reader->arena, rest, strcspn(rest, ", "));
     const char *quote = part[strspn(part, "0123456789.")] == '\0' ? "" : "\"";
     union value value;
     if (!value_from_text(field, part, &value)) {
@@ -261,7 +262,9 @@ static bool value_read_number(struct reader *reader, const struct field *field,
     return true;
   }
   const char *what = "a number is not allowed here";
-  if (field->type == FIELD_DURATION && node->kind == TOML_INTEGER) {
+  if (field->type == FIELD_SIZE && node->kind == TOML_NUMBER) {
+    what = arena_format(reader->arena, "%g is not a whole number of bytes", node->number);
+  } else if (field->type == FIELD_DURATION && node->kind == TOML_INTEGER) {
     what = arena_format(reader->arena, "%" PRId64 " lacks a unit", node->integer);
   } else if (field_is_numeric(field) && field->minimum == field->maximum &&
              node->kind == TOML_INTEGER) {

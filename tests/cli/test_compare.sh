@@ -133,7 +133,7 @@ expect_out '^Ranks: of 18 cases, one that alone changed can be reported with 6 p
 begin 'how many runs find a change, from recorded spreads and from shipped ones'
 run_ok plan gpu.toml --db few.db --detect 3% --compare tag:a
 expect_out '^[0-9]+ runs per side of [1235] process(es)? each find a change of 3 % in [0-9]+ % of [0-9]+ cases: about .* per side\.$'
-expect_out '^Spreads: of [0-9]+ of [0-9]+ cases from up to '
+expect_out '^Based on how [0-9]+ of [0-9]+ cases varied over up to '
 run_ok plan gpu.toml --db few.db --detect 2 --csv
 expect_out '^processes,runs,found_percent,duration_s'
 equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'
@@ -359,13 +359,13 @@ fi
 begin 'several runs of a side are judged by run, and more runs are asked for'
 run_ok diff tag:a,tag:a2 tag:b2 --db one.db --json
 expect_out '"judged_by": "run"'
-expect_out '"judged": "Judged by run.*B is one run, held against how the [0-9]+ of A'
+expect_out '"judged": "Each run counts once. B has one run, so its uncertainty is estimated from the [0-9]+ runs of A'
 on_first gpu.toml -q --db runs.db --processes 2 --tag a
 on_first gpu.toml -q --db runs.db --processes 2 --tag a
 on_second gpu.toml -q --db runs.db --processes 2 --tag b
 on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
-expect_out '^Judged by run, each the mean of its processes$'
+expect_out '^Each run counts once, as the mean of its processes$'
 reject_out 'One run each'
 expect_err 'are (undecided|provisional). To decide'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'

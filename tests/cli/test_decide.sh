@@ -11,8 +11,8 @@ begin 'undecided cases are measured until they are decided'
 # Three runs of B report nothing for good, six do.
 on_second --decide tag:a --tag b --processes 3 --db d.db
 expect_code 0
-expect_err 'look 1 of 5: .*, ([2-9]|1[0-7]) undecided$'
-expect_err 'look 2 of 5: .*decided \(.*regressed down/gpu0-numa0:pinned/[24]MiB.*, [0-9]+ undecided$'
+expect_err 'look 1 of 5: .*, ([2-9]|1[0-7]) open \(undecided or provisional\)$'
+expect_err 'look 2 of 5: .*decided \(.*regressed down/gpu0-numa0:pinned/[24]MiB.*, [0-9]+ open \(undecided or provisional\)$'
 reject_err 'look 1 of 5: .*regressed'
 equal 1 "$(grep -c 'a fake driver simulates' err)" 'times that the machine is warned of'
 expect_out '^REGRESSED +down/gpu0-numa0:pinned/2MiB'
@@ -46,7 +46,7 @@ begin 'the same command goes on from there'
 runs=$("$haul" query --db d.db --format csv "select count(*) from v_run" | sed -n 2p)
 on_second --decide tag:a --tag b --processes 3 --db d.db --budget 1ns
 expect_code 0
-if grep -q ' 0 undecided' err; then good; else expect_err 'the time of --budget is spent'; fi
+if grep -q ' 0 open' err; then good; else expect_err 'the time of --budget is spent'; fi
 expect_value "${runs%$'\r'}" d.db 'select count(*) from v_run'
 on_second --decide tag:a --tag none --db d.db --budget 1ns
 expect_err 'the time of --budget is spent'

@@ -130,8 +130,8 @@ run_ok explain latest 'host_to_device/*gpu0*' --db full.db
 reject_out 'no value'
 
 begin 'a case or run that is not there'
-run_error 2 "no case of that run matches 'nothing'" explain latest nothing --db runs.db
-run_error 2 'no run begins with' explain run:99 --db runs.db
+run_error 2 "no case or block matches .nothing." explain latest nothing --db runs.db
+run_error 2 'there is no run' explain run:99 --db runs.db
 
 begin 'telemetry that was off is not known'
 run_ok run link.toml --db runs.db --set measure.telemetry=off

@@ -21,7 +21,7 @@ expect_out 'size = "8KiB"'
 expect_err 'its includes and --set are part'
 cp out again.toml
 run_ok validate again.toml
-run_error 2 'no run begins with "99"|names no run' show run:99 --db a.db
+run_error 2 'there is no run "99"|names no run' show run:99 --db a.db
 run_error 2 'there is no baseline "x"|no run has the tag' show tag:x --db a.db
 run_error 2 'no results at nosuch.db' show run:1 --db nosuch.db
 missing nosuch.db

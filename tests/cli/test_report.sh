@@ -167,7 +167,8 @@ on_second gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag after
 expect_code 0
 run report c.html tag:before tag:after --db c.db
 expect_page c.html
-page c.html '<h1>Changed: 580[0-9.]+ -&gt; 590\.44\.01</h1>'
+page c.html '<h1>2 regressed\?, 10 same</h1>'
+page c.html '<p class="lead">580[0-9.]+ -&gt; 590\.44\.01</p>'
 equal 2 "$(grep -c '>REGRESSED?<' c.html)" 'cases that regressed'
 page c.html '<tr id="case-0"><td><span class="badge bad">REGRESSED\?</span></td><th scope="row">(<a href="#cell-0">)?down/gpu0-numa0:pinned/'
 page c.html '<li class="bad">2 regressed\?, 10 same: 580[0-9.]+ -&gt; 590\.44\.01 \(gpu0-numa0:pinned, -'
@@ -185,9 +186,9 @@ for _ in 1 2 3 4 5 6; do # drivers alternate
   on_second gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag y
 done
 run_ok report alternate.html tag:x tag:y --db alternate.db
-page alternate.html ' n: number of processes of A and B, or of runs or nodes'
+page alternate.html '</span>n: number of processes of A and B, or of runs or nodes'
 equal '13 True' "$(python3 -c 'import re
-chart = re.findall(r"<figure><svg[^>]*>\s*<title[^>]*>[^<]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
+chart = re.findall(r"<figure[^>]*><svg[^>]*>\s*<title[^>]*>[^<]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
 lines = {}
 for kind, x, y, text in re.findall(r"<text class=.(start|end). x=.([0-9.]+). y=.(11|23).>([^<]*driver [^<]*)", chart):
     wide = 6 * len(text)  # of 11.5 px

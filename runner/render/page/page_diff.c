@@ -209,7 +209,9 @@ static bool page_say_cases(struct diff_view *view) {
     page_put_groups(page, view->measured, comparison, maps, &view->layout, true, &room);
     (void)fputs("</details>\n", page);
   }
-  html_print(page, "<p class=\"note\">Grey band: changes below the threshold. n: %s.</p>\n",
+  html_print(page,
+             "<p class=\"note\"><span class=\"band\">Grey band: changes below the threshold. "
+             "</span>n: %s.</p>\n",
              comparison->judged == NULL
                  ? "processes of A and B"
                  : "number of processes of A and B, or of runs or nodes where a word says so");

@@ -93,7 +93,7 @@ static void page_history_put_chart(FILE *page, struct measured *measured,
   struct strbuf svg;
   strbuf_init(&svg, SVG_MAX);
   plot_svg(&plot, PLOT_LINEAR, arena_format(arena, "history-%zu", row), &svg);
-  (void)fprintf(page, "<figure>%s</figure>\n", svg.text);
+  (void)fprintf(page, "<figure class=\"latest\">%s</figure>\n", svg.text);
   strbuf_fini(&svg);
 }
 

@@ -142,8 +142,8 @@ static void results_paragraph(struct document *document, unsigned tone, const ch
 static void results_put_key(struct page_results *results) {
   static const char *const WORDS[TONE_HEATS] = {"within 1 %", "3 %", "10 %", "25 %", "further"};
   (void)fputs(
-      "<p class=\"note key\">Colours: from the best of the matrix, or of the row where rows "
-      "are numbers ",
+      "<p class=\"note key\">Colour: distance from the best cell of the matrix, or of the row "
+      "if rows are sizes: ",
       results->page);
   for (unsigned i = 0; i < TONE_HEATS; i++) {
     (void)fprintf(results->page, "<span class=\"h%u\">%s</span> ", i, WORDS[i]);

@@ -185,9 +185,9 @@ static bool page_run_is_passed(const struct result_set *checks, size_t i) {
 
 static void page_run_put_not_passed(FILE *page, const struct result_set *checks) {
   html_print(page,
-             HTML_TABLE_BEGIN "<th scope=\"col\">check</th><th scope=\"col\">of</th>"
-                              "<th scope=\"col\">outcome</th><th scope=\"col\">wanted</th>"
-                              "<th scope=\"col\">found</th>" HTML_TABLE_ROWS,
+             "<div class=\"wide\"><table class=\"checks\">" HTML_TABLE_CAPTION
+             "<th scope=\"col\">check</th><th scope=\"col\">of</th><th scope=\"col\">outcome</th>"
+             "<th scope=\"col\">wanted</th><th scope=\"col\">found</th>" HTML_TABLE_ROWS,
              "Checks that did not pass");
   for (size_t i = 0; i < checks->row_count; i++) {
     const char *gpu = result_set_optional(checks, i, "gpu");
@@ -382,11 +382,10 @@ void page_run_begin(FILE *page, const struct page_run *run) {
                       "All that was recorded of the machine and its software");
   page_run_put_checks(page, run);
   html_print(page,
-             "<h3 id=\"%s-results\">Results</h3>\n<p class=\"words\">Numbers are medians%s "
+             "<h3 id=\"%s-results\">Results</h3>\n<p class=\"words\">Numbers are medians%s. "
              "\xc2\xb1 %% is half %s.</p>\n",
-             run->id, several ? " over the processes;" : ";",
-             several ? "of what lies between the slowest and the fastest process"
-                     : "the 95 % interval of the median");
+             run->id, several ? " over the processes" : "",
+             several ? "the range of the processes" : "the width of the 95 % confidence interval");
 }
 
 void page_run_end(FILE *page, const struct page_run *run, size_t results_left_out) {

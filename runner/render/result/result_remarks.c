@@ -244,13 +244,13 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
       budget = budget || strings_equal(row->settled, "budget");
     }
   }
-  const char *which = known == 0              ? "no two agree"
+  const char *which = known == 0              ? "and no two of them agree"
                       : known == noisy->count ? "the undisturbed rate is known"
                                               : arena_format(remarks->arena,
                                                              "the undisturbed rate is known for "
                                                              "%zu of %zu",
                                                              known, noisy->count);
-  return arena_format(remarks->arena, "Noisy: measured up to %.0f times, %s.%s", most, which,
+  return arena_format(remarks->arena, "Noisy: up to %.0f measurements, %s.%s", most, which,
                       budget ? " More time may help: --set measure.settle_time=TIME" : "");
 }
 

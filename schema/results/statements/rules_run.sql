@@ -60,7 +60,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 --   the call is in the time, a few us. Pinned memory reaches three to five times the rate.
 -- action: None; compare with other pageable cases alone.
 -- source: https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html
-SELECT NULL AS gpu, n > 0 AS bad, 'gated = 0 in ' || n || ' cases of pageable memory' AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, n || ' cases of pageable memory include the time of the driver call' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'pageable_ungated')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 

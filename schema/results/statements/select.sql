@@ -4,7 +4,12 @@
 SELECT id, uuid FROM run WHERE id = :name;
 
 -- name: latest_run
-SELECT id, uuid FROM run WHERE repeats IS NULL ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :name;
+-- Runs of haul run --decide measure what is open alone: a whole run of the scenario comes before them.
+SELECT id, uuid
+FROM run r
+WHERE repeats IS NULL AND (looks IS NULL
+  OR NOT EXISTS (SELECT 1 FROM run w WHERE w.scenario = r.scenario AND w.looks IS NULL AND w.repeats IS NULL))
+ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :name;
 
 -- name: repeat_of_run
 SELECT id, uuid FROM run WHERE repeats = (SELECT uuid FROM run WHERE id = :name) ORDER BY started_at_ns DESC, id DESC;
@@ -12,7 +17,7 @@ SELECT id, uuid FROM run WHERE repeats = (SELECT uuid FROM run WHERE id = :name)
 -- name: run_before
 SELECT b.id, b.uuid
 FROM run a
-JOIN run b ON b.repeats IS NULL AND (b.started_at_ns, b.id) < (a.started_at_ns, a.id)
+JOIN run b ON b.repeats IS NULL AND b.looks IS NULL AND (b.started_at_ns, b.id) < (a.started_at_ns, a.id)
 JOIN scenario of_a ON of_a.id = a.scenario
 JOIN scenario of_b ON of_b.id = b.scenario AND of_b.name = of_a.name
 WHERE a.id = :name

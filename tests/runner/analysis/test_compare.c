@@ -427,25 +427,23 @@ static void one_run_or_boot_a_side_is_warned_of(void **state) {
       {{SIDE_A, SIDE_B, SIDE_NONE, SIDE_B},
        false,
        NULL,
-       "Judged by run, each the mean of its processes: A is one run, held against how the 2 of B "
-       "differ from each other"},
+       "Each run counts once. A has one run, so its uncertainty is estimated from the 2 runs of B"},
       {{SIDE_A, SIDE_A, SIDE_NONE, SIDE_B},
        false,
        "One boot each: a difference may be the boot's",
-       "Judged by run, each the mean of its processes: B is one run, held against how the 2 of A "
-       "differ from each other"},
+       "Each run counts once. B has one run, so its uncertainty is estimated from the 2 runs of A"},
       {{SIDE_A, SIDE_A, SIDE_B, SIDE_B},
        false,
        "One boot each: a difference may be the boot's",
-       "Judged by run, each the mean of its processes"},
+       "Each run counts once, as the mean of its processes"},
       {{SIDE_A, SIDE_A, SIDE_B, SIDE_B},
        true,
        NULL,
-       "Judged by run, each the mean of its processes"},
+       "Each run counts once, as the mean of its processes"},
       {{SIDE_A, SIDE_B, SIDE_A, SIDE_B},
        false,
        NULL,
-       "Judged by run, each the mean of its processes"},
+       "Each run counts once, as the mean of its processes"},
   };
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     struct measured *m = measured_new();

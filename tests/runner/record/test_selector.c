@@ -93,7 +93,7 @@ static void ambiguous_selector_lists_the_runs(void **state) {
 
 static void unknown_selector_lists_what_exists(void **state) {
   const struct three_runs *runs = *state;
-  assert_fails(runs, "99", STATUS_NOT_FOUND, "no run begins with \"99\"; there are: 3 = ");
+  assert_fails(runs, "99", STATUS_NOT_FOUND, "there is no run \"99\"; there are: 3 = ");
   assert_fails(runs, "tag:c", STATUS_NOT_FOUND, "no run has the tag \"c\"; there are: b, a");
   assert_fails(runs, "driver:1", STATUS_NOT_FOUND, "there are: 580.159.04, 590.1.2");
   assert_fails(runs, "lastest", STATUS_INVALID, "names no run");

@@ -32,7 +32,7 @@ static const struct mistake mistakes[] = {
     {"[@steam]\n" SIZED, "unknown key \"steam\"", "[[stream]]"},
     /* [measure] and [checks] */
     {"[measure]\nprecision = @\"0.01\"\n" SIZED, "precision: write 0.01 without quotes", NULL},
-    {SIZED "@cache_flush = true\n", "before each trial is host_cache = \"flushed\"", NULL},
+    {SIZED "@cache_flush = true\n", "write host_cache = \"flushed\" here", NULL},
     {"[[@transfers]]\nname = \"x\"\n", "unknown key \"transfers\"", "[[transfer]]"},
     {"[measure]\n@warmpu = 1\n" SIZED, "unknown key \"warmpu\"", "warmup"},
     {"[measure]\nmax_time = @20\n" SIZED, "20 lacks a unit", NULL},

@@ -48,7 +48,7 @@ static void visits_are_told_and_the_figure_is_chosen(void **state) {
       {.block = "down", SAID_DOWN(0), .gbps = 55, .undisturbed = 1, .settled = "settled"},
   };
   static const char NOTE[] =
-      "a  2 cases: Noisy: measured up to 5 times, the undisturbed rate is known for 1 of 2. More "
+      "a  2 cases: Noisy: up to 5 measurements, the undisturbed rate is known for 1 of 2. More "
       "time may help: --set measure.settle_time=TIME\n";
   char expected[1024];
   for (int shown = 0; shown < 2; shown++) {
