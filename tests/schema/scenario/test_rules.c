@@ -137,7 +137,7 @@ static const struct mistake mistakes[] = {
     {BLOCK "size = @\"1M\"\n", "\"1M\"", "1MiB\" (powers of 1024) or \"1MB"},
     {BLOCK "size = @\"64k\"\n", "\"64k\"", "64KiB\" (powers of 1024) or \"64kB"},
     {BLOCK "size = @\"1000000TiB\"\n", "1000000TiB is out of range", NULL},
-    {BLOCK "size = @1.5\n", "size: a number is not allowed", NULL},
+    {BLOCK "size = @1.5\n", "size: 1.5 is not a whole number of bytes", NULL},
     {BLOCK "size = @[]\n", "the array is empty", NULL},
     {BLOCK "size = [1, @[2]]\n", "an array is not allowed here", NULL},
     {BLOCK "@size = 1\nshape.width = 4\n", "shape defines the size", NULL},
