@@ -1,7 +1,8 @@
-/* Another process, whose memory a case has, is killed, stopped or hangs while it exports memory or
- * while the worker opens it, copies and closes it, on the fake driver: that costs one case, no
- * process is left, and no file. Every second combination of an end, a moment and what happens, each
- * with another way to share; with the argument "all" every one of them with every way. */
+/* Another process, whose memory a case has, is killed, stopped, hangs or loses its context while it
+ * exports memory or while the worker opens it, copies and closes it (and hangs or loses its own),
+ * on the fake driver: that costs one case, no process is left, and no file. Every second
+ * combination of an end, a moment and what happens, each with another way to share; with the
+ * argument "all" every one of them with every way. */
 #include "engine/case/transfer.h"
 #include "engine/engine.h"
 #include "engine/machine/machine.h"
@@ -25,9 +26,9 @@ enum { SIZE = 3 << 20, CASES = 3, AT_ONCE = 6 };
 static const uint64_t floor_ns = 3000000000;
 
 enum moment { EXPORT, OPEN, COPY, CLOSE, MOMENTS };
-enum action { KILLED, STOPPED, HANGS, ACTIONS };
+enum action { KILLED, STOPPED, HANGS, LOST, ACTIONS };
 static const char *const moments[] = {"export", "open", "copy", "close"};
-static const char *const actions[] = {"killed", "stopped", "hangs"};
+static const char *const actions[] = {"killed", "stopped", "hangs", "its context is lost"};
 
 /* The call of the driver at that moment, and which of those that a process makes: of shared memory
  * the owner makes one of them, before the worker makes several. */
@@ -119,19 +120,24 @@ static enum status take_case(void *context, const struct case_report *report, st
   return STATUS_OK;
 }
 
+static bool is_held(const struct combination *of) {
+  return of->action == KILLED || of->action == STOPPED;
+}
+
 static void write_fault(const struct combination *of, const char *folder) {
+  static const char *const kinds[] = {"block", "block", "hang", "sticky"};
   char path[128];
   (void)snprintf(path, sizeof path, "%s/faults.toml", folder);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   (void)fprintf(file,
                 "[[fake.fault]]\nkind = \"%s\"\ncall = \"%s\"\nnth = %u\nmarker = \"%s/begun\"\n",
-                of->action == HANGS ? "hang" : "block", calls[of->share][of->moment].call,
+                kinds[of->action], calls[of->share][of->moment].call,
                 calls[of->share][of->moment].nth, folder);
   if (of->moment == COPY) {
     (void)fprintf(file, "size_bytes = %d\n", SIZE);
   }
-  if (of->action != HANGS) {
+  if (is_held(of)) {
     (void)fprintf(file, "while = \"%s/held\"\n", folder);
   }
   (void)fclose(file);
@@ -155,7 +161,7 @@ static pid_t start_helper(const struct combination *of, const char *folder) {
   while (access(begun, F_OK) != 0) {
     pause_ms(2);
   }
-  if (of->action != HANGS) {
+  if (is_held(of)) {
     (void)kill(atomic_load(peer_pid), of->action == KILLED ? SIGKILL : SIGSTOP);
   }
   if (of->action == STOPPED) {
@@ -234,12 +240,14 @@ static int run_trial(const struct combination *of, const char *folder) {
   const enum status status = supervise_run(&plan, &options, &sink, &err);
   (void)kill(helper, SIGKILL); /* it waits where the call never came */
   (void)waitpid(helper, NULL, 0);
-  const enum case_status wanted = of->action == KILLED ? CASE_CRASHED : CASE_HUNG;
+  static const enum case_status wanted[] = {CASE_CRASHED, CASE_HUNG, CASE_HUNG, CASE_FAILED};
+  static const char *const reasons[] = {"process 1 was killed by", "no answer for 3 s",
+                                        "no answer for 3 s", "CUDA_ERROR_ILLEGAL_ADDRESS"};
   const bool told =
-      of->action != KILLED || (strstr(seen.bad.reason, "process 1 was killed by") != NULL &&
-                               seen.bad.total_ns < floor_ns); /* not when time is up */
+      strstr(seen.bad.reason, reasons[of->action]) != NULL &&
+      (of->action != KILLED || seen.bad.total_ns < floor_ns); /* not when time is up */
   const bool good = status == STATUS_OK && seen.count == CASES && seen.ok == CASES - 1 &&
-                    seen.bad_case == 0 && seen.bad.status == wanted && told &&
+                    seen.bad_case == 0 && seen.bad.status == wanted[of->action] && told &&
                     count_open_files() == files;
   if (!good) {
     (void)fprintf(
