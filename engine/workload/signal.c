@@ -304,7 +304,7 @@ static void signal_let_go(const struct signal_state *state) {
     const uint32_t value = state->value + i;
     __atomic_store_n(&state->page->to_gpu, value, __ATOMIC_RELEASE);
     while (__atomic_load_n(&state->page->to_host, __ATOMIC_ACQUIRE) != value &&
-           clock_now_ns() - start_ns < TIMEOUT_NS / (4 * SIGNAL_STREAM_ROUNDS_MAX)) {
+           clock_now_ns() - start_ns < TIMEOUT_NS / (UINT64_C(4) * SIGNAL_STREAM_ROUNDS_MAX)) {
     }
   }
 }

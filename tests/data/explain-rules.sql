@@ -141,6 +141,12 @@ WHERE c.status = 'ok';
 UPDATE flow SET source_memory = 'pageable' WHERE bench_case = 1;
 UPDATE case_run SET gated = 0 WHERE bench_case = 1;
 
+-- name: beside_kernel
+INSERT INTO flow (bench_case, ordinal, role, method, source_place, source_index, source_memory, target_place, target_index,
+  target_memory, initiator, staged, size_bytes, gpu, compute_op)
+SELECT bench_case, 9, 'load', 'compute', 'gpu', gpu, 'device', 'gpu', gpu, 'device', 'source', 0, 1, gpu, 'fma'
+FROM flow WHERE method = 'sm' AND role = 'measured' ORDER BY bench_case LIMIT 1;
+
 -- name: small_copies
 UPDATE flow SET size_bytes = 4096 WHERE bench_case = 1;
 

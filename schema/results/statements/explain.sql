@@ -93,6 +93,11 @@ UNION SELECT 'gpu_memory', source_index, bench_case
 FROM flows WHERE source_place = 'gpu' AND target_place = 'gpu' AND source_index = target_index
 UNION SELECT 'gpu_clock', gpu, bench_case FROM flows WHERE method = 'sm'
 UNION SELECT 'managed', gpu, bench_case FROM flows WHERE method = 'um'
+-- A kernel that computes, and copies by kernels of the same GPU, of which one loads the other; copies within it too.
+UNION SELECT 'beside_kernel', k.gpu, k.bench_case
+FROM flows k JOIN flows f ON f.bench_case = k.bench_case AND f.gpu = k.gpu AND f.role <> k.role
+WHERE k.method = 'compute' AND (f.method = 'sm' OR (f.method = 'ce' AND f.source_index = f.target_index
+  AND f.source_place = f.target_place))
 UNION SELECT 'pageable', gpu, bench_case FROM flows WHERE 'pageable' IN (source_memory, target_memory)
 UNION SELECT 'host_memory', NULL, bench_case FROM flows WHERE source_place = 'numa' AND target_place = 'numa'
 UNION SELECT 'host_memory', NULL, s.bench_case

@@ -64,6 +64,19 @@ SELECT NULL AS gpu, n > 0 AS bad, n || ' cases of pageable memory include the ti
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'pageable_ungated')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
+-- name: beside_kernel
+-- note: Copies by kernels take SMs and memory from a kernel that computes
+-- reads: v_run_case.tflops, v_flow.method
+-- touches: beside_kernel
+-- costs: A matrix product keeps 98 % of its rate beside copies between host and GPU by a copy engine, 4 % beside such
+--   copies by a kernel, and 29 to 38 % beside copies within the GPU, which are kernels in any case. The copies lose 4 % at
+--   most, within the GPU 10 to 43 %.
+-- action: Let copy engines move bytes beside computing (method = "ce"), or give the copying kernel few blocks.
+-- source: measured on two H100, r580: haul run interference; haul query --saved interference-matrix
+SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
+FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'beside_kernel')
+WHERE (SELECT run FROM explained) IS NOT NULL;
+
 -- name: small_copies
 -- note: Copies below 32 KiB take the time of an operation, not of their bytes
 -- reads: v_run_case.size_bytes, v_run_case.median_ns
