@@ -1,6 +1,7 @@
 -- Bandwidth and latency between every two places, as rows.
 --
 -- One row per pair of endpoints: the median over the processes of the run.
+-- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
 --
 -- about: results
 --

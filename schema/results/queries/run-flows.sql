@@ -5,6 +5,7 @@
 -- of the case's time that each took. These rates do not add up to the rate of the case, which is
 -- computed over one window for all flows. The role of a flow that only loads the machine is load: its time goes
 -- from before that window to some repeats after it.
+-- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
 --
 -- of: replay
 --

@@ -18,6 +18,7 @@
 -- fastest_ns is the fastest trial of all processes.
 -- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
 -- engine.
+-- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
 --
 -- about: results
 --
