@@ -10,7 +10,7 @@
 enum status report_file_check(const char *path, struct error *err) CHECK_RESULT;
 /* The page is complete in memory: a later error cannot leave half of it behind, and the cause of a
  * failed write is known. */
-enum status report_file_write(const char *path, const char *text, size_t length,
+enum status report_file_write(const char *output, const char *text, size_t length,
                               struct error *err) CHECK_RESULT;
 
 #endif

@@ -29,6 +29,7 @@
 enum { TIMES = 3, ARGUMENTS_MAX = 12, TEXT_MAX = 4096 };
 static const double ONE_S = 0.3;
 static const double ALL_S = 3;
+static const double AGAIN_S = 25; /* what takes longer is called once */
 
 struct question {
   const char *arguments[ARGUMENTS_MAX];
@@ -53,10 +54,13 @@ static const struct question VERBS[] = {
     {{"outliers", "--all"}, 3, 0},
     {{"report", "OUT", "latest"}, 0.3, 0},
     {{"report", "--fleet", "OUT"}, 3, 0},
+    {{"report", "--site", "SITE"}, 5, 0}, /* again: what is there already stays */
+    {{"history", "*"}, 3, 0},
     {{"expect", "learn"}, 3, 0},
     {{"export", "csv", "--run", "latest"}, 0.3, 0},
     {{"export", "csv"}, 120, 0},
     {{"export", "prometheus"}, 3, 0},
+    {{"export", "openmetrics"}, 3, 0},
     {{"query", "SELECT driver_version, runs, gbps FROM v_driver WHERE case_name = "
                "'host_to_device_memcpy_ce/numa0:pinned-gpu0/128MiB'"},
      0.3,
@@ -135,11 +139,15 @@ static void make_database(const char *path, const char *template) {
 static double call(const char *haul, const char *database, const struct question *question,
                    int *code, double *memory_mb) {
   char page[TEXT_MAX];
+  char site[TEXT_MAX];
   const char *argv[ARGUMENTS_MAX + 4] = {haul};
   size_t count = 1;
   (void)snprintf(page, sizeof page, "%s.html", database);
+  (void)snprintf(site, sizeof site, "%s.site", database);
   for (size_t i = 0; question->arguments[i] != NULL; i++) {
-    argv[count++] = strcmp(question->arguments[i], "OUT") == 0 ? page : question->arguments[i];
+    argv[count++] = strcmp(question->arguments[i], "OUT") == 0    ? page
+                    : strcmp(question->arguments[i], "SITE") == 0 ? site
+                                                                  : question->arguments[i];
   }
   argv[count++] = "--db";
   argv[count++] = database;
@@ -167,7 +175,7 @@ static bool measure(const char *haul, const char *database, const struct questio
   double best_s = 1e9;
   double most_mb = 0;
   int code = 0;
-  for (int i = 0; i < TIMES && (i == 0 || best_s < ALL_S); i++) {
+  for (int i = 0; i < TIMES && (i == 0 || best_s < AGAIN_S); i++) {
     double memory_mb = 0;
     const double seconds = call(haul, database, question, &code, &memory_mb);
     best_s = seconds < best_s ? seconds : best_s;
