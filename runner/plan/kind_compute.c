@@ -6,11 +6,11 @@
 
 #include <math.h>
 
-void expand_make_compute(const struct flow_setting *setting, struct flow *flow) {
+void expand_make_compute(const struct flow_setting *load, struct flow *flow) {
   if (flow->method == METHOD_COMPUTE) {
-    flow->size_bytes = setting->size_given ? setting->base.size_bytes
-                                           : compute_usual_bytes(setting->base.compute.op);
-    flow->compute = setting->base.compute;
+    flow->size_bytes =
+        load->size_given ? load->base.size_bytes : compute_usual_bytes(load->base.compute.op);
+    flow->compute = load->base.compute;
     flow->compute.intensity = flow->compute.op == COMPUTE_TRIAD ? flow->compute.intensity : 0;
     flow->staged = false;
   }

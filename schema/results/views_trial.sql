@@ -74,7 +74,8 @@ SELECT
   coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS median_ns,
   coalesce(x.p5_ns, CASE WHEN f.sole THEN c.p5_ns END) AS p5_ns,
   coalesce(x.p95_ns, CASE WHEN f.sole THEN c.p95_ns END) AS p95_ns,
-  f.size_bytes * coalesce(f.copies, 1) / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) AS gbps,
+  CASE WHEN f.method NOT IN ('compute', 'signal') THEN f.size_bytes * coalesce(f.copies, 1)
+    / coalesce(x.median_ns, CASE WHEN f.sole THEN c.median_ns END) END AS gbps,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
   e.gpu_name AS gpu_name,

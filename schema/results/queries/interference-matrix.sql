@@ -41,8 +41,8 @@ WITH
   cell AS (
     SELECT p.way, p.kernel, p.is_copy,
       printf('%.1f', 100 * (1 - s.median_ns / p.median_ns))
-        || coalesce(' (' || printf('%.1f', 100 * (1 - nullif(s.high_ns, 0) / nullif(p.low_ns, 0))) || ' to '
-          || printf('%.1f', 100 * (1 - nullif(s.low_ns, 0) / nullif(p.high_ns, 0))) || ')', '') AS text
+        || CASE WHEN s.high_ns IS NULL OR p.high_ns IS NULL THEN '' ELSE
+          printf(' (%.1f to %.1f)', 100 * (1 - s.high_ns / p.low_ns), 100 * (1 - s.low_ns / p.high_ns)) END AS text
     FROM pair p JOIN single s ON s.what = p.what)
 SELECT
   s.copy AS copy,
