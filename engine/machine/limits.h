@@ -11,5 +11,6 @@ enum {
   FACT_VALUE_MAX = 512,
   PEERS_MAX = 7, /* other processes on it whose memory a case can have */
 };
+#define PEERS_NAME "haul-process" /* the name of such a process, before its number */
 
 #endif

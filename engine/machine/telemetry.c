@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PROCESSES_MAX = 64, EVENTS_MAX = 64 /* taken at a time */ };
@@ -231,9 +232,27 @@ static void add_other(struct telemetry_sample *sample, pid_t pid, const struct b
   sample->other_count++;
 }
 
+/* The worker, and the processes beside it whose memory its cases have. */
+static unsigned count_measuring(pid_t run) {
+  char path[64];
+  unsigned count = 1;
+  int pid = 0;
+  (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)run, (int)run);
+  FILE *file = fopen(path, "re");
+  while (file != NULL && fscanf(file, "%d", &pid) == 1) {
+    char name[TELEMETRY_NAME_MAX];
+    process_name((pid_t)pid, name);
+    count += strncmp(name, PEERS_NAME, sizeof PEERS_NAME - 1) == 0;
+  }
+  if (file != NULL) {
+    (void)fclose(file);
+  }
+  return count;
+}
+
 /* Compute processes that are not of this run. In a container NVML may list processes by numbers
- * that mean nothing here, and this run's worker with them: as long as no process of the run was
- * listed by its own number, one that is not visible is taken to be its worker. */
+ * that mean nothing here, and this run's with them: as long as no process of the run was listed by
+ * its own number, as many that are not visible are taken to be its worker and those beside it. */
 static void read_others(struct telemetry *telemetry, uint32_t gpu,
                         struct telemetry_sample *sample) {
   struct nvml_process processes[PROCESSES_MAX];
@@ -258,7 +277,8 @@ static void read_others(struct telemetry *telemetry, uint32_t gpu,
       add_other(sample, pid, busy, processes[i].pid);
     }
   }
-  for (unsigned i = telemetry->run_seen ? 0 : 1; i < hidden_count; i++) {
+  const bool known = telemetry->run_seen || hidden_count == 0;
+  for (unsigned i = known ? 0 : count_measuring(telemetry->run); i < hidden_count; i++) {
     add_other(sample, 0, busy, hidden[i]);
   }
 }

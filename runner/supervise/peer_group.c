@@ -9,7 +9,6 @@
 
 static const uint64_t leave_limit_ns = 10000000000; /* to free their memory */
 
-#define PEER_NAME "haul-process"
 enum { PEER_NAME_MAX = 16 }; /* what the kernel keeps of a name */
 
 struct peer_work {
@@ -21,7 +20,7 @@ struct peer_work {
 static void peer_group_serve(int fd, const void *context) {
   const struct peer_work *work = context;
   char name[PEER_NAME_MAX];
-  (void)snprintf(name, sizeof name, PEER_NAME "%u", work->process);
+  (void)snprintf(name, sizeof name, PEERS_NAME "%u", work->process);
   (void)prctl(PR_SET_NAME, name);
   work->serve(fd, work->machine, work->process);
   _exit(EXIT_SUCCESS);

@@ -152,6 +152,26 @@ run_ok report - tag:busy --against tag:quiet --db busy.db
 expect_out "<li class=.warn.>B: 3 results may be slowed: gpu1 in use by pid $program"
 kill "$program"
 
+begin 'what a container hides is the worker and the process beside it, and no more'
+printf '[[fake.process]]\ngpu = 1\npid = %d\nbusy_percent = 98\n' 4190001 4190002 | sed '1i[fake]' >hidden.toml
+printf '[[fake.fault]]\nkind = "block"\ncall = "cuMemcpy*"\nto = 1\nmilliseconds = 100\n' >>hidden.toml
+cat >beside.toml <<'EOF'
+schema_version = 1
+name = "beside"
+[measure]
+trials = { min = 2, max = 2 }
+[[transfer]]
+name = "own"
+method = "ce"
+from = { gpu = 0 }
+to = { gpu = 1 }
+size = 4096
+EOF
+HAUL_FAKE_FAULTS=hidden.toml run_ok run beside.toml --db hidden.db
+expect_value 1 hidden.db 'select count(*) from v_case where slowed_by is not null'
+HAUL_FAKE_FAULTS=hidden.toml run_ok run beside.toml --db hidden.db --set own.from.process=1
+expect_value 0 hidden.db 'select count(*) from v_case where run = 2 and slowed_by is not null'
+
 begin 'throttling is told with its reason and share; idle clocks are not throttling'
 printf '[fake]\nthrottle_reasons = 65\n[[fake.fault]]\nkind = "block"\ncall = "cuMemcpy*"\nto = 1\nmilliseconds = 100\n' >hot.toml
 HAUL_FAKE_FAULTS=hot.toml run run base.toml --db hot.db
