@@ -130,7 +130,8 @@ static void machines_find_blocks(struct gathering *g) {
 
 /* ---- a case beside the others ---- */
 
-/* Of the medians [first, last) of a case one value per run, at runs[]; NAN: it has none. */
+/* ln of the time of a case, by machine and period: the mean over its runs and processes; NAN: none
+ * has a number. */
 static void machines_fill_grid(struct gathering *g, const struct measured_median *medians,
                                size_t count) {
   struct machines *m = g->machines;
@@ -283,12 +284,12 @@ static bool machines_is_step(const struct gathering *g, const struct history_ser
   return false;
 }
 
-/* Of the speed. */
+/* A change of the figure as one of speed. */
 static double machines_speed_change(const struct history_series *series, double change) {
   return figure_is_rate(series->figure) ? change : 1 / (1 + change) - 1;
 }
 
-/* One mark of a case. */
+/* A mark of history.h in one case. */
 struct machines_mark {
   size_t node, run, from, until, bench;
   double change;
@@ -375,7 +376,8 @@ static void machines_join_marks(struct gathering *g, struct machines_mark *marks
   }
 }
 
-/* The level of the points [first, last), against the others, is that of their cells. */
+/* The points [first, last) have one level beside the others: their cells get it where it is the
+ * lowest. */
 static void machines_mark_cells(struct gathering *g, const struct history_series *series,
                                 size_t first, size_t last) {
   struct machines *m = g->machines;

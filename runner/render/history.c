@@ -322,7 +322,12 @@ static const char *history_period(struct document *document, const struct machin
   return arena_strdup(&document->arena, text);
 }
 
-/* A row of levels, with the least and the most of what it shows in per cent. */
+/* In per cent, without "-0.0". */
+static double history_percent(double change) {
+  return fabs(change) < 0.0005 ? 0 : 100 * change;
+}
+
+/* A row of levels, with the least and the most of what it shows. */
 static void history_put_row(struct strbuf *chart, const double *values, size_t count, size_t width,
                             const char *what) {
   double low = INFINITY;
@@ -332,7 +337,8 @@ static void history_put_row(struct strbuf *chart, const double *values, size_t c
     high = fmax(high, values[i]);
   }
   history_put_levels(chart, values, count, width, 0.01);
-  strbuf_printf(chart, "  %s %+.1f .. %+.1f %%\n", what, 100 * low, 100 * high);
+  strbuf_printf(chart, "  %s %+.1f .. %+.1f %%\n", what, history_percent(low),
+                history_percent(high));
 }
 
 static void history_say_band(struct document *document, const struct machines *machines,

@@ -135,30 +135,35 @@ static void prometheus_add_block(struct writing *writing, const struct block_val
   }
 }
 
+/* By run, zero but while a block is counted. */
+struct block_counts {
+  size_t *ok, *all;
+};
+
 /* How many cases of a run and block are ok; figures of one block are counted together. */
 static void prometheus_count_cases(struct writing *writing, const struct block_value *values,
-                                   size_t count, const struct block_labels *labels) {
-  size_t *ok = arena_array(&writing->arena, writing->measured->run_count, sizeof *ok);
-  size_t *all = arena_array(&writing->arena, writing->measured->run_count, sizeof *all);
+                                   size_t count, const struct block_labels *labels,
+                                   const struct block_counts *counts) {
   for (size_t i = 0; i < count; i++) {
-    all[values[i].run]++;
-    ok[values[i].run] += isnan(values[i].ns) ? 0 : 1;
+    counts->all[values[i].run]++;
+    counts->ok[values[i].run] += isnan(values[i].ns) ? 0 : 1;
   }
   for (size_t i = 0; i < count; i++) {
     const size_t run = values[i].run;
     const int64_t at_ns = writing->timed ? writing->measured->runs[run].started_at_ns : 0;
-    if (all[run] > 0) {
-      prometheus_add_sample_at(writing, FAMILY_BLOCK_CASES, labels->ok, (double)ok[run], at_ns);
+    if (counts->all[run] > 0) {
+      const size_t ok = counts->ok[run];
+      prometheus_add_sample_at(writing, FAMILY_BLOCK_CASES, labels->ok, (double)ok, at_ns);
       prometheus_add_sample_at(writing, FAMILY_BLOCK_CASES, labels->not_ok,
-                               (double)(all[run] - ok[run]), at_ns);
-      all[run] = 0;
+                               (double)(counts->all[run] - ok), at_ns);
+      counts->all[run] = counts->ok[run] = 0;
     }
   }
 }
 
 /* The values [0, count) are of one block. */
 static void prometheus_add_runs_of_block(struct writing *writing, const struct block_value *values,
-                                         size_t count) {
+                                         size_t count, const struct block_counts *counts) {
   struct block_labels labels = {.ok = prometheus_block_labels(writing, values, "status", "ok"),
                                 .not_ok =
                                     prometheus_block_labels(writing, values, "status", "not_ok")};
@@ -174,7 +179,7 @@ static void prometheus_add_runs_of_block(struct writing *writing, const struct b
     prometheus_add_block(writing, values + first, last - first, &labels);
     first = last;
   }
-  prometheus_count_cases(writing, values, count, &labels);
+  prometheus_count_cases(writing, values, count, &labels, counts);
 }
 
 enum status prometheus_print_blocks(struct measured *measured, const struct latest_case *latest,
@@ -182,6 +187,9 @@ enum status prometheus_print_blocks(struct measured *measured, const struct late
   struct writing writing = {.measured = measured, .timed = latest == NULL};
   const size_t capacity = latest != NULL ? latest_count : measured->median_count;
   struct block_value *values = arena_array(&writing.arena, capacity, sizeof *values);
+  const struct block_counts counts = {
+      arena_array(&writing.arena, measured->run_count, sizeof(size_t)),
+      arena_array(&writing.arena, measured->run_count, sizeof(size_t))};
   size_t count = 0;
   for (; latest != NULL && count < latest_count; count++) {
     const struct latest_case *of = &latest[count];
@@ -197,7 +205,7 @@ enum status prometheus_print_blocks(struct measured *measured, const struct late
     while (last < count && prometheus_is_same_block(&values[first], &values[last])) {
       last++;
     }
-    prometheus_add_runs_of_block(&writing, values + first, last - first);
+    prometheus_add_runs_of_block(&writing, values + first, last - first, &counts);
     first = last;
   }
   if (latest != NULL) {
