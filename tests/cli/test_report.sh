@@ -111,6 +111,18 @@ equal '' "$(cat err)" 'standard error'
 run report - --db r.db -q 1
 if cmp -s out once.html && cmp -s once.html nv.html; then good; else bad 'the page differs'; fi
 
+begin 'a run without its trials says so, and is the same but for their distributions'
+cp r.db pruned.db
+python3 -c 'import sqlite3
+with sqlite3.connect("pruned.db") as db: db.execute("UPDATE run SET started_at_ns = started_at_ns - 100 * 86400 * 1000000000")'
+run report before.html 1 --db pruned.db
+run_ok prune --trials --older-than 90d --db pruned.db
+run report after.html 1 --db pruned.db
+expect_page after.html
+page after.html 'haul prune deleted its trials on 20[0-9TZ:-]*: their distributions are not shown'
+not_on_page after.html 'class="spread"'
+equal "$(grep -o '<td class="n[^/]*/td>' before.html | md5sum)" "$(grep -o '<td class="n[^/]*/td>' after.html | md5sum)" 'the numbers'
+
 begin 'several runs: a table of contents and a section each'
 run report all.html run:1 latest run:1 --db r.db
 expect_page all.html

@@ -386,6 +386,12 @@ void page_run_begin(FILE *page, const struct page_run *run) {
              "\xc2\xb1 %% is half %s.</p>\n",
              run->id, several ? " over the processes" : "",
              several ? "the range of the processes" : "the width of the 95 % confidence interval");
+  if (page_run_say(run, "pruned_at")[0] != '\0') {
+    html_print(page,
+               "<p class=\"note\">haul prune deleted its trials on %s: their distributions are not "
+               "shown.</p>\n",
+               page_run_say(run, "pruned_at"));
+  }
 }
 
 void page_run_end(FILE *page, const struct page_run *run, size_t results_left_out) {

@@ -6,7 +6,7 @@
 --
 -- about: results
 --
--- narrow: cpu_model,kernel,os,command_line,scenario_path,description,run_uuid,only_glob,origin,node_count
+-- narrow: pruned_at,cpu_model,kernel,os,command_line,scenario_path,description,run_uuid,only_glob,origin,node_count
 -- narrow: cuda_driver_version,haul_version,processes_started,simulated,driver_version,gpu_name,gpu_count
 -- narrow: host_name,checks,ended_at,duration_s,processes,skipped,reason,checks_failed,tag,wrong,cases
 -- narrow: measured,status
@@ -49,6 +49,7 @@ SELECT
   (SELECT count(DISTINCT c.bench_case) FROM case_run c
    WHERE c.run = r.run AND c.status NOT IN ('ok', 'skipped')) AS wrong,
   (SELECT count(*) FROM check_result k WHERE k.run = r.run) AS checks,
-  r.checks_failed AS checks_failed
+  r.checks_failed AS checks_failed,
+  r.pruned_at AS pruned_at
 FROM v_run r
 WHERE r.run = :run;
