@@ -223,7 +223,9 @@ static void traits_of_case(struct trait_table *table, struct trait_list *list,
     traits_add(table, list, RANK_METHOD, -1, "method %s", bench->method);
   }
   traits_add(table, list, RANK_METHOD, -1,
-             bench->figure == FIGURE_RATE ? "bandwidths" : "latencies");
+             bench->figure == FIGURE_RATE    ? "bandwidths"
+             : bench->figure == FIGURE_FLOPS ? "kernels that compute"
+                                             : "latencies");
   traits_of_size(table, list, bench);
   traits_of_axes(table, list, bench->axes != NULL ? bench->axes : "");
   traits_add(table, list, RANK_BLOCK, -1, "block %s", bench->block);

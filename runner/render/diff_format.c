@@ -54,7 +54,9 @@ void diff_figure_words(const struct comparison_row *row, enum side side,
   if (isnan(value)) {
     return;
   }
-  const char *unit = figure_is_rate(row->figure) ? "" : " ns";
+  const char *unit = row->figure == FIGURE_RATE    ? ""
+                     : row->figure == FIGURE_FLOPS ? " GFLOP/s"
+                                                   : " ns";
   const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
   if (value < 1e9) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
