@@ -51,14 +51,21 @@ static const char *copy_values(struct arena *arena, const char *text, bool numbe
   }
 }
 
-/* { numa = "local", memory = "pageable" } of "host:pageable". other: the other end. NULL: it is no
- * place. */
+/* { numa = "local", memory = "pageable" } of "host:pageable", and { gpu = 0, share = "ipc",
+ * process = 1 } of "gpu0:ipc:process1". other: the other end. NULL: it is no place. */
 static const char *copy_place(struct arena *arena, const char *text, const char *other) {
   static const struct {
     const char *word, *key;
   } PLACES[] = {{"host", "numa"}, {"numa", "numa"}, {"gpu", "gpu"}};
+  static const char OTHERS[] = ":process";
   const size_t stem = strcspn(text, ":");
-  const char *memory = text[stem] == ':' ? copy_values(arena, text + stem + 1, false) : "";
+  const char *kinds = text + stem + (text[stem] == ':');
+  const size_t kinds_length = strcspn(kinds, ":");
+  const char *others =
+      strncmp(kinds + kinds_length, OTHERS, strlen(OTHERS)) == 0 ? kinds + kinds_length : NULL;
+  const char *processes = others != NULL ? copy_values(arena, others + strlen(OTHERS), true) : "";
+  kinds = others != NULL ? arena_strndup(arena, kinds, kinds_length) : kinds;
+  const char *memory = text[stem] == ':' ? copy_values(arena, kinds, false) : "";
   const char *index = NULL;
   const char *key = NULL;
   for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
@@ -73,8 +80,12 @@ static const char *copy_place(struct arena *arena, const char *text, const char 
             : strcmp(number, "*") == 0 ? "\"*\""
                                        : copy_values(arena, number, true);
   }
-  if (index == NULL || memory == NULL) {
+  if (index == NULL || memory == NULL || processes == NULL) {
     return NULL;
+  }
+  if (others != NULL) {
+    return arena_format(arena, "{ %s = %s, share = %s, process = %s }", key, index, memory,
+                        processes);
   }
   return memory[0] != '\0' ? arena_format(arena, "{ %s = %s, memory = %s }", key, index, memory)
                            : arena_format(arena, "{ %s = %s }", key, index);
@@ -154,7 +165,8 @@ const struct verb VERB_COPY = {
     .arguments = NULL,
     .summary = "measure one kind of copy without a file",
     .doc = "PLACE is host (the NUMA node nearest to the GPU), numa1, gpu0, gpu0,2 or gpu*. "
-           "Kinds of memory follow a colon: host:pageable, host:pinned,huge, gpu0:managed. "
+           "Kinds of memory follow a colon: host:pageable, host:pinned,huge, gpu0:managed, and "
+           "gpu0:ipc:process1 is memory of another process. "
            "The run is recorded like any other. --print shows its scenario, a start for one "
            "of your own: haul copy --from host --to gpu0 --print > mine.toml.",
     .options = VERB_COPY_OPTIONS,

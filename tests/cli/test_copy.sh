@@ -17,6 +17,11 @@ expect_lines '["ce", "sm"]' '{ numa = "local", memory = ["pinned", "huge"] }' '{
   '{ from = "4KiB", to = "1GiB", factor = 4 }' 'direction = "both"'
 run_ok copy --from gpu0,2 --to numa1:pageable --size 4KiB,64MiB --print
 expect_lines '"ce"' '{ gpu = [0, 2] }' '{ numa = 1, memory = "pageable" }' '["4KiB", "64MiB"]'
+run_ok copy --from gpu0:ipc,fd:process0,1 --to gpu1 --print
+expect_lines '"ce"' '{ gpu = 0, share = ["ipc", "fd"], process = [0, 1] }' '{ gpu = 1 }' '"256MiB"'
+run_fails 2 'is not a place' copy --from gpu0:ipc:process --to gpu1
+run_ok copy --from numa0:memfd:process1 --to numa0 --size 1MiB --db shared.db
+expect_out '^numa0:memfd:process1-numa0:pageable +~?[0-9.]+'
 
 begin 'what is not right'
 run_fails 2 'from PLACE and --to PLACE are needed' copy --to gpu0
