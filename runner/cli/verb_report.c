@@ -289,6 +289,7 @@ static enum status verb_report_write_site_page(struct command *command, struct s
 static enum status verb_report_run_site(struct command *command, const struct expect_set *expected,
                                         struct error *err) {
   struct site *site = NULL;
+  struct stat info;
   size_t count = 0;
   size_t written = 1;
   RETURN_ON_ERROR(command_open_query(command, err));
@@ -297,6 +298,8 @@ static enum status verb_report_run_site(struct command *command, const struct ex
   enum status status = STATUS_OK;
   if (mkdir(command->output, 0777) != 0 && errno != EEXIST) {
     status = error_set_errno(err, errno, "cannot make the folder %s", command->output);
+  } else if (stat(command->output, &info) != 0 || !S_ISDIR(info.st_mode)) {
+    status = error_set(err, STATUS_INVALID, "%s is a file; --site takes a folder", command->output);
   }
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     if (!verb_report_is_new(command, &files[i])) {
@@ -374,7 +377,7 @@ const struct verb VERB_REPORT = {
     .options = VERB_REPORT_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
-    .missing = "argument: OUT.html, or - for standard output",
+    .missing = "argument: OUT.html, - for standard output, or with --site a folder",
     .check = verb_report_check,
     .run = verb_report_run,
 };

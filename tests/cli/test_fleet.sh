@@ -187,6 +187,7 @@ equal '' "$(find site -size +1000k)" 'pages of more than 1 MB'
 run_ok report --site site --db holes.db
 expect_err 'wrote site/index.html .1 page of [0-9]+.'
 run_fails 2 'takes a folder and nothing else' report --site site latest --db holes.db
+run_fails 2 'page.html is a file; --site takes a folder' report --site page.html --db holes.db
 mkdir mine && echo '<html></html>' >mine/index.html
 run_fails 2 'mine/index.html exists and is not a report' report --site mine --db holes.db
 
@@ -211,7 +212,7 @@ equal 12 "$(grep -c '^n00' out)" 'nodes of the last fleet'
 
 begin 'two fleets compared: the node is the unit, and one that changed alone is named'
 run_ok diff tag:fleet0 tag:later --db holes.db
-expect_out '^Judged by node'
+expect_out '^Each node counts once: '
 expect_out '^.*: 4\.[0-9]+ % slower \(4 of 4 cases\)'
 expect_out '^gpu1 of n0003 became [45].* % slower, unlike most nodes: 10 of 10 cases'
 expect_out '^gpu0--gpu3 of n0008 became [45].* % slower'
