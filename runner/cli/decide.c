@@ -118,17 +118,19 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
          bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
-/* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 4 open (undecided or provisional)" */
+/* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 9 provisionally the same, 4 open" */
 static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
   size_t counts[verdict_name_count] = {0};
   size_t named = 0;
   size_t decided = 0;
+  size_t same = 0; /* provisionally */
   struct strbuf names;
   strbuf_init(&names, TEXT_MAX);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct measured_case *bench = &decide->result.measured->cases[row->bench];
+    same += row->result.is_provisional && row->result.verdict == VERDICT_SAME;
     if (decide_is_open(row) || (before != NULL && !decide_was_open(before, bench->key))) {
       continue;
     }
@@ -147,9 +149,9 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
     }
   }
   say_note(&decide->command->common,
-           "look %u of %u: %zu decided%s%s%s, %zu open (undecided or provisional)", decide->look,
+           "look %u of %u: %zu decided%s%s%s, %zu provisionally the same, %zu open", decide->look,
            decide->looks, decided, decided > 0 ? " (" : "", names.text, decided > 0 ? ")" : "",
-           decide->undecided);
+           same, decide->undecided - same);
   strbuf_fini(&names);
 }
 

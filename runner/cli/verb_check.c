@@ -121,6 +121,20 @@ static void verb_check_say_suspects(const struct command *command,
   }
 }
 
+/* "check failed: 1 regressed?" of those that fail it. */
+static enum status verb_check_fail(struct command *command, const struct comparison *comparison) {
+  size_t verdicts[verdict_name_count] = {0};
+  char counts[DIFF_COUNTS_MAX];
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    const size_t provisional = command->suspect ? 0 : comparison->summary.provisional[v];
+    verdicts[v] = command->fails[v] ? comparison->summary.verdicts[v] - provisional : 0;
+  }
+  diff_counts_text(verdicts, command->suspect ? comparison->summary.provisional : NULL, counts);
+  say_note(&command->common, "check failed%s%s", counts[0] != '\0' ? ": " : "", counts);
+  command->code = EXIT_REGRESSED;
+  return STATUS_OK;
+}
+
 /* The exit code. A finding outranks an undecided case; a check that judged nothing never passes. */
 static enum status verb_check_judge(struct command *command, const struct comparison *comparison,
                                     struct error *err) {
@@ -134,28 +148,24 @@ static enum status verb_check_judge(struct command *command, const struct compar
         (group->result.verdict == VERDICT_REGRESSED || group->result.verdict == VERDICT_IMPROVED);
     suspects += counts && group->is_news && group->result.is_provisional && !command->suspect;
     if (counts && (command->suspect || !group->result.is_provisional)) {
-      command->code = EXIT_REGRESSED;
-      return STATUS_OK;
+      return verb_check_fail(command, comparison);
     }
   }
   for (size_t i = 0; i < comparison->row_count && command->fails_distribution; i++) {
     const struct distribution_change *change = &comparison->rows[i].distribution;
     suspects += change->is_worse && change->is_provisional && !command->suspect;
     if (change->is_worse && (command->suspect || !change->is_provisional)) {
-      command->code = EXIT_REGRESSED;
-      return STATUS_OK;
+      return verb_check_fail(command, comparison);
     }
   }
   if (command->fails[VERDICT_REGRESSED] && parts > 0) {
-    command->code = EXIT_REGRESSED;
-    return STATUS_OK;
+    return verb_check_fail(command, comparison);
   }
   for (size_t v = 0; v < verdict_name_count; v++) {
     const size_t provisional = command->suspect ? 0 : comparison->summary.provisional[v];
     suspects += command->fails[v] ? provisional : 0;
     if (command->fails[v] && verdicts[v] > provisional) {
-      command->code = EXIT_REGRESSED;
-      return STATUS_OK;
+      return verb_check_fail(command, comparison);
     }
   }
   if (command->fails[VERDICT_REGRESSED] && comparison->alone_count > 0) {

@@ -344,7 +344,8 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   status = THEN(status, verb_report_write_page(command, &request, NULL, err));
   status = THEN(status, verb_report_note_unended(command, &request, err));
   if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
-    say_note(&command->common, "wrote %s (%zu %s)", command->output, request.run_count,
+    say_note(&command->common, "wrote %s (%s%zu %s)", command->output,
+             request.compared != NULL ? "a comparison and " : "", request.run_count,
              strings_plural(request.run_count, "run", "runs"));
   }
   compare_result_fini(&result);

@@ -400,8 +400,8 @@ bool diff_any_on_both(const struct comparison *comparison) {
 
 /* What changed most: the part of the machine that explains it, else the case with the strongest
  * evidence. */
-static void diff_cause_words(struct strbuf *text, const struct measured *measured,
-                             const struct comparison *comparison) {
+void diff_cause_words(struct strbuf *text, const struct measured *measured,
+                      const struct comparison *comparison) {
   char change[DIFF_WORDS_MAX];
   const struct comparison_row *row = comparison->row_count > 0 ? &comparison->rows[0] : NULL;
   if (comparison->conclusion_count > 0 && comparison->conclusions[0].what != NULL &&

@@ -51,6 +51,9 @@ bool diff_any_on_both(const struct comparison *comparison);
 /* Append "580.159.04 -> 590.44.01"; names: of the sides, where both have one driver. */
 void diff_sides_words(struct strbuf *text, const struct comparison *comparison,
                       const char *const names[SIDES]);
+/* Append " (gpu1-gpu2, -4.2 %)": what changed most; nothing where nothing did. */
+void diff_cause_words(struct strbuf *text, const struct measured *measured,
+                      const struct comparison *comparison);
 /* Append the answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2
  * %)". names: of the sides, which stand where both have one driver. */
 void diff_answer_words(struct strbuf *text, const struct measured *measured,

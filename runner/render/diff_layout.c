@@ -322,6 +322,7 @@ static struct diff_block layout_block(const struct comparison *comparison,
   for (size_t i = 0; i < count; i++) {
     const struct diff_result *result = &comparison->rows[rows[i].row].result;
     block.verdicts[result->verdict]++;
+    block.provisional[result->verdict] += result->is_provisional;
     block.changed =
         block.changed || (result->verdict != VERDICT_SAME && result->verdict != VERDICT_UNCLEAR &&
                           result->verdict != VERDICT_INSUFFICIENT);
@@ -521,6 +522,6 @@ const char *diff_group_range(struct diff_layout *layout, const struct diff_group
 
 const char *diff_block_words(struct diff_layout *layout, const struct diff_block *block) {
   char counts[DIFF_COUNTS_MAX];
-  diff_counts_text(block->verdicts, NULL, counts);
+  diff_counts_text(block->verdicts, block->provisional, counts);
   return arena_strdup(&layout->arena, counts);
 }

@@ -34,10 +34,10 @@ struct diff_sentence {
 /* One block. */
 struct diff_block {
   const char *name;
-  size_t cases, compared;              /* compared: measured on both sides */
-  double change;                       /* of the rate: geometric mean of those; NAN = none */
-  size_t verdicts[verdict_name_count]; /* of the cases */
-  bool changed;                        /* some verdict is neither "same" nor undecided */
+  size_t cases, compared; /* compared: measured on both sides */
+  double change;          /* of the rate: geometric mean of those; NAN = none */
+  size_t verdicts[verdict_name_count], provisional[verdict_name_count]; /* of the cases */
+  bool changed; /* some verdict is neither "same" nor undecided */
 };
 
 /* Rows of one block and verdict, in the order of the comparison. */

@@ -339,8 +339,11 @@ static void explain_say(struct document *document, const struct explanation *exp
     }
   }
   explain_say_unexplained(document, request);
-  explain_say_list(document, explanation, "Notes: usual on some machines, nothing to fix", true,
-                   EXPLAIN_FOUND);
+  explain_say_list(document, explanation,
+                   arena_format(&document->arena, "%zu %s: usual on some machines, nothing to fix",
+                                explanation->notes,
+                                strings_plural(explanation->notes, "note", "notes")),
+                   true, EXPLAIN_FOUND);
   explain_say_list(document, explanation, "Could not be checked", false, EXPLAIN_UNKNOWN);
   if (verbose) {
     explain_say_list(document, explanation, nothing, false, EXPLAIN_NOT_FOUND);

@@ -353,19 +353,25 @@ static void report_find_entries(struct report *report) {
   }
 }
 
+enum { LEAD_MAX = 1 << 10 };
+
 static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
+    struct strbuf words;
     char counts[DIFF_COUNTS_MAX];
-    const struct diff_summary *summary = &request->compared->comparison->summary;
-    diff_counts_text(summary->verdicts, summary->provisional, counts);
-    return arena_format(&report->arena, "%s", counts[0] != '\0' ? counts : "Nothing to compare");
+    const struct comparison *comparison = request->compared->comparison;
+    diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
+    strbuf_init(&words, LEAD_MAX);
+    strbuf_append(&words, counts[0] != '\0' ? counts : "Nothing to compare");
+    diff_cause_words(&words, request->compared->measured, comparison);
+    const char *title = arena_strdup(&report->arena, words.text);
+    strbuf_fini(&words);
+    return title;
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);
 }
-
-enum { LEAD_MAX = 1 << 10 };
 
 static const char *report_lead(struct report *report) {
   const struct report_request *request = report->request;

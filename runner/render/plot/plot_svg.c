@@ -213,9 +213,10 @@ static void svg_put_axes(const struct drawing *drawing) {
     const double x = LEFT + drawing->x.ticks[i].at * drawing->width;
     const double half = CHAR_WIDTH * (double)strlen(label) / 2;
     strbuf_printf(text, "<path class=\"grid\" d=\"M%.1f %dV%.1f\"/>", x, TOP, bottom + 4);
+    const bool is_last = drawing->plot->ends[0] != NULL && i > 0; /* would be cut at the edge */
     if (x - half >= free_from) {
-      strbuf_printf(text, "<text class=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>", x, bottom + 18,
-                    label);
+      strbuf_printf(text, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+                    is_last ? "end" : "middle", x, bottom + 18, label);
       free_from = x + half + CHAR_WIDTH;
     }
   }

@@ -4,12 +4,13 @@
 SELECT id, uuid FROM run WHERE id = :name;
 
 -- name: latest_run
--- Runs of haul run --decide measure what is open alone: a whole run of the scenario comes before them.
-SELECT id, uuid
-FROM run r
-WHERE repeats IS NULL AND (looks IS NULL
-  OR NOT EXISTS (SELECT 1 FROM run w WHERE w.scenario = r.scenario AND w.looks IS NULL AND w.repeats IS NULL))
-ORDER BY started_at_ns DESC, id DESC LIMIT 1 OFFSET :name;
+-- Runs of haul run --decide measure what is open alone: a whole run of the scenario comes before those that ended.
+SELECT r.id, r.uuid
+FROM run r JOIN scenario s ON s.id = r.scenario
+WHERE r.repeats IS NULL AND (r.looks IS NULL OR r.status <> 'done' OR NOT EXISTS (
+  SELECT 1 FROM run w JOIN scenario o ON o.id = w.scenario
+  WHERE o.name = s.name AND w.looks IS NULL AND w.repeats IS NULL))
+ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1 OFFSET :name;
 
 -- name: repeat_of_run
 SELECT id, uuid FROM run WHERE repeats = (SELECT uuid FROM run WHERE id = :name) ORDER BY started_at_ns DESC, id DESC;
