@@ -673,4 +673,5 @@ FROM (
     GROUP BY b.id, b.name, b.case_key, g.host_name, g.node, g.gpu_name, g.driver_version, g.driver_branch,
       g.driver_number, g.simulated) w) v
 JOIN v_case c ON c.case_run = v.latest & 2147483647
-WHERE v.latest >> 31 = v.bench_case;
+-- Not of v alone: SQLite would ask it of each group first, and summarize all results twice.
+WHERE c.bench_case = v.bench_case;
