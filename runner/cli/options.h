@@ -89,7 +89,7 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
       {"from", "VALUE",                                                                            \
        "with --by: the value of the fact on side A, or the first parts of a version: 580",         \
        OPTION_TEXT(request.from)},                                                                 \
-      {"to", "VALUE", "with --by: that on side B", OPTION_TEXT(request.to)},                       \
+      {"to", "VALUE", "with --by: the value of the fact on side B", OPTION_TEXT(request.to)},      \
       {"delta", "PERCENT",                                                                         \
        "threshold, the smallest change that matters (default: 1 for bandwidth from 1 MiB on, "     \
        "else 3)",                                                                                  \

@@ -44,14 +44,16 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
     {"decide", "A",
      "compare the runs of --tag with A, and measure undecided cases again until they are decided",
      OPTION_NON_EMPTY(decide)},
-    {"budget", "DURATION", "with --decide: begin no run that would end later, such as 30min",
+    {"budget", "DURATION",
+     "with --decide: start no run that would end after this time, for example 30min",
      verb_run_take_budget, .needs = "a duration such as 30min"},
     {"delta", "PERCENT", "with --decide: threshold, as of haul diff", option_take_delta,
      .needs = "a percentage above 0 and below 100, such as 1"},
     {"wait", "DURATION",
      "how long to wait while another run uses a GPU of the plan or the host (default: 10min)",
      verb_run_take_wait, .needs = "a duration, for example --wait 30s"},
-    {"share", NULL, "measure at once though another run does: cases of both carry a mark",
+    {"share", NULL,
+     "measure at once even while another run measures; affected cases of both are marked",
      OPTION_FLAG(share)},
     {"shard", "DIR",
      "one of many nodes: record on a local disk, and move the database into DIR, which all share",
@@ -510,7 +512,8 @@ const struct verb VERB_RUN = {
            "process each, and compares again, at most five times. Because it "
            "compares up to five times, each comparison uses a fifth of the usual error "
            "rates. Later comparisons of these runs do, too. "
-           "--processes sets the runs per look (default: 3; 5 where B has none), --pause "
+           "--processes sets the number of runs before each comparison (default: 3; 5 if B has "
+           "none), --pause "
            "the time between them.",
     .options = VERB_RUN_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
