@@ -142,9 +142,11 @@ enum status database_error(const struct database *database, const char *what, st
   const char *missing = database_missing(database);
   if (missing != NULL) {
     const int kind = (int)strcspn(missing, ":");
+    const char *name = missing + kind + 2;
+    const char *dot = strrchr(name, '.'); /* behind the name that a statement gives a table */
     return error_set_native(err, STATUS_INVALID, SQLITE_ERROR,
                             "%s: it has no %.*s %s" DATABASE_ALTERED, database->path, kind, missing,
-                            missing + kind + 2);
+                            dot != NULL ? dot + 1 : name);
   }
   int code = sqlite3_extended_errcode(database->handle);
   if (code == SQLITE_INTERRUPT && database->out_of_time) {
