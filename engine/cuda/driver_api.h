@@ -205,7 +205,7 @@ typedef int CUstreamCaptureStatus;
   X(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                        \
   X(CU_STREAM_DEFAULT, 0)                                                                          \
   X(CU_STREAM_NON_BLOCKING, 1)                                                                     \
-  X(CU_STREAM_WAIT_VALUE_EQ, 1)
+  X(CU_STREAM_WAIT_VALUE_GEQ, 0)
 #define CUDA_CONSTANT_(name, value) name = (value),
 enum {
   CUDA_RESULT_LIST(CUDA_CONSTANT_) CUDA_DEVICE_ATTRIBUTE_LIST(CUDA_CONSTANT_)

@@ -1,9 +1,10 @@
 /* A [[signal]]: a flag there and back, or atomic additions that the whole system sees.
  *
  * Flags count up and each side waits for the very next value, so that a signal that was lost or
- * came twice is a time-out and no number. A thread of the host polls page-locked memory, bound to
- * its node; its time is on the host's clock. Kernels time themselves. What atomics left is read
- * back whole. The first rounds of each trial are not timed: in them both sides arrive. */
+ * came twice is a time-out and no number. Flags between a GPU and a thread of the host lie in
+ * page-locked memory of the node that the thread is bound to; their time is on the host's clock.
+ * Kernels time themselves. What atomics left is read back whole. The first rounds of each trial are
+ * not timed: in them both sides arrive. */
 #include "engine/base/clock.h"
 #include "engine/case/work.h"
 #include "engine/gpu/session.h"
@@ -20,11 +21,9 @@
 enum { WARM_ROUNDS = 4, PAGE_BYTES = 4096, LINE = 128, LOOKS = 1024, BLOCK_MAX = 1024 };
 #define TIMEOUT_NS UINT64_C(4000000000)
 
-/* In page-locked memory, a line for each. */
+/* In page-locked memory, wherever it is. */
 struct signal_page {
-  _Alignas(LINE) uint32_t to_gpu;
-  _Alignas(LINE) uint32_t to_host;
-  _Alignas(LINE) struct signal_time times[2]; /* of the two kernels */
+  struct signal_time times[2]; /* of the two kernels */
 };
 
 struct signal_state {
@@ -225,11 +224,17 @@ static uint32_t signal_iterations_max(const void *opaque) {
 
 /* ---- flags ---- */
 
+/* The flag that a GPU, or the host, waits for: a line each, on the node of the memory. */
+static uint32_t *signal_flag(const struct signal_state *state, bool to_host) {
+  return (uint32_t *)((char *)state->other->host + (to_host ? LINE : 0));
+}
+
 /* Writes each value and waits for its answer. */
 static void signal_answer_work(void *context, uint32_t thread, uint32_t count,
                                uint32_t iterations) {
   struct signal_state *state = context;
-  struct signal_page *page = state->page;
+  uint32_t *to_gpu = signal_flag(state, false);
+  const uint32_t *to_host = signal_flag(state, true);
   uint64_t start_ns = clock_now_ns();
   (void)thread, (void)count, (void)iterations;
   state->in_time = true;
@@ -237,8 +242,8 @@ static void signal_answer_work(void *context, uint32_t thread, uint32_t count,
     const uint32_t value = state->value + i;
     const uint64_t sent_ns = clock_now_ns();
     start_ns = i == WARM_ROUNDS ? sent_ns : start_ns;
-    __atomic_store_n(&page->to_gpu, value, __ATOMIC_RELEASE);
-    for (uint32_t looks = 1; __atomic_load_n(&page->to_host, __ATOMIC_ACQUIRE) != value; looks++) {
+    __atomic_store_n(to_gpu, value, __ATOMIC_RELEASE);
+    for (uint32_t looks = 1; __atomic_load_n(to_host, __ATOMIC_ACQUIRE) != value; looks++) {
       if (looks % LOOKS == 0 && clock_now_ns() - sent_ns > TIMEOUT_NS) {
         state->in_time = false;
         break;
@@ -282,43 +287,34 @@ static enum status signal_wait(const struct signal_state *state, int32_t gpu, st
 static enum status signal_queue(const struct signal_state *state, struct error *err) {
   const struct cuda_driver *driver = signal_driver(state);
   CUstream stream = state->engine->context.cuda->gpus[state->signal->gpu].stream;
-  const CUdeviceptr to_gpu = state->page_device + offsetof(struct signal_page, to_gpu);
-  const CUdeviceptr to_host = state->page_device + offsetof(struct signal_page, to_host);
+  const CUdeviceptr to_gpu = buffer_gpu_address(state->other);
   enum status status = cuda_session_use(state->engine->context.cuda, state->signal->gpu, err);
   for (uint32_t i = 0; status == STATUS_OK && i < WARM_ROUNDS + state->rounds; i++) {
     const uint32_t value = state->value + i;
-    status = cuda_check(driver,
-                        driver->cuStreamWaitValue32(stream, to_gpu, value, CU_STREAM_WAIT_VALUE_EQ),
-                        err, "cuStreamWaitValue32");
-    status =
-        THEN(status, cuda_check(driver, driver->cuStreamWriteValue32(stream, to_host, value, 0),
-                                err, "cuStreamWriteValue32"));
+    status = cuda_check(
+        driver, driver->cuStreamWaitValue32(stream, to_gpu, value, CU_STREAM_WAIT_VALUE_GEQ), err,
+        "cuStreamWaitValue32");
+    status = THEN(status,
+                  cuda_check(driver, driver->cuStreamWriteValue32(stream, to_gpu + LINE, value, 0),
+                             err, "cuStreamWriteValue32"));
   }
   return status;
 }
 
-/* A stream cannot give up by itself: what it waits for comes in any case. */
+/* A stream cannot give up by itself: the last value ends all of its waits. */
 static void signal_let_go(const struct signal_state *state) {
-  for (uint32_t i = 0; i < WARM_ROUNDS + state->rounds; i++) {
-    const uint64_t start_ns = clock_now_ns();
-    const uint32_t value = state->value + i;
-    __atomic_store_n(&state->page->to_gpu, value, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&state->page->to_host, __ATOMIC_ACQUIRE) != value &&
-           clock_now_ns() - start_ns < TIMEOUT_NS / (UINT64_C(4) * SIGNAL_STREAM_ROUNDS_MAX)) {
-    }
-  }
+  __atomic_store_n(signal_flag(state, false), state->value + WARM_ROUNDS + state->rounds - 1,
+                   __ATOMIC_RELEASE);
 }
 
 static enum status signal_run_host(struct signal_state *state, struct trial_times *times,
                                    struct error *err) {
   const struct signal *signal = state->signal;
-  const CUdeviceptr page = state->page_device;
+  const CUdeviceptr to_gpu = buffer_gpu_address(state->other);
   enum status status =
       signal->op == SIGNAL_STREAM
           ? signal_queue(state, err)
-          : signal_launch(state, signal->gpu,
-                          signal_flag_of(state, page + offsetof(struct signal_page, to_gpu),
-                                         page + offsetof(struct signal_page, to_host), false),
+          : signal_launch(state, signal->gpu, signal_flag_of(state, to_gpu, to_gpu + LINE, false),
                           err);
   if (status == STATUS_OK) {
     thread_team_start(state->team, signal_answer_work, state, 1, NULL);
@@ -342,15 +338,20 @@ static enum status signal_run_peers(struct signal_state *state, struct trial_tim
   const uint64_t own = state->own->device + (receiver ? 0 : LINE);
   const uint64_t other = state->other->device + (receiver ? 0 : LINE);
   const struct signal_time *time = &state->page->times[0];
-  enum status status = signal_launch(
+  RETURN_ON_ERROR(signal_launch(
       state, signal->other.index,
-      signal_flag_of(state, receiver ? other : own, receiver ? own : other, false), err);
-  status = THEN(status, signal_launch(state, signal->gpu,
-                                      signal_flag_of(state, receiver ? own : other,
-                                                     receiver ? other : own, true),
-                                      err));
-  status = THEN(status, signal_wait(state, signal->other.index, err));
+      signal_flag_of(state, receiver ? other : own, receiver ? own : other, false), err));
+  enum status status = signal_launch(
+      state, signal->gpu,
+      signal_flag_of(state, receiver ? own : other, receiver ? other : own, true), err);
   status = THEN(status, signal_wait(state, signal->gpu, err));
+  /* The first kernel is not left running, whatever became of the second. */
+  struct error later = {0};
+  const enum status waited = signal_wait(state, signal->other.index, &later);
+  if (status == STATUS_OK && waited != STATUS_OK) {
+    *err = later;
+    status = waited;
+  }
   if (status == STATUS_OK && (time[0].in_time == 0 || time[1].in_time == 0)) {
     status = error_set(err, STATUS_CORRUPT, "a signal between GPUs did not arrive within 4 s");
   }

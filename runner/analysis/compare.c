@@ -477,7 +477,7 @@ static unsigned compare_firm(unsigned units) {
  * side: one run more must not hide a change. */
 static void compare_suspect(const struct diff_case *cases, size_t count,
                             const struct diff_options *options, struct diff_result *results,
-                            struct diff_summary *summary, struct arena *arena) {
+                            struct arena *arena) {
   struct diff_case *flat = arena_array(arena, count, sizeof *flat);
   struct diff_result *by_process = arena_array(arena, count, sizeof *by_process);
   struct diff_summary ignored;
@@ -496,10 +496,6 @@ static void compare_suspect(const struct diff_case *cases, size_t count,
     const enum verdict verdict = by_process[i].verdict;
     if (compare_has_changed(&by_process[i]) && compare_is_suspect(&cases[i], &results[i]) &&
         (verdict == VERDICT_REGRESSED) == (results[i].change < 0)) {
-      summary->verdicts[results[i].verdict]--;
-      summary->verdicts[verdict]++;
-      summary->provisional[verdict]++;
-      summary->doubts[DIFF_DOUBT_FEW]++;
       results[i].verdict = verdict;
       results[i].q = by_process[i].q;
       results[i].doubt = DIFF_DOUBT_FEW;
@@ -527,7 +523,7 @@ static void compare_judge(const struct measured *measured, const struct compare_
   }
   diff.own = rows;
   diff_compare(cases, count, &diff, results, &comparison->summary);
-  compare_suspect(cases, count, &diff, results, &comparison->summary, &arena);
+  compare_suspect(cases, count, &diff, results, &arena);
   diff.own = 0; /* of other cases below */
   struct distribution_change *distributions = arena_array(&arena, rows, sizeof *distributions);
   distribution_compare(comparison->inputs, rows, &diff, results, &comparison->summary,

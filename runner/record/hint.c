@@ -27,8 +27,8 @@ static bool hint_in_name(char c) {
 /* Where the SQL has that word, from `from` on; NULL: nowhere. */
 static const char *hint_word(const char *sql, const char *from, const char *word) {
   const size_t length = strlen(word);
-  const char *at = from;
-  while ((at = strcasestr(at, word)) != NULL &&
+  const char *at = length > 0 ? from : NULL;
+  while (at != NULL && (at = strcasestr(at, word)) != NULL &&
          ((at > sql && hint_in_name(at[-1])) || hint_in_name(at[length]))) {
     at += length;
   }
@@ -185,6 +185,10 @@ const char *hint_for(struct database *database, const char *sql, const char *mes
   name = hint_after(message, table ? NO_TABLE : NO_COLUMN);
   if (name == NULL) {
     return strstr(message, "syntax error") != NULL ? hint_syntax(database, sql, arena) : "";
+  }
+  /* SQLite 3.46 and later: no such column: "quick" - should this be a string literal ... */
+  if (name[0] == '"') {
+    name = arena_strndup(arena, name + 1, strcspn(name + 1, "\""));
   }
   const char *dot = strrchr(name, '.'); /* "c.name", "main.table" */
   name = dot != NULL ? dot + 1 : name;

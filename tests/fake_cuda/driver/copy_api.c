@@ -363,7 +363,7 @@ CUresult drv_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint3
 
 CUresult drv_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value,
                                     unsigned flags) {
-  return flags != CU_STREAM_WAIT_VALUE_EQ
+  return flags != CU_STREAM_WAIT_VALUE_GEQ
              ? CUDA_ERROR_INVALID_VALUE
              : stream_value("cuStreamWaitValue32", &stream_wait_value, address, value, stream);
 }

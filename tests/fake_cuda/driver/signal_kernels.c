@@ -102,7 +102,7 @@ static bool stream_wait_poll(struct kernel_launch *launch, uint64_t waited_ns) {
   ARGUMENTS(stream_value_arguments, x, launch);
   const uint32_t *value = kernel_memory(launch, x.address, sizeof *value);
   (void)waited_ns;
-  return value == NULL || __atomic_load_n(value, __ATOMIC_ACQUIRE) == x.value;
+  return value == NULL || (int32_t)(__atomic_load_n(value, __ATOMIC_ACQUIRE) - x.value) >= 0;
 }
 
 static void stream_wait_run(struct kernel_launch *launch) {

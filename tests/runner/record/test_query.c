@@ -173,6 +173,8 @@ static void mistakes_are_located(void **state) {
                  "no such column: c.case_nme: did you mean \"case_name\"?");
   assert_refused(opened->query, "select host from v_run", STATUS_INVALID,
                  "no such column: host: did you mean \"host_name\"?");
+  assert_refused(opened->query, "select v_run.\"\" from v_run", STATUS_INVALID,
+                 "no such column: v_run.; haul schema v_run lists its columns");
   /* "id" is a column of other tables: it is not what was meant. */
   assert_refused(opened->query, "select id from v_run", STATUS_INVALID,
                  "no such column: id; haul schema v_run lists its columns");
