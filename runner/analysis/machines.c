@@ -197,13 +197,17 @@ static void machines_add_case(struct gathering *g, size_t bench,
   }
 }
 
+bool machines_have_peers(const struct machines *m) {
+  return m->node_count >= PEERS_MIN;
+}
+
 /* Changes of a driver are common to machines that are compared with each other. */
 static void machines_begin_beside(struct gathering *g) {
   const struct measured *measured = g->measured;
   g->beside = *measured;
   g->beside.median_count = 0;
   g->beside.medians = arena_array(&g->scratch, measured->median_count, sizeof *g->beside.medians);
-  if (g->machines->node_count >= PEERS_MIN) {
+  if (machines_have_peers(g->machines)) {
     struct measured_environment *environments =
         arena_array(&g->scratch, measured->environment_count, sizeof *environments);
     for (size_t e = 0; e < measured->environment_count; e++) {

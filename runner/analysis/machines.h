@@ -75,6 +75,8 @@ struct machines {
 struct machines *machines_new(const struct measured *measured);
 /* Accepts NULL. */
 void machines_free(struct machines *machines);
+/* Whether machines are compared with each other, not each with itself. */
+bool machines_have_peers(const struct machines *machines);
 /* "gpu1 of node03", "node03"; in the arena. */
 const char *machines_place(struct arena *arena, const struct machines *machines,
                            const struct machines_step *step);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const struct verb_option VERB_REPORT_OPTIONS[] = {
     {"against", "RUNS",
@@ -22,7 +21,7 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
     {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
     {"site", NULL,
      "pages of all of the database in a folder, OUT: what changed on machines over the years, what "
-     "drivers changed, machines by weeks, blocks; later only what is new is written",
+     "drivers changed, machines by weeks or days, blocks; later only what is new is written",
      OPTION_FLAG(site)},
     {"fleet", NULL,
      "many nodes on one page: what to swap, who is missing, nodes by blocks, and what changed "
@@ -32,7 +31,7 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
     SUM_OPTION,
     {0}};
 
-enum { SITE_HEAD_MAX = 4096 };
+enum { SITE_MARK_MAX = 256 };
 
 /* ---- the command line ---- */
 
@@ -244,27 +243,24 @@ static const char *verb_report_site_path(struct command *command, const char *na
   return arena_format(&command->arena, "%s/%s", command->output, name);
 }
 
-static bool verb_report_has_page(void *context, const char *name) {
-  return access(verb_report_site_path(context, name), F_OK) == 0;
-}
-
-/* Whether the file has that title; NULL: whether it is there. */
-static bool verb_report_is_new(struct command *command, const struct site_file *file) {
-  char head[SITE_HEAD_MAX];
+/* Whether the file is there, of the same results: it ends with its mark. */
+static bool verb_report_is_current(struct command *command, const struct site_file *file) {
+  char tail[SITE_MARK_MAX] = "";
+  const char *end = arena_format(&command->arena, "<!-- %s -->\n", file->mark);
+  const size_t length = strlen(end);
   FILE *page = fopen(verb_report_site_path(command, file->name), "re");
   if (page == NULL) {
     return false;
   }
-  const size_t length = fread(head, 1, sizeof head - 1, page);
-  head[length] = '\0';
+  const bool read = length < sizeof tail && fseek(page, -(long)length, SEEK_END) == 0 &&
+                    fread(tail, 1, length, page) == length;
   (void)fclose(page);
-  return file->title == NULL ||
-         strstr(head, arena_format(&command->arena, "<title>%s</title>", file->title)) != NULL;
+  return read && strcmp(tail, end) == 0;
 }
 
 /* file: NULL = the index. */
 static enum status verb_report_write_site_page(struct command *command, struct site *site,
-                                               const struct site_file *file,
+                                               struct site_file *file,
                                                const struct expect_set *expected,
                                                struct error *err) {
   char *text = NULL;
@@ -275,11 +271,16 @@ static enum status verb_report_write_site_page(struct command *command, struct s
   if (page == NULL) {
     abort();
   }
-  enum status status = file != NULL
-                           ? site_write_file(site, file, expected, page, err)
-                           : site_write_index(site, verb_report_has_page, command, page, err);
+  enum status status = file != NULL ? site_write_file(site, file, expected, page, err)
+                                    : site_write_index(site, page, err);
   if (fclose(page) != 0) {
     abort(); /* out of memory */
+  }
+  if (file != NULL && (status == STATUS_INVALID || status == STATUS_NOT_FOUND)) {
+    say_warning(&command->common, "%s was not written: %s", path, err->message);
+    file->left_out = true;
+    free(text);
+    return STATUS_OK;
   }
   status = THEN(status, report_file_write(path, text, length, err));
   free(text);
@@ -294,7 +295,7 @@ static enum status verb_report_run_site(struct command *command, const struct ex
   size_t written = 1;
   RETURN_ON_ERROR(command_open_query(command, err));
   RETURN_ON_ERROR(site_new(command->query, HAUL_VERSION, &site, err));
-  const struct site_file *files = site_files(site, &count);
+  struct site_file *files = site_files(site, &count);
   enum status status = STATUS_OK;
   if (mkdir(command->output, 0777) != 0 && errno != EEXIST) {
     status = error_set_errno(err, errno, "cannot make the folder %s", command->output);
@@ -302,9 +303,9 @@ static enum status verb_report_run_site(struct command *command, const struct ex
     status = error_set(err, STATUS_INVALID, "%s is a file; --site takes a folder", command->output);
   }
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    if (!verb_report_is_new(command, &files[i])) {
+    if (!verb_report_is_current(command, &files[i])) {
       status = verb_report_write_site_page(command, site, &files[i], expected, err);
-      written++;
+      written += !files[i].left_out;
     }
   }
   status = THEN(status, verb_report_write_site_page(command, site, NULL, expected, err));
@@ -368,9 +369,9 @@ const struct verb VERB_REPORT = {
         "GPUs, links and nodes with UUID and PCI address, missing nodes, nodes by blocks, and the "
         "changes since the fleet before.\n\n"
         "--site makes OUT a folder with index.html: years of results at a glance, with pages of "
-        "the "
-        "latest runs and of each driver. When it is repeated, only pages that are new are "
-        "written.\n\n"
+        "the latest runs and of each driver. When it is repeated, it writes the pages that are new "
+        "or "
+        "whose runs have new results.\n\n"
         "The page needs no network. It is complete without its script, which sorts and filters "
         "tables. It replaces only an earlier report; - writes to standard output. -v adds the "
         "flows of cases that have several. A block shows at most 1000 cases, and the page tells "

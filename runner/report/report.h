@@ -39,9 +39,11 @@ enum status fleet_report_write(const struct fleet_request *request, FILE *page,
 /* ---- a site (site.c): pages of one folder, of which only those that lack are written ---- */
 
 struct site_file {
-  const char *name;  /* in the folder */
-  const char *title; /* that its page has when it is new; NULL = once written it stays */
-  size_t of;         /* private */
+  const char *name;  /* in the folder: letters, digits, '.', '_' and '-' */
+  const char *mark;  /* the last line of the page: it changes when there are more results */
+  bool left_out;     /* for the caller: it could not be made, and the index has no link to it */
+  const char *title; /* private */
+  size_t of;
 };
 
 struct site;
@@ -52,13 +54,13 @@ enum status site_new(struct query *query, const char *haul_version, struct site 
 void site_free(struct site *site);
 /* Pages that the index links to: the latest runs and those after a step, and what each driver
  * changed. */
-const struct site_file *site_files(const struct site *site, size_t *count);
+struct site_file *site_files(const struct site *site, size_t *count);
+/* STATUS_INVALID or STATUS_NOT_FOUND: these runs cannot be compared. */
 enum status site_write_file(struct site *site, const struct site_file *file,
                             const struct expect_set *expected, FILE *page,
                             struct error *err) CHECK_RESULT;
-/* has_page: whether the folder has a file of that name. */
-enum status site_write_index(struct site *site, bool (*has_page)(void *context, const char *name),
-                             void *context, FILE *page, struct error *err) CHECK_RESULT;
+/* After the files, all of which are there, but for those that are left out. */
+enum status site_write_index(struct site *site, FILE *page, struct error *err) CHECK_RESULT;
 
 /* page is in memory: failures to write to it are not checked. */
 enum status report_write(const struct report_request *request, FILE *page,

@@ -4,10 +4,18 @@
 #include "runner/render/page/page_site.h"
 #include "runner/report/report.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
-/* Runs with a page: the latest, and those after the first steps. */
-enum { SITE_RUN_PAGES = 60, SITE_STEP_PAGES = 20 };
+/* Runs with a page: the latest, and those after the first steps. NAME_PART_MAX: characters of a
+ * driver's version in the name of a file. */
+enum { SITE_RUN_PAGES = 60, SITE_STEP_PAGES = 20, UUID_DIGITS = 32, NAME_PART_MAX = 64 };
+
+/* What is in the database of some runs. */
+struct site_sum {
+  size_t runs, results;
+  bool incomplete; /* a run was interrupted, failed or has not ended */
+};
 
 struct site {
   struct arena arena;
@@ -15,6 +23,7 @@ struct site {
   const char *haul_version;
   struct measured *measured;
   struct machines *machines;
+  struct site_sum *sums; /* by run in measured */
   struct result_set changes;
   struct site_file *files; /* of runs, then of upgrades */
   size_t file_count, run_file_count;
@@ -43,34 +52,83 @@ static enum status site_load(struct site *site, struct error *err) {
   return query_run_saved(site->query, "changes", NULL, 0, NULL, &site->changes.sink, err);
 }
 
-static const char *site_run_file(struct site *site, size_t run) {
-  return arena_format(&site->arena, "run-%s.html", site->measured->runs[run].ref.uuid);
+/* ---- what was measured ---- */
+
+static void site_count_results(struct site *site) {
+  const struct measured *measured = site->measured;
+  site->sums = arena_array(&site->arena, measured->run_count, sizeof *site->sums);
+  for (size_t r = 0; r < measured->run_count; r++) {
+    site->sums[r].runs = 1;
+  }
+  for (size_t i = 0; i < measured->median_count; i++) {
+    site->sums[measured->medians[i].run].results++;
+  }
+  for (size_t i = 0; i < measured->condition_count; i++) {
+    const struct measured_condition *condition = &measured->conditions[i];
+    site->sums[condition->run].incomplete |= condition->kind == CONDITION_INCOMPLETE;
+  }
 }
 
-static size_t site_count_runs(const struct site *site, const char *driver) {
-  size_t count = 0;
+static struct site_sum site_sum_driver(const struct site *site, const char *driver) {
+  struct site_sum sum = {0};
   for (size_t r = 0; r < site->measured->run_count; r++) {
     const size_t environment = site->measured->runs[r].environment;
-    count += strings_equal(site->measured->environments[environment].driver_version, driver);
+    if (strings_equal(site->measured->environments[environment].driver_version, driver)) {
+      sum.runs++;
+      sum.results += site->sums[r].results;
+      sum.incomplete |= site->sums[r].incomplete;
+    }
   }
-  return count;
+  return sum;
 }
 
-/* More runs under either driver are another title, and a new page. */
+/* "1 run, 20 results so far" */
+static const char *site_describe(struct site *site, struct site_sum sum) {
+  return arena_format(&site->arena, "%zu %s, %zu %s%s", sum.runs,
+                      strings_plural(sum.runs, "run", "runs"), sum.results,
+                      strings_plural(sum.results, "result", "results"),
+                      sum.incomplete ? " so far" : "");
+}
+
+/* ---- files ---- */
+
+/* A database that others wrote may have any text there: none of it leaves the folder or ends a
+ * link. */
+static const char *site_name_part(struct site *site, const char *text) {
+  char *part = arena_strndup(&site->arena, text, NAME_PART_MAX);
+  for (char *at = part; *at != '\0'; at++) {
+    const bool plain = isalnum((unsigned char)*at) || *at == '_' || *at == '-';
+    if (!plain && (*at != '.' || at == part)) {
+      *at = '_';
+    }
+  }
+  return part;
+}
+
 static struct site_file site_upgrade_file(struct site *site, size_t u) {
   const struct machines_upgrade *upgrade = &site->machines->upgrades[u];
+  const struct site_sum from = site_sum_driver(site, upgrade->from);
+  const struct site_sum to = site_sum_driver(site, upgrade->to);
   return (struct site_file){
-      .name = arena_format(&site->arena, "driver-%s-%s.html", upgrade->from, upgrade->to),
-      .title = arena_format(&site->arena, "driver %s (%zu runs) compared with %s (%zu runs)",
-                            upgrade->to, site_count_runs(site, upgrade->to), upgrade->from,
-                            site_count_runs(site, upgrade->from)),
+      .name = arena_format(&site->arena, "driver-%s-%s.html", site_name_part(site, upgrade->from),
+                           site_name_part(site, upgrade->to)),
+      .mark =
+          arena_format(&site->arena, "%s; %s", site_describe(site, from), site_describe(site, to)),
+      .title = arena_format(&site->arena, "driver %s (%zu %s) compared with %s (%zu %s)",
+                            upgrade->to, to.runs, strings_plural(to.runs, "run", "runs"),
+                            upgrade->from, from.runs, strings_plural(from.runs, "run", "runs")),
       .of = u};
 }
 
+/* A run with a UUID as haul makes none has no page. */
 static void site_add_run(struct site *site, bool *added, size_t run) {
-  if (!added[run]) {
+  const char *uuid = site->measured->runs[run].ref.uuid;
+  if (!added[run] && strspn(uuid, "0123456789abcdefABCDEF") == UUID_DIGITS) {
     added[run] = true;
-    site->files[site->file_count++] = (struct site_file){site_run_file(site, run), NULL, run};
+    site->files[site->file_count++] =
+        (struct site_file){.name = arena_format(&site->arena, "run-%.32s.html", uuid),
+                           .mark = site_describe(site, site->sums[run]),
+                           .of = run};
   }
 }
 
@@ -106,6 +164,7 @@ enum status site_new(struct query *query, const char *haul_version, struct site 
     return status;
   }
   made->machines = machines_new(made->measured);
+  site_count_results(made);
   site_list_files(made);
   *site = made;
   return STATUS_OK;
@@ -121,18 +180,23 @@ void site_free(struct site *site) {
   }
 }
 
-const struct site_file *site_files(const struct site *site, size_t *count) {
+struct site_file *site_files(const struct site *site, size_t *count) {
   *count = site->file_count;
   return site->files;
 }
 
-/* What changed from one driver to the next, as haul diff has it. */
+/* What changed from one driver to the next, as haul diff has it, of the runs that site_keeps(). */
 static enum status site_write_upgrade(struct site *site, const struct site_file *file, FILE *page,
                                       struct error *err) {
   const struct machines_upgrade *upgrade = &site->machines->upgrades[file->of];
   struct compare_request sides = {0};
   struct compare_result compared = {0};
+  const size_t environment = site->measured->runs[0].environment;
+  const bool simulated = site->measured->environments[environment].simulated;
+  struct where kept[] = {{"origin", "measured"}, {"simulated", simulated ? "1" : "0"}};
   compare_request_init(&sides);
+  sides.filter.wheres = kept;
+  sides.filter.where_count = sizeof kept / sizeof *kept;
   sides.name_count = SIDES;
   sides.names[SIDE_A] = arena_format(&site->arena, "driver:%s", upgrade->from);
   sides.names[SIDE_B] = arena_format(&site->arena, "driver:%s", upgrade->to);
@@ -150,27 +214,29 @@ static enum status site_write_upgrade(struct site *site, const struct site_file 
 
 enum status site_write_file(struct site *site, const struct site_file *file,
                             const struct expect_set *expected, FILE *page, struct error *err) {
-  if (file->title != NULL) {
-    return site_write_upgrade(site, file, page, err);
+  if (file->title == NULL) {
+    const struct report_request request = {.expected = expected,
+                                           .haul_version = site->haul_version,
+                                           .query = site->query,
+                                           .runs = &site->measured->runs[file->of].ref,
+                                           .run_count = 1};
+    RETURN_ON_ERROR(report_write(&request, page, err));
+  } else {
+    RETURN_ON_ERROR(site_write_upgrade(site, file, page, err));
   }
-  const struct report_request request = {.expected = expected,
-                                         .haul_version = site->haul_version,
-                                         .query = site->query,
-                                         .runs = &site->measured->runs[file->of].ref,
-                                         .run_count = 1};
-  return report_write(&request, page, err);
+  (void)fprintf(page, "<!-- %s -->\n", file->mark);
+  return STATUS_OK;
 }
 
-enum status site_write_index(struct site *site, bool (*has_page)(void *context, const char *name),
-                             void *context, FILE *page, struct error *err) {
+enum status site_write_index(struct site *site, FILE *page, struct error *err) {
   const size_t runs = site->measured->run_count;
   const size_t upgrades = site->machines->upgrade_count;
   const char **run_files = arena_array(&site->arena, runs, sizeof *run_files);
   const char **upgrade_files = arena_array(&site->arena, upgrades, sizeof *upgrade_files);
   for (size_t i = 0; i < site->file_count; i++) {
     const struct site_file *file = &site->files[i];
-    const char *name = has_page(context, file->name) ? file->name : NULL;
-    (i < site->run_file_count ? run_files : upgrade_files)[file->of] = name;
+    (i < site->run_file_count ? run_files : upgrade_files)[file->of] =
+        file->left_out ? NULL : file->name;
   }
   const struct site_findings found = {.measured = site->measured,
                                       .machines = site->machines,

@@ -191,6 +191,80 @@ run_fails 2 'page.html is a file; --site takes a folder' report --site page.html
 mkdir mine && echo '<html></html>' >mine/index.html
 run_fails 2 'mine/index.html exists and is not a report' report --site mine --db holes.db
 
+begin 'a site: a page is written again when its runs have new results, and only then'
+alter() { # FROM TO SQL...: a changed copy of a database
+  python3 - "$@" <<'END'
+import shutil, sqlite3, sys
+shutil.copy(sys.argv[1], sys.argv[2])
+with sqlite3.connect(sys.argv[2]) as db:
+    for sql in sys.argv[3:]:
+        db.execute(sql)
+END
+}
+for day in 0 1 2 3 4 5 6 7 8 9; do
+  slow=()
+  [ "$day" -lt 5 ] || slow=(slow_gpu=2:1:8)
+  make_fleet template.db "day$day" 3 "occasion=$day" "name=day$day" "${slow[@]}" || bad 'make_fleet'
+  run_ok merge days.db "day$day"
+  [ "$day" -gt 1 ] || run_ok merge twice.db "day$day"
+done
+latest="run = (SELECT max(id) FROM run)"
+alter twice.db running.db "UPDATE run SET status = 'running' WHERE id = (SELECT max(id) FROM run)" \
+  "DELETE FROM case_run WHERE id IN (SELECT c.id FROM case_run c JOIN process p ON p.id = c.process WHERE p.$latest LIMIT 2)"
+run_ok report --site grown --db running.db
+equal 1 "$(tail -q -n 1 grown/run-*.html | grep -c '^<!-- 1 run, [0-9]* results so far -->$')" 'pages of runs that have not ended'
+run_ok report --site grown --db running.db
+expect_err 'wrote grown/index.html .1 page of '
+run_ok report --site grown --db twice.db
+expect_err 'wrote grown/index.html .2 pages of '
+equal 6 "$(tail -q -n 1 grown/run-*.html | grep -c '^<!-- 1 run, [0-9]* results -->$')" 'pages of runs that have ended'
+
+begin 'a site: names of pages have nothing that leaves the folder or ends a link'
+after="id IN (SELECT environment FROM run WHERE tag = 'day1')"
+alter twice.db names.db "UPDATE environment SET driver_version = '../../x#?%' WHERE $after" \
+  "UPDATE run SET uuid = '../../../../../../../../../../pp' WHERE id = 1"
+mkdir -p names/of
+run_ok report --site names/of/pages --db names.db
+exists names/of/pages/driver-580.159.04-_._.._x___.html
+equal '' "$(find names -type f ! -path 'names/of/pages/*')" 'pages elsewhere'
+equal '' "$(find names -type f -name '*[^A-Za-z0-9._-]*')" 'names of another kind'
+expect_value 6 names.db 'SELECT count(*) FROM run'
+equal 5 "$(find names -name 'run-*' | wc -l | tr -d ' ')" 'pages of runs'
+
+begin 'a site: drivers are compared by the runs that it keeps; those that cannot be compared have no link'
+alter twice.db mixed.db "UPDATE environment SET driver_version = '590.1' WHERE $after" \
+  "UPDATE environment SET simulated = 0 WHERE id = (SELECT environment FROM run WHERE id = 1)"
+run_ok report --site mixed --db mixed.db
+equal "haul: wrote mixed/index.html (7 pages of 7)" "$(cat err)" 'what is said'
+grep -q 'in up to eight days before' mixed/index.html || bad 'no days'
+cp mixed/driver-580.159.04-590.1.html out
+expect_out '<title>driver 590.1 \(3 runs\) compared with 580.159.04 \(2 runs\)</title>'
+alter twice.db comma.db "UPDATE environment SET driver_version = '590,1' WHERE $after"
+run_ok report --site comma --db comma.db
+expect_err 'warning: comma/driver-580.159.04-590_1.html was not written: side B: '
+expect_err 'wrote comma/index.html .7 pages of 8.'
+missing comma/driver-580.159.04-590_1.html
+cp comma/index.html out
+expect_out '<th scope="row">580.159.04 to 590,1</th>'
+
+begin 'a site: words that fit one machine, one run, and days'
+run_ok report --site one --db template.db
+cp one/index.html out
+expect_out '<h1>1 machine over time</h1>'
+expect_out 'No machine became slower than usual. 1 run on 20[0-9]*-[0-9]*-[0-9]*\.<'
+equal 0 "$(grep -c 'the others' out)" 'others'
+alter days.db weeks.db \
+  'UPDATE run SET started_at_ns = started_at_ns + 7 * (started_at_ns - (SELECT min(started_at_ns) FROM run))'
+run_ok report --site days --db days.db
+cp days/index.html out
+expect_out 'on the same day, so that'
+expect_out '<b>gpu1 of n0002 became [78][0-9.]* % slower</b> in [0-9]* cases \([^)]*\), on 20'
+equal 0 "$(grep -ci 'week' out)" 'weeks'
+run_ok report --site days --db weeks.db
+cp days/index.html out
+expect_out 'in the same week, so that'
+expect_out '<b>gpu1 of n0002 became [78][0-9.]* % slower</b> in [0-9]* cases \([^)]*\), in the week of 20'
+
 begin 'history of a fleet is a band, and the machines that are unlike the others'
 run_ok history 'device_*' --db fleet1.db
 expect_out '^device_to_device .24 machines, '

@@ -18,6 +18,8 @@ enum {
   SITE_BLOCKS_NAMED = 4,
   DATE_MAX = 16
 };
+static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
+
 /* One page while it is written. */
 struct site_page {
   FILE *page;
@@ -37,6 +39,10 @@ static const char *site_period_date(struct site_page *s, size_t period) {
   return site_date(s, m->first_ns + (int64_t)period * m->period_ns);
 }
 
+static bool site_has_weeks(const struct machines *m) {
+  return m->period_ns > DAY_NS;
+}
+
 /* file may be NULL: there is no such page. */
 static void site_put_link(struct site_page *s, const char *file, const char *text) {
   if (file != NULL) {
@@ -52,19 +58,25 @@ static const char *site_run_number(struct site_page *s, size_t run) {
 
 /* ---- what changed on single machines ---- */
 
-static void site_put_step(struct site_page *s, const struct machines_step *step) {
+/* "in the week of DATE", "between DATE and DATE" */
+static const char *site_step_time(struct site_page *s, const struct machines_step *step) {
   const char *from = site_period_date(s, step->from);
-  const char *until = site_period_date(s, step->until);
+  if (step->from == step->until && !step->slow_drift) {
+    return arena_format(&s->arena, "%s %s",
+                        site_has_weeks(s->found->machines) ? "in the week of" : "on", from);
+  }
+  return arena_format(&s->arena, "%sbetween %s and %s",
+                      step->slow_drift ? "little by little, " : "", from,
+                      site_period_date(s, step->until));
+}
+
+static void site_put_step(struct site_page *s, const struct machines_step *step) {
   const char *file = s->found->run_files[step->run];
-  html_print(s->page, "<li class=\"%s\"><b>%s became %.1f %% %s</b> in %zu %s (%s), %s %s%s%s",
+  html_print(s->page, "<li class=\"%s\"><b>%s became %.1f %% %s</b> in %zu %s (%s), %s",
              step->change < 0 ? "bad" : "good", machines_place(&s->arena, s->found->machines, step),
              100 * fabs(step->change), step->change < 0 ? "slower" : "faster", step->case_count,
              strings_plural(step->case_count, "case", "cases"), step->blocks,
-             step->slow_drift            ? "little by little, between"
-             : step->from == step->until ? "in the week of"
-                                         : "between",
-             from, step->from == step->until ? "" : " and ",
-             step->from == step->until ? "" : until);
+             site_step_time(s, step));
   if (step->what != NULL) {
     html_print(s->page, "; what else changed there: %s", step->what);
   }
@@ -79,21 +91,25 @@ static void site_put_steps(struct site_page *s) {
   (void)fputs("<section id=\"steps\"><h2>What changed on single machines</h2>\n", s->page);
   html_print(
       s->page, "<p class=\"note\">%s</p>\n",
-      m->node_count > 2
-          ? "Each case of a machine beside the median of all machines in the same period, so "
-            "that new drivers do not count. At most one in twenty of these is chance."
+      machines_have_peers(m)
+          ? arena_format(&s->arena,
+                         "Each case of a machine beside the median of all machines %s, so that "
+                         "new drivers do not count. At most one in twenty of these is chance.",
+                         site_has_weeks(m) ? "in the same week" : "on the same day")
           : "Each case beside its own median over all of the time.");
   (void)fputs("<ul class=\"answers\">\n", s->page);
   if (m->step_count == 0) {
-    (void)fputs("<li class=\"good\">No machine changed unlike the others.</li>\n", s->page);
+    html_print(s->page, "<li class=\"good\">No machine became slower or faster than %s.</li>\n",
+               page_site_peers(m));
   }
   for (size_t i = 0; i < m->step_count && i < SITE_STEPS_SHOWN; i++) {
     site_put_step(s, &m->steps[i]);
   }
   (void)fputs("</ul>\n", s->page);
   if (m->step_count > SITE_STEPS_SHOWN) {
-    html_print(s->page, "<p class=\"note\">and %zu smaller ones</p>\n",
-               m->step_count - SITE_STEPS_SHOWN);
+    html_print(s->page, "<p class=\"note\">and %zu smaller %s</p>\n",
+               m->step_count - SITE_STEPS_SHOWN,
+               strings_plural(m->step_count - SITE_STEPS_SHOWN, "one", "ones"));
   }
   (void)fputs("</section>\n", s->page);
 }
@@ -136,13 +152,12 @@ static void site_put_upgrades(struct site_page *s) {
   if (m->upgrade_count == 0) {
     return;
   }
-  html_print(
-      s->page,
-      "<section id=\"drivers\"><h2>What drivers changed</h2>\n"
-      "<p class=\"note\">The speed of blocks on the machines that ran both, in up to eight "
-      "periods before and after each machine's own upgrade. Blocks that changed by more than "
-      "0.5 %% and four standard errors.</p>\n" HTML_TABLE_BEGIN,
-      "What drivers changed");
+  html_print(s->page,
+             "<section id=\"drivers\"><h2>What drivers changed</h2>\n"
+             "<p class=\"note\">The speed of blocks on the machines that ran both, in up to eight "
+             "%s before and after each machine's own upgrade. Blocks that changed by more than "
+             "0.5 %% and four standard errors.</p>\n" HTML_TABLE_BEGIN,
+             site_has_weeks(m) ? "weeks" : "days", "What drivers changed");
   (void)fputs(
       "<th>since</th><th>driver</th><th>changed</th><th class=\"n\">machines</th>" HTML_TABLE_ROWS,
       s->page);
@@ -164,7 +179,7 @@ static void site_put_upgrades(struct site_page *s) {
   (void)fputs(HTML_TABLE_END "</section>\n", s->page);
 }
 
-/* ---- machines by weeks ---- */
+/* ---- machines by weeks or days ---- */
 
 /* Of a row, which is as wide as there is room. */
 enum { HEAT_WIDTH = 1000, HEAT_DATES_MAX = 8 };
@@ -182,7 +197,7 @@ static double site_x(const struct machines *m, size_t period) {
 /* The first period of each year, or month where there is less than two years. */
 static void site_put_dates(struct site_page *s) {
   const struct machines *m = s->found->machines;
-  const bool years = (int64_t)m->period_count * m->period_ns > INT64_C(730) * 86400 * 1000000000;
+  const bool years = (int64_t)m->period_count * m->period_ns > 730 * DAY_NS;
   const size_t length = years ? 4 : 7;
   const size_t room = m->period_count / HEAT_DATES_MAX;
   const char *last = "";
@@ -223,8 +238,8 @@ static void site_put_heat_row(struct site_page *s, size_t node) {
       html_print(s->page, "<title>%s, %s to %s: ", m->nodes[node], site_period_date(s, first),
                  site_period_date(s, last));
       if (level > 0) {
-        html_print(s->page, "%.1f %% slower than the others in %s", -100 * cells[first].level,
-                   s->found->measured->cases[cells[first].bench].name);
+        html_print(s->page, "%.1f %% slower than %s in %s", -100 * cells[first].level,
+                   page_site_peers(m), s->found->measured->cases[cells[first].bench].name);
       }
       html_print(s->page, "%s</title></rect>", level > 0 ? "" : "as usual");
     }
@@ -261,20 +276,22 @@ static void site_put_machines(struct site_page *s) {
   if (m->node_count > 1) {
     qsort(ranks, m->node_count, sizeof *ranks, site_compare_ranks);
   }
-  (void)fputs(
+  html_print(
+      s->page,
       "<section id=\"machines\"><h2>Machines by time, the worst first</h2>\n"
-      "<p class=\"note key\">How much slower the slowest case of a machine is than on the others: "
+      "<p class=\"note key\">How much slower than %s the slowest case of a machine is: "
       "<span class=\"w0\">as usual</span> <span class=\"w1\">1 to 3</span> <span class=\"w2\">3 to "
       "10</span> <span class=\"w3\">more than 10</span> times the threshold; blank: it did not run."
       "</p>\n",
-      s->page);
+      page_site_peers(m));
   site_put_dates(s);
   for (size_t i = 0; i < shown; i++) {
     site_put_heat_row(s, ranks[i].node);
   }
   if (shown < m->node_count) {
-    html_print(s->page, "<p class=\"note\">and %zu machines that are better than these</p>\n",
-               m->node_count - shown);
+    html_print(s->page, "<p class=\"note\">and %zu %s better than these</p>\n",
+               m->node_count - shown,
+               strings_plural(m->node_count - shown, "machine that is", "machines that are"));
   }
   (void)fputs("</section>\n", s->page);
 }
@@ -339,13 +356,17 @@ static const char *site_lead(struct site_page *s) {
   }
   const char *first =
       slower == 0
-          ? "No machine became slower than the others."
+          ? arena_format(&s->arena, "No machine became slower than %s.", page_site_peers(m))
           : arena_format(&s->arena, "%s became %.1f %% slower%s.",
                          machines_place(&s->arena, m, &m->steps[0]), -100 * m->steps[0].change,
                          slower > 1 ? arena_format(&s->arena, ", and %zu more", slower - 1) : "");
-  return arena_format(&s->arena, "%s %zu runs from %s to %s.", first, measured->run_count,
-                      site_date(s, measured->runs[0].started_at_ns),
-                      site_date(s, measured->runs[measured->run_count - 1].started_at_ns));
+  const char *begin = site_date(s, measured->runs[0].started_at_ns);
+  const char *end = site_date(s, measured->runs[measured->run_count - 1].started_at_ns);
+  return strcmp(begin, end) == 0
+             ? arena_format(&s->arena, "%s %zu %s on %s.", first, measured->run_count,
+                            strings_plural(measured->run_count, "run", "runs"), begin)
+             : arena_format(&s->arena, "%s %zu runs from %s to %s.", first, measured->run_count,
+                            begin, end);
 }
 
 enum status page_site(FILE *page, const struct site_findings *found, const char *haul_version,

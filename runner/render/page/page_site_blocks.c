@@ -1,5 +1,6 @@
 /* page_site_blocks.c - a small chart per block: its speed over time, on the middle of the machines
  * and on those that changed alone. */
+#include "engine/base/strings.h"
 #include "runner/render/page/page_site.h"
 #include "runner/table/html.h"
 
@@ -123,18 +124,23 @@ static void site_put_chart(FILE *page, const struct machines *m, size_t number) 
   (void)fputs("</svg></figure>\n", page);
 }
 
+const char *page_site_peers(const struct machines *m) {
+  return machines_have_peers(m) ? "the others" : "usual";
+}
+
 /* Blocks with a step come first, in the order of what it costs. */
 void page_site_blocks(FILE *page, const struct machines *m) {
   struct arena arena = {0};
   bool *shown = arena_array(&arena, m->block_count, sizeof *shown);
   size_t count = 0;
-  (void)fputs(
+  html_print(
+      page,
       "<section id=\"blocks\"><h2>Blocks over time</h2>\n<p class=\"note\">The change in speed "
       "against the median of all time, mean over the cases of a block. Line and band: the median "
-      "and the middle 80 % of the machines. Dashed: most machines have a new driver. Machines that "
-      "changed unlike the others have a line of their own, and a mark where they changed.</p>\n"
-      "<div class=\"charts\">\n",
-      page);
+      "and the middle 80 %% of the machines. Dashed: most machines have a new driver. Machines "
+      "that became slower or faster than %s have a line of their own, and a mark where they "
+      "changed.</p>\n<div class=\"charts\">\n",
+      page_site_peers(m));
   for (size_t i = 0; i < m->step_count; i++) {
     for (size_t b = 0; b < m->block_count && count < SITE_CHARTS_SHOWN; b++) {
       if (!shown[b] && m->steps[i].in[b]) {
@@ -152,8 +158,8 @@ void page_site_blocks(FILE *page, const struct machines *m) {
   }
   (void)fputs("</div>\n", page);
   if (count < m->block_count) {
-    html_print(page, "<p class=\"note\">and %zu blocks: haul history BLOCK</p>\n",
-               m->block_count - count);
+    html_print(page, "<p class=\"note\">and %zu more %s: haul history BLOCK</p>\n",
+               m->block_count - count, strings_plural(m->block_count - count, "block", "blocks"));
   }
   (void)fputs("</section>\n", page);
   arena_fini(&arena);
