@@ -85,7 +85,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 --   small copies than for large ones, so that a curve over sizes has steps.
 -- action: None; copy more at once.
 -- source: measured on H200, r580: copy of 4 B, one / 64 back to back, 5.1 / 2.3 us
-SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case below 32 KiB' ELSE ' cases below 32 KiB' END AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_copy')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
