@@ -100,7 +100,7 @@ void expand_emit_beside(struct expander *x, const struct setting *setting, struc
  * one in all; 0: it names its ends. */
 size_t expand_mirror_count(const struct flow_setting *load, size_t measured_count);
 /* Of method compute, else nothing: the flow has the kernel of the load and memory of its own. */
-void expand_make_compute(const struct flow_setting *setting, struct flow *flow);
+void expand_make_compute(const struct flow_setting *load, struct flow *flow);
 /* The same, of a load without ends: it is on the GPU that starts the measured flow, else on the one
  * at its other end. (kind_compute.c) */
 void expand_place_compute(const struct flow *measured, struct flow *flow);
