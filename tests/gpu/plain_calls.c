@@ -4,50 +4,12 @@
  *
  * Prints operation,memory,size_bytes,ns with the names of [[overhead]]: the median of rounds of up
  * to 100 calls, on GPU 0. What it prints stands beside `haul query --saved driver-calls`. */
-#include "engine/cuda/driver_api.h"
+#include "tests/gpu/plain.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { CALLS = 100, ROUNDS = 200 };
-
-#define DECLARE_(name, version, need, arguments) static name##_function name;
-CUDA_FUNCTION_LIST(DECLARE_)
-
-static void plain_check(CUresult result, const char *what) {
-  if (result != CUDA_SUCCESS) {
-    fprintf(stderr, "%s: error %d\n", what, result);
-    exit(1);
-  }
-}
-#define CHECK(call) plain_check(call, #call)
-
-static void plain_load(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  cuGetProcAddress_v2_function get = NULL;
-  if (library == NULL ||
-      (get = (cuGetProcAddress_v2_function)dlsym(library, "cuGetProcAddress_v2")) == NULL) {
-    fprintf(stderr, "no driver\n");
-    exit(77);
-  }
-#define LOAD_(name, version, need, arguments)                                                      \
-  get(#name, (void **)&name, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL);
-  CUDA_FUNCTION_LIST(LOAD_)
-}
-
-static double now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int plain_order(const void *a, const void *b) {
-  return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
 
 /* before, call and after run `calls` times each, i being the number of the call; only call is
  * timed. */
@@ -58,11 +20,11 @@ static int plain_order(const void *a, const void *b) {
       for (int i = 0; i < (calls); i++) {                                                          \
         before;                                                                                    \
       }                                                                                            \
-      const double start = now_ns();                                                               \
+      const double start = plain_now();                                                            \
       for (int i = 0; i < (calls); i++) {                                                          \
         CHECK(call);                                                                               \
       }                                                                                            \
-      values[r] = (now_ns() - start) / (calls);                                                    \
+      values[r] = (plain_now() - start) / (calls);                                                 \
       for (int i = 0; i < (calls); i++) {                                                          \
         after;                                                                                     \
       }                                                                                            \
@@ -94,7 +56,6 @@ int main(void) {
   const unsigned flags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
   const size_t MIB = 1 << 20, GIB = 1 << 30;
   plain_load();
-  CHECK(cuInit(0));
   CHECK(cuDeviceGet(&device, 0));
   CHECK(cuDevicePrimaryCtxRetain(&context, device));
   CHECK(cuCtxSetCurrent(context));

@@ -9,42 +9,13 @@
  * GPU 1 where there is one. to_elsewhere: into what was opened in GPU 0's context, by GPU 1. Median
  * of rounds of back-to-back copies between two events. Then share,handles,open_us,first_us: to open
  * one more piece of 2 MiB while others are open. */
-#include "engine/cuda/driver_api.h"
+#include "tests/gpu/plain.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
-
-#define DECLARE_(name, version, need, arguments) static name##_function name;
-CUDA_FUNCTION_LIST(DECLARE_)
-
-static void plain_check(CUresult result, const char *what) {
-  if (result != CUDA_SUCCESS) {
-    fprintf(stderr, "%s: error %d\n", what, result);
-    exit(1);
-  }
-}
-#define CHECK(call) plain_check(call, #call)
-
-static void plain_load(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  cuGetProcAddress_v2_function get = NULL;
-  if (library == NULL ||
-      (get = (cuGetProcAddress_v2_function)dlsym(library, "cuGetProcAddress_v2")) == NULL) {
-    fprintf(stderr, "no driver\n");
-    exit(77);
-  }
-#define LOAD_(name, version, need, arguments)                                                      \
-  get(#name, (void **)&name, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL);
-  CUDA_FUNCTION_LIST(LOAD_)
-  CHECK(cuInit(0));
-}
 
 enum { IPC, FD, POOL, MEMFD, SHARES };
 static const char *const shares[] = {"ipc", "fd", "pool", "memfd"};
@@ -55,12 +26,6 @@ static CUdevice devices[GPUS];
 static int gpu_count;
 static CUstream pool_stream;
 static CUmemoryPool pools[2]; /* ours, and that of the other process */
-
-static double plain_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-  return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 static void plain_start(void) {
   plain_load();
@@ -242,14 +207,8 @@ static void plain_serve(int fd) {
 
 /* ---- what is measured ---- */
 
-static int plain_compare(const void *left, const void *right) {
-  const double *a = left;
-  const double *b = right;
-  return (*a > *b) - (*a < *b);
-}
-
 static double plain_median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, plain_compare);
+  qsort(values, (size_t)count, sizeof *values, plain_order);
   return values[count / 2];
 }
 
