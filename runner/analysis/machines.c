@@ -237,12 +237,6 @@ static void machines_add_cases(struct gathering *g) {
   }
 }
 
-static int machines_compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void machines_find_bands(struct gathering *g) {
   struct machines *m = g->machines;
   for (size_t b = 0; b < m->block_count; b++) {
@@ -261,7 +255,7 @@ static void machines_find_bands(struct gathering *g) {
       }
       block->bands[p] = (struct machines_band){NAN, NAN, NAN};
       if (count > 0) {
-        qsort(g->values, count, sizeof *g->values, machines_compare_doubles);
+        sample_sort(g->values, count);
         block->bands[p] = (struct machines_band){g->values[count / 10], g->values[count / 2],
                                                  g->values[count - 1 - count / 10]};
       }
