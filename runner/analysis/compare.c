@@ -478,18 +478,20 @@ static unsigned compare_firm(unsigned units) {
 static void compare_suspect(const struct diff_case *cases, size_t count,
                             const struct diff_options *options, struct diff_result *results,
                             struct arena *arena) {
-  struct diff_case *flat = arena_array(arena, count, sizeof *flat);
-  struct diff_result *by_process = arena_array(arena, count, sizeof *by_process);
-  struct diff_summary ignored;
   bool any = false;
-  for (size_t i = 0; i < count; i++) {
-    any = any || compare_is_suspect(&cases[i], &results[i]);
-    flat[i] = cases[i];
-    flat[i].a.runs = flat[i].b.runs = NULL;
-    flat[i].run_df = 0;
+  for (size_t i = 0; i < count && !any; i++) {
+    any = compare_is_suspect(&cases[i], &results[i]);
   }
   if (!any) {
     return;
+  }
+  struct diff_case *flat = arena_array(arena, count, sizeof *flat);
+  struct diff_result *by_process = arena_array(arena, count, sizeof *by_process);
+  struct diff_summary ignored;
+  for (size_t i = 0; i < count; i++) {
+    flat[i] = cases[i];
+    flat[i].a.runs = flat[i].b.runs = NULL;
+    flat[i].run_df = 0;
   }
   diff_compare(flat, count, options, by_process, &ignored);
   for (size_t i = 0; i < count; i++) {
