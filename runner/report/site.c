@@ -120,7 +120,7 @@ static struct site_file site_upgrade_file(struct site *site, size_t u) {
       .of = u};
 }
 
-/* A run with a UUID as haul makes none has no page. */
+/* Only a run whose UUID has 32 hex digits, as haul makes them, has a page. */
 static void site_add_run(struct site *site, bool *added, size_t run) {
   const char *uuid = site->measured->runs[run].ref.uuid;
   if (!added[run] && strspn(uuid, "0123456789abcdefABCDEF") == UUID_DIGITS) {
