@@ -103,6 +103,25 @@ JOIN (
 LEFT JOIN process p ON p.id = c.process
 LEFT JOIN flow_run x ON x.case_run = c.id AND x.flow = f.ordinal;
 
+-- What a case moves and computes, as it is defined and in words: one row per flow.
+CREATE VIEW v_case_flow AS
+SELECT
+  f.bench_case AS bench_case,
+  f.ordinal AS flow,
+  f.role AS role,
+  CASE WHEN f.source_memory = 'managed' THEN 'pages to GPU' || f.target_index
+    WHEN f.source_place = 'numa' THEN 'host to GPU' || f.target_index
+    WHEN f.target_place = 'numa' THEN 'GPU' || f.source_index || ' to host'
+    WHEN f.source_index = f.target_index THEN 'within GPU' || f.source_index
+    ELSE 'GPU' || f.source_index || ' to GPU' || f.target_index END AS way,
+  f.method || CASE WHEN f.kernel_variant = 'bulk' THEN ' (bulk)' ELSE '' END AS method,
+  f.size_bytes AS size_bytes,
+  f.compute_op AS kernel,
+  f.compute_sm_percent AS sm_percent,
+  f.compute_intensity AS intensity,
+  (SELECT count(*) FROM flow g WHERE g.bench_case = f.bench_case) AS flows
+FROM flow f;
+
 -- Where a rate falls by more than a fifth from one size to the next of a curve: of the cases of a block and path that
 -- differ in the size, or the size of pieces, alone.
 CREATE VIEW v_step AS

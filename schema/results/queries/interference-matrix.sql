@@ -10,16 +10,6 @@
 --
 -- :run (run, default null) the run to show; null: the latest of interference
 WITH
-  way AS (
-    SELECT f.bench_case, f.role, f.compute_op AS kernel, f.compute_sm_percent AS sm_percent, f.size_bytes,
-      CASE WHEN f.source_memory = 'managed' THEN 'pages to GPU' || f.target_index
-        WHEN f.source_place = 'numa' THEN 'host to GPU' || f.target_index
-        WHEN f.target_place = 'numa' THEN 'GPU' || f.source_index || ' to host'
-        WHEN f.source_index = f.target_index THEN 'within GPU' || f.source_index
-        ELSE 'GPU' || f.source_index || ' to GPU' || f.target_index END AS copy,
-      f.method || CASE WHEN f.kernel_variant = 'bulk' THEN ' (bulk)' ELSE '' END AS method,
-      (SELECT count(*) FROM flow g WHERE g.bench_case = f.bench_case) AS flows
-    FROM flow f),
   result AS (
     SELECT c.bench_case, c.kind, c.position, c.median_ns, c.low_ns, c.high_ns, c.gbps
     FROM v_run_case c
@@ -27,16 +17,16 @@ WITH
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'interference'
                                   ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   single AS (
-    SELECT coalesce(w.kernel, w.copy || w.method) AS what, w.copy, w.method, w.size_bytes, r.*
-    FROM result r JOIN way w ON w.bench_case = r.bench_case AND w.flows = 1
+    SELECT coalesce(w.kernel, w.way || w.method) AS what, w.way AS copy, w.method, w.size_bytes, r.*
+    FROM result r JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.flows = 1
     WHERE coalesce(w.sm_percent, 100) = 100),
   pair AS (
-    SELECT coalesce(m.kernel, m.copy || m.method) AS what, l.copy || l.method AS load, coalesce(m.kernel, l.kernel) AS kernel,
-      CASE WHEN m.kernel IS NULL THEN m.copy || m.method ELSE l.copy || l.method END AS way, m.kernel IS NULL AS is_copy,
+    SELECT coalesce(m.kernel, m.way || m.method) AS what, l.way || l.method AS load, coalesce(m.kernel, l.kernel) AS kernel,
+      CASE WHEN m.kernel IS NULL THEN m.way || m.method ELSE l.way || l.method END AS way, m.kernel IS NULL AS is_copy,
       r.median_ns, r.low_ns, r.high_ns
     FROM result r
-    JOIN way m ON m.bench_case = r.bench_case AND m.role = 'measured' AND m.flows = 2
-    JOIN way l ON l.bench_case = r.bench_case AND l.role = 'load'
+    JOIN v_case_flow m ON m.bench_case = r.bench_case AND m.role = 'measured' AND m.flows = 2
+    JOIN v_case_flow l ON l.bench_case = r.bench_case AND l.role = 'load'
     WHERE coalesce(m.sm_percent, l.sm_percent) = 100),
   cell AS (
     SELECT p.way, p.kernel, p.is_copy,

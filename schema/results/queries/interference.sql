@@ -15,18 +15,6 @@
 --
 -- :run (run, default null) the run to show; null: the latest of interference
 WITH
-  -- The way of a flow, as text, and the kernel.
-  way AS (
-    SELECT f.bench_case, f.role, f.compute_op AS kernel, f.compute_sm_percent AS sm_percent,
-      f.compute_intensity AS intensity, f.size_bytes,
-      CASE WHEN f.source_memory = 'managed' THEN 'pages to GPU' || f.target_index
-        WHEN f.source_place = 'numa' THEN 'host to GPU' || f.target_index
-        WHEN f.target_place = 'numa' THEN 'GPU' || f.source_index || ' to host'
-        WHEN f.source_index = f.target_index THEN 'within GPU' || f.source_index
-        ELSE 'GPU' || f.source_index || ' to GPU' || f.target_index END AS copy,
-      f.method || CASE WHEN f.kernel_variant = 'bulk' THEN ' (bulk)' ELSE '' END AS method,
-      (SELECT count(*) FROM flow g WHERE g.bench_case = f.bench_case) AS flows
-    FROM flow f),
   result AS (
     SELECT c.bench_case, c.kind, c.position, c.median_ns, c.low_ns, c.high_ns, c.gbps, c.tflops
     FROM v_run_case c
@@ -35,25 +23,25 @@ WITH
                                   ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1))),
   -- Copies: alone, and with a kernel as load.
   copy_alone AS (
-    SELECT w.copy, w.method, w.size_bytes, r.*
-    FROM result r JOIN way w ON w.bench_case = r.bench_case AND w.flows = 1 AND w.kernel IS NULL
+    SELECT w.way AS copy, w.method, w.size_bytes, r.*
+    FROM result r JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.flows = 1 AND w.kernel IS NULL
     WHERE r.kind = 'transfer'),
   copy_beside AS (
-    SELECT w.copy, w.method, w.size_bytes, k.kernel, k.sm_percent, k.intensity, r.*
+    SELECT w.way AS copy, w.method, w.size_bytes, k.kernel, k.sm_percent, k.intensity, r.*
     FROM result r
-    JOIN way w ON w.bench_case = r.bench_case AND w.role = 'measured' AND w.flows = 2
-    JOIN way k ON k.bench_case = r.bench_case AND k.role = 'load' AND k.kernel IS NOT NULL
+    JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.role = 'measured' AND w.flows = 2
+    JOIN v_case_flow k ON k.bench_case = r.bench_case AND k.role = 'load' AND k.kernel IS NOT NULL
     WHERE r.kind = 'transfer'),
   -- Kernels: alone, and with a copy as load.
   kernel_alone AS (
     SELECT w.kernel, w.sm_percent, w.intensity, r.*
-    FROM result r JOIN way w ON w.bench_case = r.bench_case AND w.flows = 1
+    FROM result r JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.flows = 1
     WHERE r.kind = 'compute'),
   kernel_beside AS (
-    SELECT k.kernel, k.sm_percent, k.intensity, w.copy, w.method, w.size_bytes, r.*
+    SELECT k.kernel, k.sm_percent, k.intensity, w.way AS copy, w.method, w.size_bytes, r.*
     FROM result r
-    JOIN way k ON k.bench_case = r.bench_case AND k.role = 'measured' AND k.flows = 2
-    JOIN way w ON w.bench_case = r.bench_case AND w.role = 'load'
+    JOIN v_case_flow k ON k.bench_case = r.bench_case AND k.role = 'measured' AND k.flows = 2
+    JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.role = 'load'
     WHERE r.kind = 'compute'),
   pair AS (
     SELECT copy, method, size_bytes, kernel, sm_percent, intensity, min(position) AS position

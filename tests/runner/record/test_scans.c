@@ -212,11 +212,39 @@ static void steps_grow_with_the_answer(void **state) {
   fixture_free(fixture);
 }
 
+/* Nodes of a fleet are judged by what is not ok. Results that are ok are only counted, in an index.
+ */
+static void results_of_a_fleet_are_not_looked_at(void **state) {
+  enum { RESULTS = 1000, STEPS_PER_RESULT = 8 };
+  static const char MORE[] =
+      "PRAGMA foreign_keys = OFF;"
+      "WITH RECURSIVE i (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM i WHERE i < 1099)"
+      "INSERT INTO case_run (run, process, bench_case, status, n)"
+      "SELECT c.run, i, c.bench_case, 'ok', 0 FROM i, (SELECT * FROM case_run LIMIT 1) c";
+  struct fixture *fixture = fixture_new();
+  struct arena arena = {0};
+  struct error err = {0};
+  struct saved_query query;
+  sqlite3 *handle = NULL;
+  (void)state;
+  fixture_record_run(fixture, 1);
+  assert_int_equal(saved_query_find("node-reasons", &arena, &query, &err), STATUS_OK);
+  assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
+  const double before = steps_of(handle, &query, 1);
+  assert_int_equal(sqlite3_exec(handle, MORE, NULL, NULL, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_changes(handle), RESULTS);
+  assert_true(steps_of(handle, &query, 1) - before < STEPS_PER_RESULT * RESULTS);
+  (void)sqlite3_close(handle);
+  arena_fini(&arena);
+  fixture_free(fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_saved_query_scans),
       cmocka_unit_test(no_documented_question_scans),
       cmocka_unit_test(steps_grow_with_the_answer),
+      cmocka_unit_test(results_of_a_fleet_are_not_looked_at),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
