@@ -110,3 +110,11 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacit
   *capacity = larger;
   return copy;
 }
+
+void *memory_new(size_t count, size_t size_bytes) {
+  void *memory = calloc(count > 0 ? count : 1, size_bytes);
+  if (memory == NULL) {
+    abort();
+  }
+  return memory;
+}

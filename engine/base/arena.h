@@ -30,5 +30,13 @@ char *arena_add_word(struct arena *arena, const char *list, const char *word);
  *   items[count++] = item; */
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
                  size_t size_bytes);
+/* The next element of such an array, which counts from now on:
+ *   *ARENA_ADD(&arena, items, count, &capacity) = item; */
+#define ARENA_ADD(arena, items, count, capacity)                                                   \
+  ((items) = arena_grow((arena), (items), (count), (capacity), sizeof *(items)), (count)++,        \
+   &(items)[(count)-1])
+
+/* Memory of its own, zeroed, for free(). Like that of an arena it is always there. */
+void *memory_new(size_t count, size_t size_bytes);
 
 #endif

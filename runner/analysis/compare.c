@@ -1,5 +1,6 @@
 #include "runner/analysis/compare.h"
 
+#include "engine/base/order.h"
 #include "runner/analysis/definition.h"
 #include "runner/analysis/internal.h"
 
@@ -61,12 +62,8 @@ struct environment_text {
   uint32_t environment;
 };
 
-static int analysis_compare_texts(const void *a, const void *b) {
-  const struct environment_text *x = a;
-  const struct environment_text *y = b;
-  const int order = strcmp(x->text, y->text);
-  return order != 0 ? order : (x->environment > y->environment) - (x->environment < y->environment);
-}
+ORDER_DEFINE(analysis_compare_texts, struct environment_text,
+             strcmp(x->text, y->text) ?: ORDER(x->environment, y->environment))
 
 uint32_t *analysis_equal_environments(const struct measured *measured, bool boot,
                                       struct arena *arena) {
@@ -238,11 +235,7 @@ struct named {
   bool used;
 };
 
-static int compare_named(const void *a, const void *b) {
-  const struct named *x = a;
-  const struct named *y = b;
-  return compare_names(x->bench, y->bench);
-}
+ORDER_DEFINE(compare_named, struct named, compare_names(x->bench, y->bench))
 
 /* Replaces a MISSING and a NEW case of one name by one INCOMPARABLE case. */
 static void compare_merge_renamed(const struct measured *measured, struct comparison *comparison) {
@@ -562,10 +555,7 @@ static void compare_judge(const struct measured *measured, const struct compare_
 enum status compare(const struct measured *measured, const enum side *sides,
                     const struct compare_options *options, struct comparison **comparison,
                     struct error *err) {
-  struct comparison *made = calloc(1, sizeof *made);
-  if (made == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
+  struct comparison *made = memory_new(1, sizeof *made);
   enum status status = compare_check_sides(measured, sides, options->one_side, made, err);
   if (status != STATUS_OK) {
     comparison_free(made);

@@ -2,6 +2,8 @@
  * environments differs: runs that are not complete, checks that failed, and what slowed results. */
 #include "runner/analysis/internal.h"
 
+#include "engine/base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,22 +12,11 @@ static unsigned conditions_sides(const struct comparison_condition *condition) {
 }
 
 /* One side before both, runs before checks before results, many results before few. */
-static int conditions_compare(const void *left, const void *right) {
-  const struct comparison_condition *a = left;
-  const struct comparison_condition *b = right;
-  if (conditions_sides(a) != conditions_sides(b)) {
-    return conditions_sides(a) < conditions_sides(b) ? -1 : 1;
-  }
-  if (a->kind != b->kind) {
-    return a->kind > b->kind ? -1 : 1;
-  }
-  const unsigned results_a = a->results[SIDE_A] + a->results[SIDE_B];
-  const unsigned results_b = b->results[SIDE_A] + b->results[SIDE_B];
-  if (results_a != results_b) {
-    return results_a > results_b ? -1 : 1;
-  }
-  return strcmp(a->text, b->text);
+static unsigned conditions_results(const struct comparison_condition *condition) {
+  return condition->results[SIDE_A] + condition->results[SIDE_B];
 }
+
+ORDER_DEFINE(conditions_compare, struct comparison_condition, ORDER(conditions_sides(x), conditions_sides(y)) ?: ORDER(y->kind, x->kind) ?: ORDER(conditions_results(y), conditions_results(x)) ?: strcmp(x->text, y->text))
 
 void compare_conditions(const struct measured *measured, const enum side *sides,
                         struct comparison *comparison) {

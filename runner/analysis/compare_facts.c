@@ -1,6 +1,7 @@
 /* compare_facts.c - what differs between the environments of two sides. */
 #include "runner/analysis/internal.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
@@ -26,18 +27,7 @@ static int facts_compare_values(const char *a, const char *b) {
   return strcmp(a, b);
 }
 
-static int facts_compare_items(const void *a, const void *b) {
-  const struct item *x = a;
-  const struct item *y = b;
-  int order = strcmp(x->name, y->name);
-  if (order == 0) {
-    order = (x->gpu > y->gpu) - (x->gpu < y->gpu);
-  }
-  if (order == 0) {
-    order = (x->side > y->side) - (x->side < y->side);
-  }
-  return order != 0 ? order : facts_compare_values(x->value, y->value);
-}
+ORDER_DEFINE(facts_compare_items, struct item, strcmp(x->name, y->name) ?: ORDER(x->gpu, y->gpu) ?: ORDER(x->side, y->side) ?: facts_compare_values(x->value, y->value))
 
 /* Whether run i is the first of its side in its environment. */
 static bool facts_is_first(const struct measured *measured, const enum side *sides, size_t i) {
@@ -61,14 +51,13 @@ static struct item *facts_collect(const struct measured *measured, const enum si
         &measured->environments[measured->runs[i].environment];
     for (size_t f = 0; f < environment->fact_count; f++) {
       const struct measured_fact *fact = &environment->facts[f];
-      items = arena_grow(arena, items, *count, &capacity, sizeof *items);
-      items[(*count)++] = (struct item){fact->name, fact->gpu, sides[i], fact->value};
+      *ARENA_ADD(arena, items, *count, &capacity) =
+          (struct item){fact->name, fact->gpu, sides[i], fact->value};
     }
   }
   for (size_t i = 0; i < measured->run_count; i++) {
     if (sides[i] != SIDE_NONE) {
-      items = arena_grow(arena, items, *count, &capacity, sizeof *items);
-      items[(*count)++] =
+      *ARENA_ADD(arena, items, *count, &capacity) =
           (struct item){"haul_version", -1, sides[i], measured->runs[i].haul_version};
     }
   }
@@ -133,8 +122,8 @@ static void facts_find_differences(struct comparison *comparison, const struct i
     }
     gpus += gpu >= 0;
     if (facts_compare_values(values[SIDE_A], values[SIDE_B]) != 0 && strcmp(name, "boot_id") != 0) {
-      facts = arena_grow(&comparison->arena, facts, fact_count, &capacity, sizeof *facts);
-      facts[fact_count++] = (struct fact_difference){name, gpu, {values[SIDE_A], values[SIDE_B]}};
+      *ARENA_ADD(&comparison->arena, facts, fact_count, &capacity) =
+          (struct fact_difference){name, gpu, {values[SIDE_A], values[SIDE_B]}};
     }
     if (i == count || strcmp(items[i].name, name) != 0) {
       fact_count = facts_merge_gpus(facts, first, fact_count, gpus);
@@ -200,8 +189,7 @@ static void facts_count_machines(const struct measured *measured, const enum sid
         known = strcmp(seen[k], text) == 0;
       }
       if (!known) {
-        seen = arena_grow(&arena, seen, count, &capacity, sizeof *seen);
-        seen[count++] = text;
+        *ARENA_ADD(&arena, seen, count, &capacity) = text;
         *(g == e->gpu_count ? &total->boots : &total->gpus) += 1;
       }
     }
@@ -227,11 +215,7 @@ static const char *facts_scenarios(struct arena *arena, const struct measured *m
   return text != NULL ? text : "none";
 }
 
-static int facts_compare_ids(const void *a, const void *b) {
-  const int64_t *x = a;
-  const int64_t *y = b;
-  return (*x > *y) - (*x < *y);
-}
+ORDER_DEFINE(facts_compare_ids, int64_t, ORDER(*x, *y))
 
 /* The numbers of one side's runs, and when they were started. */
 static const char *facts_runs(struct arena *arena, const struct measured *measured,

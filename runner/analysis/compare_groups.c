@@ -2,6 +2,8 @@
 #include "runner/analysis/diff_group.h"
 #include "runner/analysis/internal.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +27,7 @@ struct grouping {
   size_t entry_count;
 };
 
-static int groups_compare_entries(const void *a, const void *b) {
-  const struct group_entry *x = a;
-  const struct group_entry *y = b;
-  if (x->kind != y->kind) {
-    return x->kind < y->kind ? -1 : 1;
-  }
-  if (x->key != y->key) {
-    return x->key < y->key ? -1 : 1;
-  }
-  return (x->row > y->row) - (x->row < y->row);
-}
+ORDER_DEFINE(groups_compare_entries, struct group_entry, ORDER(x->kind, y->kind) ?: ORDER(x->key, y->key) ?: ORDER(x->row, y->row))
 
 /* The only kind of ends of all flows that are measured; NULL = there are several, or none. */
 static const char *groups_direction(const struct measured_case *bench) {
@@ -254,14 +246,7 @@ static bool groups_is_news(const struct comparison *comparison,
 }
 
 /* The largest first. */
-static int groups_compare_sizes(const void *a, const void *b) {
-  const struct comparison_group *x = *(struct comparison_group *const *)a;
-  const struct comparison_group *y = *(struct comparison_group *const *)b;
-  if (x->case_count != y->case_count) {
-    return x->case_count > y->case_count ? -1 : 1;
-  }
-  return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : (x > y) - (x < y);
-}
+ORDER_DEFINE(groups_compare_sizes, struct comparison_group *const, ORDER((*y)->case_count, (*x)->case_count) ?: ORDER((*x)->kind, (*y)->kind) ?: ORDER(*x, *y))
 
 static void groups_judge(struct comparison *comparison, const struct diff_options *options) {
   struct arena arena = {0};

@@ -1,6 +1,8 @@
 /* compare_pairs.c - which results of two sides belong together (compare.h). */
 #include "runner/analysis/internal.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,12 +76,8 @@ struct known_gpu {
   size_t slot; /* environment and place in it */
 };
 
-static int pairs_compare_gpus(const void *a, const void *b) {
-  const struct known_gpu *x = a;
-  const struct known_gpu *y = b;
-  const int order = strcmp(x->uuid, y->uuid);
-  return order != 0 ? order : (x->slot > y->slot) - (x->slot < y->slot);
-}
+ORDER_DEFINE(pairs_compare_gpus, struct known_gpu,
+             strcmp(x->uuid, y->uuid) ?: ORDER(x->slot, y->slot))
 
 /* By slot: that of the first GPU with the same UUID, among those of all environments. */
 static size_t *pairs_number_gpus(const struct measured *measured, struct arena *arena) {
@@ -120,20 +118,7 @@ static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t
 
 /* ---- entries ---- */
 
-static int pairs_compare_entries(const void *a, const void *b) {
-  const struct entry *x = a;
-  const struct entry *y = b;
-  if (x->hardware != y->hardware) {
-    return x->hardware < y->hardware ? -1 : 1;
-  }
-  if (x->side != y->side) {
-    return x->side < y->side ? -1 : 1;
-  }
-  if (x->median->run != y->median->run) {
-    return x->median->run < y->median->run ? -1 : 1;
-  }
-  return (x->median->process > y->median->process) - (x->median->process < y->median->process);
-}
+ORDER_DEFINE(pairs_compare_entries, struct entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->side, y->side) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
 
 /* Takes the medians of one case_key; those of a skipped case only say that it was tried. */
 static void pairs_collect(struct pairing *p, const struct measured_median *medians, size_t count) {
@@ -289,10 +274,8 @@ static void pairs_add_undisturbed(struct pairing *p, const struct entry *entries
   if (rates.input.a.count == 0 || rates.input.b.count == 0) {
     return;
   }
-  comparison->undisturbed =
-      arena_grow(&comparison->arena, comparison->undisturbed, comparison->undisturbed_count,
-                 &p->undisturbed_capacity, sizeof *comparison->undisturbed);
-  comparison->undisturbed[comparison->undisturbed_count++] = rates;
+  *ARENA_ADD(&comparison->arena, comparison->undisturbed, comparison->undisturbed_count,
+             &p->undisturbed_capacity) = rates;
   row->undisturbed = comparison->undisturbed_count;
 }
 
@@ -441,11 +424,7 @@ static void pairs_add_groups(struct pairing *p) {
   }
 }
 
-static int pairs_compare_blocks(const void *a, const void *b) {
-  const struct entry_block *x = a;
-  const struct entry_block *y = b;
-  return pairs_compare_entries(&x->key, &y->key);
-}
+ORDER_DEFINE(pairs_compare_blocks, struct entry_block, pairs_compare_entries(&x->key, &y->key))
 
 static bool pairs_are_sorted(const struct pairing *p) {
   size_t i = 1;

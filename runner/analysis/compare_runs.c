@@ -77,9 +77,7 @@ static void compare_list_values(struct arena *arena, struct measured *measured, 
       known = strcmp(list->values[v], value) == 0;
     }
     if (!known) {
-      list->values =
-          arena_grow(arena, list->values, list->count, &list->capacity, sizeof *list->values);
-      list->values[list->count++] = value;
+      *ARENA_ADD(arena, list->values, list->count, &list->capacity) = value;
     }
   }
 }

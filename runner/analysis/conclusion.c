@@ -1,5 +1,6 @@
 #include "runner/analysis/conclusion.h"
 
+#include "engine/base/order.h"
 #include "engine/base/units.h"
 #include "runner/analysis/internal.h"
 
@@ -433,12 +434,7 @@ static struct cause cause_find(const struct trait_table *table, const struct row
 
 /* ---- traits of all rows ---- */
 
-static int traits_compare(const void *a, const void *b) {
-  const struct trait *x = a;
-  const struct trait *y = b;
-  return x->rank != y->rank ? (int)x->rank - (int)y->rank
-                            : (x->number > y->number) - (x->number < y->number);
-}
+ORDER_DEFINE(traits_compare, struct trait, ORDER(x->rank, y->rank) ?: ORDER(x->number, y->number))
 
 /* The traits that enough changed rows and not all rows have, each set of rows once. */
 static void traits_read(const struct measured *measured, const struct comparison *comparison,

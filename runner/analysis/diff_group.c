@@ -1,5 +1,7 @@
 #include "runner/analysis/diff_group.h"
 
+#include "engine/base/order.h"
+
 #include <stdlib.h>
 
 /* So little of the squared correlation of cases is that of common noise. */
@@ -16,14 +18,8 @@ struct group_unit {
   double sum;
 };
 
-static int group_compare_units(const void *a, const void *b) {
-  const struct group_unit *x = a;
-  const struct group_unit *y = b;
-  if (x->run != y->run) {
-    return x->run < y->run ? -1 : 1;
-  }
-  return (x->number > y->number) - (x->number < y->number);
-}
+ORDER_DEFINE(group_compare_units, struct group_unit,
+             ORDER(x->run, y->run) ?: ORDER(x->number, y->number))
 
 static const struct process_sample *group_side(const struct diff_case *c, bool b) {
   return b ? &c->b : &c->a;
@@ -46,10 +42,7 @@ static struct process_sample group_take_side(const struct diff_case *cases, cons
       end = number >= end ? number + 1 : end;
     }
   }
-  struct group_unit *units = calloc(end + 1, sizeof *units);
-  if (units == NULL) {
-    abort();
-  }
+  struct group_unit *units = memory_new(end + 1, sizeof *units);
   size_t most = 0;
   for (size_t m = 0; m < count; m++) {
     const struct process_sample *side = group_side(&cases[members[m]], b);

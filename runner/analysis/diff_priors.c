@@ -1,5 +1,6 @@
 #include "runner/analysis/diff_priors.h"
 
+#include "engine/base/order.h"
 #include "runner/statistics/dependence.h"
 
 #include <stdlib.h>
@@ -10,14 +11,8 @@ struct member {
   size_t index;
 };
 
-static int priors_compare_members(const void *a, const void *b) {
-  const struct member *x = a;
-  const struct member *y = b;
-  if (x->family != y->family) {
-    return x->family < y->family ? -1 : 1;
-  }
-  return (x->index > y->index) - (x->index < y->index);
-}
+ORDER_DEFINE(priors_compare_members, struct member,
+             ORDER(x->family, y->family) ?: ORDER(x->index, y->index))
 
 enum of_side { OF_BOTH, OF_A, OF_B };
 

@@ -1,6 +1,7 @@
 #include "runner/analysis/explain.h"
 
 #include "engine/base/globs.h"
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/machine/machine.h"
 
@@ -45,9 +46,7 @@ static const char *explain_read_text(struct arena *arena, const char *section, c
 
 static void explain_add_rule(struct arena *arena, const char *file, const char *section,
                              struct explain_rules *rules) {
-  rules->items =
-      arena_grow(arena, rules->items, rules->count, &rules->capacity, sizeof *rules->items);
-  struct explain_rule *rule = &rules->items[rules->count++];
+  struct explain_rule *rule = ARENA_ADD(arena, rules->items, rules->count, &rules->capacity);
   const char *finding = explain_read_text(arena, section, "finding");
   *rule = (struct explain_rule){
       .name = arena_strndup(arena, section, strcspn(section, "\n")),
@@ -150,9 +149,8 @@ static enum status explain_find_cases(struct database *database,
 
 static struct explain_row *explain_add_row(struct explanation *explanation,
                                            const struct explain_rule *rule) {
-  explanation->rows = arena_grow(&explanation->arena, explanation->rows, explanation->row_count,
-                                 &explanation->row_capacity, sizeof *explanation->rows);
-  struct explain_row *row = &explanation->rows[explanation->row_count++];
+  struct explain_row *row = ARENA_ADD(&explanation->arena, explanation->rows,
+                                      explanation->row_count, &explanation->row_capacity);
   *row = (struct explain_row){.rule = rule,
                               .state = EXPLAIN_ABSENT,
                               .gpu = -1,
@@ -250,20 +248,7 @@ struct explain_order {
   size_t place;
 };
 
-static int explain_compare(const void *left, const void *right) {
-  const struct explain_order *a = left;
-  const struct explain_order *b = right;
-  if (a->rank != b->rank) {
-    return a->rank < b->rank ? -1 : 1;
-  }
-  if (a->weight.lack != b->weight.lack) {
-    return a->weight.lack > b->weight.lack ? -1 : 1;
-  }
-  if (a->weight.behind != b->weight.behind) {
-    return a->weight.behind > b->weight.behind ? -1 : 1;
-  }
-  return a->place < b->place ? -1 : 1;
-}
+ORDER_DEFINE(explain_compare, struct explain_order, ORDER(x->rank, y->rank) ?: ORDER(y->weight.lack, x->weight.lack) ?: ORDER(y->weight.behind, x->weight.behind) ?: ORDER(x->place, y->place))
 
 static void explain_sort(struct explanation *explanation) {
   struct explain_order *order =

@@ -55,8 +55,7 @@ static struct fingerprint *fingerprints_find(struct reading *reading, const stru
   if (x->count > 0 && x->items[x->count - 1].run == run && x->items[x->count - 1].gpu == gpu) {
     return &x->items[x->count - 1];
   }
-  x->items = arena_grow(reading->arena, x->items, x->count, &x->capacity, sizeof *x->items);
-  struct fingerprint *made = &x->items[x->count++];
+  struct fingerprint *made = ARENA_ADD(reading->arena, x->items, x->count, &x->capacity);
   *made = (struct fingerprint){
       .run = run,
       .run_uuid = fingerprints_keep_text(reading->arena, &cells[RUN_UUID]),

@@ -1,5 +1,6 @@
 #include "runner/analysis/history.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/analysis/definition.h"
 #include "runner/analysis/internal.h"
@@ -361,9 +362,7 @@ static void history_add_series(struct builder *b, const struct measured_median *
   }
   b->all_count += series.point_count;
   b->values_of[history->series_count] = values;
-  history->series = arena_grow(&history->arena, history->series, history->series_count,
-                               &b->series_capacity, sizeof *history->series);
-  history->series[history->series_count++] = series;
+  *ARENA_ADD(&history->arena, history->series, history->series_count, &b->series_capacity) = series;
 }
 
 struct sortable {
@@ -371,17 +370,7 @@ struct sortable {
   uint64_t hardware;
 };
 
-static int history_compare_sortable(const void *a, const void *b) {
-  const struct sortable *x = a;
-  const struct sortable *y = b;
-  if (x->hardware != y->hardware) {
-    return x->hardware < y->hardware ? -1 : 1;
-  }
-  if (x->median->run != y->median->run) {
-    return x->median->run < y->median->run ? -1 : 1;
-  }
-  return (x->median->process > y->median->process) - (x->median->process < y->median->process);
-}
+ORDER_DEFINE(history_compare_sortable, struct sortable, ORDER(x->hardware, y->hardware) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
 
 static void history_add_case(struct builder *b, const struct measured_median *medians, size_t count,
                              struct sortable *sortable) {

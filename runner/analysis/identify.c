@@ -116,10 +116,7 @@ static void identify_model_init(struct identify *x, struct model *model) {
 
 struct identify *identify_new(const struct identify_sample *samples, size_t sample_count,
                               size_t gpu_count, size_t feature_count) {
-  struct identify *x = calloc(1, sizeof *x);
-  if (x == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
+  struct identify *x = memory_new(1, sizeof *x);
   x->samples = samples;
   x->sample_count = sample_count;
   x->gpu_count = gpu_count;

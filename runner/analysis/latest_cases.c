@@ -3,6 +3,8 @@
 #include "runner/analysis/history.h"
 #include "runner/statistics/sample.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,23 +68,8 @@ static uint32_t *latest_rank_places(const struct measured *measured, struct aren
   return ranks;
 }
 
-#define ORDER(a, b)                                                                                \
-  do {                                                                                             \
-    if ((a) != (b))                                                                                \
-      return (a) < (b) ? -1 : 1;                                                                   \
-  } while (0)
-
 /* Of one case of one place, the latest run first. */
-static int latest_compare_entries(const void *left, const void *right) {
-  const struct latest_entry *a = left;
-  const struct latest_entry *b = right;
-  ORDER(a->place, b->place);
-  ORDER(a->name, b->name);
-  ORDER(b->started_at_ns, a->started_at_ns);
-  ORDER(b->run, a->run);
-  ORDER(a->bench, b->bench);
-  return 0;
-}
+ORDER_DEFINE(latest_compare_entries, struct latest_entry, ORDER(x->place, y->place) ?: ORDER(x->name, y->name) ?: ORDER(y->started_at_ns, x->started_at_ns) ?: ORDER(y->run, x->run) ?: ORDER(x->bench, y->bench))
 
 static size_t latest_collect(const struct measured *measured, struct arena *arena,
                              struct latest_entry *entries) {
@@ -137,8 +124,8 @@ struct latest_case *latest_cases(const struct measured *measured, struct arena *
            entries[same_run].bench == entries[i].bench) {
       same_run++;
     }
-    cases = arena_grow(arena, cases, *count, &capacity, sizeof *cases);
-    cases[(*count)++] = latest_summarise(&entries[i], same_run - i, values);
+    *ARENA_ADD(arena, cases, *count, &capacity) =
+        latest_summarise(&entries[i], same_run - i, values);
     size_t next = same_run;
     while (next < entry_count && entries[next].place == entries[i].place &&
            entries[next].name == entries[i].name) {

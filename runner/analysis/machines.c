@@ -338,8 +338,7 @@ static void machines_add_step(struct gathering *g, const struct machines_mark *m
   step.in = named;
   step.change = sample_median_in_place(changes, count);
   step.what = step.what != NULL ? arena_strdup(&m->arena, step.what) : NULL;
-  m->steps = arena_grow(&m->arena, m->steps, m->step_count, &m->step_capacity, sizeof *m->steps);
-  m->steps[m->step_count++] = step;
+  *ARENA_ADD(&m->arena, m->steps, m->step_count, &m->step_capacity) = step;
 }
 
 /* Slower before faster, and what is most in most cases first. */
@@ -417,8 +416,7 @@ static void machines_find_steps(struct gathering *g) {
       const size_t since = drift || point->since == 0 || point->since == point->until
                                ? point->since
                                : point->since - 1;
-      marks = arena_grow(&g->scratch, marks, count, &capacity, sizeof *marks);
-      marks[count++] =
+      *ARENA_ADD(&g->scratch, marks, count, &capacity) =
           (struct machines_mark){.node = g->node_of[point->run],
                                  .run = point->run,
                                  .from = machines_period_of(g, series->points[since].run),
@@ -471,10 +469,7 @@ const struct machines_cell *machines_last_cell(const struct machines *m, size_t 
 }
 
 struct machines *machines_new(const struct measured *measured) {
-  struct machines *machines = calloc(1, sizeof *machines);
-  if (machines == NULL) {
-    abort(); /* as arena.h does */
-  }
+  struct machines *machines = memory_new(1, sizeof *machines);
   struct gathering g = {.measured = measured, .machines = machines};
   if (measured->run_count > 0) {
     machines_find_nodes(&g);

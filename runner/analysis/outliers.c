@@ -1,6 +1,7 @@
 /* outliers.c - one result per case and machine, each with its peer group. */
 #include "runner/analysis/outliers_internal.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "runner/analysis/definition.h"
@@ -183,8 +184,7 @@ static const char *outliers_intern(struct arena *arena, struct text_pool *pool, 
       return pool->texts[i];
     }
   }
-  pool->texts = arena_grow(arena, pool->texts, pool->count, &pool->capacity, sizeof *pool->texts);
-  pool->texts[pool->count++] = text;
+  *ARENA_ADD(arena, pool->texts, pool->count, &pool->capacity) = text;
   return text;
 }
 
@@ -211,11 +211,7 @@ static const struct case_traits *outliers_traits(struct finder *f) {
   return traits;
 }
 
-static int outliers_compare_machines(const void *a, const void *b) {
-  const struct value *x = a;
-  const struct value *y = b;
-  return (x->machine > y->machine) - (x->machine < y->machine);
-}
+ORDER_DEFINE(outliers_compare_machines, struct value, ORDER(x->machine, y->machine))
 
 /* The middle of rates, and its standard error as they differ and as their trials have it. */
 struct middle {
@@ -354,17 +350,7 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
   }
 }
 
-static int outliers_compare_results(const void *a, const void *b) {
-  const struct result *x = a;
-  const struct result *y = b;
-  if (x->peer_group != y->peer_group) {
-    return x->peer_group < y->peer_group ? -1 : 1;
-  }
-  if (x->host != y->host) {
-    return x->host < y->host ? -1 : 1;
-  }
-  return (x->bench > y->bench) - (x->bench < y->bench);
-}
+ORDER_DEFINE(outliers_compare_results, struct result, ORDER(x->peer_group, y->peer_group) ?: ORDER(x->host, y->host) ?: ORDER(x->bench, y->bench))
 
 static void outliers_read(struct finder *f) {
   const struct measured *measured = f->measured;
@@ -399,13 +385,8 @@ static size_t outliers_count_hosts(struct finder *f) {
   return hosts;
 }
 
-static int outliers_compare_places(const void *a, const void *b) {
-  const struct result *const *x = a;
-  const struct result *const *y = b;
-  const uint32_t p = (*x)->traits->place;
-  const uint32_t q = (*y)->traits->place;
-  return (p > q) - (p < q);
-}
+ORDER_DEFINE(outliers_compare_places, struct result *const,
+             ORDER((*x)->traits->place, (*y)->traits->place))
 
 double outliers_usual(const struct finder *f, const double *values, size_t count) {
   return f->options->changes ? robust_usual_change(values, count) : sample_median(values, count);

@@ -1,16 +1,13 @@
 /* outliers_findings.c - the observations of each component, combined, judged, and made rows. */
 #include "runner/analysis/outliers_internal.h"
 
+#include "engine/base/order.h"
 #include "runner/statistics/robust.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int findings_compare_numbers(double a, double b) {
-  return (a > b) - (a < b);
-}
 
 /* Equal texts are one pointer. */
 static int findings_compare_texts(const char *a, const char *b) {
@@ -29,24 +26,10 @@ static int findings_compare_sets(const struct component *x, const struct compone
 }
 
 static int findings_compare_components(const struct component *x, const struct component *y) {
-  int order = findings_compare_sets(x, y);
-  order = order != 0 ? order : findings_compare_numbers(x->host, y->host);
-  order = order != 0 ? order : x->path.from_gpu - y->path.from_gpu;
-  order = order != 0 ? order : x->path.from - y->path.from;
-  order = order != 0 ? order : x->path.to_gpu - y->path.to_gpu;
-  order = order != 0 ? order : x->path.to - y->path.to;
-  return order != 0 ? order : x->path.bidirectional - y->path.bidirectional;
+  return findings_compare_sets(x, y) ?: ORDER(x->host, y->host) ?: ORDER(x->path.from_gpu, y->path.from_gpu) ?: ORDER(x->path.from, y->path.from) ?: ORDER(x->path.to_gpu, y->path.to_gpu) ?: ORDER(x->path.to, y->path.to) ?: ORDER(x->path.bidirectional, y->path.bidirectional);
 }
 
-static int findings_compare_observations(const void *a, const void *b) {
-  const struct observation *x = a;
-  const struct observation *y = b;
-  const int order = findings_compare_components(&x->component, &y->component);
-  if (order != 0 || x->value != y->value) {
-    return order != 0 ? order : findings_compare_numbers(x->value, y->value);
-  }
-  return (x->worst > y->worst) - (x->worst < y->worst);
-}
+ORDER_DEFINE(findings_compare_observations, struct observation, findings_compare_components(&x->component, &y->component) ?: ORDER(x->value, y->value) ?: ORDER(x->worst, y->worst))
 
 /* ---- combining the observations of a component ---- */
 
@@ -209,11 +192,8 @@ static void findings_judge_singles(struct finder *f, struct candidate *candidate
 
 /* ---- halves that disagree ---- */
 
-static int findings_compare_values(const void *a, const void *b) {
-  const struct candidate *const *x = a;
-  const struct candidate *const *y = b;
-  return findings_compare_numbers((*x)->observation.value, (*y)->observation.value);
-}
+ORDER_DEFINE(findings_compare_values, struct candidate *const,
+             ORDER((*x)->observation.value, (*y)->observation.value))
 
 /* Where one half of a set is slower than the other by more than matters and far more than the
  * members of each half differ, no middle tells which half is slow. Every member of the slower half
@@ -416,13 +396,9 @@ static void findings_merge_halves(const struct host_candidates *host) {
   }
 }
 
-static int findings_compare_hosts(const void *a, const void *b) {
-  const struct candidate *const *x = a;
-  const struct candidate *const *y = b;
-  const int order =
-      findings_compare_numbers((*x)->observation.component.host, (*y)->observation.component.host);
-  return order != 0 ? order : (*x > *y) - (*x < *y); /* of one array */
-}
+ORDER_DEFINE(findings_compare_hosts, struct candidate *const,
+             ORDER((*x)->observation.component.host, (*y)->observation.component.host)
+                 ?: ORDER(*x, *y))
 
 /* What a host with something slow explains by itself. */
 static void findings_relate(struct finder *f, struct candidate *candidates, size_t count) {

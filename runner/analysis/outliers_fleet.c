@@ -2,6 +2,7 @@
  * machine does in each block. */
 #include "runner/analysis/outliers_internal.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/robust.h"
@@ -108,11 +109,7 @@ static const char *fleet_evidence(struct finder *f, const struct outlier_verdict
   return evidence;
 }
 
-static int fleet_compare_parts(const void *a, const void *b) {
-  const struct outlier_part *x = a;
-  const struct outlier_part *y = b;
-  return (x->change > y->change) - (x->change < y->change);
-}
+ORDER_DEFINE(fleet_compare_parts, struct outlier_part, ORDER(x->change, y->change))
 
 static const char *fleet_part_name(struct arena *arena, const struct outlier_verdict *verdict,
                                    bool merged) {
@@ -358,11 +355,7 @@ struct fleet_block {
   int64_t first; /* bench_case.id */
 };
 
-static int fleet_compare_blocks(const void *a, const void *b) {
-  const struct fleet_block *x = a;
-  const struct fleet_block *y = b;
-  return (x->first > y->first) - (x->first < y->first);
-}
+ORDER_DEFINE(fleet_compare_blocks, struct fleet_block, ORDER(x->first, y->first))
 
 static void fleet_list_blocks(struct finder *f) {
   const struct measured *measured = f->measured;

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 
 static void observations_add(struct finder *f, const struct observation *observation) {
-  f->observations = arena_grow(&f->arena, f->observations, f->observation_count,
-                               &f->observation_capacity, sizeof *f->observations);
-  f->observations[f->observation_count++] = *observation;
+  *ARENA_ADD(&f->arena, f->observations, f->observation_count, &f->observation_capacity) =
+      *observation;
 }
 
 /* ---- two-way tables: the effect of a GPU apart from that of a link ---- */

@@ -1,6 +1,7 @@
 /* outliers_rows.c - what was judged as rows, and one verdict per component over all blocks. */
 #include "runner/analysis/outliers_internal.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 
@@ -100,8 +101,7 @@ static void rows_count_cases(struct finder *f, const struct candidate *candidate
     if (isnan(result->deviation) || !rows_is_about(f, result, candidate)) {
       continue;
     }
-    results = arena_grow(&f->arena, results, row->cases, &capacity, sizeof *results);
-    results[row->cases++] = (uint32_t)i;
+    *ARENA_ADD(&f->arena, results, row->cases, &capacity) = (uint32_t)i;
     if (!result_is_slow(result)) {
       continue;
     }
@@ -234,9 +234,8 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
   }
   f->outliers->slow_count += row.finding == FINDING_SLOW;
   f->outliers->undecided_count += row.finding == FINDING_UNDECIDED;
-  f->outliers->rows = arena_grow(&f->outliers->arena, f->outliers->rows, f->outliers->row_count,
-                                 &f->row_capacity, sizeof *f->outliers->rows);
-  f->outliers->rows[f->outliers->row_count++] = row;
+  *ARENA_ADD(&f->outliers->arena, f->outliers->rows, f->outliers->row_count, &f->row_capacity) =
+      row;
 }
 
 /* One row for the slower half of a set. */
@@ -271,15 +270,7 @@ static bool rows_is_said(const struct candidate *candidates, size_t count,
   return false;
 }
 
-static int rows_compare_rows(const void *a, const void *b) {
-  const struct outlier *x = a;
-  const struct outlier *y = b;
-  int order = (int)x->finding - (int)y->finding;
-  order = order != 0 ? order : (x->change > y->change) - (x->change < y->change);
-  order = order != 0 ? order : strcmp(x->host, y->host);
-  order = order != 0 ? order : strcmp(x->name, y->name);
-  return order != 0 ? order : strcmp(x->block, y->block);
-}
+ORDER_DEFINE(rows_compare_rows, struct outlier, ORDER(x->finding, y->finding) ?: ORDER(x->change, y->change) ?: strcmp(x->host, y->host) ?: strcmp(x->name, y->name) ?: strcmp(x->block, y->block))
 
 /* ---- verdicts ---- */
 
@@ -303,9 +294,8 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
       return verdict;
     }
   }
-  outliers->verdicts = arena_grow(&outliers->arena, outliers->verdicts, outliers->verdict_count,
-                                  capacity, sizeof *outliers->verdicts);
-  struct outlier_verdict *verdict = &outliers->verdicts[outliers->verdict_count++];
+  struct outlier_verdict *verdict =
+      ARENA_ADD(&outliers->arena, outliers->verdicts, outliers->verdict_count, capacity);
   *verdict = (struct outlier_verdict){.finding = row->finding,
                                       .entity = row->entity,
                                       .host = row->host,

@@ -1,5 +1,6 @@
 #include "runner/analysis/power.h"
 
+#include "engine/base/order.h"
 #include "runner/analysis/diff_priors.h"
 #include "runner/statistics/robust.h"
 
@@ -7,11 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int power_compare_cases(const void *a, const void *b) {
-  const struct power_case *x = a;
-  const struct power_case *y = b;
-  return strcmp(x->key, y->key);
-}
+ORDER_DEFINE(power_compare_cases, struct power_case, strcmp(x->key, y->key))
 
 /* Observations of a case: runs, or processes where there is one run. */
 static struct process_sample power_units(const struct process_sample *side, bool by_run,

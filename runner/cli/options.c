@@ -156,9 +156,8 @@ bool option_take_only(const struct option_use *use) {
 }
 
 static void option_add_override(struct batch *batch, struct scenario_override override) {
-  batch->overrides = arena_grow(&batch->arena, batch->overrides, batch->override_count,
-                                &batch->override_capacity, sizeof *batch->overrides);
-  batch->overrides[batch->override_count++] = override;
+  *ARENA_ADD(&batch->arena, batch->overrides, batch->override_count, &batch->override_capacity) =
+      override;
 }
 
 bool option_take_set(const struct option_use *use) {
@@ -188,9 +187,8 @@ static bool option_add_condition(struct filter *filter, const char *text) {
   struct where where;
   const bool good = options_split(&filter->arena, text, &where.fact, &where.pattern);
   if (good) {
-    filter->wheres = arena_grow(&filter->arena, filter->wheres, filter->where_count,
-                                &filter->where_capacity, sizeof *filter->wheres);
-    filter->wheres[filter->where_count++] = where;
+    *ARENA_ADD(&filter->arena, filter->wheres, filter->where_count, &filter->where_capacity) =
+        where;
   }
   return good;
 }
@@ -324,9 +322,7 @@ static void options_take_word(struct command *command, const char *arg, struct a
       options_reject_name(state, verb->noun, arg, verb->words);
     }
   }
-  command->words = arena_grow(&command->arena, command->words, command->word_count,
-                              &command->word_capacity, sizeof *command->words);
-  command->words[command->word_count++] = arg;
+  *ARENA_ADD(&command->arena, command->words, command->word_count, &command->word_capacity) = arg;
 }
 
 /* The tests of nvbandwidth that are named are globs like those of --only. */

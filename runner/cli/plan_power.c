@@ -1,5 +1,6 @@
 #include "runner/cli/plan_power.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/power.h"
@@ -99,14 +100,8 @@ static double power_set_delta(const struct command *command, struct power_reques
   return smaller ? least : 0;
 }
 
-static int power_compare_ways(const void *a, const void *b) {
-  const struct power_way *x = a;
-  const struct power_way *y = b;
-  if ((x->runs == 0) != (y->runs == 0)) {
-    return x->runs == 0 ? 1 : -1;
-  }
-  return (x->duration_ns > y->duration_ns) - (x->duration_ns < y->duration_ns);
-}
+ORDER_DEFINE(power_compare_ways, struct power_way,
+             ORDER(x->runs == 0, y->runs == 0) ?: ORDER(x->duration_ns, y->duration_ns))
 
 static void power_find_ways(const struct command *command, const struct plan *plan,
                             const struct power_request *request, struct power_way *ways) {

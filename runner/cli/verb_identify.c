@@ -87,8 +87,7 @@ static void verb_identify_add_set(struct known_sets *sets, const struct fingerpr
       return;
     }
   }
-  sets->items = arena_grow(arena, sets->items, sets->count, &sets->capacity, sizeof *sets->items);
-  struct known *known = &sets->items[sets->count++];
+  struct known *known = ARENA_ADD(arena, sets->items, sets->count, &sets->capacity);
   *known = (struct known){.samples = samples, .name = block != NULL ? block : "all"};
   known->features = arena_array(arena, samples->feature_count, sizeof *known->features);
   for (size_t i = 0; i < samples->feature_count; i++) {

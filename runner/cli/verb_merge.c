@@ -53,9 +53,7 @@ static void verb_merge_check(struct command *command, struct argp_state *state) 
 
 static void verb_merge_add_input(struct arena *arena, struct merge_inputs *inputs,
                                  const char *path) {
-  inputs->paths =
-      arena_grow(arena, inputs->paths, inputs->count, &inputs->capacity, sizeof *inputs->paths);
-  inputs->paths[inputs->count++] = arena_strdup(arena, path);
+  *ARENA_ADD(arena, inputs->paths, inputs->count, &inputs->capacity) = arena_strdup(arena, path);
 }
 
 /* The databases in a folder, and what nodes left there that could not write their shards. */

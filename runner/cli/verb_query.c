@@ -16,9 +16,8 @@ static bool verb_query_take_parameter(const struct option_use *use) {
   struct query_parameter parameter;
   const bool good = options_split(arena, use->arg, &parameter.name, &parameter.value);
   if (good) {
-    command->parameters = arena_grow(arena, command->parameters, command->parameter_count,
-                                     &command->parameter_capacity, sizeof *command->parameters);
-    command->parameters[command->parameter_count++] = parameter;
+    *ARENA_ADD(arena, command->parameters, command->parameter_count, &command->parameter_capacity) =
+        parameter;
   }
   return good;
 }

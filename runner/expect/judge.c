@@ -102,9 +102,7 @@ static void judge_use_source(struct expect_judge *judge, const struct expect_row
       return;
     }
   }
-  judge->used = arena_grow(&judge->arena, judge->used, judge->used_count, &judge->used_capacity,
-                           sizeof(const struct expect_row *));
-  judge->used[judge->used_count++] = row;
+  *ARENA_ADD(&judge->arena, judge->used, judge->used_count, &judge->used_capacity) = row;
 }
 
 static unsigned judge_count_reports(const struct expect_judge *judge) {
@@ -451,10 +449,7 @@ static bool judge_has_enough(void *context) {
 
 struct expect_judge *expect_judge_new(const struct expect_set *set,
                                       const struct result_set *hardware) {
-  struct expect_judge *judge = calloc(1, sizeof *judge);
-  if (judge == NULL) {
-    abort(); /* as the arena does */
-  }
+  struct expect_judge *judge = memory_new(1, sizeof *judge);
   judge->set = *set;
   observed_begin(&judge->reader, &judge->arena, hardware);
   return judge;

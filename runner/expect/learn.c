@@ -86,10 +86,7 @@ struct learn {
 };
 
 struct learn *learn_new(void) {
-  struct learn *learn = calloc(1, sizeof *learn);
-  if (learn == NULL) {
-    abort(); /* as the arena does */
-  }
+  struct learn *learn = memory_new(1, sizeof *learn);
   return learn;
 }
 
@@ -167,9 +164,8 @@ static struct learn_row *learn_find_row(struct learn *learn, size_t machine,
       return &learn->rows[i];
     }
   }
-  learn->rows = arena_grow(&learn->arena, learn->rows, learn->row_count, &learn->row_capacity,
-                           sizeof *learn->rows);
-  struct learn_row *made = &learn->rows[learn->row_count++];
+  struct learn_row *made =
+      ARENA_ADD(&learn->arena, learn->rows, learn->row_count, &learn->row_capacity);
   *made = (struct learn_row){.machine = machine, .key = key, .row = row, .drivers = ""};
   return made;
 }

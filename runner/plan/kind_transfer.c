@@ -45,6 +45,7 @@
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 
+#include "engine/base/order.h"
 #include "engine/engine.h"
 #include "engine/machine/machine.h"
 #include "schema/scenario/setting.h"
@@ -416,12 +417,7 @@ static bool plan_transfer_run_together(const struct transfer_setting *transfer, 
   return false;
 }
 
-static int plan_transfer_by_target(const void *left, const void *right) {
-  const struct pair *a = left;
-  const struct pair *b = right;
-  return a->to != b->to ? (a->to > b->to) - (a->to < b->to)
-                        : (a->from > b->from) - (a->from < b->from);
-}
+ORDER_DEFINE(plan_transfer_by_target, struct pair, ORDER(x->to, y->to) ?: ORDER(x->from, y->from))
 
 static void plan_transfer_expand_pairs(struct expander *x, const struct setting *setting) {
   const struct transfer_setting *transfer = &setting->transfer;

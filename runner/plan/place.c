@@ -1,5 +1,6 @@
 #include "runner/plan/place.h"
 
+#include "engine/base/order.h"
 #include "engine/machine/machine.h"
 #include "schema/scenario/setting.h"
 
@@ -449,12 +450,7 @@ static size_t pairs_list_places(const struct pair_set *x, int32_t places[2 * PLA
   return count;
 }
 
-static int pairs_compare(const void *left, const void *right) {
-  const struct pair *a = left;
-  const struct pair *b = right;
-  return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
-                            : (a->to > b->to) - (a->to < b->to);
-}
+ORDER_DEFINE(pairs_compare, struct pair, ORDER(x->from, y->from) ?: ORDER(x->to, y->to))
 
 uint64_t place_random(uint64_t i, enum shuffle which, uint64_t seed) {
   const uint64_t number[2] = {i, which};

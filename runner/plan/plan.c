@@ -1,6 +1,7 @@
 #include "runner/plan/plan.h"
 
 #include "engine/base/globs.h"
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "engine/machine/check.h"
 #include "runner/plan/definition.h"
@@ -56,10 +57,7 @@ static struct text_map_slot *text_map_find(const struct text_map *map, const cha
 static void text_map_grow(struct text_map *map) {
   struct text_map larger = {.slot_count = map->slot_count == 0 ? 256 : map->slot_count * 2,
                             .count = map->count};
-  larger.slots = calloc(larger.slot_count, sizeof *larger.slots);
-  if (larger.slots == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
+  larger.slots = memory_new(larger.slot_count, sizeof *larger.slots);
   for (size_t i = 0; i < map->slot_count; i++) {
     if (map->slots[i].text != NULL) {
       *text_map_find(&larger, map->slots[i].text, map->slots[i].hash) = map->slots[i];
@@ -135,10 +133,7 @@ struct plan_builder *plan_builder_new(const struct machine *machine, const char 
   b->only = only;
   b->plan = plan;
   plan->machine = machine;
-  b->expander = calloc(1, sizeof *b->expander);
-  if (b->expander == NULL) {
-    abort();
-  }
+  b->expander = memory_new(1, sizeof *b->expander);
   b->expander->machine = machine;
   b->expander->set.machine = machine;
   b->expander->arena = &plan->arena;
@@ -211,9 +206,8 @@ static bool plan_take_name(struct plan_builder *b, const char *key) {
       again = b->taken_count;
     } while (!text_map_add(&b->names, name, &again));
   }
-  b->taken =
-      arena_grow(&b->plan->arena, b->taken, b->taken_count, &b->taken_capacity, sizeof *b->taken);
-  b->taken[b->taken_count++] = (struct taken_name){.name = name, .key = key};
+  *ARENA_ADD(&b->plan->arena, b->taken, b->taken_count, &b->taken_capacity) =
+      (struct taken_name){.name = name, .key = key};
   return true;
 }
 
@@ -234,16 +228,15 @@ static bool plan_same_measure(const struct measure *a, const struct measure *b) 
 }
 
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {
-  b->duplicates = arena_grow(&b->plan->arena, b->duplicates, b->duplicate_count,
-                             &b->duplicate_capacity, sizeof *b->duplicates);
-  b->duplicates[b->duplicate_count++] = (struct plan_duplicate){
-      .name = name,
-      .block = b->block,
-      .axes = plan_keep(b, &b->axes),
-      .same_as = b->cases[measured].bench.name,
-      .same_measure = plan_same_measure(&b->cases[measured].bench.measure, &b->setting->measure),
-      .measured = measured,
-      .listed = b->listed++};
+  *ARENA_ADD(&b->plan->arena, b->duplicates, b->duplicate_count, &b->duplicate_capacity) =
+      (struct plan_duplicate){.name = name,
+                              .block = b->block,
+                              .axes = plan_keep(b, &b->axes),
+                              .same_as = b->cases[measured].bench.name,
+                              .same_measure = plan_same_measure(&b->cases[measured].bench.measure,
+                                                                &b->setting->measure),
+                              .measured = measured,
+                              .listed = b->listed++};
 }
 
 /* false: a case or duplicate of the block has this path, these axes and this case_key already. */
@@ -403,9 +396,7 @@ static void plan_begin_block(struct plan_builder *b, const char *block) {
   }
   b->block = arena_strdup(&b->plan->arena, block);
   b->block_wanted = b->only != NULL && globs_match(b->only, block);
-  b->blocks =
-      arena_grow(&b->plan->arena, b->blocks, b->block_count, &b->block_capacity, sizeof *b->blocks);
-  b->blocks[b->block_count++] = b->block;
+  *ARENA_ADD(&b->plan->arena, b->blocks, b->block_count, &b->block_capacity) = b->block;
 }
 
 enum status plan_builder_add(struct plan_builder *builder, const char *block,
@@ -431,14 +422,7 @@ struct rank {
   size_t index;
 };
 
-static int plan_compare_ranks(const void *a, const void *b) {
-  const struct rank *x = a;
-  const struct rank *y = b;
-  if (x->hash != y->hash) {
-    return x->hash < y->hash ? -1 : 1;
-  }
-  return (x->index > y->index) - (x->index < y->index);
-}
+ORDER_DEFINE(plan_compare_ranks, struct rank, ORDER(x->hash, y->hash) ?: ORDER(x->index, y->index))
 
 /* The cases in the order of measuring; duplicates follow them. */
 static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_order order,

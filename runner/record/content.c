@@ -1,5 +1,7 @@
 #include "runner/record/content.h"
 
+#include "engine/base/arena.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +22,7 @@ static void content_to_hex(const unsigned char bytes[UUID_BYTES], char text[CONT
 }
 
 struct content *content_new(void) {
-  struct content *content = malloc(sizeof *content);
-  if (content == NULL) {
-    abort();
-  }
+  struct content *content = memory_new(1, sizeof *content);
   content->state = XXH3_createState();
   if (content->state == NULL || XXH3_128bits_reset(content->state) != XXH_OK) {
     abort();

@@ -67,14 +67,13 @@ static enum status foreign_read(struct database *database, struct objects *objec
   struct statement statement;
   enum status status = statement_prepare(database, "foreign/objects", &statement, err);
   while (statement_next(&statement, &status, err)) {
-    objects->items = arena_grow(&objects->arena, objects->items, objects->count, &objects->capacity,
-                                sizeof *objects->items);
-    objects->items[objects->count++] = (struct object){
-        .type = statement_column_text(&statement, 0, &objects->arena),
-        .name = statement_column_text(&statement, 1, &objects->arena),
-        .text =
-            foreign_plain(statement_column_text(&statement, 2, &objects->arena), &objects->arena),
-    };
+    *ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity) =
+        (struct object){
+            .type = statement_column_text(&statement, 0, &objects->arena),
+            .name = statement_column_text(&statement, 1, &objects->arena),
+            .text = foreign_plain(statement_column_text(&statement, 2, &objects->arena),
+                                  &objects->arena),
+        };
   }
   statement_finalize(&statement);
   return status;
@@ -88,9 +87,8 @@ static void foreign_read_expected(int version, struct objects *objects) {
   char *rest = arena_strdup(&objects->arena, lines); /* what the objects point into */
   free(lines);
   for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
-    objects->items = arena_grow(&objects->arena, objects->items, objects->count, &objects->capacity,
-                                sizeof *objects->items);
-    struct object *object = &objects->items[objects->count++];
+    struct object *object =
+        ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity);
     object->type = strsep(&line, " ");
     object->name = strsep(&line, " ");
     object->text = line;

@@ -56,8 +56,7 @@ enum status run_words_read(struct database *database, struct arena *arena,
   size_t capacity = 0;
   enum status status = statement_prepare(database, "manage/run_words", &statement, err);
   while (statement_next(&statement, &status, err)) {
-    list = arena_grow(arena, list, count, &capacity, sizeof *list);
-    list[count++] = statement_column_text(&statement, 0, arena);
+    *ARENA_ADD(arena, list, count, &capacity) = statement_column_text(&statement, 0, arena);
   }
   statement_finalize(&statement);
   list = arena_grow(arena, list, count, &capacity, sizeof *list);
@@ -110,8 +109,7 @@ static enum status manage_read_runs(struct statement *statement, struct arena *a
   size_t capacity = 0;
   *runs = (struct run_list){0};
   while (statement_next(statement, &status, err)) {
-    runs->runs = arena_grow(arena, runs->runs, runs->count, &capacity, sizeof *runs->runs);
-    struct run_ref *run = &runs->runs[runs->count++];
+    struct run_ref *run = ARENA_ADD(arena, runs->runs, runs->count, &capacity);
     run->id = sqlite3_column_int64(statement->stmt, 0);
     (void)snprintf(run->uuid, sizeof run->uuid, "%s", statement_text(statement, 1));
   }

@@ -1,6 +1,7 @@
 #include "runner/record/measured.h"
 
 #include "engine/base/globs.h"
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "runner/record/database.h"
@@ -23,10 +24,7 @@ static const double MEDIAN_NS_MAX = 3.2e16;
 static const double SHARE_READ_WHOLE = 0.25;
 
 struct measured *measured_new(void) {
-  struct measured *measured = calloc(1, sizeof *measured);
-  if (measured == NULL) {
-    abort();
-  }
+  struct measured *measured = memory_new(1, sizeof *measured);
   return measured;
 }
 
@@ -49,22 +47,21 @@ static enum figure measured_figure(const char *text) {
 
 static void measured_take_case(struct measured *measured, const struct statement *statement) {
   sqlite3_stmt *stmt = statement->stmt;
-  measured->cases = arena_grow(&measured->arena, measured->cases, measured->case_count,
-                               &measured->case_capacity, sizeof *measured->cases);
-  measured->cases[measured->case_count++] = (struct measured_case){
-      .id = sqlite3_column_int64(stmt, 0),
-      .key = statement_column_text(statement, 1, &measured->arena),
-      .definition = statement_column_text(statement, 2, &measured->arena),
-      .block = statement_column_text(statement, 3, &measured->arena),
-      .name = statement_column_text(statement, 4, &measured->arena),
-      .axes = statement_column_text(statement, 5, &measured->arena),
-      .path = statement_column_text(statement, 6, &measured->arena),
-      .method = statement_column_optional(statement, 7, &measured->arena),
-      .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
-      .figure = measured_figure(statement_text(statement, 9)),
-      .units = (uint64_t)sqlite3_column_int64(stmt, 10),
-      .aliases = statement_column_optional(statement, 11, &measured->arena),
-  };
+  *ARENA_ADD(&measured->arena, measured->cases, measured->case_count, &measured->case_capacity) =
+      (struct measured_case){
+          .id = sqlite3_column_int64(stmt, 0),
+          .key = statement_column_text(statement, 1, &measured->arena),
+          .definition = statement_column_text(statement, 2, &measured->arena),
+          .block = statement_column_text(statement, 3, &measured->arena),
+          .name = statement_column_text(statement, 4, &measured->arena),
+          .axes = statement_column_text(statement, 5, &measured->arena),
+          .path = statement_column_text(statement, 6, &measured->arena),
+          .method = statement_column_optional(statement, 7, &measured->arena),
+          .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
+          .figure = measured_figure(statement_text(statement, 9)),
+          .units = (uint64_t)sqlite3_column_int64(stmt, 10),
+          .aliases = statement_column_optional(statement, 11, &measured->arena),
+      };
 }
 
 /* Flows of one case while they are read. */
@@ -79,9 +76,7 @@ static bool measured_word_at(const struct statement *statement, int i, const cha
 
 static void measured_take_flow(struct measured *measured, const struct statement *statement,
                                struct flow_list *list) {
-  list->flows =
-      arena_grow(&measured->arena, list->flows, list->count, &list->capacity, sizeof *list->flows);
-  list->flows[list->count++] = (struct measured_flow){
+  *ARENA_ADD(&measured->arena, list->flows, list->count, &list->capacity) = (struct measured_flow){
       .load = measured_word_at(statement, 0, "load"),
       .source_is_gpu = measured_word_at(statement, 1, "gpu"),
       .source = statement_column_number(statement, 2),
@@ -135,11 +130,7 @@ struct reading {
   size_t plan_count, plan_capacity;
 };
 
-static int measured_compare_run_index(const void *a, const void *b) {
-  const struct run_index *x = a;
-  const struct run_index *y = b;
-  return (x->id > y->id) - (x->id < y->id);
-}
+ORDER_DEFINE(measured_compare_run_index, struct run_index, ORDER(x->id, y->id))
 
 static void measured_start_reading(const struct measured *measured, struct reading *reading) {
   *reading = (struct reading){0};
@@ -169,10 +160,9 @@ static enum status measured_load_plans(struct measured *measured, struct databas
     while (reading->runs[run].id != id) {
       run++;
     }
-    reading->plans = arena_grow(&reading->arena, reading->plans, reading->plan_count,
-                                &reading->plan_capacity, sizeof *reading->plans);
-    reading->plans[reading->plan_count++] = (struct plan){
-        run, bench, statement_column_real(&statement, 2), statement_column_real(&statement, 3)};
+    *ARENA_ADD(&reading->arena, reading->plans, reading->plan_count, &reading->plan_capacity) =
+        (struct plan){run, bench, statement_column_real(&statement, 2),
+                      statement_column_real(&statement, 3)};
     measured->case_ids_end = bench >= measured->case_ids_end ? bench + 1 : measured->case_ids_end;
   }
   statement_finalize(&statement);
@@ -395,10 +385,8 @@ static enum status measured_load_conditions(struct measured *measured, struct da
     while (measured->runs[condition.run].ref.id != sqlite3_column_int64(statement.stmt, 0)) {
       condition.run++;
     }
-    measured->conditions =
-        arena_grow(&measured->arena, measured->conditions, measured->condition_count,
-                   &measured->condition_capacity, sizeof *measured->conditions);
-    measured->conditions[measured->condition_count++] = condition;
+    *ARENA_ADD(&measured->arena, measured->conditions, measured->condition_count,
+               &measured->condition_capacity) = condition;
   }
   statement_finalize(&statement);
   return status;

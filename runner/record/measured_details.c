@@ -4,6 +4,8 @@
 #include "runner/record/database.h"
 #include "runner/record/measured.h"
 
+#include "engine/base/order.h"
+
 #include <stdlib.h>
 
 /* In the order of runs, which is that of the rows in the file: to look each up by its case costs
@@ -58,12 +60,8 @@ struct visited {
   double ns;
 };
 
-static int measured_compare_visited(const void *a, const void *b) {
-  const struct visited *x = a;
-  const struct visited *y = b;
-  return x->bench != y->bench ? (x->bench > y->bench) - (x->bench < y->bench)
-                              : (x->process > y->process) - (x->process < y->process);
-}
+ORDER_DEFINE(measured_compare_visited, struct visited,
+             ORDER(x->bench, y->bench) ?: ORDER(x->process, y->process))
 
 enum status measured_load_undisturbed(struct measured *measured, struct database *database,
                                       struct error *err) {
@@ -78,10 +76,9 @@ enum status measured_load_undisturbed(struct measured *measured, struct database
   enum status status = statement_prepare(database, "compare/undisturbed", &statement, err);
   statement_bind_text(&statement, ":runs", runs.text);
   while (statement_next(&statement, &status, err)) {
-    visited = arena_grow(&arena, visited, count, &capacity, sizeof *visited);
-    visited[count++] = (struct visited){sqlite3_column_int64(statement.stmt, 0),
-                                        sqlite3_column_int64(statement.stmt, 1),
-                                        sqlite3_column_double(statement.stmt, 2)};
+    *ARENA_ADD(&arena, visited, count, &capacity) = (struct visited){
+        sqlite3_column_int64(statement.stmt, 0), sqlite3_column_int64(statement.stmt, 1),
+        sqlite3_column_double(statement.stmt, 2)};
   }
   for (size_t i = 0; i < measured->median_count && count > 0; i++) {
     struct measured_median *median = &measured->medians[i];

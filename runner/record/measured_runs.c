@@ -19,9 +19,7 @@ static void measured_add_fact(struct arena *arena, struct measured_environment *
       return; /* a column, said again as a fact */
     }
   }
-  environment->facts = arena_grow(arena, environment->facts, environment->fact_count, capacity,
-                                  sizeof *environment->facts);
-  environment->facts[environment->fact_count++] = fact;
+  *ARENA_ADD(arena, environment->facts, environment->fact_count, capacity) = fact;
 }
 
 static const char *measured_machine_fact(const struct measured_environment *environment,
@@ -87,9 +85,7 @@ static enum status measured_read_gpus(struct arena *arena, struct database *data
   enum status status = statement_prepare(database, "compare/gpus", &statement, err);
   statement_bind_int(&statement, ":environment", environment->id);
   while (statement_next(&statement, &status, err)) {
-    environment->gpus = arena_grow(arena, environment->gpus, environment->gpu_count, &capacity,
-                                   sizeof *environment->gpus);
-    environment->gpus[environment->gpu_count++] =
+    *ARENA_ADD(arena, environment->gpus, environment->gpu_count, &capacity) =
         (struct measured_gpu){.number = sqlite3_column_int(statement.stmt, 0),
                               .uuid = statement_column_optional(&statement, 1, arena),
                               .name = statement_column_optional(&statement, 2, arena),
@@ -108,9 +104,7 @@ static enum status measured_read_links(struct arena *arena, struct database *dat
   enum status status = statement_prepare(database, "compare/gpu_links", &statement, err);
   statement_bind_int(&statement, ":environment", environment->id);
   while (statement_next(&statement, &status, err)) {
-    environment->links = arena_grow(arena, environment->links, environment->link_count, &capacity,
-                                    sizeof *environment->links);
-    environment->links[environment->link_count++] =
+    *ARENA_ADD(arena, environment->links, environment->link_count, &capacity) =
         (struct measured_link){.source = sqlite3_column_int(statement.stmt, 0),
                                .target = sqlite3_column_int(statement.stmt, 1),
                                .peer_access = sqlite3_column_int(statement.stmt, 2) != 0,
@@ -127,10 +121,9 @@ static enum status measured_find_environment(struct measured *measured, struct d
       return STATUS_OK;
     }
   }
-  measured->environments =
-      arena_grow(&measured->arena, measured->environments, measured->environment_count,
-                 &measured->environment_capacity, sizeof *measured->environments);
-  struct measured_environment *environment = &measured->environments[measured->environment_count++];
+  struct measured_environment *environment =
+      ARENA_ADD(&measured->arena, measured->environments, measured->environment_count,
+                &measured->environment_capacity);
   *environment = (struct measured_environment){.id = id};
   enum status status = measured_read_facts(&measured->arena, database, environment, err);
   if (status == STATUS_OK) {
@@ -188,9 +181,8 @@ static enum status measured_read_runs(struct measured *measured, struct database
       continue;
     }
     status = measured_find_environment(measured, database, environment, &run.environment, err);
-    measured->runs = arena_grow(&measured->arena, measured->runs, measured->run_count,
-                                &measured->run_capacity, sizeof *measured->runs);
-    measured->runs[measured->run_count++] = run;
+    *ARENA_ADD(&measured->arena, measured->runs, measured->run_count, &measured->run_capacity) =
+        run;
   }
   statement_finalize(&statement);
   return status;
@@ -317,13 +309,12 @@ const char *const *measured_fact_names(struct measured *measured) {
   const char **names = NULL;
   for (size_t e = 0; e < measured->environment_count; e++) {
     for (size_t i = 0; i < measured->environments[e].fact_count; i++) {
-      names = arena_grow(&measured->arena, names, count, &capacity, sizeof *names);
-      names[count++] = measured->environments[e].facts[i].name;
+      *ARENA_ADD(&measured->arena, names, count, &capacity) =
+          measured->environments[e].facts[i].name;
     }
   }
   for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
-    names = arena_grow(&measured->arena, names, count, &capacity, sizeof *names);
-    names[count++] = RUN_FACTS[i];
+    *ARENA_ADD(&measured->arena, names, count, &capacity) = RUN_FACTS[i];
   }
   qsort(names, count, sizeof *names, strings_compare); /* the run's own are always there */
   size_t kept = 0;

@@ -33,10 +33,7 @@ struct merge {
 };
 
 struct merge *merge_new(const char *path, const volatile sig_atomic_t *interrupted) {
-  struct merge *merge = calloc(1, sizeof *merge);
-  if (merge == NULL) {
-    abort();
-  }
+  struct merge *merge = memory_new(1, sizeof *merge);
   *merge = (struct merge){.path = path, .interrupted = interrupted};
   return merge;
 }
@@ -419,9 +416,8 @@ static void merge_add_failure(struct merge *merge, const struct merge_file *file
   if (!lasting) {
     failure->file.version[0] = '\0';
   }
-  merge->failures = arena_grow(&merge->arena, merge->failures, merge->failure_count,
-                               &merge->failure_capacity, sizeof *merge->failures);
-  merge->failures[merge->failure_count++] = failure;
+  *ARENA_ADD(&merge->arena, merge->failures, merge->failure_count, &merge->failure_capacity) =
+      failure;
 }
 
 enum status merge_add(struct merge *merge, const char *path, struct merge_result *result,

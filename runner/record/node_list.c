@@ -83,9 +83,7 @@ static enum status node_list_expand_item(const struct expansion *at, const char 
   if (list->count == NODE_LIST_MAX) {
     return node_list_refuse(at, "more than 100000 names", err);
   }
-  list->names =
-      arena_grow(at->arena, list->names, list->count, &list->capacity, sizeof *list->names);
-  list->names[list->count++] = name;
+  *ARENA_ADD(at->arena, list->names, list->count, &list->capacity) = name;
   return STATUS_OK;
 }
 

@@ -112,10 +112,7 @@ enum status query_open(const char *path, struct query **query, struct error *err
   if (status != STATUS_OK) {
     return status;
   }
-  struct query *opened = calloc(1, sizeof *opened);
-  if (opened == NULL) {
-    abort();
-  }
+  struct query *opened = memory_new(1, sizeof *opened);
   opened->database = database;
   *query = opened;
   return STATUS_OK;

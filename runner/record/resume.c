@@ -16,8 +16,8 @@ static enum status record_read_keys(struct record *record, int64_t run, struct a
   size_t capacity = 0;
   statement_bind_int(statement, ":run", run);
   while (statement_next(statement, &status, err)) {
-    keys->items = arena_grow(arena, keys->items, keys->count, &capacity, sizeof *keys->items);
-    keys->items[keys->count++] = statement_column_text(statement, 0, arena);
+    *ARENA_ADD(arena, keys->items, keys->count, &capacity) =
+        statement_column_text(statement, 0, arena);
   }
   return status;
 }

@@ -82,8 +82,7 @@ static enum status selector_add_runs(struct database *database, const char *name
       known = list->runs[i].id == run.id;
     }
     if (!known) {
-      list->runs = arena_grow(arena, list->runs, list->count, &capacity, sizeof *list->runs);
-      list->runs[list->count++] = run;
+      *ARENA_ADD(arena, list->runs, list->count, &capacity) = run;
     }
   }
   statement_finalize(&statement);

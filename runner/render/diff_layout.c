@@ -1,5 +1,6 @@
 #include "runner/render/diff_layout.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "runner/render/diff_format.h"
@@ -21,9 +22,7 @@ enum { TEXT_MAX = 1 << 16, UNANSWERED_MIN = 4, UNANSWERED_NAMED = 3, FACTS_NAMED
 static void layout_add_sentence(struct diff_layout *layout, size_t *capacity, enum sentence kind,
                                 enum verdict verdict, const char *text) {
   if (text[0] != '\0') {
-    layout->sentences = arena_grow(&layout->arena, layout->sentences, layout->sentence_count,
-                                   capacity, sizeof *layout->sentences);
-    layout->sentences[layout->sentence_count++] =
+    *ARENA_ADD(&layout->arena, layout->sentences, layout->sentence_count, capacity) =
         (struct diff_sentence){kind, arena_strdup(&layout->arena, text), verdict};
   }
 }
@@ -295,12 +294,8 @@ struct blocked_row {
   size_t row;
 };
 
-static int layout_compare_blocked(const void *a, const void *b) {
-  const struct blocked_row *x = a;
-  const struct blocked_row *y = b;
-  const int order = strcmp(x->block, y->block);
-  return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
-}
+ORDER_DEFINE(layout_compare_blocked, struct blocked_row,
+             strcmp(x->block, y->block) ?: ORDER(x->id, y->id))
 
 /* A block with the id of its first case. */
 struct ordered_block {
@@ -308,12 +303,8 @@ struct ordered_block {
   int64_t id;
 };
 
-static int layout_compare_blocks(const void *a, const void *b) {
-  const struct ordered_block *x = a;
-  const struct ordered_block *y = b;
-  return x->block.changed != y->block.changed ? y->block.changed - x->block.changed
-                                              : (x->id > y->id) - (x->id < y->id);
-}
+ORDER_DEFINE(layout_compare_blocks, struct ordered_block,
+             ORDER(y->block.changed, x->block.changed) ?: ORDER(x->id, y->id))
 
 static struct diff_block layout_block(const struct comparison *comparison,
                                       const struct blocked_row *rows, size_t count) {

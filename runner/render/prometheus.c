@@ -1,5 +1,6 @@
 #include "runner/render/prometheus_internal.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "runner/table/table.h"
 #include "runner/table/text.h"
@@ -103,9 +104,8 @@ static const char *prometheus_labels_of(struct writing *writing, size_t run, siz
 void prometheus_add_sample_at(struct writing *writing, enum family_index which, const char *labels,
                               double value, int64_t at_ns) {
   struct family *family = &writing->families[which];
-  family->samples = arena_grow(&writing->arena, family->samples, family->count, &family->capacity,
-                               sizeof *family->samples);
-  family->samples[family->count++] = (struct metric_sample){labels, value, at_ns};
+  *ARENA_ADD(&writing->arena, family->samples, family->count, &family->capacity) =
+      (struct metric_sample){labels, value, at_ns};
 }
 
 static void prometheus_add_sample(struct writing *writing, enum family_index which,
@@ -204,12 +204,8 @@ static void prometheus_add_verdicts(struct writing *writing, const struct compar
   }
 }
 
-static int prometheus_compare_samples(const void *left, const void *right) {
-  const struct metric_sample *a = left;
-  const struct metric_sample *b = right;
-  const int order = strcmp(a->labels, b->labels);
-  return order != 0 ? order : (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
-}
+ORDER_DEFINE(prometheus_compare_samples, struct metric_sample,
+             strcmp(x->labels, y->labels) ?: ORDER(x->at_ns, y->at_ns))
 
 static void prometheus_print_family(struct writing *writing, enum family_index which,
                                     FILE *stream) {

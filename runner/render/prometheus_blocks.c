@@ -2,6 +2,8 @@
 #include "runner/render/prometheus_internal.h"
 #include "runner/statistics/sample.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +17,7 @@ struct block_value {
   bool simulated;
 };
 
-static int prometheus_compare_values(const void *left, const void *right) {
-  const struct block_value *a = left;
-  const struct block_value *b = right;
-  int order = strcmp(a->host, b->host);
-  order = order != 0 ? order : (int)a->simulated - (int)b->simulated;
-  order = order != 0 ? order : strcmp(a->scenario, b->scenario);
-  order = order != 0 ? order : strcmp(a->block, b->block);
-  order = order != 0 ? order : (int)a->bench->figure - (int)b->bench->figure;
-  order = order != 0 ? order : (a->run > b->run) - (a->run < b->run);
-  return order != 0 ? order : (a->ns > b->ns) - (a->ns < b->ns);
-}
+ORDER_DEFINE(prometheus_compare_values, struct block_value, strcmp(x->host, y->host) ?: ORDER(x->simulated, y->simulated) ?: strcmp(x->scenario, y->scenario) ?: strcmp(x->block, y->block) ?: ORDER(x->bench->figure, y->bench->figure) ?: ORDER(x->run, y->run) ?: ORDER(x->ns, y->ns))
 
 static struct block_value prometheus_value(const struct writing *writing, size_t run, size_t bench,
                                            double ns) {

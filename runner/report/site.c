@@ -152,10 +152,7 @@ static void site_list_files(struct site *site) {
 
 enum status site_new(struct query *query, const char *haul_version, struct site **site,
                      struct error *err) {
-  struct site *made = calloc(1, sizeof *made);
-  if (made == NULL) {
-    abort(); /* as arena.h does */
-  }
+  struct site *made = memory_new(1, sizeof *made);
   *made = (struct site){.query = query, .haul_version = haul_version, .measured = measured_new()};
   result_set_init(&made->changes, SIZE_MAX);
   const enum status status = site_load(made, err);

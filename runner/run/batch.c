@@ -20,9 +20,7 @@ struct input_list {
 };
 
 static void input_add(struct input_list *list, struct input input) {
-  list->items =
-      arena_grow(list->arena, list->items, list->count, &list->capacity, sizeof *list->items);
-  list->items[list->count++] = input;
+  *ARENA_ADD(list->arena, list->items, list->count, &list->capacity) = input;
 }
 
 /* Files while a folder is walked. */
@@ -65,9 +63,7 @@ static enum status folder_walk(struct folder_walk *walk, const char *path, struc
       below[below_count] = file;
       below_count += walk->below ? 1 : 0;
     } else if (!hidden && folder_has_suffix(file, walk->suffix)) {
-      walk->files =
-          arena_grow(walk->arena, walk->files, walk->count, &walk->capacity, sizeof *walk->files);
-      walk->files[walk->count++] = file;
+      *ARENA_ADD(walk->arena, walk->files, walk->count, &walk->capacity) = file;
     }
   }
   free(entries);

@@ -218,10 +218,7 @@ int claim_take(const struct claim_request *request, const struct plan *plan, str
   if (plan->machine->simulated && request->folder == NULL) {
     return EXIT_DONE;
   }
-  struct claim *made = calloc(1, sizeof *made);
-  if (made == NULL) {
-    abort();
-  }
+  struct claim *made = memory_new(1, sizeof *made);
   lock_user_init(&made->self, request->database);
   made->self.beside = request->share;
   if (claim_open(made, request->folder, plan, &err) != STATUS_OK) {

@@ -1,5 +1,6 @@
 #include "runner/run/lock.h"
 
+#include "engine/base/arena.h"
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 
@@ -122,10 +123,7 @@ static bool lock_is_own_file(int fd) {
 /* Takes over the descriptor of the folder. */
 static enum status lock_open_in(int folder, const char *name, struct lock **lock,
                                 struct error *err) {
-  struct lock *opened = calloc(1, sizeof *opened);
-  if (opened == NULL) {
-    abort();
-  }
+  struct lock *opened = memory_new(1, sizeof *opened);
   opened->slot = -1;
   opened->folder = folder;
   (void)snprintf(opened->name, sizeof opened->name, "%s", name);

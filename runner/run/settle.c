@@ -12,10 +12,7 @@ enum { INTERVAL_TRIALS_MIN = 6 };
 
 void settle_init(struct settle *settle, const struct plan *plan) {
   *settle = (struct settle){.plan = plan, .wanted = plan->scenario->run.settle_ns > 0};
-  settle->cases = calloc(plan->case_count + 1, sizeof *settle->cases);
-  if (settle->cases == NULL) {
-    abort();
-  }
+  settle->cases = memory_new(plan->case_count + 1, sizeof *settle->cases);
 }
 
 static void settle_forget(struct settle_case *item) {

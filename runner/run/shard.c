@@ -70,10 +70,7 @@ enum status shard_new(const struct shard_request *request, struct shard **shard,
                       struct error *err) {
   RETURN_ON_ERROR(shard_check_folder(request->folder, err));
   shard_local_take_up(request->common);
-  struct shard *made = calloc(1, sizeof *made);
-  if (made == NULL) {
-    abort();
-  }
+  struct shard *made = memory_new(1, sizeof *made);
   made->request = *request;
   shard_clean_node(request->node, made->node);
   enum status status = shard_local_make(&made->local, err);

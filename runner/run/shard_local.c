@@ -264,10 +264,7 @@ static size_t shard_left_collect(const char *parent, int fd, struct shard_left *
 void shard_local_take_up(const struct common_options *common) {
   const char *places[PLACES];
   shard_local_places(places);
-  struct shard_left *left = calloc(LEFT_MAX, sizeof *left);
-  if (left == NULL) {
-    abort();
-  }
+  struct shard_left *left = memory_new(LEFT_MAX, sizeof *left);
   for (size_t i = 0; i < PLACES; i++) {
     char parent[PATH_MAX];
     const int fd = places[i] != NULL ? shard_local_open_parent(places[i], false, parent) : -1;

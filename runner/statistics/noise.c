@@ -1,5 +1,7 @@
 #include "runner/statistics/noise.h"
 
+#include "engine/base/arena.h"
+#include "engine/base/order.h"
 #include "runner/statistics/sample.h"
 #include "runner/statistics/shape.h"
 
@@ -105,19 +107,12 @@ struct ranked {
   size_t at;
 };
 
-static int noise_compare_values(const void *left, const void *right) {
-  const struct ranked *a = left;
-  const struct ranked *b = right;
-  return (a->value > b->value) - (a->value < b->value);
-}
+ORDER_DEFINE(noise_compare_values, struct ranked, ORDER(x->value, y->value))
 
 /* Mid-ranks of the values, into scratch. */
 static void noise_rank(const struct noise_work *work) {
   const size_t count = work->rest_count;
-  struct ranked *ranked = calloc(count, sizeof *ranked);
-  if (ranked == NULL) {
-    abort();
-  }
+  struct ranked *ranked = memory_new(count, sizeof *ranked);
   for (size_t i = 0; i < count; i++) {
     ranked[i] = (struct ranked){work->rest[i], i};
   }

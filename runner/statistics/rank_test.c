@@ -1,6 +1,7 @@
 #include "runner/statistics/rank_test.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/order.h"
 #include "runner/statistics/distributions.h"
 
 #include <math.h>
@@ -155,20 +156,10 @@ struct ranked_value {
   size_t at;
 };
 
-static int change_point_compare_values(const void *a, const void *b) {
-  const struct ranked_value *x = a;
-  const struct ranked_value *y = b;
-  if (x->value != y->value) {
-    return x->value < y->value ? -1 : 1;
-  }
-  return (x->at > y->at) - (x->at < y->at);
-}
+ORDER_DEFINE(change_point_compare_values, struct ranked_value,
+             ORDER(x->value, y->value) ?: ORDER(x->at, y->at))
 
-static int change_point_compare_places(const void *a, const void *b) {
-  const struct ranked_value *x = a;
-  const struct ranked_value *y = b;
-  return (x->at > y->at) - (x->at < y->at);
-}
+ORDER_DEFINE(change_point_compare_places, struct ranked_value, ORDER(x->at, y->at))
 
 /* Ranks from 1, in the order of time; equal values share their mean rank. */
 static void change_point_rank(const double *values, size_t count, struct ranked_value *ranked) {
@@ -231,11 +222,7 @@ static bool change_point_split(const double *values, struct stretch stretch, dou
   return fabs(step) >= log1p(margin);
 }
 
-static int change_point_compare_times(const void *a, const void *b) {
-  const struct change_point *x = a;
-  const struct change_point *y = b;
-  return (x->at > y->at) - (x->at < y->at);
-}
+ORDER_DEFINE(change_point_compare_times, struct change_point, ORDER(x->at, y->at))
 
 size_t change_point_find(const double *values, size_t count, double margin, double alpha,
                          double worth, struct change_point *changes) {

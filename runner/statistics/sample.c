@@ -1,14 +1,13 @@
 #include "runner/statistics/sample.h"
 
+#include "engine/base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 double *sample_values_new(size_t count) {
-  double *values = calloc(count + 1, sizeof *values);
-  if (values == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
+  double *values = memory_new(count + 1, sizeof *values);
   return values;
 }
 

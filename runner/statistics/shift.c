@@ -1,6 +1,7 @@
 #include "runner/statistics/shift.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/order.h"
 #include "runner/statistics/t_test.h"
 
 #include <math.h>
@@ -13,14 +14,8 @@ struct level {
   double value;
 };
 
-static int shift_compare_levels(const void *a, const void *b) {
-  const struct level *x = a;
-  const struct level *y = b;
-  if (x->run != y->run) {
-    return x->run < y->run ? -1 : 1;
-  }
-  return (x->process > y->process) - (x->process < y->process);
-}
+ORDER_DEFINE(shift_compare_levels, struct level,
+             ORDER(x->run, y->run) ?: ORDER(x->process, y->process))
 
 static const struct process_sample *shift_side(const struct shift_pair *pair, bool b) {
   return b ? &pair->b : &pair->a;

@@ -1,6 +1,7 @@
 #include "runner/statistics/t_test.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/order.h"
 #include "runner/statistics/distributions.h"
 
 #include <math.h>
@@ -221,14 +222,7 @@ struct fdr_test {
   size_t index;
 };
 
-static int fdr_compare(const void *a, const void *b) {
-  const struct fdr_test *x = a;
-  const struct fdr_test *y = b;
-  if (x->p != y->p) {
-    return x->p < y->p ? -1 : 1;
-  }
-  return (x->index > y->index) - (x->index < y->index);
-}
+ORDER_DEFINE(fdr_compare, struct fdr_test, ORDER(x->p, y->p) ?: ORDER(x->index, y->index))
 
 size_t fdr_q_values(const double *p, size_t count, double *q) {
   if (count == 0) {

@@ -1,5 +1,7 @@
 #include "runner/statistics/time_order.h"
 
+#include "engine/base/arena.h"
+#include "engine/base/order.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
@@ -12,14 +14,7 @@ struct timed {
   bool is_b;
 };
 
-static int time_order_compare(const void *left, const void *right) {
-  const struct timed *x = left;
-  const struct timed *y = right;
-  if (x->at != y->at) {
-    return x->at < y->at ? -1 : 1;
-  }
-  return (x->run > y->run) - (x->run < y->run);
-}
+ORDER_DEFINE(time_order_compare, struct timed, ORDER(x->at, y->at) ?: ORDER(x->run, y->run))
 
 /* Var(mean of a - mean of b) / E(variance within sides) of a random walk. A step before run k moves
  * the runs from k on. */
@@ -123,10 +118,7 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
                                    const int64_t *started) {
   const size_t count = a_count + b_count;
   struct time_order order = {.trend_inflation = 1};
-  struct timed *runs = calloc(count, sizeof *runs);
-  if (runs == NULL) {
-    abort();
-  }
+  struct timed *runs = memory_new(count, sizeof *runs);
   for (size_t i = 0; i < count; i++) {
     const bool is_b = i >= a_count;
     const uint32_t run = is_b ? b_runs[i - a_count] : a_runs[i];

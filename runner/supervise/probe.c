@@ -1,5 +1,6 @@
 #include "runner/supervise/probe.h"
 
+#include "engine/base/arena.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
@@ -100,10 +101,7 @@ static enum status probe_ask(const struct probe_looks *waiting, probe_look *look
   int fd;
   RETURN_ON_ERROR(child_start(SOCK_STREAM, "a process to look at the machine", NULL, probe_answer,
                               &look, &pid, &fd, err));
-  struct answer *answer = malloc(sizeof *answer);
-  if (answer == NULL) {
-    abort();
-  }
+  struct answer *answer = memory_new(1, sizeof *answer);
   bool timed_out = false;
   const uint64_t deadline_ns = child_now_ns() + limit_ns;
   struct pollfd waited = {.fd = fd, .events = POLLIN};

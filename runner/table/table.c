@@ -1,5 +1,6 @@
 #include "runner/table/table.h"
 
+#include "engine/base/arena.h"
 #include "runner/table/table_internal.h"
 #include "runner/table/text.h"
 
@@ -29,10 +30,7 @@ enum output_layout output_layout_of(enum output_format format) {
 
 enum status sink_begin(const struct row_sink *sink, const char *const *names, size_t count,
                        struct error *err) {
-  struct column *columns = calloc(count + 1, sizeof *columns);
-  if (columns == NULL) {
-    abort();
-  }
+  struct column *columns = memory_new(count + 1, sizeof *columns);
   for (size_t i = 0; i < count; i++) {
     columns[i].name = names[i];
   }
@@ -137,10 +135,7 @@ static enum status table_begin(void *context, const struct column *columns, size
     return STATUS_OK;
   }
   table_drop_result(table);
-  table->columns = calloc(count + 1, sizeof *table->columns);
-  if (table->columns == NULL) {
-    abort();
-  }
+  table->columns = memory_new(count + 1, sizeof *table->columns);
   table->column_count = count;
   table->row_count = 0;
   for (size_t i = 0; i < count; i++) {
@@ -186,10 +181,7 @@ static bool table_has_enough(void *context) {
 }
 
 struct table *table_new(const struct table_options *options) {
-  struct table *table = calloc(1, sizeof *table);
-  if (table == NULL) {
-    abort();
-  }
+  struct table *table = memory_new(1, sizeof *table);
   table->options = *options;
   table->writer = formats[options->format].writer;
   const bool csv = options->format == OUTPUT_CSV || options->format == OUTPUT_CSV_SAFE;

@@ -6,6 +6,8 @@
 #include "runner/table/table_internal.h"
 #include "runner/table/text.h"
 
+#include "engine/base/order.h"
+
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
 #include <limits.h>
@@ -137,11 +139,7 @@ static uint64_t text_hash_cell(const struct cell *cell, uint64_t seed) {
                 : XXH3_64bits_withSeed(&cell->as, sizeof cell->as.integer, mixed);
 }
 
-static int text_compare_hashes(const void *left, const void *right) {
-  const uint64_t a = *(const uint64_t *)left;
-  const uint64_t b = *(const uint64_t *)right;
-  return (a > b) - (a < b);
-}
+ORDER_DEFINE(text_compare_hashes, uint64_t, ORDER(*x, *y))
 
 /* How many rows the columns of that set tell apart. */
 static size_t text_count_apart(const struct result_set *rows, const bool *columns) {

@@ -185,9 +185,7 @@ static void block_add_axis(struct reader *reader, struct block *block, const str
   if (entry->field->owner == OWNER_FLOW) {
     block_find_slots(reader, block, entry, slot, &axis);
   }
-  block->axes =
-      arena_grow(reader->arena, block->axes, block->axis_count, capacity, sizeof *block->axes);
-  block->axes[block->axis_count++] = axis;
+  *ARENA_ADD(reader->arena, block->axes, block->axis_count, capacity) = axis;
 }
 
 /* Axes of [measure] vary slowest, then those of the block, then those of its loads and flows. */

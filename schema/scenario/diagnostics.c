@@ -132,9 +132,8 @@ void diagnostics_add(struct diagnostics *diagnostics, const struct source *sourc
   made->error.position.file = diagnostics_keep_text(diagnostics, source->path);
   made->expected = diagnostics_keep_text(diagnostics, expected);
   made->suggestion = diagnostics_keep_text(diagnostics, suggestion);
-  diagnostics->items = arena_grow(&diagnostics->arena, diagnostics->items, diagnostics->count,
-                                  &diagnostics->capacity, sizeof *diagnostics->items);
-  diagnostics->items[diagnostics->count++] = complaint;
+  *ARENA_ADD(&diagnostics->arena, diagnostics->items, diagnostics->count, &diagnostics->capacity) =
+      complaint;
 }
 
 static int diagnostics_compare_numbers(unsigned long long a, unsigned long long b) {

@@ -231,8 +231,7 @@ static struct csv_column *csv_read_columns(struct csv_cursor *cursor, size_t *co
   bool last = false;
   while (!last) {
     const struct csv_cell cell = csv_read_cell(cursor);
-    columns = arena_grow(cursor->loader->reader.arena, columns, *count, &capacity, sizeof *columns);
-    columns[(*count)++] =
+    *ARENA_ADD(cursor->loader->reader.arena, columns, *count, &capacity) =
         (struct csv_column){cell.text, cell.span, field_find(SECTION_FLOW, cell.text) != NULL};
     last = cell.last;
   }

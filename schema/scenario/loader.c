@@ -138,9 +138,8 @@ enum { INCLUDE_DEPTH_MAX = 16, INCLUDE_COUNT_MAX = 64 };
 
 void loader_keep_document(struct storage *storage, struct toml_document *document) {
   if (document != NULL) {
-    storage->documents = arena_grow(&storage->arena, storage->documents, storage->document_count,
-                                    &storage->document_capacity, sizeof(struct toml_document *));
-    storage->documents[storage->document_count++] = document;
+    *ARENA_ADD(&storage->arena, storage->documents, storage->document_count,
+               &storage->document_capacity) = document;
   }
 }
 

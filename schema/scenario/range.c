@@ -138,8 +138,7 @@ static bool range_expand(struct reader *reader, const struct range *range, struc
   for (size_t i = 1; i <= SCENARIO_SETTINGS_MAX; i++) {
     const bool repeats = !is_number && count > 0 && items[count - 1].integer == value.integer;
     if (!repeats) {
-      items = arena_grow(reader->arena, items, count, &capacity, sizeof *items);
-      items[count++] = value;
+      *ARENA_ADD(reader->arena, items, count, &capacity) = value;
       reader->range_value_count++;
     }
     if (reader->range_value_count > RANGE_VALUES_MAX) {

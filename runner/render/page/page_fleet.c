@@ -1,5 +1,6 @@
 #include "runner/render/page/page_fleet.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
@@ -126,12 +127,8 @@ static double fleet_badness(const struct outlier_cell *cell) {
   return cell->cases == 0 ? 0 : cell->change / cell->margin - (cell->slow ? 1e6 : 0);
 }
 
-static int fleet_compare_rows(const void *a, const void *b) {
-  const struct fleet_row *x = a;
-  const struct fleet_row *y = b;
-  const int order = (x->worst > y->worst) - (x->worst < y->worst);
-  return order != 0 ? order : strcmp(x->name, y->name);
-}
+ORDER_DEFINE(fleet_compare_rows, struct fleet_row,
+             ORDER(x->worst, y->worst) ?: strcmp(x->name, y->name))
 
 static const char *fleet_state(const struct fleet_page *f, const char *node) {
   for (size_t i = 0; i < f->found->absent; i++) { /* they come first */

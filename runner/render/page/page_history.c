@@ -1,5 +1,6 @@
 #include "runner/render/page/page_history.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/history.h"
@@ -20,11 +21,7 @@ struct moment {
   const char *hardware;
 };
 
-static int page_history_compare_moments(const void *a, const void *b) {
-  const struct moment *x = a;
-  const struct moment *y = b;
-  return (x->point->run > y->point->run) - (x->point->run < y->point->run);
-}
+ORDER_DEFINE(page_history_compare_moments, struct moment, ORDER(x->point->run, y->point->run))
 
 /* "driver 590.44.01, kernel 6.8.0": what is new in the second of two runs; "" = nothing. */
 static const char *page_history_news(struct measured *measured, struct arena *arena,

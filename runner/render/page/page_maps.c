@@ -1,5 +1,6 @@
 #include "runner/render/page/page_maps.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/render/diff_format.h"
 #include "runner/render/result/result_block.h"
@@ -76,11 +77,7 @@ struct maps_order {
   size_t row;
 };
 
-static int maps_compare_order(const void *a, const void *b) {
-  const struct maps_order *x = a;
-  const struct maps_order *y = b;
-  return (x->id > y->id) - (x->id < y->id);
-}
+ORDER_DEFINE(maps_compare_order, struct maps_order, ORDER(x->id, y->id))
 
 /* ---- from rows to maps ---- */
 
@@ -114,9 +111,7 @@ static void maps_add(struct page_maps *maps, const struct result_facet *facet, b
                   verdict == VERDICT_BROKEN;
     maps->has[row] = true;
   }
-  maps->maps = arena_grow(&maps->arena, maps->maps, maps->map_count, &maps->map_capacity,
-                          sizeof *maps->maps);
-  maps->maps[maps->map_count++] = map;
+  *ARENA_ADD(&maps->arena, maps->maps, maps->map_count, &maps->map_capacity) = map;
 }
 
 static void maps_add_block(struct page_maps *maps, const struct result_block *block) {
@@ -129,10 +124,7 @@ static void maps_add_block(struct page_maps *maps, const struct result_block *bl
 
 struct page_maps *page_maps_new(const struct measured *measured,
                                 const struct comparison *comparison) {
-  struct page_maps *maps = calloc(1, sizeof *maps);
-  if (maps == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
+  struct page_maps *maps = memory_new(1, sizeof *maps);
   struct arena *arena = &maps->arena;
   const size_t count = comparison->row_count <= PAGE_MAP_CASES_MAX ? comparison->row_count : 0;
   struct maps_order *order = arena_array(arena, count, sizeof *order);

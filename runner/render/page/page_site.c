@@ -1,5 +1,6 @@
 #include "runner/render/page/page_site.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/render/page/page.h"
@@ -253,12 +254,8 @@ struct site_rank {
   double worst;
 };
 
-static int site_compare_ranks(const void *a, const void *b) {
-  const struct site_rank *x = a;
-  const struct site_rank *y = b;
-  return x->worst != y->worst ? (x->worst > y->worst) - (x->worst < y->worst)
-                              : (x->node > y->node) - (x->node < y->node);
-}
+ORDER_DEFINE(site_compare_ranks, struct site_rank,
+             ORDER(x->worst, y->worst) ?: ORDER(x->node, y->node))
 
 static void site_put_machines(struct site_page *s) {
   const struct machines *m = s->found->machines;

@@ -1,5 +1,6 @@
 #include "runner/render/plot/curves.h"
 
+#include "engine/base/order.h"
 #include "runner/table/result_set.h"
 
 #include <math.h>
@@ -311,11 +312,7 @@ static bool curves_same_plot(const struct curves *curves, const struct plot_colu
 
 /* ---- points ---- */
 
-static int plot_compare_points(const void *a, const void *b) {
-  const struct curve_point *x = a;
-  const struct curve_point *y = b;
-  return (x->at.x > y->at.x) - (x->at.x < y->at.x);
-}
+ORDER_DEFINE(plot_compare_points, struct curve_point, ORDER(x->at.x, y->at.x))
 
 static void curves_put_point(struct curves *curves, struct curve_set *all, const char *name,
                              struct curve_point point) {
@@ -327,14 +324,11 @@ static void curves_put_point(struct curves *curves, struct curve_set *all, const
     i++;
   }
   if (i == all->count) {
-    all->items =
-        arena_grow(curves->rows.arena, all->items, all->count, &all->capacity, sizeof *all->items);
-    all->items[all->count++] = (struct curve_points){.name = name};
+    *ARENA_ADD(curves->rows.arena, all->items, all->count, &all->capacity) =
+        (struct curve_points){.name = name};
   }
   struct curve_points *curve = &all->items[i];
-  curve->points = arena_grow(curves->rows.arena, curve->points, curve->count, &curve->capacity,
-                             sizeof *curve->points);
-  curve->points[curve->count++] = point;
+  *ARENA_ADD(curves->rows.arena, curve->points, curve->count, &curve->capacity) = point;
 }
 
 /* Different peaks of the points, as far as there is room. */
@@ -581,10 +575,7 @@ static bool curves_has_enough(void *context) {
 }
 
 struct curves *curves_new(FILE *stream, const struct plot_style *style, const char *empty) {
-  struct curves *curves = calloc(1, sizeof *curves);
-  if (curves == NULL) {
-    abort();
-  }
+  struct curves *curves = memory_new(1, sizeof *curves);
   curves->stream = stream;
   curves->style = *style;
   curves->empty = empty;

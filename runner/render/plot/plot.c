@@ -1,5 +1,6 @@
 #include "runner/render/plot/plot.h"
 
+#include "engine/base/arena.h"
 #include "runner/table/text.h"
 
 #include <math.h>
@@ -341,10 +342,7 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
   axis_init(&area.x, low.x, high.x, style->scale != PLOT_LINEAR, plot->x_bytes, false,
             area.canvas.width / TICK_ROOM);
   area.canvas.cells =
-      calloc((size_t)area.canvas.width * area.canvas.height, sizeof *area.canvas.cells);
-  if (area.canvas.cells == NULL) {
-    abort();
-  }
+      memory_new((size_t)area.canvas.width * area.canvas.height, sizeof *area.canvas.cells);
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
     plot_draw_curve(&area, &plot->curves[i], i);
   }

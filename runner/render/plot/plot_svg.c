@@ -3,6 +3,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/embed.h"
+#include "engine/base/order.h"
 #include "runner/render/result/matrix.h"
 #include "runner/table/html.h"
 #include "runner/table/text.h"
@@ -37,11 +38,7 @@ static const double CHAR_WIDTH = 7.2; /* of the labels' font, about */
 
 /* ---- scale ---- */
 
-static int svg_compare_numbers(const void *left, const void *right) {
-  const double a = *(const double *)left;
-  const double b = *(const double *)right;
-  return (a > b) - (a < b);
-}
+ORDER_DEFINE(svg_compare_numbers, double, ORDER(*x, *y))
 
 /* Every different x, ascending; the caller frees. */
 static double *svg_different_xs(const struct plot *plot, size_t *count) {
@@ -138,14 +135,8 @@ static void svg_x_words(const struct plot *plot, double x, char text[UNITS_TEXT_
 
 /* ---- labels ---- */
 
-static int svg_compare_labels(const void *left, const void *right) {
-  const struct label *a = left;
-  const struct label *b = right;
-  if (a->end.y < b->end.y || a->end.y > b->end.y) {
-    return a->end.y < b->end.y ? -1 : 1;
-  }
-  return (a->curve > b->curve) - (a->curve < b->curve);
-}
+ORDER_DEFINE(svg_compare_labels, struct label,
+             ORDER(x->end.y, y->end.y) ?: ORDER(x->curve, y->curve))
 
 /* At the ends of their curves, but none over another. */
 static void svg_spread_labels(struct drawing *drawing) {

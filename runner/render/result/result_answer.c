@@ -60,9 +60,7 @@ static void answer_put(struct arena *arena, struct answer_pairs *pairs, const st
       return;
     }
   }
-  pairs->items = arena_grow(arena, pairs->items, pairs->count, &pairs->capacity,
-                            sizeof(const struct run_row *));
-  pairs->items[pairs->count++] = row;
+  *ARENA_ADD(arena, pairs->items, pairs->count, &pairs->capacity) = row;
 }
 
 static void answer_add(struct arena *arena, struct answer_pairs *rates,

@@ -3,6 +3,8 @@
 #include "runner/render/result/matrix.h"
 #include "runner/render/result/result_block.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,11 +63,7 @@ static bool brief_are_alike(const struct run_row *a, const struct run_row *b) {
   return true;
 }
 
-static int numbers_compare(const void *left, const void *right) {
-  const unsigned long a = *(const unsigned long *)left;
-  const unsigned long b = *(const unsigned long *)right;
-  return (a > b) - (a < b);
-}
+ORDER_DEFINE(numbers_compare, unsigned long, ORDER(*x, *y))
 
 /* "gpu0..3" of places whose numbers are neighbours, else "gpu0,2". NULL: a case has none. */
 static const char *brief_places(struct arena *arena, struct run_row **rows, size_t count,
@@ -197,8 +195,7 @@ void result_brief_block(struct arena *arena, struct result_block *block) {
     }
     count = at == count ? count + 1 : count;
     struct brief_group *group = &groups[at];
-    group->rows = arena_grow(arena, group->rows, group->count, &group->capacity, sizeof row);
-    group->rows[group->count++] = row;
+    *ARENA_ADD(arena, group->rows, group->count, &group->capacity) = row;
     shown++;
   }
   for (size_t i = 0; i < count; i++) {

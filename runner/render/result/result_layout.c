@@ -1,6 +1,7 @@
 /* result_layout.c - how a block is laid out: which cases are one matrix or grid, and where. */
 #include "runner/render/result/result_layout.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/render/result/run_result.h"
@@ -199,9 +200,7 @@ static void layout_find_along(struct layout_maker *maker) {
     bool numbers = false;
     if (!strings_equal(key, maker->swept) && !result_axis_is_place(key) &&
         layout_count_values(maker, key, &numbers) > 1 && layout_follows(maker, key)) {
-      maker->along = arena_grow(maker->arena, maker->along, maker->along_count,
-                                &maker->along_capacity, sizeof *maker->along);
-      maker->along[maker->along_count++] = key;
+      *ARENA_ADD(maker->arena, maker->along, maker->along_count, &maker->along_capacity) = key;
     }
   }
 }
@@ -214,19 +213,11 @@ struct layout_slot {
   size_t ordinal;
 };
 
-static int layout_compare_slots(const void *left, const void *right) {
-  const struct layout_slot *a = left;
-  const struct layout_slot *b = right;
-  const int order = strcmp(a->key, b->key);
-  return order != 0 ? order : (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
-}
+ORDER_DEFINE(layout_compare_slots, struct layout_slot,
+             strcmp(x->key, y->key) ?: ORDER(x->ordinal, y->ordinal))
 
-static int layout_compare_facets(const void *left, const void *right) {
-  const struct result_facet *a = left;
-  const struct result_facet *b = right;
-  /* Rows are in the order of the block: so are their first cells. */
-  return (a->cells[0].row > b->cells[0].row) - (a->cells[0].row < b->cells[0].row);
-}
+/* Rows are in the order of the block: so are their first cells. */
+ORDER_DEFINE(layout_compare_facets, struct result_facet, ORDER(x->cells[0].row, y->cells[0].row))
 
 /* Of what failed, as its kind has it. */
 static bool layout_is_rate(const struct result_facet *facet) {
@@ -250,9 +241,8 @@ static void layout_add_facet(struct layout_maker *maker, struct result_layout *l
   if (shown == 0) {
     return; /* nothing to show but N/A */
   }
-  layout->facets = arena_grow(maker->arena, layout->facets, layout->facet_count,
-                              &layout->facet_capacity, sizeof *layout->facets);
-  struct result_facet *facet = &layout->facets[layout->facet_count++];
+  struct result_facet *facet =
+      ARENA_ADD(maker->arena, layout->facets, layout->facet_count, &layout->facet_capacity);
   *facet = (struct result_facet){.count = count};
   facet->cells = arena_array(maker->arena, count, sizeof *facet->cells);
   for (size_t i = 0; i < count; i++) {
@@ -286,12 +276,8 @@ static void layout_find_facets(struct layout_maker *maker, struct result_layout 
 
 /* ---- whether a layout will do ---- */
 
-static int layout_compare_cells(const void *left, const void *right) {
-  const struct result_cell *a = left;
-  const struct result_cell *b = right;
-  const int down = strcmp(a->down, b->down);
-  return down != 0 ? down : strcmp(a->across, b->across);
-}
+ORDER_DEFINE(layout_compare_cells, struct result_cell,
+             strcmp(x->down, y->down) ?: strcmp(x->across, y->across))
 
 /* Whether two results have one place. */
 static bool facet_collides(const struct layout_maker *maker, const struct result_facet *facet) {
@@ -366,12 +352,8 @@ static bool facet_varies(const struct result_facet *facet, bool across) {
   return false;
 }
 
-static int layout_compare_across(const void *left, const void *right) {
-  const struct result_cell *a = left;
-  const struct result_cell *b = right;
-  const int across = strcmp(a->across, b->across);
-  return across != 0 ? across : strcmp(a->down, b->down);
-}
+ORDER_DEFINE(layout_compare_across, struct result_cell,
+             strcmp(x->across, y->across) ?: strcmp(x->down, y->down))
 
 /* Whether no column, or no row, has two numbers: as from every GPU's nearest node. */
 static bool facet_is_line(const struct layout_maker *maker, const struct result_facet *facet) {

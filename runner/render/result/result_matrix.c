@@ -2,6 +2,8 @@
 #include "runner/render/result/matrix.h"
 #include "runner/render/result/result_block.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +14,7 @@ static bool same_text(const char *a, const char *b) {
 
 /* ---- labels ---- */
 
-static int labels_compare(const void *left, const void *right) {
-  return strverscmp(*(const char *const *)left, *(const char *const *)right);
-}
+ORDER_DEFINE(labels_compare, char *const, strverscmp(*x, *y))
 
 /* In order, each once. */
 static void labels_settle(struct label_list *labels) {
@@ -38,12 +38,8 @@ static size_t labels_index(const struct label_list *labels, const char *text) {
   return i;
 }
 
-static int cells_compare_order(const void *left, const void *right) {
-  const struct result_cell *a = left;
-  const struct result_cell *b = right;
-  return a->order != b->order ? (a->order > b->order) - (a->order < b->order)
-                              : strcmp(a->down, b->down);
-}
+ORDER_DEFINE(cells_compare_order, struct result_cell,
+             ORDER(x->order, y->order) ?: strcmp(x->down, y->down))
 
 /* The rows of a grid are in the order of their numbers. */
 static void labels_find_grid_rows(struct arena *arena, const struct result_facet *facet,

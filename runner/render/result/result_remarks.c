@@ -92,9 +92,7 @@ static const char *remarks_text_of(struct arena *arena, const struct footnote *n
 /* ---- remarks ---- */
 
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row) {
-  remarks->rows = arena_grow(remarks->arena, remarks->rows, remarks->count, &remarks->capacity,
-                             sizeof(const struct run_row *));
-  remarks->rows[remarks->count++] = row;
+  *ARENA_ADD(remarks->arena, remarks->rows, remarks->count, &remarks->capacity) = row;
 }
 
 /* Whether its rate is more than the hardware allows, as far as is known. */

@@ -25,9 +25,8 @@ const struct result_axis *result_axes_of(struct arena *arena, const char *text, 
     const size_t length = strcspn(text, " ");
     const char *word = arena_strndup(arena, text, length);
     const char *equal = strchrnul(word, '=');
-    axes = arena_grow(arena, axes, *count, &capacity, sizeof *axes);
-    axes[(*count)++] = (struct result_axis){arena_strndup(arena, word, (size_t)(equal - word)),
-                                            equal[0] == '=' ? equal + 1 : equal};
+    *ARENA_ADD(arena, axes, *count, &capacity) = (struct result_axis){
+        arena_strndup(arena, word, (size_t)(equal - word)), equal[0] == '=' ? equal + 1 : equal};
     text += length;
     text += strspn(text, " ");
   }
@@ -260,9 +259,7 @@ static struct result_block *blocks_find(struct arena *arena, struct blocks *bloc
       return &blocks->items[i];
     }
   }
-  blocks->items =
-      arena_grow(arena, blocks->items, blocks->count, &blocks->capacity, sizeof *blocks->items);
-  struct result_block *block = &blocks->items[blocks->count++];
+  struct result_block *block = ARENA_ADD(arena, blocks->items, blocks->count, &blocks->capacity);
   *block = (struct result_block){.name = name};
   return block;
 }
@@ -272,9 +269,7 @@ static void blocks_gather(struct arena *arena, const struct run_rows *cases,
   for (size_t i = 0; i < cases->count; i++) {
     struct run_row *row = &cases->items[i];
     struct result_block *block = blocks_find(arena, blocks, row->block);
-    block->rows =
-        arena_grow(arena, block->rows, block->count, &block->capacity, sizeof(struct run_row *));
-    block->rows[block->count++] = row;
+    *ARENA_ADD(arena, block->rows, block->count, &block->capacity) = row;
     block->shown += result_row_shown(row);
   }
 }

@@ -1,0 +1,19 @@
+/* order.h - comparison functions for qsort() and bsearch(), each said in a line: what elements are
+ * ordered by, and where they are equal in that, by what next. */
+#ifndef HAUL_ENGINE_BASE_ORDER_H
+#define HAUL_ENGINE_BASE_ORDER_H
+
+/* -1, 0 or 1: a is less than b, equals it, or is greater. */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* A comparison function of that name for elements x and y of that type:
+ *   ORDER_DEFINE(points_compare, struct point, ORDER(x->run, y->run) ?: strcmp(x->name, y->name))
+ */
+#define ORDER_DEFINE(name, type, order)                                                            \
+  static int name(const void *x_element, const void *y_element) {                                  \
+    const type *x = x_element;                                                                     \
+    const type *y = y_element;                                                                     \
+    return order;                                                                                  \
+  }
+
+#endif
