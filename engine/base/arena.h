@@ -8,6 +8,10 @@
 
 #include <stddef.h>
 
+/* Before a local variable: what releases it at the end of its scope, however that is left.
+ *   SCOPED(arena_fini) struct arena arena = {0}; */
+#define SCOPED(release) __attribute__((cleanup(release)))
+
 struct arena_block;
 struct arena {
   struct arena_block *last; /* NULL = empty: a zeroed struct arena is ready for use */

@@ -6,6 +6,8 @@
 #ifndef HAUL_ENGINE_BASE_STRBUF_H
 #define HAUL_ENGINE_BASE_STRBUF_H
 
+#include "engine/base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,6 +19,9 @@ struct strbuf {
   bool truncated;
 };
 
+/* One that begins empty: SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX); */
+#define STRBUF(limit)                                                                              \
+  { .text = (char *)"", .maximum = (limit) }
 void strbuf_init(struct strbuf *buffer, size_t maximum);
 void strbuf_fini(struct strbuf *buffer);
 void strbuf_clear(struct strbuf *buffer);

@@ -140,7 +140,7 @@ static void a_a_split_in_time(const struct diff_case *cases, size_t count,
 struct a_a_result a_a_test(const struct diff_case *cases, size_t count,
                            const struct diff_options *options, size_t splits, uint64_t seed) {
   struct a_a_result result = {0};
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   size_t most = 0;
   size_t all = 0;
   for (size_t i = 0; i < count; i++) {
@@ -166,6 +166,5 @@ struct a_a_result a_a_test(const struct diff_case *cases, size_t count,
   if (result.by_run && cases[0].started != NULL) {
     a_a_split_in_time(cases, count, options, &parts, &room, &result);
   }
-  arena_fini(&arena);
   return result;
 }

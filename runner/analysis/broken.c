@@ -51,7 +51,7 @@ static double broken_p(const struct diff_case *c, struct share usual) {
 
 void broken_find(const struct diff_case *cases, size_t count, double false_discovery_rate,
                  bool *broken) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   double *p = arena_array(&arena, count, sizeof *p);
   const struct share usual = broken_usual(cases, count);
   for (size_t i = 0; i < count; i++) {
@@ -61,5 +61,4 @@ void broken_find(const struct diff_case *cases, size_t count, double false_disco
   for (size_t i = 0; i < count; i++) {
     broken[i] = p[i] <= false_discovery_rate || cases[i].corrupt > 0;
   }
-  arena_fini(&arena);
 }

@@ -132,7 +132,7 @@ static unsigned compare_count_processes(const struct measured *measured, const e
   /* In one run every case has one median per process, so the case with most medians has them all,
    * but for processes that measured nothing. */
   unsigned total = 0;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   unsigned *most = arena_array(&arena, measured->run_count, sizeof *most);
   const struct measured_median *medians = measured->medians;
   for (size_t i = 0; i < measured->median_count;) {
@@ -149,7 +149,6 @@ static unsigned compare_count_processes(const struct measured *measured, const e
   for (size_t i = 0; i < measured->run_count; i++) {
     total += sides[i] == side ? most[i] : 0;
   }
-  arena_fini(&arena);
   return total;
 }
 
@@ -239,7 +238,7 @@ ORDER_DEFINE(compare_named, struct named, compare_names(x->bench, y->bench))
 
 /* Replaces a MISSING and a NEW case of one name by one INCOMPARABLE case. */
 static void compare_merge_renamed(const struct measured *measured, struct comparison *comparison) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct named *fresh = arena_array(&arena, comparison->row_count, sizeof *fresh);
   bool *gone = arena_array(&arena, comparison->row_count, sizeof *gone);
   size_t fresh_count = 0;
@@ -277,7 +276,6 @@ static void compare_merge_renamed(const struct measured *measured, struct compar
     }
   }
   comparison->row_count = kept;
-  arena_fini(&arena);
 }
 
 /* ---- all rows together ---- */
@@ -506,7 +504,7 @@ static void compare_suspect(const struct diff_case *cases, size_t count,
 
 static void compare_judge(const struct measured *measured, const struct compare_options *options,
                           struct comparison *comparison) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct diff_options diff = options->diff;
   diff.looks = comparison->looks;
   const size_t rows = comparison->row_count;
@@ -541,7 +539,6 @@ static void compare_judge(const struct measured *measured, const struct compare_
       compare_set_judged(comparison);
     }
   }
-  arena_fini(&arena);
   compare_merge_renamed(measured, comparison);
   compare_groups(measured, options->only, &diff, comparison);
   compare_keep_only(measured, options->only, comparison);

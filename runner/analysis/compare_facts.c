@@ -68,11 +68,10 @@ static struct item *facts_collect(const struct measured *measured, const enum si
  * moved behind the last. */
 static const char *facts_join_values(struct arena *arena, const struct item *items, size_t count,
                                      enum side side, size_t *i) {
-  struct strbuf text;
   const struct item *first = &items[*i];
   const char *last_value = NULL;
   bool any = false;
-  strbuf_init(&text, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   for (; *i < count && items[*i].side == side && items[*i].gpu == first->gpu &&
          strcmp(items[*i].name, first->name) == 0;
        ++*i) {
@@ -83,9 +82,7 @@ static const char *facts_join_values(struct arena *arena, const struct item *ite
     }
     last_value = value;
   }
-  const char *values = any ? arena_strdup(arena, text.text) : NULL;
-  strbuf_fini(&text);
-  return values;
+  return any ? arena_strdup(arena, text.text) : NULL;
 }
 
 /* Makes one difference of GPUs that all changed in the same way. */
@@ -173,7 +170,7 @@ static const char *facts_values(struct arena *arena, const struct item *items, s
 /* Counts the distinct boots and GPUs of one side's runs. */
 static void facts_count_machines(const struct measured *measured, const enum side *sides,
                                  enum side side, struct comparison_total *total) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char **seen = NULL;
   size_t count = 0;
   size_t capacity = 0;
@@ -194,7 +191,6 @@ static void facts_count_machines(const struct measured *measured, const enum sid
       }
     }
   }
-  arena_fini(&arena);
 }
 
 /* Every different scenario of one side's runs once. */
@@ -264,7 +260,7 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
 
 void compare_environments(const struct measured *measured, const enum side *sides,
                           struct comparison *comparison) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   size_t count = 0;
   struct item *items = facts_collect(measured, sides, &arena, &count);
   if (count > 1) { /* none is NULL */
@@ -283,5 +279,4 @@ void compare_environments(const struct measured *measured, const enum side *side
   comparison->driver_compiled =
       strcmp(comparison->totals[SIDE_A].drivers, comparison->totals[SIDE_B].drivers) != 0 &&
       facts_have_ptx(items, count) && facts_have_kernels(measured);
-  arena_fini(&arena);
 }

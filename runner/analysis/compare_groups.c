@@ -249,7 +249,7 @@ static bool groups_is_news(const struct comparison *comparison,
 ORDER_DEFINE(groups_compare_sizes, struct comparison_group *const, ORDER((*y)->case_count, (*x)->case_count) ?: ORDER((*x)->kind, (*y)->kind) ?: ORDER(*x, *y))
 
 static void groups_judge(struct comparison *comparison, const struct diff_options *options) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const size_t count = comparison->group_count;
   struct diff_case *cases = arena_array(&arena, count, sizeof *cases);
   struct diff_result *results = arena_array(&arena, count, sizeof *results);
@@ -281,12 +281,11 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
     by_size[i]->is_news = by_size[i]->is_kept && groups_is_reported(by_size[i]) &&
                           groups_is_news(comparison, by_size[i], &marks);
   }
-  arena_fini(&arena);
 }
 
 void compare_groups(const struct measured *measured, const char *only,
                     const struct diff_options *options, struct comparison *comparison) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct grouping g = {.measured = measured, .comparison = comparison};
   g.entries = arena_array(&arena, comparison->row_count * ENTRIES_PER_ROW_MAX, sizeof *g.entries);
   for (size_t r = 0; r < comparison->row_count; r++) {
@@ -309,5 +308,4 @@ void compare_groups(const struct measured *measured, const char *only,
   for (size_t i = 0; i < comparison->group_count; i++) {
     comparison->groups[i].rows = NULL; /* numbers of rows that are sorted anew */
   }
-  arena_fini(&arena);
 }

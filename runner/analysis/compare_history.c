@@ -138,7 +138,7 @@ static bool history_is_asked(const struct comparison_row *row, const struct diff
 
 void compare_set_history(const struct measured *measured, const struct measured *before,
                          struct comparison *comparison) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct earlier_runs earlier;
   size_t asked = 0;
   size_t known = 0;
@@ -177,5 +177,4 @@ void compare_set_history(const struct measured *measured, const struct measured 
                      "differ from each other",
                      most);
   }
-  arena_fini(&arena);
 }

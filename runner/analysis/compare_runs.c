@@ -84,8 +84,7 @@ static void compare_list_values(struct arena *arena, struct measured *measured, 
 
 static enum status compare_refuse_value(const struct fact_values *list, const char *message,
                                         struct error *err) {
-  struct strbuf text;
-  strbuf_init(&text, LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(LIST_MAX);
   for (size_t i = 0; i < list->count && i < VALUES_SHOWN; i++) {
     strbuf_append_word(&text, list->values[i]);
   }
@@ -93,7 +92,6 @@ static enum status compare_refuse_value(const struct fact_values *list, const ch
       error_set(err, STATUS_NOT_FOUND, "%s; there %s: %s%s", message,
                 strings_plural(list->count, "is", "are"), list->count > 0 ? text.text : "none",
                 list->count > VALUES_SHOWN ? " ..." : "");
-  strbuf_fini(&text);
   return status;
 }
 
@@ -287,13 +285,12 @@ static bool compare_part_matches(const struct measured *measured, const struct o
 }
 
 static bool compare_has_nodes(const struct measured *measured) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const uint32_t *first = analysis_equal_environments(measured, false, &arena);
   size_t nodes = 0;
   for (size_t e = 0; e < measured->environment_count; e++) {
     nodes += first[e] == e;
   }
-  arena_fini(&arena);
   return nodes >= ROBUST_COUNT_MIN;
 }
 
@@ -340,7 +337,7 @@ static enum status compare_find_alone(struct database *database, struct compare_
 static enum status compare_load_earlier(struct database *database, const enum side *sides,
                                         const struct measured *measured, struct measured *earlier,
                                         struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const uint32_t *first = analysis_equal_environments(measured, false, &arena);
   unsigned(*runs)[SIDES] = arena_array(&arena, measured->environment_count, sizeof *runs);
   enum status status = STATUS_OK;
@@ -363,7 +360,6 @@ static enum status compare_load_earlier(struct database *database, const enum si
       machines++;
     }
   }
-  arena_fini(&arena);
   return earlier->run_count > 0 ? THEN(status, measured_load(earlier, database, NULL, err))
                                 : status;
 }

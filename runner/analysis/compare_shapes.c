@@ -31,7 +31,7 @@ static struct side_shape shapes_of_side(const struct measured *measured,
 }
 
 void compare_set_shapes(const struct measured *measured, struct comparison *comparison) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   double *scratch = arena_array(&arena, measured->median_count, sizeof *scratch);
   for (size_t i = 0; i < comparison->row_count; i++) {
     struct comparison_row *row = &comparison->rows[i];
@@ -42,5 +42,4 @@ void compare_set_shapes(const struct measured *measured, struct comparison *comp
                                            log1p(c->delta), scratch, comparison->process_ids);
     }
   }
-  arena_fini(&arena);
 }

@@ -558,7 +558,7 @@ static void conclusion_name(struct conclusion *conclusion, const struct cause *c
 static size_t conclusions_of_verdict(const struct measured *measured,
                                      const struct comparison *comparison, enum verdict verdict,
                                      struct arena *names, struct conclusion *found) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct trait_table table = {.suspects = traits_suspects(comparison)};
   struct rows rows;
   rows_init(&rows, comparison, verdict, &arena);
@@ -585,7 +585,6 @@ static size_t conclusions_of_verdict(const struct measured *measured,
     }
   }
   arena_fini(&table.arena);
-  arena_fini(&arena);
   return count;
 }
 

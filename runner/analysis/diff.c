@@ -642,7 +642,7 @@ static struct shift diff_middle_shift(const struct diff_case *cases, size_t coun
 
 void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,
                   struct diff_result *results, struct diff_summary *summary) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct work *work = arena_array(&arena, count, sizeof *work);
   double *p = arena_array(&arena, count, sizeof *p);
   size_t values = 0;
@@ -678,5 +678,4 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   }
   diff_set_broken(cases, work, own, options, &arena);
   diff_judge(cases, work, count, options, results, summary, &arena);
-  arena_fini(&arena);
 }

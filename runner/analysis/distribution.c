@@ -116,7 +116,7 @@ static bool distribution_is_provisional(const struct diff_case *c, const struct 
 void distribution_compare(const struct diff_case *cases, size_t count,
                           const struct diff_options *options, const struct diff_result *levels,
                           const struct diff_summary *summary, struct distribution_change *changes) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct distribution_work *work = arena_array(&arena, count, sizeof *work);
   struct diff_result *tails = arena_array(&arena, count, sizeof *tails);
   double *p = arena_array(&arena, KINDS * count, sizeof *p);
@@ -185,5 +185,4 @@ void distribution_compare(const struct diff_case *cases, size_t count,
       change->is_worse = change->values[1] > change->values[0];
     }
   }
-  arena_fini(&arena);
 }

@@ -23,14 +23,13 @@ static const char NAME_HEAD[] = "-- name: ";
 /* "-- KEY: text" and the lines after it that are further in; NULL = there is no such key. */
 static const char *explain_read_text(struct arena *arena, const char *section, const char *key) {
   char head[32];
-  struct strbuf text;
   const size_t length = (size_t)snprintf(head, sizeof head, "\n-- %s: ", key);
   const char *at = strstr(section, head);
   const char *next = strstr(section, "\n-- name: ");
   if (at == NULL || (next != NULL && at > next)) {
     return NULL;
   }
-  strbuf_init(&text, PARAGRAPH_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(PARAGRAPH_MAX);
   at += length;
   for (bool more = true; more;) {
     const size_t line = strcspn(at, "\n");
@@ -39,9 +38,7 @@ static const char *explain_read_text(struct arena *arena, const char *section, c
     more = strncmp(at, "\n--   ", 6) == 0;
     at += more ? 6 : 0;
   }
-  const char *paragraph = arena_strdup(arena, text.text);
-  strbuf_fini(&text);
-  return paragraph;
+  return arena_strdup(arena, text.text);
 }
 
 static void explain_add_rule(struct arena *arena, const char *file, const char *section,
@@ -81,7 +78,7 @@ void explain_read_rules(struct arena *arena, struct explain_rules *rules) {
 static enum status explain_find_reason(struct database *database, struct explanation *explanation,
                                        struct explain_row *row, struct error *err) {
   static const char FACT[] = "fact ";
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   const char *fact = strstr(row->rule->reads, FACT);
   row->evidence = explanation->run_uuid != NULL
                       ? arena_format(&explanation->arena, "not recorded (%s)", row->rule->reads)
@@ -100,7 +97,6 @@ static enum status explain_find_reason(struct database *database, struct explana
   if (statement_next(&statement, &status, err)) {
     row->evidence = statement_column_text(&statement, 0, &explanation->arena);
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -121,7 +117,7 @@ static enum status explain_find_cases(struct database *database,
                                       const struct explain_request *request, const char *only,
                                       const char *classes, struct explanation *explanation,
                                       struct explain_row *row, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "explain/touched", &statement, err);
   if (status == STATUS_OK) {
     statement_bind_text(&statement, ":classes", classes);
@@ -143,7 +139,6 @@ static enum status explain_find_cases(struct database *database,
           request, statement_column_optional(&statement, 6, &explanation->arena));
     }
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -319,14 +314,13 @@ static enum status explain_choose(struct database *database, int64_t run, struct
 static enum status explain_add_shortfalls(struct database *database,
                                           const struct explain_request *request,
                                           struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "explain/add_shortfall", &statement, err);
   for (size_t i = 0; i < request->shortfall_count && status == STATUS_OK; i++) {
     statement_bind_text(&statement, ":case_key", request->shortfalls[i].case_key);
     statement_bind_real(&statement, ":lack", request->shortfalls[i].lack);
     status = statement_run(&statement, err);
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -340,7 +334,7 @@ static enum status explain_collect(struct database *database, const struct expla
 
 static enum status explain_read_head(struct database *database, const char *only,
                                      struct explanation *explanation, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   struct arena *arena = &explanation->arena;
   enum status status = statement_prepare(database, "explain/machine", &statement, err);
   if (status == STATUS_OK) {
@@ -359,7 +353,6 @@ static enum status explain_read_head(struct database *database, const char *only
     explanation->wrong = (size_t)statement_column_number(&statement, 7);
     explanation->wrong_case = statement_column_text(&statement, 8, arena);
   }
-  statement_finalize(&statement);
   return status;
 }
 

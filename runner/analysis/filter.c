@@ -25,14 +25,12 @@ enum status filter_check_fact(struct measured *measured, const char *fact, struc
     return error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\": did you mean \"%s\"?", fact,
                      meant);
   }
-  struct strbuf list;
-  strbuf_init(&list, LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(LIST_MAX);
   for (; *names != NULL; names++) {
     strbuf_append_word(&list, *names);
   }
   enum status status = error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\"; known facts: %s",
                                  fact, list.text);
-  strbuf_fini(&list);
   return status;
 }
 

@@ -109,7 +109,7 @@ static struct latest_case latest_summarise(const struct latest_entry *entries, s
 
 struct latest_case *latest_cases(const struct measured *measured, struct arena *arena,
                                  size_t *count) {
-  struct arena scratch = {0};
+  SCOPED(arena_fini) struct arena scratch = {0};
   struct latest_entry *entries = arena_array(&scratch, measured->median_count, sizeof *entries);
   double *values = arena_array(&scratch, measured->median_count, sizeof *values);
   const size_t entry_count = latest_collect(measured, &scratch, entries);
@@ -133,6 +133,5 @@ struct latest_case *latest_cases(const struct measured *measured, struct arena *
     }
     i = next;
   }
-  arena_fini(&scratch);
   return cases;
 }

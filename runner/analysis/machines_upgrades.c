@@ -82,7 +82,7 @@ static void machines_measure_upgrade(struct machines *m, struct machines_upgrade
 
 void machines_find_upgrades(struct machines *m, const struct measured *measured,
                             const size_t *node_of) {
-  struct arena scratch = {0};
+  SCOPED(arena_fini) struct arena scratch = {0};
   const char **driver = arena_array(&scratch, m->node_count, sizeof *driver);
   struct machines_switch *switches = arena_array(&scratch, measured->run_count, sizeof *switches);
   size_t count = 0;
@@ -103,5 +103,4 @@ void machines_find_upgrades(struct machines *m, const struct measured *measured,
   for (size_t u = 0; u < m->upgrade_count; u++) {
     machines_measure_upgrade(m, &m->upgrades[u], switches, count, u);
   }
-  arena_fini(&scratch);
 }

@@ -145,8 +145,7 @@ static struct path outliers_path(const struct measured_case *bench) {
 /* Kinds of memory at both ends of the measured flows, each pair once. */
 static const char *outliers_memory(struct arena *arena, const struct measured_case *bench,
                                    bool back) {
-  struct strbuf text;
-  strbuf_init(&text, MEMORY_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(MEMORY_MAX);
   for (size_t i = 0; i < bench->flow_count; i++) {
     const struct measured_flow *flow = &bench->flows[i];
     const char *from = back ? flow->target_memory : flow->source_memory;
@@ -160,9 +159,7 @@ static const char *outliers_memory(struct arena *arena, const struct measured_ca
       strbuf_append_word(&text, pair);
     }
   }
-  const char *memory = arena_strdup(arena, text.text);
-  strbuf_fini(&text);
-  return memory;
+  return arena_strdup(arena, text.text);
 }
 
 static enum size_class outliers_size_class(const struct measured_case *bench) {

@@ -91,11 +91,10 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
  * once. */
 static void rows_count_cases(struct finder *f, const struct candidate *candidate,
                              struct outlier *row) {
-  struct strbuf text;
   uint32_t *results = NULL;
   size_t capacity = 0;
   row->cases = row->slow_cases = 0;
-  strbuf_init(&text, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   for (size_t i = 0; i < f->result_count; i++) {
     const struct result *result = &f->results[i];
     if (isnan(result->deviation) || !rows_is_about(f, result, candidate)) {
@@ -117,7 +116,6 @@ static void rows_count_cases(struct finder *f, const struct candidate *candidate
   }
   row->results = results;
   row->paths = text.length > 0 ? arena_strdup(&f->outliers->arena, text.text) : NULL;
-  strbuf_fini(&text);
 }
 
 /* The GPU whose way to the host the component is; -1 = it is none. */

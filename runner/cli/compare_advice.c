@@ -252,8 +252,7 @@ static void advice_put_place(struct strbuf *text, const struct compare_result *r
 static void advice_put_commands(struct strbuf *text, struct arena *arena,
                                 const struct compare_result *result,
                                 const struct side_advice help[SIDES], bool open) {
-  struct strbuf command;
-  strbuf_init(&command, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf command = STRBUF(TEXT_MAX);
   for (size_t s = 0; s < SIDES; s++) {
     if (help[s].imported || help[s].wanted == 0) {
       continue;
@@ -275,7 +274,6 @@ static void advice_put_commands(struct strbuf *text, struct arena *arena,
       strbuf_printf(text, "for run in $(seq %u); do %s; done", help[s].wanted, command.text);
     }
   }
-  strbuf_fini(&command);
 }
 
 /* Imported results cannot be measured again. */
@@ -354,16 +352,12 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
 static void advice_say(const struct common_options *common, const struct strbuf *text) {
   static const char SPEAKER[] = "haul: ";
   const size_t first = strcspn(text->text, "\n");
-  struct strbuf line;
-  struct strbuf shown;
-  strbuf_init(&line, TEXT_MAX);
-  strbuf_init(&shown, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf line = STRBUF(TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf shown = STRBUF(TEXT_MAX);
   strbuf_printf(&line, "%.*s", (int)first, text->text);
   text_wrap(&shown, line.text, terminal_width(stderr), strlen(SPEAKER), false);
   strbuf_append(&shown, text->text + first);
   say_note(common, "%s", shown.text);
-  strbuf_fini(&shown);
-  strbuf_fini(&line);
 }
 
 void compare_advise(const struct common_options *common, struct database *database,
@@ -380,9 +374,8 @@ void compare_advise(const struct common_options *common, struct database *databa
   const bool open =
       !spent && advice_is_open_side(request, SIDE_A) && advice_is_open_side(request, SIDE_B);
   struct side_advice help[SIDES];
-  struct strbuf text;
   advice_find(database, request, result, open, help);
-  strbuf_init(&text, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   strbuf_printf(&text, "%zu %s %s", count, strings_plural(count, "case is", "cases are"),
                 comparison->any_provisional ? "provisional" : "undecided");
   if (others > 0) {
@@ -415,5 +408,4 @@ void compare_advise(const struct common_options *common, struct database *databa
     }
   }
   advice_say(common, &text);
-  strbuf_fini(&text);
 }

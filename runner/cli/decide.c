@@ -125,8 +125,7 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
   size_t named = 0;
   size_t decided = 0;
   size_t same = 0; /* provisionally */
-  struct strbuf names;
-  strbuf_init(&names, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf names = STRBUF(TEXT_MAX);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct measured_case *bench = &decide->result.measured->cases[row->bench];
@@ -152,7 +151,6 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
            "look %u of %u: %zu decided%s%s%s, %zu provisionally the same, %zu open", decide->look,
            decide->looks, decided, decided > 0 ? " (" : "", names.text, decided > 0 ? ")" : "",
            same, decide->undecided - same);
-  strbuf_fini(&names);
 }
 
 static void decide_find_open(struct decide *decide) {

@@ -304,11 +304,9 @@ static void health_append_programs(const struct health *health, struct health_li
     if (!user->seen) {
       continue;
     }
-    struct strbuf words;
-    strbuf_init(&words, LINE_MAX_BYTES);
+    SCOPED(strbuf_fini) struct strbuf words = STRBUF(LINE_MAX_BYTES);
     note_put_words(&words, &user->note, NULL);
     const char *text = arena_strdup(line->arena, words.text);
-    strbuf_fini(&words);
     const bool known = user->note.kind == NOTE_IN_USE_HIDDEN && (health->busy_gpus >> gpu & 1) != 0;
     if (health_says_first(line, text) && !known) {
       health_append(line, health_bit((int)gpu), text);

@@ -17,15 +17,13 @@ enum { GROUP_COMMON = 9 };
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
                          const char *const *names) {
   const char *meant = nearest_word(arg, names);
-  struct strbuf list;
-  strbuf_init(&list, LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(LIST_MAX);
   for (size_t i = 0; names[i] != NULL; i++) {
     strbuf_append_word(&list, names[i]);
   }
   argp_error(state, "unknown %s '%s'%s%s%s: one of %s", what, arg,
              meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
              meant != NULL ? "'?)" : "", list.text);
-  strbuf_fini(&list);
 }
 
 static size_t options_find_name(const char *const *names, const char *arg) {

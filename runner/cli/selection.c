@@ -110,8 +110,7 @@ enum status selection_plan(struct command *command, size_t i, struct plan **plan
 }
 
 void selection_warn_of_loss(struct command *command) {
-  struct strbuf text;
-  strbuf_init(&text, ERROR_MESSAGE_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(ERROR_MESSAGE_MAX);
   command->gpus_missing =
       command->machine == NULL &&
       probe_describe_loss(command->target, getenv("CUDA_VISIBLE_DEVICES"), &text);
@@ -119,7 +118,6 @@ void selection_warn_of_loss(struct command *command) {
     say_warning(&command->common, "%s", text.text);
     command->loss = arena_strdup(&command->arena, text.text);
   }
-  strbuf_fini(&text);
 }
 
 const char *selection_missing_gpus(struct command *command) {

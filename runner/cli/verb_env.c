@@ -60,10 +60,9 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
                                  struct error *err) {
   struct result_set rates;
   struct machine_measured measured = {0};
-  struct strbuf picture;
   enum status status = STATUS_OK;
   result_set_init(&rates, SIZE_MAX);
-  strbuf_init(&picture, VERB_ENV_PICTURE_MAX);
+  SCOPED(strbuf_fini) struct strbuf picture = STRBUF(VERB_ENV_PICTURE_MAX);
   if (command->run != NULL) {
     status = verb_env_get_rates(command, run, &rates, &measured, err);
   }
@@ -71,7 +70,6 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
     machine_drawing_picture(command->target, command->run != NULL ? &measured : NULL, &picture);
     status = stream_write(stdout, &picture, NULL, err);
   }
-  strbuf_fini(&picture);
   result_set_fini(&rates);
   return status;
 }

@@ -252,14 +252,12 @@ static void verb_expect_check_file(struct command *command) {
 /* runs: how many were learned from. */
 static enum status verb_expect_print_learned(struct command *command, const struct learned *learned,
                                              size_t runs, struct error *err) {
-  struct strbuf text;
-  strbuf_init(&text, EXPECT_TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(EXPECT_TEXT_MAX);
   expect_write(
       &text,
       arena_format(&command->arena, "Learned from runs: %zu, on hosts: %zu", runs, learned->hosts),
       learned->machines, learned->machine_count);
   const enum status status = stream_write(stdout, &text, NULL, err);
-  strbuf_fini(&text);
   for (size_t i = 0; i < learned->left_out_count; i++) {
     say_note(&command->common, "left out: %s", learned->left_out[i]);
   }

@@ -56,10 +56,9 @@ enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) 
     struct scenario *scenario = NULL;
     struct diagnostics *diagnostics = diagnostics_new();
     if (input_read(&input, NULL, 0, &scenario, diagnostics) == STATUS_OK) {
-      struct arena arena = {0};
+      SCOPED(arena_fini) struct arena arena = {0};
       const struct cell cells[] = {SCENARIO_COLUMNS(COLUMN_CELL)};
       status = sink_row(sink, cells, err);
-      arena_fini(&arena);
     } else {
       status = error_set(err, STATUS_INVALID, "the shipped scenario %s is not valid", file->name);
     }
@@ -94,7 +93,7 @@ static void verb_list_describe_queries(struct json_shape *shape) {
 
 static enum status verb_list_queries(const struct row_sink *sink, struct error *err) {
   static const char *const COLUMNS[] = {QUERY_COLUMNS(COLUMN_NAME)};
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   /* By what they are about, then by name. */
   static const char *const ABOUTS[] = {"results", "machine", "comparison", "fleet", "a scenario"};
@@ -109,7 +108,6 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
       }
     }
   }
-  arena_fini(&arena);
   return THEN(status, sink_end(sink, err));
 }
 
@@ -119,14 +117,12 @@ static enum status verb_list_find_runs(struct command *command, const char **run
   struct measured *measured = command->measured = measured_new();
   RETURN_ON_ERROR(filter_runs(&command->request.filter, query_database(command->query), measured,
                               NULL, 0, err));
-  struct strbuf list;
-  strbuf_init(&list, RUN_LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(RUN_LIST_MAX);
   for (size_t i = 0; i < measured->run_count; i++) {
     strbuf_printf(&list, "%s%" PRId64, i > 0 ? "," : "[", measured->runs[i].ref.id);
   }
   strbuf_append(&list, "]");
   *runs = arena_strdup(&command->arena, list.text);
-  strbuf_fini(&list);
   return STATUS_OK;
 }
 

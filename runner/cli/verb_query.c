@@ -70,7 +70,7 @@ static enum status verb_query_give_rows(struct command *command, const struct ro
 
 /* Names those that are, where it is not. */
 static enum status verb_query_check_drawn(const struct saved_query *saved, struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *drawn = "";
   if (saved->plot_count > 0) {
     return STATUS_OK;
@@ -85,7 +85,6 @@ static enum status verb_query_check_drawn(const struct saved_query *saved, struc
   const enum status status =
       error_set(err, STATUS_USAGE, "the saved query %s is a table without curves; --plot draws: %s",
                 saved->name, drawn);
-  arena_fini(&arena);
   return status;
 }
 

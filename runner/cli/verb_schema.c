@@ -410,9 +410,8 @@ static enum status verb_schema_add_rows(const struct verb_rows *rows, json_t *ki
 static enum status verb_schema_print_verb(const char *name, struct error *err) {
   const struct verb *verb = verb_find(name);
   struct json_shape shape;
-  struct strbuf title;
   enum status status = STATUS_OK;
-  strbuf_init(&title, TITLE_MAX);
+  SCOPED(strbuf_fini) struct strbuf title = STRBUF(TITLE_MAX);
   json_shape_init(&shape);
   json_out_schema_name(&title, name);
   json_shape_add(&shape, "schema", json_pack("{s:s}", "const", title.text));
@@ -437,16 +436,13 @@ static enum status verb_schema_print_verb(const char *name, struct error *err) {
   }
   free(text);
   json_decref(schema);
-  strbuf_fini(&title);
   return status;
 }
 
 static bool verb_schema_is_query(const char *name) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct saved_query query;
-  const bool found = saved_query_find(name, &arena, &query, NULL) == STATUS_OK;
-  arena_fini(&arena);
-  return found;
+  return saved_query_find(name, &arena, &query, NULL) == STATUS_OK;
 }
 
 static void verb_schema_check(struct command *command, struct argp_state *state) {

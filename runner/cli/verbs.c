@@ -118,15 +118,13 @@ static int cli_reject_verb(const char *name) {
     say_error(&plain, "unknown option '%s': options of a verb follow it; see haul --help", name);
     return EXIT_USAGE;
   }
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   for (size_t i = 0; i < scenarios_count(); i++) {
     if (strcmp(input_shipped_name(&arena, scenarios_at(i)), name) == 0) {
       say_error(&plain, "unknown verb '%s': did you mean 'haul run %s'?", name, name);
-      arena_fini(&arena);
       return EXIT_USAGE;
     }
   }
-  arena_fini(&arena);
   struct nearest nearest = nearest_start(name);
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     nearest_offer(&nearest, (*verb)->name);

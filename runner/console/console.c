@@ -130,8 +130,7 @@ static void console_append_lines(struct strbuf *shown, const char *text, size_t 
 static ssize_t console_write_escaped(void *cookie, const char *text, size_t size) {
   static const char FIRST[] = " or `", LAST[] = " --usage'";
   FILE *stream = cookie;
-  struct strbuf shown;
-  strbuf_init(&shown, SAID_MAX);
+  SCOPED(strbuf_fini) struct strbuf shown = STRBUF(SAID_MAX);
   /* argp's "Try `haul run --help' or `haul run --usage' for more information.": one is enough. */
   const char *second = memmem(text, size, FIRST, strlen(FIRST));
   const char *end =
@@ -141,7 +140,6 @@ static ssize_t console_write_escaped(void *cookie, const char *text, size_t size
   console_append_lines(&shown, text, shorter);
   console_append_lines(&shown, text + rest, size - rest);
   (void)fwrite(shown.text, 1, shown.length, stream);
-  strbuf_fini(&shown);
   return (ssize_t)size;
 }
 
@@ -156,13 +154,12 @@ FILE *console_escape(FILE *stream) {
 }
 
 static void say_line(const char *head, const char *colour, const char *format, va_list args) {
-  struct strbuf shown;
   char *text = NULL;
   int length = vasprintf(&text, format, args);
   if (length < 0) {
     abort();
   }
-  strbuf_init(&shown, SAID_MAX);
+  SCOPED(strbuf_fini) struct strbuf shown = STRBUF(SAID_MAX);
   console_append_lines(&shown, text, (size_t)length);
   (void)fflush(stdout);
   if (colour != NULL) {
@@ -170,7 +167,6 @@ static void say_line(const char *head, const char *colour, const char *format, v
   } else {
     fprintf(stderr, "haul: %s%s\n", head, shown.text);
   }
-  strbuf_fini(&shown);
   free(text);
 }
 
@@ -206,24 +202,21 @@ bool say_progress(const struct common_options *options, const char *text) {
   if (width == 0) {
     return false;
   }
-  struct strbuf shown;
-  strbuf_init(&shown, SAID_MAX);
+  SCOPED(strbuf_fini) struct strbuf shown = STRBUF(SAID_MAX);
   text_append(&shown, text);
   /* The last column is left free: some terminals wrap when it is written. */
   fprintf(stderr, "\r%.*s\033[K", (int)text_fit(shown.text, width - 1), shown.text);
   (void)fflush(stderr);
-  strbuf_fini(&shown);
   return true;
 }
 
 void say_new_folder(const struct common_options *options, const char *path) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *slash = strrchr(path, '/');
   const char *folder = slash != NULL ? arena_strndup(&arena, path, (size_t)(slash - path)) : "";
   if (folder[0] != '\0' && access(folder, F_OK) != 0 && errno == ENOENT) {
     say_note(options, "created the folder %s for %s", folder, slash + 1);
   }
-  arena_fini(&arena);
 }
 
 static int exit_code_of_status(enum status status) {
@@ -271,8 +264,7 @@ int worse(int a, int b) {
 enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, const char **text,
                        struct error *err) {
   enum { BYTES_PER_MIB = 1 << 20 };
-  struct strbuf all;
-  strbuf_init(&all, max_bytes);
+  SCOPED(strbuf_fini) struct strbuf all = STRBUF(max_bytes);
   char chunk[4096];
   size_t got;
   while ((got = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
@@ -287,7 +279,6 @@ enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, 
   } else {
     *text = arena_strdup(arena, all.text);
   }
-  strbuf_fini(&all);
   return status;
 }
 

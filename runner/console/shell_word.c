@@ -12,8 +12,7 @@ const char *shell_word(struct arena *arena, const char *text) {
   if (text[0] != '\0' && text[strspn(text, SAFE)] == '\0') {
     return arena_strdup(arena, text);
   }
-  struct strbuf word;
-  strbuf_init(&word, WORD_MAX);
+  SCOPED(strbuf_fini) struct strbuf word = STRBUF(WORD_MAX);
   strbuf_append_char(&word, '\'');
   for (const char *c = text; *c != '\0'; c++) {
     if (*c == '\'') {
@@ -23,7 +22,5 @@ const char *shell_word(struct arena *arena, const char *text) {
     }
   }
   strbuf_append_char(&word, '\'');
-  const char *made = arena_strdup(arena, word.text);
-  strbuf_fini(&word);
-  return made;
+  return arena_strdup(arena, word.text);
 }

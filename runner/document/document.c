@@ -176,16 +176,12 @@ bool document_shows(const struct document *document, size_t column) {
 static void terminal_lines(struct document *document, unsigned tone, const char *first,
                            const char *text, size_t indent) {
   const char *colour = document->options.colour ? text_colour(tone) : NULL;
-  struct strbuf escaped;
-  struct strbuf lines;
-  strbuf_init(&escaped, WORDS_MAX);
-  strbuf_init(&lines, WORDS_MAX);
+  SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(WORDS_MAX);
+  SCOPED(strbuf_fini) struct strbuf lines = STRBUF(WORDS_MAX);
   text_append(&escaped, text);
   text_wrap(&lines, escaped.text, document->options.width, indent, false);
   (void)fprintf(document->options.stream, "%s%s%s%s\n", first, colour != NULL ? colour : "",
                 lines.text, colour != NULL ? TEXT_COLOUR_OFF : "");
-  strbuf_fini(&lines);
-  strbuf_fini(&escaped);
 }
 
 static void terminal_gap(struct document *document) {
@@ -240,11 +236,9 @@ const struct document_backend DOCUMENT_TERMINAL = {
 
 static void markdown_text(struct document *document, const char *before, const char *text,
                           const char *after) {
-  struct strbuf escaped;
-  strbuf_init(&escaped, WORDS_MAX);
+  SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(WORDS_MAX);
   text_escape(&escaped, text, strlen(text), ESCAPE_MARKDOWN);
   (void)fprintf(document->options.stream, "%s%s%s", before, escaped.text, after);
-  strbuf_fini(&escaped);
 }
 
 /* A blank line ends a list of keys. */

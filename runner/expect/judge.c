@@ -537,10 +537,9 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
   enum status status = selector_find(query_database(query), run, &ref, err);
   status = THEN(status, selector_find_repeat(query_database(query), ref.id, &repeat, err));
   if (status == STATUS_OK && repeat.id != 0) {
-    struct arena arena = {0};
+    SCOPED(arena_fini) struct arena arena = {0};
     const char *name = arena_format(&arena, "run:%s", repeat.uuid);
     status = judge_run_alone(set, query, name, NULL, NULL, NULL, &again, err);
-    arena_fini(&arena);
   }
   status = THEN(status, judge_run_alone(set, query, run, options, inner, again, judge, err));
   if (status == STATUS_OK) {

@@ -505,7 +505,7 @@ static size_t learn_count_hosts(const struct learn *learn, struct arena *arena,
 }
 
 static void learn_finish_row(struct learn *learn, struct learn_row *learned) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   learn_leave_out_hosts(learn, &arena, learned);
   learn_leave_out_values(&arena, learned);
   double *scores = arena_array(&arena, learned->count, sizeof *scores);
@@ -526,7 +526,6 @@ static void learn_finish_row(struct learn *learn, struct learn_row *learned) {
   row->hosts = (uint32_t)hosts;
   row->driver = learned->drivers[0] != '\0' ? learned->drivers : NULL;
   row->source = "haul expect learn";
-  arena_fini(&arena);
 }
 
 static void learn_tell_left_out(struct learn *learn, struct learned *learned) {

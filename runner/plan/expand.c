@@ -12,8 +12,7 @@ void expand_emit_unresolved(struct expander *x, const struct endpoint_setting *f
                             const struct endpoint_setting *to, int32_t near_gpu, const char *space,
                             const char *reason) {
   const struct endpoint_setting *ends[2] = {from, to};
-  struct strbuf asked;
-  strbuf_init(&asked, CASE_REASON_MAX);
+  SCOPED(strbuf_fini) struct strbuf asked = STRBUF(CASE_REASON_MAX);
   bool for_gpu = false;
   for (size_t e = 0; e < 2 && ends[e] != NULL; e++) {
     for_gpu = for_gpu || ends[e]->place == PLACE_GPU;
@@ -35,7 +34,6 @@ void expand_emit_unresolved(struct expander *x, const struct endpoint_setting *f
       .reason = arena_strdup(x->arena, reason),
       .for_gpu = for_gpu,
   };
-  strbuf_fini(&asked);
   x->receive(x->context, &expansion);
 }
 

@@ -121,8 +121,7 @@ void place_format_asked(const struct endpoint_setting *end, struct strbuf *text)
 /* "GPU 7: this machine has 4, 0-3" */
 static void place_say_missing(enum place place, const struct place_list *missing,
                               const struct place_list *present, char reason[CASE_REASON_MAX]) {
-  struct strbuf text;
-  strbuf_init(&text, CASE_REASON_MAX - 1);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(CASE_REASON_MAX - 1);
   const bool gpu = place == PLACE_GPU;
   strbuf_append(&text, gpu ? "GPU" : "NUMA node");
   strbuf_append(&text, missing->count > 1 ? "s " : " ");
@@ -133,7 +132,6 @@ static void place_say_missing(enum place place, const struct place_list *missing
     place_format_indices(present->indices, present->count, "-", &text);
   }
   (void)snprintf(reason, CASE_REASON_MAX, "%s", text.text);
-  strbuf_fini(&text);
 }
 
 static void place_pick(const struct endpoint_setting *end, const struct place_list *present,
@@ -179,8 +177,7 @@ static size_t place_uuid_length(const struct machine *machine) {
 static void place_say_no_uuid(const struct machine *machine, const char *uuid, size_t found,
                               char reason[CASE_REASON_MAX]) {
   const int length = (int)place_uuid_length(machine);
-  struct strbuf text;
-  strbuf_init(&text, CASE_REASON_MAX - 1);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(CASE_REASON_MAX - 1);
   strbuf_printf(
       &text, found > 0 ? "%s is the beginning of several UUIDs" : "no GPU with the UUID %s", uuid);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -188,7 +185,6 @@ static void place_say_no_uuid(const struct machine *machine, const char *uuid, s
                   machine->gpus[i].uuid[0] != '\0' ? machine->gpus[i].uuid : "of no known UUID");
   }
   (void)snprintf(reason, CASE_REASON_MAX, "%s", text.text);
-  strbuf_fini(&text);
 }
 
 /* The GPUs that are named by UUID join the list; what of them is not there is the reason. */

@@ -481,8 +481,7 @@ static enum status plan_say_no_match(const struct plan_builder *b, struct error 
   for (size_t i = 0; i < b->taken_count; i++) {
     nearest_offer(&nearest, b->taken[i].name);
   }
-  struct strbuf there;
-  strbuf_init(&there, ERROR_MESSAGE_MAX / 2);
+  SCOPED(strbuf_fini) struct strbuf there = STRBUF(ERROR_MESSAGE_MAX / 2);
   for (size_t i = 0; i < b->block_count && i < BLOCKS_SHOWN_MAX; i++) {
     strbuf_printf(&there, "%s\"%s\"", i > 0 ? ", " : "", b->blocks[i]);
   }
@@ -496,7 +495,6 @@ static enum status plan_say_no_match(const struct plan_builder *b, struct error 
       nearest.word != NULL ? "; did you mean \"" : "", nearest.word != NULL ? nearest.word : "",
       nearest.word != NULL ? "\"" : "", there.text,
       example[0] != '\0' ? " and cases such as \"" : "", example, example[0] != '\0' ? "\"" : "");
-  strbuf_fini(&there);
   return status;
 }
 
@@ -553,7 +551,7 @@ static void plan_builder_keep(struct plan_builder *builder, const struct case_ke
   if (keys->count == 0) {
     return;
   }
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char **sorted = arena_array(&arena, keys->count, sizeof *sorted);
   memcpy(sorted, keys->items, keys->count * sizeof *sorted);
   qsort(sorted, keys->count, sizeof *sorted, strings_compare);
@@ -566,7 +564,6 @@ static void plan_builder_keep(struct plan_builder *builder, const struct case_ke
   }
   builder->case_count = kept;
   builder->duplicate_count = 0;
-  arena_fini(&arena);
 }
 
 enum status plan_new(const struct scenario *scenario, const struct machine *machine,

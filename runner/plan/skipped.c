@@ -102,7 +102,7 @@ void plan_skip_rest(struct plan *plan, const char *reason) {
 }
 
 bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const struct skip_group *groups = NULL;
   if (plan->skip_count < plan->case_count) {
     return false;
@@ -117,6 +117,5 @@ bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]) {
     (void)snprintf(reason + length, CASE_REASON_MAX - (size_t)length, ", and %zu more reason%s",
                    count - 1, strings_plural(count - 1, "", "s"));
   }
-  arena_fini(&arena);
   return true;
 }

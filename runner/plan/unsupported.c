@@ -72,8 +72,7 @@ static const char *unsupported_memory_reason(struct plan_case *plan_case,
   if (plan_case->host_bytes == 0) {
     return NULL;
   }
-  struct strbuf nodes;
-  strbuf_init(&nodes, CASE_REASON_MAX / 2);
+  SCOPED(strbuf_fini) struct strbuf nodes = STRBUF(CASE_REASON_MAX / 2);
   const uint64_t there = unsupported_free_host_bytes(&plan_case->bench, machine, &nodes);
   const bool refused = there > 0 && plan_case->host_bytes > there;
   if (refused) {
@@ -82,7 +81,6 @@ static const char *unsupported_memory_reason(struct plan_case *plan_case,
     (void)snprintf(reason, CASE_REASON_MAX, "needs %s of host memory, %s %s free", need, nodes.text,
                    have);
   }
-  strbuf_fini(&nodes);
   return refused ? reason : NULL;
 }
 

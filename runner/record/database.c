@@ -182,15 +182,13 @@ enum status database_script(struct database *database, const char *name, struct 
 enum status database_generate(struct database *database, const char *name, char **sql,
                               struct error *err) {
   struct statement statement;
-  struct strbuf script;
-  strbuf_init(&script, GENERATED_MAX);
+  SCOPED(strbuf_fini) struct strbuf script = STRBUF(GENERATED_MAX);
   enum status status = statement_prepare(database, name, &statement, err);
   while (statement_next(&statement, &status, err)) {
     strbuf_printf(&script, "%s;\n", statement_text(&statement, 0));
   }
   statement_finalize(&statement);
   *sql = status == STATUS_OK ? strdup(script.text) : NULL;
-  strbuf_fini(&script);
   return status;
 }
 

@@ -252,7 +252,7 @@ static void environment_read_keys(const struct statement *statement, void *objec
 
 static enum status environment_read_devices(struct database *database, int64_t environment,
                                             struct machine *machine, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status =
       statement_prepare(database, "environment/devices_of_machine", &statement, err);
   statement_bind_int(&statement, ":environment", environment);
@@ -269,13 +269,12 @@ static enum status environment_read_devices(struct database *database, int64_t e
     struct numa_node *node = &machine->nodes[machine->node_count++];
     environment_read_keys(&statement, node, NODE_KEYS, NODE_KEY_COUNT);
   }
-  statement_finalize(&statement);
   return status;
 }
 
 static enum status environment_read_links(struct database *database, int64_t environment,
                                           struct machine *machine, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "environment/links_of_machine", &statement, err);
   statement_bind_int(&statement, ":environment", environment);
   statement_bind_text(&statement, ":place", place_text(PLACE_GPU));
@@ -296,7 +295,6 @@ static enum status environment_read_links(struct database *database, int64_t env
       machine->node_distance[from][to] = (uint8_t)distance;
     }
   }
-  statement_finalize(&statement);
   return status;
 }
 

@@ -64,7 +64,7 @@ static const char *foreign_plain(const char *sql, struct arena *arena) {
 
 static enum status foreign_read(struct database *database, struct objects *objects,
                                 struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "foreign/objects", &statement, err);
   while (statement_next(&statement, &status, err)) {
     *ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity) =
@@ -75,7 +75,6 @@ static enum status foreign_read(struct database *database, struct objects *objec
                                   &objects->arena),
         };
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -185,8 +184,7 @@ static enum status foreign_use_own_views(struct database *database, struct error
   static const char HEAD[] = "\nCREATE "; /* nothing but views */
   enum status status = STATUS_OK;
   for (size_t i = 0; migrate_views[i] != NULL && status == STATUS_OK; i++) {
-    struct strbuf script;
-    strbuf_init(&script, TEXT_MAX);
+    SCOPED(strbuf_fini) struct strbuf script = STRBUF(TEXT_MAX);
     char *sql = database_sql(migrate_views[i]);
     const char *from = sql;
     for (const char *at = strstr(from, HEAD); at != NULL; at = strstr(from, HEAD)) {
@@ -197,28 +195,25 @@ static enum status foreign_use_own_views(struct database *database, struct error
     strbuf_append(&script, from);
     status = database_run_sql(database, script.text, migrate_views[i], err);
     free(sql);
-    strbuf_fini(&script);
   }
   return status;
 }
 
 static enum status foreign_list_encoding(struct database *database, struct strbuf *list,
                                          struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "foreign/encoding", &statement, err);
   if (statement_next(&statement, &status, err)) {
     strbuf_printf(list, "%sencoding %s", list->text[0] != '\0' ? ", " : "",
                   statement_text(&statement, 0));
   }
-  statement_finalize(&statement);
   return status;
 }
 
 enum status foreign_check(struct database *database, enum database_access access,
                           struct error *err) {
   struct objects found = {0};
-  struct strbuf list;
-  strbuf_init(&list, NAMES_MAX);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(NAMES_MAX);
   /* What a newer version has besides is not known here. */
   const bool newer = database->version > migrate_latest_version();
   enum status status = foreign_read(database, &found, err);
@@ -244,6 +239,5 @@ enum status foreign_check(struct database *database, enum database_access access
   if (status == STATUS_OK && foreign) {
     database->foreign = strdup(list.text);
   }
-  strbuf_fini(&list);
   return status;
 }

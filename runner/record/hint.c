@@ -49,7 +49,7 @@ static const char *hint_function(const char *name) {
 
 /* The view that the SQL reads; NULL: none, or several. */
 static const char *hint_view(struct database *database, const char *sql, struct arena *arena) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   struct error unused = {0};
   const char *view = NULL;
   size_t count = 0;
@@ -61,7 +61,6 @@ static const char *hint_view(struct database *database, const char *sql, struct 
       count++;
     }
   }
-  statement_finalize(&statement);
   return count == 1 ? view : NULL;
 }
 
@@ -81,7 +80,7 @@ static const char *hint_syntax(struct database *database, const char *sql, struc
 /* The first row of a statement about a column, as one text; NULL: there is none. */
 static const char *hint_ask(struct database *database, const char *name, const char *column,
                             const char *view, struct arena *arena) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   struct error unused = {0};
   const char *text = NULL;
   enum status status = statement_prepare(database, name, &statement, &unused);
@@ -92,7 +91,6 @@ static const char *hint_ask(struct database *database, const char *name, const c
   if (statement_next(&statement, &status, &unused)) {
     text = statement_column_text(&statement, 0, arena);
   }
-  statement_finalize(&statement);
   return text;
 }
 
@@ -117,7 +115,7 @@ static const char *hint_nearest(struct database *database, const char *sql, cons
   struct nearest nearest = nearest_start(wanted);
   const char *longer = NULL;
   const char *view = NULL;
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   struct error unused = {0};
   enum status status = statement_prepare(
       database, table ? "database/table_names" : "database/column_names", &statement, &unused);
@@ -140,7 +138,6 @@ static const char *hint_nearest(struct database *database, const char *sql, cons
       view = offered;
     }
   }
-  statement_finalize(&statement);
   return view != NULL ? view : nearest.word != NULL ? nearest.word : longer;
 }
 

@@ -37,14 +37,13 @@ enum status run_scenario_read(struct database *database, int64_t run, struct are
 
 enum status run_failure_read(struct database *database, int64_t run, struct arena *arena,
                              const char **reason, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "manage/failure_of_run", &statement, err);
   *reason = NULL;
   statement_bind_int(&statement, ":run", run);
   if (statement_next(&statement, &status, err)) {
     *reason = statement_column_text(&statement, 0, arena);
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -67,14 +66,13 @@ enum status run_words_read(struct database *database, struct arena *arena,
 
 static enum status manage_tag_each(struct database *database, const struct run_list *runs,
                                    const char *tag, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "manage/set_tag", &statement, err);
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
     statement_bind_int(&statement, ":run", runs->runs[i].id);
     statement_bind_text(&statement, ":tag", tag);
     status = statement_run(&statement, err);
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -86,7 +84,7 @@ enum status run_tag_set(struct database *database, const struct run_list *runs, 
 
 enum status run_to_delete_read(struct database *database, int64_t run, struct arena *arena,
                                struct run_to_delete *found, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "manage/run_to_delete", &statement, err);
   statement_bind_int(&statement, ":run", run);
   *found = (struct run_to_delete){.scenario = "?", .started_at = "?"};
@@ -99,7 +97,6 @@ enum status run_to_delete_read(struct database *database, int64_t run, struct ar
                                     .running = strcmp(recorded, "running") == 0,
                                     .results = sqlite3_column_int64(statement.stmt, 5)};
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -138,13 +135,12 @@ enum status old_health_runs_read(struct database *database, const char *scenario
 
 static enum status manage_add_deleted(struct database *database, const struct run_list *runs,
                                       struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "delete/add_run", &statement, err);
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
     statement_bind_int(&statement, ":run", runs->runs[i].id);
     status = statement_run(&statement, err);
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -160,7 +156,7 @@ enum status runs_delete(struct database *database, const struct run_list *runs, 
 
 static enum status manage_choose_pruned(struct database *database,
                                         const struct trials_to_prune *prune, struct error *err) {
-  struct statement choose;
+  SCOPED(statement_finalize) struct statement choose = {0};
   struct statement keep;
   enum status status = statement_prepare(database, "upkeep/choose", &choose, err);
   status = THEN(status, statement_prepare(database, "upkeep/keep", &keep, err));
@@ -174,29 +170,26 @@ static enum status manage_choose_pruned(struct database *database,
     }
     statement_finalize(&keep);
   }
-  statement_finalize(&choose);
   return status;
 }
 
 static enum status manage_count_pruned(struct database *database, struct trials_to_prune *prune,
                                        struct error *err) {
-  struct statement count;
+  SCOPED(statement_finalize) struct statement count = {0};
   enum status status = statement_prepare(database, "upkeep/count", &count, err);
   if (statement_next(&count, &status, err)) {
     prune->runs = sqlite3_column_int64(count.stmt, 0);
     prune->trials = sqlite3_column_int64(count.stmt, 1);
   }
-  statement_finalize(&count);
   return status;
 }
 
 static enum status manage_prune(struct database *database, struct error *err) {
-  struct statement mark;
+  SCOPED(statement_finalize) struct statement mark = {0};
   RETURN_ON_ERROR(database_script(database, "upkeep/prune", err));
   enum status status = statement_prepare(database, "upkeep/mark", &mark, err);
   statement_bind_int(&mark, ":now", (int64_t)clock_read_ns(CLOCK_REALTIME));
   status = THEN(status, statement_run(&mark, err));
-  statement_finalize(&mark);
   return status;
 }
 

@@ -189,7 +189,7 @@ static void measured_planned_ids(const struct measured *measured, struct reading
 
 /* Of the runs with a case_key, what the one started last says of those that have a delta. */
 static void measured_set_deltas(struct measured *measured, const struct reading *reading) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   uint32_t *last = arena_array(&arena, measured->case_count, sizeof *last); /* run, from 1 */
   for (size_t i = 0; i < reading->plan_count; i++) {
     const struct plan *plan = &reading->plans[i];
@@ -213,15 +213,13 @@ static void measured_set_deltas(struct measured *measured, const struct reading 
       measured->cases[i].delta = measured->cases[i - 1].delta;
     }
   }
-  arena_fini(&arena);
 }
 
 static enum status measured_load_cases(struct measured *measured, struct database *database,
                                        const char *only, struct reading *reading,
                                        struct error *err) {
   struct statement statement;
-  struct strbuf planned;
-  strbuf_init(&planned, MEASURED_LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf planned = STRBUF(MEASURED_LIST_MAX);
   measured_planned_ids(measured, reading, &planned);
   enum status status = statement_prepare(database, "compare/cases", &statement, err);
   statement_bind_text(&statement, ":only", globs_json(only, &measured->arena));
@@ -231,7 +229,6 @@ static enum status measured_load_cases(struct measured *measured, struct databas
     measured_take_case(measured, &statement);
   }
   statement_finalize(&statement);
-  strbuf_fini(&planned);
   measured->case_numbers =
       arena_array(&measured->arena, (size_t)measured->case_ids_end, sizeof *measured->case_numbers);
   for (size_t i = 0; i < measured->case_count; i++) {
@@ -243,7 +240,7 @@ static enum status measured_load_cases(struct measured *measured, struct databas
 
 static enum status measured_load_flows(struct measured *measured, struct database *database,
                                        struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/flows", &statement, err);
   for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
     struct measured_case *bench = &measured->cases[i];
@@ -259,7 +256,6 @@ static enum status measured_load_flows(struct measured *measured, struct databas
                      measured_gpu_bit(list.flows[f].target_is_gpu, list.flows[f].target);
     }
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -309,19 +305,18 @@ static const struct plan **measured_sort_plans(const struct measured *measured,
 /* Most runs of the database: then each case's results are read whole. */
 static enum status measured_takes_most(const struct measured *measured, struct database *database,
                                        bool *most, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/run_count", &statement, err);
   if (statement_next(&statement, &status, err)) {
     *most = SHARE_READ_WHOLE * (double)sqlite3_column_int64(statement.stmt, 0) <=
             (double)measured->run_count;
   }
-  statement_finalize(&statement);
   return status;
 }
 
 static enum status measured_load_medians(struct measured *measured, struct database *database,
                                          struct reading *reading, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   bool most = false;
   size_t *starts = NULL;
   const struct plan **plans = measured_sort_plans(measured, reading, &starts);
@@ -362,13 +357,12 @@ static enum status measured_load_medians(struct measured *measured, struct datab
                               .above_peak = planned && ns > 0 && ns < plans[plan]->fastest_ns});
     }
   }
-  statement_finalize(&statement);
   return status;
 }
 
 static enum status measured_load_conditions(struct measured *measured, struct database *database,
                                             const char *runs, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/conditions", &statement, err);
   statement_bind_text(&statement, ":runs", runs);
   while (statement_next(&statement, &status, err)) {
@@ -388,7 +382,6 @@ static enum status measured_load_conditions(struct measured *measured, struct da
     *ARENA_ADD(&measured->arena, measured->conditions, measured->condition_count,
                &measured->condition_capacity) = condition;
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -421,7 +414,7 @@ bool measured_case_matches(const struct measured_case *bench, const char *only) 
 
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,
                             size_t bench, const char **reason, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/not_ok_reason", &statement, err);
   *reason = NULL;
   statement_bind_int(&statement, ":run", measured->runs[run].ref.id);
@@ -430,20 +423,18 @@ enum status measured_reason(struct measured *measured, struct database *database
     *reason = arena_format(&measured->arena, "%s: %s", statement_text(&statement, 0),
                            statement_text(&statement, 1));
   }
-  statement_finalize(&statement);
   return status;
 }
 
 enum status measured_process_ordinal(struct database *database, int64_t process, int *ordinal,
                                      struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/process_ordinal", &statement, err);
   *ordinal = -1;
   statement_bind_int(&statement, ":process", process);
   if (statement_next(&statement, &status, err)) {
     *ordinal = sqlite3_column_int(statement.stmt, 0);
   }
-  statement_finalize(&statement);
   return status;
 }
 

@@ -12,9 +12,8 @@
  * three times as much. */
 enum status measured_load_errors(struct measured *measured, struct database *database,
                                  struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct statement statement;
-  struct strbuf runs;
   if (measured->has_errors) {
     return STATUS_OK;
   }
@@ -22,7 +21,7 @@ enum status measured_load_errors(struct measured *measured, struct database *dat
   for (size_t i = measured->median_count; i-- > 0;) {
     next[measured->medians[i].bench] = i;
   }
-  strbuf_init(&runs, MEASURED_LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf runs = STRBUF(MEASURED_LIST_MAX);
   measured_run_ids(measured, &runs);
   enum status status = statement_prepare(database, "compare/errors", &statement, err);
   statement_bind_text(&statement, ":runs", runs.text);
@@ -49,8 +48,6 @@ enum status measured_load_errors(struct measured *measured, struct database *dat
     }
   }
   statement_finalize(&statement);
-  strbuf_fini(&runs);
-  arena_fini(&arena);
   measured->has_errors = status == STATUS_OK;
   return status;
 }
@@ -65,13 +62,12 @@ ORDER_DEFINE(measured_compare_visited, struct visited,
 
 enum status measured_load_undisturbed(struct measured *measured, struct database *database,
                                       struct error *err) {
-  struct strbuf runs;
-  struct statement statement;
-  struct arena arena = {0};
+  SCOPED(statement_finalize) struct statement statement = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct visited *visited = NULL; /* sorted */
   size_t count = 0;
   size_t capacity = 0;
-  strbuf_init(&runs, MEASURED_LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf runs = STRBUF(MEASURED_LIST_MAX);
   measured_run_ids(measured, &runs);
   enum status status = statement_prepare(database, "compare/undisturbed", &statement, err);
   statement_bind_text(&statement, ":runs", runs.text);
@@ -87,8 +83,5 @@ enum status measured_load_undisturbed(struct measured *measured, struct database
         bsearch(&wanted, visited, count, sizeof *visited, measured_compare_visited);
     median->undisturbed_ns = found != NULL ? found->ns : median->undisturbed_ns;
   }
-  statement_finalize(&statement);
-  strbuf_fini(&runs);
-  arena_fini(&arena);
   return status;
 }

@@ -65,7 +65,7 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
   }
   environment->driver_version = measured_machine_fact(environment, "driver_version");
   environment->boot_id = measured_machine_fact(environment, "boot_id");
-  struct statement facts;
+  SCOPED(statement_finalize) struct statement facts = {0};
   status = statement_prepare(database, "compare/facts", &facts, err);
   statement_bind_int(&facts, ":environment", environment->id);
   while (statement_next(&facts, &status, err)) {
@@ -74,14 +74,13 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
                                              sqlite3_column_int(facts.stmt, 1),
                                              statement_column_optional(&facts, 2, arena)});
   }
-  statement_finalize(&facts);
   return status;
 }
 
 static enum status measured_read_gpus(struct arena *arena, struct database *database,
                                       struct measured_environment *environment, struct error *err) {
   size_t capacity = 0;
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/gpus", &statement, err);
   statement_bind_int(&statement, ":environment", environment->id);
   while (statement_next(&statement, &status, err)) {
@@ -92,7 +91,6 @@ static enum status measured_read_gpus(struct arena *arena, struct database *data
                               .numa_node = statement_column_number(&statement, 3),
                               .pci_address = statement_column_optional(&statement, 4, arena)};
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -100,7 +98,7 @@ static enum status measured_read_links(struct arena *arena, struct database *dat
                                        struct measured_environment *environment,
                                        struct error *err) {
   size_t capacity = 0;
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/gpu_links", &statement, err);
   statement_bind_int(&statement, ":environment", environment->id);
   while (statement_next(&statement, &status, err)) {
@@ -110,7 +108,6 @@ static enum status measured_read_links(struct arena *arena, struct database *dat
                                .peer_access = sqlite3_column_int(statement.stmt, 2) != 0,
                                .nvlink_count = sqlite3_column_int(statement.stmt, 3)};
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -169,7 +166,7 @@ static void measured_take_run(const struct statement *statement, struct arena *a
 /* Runs whose number is first to last, but for those that are there. */
 static enum status measured_read_runs(struct measured *measured, struct database *database,
                                       int64_t first, int64_t last, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "compare/runs", &statement, err);
   statement_bind_int(&statement, ":first", first);
   statement_bind_int(&statement, ":last", last);
@@ -184,7 +181,6 @@ static enum status measured_read_runs(struct measured *measured, struct database
     *ARENA_ADD(&measured->arena, measured->runs, measured->run_count, &measured->run_capacity) =
         run;
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -201,12 +197,11 @@ enum status measured_add_earlier_runs(struct measured *measured, struct database
                                       const struct measured *other, size_t run, int64_t before_ns,
                                       struct error *err) {
   struct statement statement;
-  struct strbuf ids;
   int64_t found[MEASURED_EARLIER_MAX];
   size_t count = 0;
   const struct measured_environment *environment =
       &other->environments[other->runs[run].environment];
-  strbuf_init(&ids, MEASURED_LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf ids = STRBUF(MEASURED_LIST_MAX);
   measured_run_ids(other, &ids);
   enum status status = statement_prepare(database, "compare/earlier_runs", &statement, err);
   statement_bind_text(&statement, ":node", environment->node);
@@ -218,7 +213,6 @@ enum status measured_add_earlier_runs(struct measured *measured, struct database
     found[count++] = sqlite3_column_int64(statement.stmt, 0);
   }
   statement_finalize(&statement);
-  strbuf_fini(&ids);
   while (count > 0 && status == STATUS_OK) {
     status = measured_add_run(measured, database, found[--count], err);
   }

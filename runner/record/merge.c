@@ -99,11 +99,10 @@ static enum status merge_open_output(struct merge *merge, struct error *err) {
 }
 
 static enum status merge_attach(struct database *output, const char *uri, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/attach", &statement, err);
   statement_bind_text(&statement, ":path", uri);
   (void)statement_next(&statement, &status, err);
-  statement_finalize(&statement);
   return status;
 }
 
@@ -226,9 +225,9 @@ static enum status merge_check_content(struct merge *merge, struct error *err) {
 /* The nodes of one fleet. */
 static enum status merge_add_nodes(struct database *output, int64_t fleet, const char *expected,
                                    struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct node_list list = {0};
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/add_fleet_node", &statement, err);
   status = THEN(status, node_list_expand(expected, &arena, &list, err));
   for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
@@ -236,27 +235,23 @@ static enum status merge_add_nodes(struct database *output, int64_t fleet, const
     statement_bind_text(&statement, ":node", list.names[i]);
     status = statement_run(&statement, err);
   }
-  statement_finalize(&statement);
-  arena_fini(&arena);
   return status;
 }
 
 static enum status merge_expand_fleets(struct database *output, struct error *err) {
-  struct arena arena = {0};
-  struct statement statement;
+  SCOPED(arena_fini) struct arena arena = {0};
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/new_fleets", &statement, err);
   while (statement_next(&statement, &status, err)) {
     status = merge_add_nodes(output, sqlite3_column_int64(statement.stmt, 0),
                              statement_column_text(&statement, 1, &arena), err);
   }
-  statement_finalize(&statement);
-  arena_fini(&arena);
   return status;
 }
 
 static enum status merge_read_result(struct database *output, struct merge_result *result,
                                      struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/result", &statement, err);
   if (statement_next(&statement, &status, err)) {
     *result = (struct merge_result){.runs = sqlite3_column_int64(statement.stmt, 0),
@@ -264,7 +259,6 @@ static enum status merge_read_result(struct database *output, struct merge_resul
                                     .completed = sqlite3_column_int64(statement.stmt, 2),
                                     .results = sqlite3_column_int64(statement.stmt, 3)};
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -311,7 +305,7 @@ static bool merge_of_the_output(const struct database *output) {
 /* file: as it was before it was read; reason NULL: it was merged. */
 static enum status merge_remember(struct database *output, const struct merge_file *file,
                                   int64_t runs, const char *reason, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/remember_input", &statement, err);
   statement_bind_text(&statement, ":path", file->path);
   statement_bind_text(&statement, ":version", file->version);
@@ -320,25 +314,23 @@ static enum status merge_remember(struct database *output, const struct merge_fi
   statement_bind_int(&statement, ":runs", runs);
   statement_bind_text(&statement, ":reason", reason);
   status = THEN(status, statement_run(&statement, err));
-  statement_finalize(&statement);
   return status;
 }
 
 /* A shard with nothing new names its fleet, too. */
 static enum status merge_remember_fleet(struct database *output, const struct merge_file *file,
                                         struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/given_fleet", &statement, err);
   statement_bind_text(&statement, ":run_uuid", file->run_uuid);
   status = THEN(status, statement_run(&statement, err));
-  statement_finalize(&statement);
   return status;
 }
 
 /* *known: the file was merged or skipped before as it is; the status says which. */
 static enum status merge_find_known(struct database *output, const struct merge_file *file,
                                     struct merge_result *result, bool *known, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/known_input", &statement, err);
   statement_bind_text(&statement, ":path", file->path);
   statement_bind_text(&statement, ":version", file->version);
@@ -348,7 +340,6 @@ static enum status merge_find_known(struct database *output, const struct merge_
     result->runs = sqlite3_column_int64(statement.stmt, 1);
     status = reason[0] != '\0' ? error_set(err, STATUS_INVALID, "%s", reason) : STATUS_OK;
   }
-  statement_finalize(&statement);
   return *known ? THEN(status, merge_remember_fleet(output, file, err)) : status;
 }
 
@@ -474,12 +465,11 @@ enum status merge_finish(struct merge *merge, struct arena *arena, const char **
   if (status != STATUS_OK) {
     return status;
   }
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   status = statement_prepare(merge->output, "merge/fleets", &statement, err);
   while (statement_next(&statement, &status, err)) {
     *fleets = arena_grow(arena, *fleets, *count, &capacity, sizeof **fleets);
     (*fleets)[(*count)++] = statement_column_text(&statement, 0, arena);
   }
-  statement_finalize(&statement);
   return status;
 }

@@ -85,14 +85,13 @@ static enum status merge_look(const char *path, bool *write_ahead, struct error 
 
 enum status merge_first_row(struct database *database, const char *name, struct merge_row *first,
                             struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   *first = (struct merge_row){0};
   enum status status = statement_prepare(database, name, &statement, err);
   const bool row = statement_next(&statement, &status, err);
   for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
     first->texts[i] = statement_column_optional(&statement, i, &first->arena);
   }
-  statement_finalize(&statement);
   return status;
 }
 

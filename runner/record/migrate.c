@@ -44,14 +44,13 @@ int migrate_first_version(void) {
 
 enum status migrate_read_version(struct database *database, int *application_id, int *objects,
                                  struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "database/version", &statement, err);
   if (statement_next(&statement, &status, err)) {
     *application_id = sqlite3_column_int(statement.stmt, 0);
     database->version = sqlite3_column_int(statement.stmt, 1);
     *objects = sqlite3_column_int(statement.stmt, 2);
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -75,7 +74,7 @@ static enum status migrate_refuse_older(const struct database *database, struct 
 }
 
 enum status migrate_refuse_virtual(struct database *database, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "database/virtual_table", &statement, err);
   if (statement_next(&statement, &status, err)) {
     status = error_set(err, STATUS_INVALID,
@@ -83,7 +82,6 @@ enum status migrate_refuse_virtual(struct database *database, struct error *err)
                        "\"haul merge\" and \"haul query\" need a file without one",
                        statement_text(&statement, 0));
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -128,7 +126,7 @@ static enum status migrate_refuse_schema(const struct database *database, struct
 /* As its own text says. Views are those of the latest version alone: a migration makes them anew.
  */
 static enum status migrate_check_text(struct database *database, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   const int version = database->version;
   const struct schema_text text = migrate_text_of(results_sql, results_sql_count, version);
   bool same = false;
@@ -139,7 +137,6 @@ static enum status migrate_check_text(struct database *database, struct error *e
            (version < migrate_latest_version() ||
             strcmp(statement_text(&statement, 1), text.views) == 0);
   }
-  statement_finalize(&statement);
   return status != STATUS_OK || same
              ? status
              : migrate_refuse_schema(database, err,
@@ -251,7 +248,7 @@ enum status migrate_check(struct database *database, enum database_access access
 }
 
 static enum status migrate_check_references(struct database *database, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "database/broken_references", &statement, err);
   if (statement_next(&statement, &status, err)) {
     status = error_set(err, STATUS_CORRUPT,
@@ -260,20 +257,18 @@ static enum status migrate_check_references(struct database *database, struct er
                        database->path, (long long)sqlite3_column_int64(statement.stmt, 1),
                        statement_text(&statement, 0));
   }
-  statement_finalize(&statement);
   return status;
 }
 
 static enum status migrate_write_text(struct database *database, const struct embedded_file *files,
                                       size_t count, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   const struct schema_text text = migrate_text_of(files, count, database->version);
   enum status status = statement_prepare(database, "database/insert_schema_text", &statement, err);
   statement_bind_int(&statement, ":version", database->version);
   statement_bind_text(&statement, ":migrations", text.migrations);
   statement_bind_text(&statement, ":views", text.views);
   status = THEN(status, statement_run(&statement, err));
-  statement_finalize(&statement);
   return status;
 }
 

@@ -130,8 +130,7 @@ static bool node_list_follows(const char *a, const char *b) {
 
 const char *node_list_join(const char *const *names, size_t count, size_t max_names,
                            struct arena *arena) {
-  struct strbuf text;
-  strbuf_init(&text, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   const size_t shown = count < max_names ? count : max_names;
   for (size_t i = 0; i < shown;) {
     size_t last = i;
@@ -151,7 +150,5 @@ const char *node_list_join(const char *const *names, size_t count, size_t max_na
     i = last + 1;
   }
   strbuf_append(&text, shown < count ? ",..." : "");
-  const char *joined = arena_strdup(arena, text.text);
-  strbuf_fini(&text);
-  return joined;
+  return arena_strdup(arena, text.text);
 }

@@ -173,19 +173,17 @@ static enum status query_error(struct query *query, const char *sql, struct erro
   if ((code & 0xff) != SQLITE_ERROR || altered) {
     return database_error(query->database, "the query", err);
   }
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const int offset = query_error_offset(handle);
   const char *message = arena_strdup(&arena, sqlite3_errmsg(handle));
   const char *hint = hint_for(query->database, sql, message, &arena);
   if (offset < 0) {
     (void)error_set_native(err, STATUS_INVALID, code, "%s%s", message, hint);
-    arena_fini(&arena);
     return STATUS_INVALID;
   }
   struct position position = query_position_of(sql, offset);
   enum status status = error_set_native(err, STATUS_INVALID, code, "line %u, column %u: %s%s",
                                         position.line, position.column, message, hint);
-  arena_fini(&arena);
   if (err != NULL) {
     err->position = position;
   }
@@ -437,7 +435,7 @@ static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, cons
   if (column_count == 0) {
     return error_set(err, STATUS_DENIED, "queries cannot change the database");
   }
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct cell *cells = arena_array(&arena, (size_t)column_count, sizeof *cells);
   const char **columns = arena_array(&arena, (size_t)column_count, sizeof *columns);
   for (int i = 0; i < column_count; i++) {
@@ -450,7 +448,6 @@ static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, cons
   if (status == STATUS_OK) {
     status = sink_end(sink, err);
   }
-  arena_fini(&arena);
   return status;
 }
 
@@ -499,14 +496,13 @@ enum status query_run_saved(struct query *query, const char *name,
                             const struct query_parameter *parameters, size_t parameter_count,
                             const struct query_options *options, const struct row_sink *sink,
                             struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct saved_query saved;
   enum status status = saved_query_find(name, &arena, &saved, err);
   if (status == STATUS_OK) {
     status = query_run_statement(query, saved.sql, &saved, parameters, parameter_count, options,
                                  sink, err);
   }
-  arena_fini(&arena);
   return status;
 }
 
@@ -523,7 +519,7 @@ static struct cell query_example_of(sqlite3_stmt *stmt, int column) {
 enum status query_describe_saved(const char *name, const struct row_sink *sink, struct error *err) {
   struct query query = {0};
   struct saved_query saved;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   sqlite3_stmt *stmt = NULL;
   enum status status = saved_query_find(name, &arena, &saved, err);
   status = THEN(status, database_open_temporary(&query.database, err));
@@ -542,6 +538,5 @@ enum status query_describe_saved(const char *name, const struct row_sink *sink, 
   }
   (void)sqlite3_finalize(stmt);
   database_close(query.database);
-  arena_fini(&arena);
   return status;
 }

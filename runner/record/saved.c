@@ -99,8 +99,7 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
   const char *at = (const char *)file->data;
   struct saved_parameter *parameters = arena_array(arena, QUERY_PARAMETERS_MAX, sizeof *parameters);
   struct saved_plot *plots = arena_array(arena, QUERY_PLOTS_MAX, sizeof *plots);
-  struct strbuf shows;
-  strbuf_init(&shows, SHOWS_MAX);
+  SCOPED(strbuf_fini) struct strbuf shows = STRBUF(SHOWS_MAX);
   *query = (struct saved_query){
       .name = saved_query_name(file, arena), .parameters = parameters, .plots = plots, .sql = at};
   for (char *line = saved_query_next_comment(&at, arena); line != NULL;
@@ -129,7 +128,6 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
     }
   }
   query->shows = arena_strdup(arena, shows.text);
-  strbuf_fini(&shows);
 }
 
 size_t saved_query_count(void) {

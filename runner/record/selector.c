@@ -44,11 +44,10 @@ static enum status selector_list_rows(struct statement *statement, bool runs, st
 static enum status selector_refuse(struct database *database, enum status wrong,
                                    const char *message, const char *name, const char *prefix,
                                    struct error *err) {
-  struct statement statement;
-  struct strbuf list;
+  SCOPED(statement_finalize) struct statement statement = {0};
   size_t count = 0;
   enum status status = statement_prepare(database, name, &statement, err);
-  strbuf_init(&list, LIST_MAX);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(LIST_MAX);
   if (prefix != NULL) {
     statement_bind_text(&statement, ":name", prefix);
   }
@@ -61,8 +60,6 @@ static enum status selector_refuse(struct database *database, enum status wrong,
     status = error_set(err, wrong, "%s; there %s: %s", message, strings_plural(count, "is", "are"),
                        list.text);
   }
-  strbuf_fini(&list);
-  statement_finalize(&statement);
   return status;
 }
 
@@ -70,7 +67,7 @@ static enum status selector_refuse(struct database *database, enum status wrong,
 static enum status selector_add_runs(struct database *database, const char *name, const char *text,
                                      struct arena *arena, struct run_list *list, size_t *count,
                                      struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, name, &statement, err);
   statement_bind_text(&statement, ":name", text);
   size_t capacity = list->count;
@@ -85,7 +82,6 @@ static enum status selector_add_runs(struct database *database, const char *name
       *ARENA_ADD(arena, list->runs, list->count, &capacity) = run;
     }
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -251,26 +247,24 @@ static enum status selector_add_name(struct database *database, const char *sele
 
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
                           struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list = {0};
   enum status status = selector_add_name(database, selector, &arena, &list, err);
   if (status == STATUS_OK) {
     *run = list.runs[list.count - 1];
   }
-  arena_fini(&arena);
   return status;
 }
 
 /* The first run of a statement about a run; id 0 = it has none. */
 static enum status selector_find_related(struct database *database, const char *query, int64_t run,
                                          struct run_ref *found, struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list = {0};
   size_t count = 0;
   const char *number = arena_format(&arena, "%" PRId64, run);
   const enum status status = selector_add_runs(database, query, number, &arena, &list, &count, err);
   *found = status == STATUS_OK && count > 0 ? list.runs[0] : (struct run_ref){0};
-  arena_fini(&arena);
   return status;
 }
 
@@ -319,18 +313,17 @@ enum status selector_find_named_fleet(struct database *database, const char *nam
 
 static enum status selector_delete_runs(struct database *database, const char *name, bool *any,
                                         struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(database, "select/delete_baseline", &statement, err);
   statement_bind_text(&statement, ":name", name);
   (void)statement_next(&statement, &status, err);
   *any = status == STATUS_OK && sqlite3_changes(database->handle) > 0;
-  statement_finalize(&statement);
   return status;
 }
 
 static enum status selector_insert_runs(struct database *database, const char *name,
                                         const struct run_list *runs, struct error *err) {
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   const int64_t set_at_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
   enum status status = statement_prepare(database, "select/insert_baseline", &statement, err);
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
@@ -339,7 +332,6 @@ static enum status selector_insert_runs(struct database *database, const char *n
     statement_bind_int(&statement, ":set_at_ns", set_at_ns);
     status = statement_run(&statement, err);
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -357,7 +349,7 @@ enum status baseline_set(struct database *database, const char *name, const stru
 }
 
 enum status baseline_remove(struct database *database, const char *name, struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct run_list runs = {0};
   const char *selector = arena_format(&arena, "baseline:%s", name);
   bool any = false;
@@ -365,6 +357,5 @@ enum status baseline_remove(struct database *database, const char *name, struct 
   if (status == STATUS_OK) {
     status = selector_delete_runs(database, name, &any, err);
   }
-  arena_fini(&arena);
   return status;
 }

@@ -229,8 +229,7 @@ static void diff_add_case(const struct diff_cases *cases, const struct diff_view
                           const struct comparison_row *row) {
   struct arena *arena = &view->document->arena;
   char text[COLUMN_COUNT][DIFF_WORDS_MAX];
-  struct strbuf notes;
-  strbuf_init(&notes, NOTES_MAX);
+  SCOPED(strbuf_fini) struct strbuf notes = STRBUF(NOTES_MAX);
   diff_note_words(&notes, row);
   diff_verdict_words(&row->result, text[COLUMN_VERDICT]);
   diff_figure_words(row, SIDE_A, text[COLUMN_A]);
@@ -243,7 +242,6 @@ static void diff_add_case(const struct diff_cases *cases, const struct diff_view
                    row->hardware != NULL ? " [" : "", row->hardware != NULL ? row->hardware : "",
                    row->hardware != NULL ? "]" : "", notes.length > 0 ? " (" : "", notes.text,
                    notes.length > 0 ? ")" : "");
-  strbuf_fini(&notes);
   const char *const words[COLUMN_COUNT] = {
       text[COLUMN_VERDICT], name,           text[COLUMN_A],         text[COLUMN_B],
       text[COLUMN_CHANGE],  text[COLUMN_Q], moved_text(row->moved), text[COLUMN_COUNTS]};
@@ -369,7 +367,6 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   struct document *document = view->document;
   const struct comparison *comparison = view->comparison;
   const size_t flaky = comparison->flaky_count;
-  struct strbuf text;
   bool folded = false;
   for (size_t g = 0; g < view->layout.group_count; g++) {
     folded = folded || (view->layout.groups[g].folded && view->say_cases == NULL);
@@ -393,7 +390,7 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   if (explain_q) {
     document_say(document, TONE_NONE, "%s", DIFF_WORDS_Q);
   }
-  strbuf_init(&text, NOTES_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(NOTES_MAX);
   diff_delta_words(&text, comparison);
   diff_say_text(document, &text);
   const char *provisional = diff_provisional_words(comparison);
@@ -401,21 +398,18 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
     strbuf_printf(&text, "?: provisional, as %s", provisional);
   }
   diff_say_text(document, &text);
-  strbuf_fini(&text);
 }
 
 /* A page colours it by the worst verdict, as a terminal colours rows. */
 static void diff_say_answer(const struct diff_view *view) {
   const size_t *verdicts = view->comparison->summary.verdicts;
   unsigned tone = TONE_HEADING;
-  struct strbuf words;
   for (unsigned v = verdict_name_count; v-- > 0 && view->say_cases != NULL;) {
     tone = verdicts[v] > 0 && v != VERDICT_SAME ? diff_verdict_tone((enum verdict)v) : tone;
   }
-  strbuf_init(&words, NOTES_MAX);
+  SCOPED(strbuf_fini) struct strbuf words = STRBUF(NOTES_MAX);
   diff_answer_words(&words, view->measured, view->comparison, view->show->names);
   document_say(view->document, tone, "%s", words.text);
-  strbuf_fini(&words);
 }
 
 void diff_view_init(struct diff_view *view) {

@@ -409,11 +409,10 @@ void diff_cause_words(struct strbuf *text, const struct measured *measured,
     diff_percent_words(comparison->conclusions[0].change, change);
     strbuf_printf(text, " (%s, %s %%)", comparison->conclusions[0].what, change);
   } else if (comparison->alone_count > 0) {
-    struct arena arena = {0};
+    SCOPED(arena_fini) struct arena arena = {0};
     diff_percent_words(comparison->alone->parts[0].change, change);
     strbuf_printf(text, " (%s, %s %%)", diff_part_name(&arena, &comparison->alone->parts[0]),
                   change);
-    arena_fini(&arena);
   } else if (row != NULL && isfinite(row->result.change) &&
              (row->result.verdict == VERDICT_REGRESSED ||
               row->result.verdict == VERDICT_IMPROVED)) {

@@ -446,9 +446,8 @@ enum status diff_print_json(const struct measured *measured, const struct compar
                             const struct diff_show *show, FILE *stream, struct error *err) {
   static const bool NO_ROWS[verdict_name_count] = {false};
   struct diff_layout layout;
-  struct strbuf text;
   diff_layout_init(&layout, measured, comparison, NO_ROWS, true);
-  strbuf_init(&text, JSON_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(JSON_MAX);
   struct json_out json = {.text = &text, .indent = 1};
   json_out_open(&json, NULL, '{');
   json_out_schema(&json, "diff");
@@ -456,7 +455,6 @@ enum status diff_print_json(const struct measured *measured, const struct compar
   json_out_close(&json);
   strbuf_append_char(&text, '\n');
   const enum status status = stream_write(stream, &text, NULL, err);
-  strbuf_fini(&text);
   diff_layout_fini(&layout);
   return status;
 }

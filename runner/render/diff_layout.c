@@ -80,16 +80,14 @@ static void layout_gpu_words(struct strbuf *text, const struct comparison *compa
 static void layout_set_conditions(struct diff_layout *layout, size_t *capacity,
                                   const struct comparison *comparison, bool all) {
   char more[DIFF_WORDS_MAX];
-  struct strbuf words;
   const size_t shown = diff_conditions_shown(comparison, all, more);
-  strbuf_init(&words, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf words = STRBUF(TEXT_MAX);
   for (size_t i = 0; i < shown; i++) {
     strbuf_clear(&words);
     diff_condition_words(&words, comparison, &comparison->conditions[i]);
     layout_add_sentence(layout, capacity, SENTENCE_CONDITION, VERDICT_SAME, words.text);
   }
   layout_add_sentence(layout, capacity, SENTENCE_CONDITION, VERDICT_SAME, more);
-  strbuf_fini(&words);
 }
 
 /* Limits of the whole comparison. */
@@ -165,8 +163,7 @@ static void layout_put_unjudged(struct strbuf *text, const struct comparison *co
 static void layout_set_unjudged(struct diff_layout *layout, size_t *capacity,
                                 const struct measured *measured,
                                 const struct comparison *comparison) {
-  struct strbuf blocks;
-  strbuf_init(&blocks, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf blocks = STRBUF(TEXT_MAX);
   for (size_t b = 0; b < layout->block_count; b++) {
     layout_put_unjudged(&blocks, comparison, &layout->blocks[b], measured);
   }
@@ -177,14 +174,12 @@ static void layout_set_unjudged(struct diff_layout *layout, size_t *capacity,
                                      "--processes 5 or several runs on each side): %s",
                                      blocks.text));
   }
-  strbuf_fini(&blocks);
 }
 
 static void layout_set_sentences(struct diff_layout *layout, const struct measured *measured,
                                  const struct comparison *comparison, bool all) {
-  struct strbuf text;
   size_t capacity = 0;
-  strbuf_init(&text, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   layout_set_conditions(layout, &capacity, comparison, all);
   layout_set_notes(layout, &capacity, comparison);
   layout_put_incomparable(&text, comparison);
@@ -235,7 +230,6 @@ static void layout_set_sentences(struct diff_layout *layout, const struct measur
   strbuf_clear(&text);
   diff_rank_words(&text, comparison);
   layout_add_sentence(layout, &capacity, SENTENCE_RANK, VERDICT_SAME, text.text);
-  strbuf_fini(&text);
 }
 
 /* ---- facts ---- */
@@ -328,7 +322,7 @@ static struct diff_block layout_block(const struct comparison *comparison,
 
 static void layout_set_blocks(struct diff_layout *layout, const struct measured *measured,
                               const struct comparison *comparison) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const size_t count = comparison->row_count;
   struct blocked_row *rows = arena_array(&arena, count, sizeof *rows);
   struct ordered_block *blocks = arena_array(&arena, count, sizeof *blocks);
@@ -352,7 +346,6 @@ static void layout_set_blocks(struct diff_layout *layout, const struct measured 
     layout->blocks[i] = blocks[i].block;
     layout->changed_blocks += blocks[i].block.changed;
   }
-  arena_fini(&arena);
 }
 
 /* ---- groups ---- */

@@ -43,18 +43,16 @@ static const char *diff_test_message(struct arena *arena, const struct compariso
         arena_format(arena, "%s: %+.2f %% (%.5g to %.5g %s)", text, 100 * row->change,
                      row->sides[SIDE_A].value, row->sides[SIDE_B].value, figure_text(row->figure));
   }
-  struct strbuf notes;
-  strbuf_init(&notes, NOTES_MAX);
+  SCOPED(strbuf_fini) struct strbuf notes = STRBUF(NOTES_MAX);
   diff_note_words(&notes, row);
   text = notes.length > 0 ? arena_format(arena, "%s: %s", text, notes.text) : text;
-  strbuf_fini(&notes);
   return text;
 }
 
 enum status diff_print_tests(const struct measured *measured, const struct comparison *comparison,
                              const struct diff_show *show, enum test_format format, FILE *stream,
                              struct error *err) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const size_t count = comparison->row_count + comparison->alone_count + comparison->group_count;
   struct test_case *cases = arena_array(&arena, count, sizeof *cases);
   struct test_property sides[SIDES];
@@ -86,14 +84,12 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     if (group->is_news) {
-      struct strbuf words;
-      strbuf_init(&words, NOTES_MAX);
+      SCOPED(strbuf_fini) struct strbuf words = STRBUF(NOTES_MAX);
       diff_group_sentence(&words, group);
       cases[used++] = (struct test_case){
           "groups", group->what,
           diff_outcome_of(show, group->result.verdict, group->result.is_provisional),
           arena_strdup(&arena, words.text)};
-      strbuf_fini(&words);
     }
   }
   const struct test_report report = {.name = "haul check",
@@ -102,7 +98,5 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
                                      .property_count = SIDES,
                                      .cases = cases,
                                      .case_count = used};
-  const enum status status = test_report_write(&report, format, stream, err);
-  arena_fini(&arena);
-  return status;
+  return test_report_write(&report, format, stream, err);
 }

@@ -146,8 +146,7 @@ void env_describe_json(struct json_shape *shape) {
 }
 
 enum status env_print_json(const struct machine *machine, FILE *stream, struct error *err) {
-  struct strbuf text;
-  strbuf_init(&text, JSON_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(JSON_MAX);
   struct json_out out = {.text = &text, .indent = 2};
   struct json_out *json = &out;
   json_out_open(json, NULL, '{');
@@ -156,7 +155,5 @@ enum status env_print_json(const struct machine *machine, FILE *stream, struct e
   ENV_MEMBERS(JSON_PUT)
   json_out_close(json);
   strbuf_append_char(&text, '\n');
-  const enum status status = stream_write(stream, &text, NULL, err);
-  strbuf_fini(&text);
-  return status;
+  return stream_write(stream, &text, NULL, err);
 }

@@ -191,7 +191,6 @@ static size_t history_chart_width(const struct document *document) {
 
 static void history_say_chart(struct document *document, const struct measured *measured,
                               const struct history_series *series, bool all) {
-  struct strbuf chart;
   const size_t width = history_chart_width(document);
   document_gap(document);
   document_say(document, TONE_NONE, "%s%s%s%s%s%s  (%zu %s)", measured->cases[series->bench].name,
@@ -200,11 +199,10 @@ static void history_say_chart(struct document *document, const struct measured *
                series->hardware != NULL ? "]" : "", series->settings != NULL ? ", " : "",
                series->settings != NULL ? series->settings : "", series->point_count,
                strings_plural(series->point_count, "run", "runs"));
-  strbuf_init(&chart, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);
   history_put_chart(&chart, &document->arena, series, width);
   history_put_marks(&chart, series, width);
   document_verbatim(document, chart.text);
-  strbuf_fini(&chart);
   history_say_marks(document, measured, series);
   if (all) {
     history_say_latest(document, series);
@@ -349,7 +347,6 @@ static void history_say_band(struct document *document, const struct machines *m
   double *lows = arena_array(&document->arena, count, sizeof *lows);
   char marks[CHART_WIDTH + 1];
   size_t last = 0;
-  struct strbuf chart;
   for (size_t p = 0; p < count; p++) {
     medians[p] = block->bands[p].median;
     lows[p] = block->bands[p].low - block->bands[p].median;
@@ -364,14 +361,13 @@ static void history_say_band(struct document *document, const struct machines *m
   document_say(document, TONE_NONE, "%s  (%zu machines, %s to %s)", block->name,
                machines->node_count, history_period(document, machines, 0),
                history_period(document, machines, count - 1));
-  strbuf_init(&chart, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);
   history_put_row(&chart, medians, count, width, "median");
   history_put_row(&chart, lows, count, width, "lowest tenth");
   if (machines->upgrade_count > 0) {
     strbuf_printf(&chart, "  %.*s\n", (int)last + 1, marks);
   }
   document_verbatim(document, chart.text);
-  strbuf_fini(&chart);
 }
 
 /* What the new drivers did to it, and the machines that changed alone. */

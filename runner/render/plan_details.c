@@ -51,12 +51,9 @@ static const char *plan_measure(struct arena *arena, const struct bench_case *be
 }
 
 static const char *plan_endpoint(struct arena *arena, const struct endpoint *endpoint) {
-  struct strbuf text;
-  strbuf_init(&text, ENDPOINT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(ENDPOINT_MAX);
   name_append_endpoint(&text, endpoint);
-  const char *kept = arena_strdup(arena, text.text);
-  strbuf_fini(&text);
-  return kept;
+  return arena_strdup(arena, text.text);
 }
 
 /* The loads of a case; "" without any. */
@@ -85,7 +82,7 @@ static void plan_say_block(struct document *document, const struct plan *plan, s
   const char *loads = plan_loads(&document->arena, bench);
   bool same_measure = true;
   bool same_loads = true;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   for (size_t i = first + 1; i < plan->case_count; i++) {
     const struct bench_case *later = &plan->cases[i].bench;
     if (strcmp(later->block, bench->block) == 0 && plan->cases[i].skip_reason == NULL) {
@@ -93,7 +90,6 @@ static void plan_say_block(struct document *document, const struct plan *plan, s
       same_loads = same_loads && strcmp(plan_loads(&arena, later), loads) == 0;
     }
   }
-  arena_fini(&arena);
   measure = same_measure
                 ? measure
                 : arena_format(&document->arena, "%s (the first case; others differ)", measure);

@@ -157,8 +157,7 @@ static void plan_json_flush(struct json_out *out, size_t most, FILE *stream, enu
 
 enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
                             struct error *err) {
-  struct strbuf text;
-  strbuf_init(&text, PLAN_RECORD_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(PLAN_RECORD_MAX);
   struct json_out json = {.text = &text};
   struct json_out *out = &json;
   enum status status = STATUS_OK;
@@ -182,6 +181,5 @@ enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *s
   json_out_close(out);
   strbuf_append_char(&text, '\n');
   plan_json_flush(out, 0, stream, &status, err);
-  strbuf_fini(&text);
   return status;
 }

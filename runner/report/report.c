@@ -76,7 +76,7 @@ static enum status report_load_charts(const struct report *report, size_t i,
 static enum status report_write_figures(const struct report *report, size_t i,
                                         struct page_results *results, struct error *err) {
   const char *scenario = result_set_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "scenario");
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   enum status status = STATUS_OK;
   for (size_t k = 0; k < saved_query_count() && status == STATUS_OK; k++) {
     struct saved_query saved;
@@ -89,7 +89,6 @@ static enum status report_write_figures(const struct report *report, size_t i,
       curves_free(curves);
     }
   }
-  arena_fini(&arena);
   return status;
 }
 
@@ -194,10 +193,9 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
                                         struct error *err) {
   struct machine *machine = machine_new();
   struct result_set rates;
-  struct strbuf drawing;
   struct database *database = query_database(report->request->query);
   result_set_init(&rates, SIZE_MAX);
-  strbuf_init(&drawing, DRAWING_MAX);
+  SCOPED(strbuf_fini) struct strbuf drawing = STRBUF(DRAWING_MAX);
   enum status status = run_machine_read(database, report->request->runs[i].id, machine, err);
   status = THEN(status, report_load(report, i, "link-rates", &rates.sink, err));
   if (status == STATUS_OK) {
@@ -212,7 +210,6 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
                   "<div class=\"wide\">\n%s</div></details>\n",
                   drawing.text);
   }
-  strbuf_fini(&drawing);
   result_set_fini(&rates);
   free(machine);
   return status;
@@ -358,16 +355,13 @@ enum { LEAD_MAX = 1 << 10 };
 static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
-    struct strbuf words;
     char counts[DIFF_COUNTS_MAX];
     const struct comparison *comparison = request->compared->comparison;
     diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
-    strbuf_init(&words, LEAD_MAX);
+    SCOPED(strbuf_fini) struct strbuf words = STRBUF(LEAD_MAX);
     strbuf_append(&words, counts[0] != '\0' ? counts : "Nothing to compare");
     diff_cause_words(&words, request->compared->measured, comparison);
-    const char *title = arena_strdup(&report->arena, words.text);
-    strbuf_fini(&words);
-    return title;
+    return arena_strdup(&report->arena, words.text);
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);
@@ -377,11 +371,9 @@ static const char *report_lead(struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
   if (request->compared != NULL) {
-    struct strbuf sides;
-    strbuf_init(&sides, LEAD_MAX);
+    SCOPED(strbuf_fini) struct strbuf sides = STRBUF(LEAD_MAX);
     diff_sides_words(&sides, request->compared->comparison, request->sides->names);
     text = arena_strdup(&report->arena, sides.text);
-    strbuf_fini(&sides);
   }
   if (request->compared == NULL && request->run_count == 1) {
     text = result_set_optional(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");

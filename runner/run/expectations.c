@@ -7,7 +7,7 @@
 
 static bool expectations_open_own(struct expectations *expectations,
                                   const struct common_options *common, const char *given) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   bool named = given != NULL;
   const char *path = named ? given : console_expect_path(&arena, &named);
   bool good = true;
@@ -17,7 +17,6 @@ static bool expectations_open_own(struct expectations *expectations,
     diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
     diagnostics_free(diagnostics);
   }
-  arena_fini(&arena);
   return good;
 }
 

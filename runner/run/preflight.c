@@ -45,8 +45,7 @@ static void preflight_act(struct preflight *preflight, const struct common_optio
 /* One line for all checks without an answer that are recorded only: each with the first reason. */
 static void preflight_say_unknown(const struct preflight *preflight,
                                   const struct common_options *common) {
-  struct strbuf text;
-  strbuf_init(&text, UNKNOWN_TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(UNKNOWN_TEXT_MAX);
   for (size_t i = 0; i < preflight->count; i++) {
     const struct check_result *result = &preflight->results[i];
     const bool unknown = result->status == CHECK_UNAVAILABLE || result->status == CHECK_DENIED;
@@ -59,7 +58,6 @@ static void preflight_say_unknown(const struct preflight *preflight,
   if (text.length > 0) {
     say_note(common, "skipped checks: %s", text.text);
   }
-  strbuf_fini(&text);
 }
 
 static void preflight_init(struct preflight *preflight) {

@@ -15,7 +15,7 @@ enum {
 };
 
 static void run_show_skipped(const struct common_options *common, const struct plan *plan) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const struct skip_group *groups = NULL;
   const size_t count = plan_group_skipped(plan, &arena, &groups);
   for (size_t i = 0; i < count && i < SKIPPED_SHOWN_MAX; i++) {
@@ -28,12 +28,11 @@ static void run_show_skipped(const struct common_options *common, const struct p
     say_note(common, "and others for %zu more reasons: haul query --saved skipped%s",
              count - SKIPPED_SHOWN_MAX, console_db_option(common, &arena));
   }
-  arena_fini(&arena);
 }
 
 /* "next: haul query --saved energy --plot" */
 static void run_show_queries(const struct common_options *common, const char *scenario) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *names = "";
   const char *drawn = "";
   size_t count = 0;
@@ -54,14 +53,13 @@ static void run_show_queries(const struct common_options *common, const char *sc
              console_db_option(common, &arena), names, drawn[0] != '\0' ? "; with --plot: " : "",
              drawn);
   }
-  arena_fini(&arena);
 }
 
 /* For people, where the cases are more than anybody reads: a line for each block. */
 static enum status run_show_summary(struct query *query, const struct run_shown *shown,
                                     const struct query_parameter *run, struct error *err) {
   const struct common_options *common = shown->request->common;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const struct table_options options = table_to_stdout(common);
   struct table *rows = table_new(&options);
   enum status status = query_run_saved(query, "run-blocks", run, 1, NULL, table_sink(rows), err);
@@ -72,7 +70,6 @@ static enum status run_show_summary(struct query *query, const struct run_shown 
            "of %zu cases the blocks are shown; all of them: haul query --saved run-result --param "
            "run=%.17s%s",
            shown->plan->case_count, run->value, console_db_option(common, &arena));
-  arena_fini(&arena);
   return status;
 }
 
@@ -103,7 +100,7 @@ static enum status run_show_times(struct query *query, const struct common_optio
 /* Commands to go on with, one to a line. */
 static void run_show_next(const struct run_shown *shown) {
   const struct common_options *common = shown->request->common;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *db = console_db_option(common, &arena);
   if (shown->counts[CASE_OK] > 0) {
     run_show_queries(common, shown->plan->scenario->name);
@@ -112,7 +109,6 @@ static void run_show_next(const struct run_shown *shown) {
   if (shown->done > shown->counts[CASE_SKIPPED]) {
     say_note(common, "next: haul explain%s", db);
   }
-  arena_fini(&arena);
 }
 
 /* "48 ok, 1 hung, 3 skipped, 20 not measured in 3.1 s"; of a resumed run "48 measured now in 3.1 s;

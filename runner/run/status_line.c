@@ -172,15 +172,13 @@ void status_line_case(struct status_line *line, const struct bench_case *bench_c
     (void)snprintf(rate, sizeof rate, ", %s, %u trials", line->last, count);
   }
   char *text = NULL;
-  struct strbuf notes;
-  strbuf_init(&notes, NOTES_TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf notes = STRBUF(NOTES_TEXT_MAX);
   status_line_put_notes(&notes, &outcome->notes);
   status_line_put_notes(&notes, report->slowed);
   const int length =
       ok ? asprintf(&text, "[%zu/%zu] %s: ok%s%s", done, total, bench_case->name, rate, notes.text)
          : asprintf(&text, "case %s: %s: %s", bench_case->name, case_status_text(outcome->status),
                     outcome->reason);
-  strbuf_fini(&notes);
   if (length < 0) {
     abort();
   }

@@ -228,7 +228,7 @@ size_t change_point_find(const double *values, size_t count, double margin, doub
                          double worth, struct change_point *changes) {
   size_t found = 0;
   size_t waiting = 1;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct ranked_value *scratch = arena_array(&arena, count, sizeof *scratch);
   struct stretch *stretches = arena_array(&arena, count + 2, sizeof *stretches);
   stretches[0] = (struct stretch){0, count};
@@ -241,7 +241,6 @@ size_t change_point_find(const double *values, size_t count, double margin, doub
       stretches[waiting++] = (struct stretch){change.at, stretch.first + stretch.count - change.at};
     }
   }
-  arena_fini(&arena);
   qsort(changes, found, sizeof *changes, change_point_compare_times);
   return found;
 }

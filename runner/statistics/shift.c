@@ -108,7 +108,7 @@ static struct sample shift_summary(const struct process_sample *levels, bool by_
 /* The difference of two sides; df 0 = without an interval. */
 static struct effect shift_effect(const struct shift_pair *pairs, size_t count,
                                   const double *middles) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const struct process_sample levels[2] = {shift_side_levels(pairs, count, middles, false, &arena),
                                            shift_side_levels(pairs, count, middles, true, &arena)};
   const bool by_run =
@@ -122,7 +122,6 @@ static struct effect shift_effect(const struct shift_pair *pairs, size_t count,
     const double df = (double)(a.count + b.count) - 2;
     effect = effect_moderated(&a, &b, &(struct variance_prior){.pooled_df = df});
   }
-  arena_fini(&arena);
   return effect;
 }
 

@@ -228,7 +228,7 @@ size_t fdr_q_values(const double *p, size_t count, double *q) {
   if (count == 0) {
     return 0;
   }
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct fdr_test *sorted = arena_array(&arena, count, sizeof *sorted);
   size_t tests = 0;
   for (size_t i = 0; i < count; i++) {
@@ -245,6 +245,5 @@ size_t fdr_q_values(const double *p, size_t count, double *q) {
     least = raised < least ? raised : least;
     q[sorted[i].index] = least;
   }
-  arena_fini(&arena);
   return tests;
 }

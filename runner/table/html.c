@@ -19,8 +19,7 @@ static const struct {
                {"\xef\xbf\xbf", "\xef\xbf\xbd"}};
 
 void html_escape(struct strbuf *buffer, const char *text) {
-  struct strbuf plain;
-  strbuf_init(&plain, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf plain = STRBUF(TEXT_MAX);
   text_append(&plain, text);
   for (const char *at = plain.text; *at != '\0';) {
     size_t i = 0;
@@ -35,7 +34,6 @@ void html_escape(struct strbuf *buffer, const char *text) {
       strbuf_append_char(buffer, *at++);
     }
   }
-  strbuf_fini(&plain);
 }
 
 void html_append_cut(struct strbuf *buffer, const char *text, size_t characters) {
@@ -43,17 +41,15 @@ void html_append_cut(struct strbuf *buffer, const char *text, size_t characters)
     html_escape(buffer, text);
     return;
   }
-  struct strbuf part;
   size_t bytes = 0;
   for (size_t left = characters > 1 ? characters - 1 : 1; left > 0; left--) {
     do {
       bytes++;
     } while (((unsigned char)text[bytes] & 0xc0) == 0x80); /* continues the character */
   }
-  strbuf_init(&part, bytes);
+  SCOPED(strbuf_fini) struct strbuf part = STRBUF(bytes);
   strbuf_append_n(&part, text, bytes);
   html_append(buffer, "<title>%s</title>%s\xe2\x80\xa6", text, part.text);
-  strbuf_fini(&part);
 }
 
 static void html_append_list(struct strbuf *buffer, const char *format, va_list arguments) {
@@ -93,14 +89,12 @@ void html_append(struct strbuf *buffer, const char *format, ...) {
 }
 
 void html_print(FILE *page, const char *format, ...) {
-  struct strbuf text;
   va_list arguments;
-  strbuf_init(&text, (size_t)8 * TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF((size_t)8 * TEXT_MAX);
   va_start(arguments, format);
   html_append_list(&text, format, arguments);
   va_end(arguments);
   (void)fwrite(text.text, 1, text.length, page);
-  strbuf_fini(&text);
 }
 
 /* ---- tables ---- */

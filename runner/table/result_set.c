@@ -144,12 +144,9 @@ bool result_set_is_right(const struct result_set *set, size_t column) {
 }
 
 static const char *result_set_written(const struct result_set *set, const struct cell *cell) {
-  struct strbuf text;
-  strbuf_init(&text, RESULT_TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(RESULT_TEXT_MAX);
   text_cell(&text, cell, ESCAPE_TERMINAL);
-  const char *copy = arena_strndup(set->arena, text.text, text.length);
-  strbuf_fini(&text);
-  return copy;
+  return arena_strndup(set->arena, text.text, text.length);
 }
 
 const char *result_set_text_at(const struct result_set *set, size_t row, size_t column) {

@@ -96,8 +96,7 @@ static void test_report_ctrf(const struct test_report *report, struct strbuf *ou
 
 enum status test_report_write(const struct test_report *report, enum test_format format,
                               FILE *stream, struct error *err) {
-  struct strbuf out;
-  strbuf_init(&out, REPORT_MAX);
+  SCOPED(strbuf_fini) struct strbuf out = STRBUF(REPORT_MAX);
   switch (format) {
   case TEST_CTRF:
     test_report_ctrf(report, &out);
@@ -108,7 +107,5 @@ enum status test_report_write(const struct test_report *report, enum test_format
     test_report_junit(report, &out);
     break;
   }
-  const enum status status = stream_write(stream, &out, NULL, err);
-  strbuf_fini(&out);
-  return status;
+  return stream_write(stream, &out, NULL, err);
 }

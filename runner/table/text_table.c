@@ -257,10 +257,8 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
  * with it, or the others. */
 static void text_say_columns(struct table *table, const struct text_layout *layout, bool same,
                              const char *first, const char *last) {
-  struct strbuf names;
-  struct strbuf wrapped;
-  strbuf_init(&names, RECORD_MAX);
-  strbuf_init(&wrapped, RECORD_MAX);
+  SCOPED(strbuf_fini) struct strbuf names = STRBUF(RECORD_MAX);
+  SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
   for (size_t i = 0; i < layout->rows->column_count; i++) {
     if (layout->left_out[i] && layout->same[i] == same) {
       strbuf_append_word(&names, text_of_heading(table, i));
@@ -273,8 +271,6 @@ static void text_say_columns(struct table *table, const struct text_layout *layo
     text_wrap(&wrapped, names.text, table->options.width, strlen(first), false);
     (void)fprintf(table->options.stream, "%s%s\n", first, wrapped.text);
   }
-  strbuf_fini(&wrapped);
-  strbuf_fini(&names);
 }
 
 static int text_print_expanded(struct table *table, const struct text_layout *layout) {

@@ -426,7 +426,7 @@ static bool expect_value_of(const struct field *field, const void *object, union
 }
 
 static void expect_write_keys(struct strbuf *text, unsigned section, const void *object) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const struct field *field = NULL;
   for (size_t i = 0; (field = expect_field_at(i)) != NULL; i++) {
     union value value;
@@ -442,7 +442,6 @@ static void expect_write_keys(struct strbuf *text, unsigned section, const void 
     }
     strbuf_append_char(text, '\n');
   }
-  arena_fini(&arena);
 }
 
 void expect_write(struct strbuf *text, const char *description,

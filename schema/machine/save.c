@@ -216,8 +216,7 @@ static void machine_write_all(struct strbuf *out, const struct machine *machine)
 }
 
 enum status machine_file_save(FILE *stream, const struct machine *machine, struct error *err) {
-  struct strbuf out;
-  strbuf_init(&out, MACHINE_FILE_MAX);
+  SCOPED(strbuf_fini) struct strbuf out = STRBUF(MACHINE_FILE_MAX);
   machine_write_all(&out, machine);
   enum status status = STATUS_OK;
   errno = 0;
@@ -226,6 +225,5 @@ enum status machine_file_save(FILE *stream, const struct machine *machine, struc
   } else if (fwrite(out.text, 1, out.length, stream) != out.length || fflush(stream) != 0) {
     status = error_set_errno(err, errno, "cannot write the machine file");
   }
-  strbuf_fini(&out);
   return status;
 }

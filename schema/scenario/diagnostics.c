@@ -247,8 +247,7 @@ struct picture {
 
 /* Columns on the screen in front of a character of the line. */
 static unsigned diagnostics_columns_before(const char *line, unsigned column) {
-  struct strbuf scratch;
-  strbuf_init(&scratch, LINE_MAX_BYTES);
+  SCOPED(strbuf_fini) struct strbuf scratch = STRBUF(LINE_MAX_BYTES);
   unsigned columns = 0;
   for (unsigned at = 1; at < column && *line != '\0'; at++) {
     long code = 0;
@@ -257,7 +256,6 @@ static unsigned diagnostics_columns_before(const char *line, unsigned column) {
     columns += diagnostics_append_character(&scratch, line, bytes, code, columns);
     line += bytes;
   }
-  strbuf_fini(&scratch);
   return columns;
 }
 
@@ -318,11 +316,9 @@ static void diagnostics_print_line(FILE *stream, const struct diagnostic *diagno
 }
 
 static void diagnostics_print_escaped(FILE *stream, const char *text) {
-  struct strbuf escaped;
-  strbuf_init(&escaped, LINE_MAX_BYTES);
+  SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(LINE_MAX_BYTES);
   diagnostics_append_escaped(&escaped, text);
   (void)fputs(escaped.text, stream);
-  strbuf_fini(&escaped);
 }
 
 static void diagnostics_print_help(FILE *stream, const char *opening, const char *text,

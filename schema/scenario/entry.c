@@ -66,8 +66,7 @@ static const char *entry_suggest_key(struct reader *reader, enum section section
 /* The keys that the group or section has: "gpu, numa or memory". */
 static const char *entry_list_keys(struct reader *reader, enum section section, const char *path,
                                    size_t prefix) {
-  struct strbuf list;
-  strbuf_init(&list, FIELD_EXPECTED_MAX);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(FIELD_EXPECTED_MAX);
   char last[64] = "";
   const struct language *language = reader->language;
   const struct field *field = NULL;
@@ -90,9 +89,7 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
       strbuf_printf(&list, "%s%s", list.length == 0 ? "" : ", ", row->title);
     }
   }
-  const char *text = arena_format(reader->arena, "one of: %s", list.text);
-  strbuf_fini(&list);
-  return text;
+  return arena_format(reader->arena, "one of: %s", list.text);
 }
 
 static void entry_complain_unknown(struct reader *reader, enum section section, const char *path,
@@ -168,15 +165,13 @@ static void entry_complain_no_table(struct reader *reader, enum section section,
                                     const struct toml_node *node) {
   const char *keys =
       entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path), strlen(path) + 1);
-  struct strbuf text;
-  strbuf_init(&text, SCENARIO_FILE_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(SCENARIO_FILE_MAX);
   toml_write_value(&text, node);
   const char *meant = entry_table_meant(
       reader, section, path, node, node->kind == TOML_TEXT ? node->text : text.text, text.text);
   const char *expected =
       meant != NULL ? arena_format(reader->arena, "%s = %s: a table with %s", path, meant, keys)
                     : arena_format(reader->arena, "a table with %s", keys);
-  strbuf_fini(&text);
   diagnostics_add(reader->diagnostics, reader->source, node->span, expected, NULL,
                   "%s: %s is not allowed here", path, toml_kind_text(node->kind));
 }

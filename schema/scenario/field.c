@@ -397,8 +397,7 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
 }
 
 void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]) {
-  struct strbuf buffer;
-  strbuf_init(&buffer, FIELD_EXPECTED_MAX - 1);
+  SCOPED(strbuf_fini) struct strbuf buffer = STRBUF(FIELD_EXPECTED_MAX - 1);
   field_append_type(&buffer, field);
   if (field_is_numeric(field)) {
     field_append_limits(&buffer, field);
@@ -410,5 +409,4 @@ void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]) {
     strbuf_printf(&buffer, ", or \"%s\"", field->most_word);
   }
   (void)snprintf(text, FIELD_EXPECTED_MAX, "%s", buffer.text);
-  strbuf_fini(&buffer);
 }

@@ -74,8 +74,7 @@ static void csv_read_quoted(struct csv_cursor *cursor, struct strbuf *text,
 }
 
 static struct csv_cell csv_read_cell(struct csv_cursor *cursor) {
-  struct strbuf text;
-  strbuf_init(&text, SCENARIO_FILE_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(SCENARIO_FILE_MAX);
   csv_skip_blanks(cursor);
   struct csv_cell cell = {.span = {cursor->line, cursor->column, 1}};
   if (*cursor->at == '"') {
@@ -91,7 +90,6 @@ static struct csv_cell csv_read_cell(struct csv_cursor *cursor) {
     length--;
   }
   cell.text = arena_strndup(cursor->loader->reader.arena, text.text, length);
-  strbuf_fini(&text);
   cell.last = *cursor->at != ',';
   if (!cell.last) {
     csv_advance(cursor);

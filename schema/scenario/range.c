@@ -297,8 +297,7 @@ static const char *selector_correct_list(struct reader *reader, const struct fie
   bool words = field->type == FIELD_NODES;
   bool numbers = true;
   bool uuids = true;
-  struct strbuf list;
-  strbuf_init(&list, FIELD_EXPECTED_MAX);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(FIELD_EXPECTED_MAX);
   for (size_t i = 0; i < node->child_count; i++) {
     const char *text = node->children[i].kind == TOML_TEXT ? node->children[i].text : "";
     words = words && (strcmp(text, "local") == 0 || strcmp(text, "remote") == 0);
@@ -320,7 +319,6 @@ static const char *selector_correct_list(struct reader *reader, const struct fie
   } else if (numbers) {
     line = arena_format(reader->arena, "%s = [%s], without quotes", key, list.text);
   }
-  strbuf_fini(&list);
   return line;
 }
 

@@ -123,8 +123,7 @@ static void override_complain_unknown(const struct change *change, const char *k
     }
   }
   if (dot != NULL && nearest.word != NULL && strcmp(nearest.word, first) == 0) {
-    struct strbuf present;
-    strbuf_init(&present, SCENARIO_FILE_MAX);
+    SCOPED(strbuf_fini) struct strbuf present = STRBUF(SCENARIO_FILE_MAX);
     for (size_t i = 0; i < change->loader->block_count; i++) {
       const char *kind = section_row(change->loader->blocks[i]->slots[0].section)->key;
       if (i == 0 ||
@@ -135,7 +134,6 @@ static void override_complain_unknown(const struct change *change, const char *k
     diagnostics_add(change->loader->reader.diagnostics, change->loader->reader.source,
                     (struct toml_span){0}, arena_format(arena, "a key of %s", present.text), NULL,
                     "\"%s\": this scenario has no [[%s]]", key, first);
-    strbuf_fini(&present);
     return;
   }
   const char *suggestion = nearest.word == NULL || dot == NULL
@@ -232,8 +230,7 @@ static void resolved_write_entries(struct strbuf *out, const struct entries *ent
 
 static const char *resolved_write(struct arena *arena, const struct scenario *scenario,
                                   const struct entries *measure, const struct entries *checks) {
-  struct strbuf out;
-  strbuf_init(&out, RESOLVED_MAX);
+  SCOPED(strbuf_fini) struct strbuf out = STRBUF(RESOLVED_MAX);
   strbuf_append(&out, "schema_version = 1\nname = ");
   toml_write_text(&out, scenario->name);
   strbuf_append(&out, "\ndescription = ");
@@ -257,9 +254,7 @@ static const char *resolved_write(struct arena *arena, const struct scenario *sc
       resolved_write_entries(&out, &block->slots[k].entries);
     }
   }
-  const char *text = arena_strndup(arena, out.text, out.length);
-  strbuf_fini(&out);
-  return text;
+  return arena_strndup(arena, out.text, out.length);
 }
 
 /* Reading a scenario */

@@ -91,8 +91,7 @@ static void page_put_case(FILE *page, const struct measured *measured,
   const struct comparison_row *row = &comparison->rows[index];
   char verdict[DIFF_WORDS_MAX], a[DIFF_WORDS_MAX], b[DIFF_WORDS_MAX], change[DIFF_WORDS_MAX],
       q[DIFF_WORDS_MAX], counts[DIFF_WORDS_MAX];
-  struct strbuf notes;
-  strbuf_init(&notes, TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf notes = STRBUF(TEXT_MAX);
   diff_verdict_words(&row->result, verdict);
   diff_note_words(&notes, row);
   diff_figure_words(row, SIDE_A, a);
@@ -118,7 +117,6 @@ static void page_put_case(FILE *page, const struct measured *measured,
              b, change);
   page_put_interval(page, row, scale);
   html_print(page, "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n", q, counts);
-  strbuf_fini(&notes);
 }
 
 static void page_put_cases(FILE *page, const struct measured *measured,

@@ -87,11 +87,9 @@ static void page_history_put_chart(FILE *page, struct measured *measured,
       marks[plot.mark_count++] = (struct plot_mark){news, (double)i - 0.5};
     }
   }
-  struct strbuf svg;
-  strbuf_init(&svg, SVG_MAX);
+  SCOPED(strbuf_fini) struct strbuf svg = STRBUF(SVG_MAX);
   plot_svg(&plot, PLOT_LINEAR, arena_format(arena, "history-%zu", row), &svg);
   (void)fprintf(page, "<figure class=\"latest\">%s</figure>\n", svg.text);
-  strbuf_fini(&svg);
 }
 
 /* ---- cases ---- */
@@ -137,7 +135,7 @@ static void page_history_put_marks(FILE *page, const struct measured *measured,
 }
 
 bool page_history(FILE *page, const struct page_history_case *changed, bool first) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct moment *moments = NULL;
   const size_t count = page_history_moments(changed->history, &arena, &moments);
   const struct measured_case *bench = changed->bench;
@@ -150,6 +148,5 @@ bool page_history(FILE *page, const struct page_history_case *changed, bool firs
                            &arena);
     page_history_put_marks(page, changed->runs, changed->history, &arena);
   }
-  arena_fini(&arena);
   return count >= PAGE_HISTORY_RUNS_MIN;
 }

@@ -22,12 +22,9 @@ static bool results_is_drawn(const struct plot *plot) {
 /* The picture in the results' arena. what: "figure", "chart", with its number a part of its id. */
 static const char *results_draw(struct page_results *results, const struct plot *plot,
                                 enum plot_scale scale, const char *what, size_t number) {
-  struct strbuf svg;
-  strbuf_init(&svg, SVG_MAX);
+  SCOPED(strbuf_fini) struct strbuf svg = STRBUF(SVG_MAX);
   plot_svg(plot, scale, arena_format(&results->arena, "%s-%s%zu", results->id, what, number), &svg);
-  const char *text = arena_strdup(&results->arena, svg.text);
-  strbuf_fini(&svg);
-  return text;
+  return arena_strdup(&results->arena, svg.text);
 }
 
 void page_results_figure(void *context, const struct plot *plot, enum plot_scale scale) {

@@ -128,7 +128,7 @@ static const char *page_run_join(struct arena *arena, const char *text, const ch
 }
 
 static void page_run_put_facts(FILE *page, const struct page_run *run) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct arena *at = &arena;
   const long long nodes = page_run_count_of(run, "node_count");
   const char *scenario = page_run_say(run, "scenario");
@@ -174,7 +174,6 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
                page_run_say(run, "command_line"));
   }
   (void)fputs("</dl></details>\n", page);
-  arena_fini(&arena);
 }
 
 /* ---- checks ---- */
@@ -299,7 +298,7 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
 /* "gpu0 is throttled" and the like are boxes above; here: what was measured, and whether it is as
  * expectations, its peers and the checks say it should be. */
 static void page_run_put_answers(FILE *page, const struct page_run *run) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const long long cases = page_run_count_of(run, "cases");
   const long long measured = page_run_count_of(run, "measured");
   const char *driver = page_run_say(run, "driver_version");
@@ -315,12 +314,11 @@ static void page_run_put_answers(FILE *page, const struct page_run *run) {
   page_run_put_wrong(page, run);
   page_run_put_check_answer(page, &run->parts[RUN_PART_CHECKS]);
   (void)fputs("</ul>\n", page);
-  arena_fini(&arena);
 }
 
 /* As it was written: lines and tabs stay, other control characters are shown. */
 static void page_run_put_file(FILE *page, const char *text) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   (void)fputs("<pre>", page);
   while (text[0] != '\0') {
     const size_t length = strcspn(text, "\n\t");
@@ -331,7 +329,6 @@ static void page_run_put_file(FILE *page, const char *text) {
     }
   }
   (void)fputs("</pre>\n", page);
-  arena_fini(&arena);
 }
 
 static void page_run_put_scenario(FILE *page, const struct page_run *run) {

@@ -130,7 +130,7 @@ const char *page_site_peers(const struct machines *m) {
 
 /* Blocks with a step come first, in the order of what it costs. */
 void page_site_blocks(FILE *page, const struct machines *m) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   bool *shown = arena_array(&arena, m->block_count, sizeof *shown);
   size_t count = 0;
   html_print(
@@ -162,5 +162,4 @@ void page_site_blocks(FILE *page, const struct machines *m) {
                m->block_count - count, strings_plural(m->block_count - count, "block", "blocks"));
   }
   (void)fputs("</section>\n", page);
-  arena_fini(&arena);
 }

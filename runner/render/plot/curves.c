@@ -558,13 +558,11 @@ static enum status curves_write(struct curves *curves, struct strbuf *text, stru
 
 static enum status curves_end(void *context, struct error *err) {
   struct curves *curves = context;
-  struct strbuf text;
-  strbuf_init(&text, CURVES_TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(CURVES_TEXT_MAX);
   enum status status = curves_write(curves, &text, err);
   if (status == STATUS_OK && curves->stream != NULL) {
     status = stream_write(curves->stream, &text, &curves->reader_gone, err);
   }
-  strbuf_fini(&text);
   result_set_fini(&curves->rows);
   return status;
 }

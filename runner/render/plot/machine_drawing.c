@@ -110,8 +110,7 @@ void machine_put_text(struct machine_drawing *d, const char *kind, double x, dou
 }
 
 void machine_put_wrapped(struct machine_drawing *d, const char *kind, const char *words) {
-  struct strbuf lines;
-  strbuf_init(&lines, strlen(words) * 2 + 64);
+  SCOPED(strbuf_fini) struct strbuf lines = STRBUF(strlen(words) * 2 + 64);
   text_wrap(&lines, words, (unsigned)((d->width - 2 * MARGIN) / machine_char(kind)), 0, true);
   char *rest = NULL;
   for (char *line = strtok_r(lines.text, "\n", &rest); line != NULL;
@@ -119,7 +118,6 @@ void machine_put_wrapped(struct machine_drawing *d, const char *kind, const char
     d->y += LINE;
     machine_put_text(d, kind, MARGIN, d->y, d->width, line);
   }
-  strbuf_fini(&lines);
 }
 
 static double machine_column_x(uint32_t column) {
@@ -563,9 +561,8 @@ static void machine_draw(struct machine_drawing *d) {
 static void machine_draw_whole(const struct machine *machine,
                                const struct machine_measured *measured, const char *id,
                                const struct embedded_file *style, struct strbuf *text) {
-  struct arena arena = {0};
-  struct strbuf inner;
-  strbuf_init(&inner, (size_t)16 << 20);
+  SCOPED(arena_fini) struct arena arena = {0};
+  SCOPED(strbuf_fini) struct strbuf inner = STRBUF((size_t)16 << 20);
   struct machine_drawing d = {.machine = machine, .text = &inner, .arena = &arena, .y = PAD};
   if (measured != NULL) {
     d.run = measured->run;
@@ -589,8 +586,6 @@ static void machine_draw_whole(const struct machine *machine,
               strings_plural(machine->node_count, "node", "nodes"));
   strbuf_append_n(text, inner.text, inner.length);
   strbuf_append(text, "</svg>\n");
-  strbuf_fini(&inner);
-  arena_fini(&arena);
 }
 
 void machine_drawing_append(const struct machine *machine, const struct machine_measured *measured,

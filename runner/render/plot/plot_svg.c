@@ -404,7 +404,7 @@ static bool svg_lay_out(struct drawing *drawing, enum plot_scale scale) {
   const struct plot *plot = drawing->plot;
   struct plot_point low = {0, 0};
   struct plot_point high = {0, 0};
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   if (!plot_extent(plot, &low, &high)) {
     return false;
   }
@@ -430,7 +430,6 @@ static bool svg_lay_out(struct drawing *drawing, enum plot_scale scale) {
   }
   svg_find_labels(drawing);
   svg_draw(drawing, low, high);
-  arena_fini(&arena);
   return true;
 }
 
@@ -469,8 +468,7 @@ void plot_picture_begin(struct plot_picture *picture, struct strbuf *text) {
 /* In lines as long as the picture is wide; the height at which the plot begins. */
 static double svg_put_title(const struct plot_picture *picture, const char *title) {
   double height = picture->height;
-  struct strbuf lines;
-  strbuf_init(&lines, strlen(title) * 2 + 64);
+  SCOPED(strbuf_fini) struct strbuf lines = STRBUF(strlen(title) * 2 + 64);
   text_wrap(&lines, title, TITLE_CHARS, 0, false);
   for (char *rest = NULL, *line = strtok_r(lines.text, "\n", &rest); line != NULL;
        line = strtok_r(NULL, "\n", &rest)) {
@@ -478,7 +476,6 @@ static double svg_put_title(const struct plot_picture *picture, const char *titl
     html_append(picture->text, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n",
                 MARGIN + LEFT, height - 10.0, line);
   }
-  strbuf_fini(&lines);
   return height;
 }
 
@@ -498,13 +495,11 @@ void plot_picture_add(struct plot_picture *picture, const struct plot *plot,
 }
 
 void plot_picture_end(struct plot_picture *picture) {
-  struct strbuf size;
   strbuf_append(picture->text, "</svg>\n");
-  strbuf_init(&size, sizeof PICTURE_SIZE + 64);
+  SCOPED(strbuf_fini) struct strbuf size = STRBUF(sizeof PICTURE_SIZE + 64);
   svg_put_size(picture, &size);
   char *place = strstr(picture->text->text, "width=");
   if (place != NULL) {
     memcpy(place, size.text, size.length);
   }
-  strbuf_fini(&size);
 }

@@ -108,7 +108,7 @@ static void answer_say(struct document *document, struct arena *arena, bool *sai
 
 void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
                    struct document *document) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct answer_pairs rates[answer_count] = {0};
   struct answer_pairs latencies[answer_count] = {0};
   for (size_t i = 0; i < rows->count; i++) {
@@ -141,5 +141,4 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
                arena_format(&arena, "%zu of %zu cases %s one", noted, remarks->count,
                             strings_plural(noted, "has", "have")));
   }
-  arena_fini(&arena);
 }

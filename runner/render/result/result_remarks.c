@@ -80,13 +80,10 @@ static const char *remarks_text_of(struct arena *arena, const struct footnote *n
     amounts[0] = remarks_number_words(arena, fmin(note->least.amounts[0], note->least.amounts[1]));
     amounts[1] = remarks_number_words(arena, fmax(note->most.amounts[0], note->most.amounts[1]));
   }
-  struct strbuf words;
-  strbuf_init(&words, REMARK_MAX_BYTES);
+  SCOPED(strbuf_fini) struct strbuf words = STRBUF(REMARK_MAX_BYTES);
   strbuf_append(&words, note_slows(note->remark.note.kind) ? "may be slowed: " : "");
   note_put_words(&words, &note->remark.note, amounts);
-  const char *text = arena_strdup(arena, words.text);
-  strbuf_fini(&words);
-  return text;
+  return arena_strdup(arena, words.text);
 }
 
 /* ---- remarks ---- */

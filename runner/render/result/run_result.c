@@ -92,11 +92,9 @@ static void run_row_notes(struct arena *arena, struct run_row *row) {
     *note =
         (struct note){.gpu = json_is_integer(gpu) ? (int32_t)json_integer_value(gpu) : NOTE_NO_GPU};
     if (what != NULL) {
-      struct strbuf text;
-      strbuf_init(&text, (size_t)2 * NOTE_WHAT_MAX);
+      SCOPED(strbuf_fini) struct strbuf text = STRBUF((size_t)2 * NOTE_WHAT_MAX);
       text_escape(&text, what, strlen(what), ESCAPE_TERMINAL);
       (void)snprintf(note->what, sizeof note->what, "%.*s", NOTE_WHAT_MAX - 1, text.text);
-      strbuf_fini(&text);
     }
     for (size_t k = 0; k < NOTE_AMOUNTS_MAX; k++) {
       note->amounts[k] = json_number_value(json_array_get(cells, 3 + k));
@@ -344,7 +342,7 @@ static void run_rows_shorten_duplicates(const struct run_rows *rows, bool all) {
 
 void run_result_print(const struct result_set *cases, const struct result_set *flows,
                       const struct run_result_options *options, struct document *document) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct blocks blocks = {0};
   const struct run_rows rows = run_rows_of(cases);
   blocks_gather(&arena, &rows, &blocks);
@@ -380,7 +378,6 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
     result_answer(&rows, &remarks, document);
   }
   arena_fini(&page.arena);
-  arena_fini(&arena);
 }
 
 void run_result_answer(const struct result_set *cases, struct document *document) {
