@@ -2,6 +2,7 @@
 
 #include "engine/base/order.h"
 #include "runner/analysis/definition.h"
+#include "runner/analysis/diff_suspect.h"
 #include "runner/analysis/internal.h"
 
 #include <math.h>
@@ -452,56 +453,6 @@ static void compare_set_moved(struct comparison_row *row, const struct undisturb
   }
 }
 
-/* Whether few runs leave a change open whose 95 % interval lies beyond the threshold. */
-static bool compare_is_suspect(const struct diff_case *c, const struct diff_result *result) {
-  return (result->verdict == VERDICT_INSUFFICIENT || result->verdict == VERDICT_UNCLEAR) &&
-         result->unit == DIFF_UNIT_RUN && result->units[0] < DIFF_PROCESSES_FIRM &&
-         result->units[1] < DIFF_PROCESSES_FIRM &&
-         (result->change_high < -c->delta || result->change_low > c->delta);
-}
-
-static unsigned compare_firm(unsigned units) {
-  return units > DIFF_PROCESSES_FIRM ? units : DIFF_PROCESSES_FIRM;
-}
-
-/* Such a change is reported, provisionally, if the processes show it as they would with one run per
- * side: one run more must not hide a change. */
-static void compare_suspect(const struct diff_case *cases, size_t count,
-                            const struct diff_options *options, struct diff_result *results,
-                            struct arena *arena) {
-  bool any = false;
-  for (size_t i = 0; i < count && !any; i++) {
-    any = compare_is_suspect(&cases[i], &results[i]);
-  }
-  if (!any) {
-    return;
-  }
-  struct diff_case *flat = arena_array(arena, count, sizeof *flat);
-  struct diff_result *by_process = arena_array(arena, count, sizeof *by_process);
-  struct diff_summary ignored;
-  for (size_t i = 0; i < count; i++) {
-    flat[i] = cases[i];
-    flat[i].a.runs = flat[i].b.runs = NULL;
-    flat[i].run_df = 0;
-  }
-  diff_compare(flat, count, options, by_process, &ignored);
-  for (size_t i = 0; i < count; i++) {
-    const enum verdict verdict = by_process[i].verdict;
-    if (compare_has_changed(&by_process[i]) && compare_is_suspect(&cases[i], &results[i]) &&
-        (verdict == VERDICT_REGRESSED) == (results[i].change < 0)) {
-      results[i].verdict = verdict;
-      results[i].q = by_process[i].q;
-      results[i].doubt = DIFF_DOUBT_FEW;
-      results[i].is_provisional = true;
-      results[i].units_needed = compare_firm(results[i].units_needed);
-      for (size_t s = 0; s < SIDES; s++) {
-        results[i].needed_alone[s] =
-            results[i].needed_alone[s] > 0 ? compare_firm(results[i].needed_alone[s]) : 0;
-      }
-    }
-  }
-}
-
 static void compare_judge(const struct measured *measured, const struct compare_options *options,
                           struct comparison *comparison) {
   SCOPED(arena_fini) struct arena arena = {0};
@@ -516,7 +467,7 @@ static void compare_judge(const struct measured *measured, const struct compare_
   }
   diff.own = rows;
   diff_compare(cases, count, &diff, results, &comparison->summary);
-  compare_suspect(cases, count, &diff, results, &arena);
+  diff_suspect(cases, count, &diff, results);
   diff.own = 0; /* of other cases below */
   struct distribution_change *distributions = arena_array(&arena, rows, sizeof *distributions);
   distribution_compare(comparison->inputs, rows, &diff, results, &comparison->summary,

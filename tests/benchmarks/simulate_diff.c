@@ -25,6 +25,7 @@
  * runs in turn, from 10 units on, Welch's test finds at most a tenth more where it keeps its error
  * rate. Chance is allowed for: two standard errors. */
 #include "runner/analysis/diff_group.h"
+#include "runner/analysis/diff_suspect.h"
 #include "runner/statistics/t_test.h"
 #include "tests/benchmarks/world.h"
 
@@ -268,6 +269,7 @@ static void cell_run(struct cell *cell, size_t diffs, const struct diff_options 
     if (world->looks == ONE_LOOK) {
       struct diff_summary summary;
       diff_compare(data->cases, data->count, &told, judged->cases, &summary);
+      diff_suspect(data->cases, data->count, &told, judged->cases);
       judged->independent = diff_groups_are_independent(&summary);
       distribution_compare(data->cases, data->count, &told, judged->cases, &summary,
                            judged->distributions);
