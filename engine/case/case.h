@@ -46,6 +46,8 @@ static inline bool memory_is_gpus_own(enum memory_kind memory) {
   X(SHARE_SHM, "shm", MEMORY_SHARED, "a file in /dev/shm")
 ENUM_NAMES_DECLARE(share, SHARE_LIST)
 enum memory_kind share_memory(enum share share);
+enum share
+share_usual(enum memory_kind memory); /* of shared host memory the file is not asked for */
 bool memory_is_shareable(enum memory_kind memory);
 
 /* Type of the numbers of a stream or of arithmetic. */

@@ -15,6 +15,14 @@ enum memory_kind share_memory(enum share share) {
   return kinds[share];
 }
 
+enum share share_usual(enum memory_kind memory) {
+  unsigned share = 0;
+  while (share < share_name_count - 1 && share_memory((enum share)share) != memory) {
+    share++;
+  }
+  return (enum share)share;
+}
+
 bool memory_is_shareable(enum memory_kind memory) {
   bool found = false;
   for (unsigned i = 0; i < share_name_count; i++) {

@@ -6,9 +6,11 @@
 
 #define SIGNAL_OP_LIST(X)                                                                          \
   X(SIGNAL_FLAG, "flag")       /* a kernel and a host thread, or kernels of two GPUs */            \
-  X(SIGNAL_STREAM, "stream")   /* a stream that waits for a value and writes one, and a thread */  \
+  X(SIGNAL_STREAM, "stream")   /* a stream that waits for a value and writes one, and a thread or  \
+                                  another stream */                                                \
   X(SIGNAL_ATOMIC, "atomic")   /* one addition after the other */                                  \
-  X(SIGNAL_ATOMICS, "atomics") /* many threads, no answers */
+  X(SIGNAL_ATOMICS, "atomics") /* many threads, no answers */                                      \
+  X(SIGNAL_EVENT, "event")     /* a stream that waits for what another one has recorded */
 ENUM_NAMES_DECLARE(signal_op, SIGNAL_OP_LIST)
 
 /* Whose memory has a flag between two GPUs: that of the GPU that polls it, or of the one that
@@ -21,19 +23,26 @@ ENUM_NAMES_DECLARE(signal_home, SIGNAL_HOME_LIST)
 /* Part of a signal's case_key: raised whenever it measures differently. */
 enum { SIGNAL_METHOD_VERSION = 1 };
 
-/* Rounds of a stream stand in its queue before the first is answered. */
-enum { SIGNAL_STREAM_ROUNDS_MAX = 128, SIGNAL_ROUNDS_MAX = 1 << 20 };
+/* Rounds of a stream stand in its queue before the first is answered, those of one trial that are
+ * not timed among them; each round of events has two of its own. */
+enum { SIGNAL_STREAM_ROUNDS_MAX = 128, SIGNAL_EVENTS_MAX = 64, SIGNAL_ROUNDS_MAX = 1 << 20 };
 
 struct signal {
   enum signal_op op;
   int32_t gpu; /* whose kernel or stream */
-  /* Who answers: a thread of that node, or that GPU; of atomics the memory, which may be its own.
-   */
+  /* Who answers: a thread of that node, or that GPU, in that process, which has the flags; of
+   * atomics the memory, which may be its own. */
   struct endpoint other;
   enum signal_home home; /* of flags between GPUs */
   uint32_t rounds;       /* of one iteration: there and back; of atomics additions of each thread */
   uint32_t blocks, threads, addresses; /* of atomics */
 };
+
+/* Between streams or kernels of GPUs, or a stream and itself. */
+static inline bool signal_is_answered_by_gpu(const struct signal *signal) {
+  return signal->other.place == PLACE_GPU && signal->op != SIGNAL_ATOMIC &&
+         signal->op != SIGNAL_ATOMICS;
+}
 
 /* Of one iteration. */
 static inline uint64_t signal_operations(const struct signal *signal) {

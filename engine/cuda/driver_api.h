@@ -146,6 +146,7 @@ typedef int CUstreamCaptureStatus;
   X(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, 1)                                                   \
   X(CU_EVENT_DEFAULT, 0)                                                                           \
   X(CU_EVENT_DISABLE_TIMING, 2)                                                                    \
+  X(CU_EVENT_INTERPROCESS, 4)                                                                      \
   X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                            \
   X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                    \
   X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                 \
@@ -319,6 +320,10 @@ typedef struct {
 } CUipcMemHandle;
 
 typedef struct {
+  char reserved[64];
+} CUipcEventHandle;
+
+typedef struct {
   unsigned char reserved[64];
 } CUmemPoolPtrExportData;
 
@@ -424,6 +429,8 @@ enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
   X(cuIpcOpenMemHandle, 11000, OPTIONAL,                                                           \
     (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags))                                \
   X(cuIpcCloseMemHandle, 4010, OPTIONAL, (CUdeviceptr address))                                    \
+  X(cuIpcGetEventHandle, 4010, OPTIONAL, (CUipcEventHandle * handle, CUevent event))               \
+  X(cuIpcOpenEventHandle, 4010, OPTIONAL, (CUevent * event, CUipcEventHandle handle))              \
   X(cuMemAllocAsync, 11020, OPTIONAL, (CUdeviceptr * address, size_t size_bytes, CUstream stream)) \
   X(cuMemFreeAsync, 11020, OPTIONAL, (CUdeviceptr address, CUstream stream))                       \
   X(cuMemPoolCreate, 11020, OPTIONAL, (CUmemoryPool * pool, const CUmemPoolProps *properties))     \

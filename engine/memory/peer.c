@@ -36,13 +36,19 @@ static enum status peer_ask(const struct memory_context *context, uint32_t proce
   return STATUS_OK;
 }
 
+static enum status peer_ask_for_memory(const struct memory_context *context,
+                                       const struct endpoint *endpoint, uint64_t size_bytes,
+                                       struct peer_answer *answer, struct error *err) {
+  const struct peer_packet packet = {
+      .request = PEER_EXPORT, .endpoint = *endpoint, .size_bytes = size_bytes};
+  return peer_ask(context, endpoint->process, &packet, answer, err);
+}
+
 enum status peer_export(const struct memory_context *context, const struct endpoint *endpoint,
                         uint64_t size_bytes, uint64_t *lent, struct share_handle *handle,
                         struct error *err) {
-  const struct peer_packet packet = {
-      .request = PEER_EXPORT, .endpoint = *endpoint, .size_bytes = size_bytes};
   struct peer_answer answer;
-  RETURN_ON_ERROR(peer_ask(context, endpoint->process, &packet, &answer, err));
+  RETURN_ON_ERROR(peer_ask_for_memory(context, endpoint, size_bytes, &answer, err));
   *lent = answer.lent;
   *handle = answer.handle;
   return STATUS_OK;
@@ -98,10 +104,9 @@ static enum status peer_open_again(const struct memory_context *context,
 
 static enum status peer_borrow(const struct memory_context *context, struct buffer *buffer,
                                struct error *err) {
-  const struct peer_packet packet = {
-      .request = PEER_EXPORT, .endpoint = buffer->endpoint, .size_bytes = buffer->size_bytes};
   struct peer_answer answer;
-  RETURN_ON_ERROR(peer_ask(context, buffer->endpoint.process, &packet, &answer, err));
+  RETURN_ON_ERROR(
+      peer_ask_for_memory(context, &buffer->endpoint, buffer->size_bytes, &answer, err));
   buffer->lent = answer.lent;
   buffer->share.export_ns = answer.export_ns;
   const uint64_t start_ns = clock_now_ns();
@@ -148,6 +153,13 @@ enum status peer_compare(const struct memory_context *context, const struct buff
   RETURN_ON_ERROR(peer_ask(context, buffer->endpoint.process, &packet, &answer, err));
   *difference = answer.difference;
   return STATUS_OK;
+}
+
+enum status peer_signal(const struct memory_context *context, uint32_t process,
+                        enum peer_request request, const struct peer_signal *signal,
+                        struct peer_answer *answer, struct error *err) {
+  const struct peer_packet packet = {.request = request, .signal = *signal};
+  return peer_ask(context, process, &packet, answer, err);
 }
 
 enum status peer_check(const struct memory_context *context, uint32_t processes,

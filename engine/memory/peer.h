@@ -1,4 +1,5 @@
-/* peer.h - memory that other processes have: borrowed from them, filled and compared by them.
+/* peer.h - memory that other processes have: borrowed from them, filled and compared by them; and
+ * signals that they answer.
  *
  * A peer is a process like the one that measures, started with it (runner/supervise). It waits for
  * requests on a SOCK_SEQPACKET socket, one packet each, and answers every one; descriptors travel
@@ -43,6 +44,10 @@ enum status peer_fill(const struct memory_context *context, const struct buffer 
 enum status peer_compare(const struct memory_context *context, const struct buffer *buffer,
                          const struct peer_data *part, struct data_difference *difference,
                          struct error *err) CHECK_RESULT;
+/* One of the requests for signals and events; answer: as peer_packet.h has it. */
+enum status peer_signal(const struct memory_context *context, uint32_t process,
+                        enum peer_request request, const struct peer_signal *signal,
+                        struct peer_answer *answer, struct error *err) CHECK_RESULT;
 /* Whether these processes (bit i: process i) are there, have freed all memory, and their contexts
  * work. */
 enum status peer_check(const struct memory_context *context, uint32_t processes,

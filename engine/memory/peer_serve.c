@@ -4,6 +4,7 @@
 #include "engine/machine/machine.h"
 #include "engine/memory/data.h"
 #include "engine/memory/peer.h"
+#include "engine/memory/peer_signal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct peer {
   struct data *data;
   struct buffer *loans;
   uint64_t count, capacity;
+  struct peer_signals signals;
 };
 
 static enum status peer_start(struct peer *peer, const struct machine *machine, struct error *err) {
@@ -117,11 +119,29 @@ static enum status peer_on_loan(struct peer *peer, const struct peer_packet *pac
                          part->gpu, err);
 }
 
+static enum status peer_pass_signal(struct peer *peer, const struct peer_packet *packet,
+                                    struct peer_answer *answer, struct error *err) {
+  const struct peer_signal *signal = &packet->signal;
+  const struct buffer *watched = peer_loan(peer, signal->watched_in);
+  const struct buffer *answered = peer_loan(peer, signal->answer_in);
+  const bool has_flags = packet->request != PEER_EVENT_OPEN && packet->request != PEER_EVENT_PASS &&
+                         packet->request != PEER_EVENT_CLOSE;
+  if (has_flags && (watched == NULL || answered == NULL ||
+                    signal->side.watched + sizeof(uint32_t) > watched->size_bytes ||
+                    signal->side.answer + sizeof(uint32_t) > answered->size_bytes)) {
+    return error_set(err, STATUS_INVALID, "it has lent no such memory");
+  }
+  return peer_signals_do(&peer->signals, &peer->context, packet, watched, answered, answer, err);
+}
+
 static enum status peer_check_own(struct peer *peer, struct error *err) {
   for (uint64_t i = 0; i < peer->count; i++) {
     if (peer->loans[i].size_bytes > 0) {
       return error_set(err, STATUS_STICKY, "memory was not given back");
     }
+  }
+  if (peer->signals.events > 0) {
+    return error_set(err, STATUS_STICKY, "events were not closed");
   }
   return peer->context.cuda != NULL ? cuda_session_check(peer->context.cuda, UINT32_MAX, err)
                                     : STATUS_OK;
@@ -138,6 +158,13 @@ static enum status peer_do(struct peer *peer, const struct machine *machine,
   case PEER_COMPARE:
   case PEER_RELEASE:
     return peer_on_loan(peer, packet, answer, err);
+  case PEER_SIGNAL_START:
+  case PEER_SIGNAL_WAIT:
+  case PEER_SIGNAL_PASS:
+  case PEER_EVENT_OPEN:
+  case PEER_EVENT_PASS:
+  case PEER_EVENT_CLOSE:
+    return peer_pass_signal(peer, packet, answer, err);
   case PEER_CHECK:
     return peer_check_own(peer, err);
   case PEER_NOTHING:
@@ -166,6 +193,7 @@ void peer_serve(int fd, const struct machine *machine, uint32_t process) {
       break;
     }
   }
+  peer_signals_fini(&peer.signals, &peer.context);
   for (uint64_t i = 0; i < peer.count; i++) {
     if (peer.loans[i].size_bytes > 0) {
       memory_kinds[peer.loans[i].endpoint.memory]->release(&peer.context, &peer.loans[i]);

@@ -1,52 +1,23 @@
-/* A [[signal]]: a flag there and back, or atomic additions that the whole system sees.
+/* A [[signal]]: a flag there and back, events that streams wait for, or atomic additions that the
+ * whole system sees.
  *
- * Flags count up and each side waits for the very next value, so that a signal that was lost or
- * came twice is a time-out and no number. Flags between a GPU and a thread of the host lie in
- * page-locked memory of the node that the thread is bound to; their time is on the host's clock.
- * Kernels time themselves. What atomics left is read back whole. The first rounds of each trial are
- * not timed: in them both sides arrive. */
+ * Flags count up and each side waits for the very next value (engine/gpu/signal_side.h), so that a
+ * signal that was lost or came twice is a time-out and no number. Flags between a GPU and a thread
+ * of the host lie in page-locked memory of the node that the thread is bound to; their time is on
+ * the host's clock, in whichever process the thread is. Kernels time themselves, streams by events.
+ * Where another process answers, all flags are in its memory. What atomics left is read back whole.
+ */
 #include "engine/base/clock.h"
-#include "engine/case/work.h"
-#include "engine/gpu/session.h"
-#include "engine/host/thread_team.h"
 #include "engine/machine/machine.h"
-#include "engine/memory/memory.h"
-#include "engine/workload/workload.h"
+#include "engine/workload/signal_state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_ROUNDS = 4, PAGE_BYTES = 4096, LINE = 128, LOOKS = 1024, BLOCK_MAX = 1024 };
-#define TIMEOUT_NS UINT64_C(4000000000)
-
-/* In page-locked memory, wherever it is. */
-struct signal_page {
-  struct signal_time times[2]; /* of the two kernels */
-};
-
-struct signal_state {
-  struct engine *engine;
-  const struct signal *signal;
-  struct case_outcome *outcome;
-  struct signal_page *page; /* page-locked; page_device as GPUs see it */
-  CUdeviceptr page_device;
-  const struct buffer *own;   /* flags in this GPU's memory */
-  const struct buffer *other; /* and in the other's; of atomics what is added to */
-  struct cpu_reservation reservation;
-  struct thread_team *team; /* one thread that answers; NULL: none */
-  struct spans spans;
-  uint64_t added;  /* to each address, or the first, so far */
-  uint32_t value;  /* of the next flag */
-  uint32_t rounds; /* of this trial */
-  bool in_time;    /* of the host's thread */
-  uint64_t elapsed_ns;
-};
-
-static const struct cuda_driver *signal_driver(const struct signal_state *state) {
-  return &state->engine->context.cuda->driver;
-}
+enum { PAGE_BYTES = 4096, BLOCK_MAX = 1024 };
+_Static_assert((int)SIGNAL_EVENTS_MAX == (int)PEER_EVENTS_MAX, "a peer opens every event");
 
 static bool signal_is_atomic(const struct signal *signal) {
   return signal->op == SIGNAL_ATOMIC || signal->op == SIGNAL_ATOMICS;
@@ -56,20 +27,30 @@ static bool signal_has_peer(const struct signal *signal) {
   return signal->other.place == PLACE_GPU && signal->other.index != signal->gpu;
 }
 
+static uint32_t signal_rounds_max(const struct signal *signal) {
+  return signal->op == SIGNAL_STREAM  ? SIGNAL_STREAM_ROUNDS_MAX - SIGNAL_WARM_ROUNDS
+         : signal->op == SIGNAL_EVENT ? SIGNAL_EVENTS_MAX
+                                      : SIGNAL_ROUNDS_MAX;
+}
+
 static const char *signal_shape_unsupported_reason(const struct signal *signal,
                                                    char reason[CASE_REASON_MAX]) {
   const uint64_t threads = (uint64_t)signal->blocks * signal->threads;
-  if (signal->op == SIGNAL_STREAM && signal->other.place != PLACE_NUMA) {
-    return "a stream's values are answered by a thread of the host: of = { numa = ... }";
+  if (signal->op == SIGNAL_EVENT && signal->other.place == PLACE_NUMA) {
+    return "events are passed on by a stream of a GPU: of = { gpu = ... }";
   }
   if (signal->op == SIGNAL_FLAG && signal->other.place == PLACE_GPU && !signal_has_peer(signal)) {
-    return "a flag is passed to another GPU, or to the host";
+    return signal->other.process != 0
+               ? "two processes have a GPU by turns, so that kernels of both do not pass a flag"
+               : "a flag is passed to another GPU, or to the host";
   }
-  if (signal->rounds == 0 ||
-      signal->rounds > (signal->op == SIGNAL_STREAM ? SIGNAL_STREAM_ROUNDS_MAX - WARM_ROUNDS
-                                                    : SIGNAL_ROUNDS_MAX)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%" PRIu32 " rounds: at most %d stand in a stream",
-                   signal->rounds, SIGNAL_STREAM_ROUNDS_MAX - WARM_ROUNDS);
+  if (signal->op == SIGNAL_STREAM && signal->other.place == PLACE_GPU && !signal_has_peer(signal)) {
+    return "values are passed to a stream of another GPU, or to the host";
+  }
+  if (signal->rounds == 0 || signal->rounds > signal_rounds_max(signal)) {
+    (void)snprintf(reason, CASE_REASON_MAX, "%" PRIu32 " rounds: at most %" PRIu32 " stand in a %s",
+                   signal->rounds, signal_rounds_max(signal),
+                   signal->op == SIGNAL_EVENT ? "trial" : "stream");
     return reason;
   }
   if (signal->op == SIGNAL_ATOMICS &&
@@ -127,7 +108,9 @@ static bool signal_is_answered_by_host(const struct signal *signal) {
 }
 
 static enum clock signal_clock(const struct bench_case *bench_case) {
-  return signal_is_answered_by_host(&bench_case->work->signal) ? CLOCK_HOST : CLOCK_KERNEL;
+  const struct signal *signal = &bench_case->work->signal;
+  const bool streams = signal->op == SIGNAL_STREAM || signal->op == SIGNAL_EVENT;
+  return signal_is_answered_by_host(signal) ? CLOCK_HOST : streams ? CLOCK_EVENT : CLOCK_KERNEL;
 }
 
 static enum status signal_take_page(struct signal_state *state, struct error *err) {
@@ -144,12 +127,23 @@ static enum status signal_take_page(struct signal_state *state, struct error *er
                     "mapping flags");
 }
 
+/* Of flags between GPUs one page on each of them, of whichever process answers. */
 static enum status signal_take_buffers(struct signal_state *state, struct error *err) {
   const struct signal *signal = state->signal;
   struct pool *pool = state->engine->pool;
-  const struct endpoint own = endpoint_own(PLACE_GPU, signal->gpu, MEMORY_DEVICE);
-  enum status status = pool_take(pool, &own, PAGE_BYTES, &state->own, err);
-  return THEN(status, pool_take(pool, &signal->other, signal_bytes(signal), &state->other, err));
+  struct endpoint own = signal->other;
+  own.index = signal->gpu;
+  enum status status = STATUS_OK;
+  if (signal_is_answered_by_gpu(signal)) {
+    status = pool_take_for(pool, signal->gpu, &own, PAGE_BYTES, &state->own, err);
+  }
+  return THEN(status, pool_take_for(pool, signal->gpu, &signal->other, signal_bytes(signal),
+                                    &state->other, err));
+}
+
+/* Memory of another process is open for this GPU alone. */
+static int32_t signal_gpu_of(const struct signal_state *state, const struct buffer *buffer) {
+  return buffer->endpoint.process != 0 ? state->signal->gpu : buffer->endpoint.index;
 }
 
 /* Device memory begins with zeros, as the host's page does. */
@@ -160,11 +154,14 @@ static enum status signal_clear(const struct signal_state *state, struct error *
   enum status status = STATUS_OK;
   for (size_t i = 0; status == STATUS_OK && i < sizeof buffers / sizeof *buffers; i++) {
     const uint64_t size = i == 0 ? PAGE_BYTES : signal_bytes(state->signal);
-    const int32_t gpu = buffers[i]->endpoint.place == PLACE_GPU ? buffers[i]->endpoint.index : -1;
-    if (gpu < 0) {
+    if (buffers[i] == NULL) {
+      continue;
+    }
+    if (buffers[i]->endpoint.place != PLACE_GPU) {
       memset(buffers[i]->host, 0, size);
       continue;
     }
+    const int32_t gpu = signal_gpu_of(state, buffers[i]);
     status = cuda_session_use(session, gpu, err);
     status = THEN(status, cuda_check(driver,
                                      driver->cuMemsetD8Async(buffers[i]->device, 0, size,
@@ -174,6 +171,22 @@ static enum status signal_clear(const struct signal_state *state, struct error *
         THEN(status, cuda_session_wait(session, session->gpus[gpu].stream, "clearing flags", err));
   }
   return status;
+}
+
+/* What the process of the responder is asked for; its flags are all its own. */
+enum status signal_ask(struct signal_state *state, enum peer_request request,
+                       struct peer_signal *signal, struct peer_answer *answer, struct error *err) {
+  signal->index = state->signal->other.index;
+  signal->by_stream = state->signal->op == SIGNAL_STREAM;
+  return peer_signal(&state->engine->context, state->signal->other.process, request, signal, answer,
+                     err);
+}
+
+enum status signal_wait(const struct signal_state *state, int32_t gpu, struct error *err) {
+  struct cuda_session *session = state->engine->context.cuda;
+  enum status status = cuda_session_use(session, gpu, err);
+  return THEN(status,
+              cuda_session_wait(session, session->gpus[gpu].stream, "waiting for signals", err));
 }
 
 static enum status signal_set_up(struct engine *engine, const struct bench_case *bench_case,
@@ -191,7 +204,8 @@ static enum status signal_set_up(struct engine *engine, const struct bench_case 
   state->outcome = outcome;
   state->value = 1;
   enum status status = STATUS_OK;
-  if (signal->op == SIGNAL_STREAM && session->driver.cuStreamWaitValue32 == NULL) {
+  const bool streams = signal->op == SIGNAL_STREAM || signal->op == SIGNAL_EVENT;
+  if (streams && session->driver.cuStreamWaitValue32 == NULL) {
     status = error_set(err, STATUS_UNSUPPORTED, "this driver has no cuStreamWaitValue32");
   }
   if (status == STATUS_OK && signal_has_peer(signal)) {
@@ -201,9 +215,16 @@ static enum status signal_set_up(struct engine *engine, const struct bench_case 
   }
   status = THEN(status, cuda_session_use(session, signal->gpu, err));
   status = THEN(status, signal_take_page(state, err));
-  status = THEN(status, signal_take_buffers(state, err));
-  status = THEN(status, signal_clear(state, err));
-  if (status == STATUS_OK && signal_is_answered_by_host(signal)) {
+  if (status == STATUS_OK && streams) {
+    status = signal_make_clock(state, err);
+  }
+  if (status == STATUS_OK && signal->op == SIGNAL_EVENT) {
+    status = signal_make_events(state, err);
+  } else {
+    status = THEN(status, signal_take_buffers(state, err));
+    status = THEN(status, signal_clear(state, err));
+  }
+  if (status == STATUS_OK && signal_is_answered_by_host(signal) && signal->other.process == 0) {
     status = thread_team_new(engine->context.machine, signal->other.index, 1, &state->reservation,
                              &state->team, err);
   }
@@ -217,147 +238,7 @@ static enum status signal_set_up(struct engine *engine, const struct bench_case 
 
 static uint32_t signal_iterations_max(const void *opaque) {
   const struct signal_state *state = opaque;
-  const uint32_t most = state->signal->op == SIGNAL_STREAM ? SIGNAL_STREAM_ROUNDS_MAX - WARM_ROUNDS
-                                                           : SIGNAL_ROUNDS_MAX;
-  return most / state->signal->rounds;
-}
-
-/* ---- flags ---- */
-
-/* The flag that a GPU, or the host, waits for: a line each, on the node of the memory. */
-static uint32_t *signal_flag(const struct signal_state *state, bool to_host) {
-  return (uint32_t *)((char *)state->other->host + (to_host ? LINE : 0));
-}
-
-/* Writes each value and waits for its answer. */
-static void signal_answer_work(void *context, uint32_t thread, uint32_t count,
-                               uint32_t iterations) {
-  struct signal_state *state = context;
-  uint32_t *to_gpu = signal_flag(state, false);
-  const uint32_t *to_host = signal_flag(state, true);
-  uint64_t start_ns = clock_now_ns();
-  (void)thread, (void)count, (void)iterations;
-  state->in_time = true;
-  for (uint32_t i = 0; state->in_time && i < WARM_ROUNDS + state->rounds; i++) {
-    const uint32_t value = state->value + i;
-    const uint64_t sent_ns = clock_now_ns();
-    start_ns = i == WARM_ROUNDS ? sent_ns : start_ns;
-    __atomic_store_n(to_gpu, value, __ATOMIC_RELEASE);
-    for (uint32_t looks = 1; __atomic_load_n(to_host, __ATOMIC_ACQUIRE) != value; looks++) {
-      if (looks % LOOKS == 0 && clock_now_ns() - sent_ns > TIMEOUT_NS) {
-        state->in_time = false;
-        break;
-      }
-    }
-  }
-  state->elapsed_ns = clock_now_ns() - start_ns;
-}
-
-static struct signal_flag_arguments signal_flag_of(const struct signal_state *state,
-                                                   uint64_t watched, uint64_t answer, bool begins) {
-  return (struct signal_flag_arguments){
-      .watched = watched,
-      .answer = answer,
-      .time = state->page_device + offsetof(struct signal_page, times) +
-              (begins ? 0 : sizeof(struct signal_time)),
-      .timeout_ns = TIMEOUT_NS,
-      .first = state->value,
-      .warm_rounds = WARM_ROUNDS,
-      .rounds = state->rounds,
-      .begins = begins,
-  };
-}
-
-static enum status signal_launch(const struct signal_state *state, int32_t gpu,
-                                 struct signal_flag_arguments arguments, struct error *err) {
-  struct cuda_session *session = state->engine->context.cuda;
-  enum status status = cuda_session_use(session, gpu, err);
-  return THEN(status, cuda_session_launch(session, gpu, KERNEL_SIGNAL_FLAG, 1, 1,
-                                          session->gpus[gpu].stream, &arguments, err));
-}
-
-static enum status signal_wait(const struct signal_state *state, int32_t gpu, struct error *err) {
-  struct cuda_session *session = state->engine->context.cuda;
-  enum status status = cuda_session_use(session, gpu, err);
-  return THEN(status,
-              cuda_session_wait(session, session->gpus[gpu].stream, "waiting for signals", err));
-}
-
-/* What the stream does by itself: waits for each value and writes it back. */
-static enum status signal_queue(const struct signal_state *state, struct error *err) {
-  const struct cuda_driver *driver = signal_driver(state);
-  CUstream stream = state->engine->context.cuda->gpus[state->signal->gpu].stream;
-  const CUdeviceptr to_gpu = buffer_gpu_address(state->other);
-  enum status status = cuda_session_use(state->engine->context.cuda, state->signal->gpu, err);
-  for (uint32_t i = 0; status == STATUS_OK && i < WARM_ROUNDS + state->rounds; i++) {
-    const uint32_t value = state->value + i;
-    status = cuda_check(
-        driver, driver->cuStreamWaitValue32(stream, to_gpu, value, CU_STREAM_WAIT_VALUE_GEQ), err,
-        "cuStreamWaitValue32");
-    status = THEN(status,
-                  cuda_check(driver, driver->cuStreamWriteValue32(stream, to_gpu + LINE, value, 0),
-                             err, "cuStreamWriteValue32"));
-  }
-  return status;
-}
-
-/* A stream cannot give up by itself: the last value ends all of its waits. */
-static void signal_let_go(const struct signal_state *state) {
-  __atomic_store_n(signal_flag(state, false), state->value + WARM_ROUNDS + state->rounds - 1,
-                   __ATOMIC_RELEASE);
-}
-
-static enum status signal_run_host(struct signal_state *state, struct trial_times *times,
-                                   struct error *err) {
-  const struct signal *signal = state->signal;
-  const CUdeviceptr to_gpu = buffer_gpu_address(state->other);
-  enum status status =
-      signal->op == SIGNAL_STREAM
-          ? signal_queue(state, err)
-          : signal_launch(state, signal->gpu, signal_flag_of(state, to_gpu, to_gpu + LINE, false),
-                          err);
-  if (status == STATUS_OK) {
-    thread_team_start(state->team, signal_answer_work, state, 1, NULL);
-    thread_team_wait(state->team, NULL, NULL);
-  }
-  if (signal->op == SIGNAL_STREAM && !(status == STATUS_OK && state->in_time)) {
-    signal_let_go(state);
-  }
-  status = THEN(status, signal_wait(state, signal->gpu, err));
-  if (status == STATUS_OK && !state->in_time) {
-    status = error_set(err, STATUS_CORRUPT, "a signal to the host did not arrive within 4 s");
-  }
-  times->window_ns = state->elapsed_ns;
-  return status;
-}
-
-static enum status signal_run_peers(struct signal_state *state, struct trial_times *times,
-                                    struct error *err) {
-  const struct signal *signal = state->signal;
-  const bool receiver = signal->home == SIGNAL_AT_RECEIVER;
-  const uint64_t own = state->own->device + (receiver ? 0 : LINE);
-  const uint64_t other = state->other->device + (receiver ? 0 : LINE);
-  const struct signal_time *time = &state->page->times[0];
-  RETURN_ON_ERROR(signal_launch(
-      state, signal->other.index,
-      signal_flag_of(state, receiver ? other : own, receiver ? own : other, false), err));
-  enum status status = signal_launch(
-      state, signal->gpu,
-      signal_flag_of(state, receiver ? own : other, receiver ? other : own, true), err);
-  status = THEN(status, signal_wait(state, signal->gpu, err));
-  /* The first kernel is not left running, whatever became of the second. */
-  struct error later = {0};
-  const enum status waited = signal_wait(state, signal->other.index, &later);
-  if (status == STATUS_OK && waited != STATUS_OK) {
-    *err = later;
-    status = waited;
-  }
-  if (status == STATUS_OK && (time[0].in_time == 0 || time[1].in_time == 0)) {
-    status = error_set(err, STATUS_CORRUPT, "a signal between GPUs did not arrive within 4 s");
-  }
-  times->window_ns = time->elapsed_ns;
-  times->cycles = time->cycles;
-  return status;
+  return signal_rounds_max(state->signal) / state->signal->rounds;
 }
 
 /* ---- atomics ---- */
@@ -375,8 +256,8 @@ static enum status signal_check_sums(struct signal_state *state, struct error *e
   if (state->other->host != NULL) {
     memcpy(sums, state->other->host, bytes);
   } else {
-    status = data_gpu_read(state->engine->context.cuda, signal->other.index, state->other->device,
-                           sums, bytes, err);
+    status = data_gpu_read(state->engine->context.cuda, signal_gpu_of(state, state->other),
+                           state->other->device, sums, bytes, err);
   }
   for (uint64_t i = 0; status == STATUS_OK && i < addresses; i++) {
     uint64_t sum;
@@ -402,7 +283,7 @@ static enum status signal_run_atomics(struct signal_state *state, struct trial_t
   struct spans_total total = {0};
   struct signal_atomic_arguments arguments = {
       .address = buffer_gpu_address(state->other),
-      .time = state->page_device + offsetof(struct signal_page, times),
+      .time = signal_time_at(state, true),
       .spans = state->spans.device,
       .first = state->added,
       .count = state->rounds,
@@ -439,10 +320,12 @@ static enum status signal_run(void *opaque, uint32_t iterations, struct trial_ti
   if (signal_is_atomic(signal)) {
     return signal_run_atomics(state, times, err);
   }
-  const enum status status = signal->other.place == PLACE_NUMA
-                                 ? signal_run_host(state, times, err)
-                                 : signal_run_peers(state, times, err);
-  state->value += WARM_ROUNDS + state->rounds;
+  if (signal->op == SIGNAL_EVENT) {
+    return signal_run_events(state, times, err);
+  }
+  const enum status status = signal->other.place == PLACE_NUMA ? signal_run_host(state, times, err)
+                                                               : signal_run_gpus(state, times, err);
+  state->value += SIGNAL_WARM_ROUNDS + state->rounds;
   return status;
 }
 
@@ -451,12 +334,13 @@ static void signal_tear_down(void *opaque) {
   if (state == NULL) {
     return;
   }
-  if (state->team != NULL) {
+  if (signal_is_answered_by_host(state->signal)) {
     workload_set_cpus(state->outcome, &state->reservation.taken);
   }
   thread_team_free(state->team);
   if (cuda_session_use(state->engine->context.cuda, state->signal->gpu, NULL) == STATUS_OK) {
     spans_fini(state->engine->context.cuda, &state->spans);
+    signal_drop_events(state);
     if (state->page != NULL) {
       (void)signal_driver(state)->cuMemFreeHost(state->page);
     }

@@ -15,14 +15,14 @@
 
 static void plan_signal_expand(struct expander *x, const struct setting *setting) {
   const struct signal *given = &setting->work.signal;
-  const bool atomic = given->op == SIGNAL_ATOMIC || given->op == SIGNAL_ATOMICS;
-  const struct pair_rule rule = {.equal = atomic, .unequal = true};
+  const bool within = given->op != SIGNAL_FLAG && given->op != SIGNAL_STREAM;
+  const struct pair_rule rule = {.equal = within, .unequal = true};
   expand_resolve_pairs(x, &setting->at, &setting->of, rule, CONCURRENT_NONE);
   for (size_t i = 0; i < x->set.pair_count; i++) {
     const struct pair pair = x->set.pairs[i];
     union work work = {.signal = *given};
     work.signal.gpu = pair.from;
-    work.signal.other = endpoint_own(setting->of.place, pair.to, setting->of.memory);
+    work.signal.other = place_endpoint(&setting->of, pair.to);
     const struct bench_case bench = {.work = &work, .operations = signal_operations(&work.signal)};
     expand_emit(x, &bench, NULL);
   }
@@ -43,8 +43,10 @@ static void plan_signal_define(const struct bench_case *bench, struct strbuf *te
   definition_append_endpoint(text, ",\"target\":", &gpu);
   definition_append_text(text, ",\"initiator\":", initiator_text(INITIATOR_TARGET));
   definition_append_number(text, ",\"staged\":", 0);
-  definition_append_number(
-      text, ",\"size_bytes\":", signal->op == SIGNAL_FLAG || signal->op == SIGNAL_STREAM ? 4 : 8);
+  definition_append_number(text, ",\"size_bytes\":",
+                           signal->op == SIGNAL_EVENT                                 ? 0
+                           : signal->op == SIGNAL_FLAG || signal->op == SIGNAL_STREAM ? 4
+                                                                                      : 8);
   definition_append_work_keys(text, bench);
   strbuf_append(text, "}]");
 }
@@ -78,9 +80,10 @@ static void plan_signal_cost(const struct bench_case *bench, const struct machin
   cost->work_ns = (double)bench->operations * (op == SIGNAL_ATOMICS  ? MANY_NS
                                                : op == SIGNAL_ATOMIC ? ATOMIC_NS
                                                                      : ROUND_NS);
-  cost->iterations_max = op == SIGNAL_STREAM
-                             ? (double)SIGNAL_STREAM_ROUNDS_MAX / bench->work->signal.rounds
-                             : (double)SIGNAL_ROUNDS_MAX / bench->work->signal.rounds;
+  cost->iterations_max = (double)(op == SIGNAL_STREAM  ? SIGNAL_STREAM_ROUNDS_MAX
+                                  : op == SIGNAL_EVENT ? SIGNAL_EVENTS_MAX
+                                                       : SIGNAL_ROUNDS_MAX) /
+                         bench->work->signal.rounds;
 }
 
 static uint64_t plan_signal_rounds(const struct bench_case *bench) {

@@ -105,6 +105,20 @@ bool memory_fits(enum memory_kind memory, enum place place) {
   return memory == MEMORY_MANAGED || memory_is_gpus_own(memory) == (place == PLACE_GPU);
 }
 
+void subject_check_share(struct subject *subject, const struct entry *share, enum place place,
+                         const char *end) {
+  for (size_t i = 0; i < share->values.count; i++) {
+    const enum share word = (enum share)share->values.items[i].word;
+    if (!memory_fits(share_memory(word), place)) {
+      subject_refuse(subject, share, value_span(share->node, i),
+                     place == PLACE_GPU ? "\"ipc\", \"fd\" or \"pool\" on a GPU"
+                                        : "\"memfd\" or \"shm\" on a NUMA node",
+                     "%s.share: \"%s\" is for memory of a %s", end, share_text(word),
+                     place == PLACE_GPU ? "NUMA node" : "GPU");
+    }
+  }
+}
+
 const struct entry *entry_either(const struct entry *first, const struct entry *second) {
   return first != NULL ? first : second;
 }

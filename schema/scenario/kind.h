@@ -28,8 +28,14 @@
 #define SETTING(member)     .owner = OWNER_SETTING, .offset = offsetof(struct setting, member)
 #define RESOLVED(member)    .resolved = offsetof(struct setting, member)
 #define HELP(text)          .help = text
-#define SIZE_LIMIT          0x1p46 /* 64 TiB */
-#define COUNT_LIMIT         1e6
+/* "; ipc (device memory): a handle of cuIpcGetMemHandle" */
+#define SHARE_KIND_MEMORY_DEVICE            "device"
+#define SHARE_KIND_MEMORY_VMM               "vmm"
+#define SHARE_KIND_MEMORY_POOL              "pool"
+#define SHARE_KIND_MEMORY_SHARED            "shared"
+#define SHARE_HELP_(id, text, memory, what) "; " text " (" SHARE_KIND_##memory " memory): " what
+#define SIZE_LIMIT                          0x1p46 /* 64 TiB */
+#define COUNT_LIMIT                         1e6
 
 struct scenario_kind {
   struct section_row section; /* its tables in the file */
@@ -96,6 +102,9 @@ unsigned entry_word_set(const struct entry *entry);
 /* The place of the first value with that word. */
 struct toml_span entry_word_span(const struct entry *entry, unsigned word);
 bool memory_fits(enum memory_kind memory, enum place place);
+/* Each way to share memory must be for memory of that place; end: "from". */
+void subject_check_share(struct subject *subject, const struct entry *share, enum place place,
+                         const char *end);
 const struct entry *entry_either(const struct entry *first, const struct entry *second);
 /* Whether all keys with that prefix have valid values; rules skip keys with mistakes, which have
  * been reported already. */

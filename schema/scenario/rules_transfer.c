@@ -85,15 +85,8 @@ static void transfer_check_process(struct subject *subject, const struct end *en
                    "%s.share says which kind of memory it is", end->name);
     return;
   }
-  for (size_t i = 0; share != NULL && end->known && i < share->values.count; i++) {
-    const enum share word = (enum share)share->values.items[i].word;
-    if (!memory_fits(share_memory(word), end->place)) {
-      subject_refuse(subject, share, value_span(share->node, i),
-                     end->place == PLACE_GPU ? "\"ipc\", \"fd\" or \"pool\" on a GPU"
-                                             : "\"memfd\" or \"shm\" on a NUMA node",
-                     "%s.share: \"%s\" is for memory of a %s", end->name, share_text(word),
-                     end->place == PLACE_GPU ? "NUMA node" : "GPU");
-    }
+  if (share != NULL && end->known) {
+    subject_check_share(subject, share, end->place, end->name);
   }
   for (size_t i = 0; other && end->memory != NULL && i < end->memory->values.count; i++) {
     const enum memory_kind memory = (enum memory_kind)end->memory->values.items[i].word;

@@ -100,12 +100,6 @@ static bool flow_has_batch(const void *flow) {
 
 static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as enum direction */
 
-/* "; ipc (device memory): a handle of cuIpcGetMemHandle" */
-#define SHARE_KIND_MEMORY_DEVICE            "device"
-#define SHARE_KIND_MEMORY_VMM               "vmm"
-#define SHARE_KIND_MEMORY_POOL              "pool"
-#define SHARE_KIND_MEMORY_SHARED            "shared"
-#define SHARE_HELP_(id, text, memory, what) "; " text " (" SHARE_KIND_##memory " memory): " what
 /* The two ends of a flow take the same keys. */
 #define END(end)                                                                                   \
   FLOW_KEY(#end ".gpu", .type = FIELD_GPUS, FLOW(end),                                             \
@@ -298,15 +292,6 @@ static const struct {
   enum memory_kind on_gpu;
 } usual_memory[method_name_count] = {METHOD_LIST(USUAL_MEMORY_)};
 
-/* Of shared host memory the file is not asked for. */
-static enum share transfer_usual_share(enum memory_kind memory) {
-  unsigned share = 0;
-  while (share < share_name_count - 1 && share_memory((enum share)share) != memory) {
-    share++;
-  }
-  return (enum share)share;
-}
-
 static void transfer_finish_end(struct endpoint_setting *end, enum method method,
                                 const struct end_given *given) {
   if (given->share) {
@@ -320,7 +305,7 @@ static void transfer_finish_end(struct endpoint_setting *end, enum method method
   if (end->process == 0) {
     end->share = SHARE_IPC;
   } else if (!given->share) {
-    end->share = transfer_usual_share(end->memory);
+    end->share = share_usual(end->memory);
   }
 }
 

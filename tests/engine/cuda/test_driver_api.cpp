@@ -166,6 +166,7 @@ void compare_layouts() {
   MEMBER(CUmemPoolProps, location);
   MEMBER(CUmemPoolProps, maxSize);
   SIZE(CUipcMemHandle);
+  SIZE(CUipcEventHandle);
 #if CUDA_VERSION >= 12080
   SIZE(CUmemcpyAttributes);
   MEMBER(CUmemcpyAttributes, srcAccessOrder);

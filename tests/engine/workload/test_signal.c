@@ -42,9 +42,90 @@ static void flags_come_there_and_back(void **state) {
   }
 }
 
+static struct endpoint lent_gpu(int32_t gpu, enum share share) {
+  return (struct endpoint){.place = PLACE_GPU,
+                           .index = gpu,
+                           .memory = share_memory(share),
+                           .process = 1,
+                           .share = share};
+}
+
+static struct endpoint lent_node(enum share share) {
+  return (struct endpoint){
+      .place = PLACE_NUMA, .index = 0, .memory = MEMORY_SHARED, .process = 1, .share = share};
+}
+
+/* A thread of the other process begins and has the time. */
+static void threads_of_another_process_pass_flags(void **state) {
+  struct fixture *fixture = *state;
+  for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
+    for (int share = SHARE_MEMFD; share <= (int)SHARE_SHM; share++) {
+      const struct bench_case bench =
+          signal_of((enum signal_op)op, WORKING, lent_node((enum share)share));
+      assert_int_equal(engine_case_processes(&bench), 1 << 1);
+      fixture_run_ok(fixture, &bench);
+      assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
+      assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns > 0);
+      assert_true(fixture->outcome.cpus[0] != '\0');
+    }
+  }
+}
+
+/* By kernels and by streams, in memory of either GPU, which is the other process's however it is
+ * opened; and by streams within one process. */
+static void gpus_of_another_process_pass_flags(void **state) {
+  struct fixture *fixture = *state;
+  for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
+    for (int home = 0; home < (int)signal_home_name_count; home++) {
+      for (int share = SHARE_IPC; share <= (int)SHARE_POOL; share++) {
+        struct bench_case bench =
+            signal_of((enum signal_op)op, WORKING, lent_gpu(1, (enum share)share));
+        work.signal.home = (enum signal_home)home;
+        fixture_run_ok(fixture, &bench);
+        assert_int_equal(fixture->outcome.clock, op == SIGNAL_FLAG ? CLOCK_KERNEL : CLOCK_EVENT);
+        assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns > 0);
+      }
+      struct bench_case bench =
+          signal_of((enum signal_op)op, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+      work.signal.home = (enum signal_home)home;
+      fixture_run_ok(fixture, &bench);
+    }
+  }
+}
+
+static void events_are_passed_on(void **state) {
+  struct fixture *fixture = *state;
+  const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE),
+                                    fixture_gpu(WORKING, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC),
+                                    lent_gpu(WORKING, SHARE_IPC)};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const struct bench_case bench = signal_of(SIGNAL_EVENT, WORKING, others[i]);
+    fixture_run_ok(fixture, &bench);
+    assert_int_equal(fixture->outcome.clock, CLOCK_EVENT);
+  }
+  assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns > 0);
+}
+
+/* test_signal.toml: what GPU 3 writes does not arrive. No side is left waiting, and the next case
+ * runs. */
+static void a_lost_value_of_a_stream_is_corrupt(void **state) {
+  struct fixture *fixture = *state;
+  const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC)};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    struct bench_case bench = signal_of(SIGNAL_STREAM, LEFT_OUT, others[i]);
+    bench.measure.warmup = 0;
+    fixture_run(fixture, &bench);
+    assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
+    assert_non_null(strstr(fixture->outcome.reason, "between GPUs did not arrive"));
+    bench = signal_of(SIGNAL_STREAM, WORKING, others[i]);
+    fixture_run_ok(fixture, &bench);
+  }
+}
+
 static void additions_are_made_once(void **state) {
   const struct endpoint others[] = {fixture_node(0, MEMORY_PINNED), fixture_gpu(1, MEMORY_DEVICE),
-                                    fixture_gpu(WORKING, MEMORY_DEVICE)};
+                                    fixture_gpu(WORKING, MEMORY_DEVICE), lent_node(SHARE_MEMFD),
+                                    lent_gpu(1, SHARE_FD)};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     struct bench_case bench = signal_of(SIGNAL_ATOMIC, WORKING, others[i]);
     fixture_run_ok(*state, &bench);
@@ -73,8 +154,15 @@ static void refused(const struct fixture *fixture, const struct bench_case *benc
 
 static void what_cannot_be_has_a_reason(void **state) {
   const struct fixture *fixture = *state;
-  struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, fixture_gpu(1, MEMORY_DEVICE));
-  refused(fixture, &bench, "answered by a thread of the host");
+  struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
+  refused(fixture, &bench, "to a stream of another GPU, or to the host");
+  bench = signal_of(SIGNAL_FLAG, WORKING, lent_gpu(WORKING, SHARE_IPC));
+  refused(fixture, &bench, "two processes have a GPU by turns");
+  bench = signal_of(SIGNAL_EVENT, WORKING, fixture_node(0, MEMORY_PINNED));
+  refused(fixture, &bench, "events are passed on by a stream of a GPU");
+  bench = signal_of(SIGNAL_EVENT, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+  work.signal.rounds = 65;
+  refused(fixture, &bench, "at most 64");
   bench = signal_of(SIGNAL_FLAG, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
   refused(fixture, &bench, "to another GPU, or to the host");
   bench = signal_of(SIGNAL_STREAM, WORKING, fixture_node(0, MEMORY_PINNED));
@@ -92,6 +180,10 @@ static void what_cannot_be_has_a_reason(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(flags_come_there_and_back),
+      cmocka_unit_test(threads_of_another_process_pass_flags),
+      cmocka_unit_test(gpus_of_another_process_pass_flags),
+      cmocka_unit_test(events_are_passed_on),
+      cmocka_unit_test(a_lost_value_of_a_stream_is_corrupt),
       cmocka_unit_test(additions_are_made_once),
       cmocka_unit_test(a_lost_addition_is_corrupt),
       cmocka_unit_test(what_cannot_be_has_a_reason),

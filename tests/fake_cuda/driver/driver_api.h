@@ -97,6 +97,8 @@
   X(cuIpcGetMemHandle, 4010, cuIpcGetMemHandle, cuIpcGetMemHandle)                                 \
   X(cuIpcOpenMemHandle, 11000, cuIpcOpenMemHandle_v2, cuIpcOpenMemHandle)                          \
   X(cuIpcCloseMemHandle, 4010, cuIpcCloseMemHandle, cuIpcCloseMemHandle)                           \
+  X(cuIpcGetEventHandle, 4010, cuIpcGetEventHandle, cuIpcGetEventHandle)                           \
+  X(cuIpcOpenEventHandle, 4010, cuIpcOpenEventHandle, cuIpcOpenEventHandle)                        \
   X(cuMemAllocAsync, 11020, cuMemAllocAsync, cuMemAllocAsync)                                      \
   X(cuMemFreeAsync, 11020, cuMemFreeAsync, cuMemFreeAsync)                                         \
   X(cuMemPoolCreate, 11020, cuMemPoolCreate, cuMemPoolCreate)                                      \

@@ -100,6 +100,8 @@ void signal_atomic_accesses(const struct kernel_launch *launch, struct kernel_ac
 void signal_atomic_run(struct kernel_launch *launch);
 /* Not kernels but what a stream does by itself: waits for a value, or writes one. */
 extern const struct fake_kernel stream_wait_value, stream_write_value;
+/* The same of a value of the host, with its address: what an event that processes share goes by. */
+extern const struct fake_kernel event_wait, event_waited, event_pass;
 struct stream_value_arguments {
   uint64_t address;
   uint32_t value;

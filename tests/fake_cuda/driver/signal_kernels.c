@@ -3,10 +3,11 @@
 #include "tests/fake_cuda/driver/kernels.h"
 
 #include "engine/machine/machine.h"
-#include "tests/fake_cuda/driver/stream.h"
+#include "tests/fake_cuda/driver/simulator.h"
 
 static const double ROUND_NS = 1600;
 static const double ATOMIC_NS = 1000;
+static const double WAIT_NS = 700; /* of a stream, for what it waited for */
 static const double MANY_NS = 0.5; /* of an addition without answer, all threads together */
 
 static void note_signal(struct kernel_launch *launch, uint64_t address, double elapsed_ns,
@@ -105,8 +106,10 @@ static bool stream_wait_poll(struct kernel_launch *launch, uint64_t waited_ns) {
   return value == NULL || (int32_t)(__atomic_load_n(value, __ATOMIC_ACQUIRE) - x.value) >= 0;
 }
 
+/* Run by the simulator alone, which has the clock. */
 static void stream_wait_run(struct kernel_launch *launch) {
   (void)launch;
+  simulator.now_ns += WAIT_NS;
 }
 
 /* At once: a host that watches the value does not wait in the driver, so that no time passes. */
@@ -133,3 +136,35 @@ const struct fake_kernel stream_write_value = {.argument_bytes =
                                                .accesses = stream_value_accesses,
                                                .run = stream_write_run,
                                                .poll = stream_write_poll};
+
+/* ---- events that processes share ---- */
+
+static void event_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  (void)launch;
+  *accesses = (struct kernel_accesses){.count = 0};
+}
+
+static bool event_wait_poll(struct kernel_launch *launch, uint64_t waited_ns) {
+  ARGUMENTS(stream_value_arguments, x, launch);
+  const uint32_t *done = (const uint32_t *)(uintptr_t)x.address;
+  (void)waited_ns;
+  return (int32_t)(__atomic_load_n(done, __ATOMIC_ACQUIRE) - x.value) >= 0;
+}
+
+static void event_pass_run(struct kernel_launch *launch) {
+  ARGUMENTS(stream_value_arguments, x, launch);
+  __atomic_store_n((uint32_t *)(uintptr_t)x.address, x.value, __ATOMIC_RELEASE);
+}
+
+const struct fake_kernel event_wait = {.argument_bytes = sizeof(struct stream_value_arguments),
+                                       .accesses = event_accesses,
+                                       .run = stream_wait_run,
+                                       .poll = event_wait_poll};
+const struct fake_kernel event_waited = {.argument_bytes = sizeof(struct stream_value_arguments),
+                                         .accesses = event_accesses,
+                                         .run = stream_wait_run,
+                                         .poll = stream_write_poll};
+const struct fake_kernel event_pass = {.argument_bytes = sizeof(struct stream_value_arguments),
+                                       .accesses = event_accesses,
+                                       .run = event_pass_run,
+                                       .poll = stream_write_poll};

@@ -437,11 +437,11 @@ static bool time_may_pass(void) {
   uint64_t seen = simulator.activity;
   const uint64_t until_ns = clock_now_ns() + SILENCE_NS;
   bool signalled = false;
-  while (!signalled && simulator.activity == seen && clock_now_ns() < until_ns) {
+  while (!signalled && simulator.activity == seen && clock_now_ns() < until_ns && has_work()) {
     signalled = wait_signal(any_waiting() ? POLL_NS : SILENCE_NS);
     start_streams(); /* flags need no time to pass */
   }
-  if (!signalled && simulator.activity == seen) {
+  if (!signalled && simulator.activity == seen && has_work()) {
     simulator.unattended = true;
   }
   return false;

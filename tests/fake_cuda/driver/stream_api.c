@@ -1,8 +1,19 @@
-/* Streams, events, host functions and graphs. A graph is what one stream captured, to be launched
- * again; it leaves events out, since the order within one stream holds without them. */
+/* Streams, events (also those that processes share), host functions and graphs. A graph is what one
+ * stream captured, to be launched again; it leaves events out, since the order within one stream
+ * holds without them. */
 #include "tests/fake_cuda/driver/driver_api.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What processes know of an event: how often it was recorded, and how often that came to pass. */
+struct shared_event {
+  uint32_t recorded;
+  uint32_t done;
+};
 
 #define EVENT_MAGIC 0x4576656E7421u
 struct event {
@@ -10,6 +21,10 @@ struct event {
   unsigned flags;
   struct context *context;
   struct fence *fence; /* of the last record; NULL = never recorded */
+  /* NULL: of this process alone. Stays mapped, for the sake of what is queued. */
+  struct shared_event *shared;
+  bool lent; /* another process records it; else ours to close: */
+  int file;
 };
 
 static CUresult begin_stream(const char *name, CUstream handle, bool queues, struct call *call,
@@ -115,6 +130,20 @@ CUresult drv_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *capturi
   return CUDA_SUCCESS;
 }
 
+static struct operation shared_operation(const struct event *event, struct context *context,
+                                         const struct fake_kernel *what) {
+  struct operation operation = {
+      .kind = OPERATION_KERNEL,
+      .work = work_new(0),
+      .kernel = {.kernel = what, .context = context, .grid = 1, .block = 1}};
+  const uint32_t *done = &event->shared->done;
+  const struct stream_value_arguments arguments = {
+      .address = (uint64_t)(uintptr_t)done,
+      .value = __atomic_load_n(&event->shared->recorded, __ATOMIC_ACQUIRE)};
+  memcpy(operation.kernel.arguments, &arguments, sizeof arguments);
+  return operation;
+}
+
 CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
   struct call call;
   struct stream *stream;
@@ -126,8 +155,19 @@ CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned f
     return CUDA_ERROR_INVALID_HANDLE;
   }
   streams_lock();
-  if (event->fence != NULL && stream->capture == NULL) {
+  if (event->lent) {
+    const struct operation operation = shared_operation(event, call.context, &event_wait);
+    stream_enqueue(stream, &operation);
+  } else if (event->fence != NULL && stream->capture == NULL) {
     stream_wait_fence(stream, event->fence);
+    if ((event->flags & CU_EVENT_DISABLE_TIMING) != 0) { /* else it times, which takes no time */
+      stream_enqueue(
+          stream,
+          &(struct operation){
+              .kind = OPERATION_KERNEL,
+              .work = work_new(0),
+              .kernel = {.kernel = &event_waited, .context = call.context, .grid = 1, .block = 1}});
+    }
   }
   streams_unlock();
   return CUDA_SUCCESS;
@@ -156,9 +196,72 @@ CUresult drv_cuEventDestroy_v2(CUevent handle) {
   streams_lock();
   fence_drop(event->fence);
   streams_unlock();
+  if (event->shared != NULL && !event->lent) {
+    (void)close(event->file);
+  }
   event->magic = 0;
   free(event);
   return result;
+}
+
+/* What stands in a handle: who has the event, and where. */
+struct exported_event {
+  char mark[8];
+  pid_t pid;
+  int32_t file;
+};
+static const char EVENT_MARK[8] = "fakeevt";
+
+static struct shared_event *map_event(int file) {
+  void *shared =
+      mmap(NULL, sizeof(struct shared_event), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return shared != MAP_FAILED ? shared : NULL;
+}
+
+CUresult drv_cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event_handle) {
+  enum { NEEDED = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING };
+  struct call call;
+  struct event *event;
+  TRY(begin_event("cuIpcGetEventHandle", event_handle, &call, &event));
+  if ((event->flags & NEEDED) != NEEDED || event->lent) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (event->shared == NULL) {
+    event->file = memfd_create("fake-event", MFD_CLOEXEC);
+    event->shared = event->file >= 0 && ftruncate(event->file, sizeof *event->shared) == 0
+                        ? map_event(event->file)
+                        : NULL;
+  }
+  struct exported_event exported = {.pid = getpid(), .file = event->file};
+  memcpy(exported.mark, EVENT_MARK, sizeof exported.mark);
+  memset(handle, 0, sizeof *handle);
+  memcpy(handle, &exported, sizeof exported);
+  return event->shared != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult drv_cuIpcOpenEventHandle(CUevent *handle, CUipcEventHandle shared) {
+  struct call call;
+  struct exported_event exported;
+  char path[64];
+  TRY(call_begin(&call, "cuIpcOpenEventHandle", NEED_CONTEXT));
+  memcpy(&exported, &shared, sizeof exported);
+  if (memcmp(exported.mark, EVENT_MARK, sizeof exported.mark) != 0 || exported.pid == getpid()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)exported.pid, (int)exported.file);
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  struct shared_event *mapped = file >= 0 ? map_event(file) : NULL;
+  if (file >= 0) {
+    (void)close(file);
+  }
+  if (mapped == NULL) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  TRY(drv_cuEventCreate(handle, CU_EVENT_DISABLE_TIMING));
+  struct event *event = (struct event *)(void *)*handle;
+  event->shared = mapped;
+  event->lent = true;
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
@@ -166,7 +269,7 @@ CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
   struct event *event;
   TRY(begin_event("cuEventRecord", handle, &call, &event));
   struct stream *stream = stream_of_handle(&call, stream_handle);
-  if (stream == NULL || stream->context != event->context) {
+  if (stream == NULL || stream->context != event->context || event->lent) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
   streams_lock();
@@ -174,6 +277,11 @@ CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
     fence_drop(event->fence);
     event->fence = fence_new();
     stream_record(stream, event->fence);
+  }
+  if (event->shared != NULL) {
+    (void)__atomic_add_fetch(&event->shared->recorded, 1, __ATOMIC_RELEASE);
+    const struct operation operation = shared_operation(event, call.context, &event_pass);
+    stream_enqueue(stream, &operation);
   }
   streams_unlock();
   return CUDA_SUCCESS;

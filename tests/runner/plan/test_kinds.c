@@ -79,6 +79,29 @@ static void signals_are_flows_in_their_definition(void **state) {
   planned_fini(&made);
 }
 
+/* Another process answers: it stands at the source. What shares memory says which kind it is, in
+ * the process that measures too; events have none. */
+static void signals_name_the_process_that_answers(void **state) {
+  (void)state;
+  struct planned made =
+      planned_text("h200x4.toml", HEAD
+                   "[[signal]]\nname = \"s\"\nop = [\"flag\", \"event\"]\nat.gpu = 0\n"
+                   "of = { gpu = [0, 1], process = [0, 1], share = \"fd\" }\n"
+                   "[[signal]]\nname = \"h\"\nop = \"stream\"\nat.gpu = 0\nof = { process = 2 }\n");
+  assert_int_equal(made.plan->case_count, 2 + 4 + 1);
+  const struct bench_case *flag = planned_case(made.plan, "s/gpu0-gpu1:fd:process1/op=flag");
+  assert_int_equal(flag->work->signal.other.memory, MEMORY_VMM);
+  assert_non_null(strstr(flag->definition, "\"process\":1,\"share\":\"fd\""));
+  assert_int_equal(planned_case(made.plan, "s/gpu0-gpu1:vmm/op=flag")->work->signal.other.process,
+                   0);
+  const struct bench_case *event = planned_case(made.plan, "s/gpu0-gpu0:ipc:process1/op=event");
+  assert_int_equal(event->operations, 16);
+  assert_null(strstr(event->definition, "flags"));
+  assert_int_equal(planned_case(made.plan, "h/gpu0-numa0:memfd:process2")->work->signal.other.share,
+                   SHARE_MEMFD);
+  planned_fini(&made);
+}
+
 /* A flow for each share, which are the whole together; one stream is the case that it was. */
 static void bytes_are_divided_among_streams(void **state) {
   (void)state;
@@ -104,6 +127,7 @@ int main(void) {
       cmocka_unit_test(kernels_that_compute_know_their_peak),
       cmocka_unit_test(processors_chase_through_every_nodes_memory),
       cmocka_unit_test(signals_are_flows_in_their_definition),
+      cmocka_unit_test(signals_name_the_process_that_answers),
       cmocka_unit_test(bytes_are_divided_among_streams),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

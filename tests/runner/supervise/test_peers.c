@@ -1,9 +1,11 @@
 /* Another process, whose memory a case has, is killed, stopped, hangs or loses its context while it
  * exports memory or while the worker opens it, copies and closes it (and hangs or loses its own),
- * on the fake driver: that costs one case, no process is left, and no file. Every second
+ * on the fake driver: that costs one case, no process is left, and no file. The same while it
+ * answers signals. Every second
  * combination of an end, a moment and what happens, each with another way to share; with the
  * argument "all" every one of them with every way. */
 #include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "engine/engine.h"
 #include "engine/machine/machine.h"
 #include "runner/supervise/supervise.h"
@@ -58,7 +60,18 @@ static const struct {
                    {"cuMemHostUnregister", 2}},
 };
 
+/* What the owner calls first when it answers. */
+static const struct {
+  enum signal_op op;
+  const char *call;
+} signals[] = {{SIGNAL_EVENT, "cuIpcOpenEventHandle"},
+               {SIGNAL_STREAM, "cuStreamWriteValue32"},
+               {SIGNAL_FLAG, "cuLaunchKernel"}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
 struct combination {
+  bool is_signal;
+  unsigned signal;
   enum share share;
   enum moment moment;
   enum action action;
@@ -132,9 +145,10 @@ static void write_fault(const struct combination *of, const char *folder) {
   assert_non_null(file);
   (void)fprintf(file,
                 "[[fake.fault]]\nkind = \"%s\"\ncall = \"%s\"\nnth = %u\nmarker = \"%s/begun\"\n",
-                kinds[of->action], calls[of->share][of->moment].call,
-                calls[of->share][of->moment].nth, folder);
-  if (of->moment == COPY) {
+                kinds[of->action],
+                of->is_signal ? signals[of->signal].call : calls[of->share][of->moment].call,
+                of->is_signal ? 1 : calls[of->share][of->moment].nth, folder);
+  if (of->moment == COPY && !of->is_signal) {
     (void)fprintf(file, "size_bytes = %d\n", SIZE);
   }
   if (is_held(of)) {
@@ -194,9 +208,11 @@ static int run_trial(const struct combination *of, const char *folder) {
   static const volatile sig_atomic_t never = 0;
   struct flow flows[CASES];
   struct plan_case cases[CASES];
+  union work signal_work[CASES];
   struct seen seen = {0};
   struct error err = {0};
   memset(cases, 0, sizeof cases);
+  memset(signal_work, 0, sizeof signal_work);
   peer_pid =
       mmap(NULL, sizeof *peer_pid, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(peer_pid != MAP_FAILED);
@@ -224,6 +240,14 @@ static int run_trial(const struct combination *of, const char *folder) {
                                                      .min_trial_ns = 1000,
                                                      .precision = 0.01,
                                                      .verify = VERIFY_ONCE}};
+    if (of->is_signal) {
+      signal_work[i] = (union work){
+          .signal = {.op = signals[of->signal].op, .gpu = 1, .other = other, .rounds = 5}};
+      cases[i].bench.kind = CASE_SIGNAL;
+      cases[i].bench.work = &signal_work[i];
+      cases[i].bench.flow_count = 0;
+      cases[i].bench.operations = 5;
+    }
     cases[i].longest_ns = 1000000;
     cases[i].gpus = 3;
   }
@@ -252,9 +276,9 @@ static int run_trial(const struct combination *of, const char *folder) {
   if (!good) {
     (void)fprintf(
         stderr, "%s, in %s, %s, %s: %s; %u cases, %u ok, case %zu is %s: %s; %zu files, then %zu\n",
-        share_text(of->share), moments[of->moment], actions[of->action],
-        of->is_target ? "target" : "source", status_text(status), seen.count, seen.ok,
-        seen.bad_case, case_status_text(seen.bad.status), seen.bad.reason, files,
+        of->is_signal ? signals[of->signal].call : share_text(of->share), moments[of->moment],
+        actions[of->action], of->is_target ? "target" : "source", status_text(status), seen.count,
+        seen.ok, seen.bad_case, case_status_text(seen.bad.status), seen.bad.reason, files,
         count_open_files());
   }
   return good ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -317,49 +341,65 @@ static void await_one(struct running *running, unsigned *failed, unsigned *orpha
   (*orphans)++;
 }
 
+struct trials {
+  struct running running[AT_ONCE];
+  unsigned failed, orphans, count;
+  size_t active;
+};
+
+static void trials_await(struct trials *trials, size_t at_most) {
+  while (trials->active > at_most) {
+    const unsigned before = trials->orphans;
+    await_one(trials->running, &trials->failed, &trials->orphans);
+    trials->active -= trials->orphans == before;
+  }
+}
+
+static void trials_start(struct trials *trials, const struct combination *of) {
+  size_t at = 0;
+  trials_await(trials, AT_ONCE - 1);
+  while (trials->running[at].pid != 0) {
+    at++;
+  }
+  trials->running[at].pid = start_trial(of, trials->running[at].folder);
+  trials->active++;
+  trials->count++;
+}
+
 static void one_case_is_lost_and_nothing_is_left(void **state) {
-  struct running running[AT_ONCE] = {{0}};
-  unsigned failed = 0;
-  unsigned orphans = 0;
-  unsigned trials = 0;
-  size_t active = 0;
+  struct trials trials = {.count = 0};
   (void)state;
   const size_t shared_files = count_shared_files();
   for (unsigned i = 0; i < share_name_count * MOMENTS * ACTIONS * 2; i++) {
     const unsigned kind = i / share_name_count;
-    const struct combination of = {
-        (enum share)(i % share_name_count), (enum moment)(kind % MOMENTS),
-        (enum action)(kind / MOMENTS % ACTIONS), kind / MOMENTS / ACTIONS != 0};
-    if (!all &&
-        (kind % share_name_count != i % share_name_count || (kind + of.is_target) % 2 != 0)) {
-      continue;
+    const struct combination of = {.share = (enum share)(i % share_name_count),
+                                   .moment = (enum moment)(kind % MOMENTS),
+                                   .action = (enum action)(kind / MOMENTS % ACTIONS),
+                                   .is_target = kind / MOMENTS / ACTIONS != 0};
+    if (all ||
+        (kind % share_name_count == i % share_name_count && (kind + of.is_target) % 2 == 0)) {
+      trials_start(&trials, &of);
     }
-    while (active >= AT_ONCE) {
-      const unsigned before = orphans;
-      await_one(running, &failed, &orphans);
-      active -= orphans == before;
-    }
-    size_t at = 0;
-    while (running[at].pid != 0) {
-      at++;
-    }
-    running[at].pid = start_trial(&of, running[at].folder);
-    active++;
-    trials++;
   }
-  while (active > 0) {
-    const unsigned before = orphans;
-    await_one(running, &failed, &orphans);
-    active -= orphans == before;
+  for (unsigned i = 0; i < SIGNALS * ACTIONS; i++) {
+    const struct combination of = {.is_signal = true,
+                                   .signal = i / ACTIONS,
+                                   .share = SHARE_IPC,
+                                   .action = (enum action)(i % ACTIONS)};
+    if (all || (i + i / ACTIONS) % 2 == 0) {
+      trials_start(&trials, &of);
+    }
   }
+  trials_await(&trials, 0);
   int status = 0;
   for (unsigned i = 0; i < 3 && waitpid(-1, &status, WNOHANG) >= 0; i++) { /* who is still there? */
-    orphans++;
+    trials.orphans++;
   }
-  print_message("%u trials, %u failed, %u processes left\n", trials, failed, orphans);
-  assert_true(trials >= MOMENTS * ACTIONS);
-  assert_int_equal(failed, 0);
-  assert_int_equal(orphans, 0);
+  print_message("%u trials, %u failed, %u processes left\n", trials.count, trials.failed,
+                trials.orphans);
+  assert_true(trials.count >= MOMENTS * ACTIONS);
+  assert_int_equal(trials.failed, 0);
+  assert_int_equal(trials.orphans, 0);
   assert_int_equal(count_shared_files(), shared_files);
 }
 

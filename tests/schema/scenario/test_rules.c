@@ -312,6 +312,8 @@ static const struct mistake mistakes[] = {
     {"@[[signal]]\nname = \"s\"\n", "missing \"op\" in [[signal]]", NULL},
     {"[[signal]]\nname = \"s\"\nop = \"atomics\"\naddresses = @65537\n", "65537 is out of range",
      NULL},
+    {"[[signal]]\nname = \"s\"\nop = \"flag\"\nof = { process = 1, share = @\"ipc\" }\n",
+     "of.share: \"ipc\" is for memory of a GPU", NULL},
     /* A chase by processors */
     {"[[chase]]\nname = \"c\"\nspace = @\"global\"\nat.numa = 0\n",
      "processors of a node load from the host's memory, not from \"global\"", NULL},
