@@ -99,12 +99,13 @@ static void format_exact(uint64_t value, const struct unit *units, size_t count,
 }
 
 /* Binary units and bytes only: 1000 stays "1000B", so that a column of sizes reads alike. */
-void units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
+const char *units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
   format_exact(size_bytes, shown_size_units, sizeof shown_size_units / sizeof *shown_size_units,
                text);
+  return text;
 }
 
-void units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
+const char *units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
   static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = (double)size_bytes;
   size_t unit = 0;
@@ -113,13 +114,15 @@ void units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
     unit++;
   }
   (void)snprintf(text, UNITS_TEXT_MAX, value < 999.5 ? "%.3g %s" : "%.0f %s", value, names[unit]);
+  return text;
 }
 
-void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
+const char *units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
   format_exact(duration_ns, duration_units, sizeof duration_units / sizeof *duration_units, text);
+  return text;
 }
 
-void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
+const char *units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
   /* The first unit in which three digits do not round up to 1000 (60 for seconds). */
   const double ns = (double)duration_ns;
   if (duration_ns < 1000) {
@@ -139,12 +142,14 @@ void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]
     (void)snprintf(text, UNITS_TEXT_MAX, "%" PRIu64 " h %" PRIu64 " min", minutes / 60,
                    minutes % 60);
   }
+  return text;
 }
 
-void units_format_utc(int64_t time_ns, const char *format, char *text, size_t size) {
+const char *units_format_utc(int64_t time_ns, const char *format, char *text, size_t size) {
   const time_t seconds = (time_t)(time_ns / 1000000000);
   struct tm utc;
   if (gmtime_r(&seconds, &utc) == NULL || strftime(text, size, format, &utc) == 0) {
     text[0] = '\0';
   }
+  return text;
 }

@@ -17,19 +17,23 @@ enum { UNITS_TEXT_MAX = 32 };
 bool units_parse_size(const char *text, uint64_t *size_bytes);
 bool units_parse_duration(const char *text, uint64_t *duration_ns);
 
+/* Room for the text of one call, until the end of the block that it stands in:
+ *   printf("%s", units_format_size(size_bytes, UNITS_TEXT)); */
+#define UNITS_TEXT ((char[UNITS_TEXT_MAX]){0})
+
 /* The shortest exact text that parses back to the same value: 65536 -> "64KiB", 1000 -> "1000B". */
-void units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
+const char *units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
 /* For people, three digits: 85028896768 -> "79.2 GiB". */
-void units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
+const char *units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MAX]);
 /* The shortest exact text: 200000 -> "200us". */
-void units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
+const char *units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
 /* For people, three digits: 1234567 -> "1.23 ms"; 95 s -> "1 min 35 s", "2 h 5 min". */
-void units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
+const char *units_format_duration_short(uint64_t duration_ns, char text[UNITS_TEXT_MAX]);
 
 /* A time in ns since 1970 as UTC, in the words of strftime(); "" where it cannot be told. */
 #define UNITS_UTC_MINUTES     "%Y-%m-%d %H:%M"
 #define UNITS_UTC_ISO_MINUTES "%Y-%m-%dT%H:%MZ"
 #define UNITS_UTC_SECONDS     "%Y-%m-%dT%H:%M:%SZ"
-void units_format_utc(int64_t time_ns, const char *format, char *text, size_t size);
+const char *units_format_utc(int64_t time_ns, const char *format, char *text, size_t size);
 
 #endif

@@ -249,9 +249,7 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
   }
   enum status status = cuda_session_use(session, peer, err);
   status = THEN(status, cuda_session_use(session, gpu, err));
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   CUresult result = change_peer(session, gpu, peer, enabled);
   if (result == CUDA_ERROR_TOO_MANY_PEERS) {
     drop_idle_peers(session, gpu);
@@ -362,9 +360,7 @@ enum status spans_read(struct cuda_session *session, struct spans *spans, CUstre
                  err, "reading the times of a kernel");
   status = THEN(status,
                 cuda_session_wait(session, stream, "waiting for a kernel that times itself", err));
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   uint64_t first_ns = UINT64_MAX;
   uint64_t last_ns = 0;
   *total = (struct spans_total){0};
@@ -461,9 +457,7 @@ enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t
                              uint64_t size_bytes, uint64_t seed,
                              struct pattern_compare_result *result, struct error *err) {
   enum status status = cuda_session_use(session, gpu, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   const struct cuda_driver *driver = &session->driver;
   struct cuda_gpu *state = &session->gpus[gpu];
   if (state->compare_result == 0) {

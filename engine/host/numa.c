@@ -476,9 +476,7 @@ enum status numa_count_pages(const struct machine *machine, const void *address,
   struct sample sample = {0};
   enum status status = numa_real_node(machine, node, &real, err);
   status = THEN(status, take_sample(address, size_bytes, &sample, err));
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   *pages = (struct numa_pages){.looked_at = sample.count};
   for (size_t i = 0; i < sample.count; i++) {
     const int where = sample.where[i];
@@ -517,8 +515,7 @@ enum status numa_check_available(const struct machine *machine, int32_t node, ui
   static const char *const whole[] = {"MemAvailable:", NULL};
   static const char *const of_node[] = {" MemFree:", "(file):", " SReclaimable:", NULL};
   uint64_t available = 0;
-  char size_text[UNITS_TEXT_MAX];
-  units_format_size(size_bytes, size_text);
+  const char *size_text = units_format_size(size_bytes, UNITS_TEXT);
   if (read_meminfo("/proc/meminfo", whole, &available) && available > 0 && size_bytes > available) {
     return error_set(err, STATUS_NO_MEMORY,
                      "%s of host memory are wanted, %" PRIu64 " MiB are available", size_text,

@@ -207,9 +207,7 @@ enum status thread_team_new(const struct machine *machine, int32_t node, uint32_
   uint32_t count = 0;
   enum status status = reserve_cpus(machine, node, thread_count,
                                     reservation != NULL ? reservation : &alone, cpus, &count, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   size_t size = sizeof(struct thread_team) + count * sizeof(struct thread_team_thread);
   struct thread_team *made = aligned_alloc(CACHE_LINE_MAX, size);
   if (made == NULL) {

@@ -154,9 +154,7 @@ static enum status data_run_on_host(struct data *data, const struct buffer *buff
   }
   if (data->teams[node] == NULL) {
     enum status status = thread_team_new(machine, number, 0, NULL, &data->teams[node], err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
   }
   thread_team_start(data->teams[node], work, job, 1, NULL);
   thread_team_wait(data->teams[node], NULL, NULL);
@@ -267,9 +265,7 @@ enum status data_compare(struct data *data, const struct buffer *buffer, uint64_
     result.bad_bytes = job.bad_bytes;
     result.first_offset = job.first_offset;
   }
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   *difference = (struct data_difference){.bad_bytes = result.bad_bytes};
   if (result.bad_bytes != 0) {
     difference->first_offset = result.first_offset;

@@ -9,8 +9,7 @@
 static enum status device_allocate(const struct memory_context *context, struct buffer *buffer,
                                    struct error *err) {
   RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->endpoint.index, err));
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
+  const char *text = units_format_size(buffer->size_bytes, UNITS_TEXT);
   CUdeviceptr device = 0;
   RETURN_ON_ERROR(cuda_check(&context->cuda->driver,
                              context->cuda->driver.cuMemAlloc(&device, buffer->size_bytes), err,
@@ -86,8 +85,7 @@ static enum status pool_memory_allocate(const struct memory_context *context, st
   const struct cuda_driver *driver = &context->cuda->driver;
   RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->endpoint.index, err));
   CUstream stream = context->cuda->gpus[buffer->endpoint.index].stream;
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
+  const char *text = units_format_size(buffer->size_bytes, UNITS_TEXT);
   if (driver->cuMemAllocFromPoolAsync == NULL || driver->cuMemFreeAsync == NULL) {
     return error_set(err, STATUS_UNSUPPORTED, "the driver has no cuMemAllocFromPoolAsync");
   }
@@ -157,9 +155,8 @@ enum status vmm_map_handle(const struct memory_context *context, struct buffer *
   if (reserved) {
     (void)driver->cuMemAddressFree(address, bytes);
   }
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
-  return cuda_check(driver, result, err, "mapping %s of %s memory", text,
+  return cuda_check(driver, result, err, "mapping %s of %s memory",
+                    units_format_size(buffer->size_bytes, UNITS_TEXT),
                     memory_kind_text(buffer->endpoint.memory));
 }
 
@@ -182,8 +179,7 @@ enum status vmm_map(const struct memory_context *context, struct buffer *buffer,
                                  &unit, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
                              err, "cuMemGetAllocationGranularity"));
   buffer->mapped_bytes = (buffer->size_bytes - 1) / unit * unit + unit;
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
+  const char *text = units_format_size(buffer->size_bytes, UNITS_TEXT);
   CUmemGenericAllocationHandle handle = 0;
   RETURN_ON_ERROR(cuda_check(driver,
                              driver->cuMemCreate(&handle, buffer->mapped_bytes, &properties, 0),
@@ -229,8 +225,7 @@ static const uint64_t BLOCK_BYTES = UINT64_C(2) << 20;
 static enum status managed_allocate(const struct memory_context *context, struct buffer *buffer,
                                     struct error *err) {
   RETURN_ON_ERROR(cuda_session_use(context->cuda, buffer->endpoint.index, err));
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
+  const char *text = units_format_size(buffer->size_bytes, UNITS_TEXT);
   CUdeviceptr address = 0;
   const uint64_t mapped_bytes = (buffer->size_bytes - 1) / BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES;
   RETURN_ON_ERROR(cuda_check(

@@ -147,9 +147,7 @@ static enum status lock(const struct memory_context *context, struct buffer *buf
 static enum status huge_allocate(const struct memory_context *context, struct buffer *buffer,
                                  struct error *err) {
   enum status status = pages_map(buffer, PAGES_HUGE_BYTES, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   if (take_reserved(context, buffer)) {
     buffer->notes |= NOTE_BIT(NOTE_RESERVED_PAGES);
   } else {

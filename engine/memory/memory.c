@@ -227,9 +227,7 @@ enum status pool_take_for(struct pool *pool, int32_t user, const struct endpoint
                           uint64_t size_bytes, const struct buffer **buffer, struct error *err) {
   const struct memory_ops *ops = NULL;
   enum status status = find_ops(pool, endpoint, &ops, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   struct pool_entry *entry = find_free(pool, endpoint, size_bytes);
   if (entry != NULL) {
     entry->taken = true;

@@ -36,10 +36,9 @@ static enum status use_some_gpu(const struct memory_context *context, int32_t no
 /* STATUS_OK, or the error with the buffer's kind and size in it. */
 static enum status check(const struct memory_context *context, const struct buffer *buffer,
                          CUresult result, const char *call, struct error *err) {
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
   return cuda_check(&context->cuda->driver, result, err, "%s of %s (%s) on NUMA node %d", call,
-                    text, memory_kind_text(buffer->endpoint.memory), (int)buffer->endpoint.index);
+                    units_format_size(buffer->size_bytes, UNITS_TEXT),
+                    memory_kind_text(buffer->endpoint.memory), (int)buffer->endpoint.index);
 }
 
 static enum status find_device_address(const struct memory_context *context, struct buffer *buffer,
@@ -62,9 +61,7 @@ enum status page_lock(const struct memory_context *context, struct buffer *buffe
                                  buffer->host, buffer->mapped_bytes,
                                  CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
                              "cuMemHostRegister", err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   buffer->page_locked = true;
   status = find_device_address(context, buffer, err);
   if (status != STATUS_OK) {
@@ -94,9 +91,7 @@ static enum status page_locked_allocate(const struct memory_context *context, st
   RETURN_ON_ERROR(
       numa_check_available(context->machine, buffer->endpoint.index, buffer->size_bytes, err));
   enum status status = use_some_gpu(context, buffer->endpoint.index, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   /* The driver takes its pages where the calling thread runs and its policy says. */
   struct numa_binding before;
   status = numa_bind_thread(context->machine, buffer->endpoint.index, &before, err);

@@ -19,8 +19,7 @@ enum status pages_map(struct buffer *buffer, uint64_t page_bytes, struct error *
   const uint64_t bytes = (buffer->size_bytes + page_bytes - 1) / page_bytes * page_bytes;
   const uint64_t whole = bytes + 2 * PAGES_HUGE_BYTES;
   void *mapping = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  char text[UNITS_TEXT_MAX];
-  units_format_size(buffer->size_bytes, text);
+  const char *text = units_format_size(buffer->size_bytes, UNITS_TEXT);
   if (mapping == MAP_FAILED) {
     return error_set_errno(err, errno, "cannot map %s of host memory", text);
   }

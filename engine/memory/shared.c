@@ -56,8 +56,7 @@ static enum status shared_fill_file(const struct memory_context *context, struct
     return status;
   }
   if (fallocate(buffer->file, 0, 0, (off_t)bytes) != 0) {
-    char text[UNITS_TEXT_MAX];
-    units_format_size(bytes, text);
+    const char *text = units_format_size(bytes, UNITS_TEXT);
     const bool full = errno == ENOSPC || errno == ENOMEM;
     status = error_set_errno(err, errno, "shared memory (%s) has no room for %s",
                              share_text(buffer->endpoint.share), text);

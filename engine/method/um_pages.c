@@ -136,9 +136,7 @@ enum status um_pages_place_host(const struct memory_context *context, const stru
   *abilities = (struct um_abilities){0};
   enum status status = numa_check_available(context->machine, node, size_bytes, err);
   status = THEN(status, touch_host(context, view, size_bytes, err));
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   if (context->cuda->driver.cuMemPrefetchAsync_v2 != NULL) {
     struct error refused;
     status = prefetch_and_wait(context, view, size_bytes, gpu, true, &refused);

@@ -115,9 +115,7 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
     status = THEN(status, run->ops->run(run->state, iterations, &run->times, err));
   } while (status == STATUS_OK && run->times.again);
   run->outcome->measure_ns += clock_now_ns() - before_ns;
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   trial.elapsed_ns = run->times.window_ns;
   trial.cycles = run->times.cycles;
   trial.gpu_ns = run->times.gpu_ns;
@@ -240,9 +238,7 @@ static enum status measure_trials(struct case_run *run, struct error *err) {
   while (run->outcome->stop == STOP_NONE) {
     struct trial trial;
     enum status status = run_trial(run, TRIAL_MEASURE, run->iterations, &trial, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
     add_value(run, &trial);
     const bool timed_enough = measure->min_time_ns > 0 && run->timed_ns >= measure->min_time_ns;
     if (run->count >= measure->trials_max) {

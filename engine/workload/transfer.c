@@ -571,9 +571,7 @@ static enum status transfer_verify(void *state, struct error *err) {
     const uint64_t size_bytes = transfer_buffer_bytes(run->flow);
     enum status status = data_compare(transfer->engine->data, run->target, size_bytes, seed_of(i),
                                       data_gpu(run), &difference, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
     if (difference.bad_bytes != 0) {
       char place[96] = "";
       if (flow_is_scattered(run->flow)) {

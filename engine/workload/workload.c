@@ -101,10 +101,8 @@ static const char *unsupported_reason_of(const struct measure *measure, int32_t 
   if ((double)bytes <= share * (double)free_bytes) {
     return NULL;
   }
-  char wanted[UNITS_TEXT_MAX];
-  char available[UNITS_TEXT_MAX];
-  units_format_size(bytes, wanted);
-  units_format_size(free_bytes, available);
+  const char *wanted = units_format_size(bytes, UNITS_TEXT);
+  const char *available = units_format_size(free_bytes, UNITS_TEXT);
   (void)snprintf(reason, CASE_REASON_MAX,
                  "%s of managed memory for GPU %" PRId32
                  " are more than free_share = %g of its free memory, %s",
@@ -135,9 +133,7 @@ static enum status admit(struct engine *engine, const struct measure *measure, i
   for (int attempt = 0; attempt < 2; attempt++) {
     uint64_t free_bytes = 0;
     enum status status = cuda_session_free_bytes(engine->context.cuda, gpu, &free_bytes, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
     unsupported = unsupported_reason_of(measure, gpu, bytes, free_bytes, reason);
     if (unsupported == NULL) {
       return STATUS_OK;

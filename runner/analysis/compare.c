@@ -115,9 +115,7 @@ static enum status compare_check_sides(const struct measured *measured, const en
     }
   }
   const enum status status = analysis_check_simulated(simulated, all, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   for (size_t s = 0; s < SIDES; s++) {
     if (comparison->totals[s].runs == 0 && !(one_side && s == SIDE_B)) {
       return error_set(err, STATUS_INVALID, "side %c has no run", s == SIDE_A ? 'A' : 'B');

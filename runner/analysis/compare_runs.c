@@ -51,9 +51,7 @@ static enum status compare_sides_by_name(struct database *database, struct compa
   }
   enum status status = filter_runs(&request->filter, database, result->measured, request->names,
                                    request->name_count, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   *sides = arena_array(arena, result->measured->run_count, sizeof **sides);
   for (size_t i = 0; i < result->measured->run_count; i++) {
     (*sides)[i] = result->measured->runs[i].selector == 0 ? SIDE_A : SIDE_B;
@@ -169,9 +167,7 @@ static enum status compare_sides_by_fact(struct database *database, struct compa
   if (status == STATUS_OK) {
     status = filter_check_fact(measured, request->by, err);
   }
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   compare_list_values(arena, measured, request->by, &list);
   if (request->from == NULL && request->to == NULL && list.count == 2) {
     request->from = list.values[0]; /* there is one way to compare: then with now */

@@ -119,9 +119,7 @@ enum status filter_runs(struct filter *filter, struct database *database, struct
   for (size_t i = 0; i < filter->where_count && status == STATUS_OK; i++) {
     status = filter_check_fact(measured, filter->wheres[i].fact, err);
   }
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   bool *matching = arena_array(&filter->arena, measured->run_count, sizeof *matching);
   for (size_t i = 0; i < measured->run_count; i++) {
     matching[i] = filter_matches(measured, i, filter);

@@ -102,9 +102,7 @@ enum status fingerprints_read(struct query *query, const char *run,
   *fingerprints = (struct fingerprints){0};
   enum status status = query_run_saved(query, "fingerprint-samples", &parameter,
                                        run != NULL ? 1 : 0, options, &sink, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   if (fingerprints->count == 0) {
     return error_set(err, STATUS_UNSUPPORTED,
                      "the run has no streams, instructions or loads that a GPU measured by itself: "

@@ -432,9 +432,7 @@ enum status outliers_find(const struct measured *measured, const struct outliers
     simulated += measured->environments[measured->runs[i].environment].simulated;
   }
   const enum status status = analysis_check_simulated(simulated, measured->run_count, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   struct finder f = {
       .measured = measured, .options = options, .outliers = calloc(1, sizeof *f.outliers)};
   if (f.outliers == NULL) {

@@ -213,8 +213,7 @@ static enum status decide_open_all(struct decide *decide, struct error *err) {
 static bool decide_pause(const struct decide *decide, uint64_t pause_ns) {
   enum { STEP_US = 200000 };
   const uint64_t end_ns = clock_read_ns(CLOCK_BOOTTIME) + pause_ns;
-  char text[UNITS_TEXT_MAX];
-  units_format_duration_short(pause_ns, text);
+  const char *text = units_format_duration_short(pause_ns, UNITS_TEXT);
   say_note(&decide->command->common, "pausing for %s", text);
   while (clock_read_ns(CLOCK_BOOTTIME) < end_ns && !decide_is_interrupted(decide)) {
     (void)usleep(STEP_US);

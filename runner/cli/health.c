@@ -52,8 +52,7 @@ enum status health_wait(struct health *health, uint64_t limit_ns,
       return STATUS_OK;
     }
     if (!said) {
-      char limit[UNITS_TEXT_MAX];
-      units_format_duration_short(limit_ns, limit);
+      const char *limit = units_format_duration_short(limit_ns, UNITS_TEXT);
       say_note(&command->common, "%s: waiting for up to %s", health->busy, limit);
       said = true;
     }
@@ -145,9 +144,7 @@ enum status health_judge(struct health *health, const struct run_request *reques
   status = THEN(status,
                 expect_judge_run(&request->expectations->set, query, run, NULL, NULL, &judge, err));
   query_close(query);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   expect_judge_free(health->judge);
   health->judge = judge;
   if (!again_judged) {

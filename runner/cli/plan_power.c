@@ -121,13 +121,12 @@ static void power_find_ways(const struct command *command, const struct plan *pl
 /* The answer, before the table of all ways. */
 static void power_say(const struct command *command, const struct power_request *request,
                       const struct power_way *best) {
-  char duration[UNITS_TEXT_MAX];
-  units_format_duration_short(best->duration_ns, duration);
   if (best->runs > 0) {
     printf("%u runs per side of %u %s each find a change of %g %% in %.0f %% of %zu cases: about "
            "%s per side.\n",
            best->runs, best->processes, strings_plural(best->processes, "process", "processes"),
-           100 * command->detect, 100 * best->found, request->count, duration);
+           100 * command->detect, 100 * best->found, request->count,
+           units_format_duration_short(best->duration_ns, UNITS_TEXT));
   } else {
     printf("Not even %d runs per side find a change of %g %% in 80 %% of %zu cases.\n",
            DIFF_PROCESSES_MAX, 100 * command->detect, request->count);

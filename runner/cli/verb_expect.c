@@ -114,10 +114,8 @@ static const char *verb_expect_word(unsigned word, const char *const *names) {
 }
 
 static const char *verb_expect_size(struct arena *arena, const struct expect_row *row) {
-  char least[UNITS_TEXT_MAX];
-  char most[UNITS_TEXT_MAX];
-  units_format_size(row->size_min, least);
-  units_format_size(row->size_max, most);
+  const char *least = units_format_size(row->size_min, UNITS_TEXT);
+  const char *most = units_format_size(row->size_max, UNITS_TEXT);
   return row->size_min == row->size_max && row->size_min > 0 ? arena_strdup(arena, least)
          : row->size_min > 0 && row->size_max > 0 ? arena_format(arena, "%s-%s", least, most)
          : row->size_min > 0                      ? arena_format(arena, ">= %s", least)

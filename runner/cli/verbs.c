@@ -183,9 +183,8 @@ enum status command_open_query(struct command *command, struct error *err) {
 
 static void command_say_waits(void *context, uint64_t limit_ns) {
   const struct command *command = context;
-  char limit[UNITS_TEXT_MAX];
-  units_format_duration_short(limit_ns, limit);
-  say_note(&command->common, "the GPU driver does not answer yet: it has up to %s", limit);
+  say_note(&command->common, "the GPU driver does not answer yet: it has up to %s",
+           units_format_duration_short(limit_ns, UNITS_TEXT));
 }
 
 enum status command_get_machine(struct command *command, struct error *err) {

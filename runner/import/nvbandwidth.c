@@ -106,9 +106,7 @@ static enum status nvbandwidth_parse_devices(const json_t *top, const char *path
     const char *text = json_string_value(json_array_get(list, i));
     enum status status = nvbandwidth_parse_device(text != NULL ? text : "", i, path, arena,
                                                   &devices[i], &file->host_name, err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
   }
   file->devices = devices;
   file->device_count = count;
@@ -200,9 +198,7 @@ static enum status nvbandwidth_parse_tests(const json_t *top, const char *path, 
       return error_set(err, STATUS_INVALID, "%s: \"bandwidth_matrix\" is no list of rows", where);
     }
     enum status status = nvbandwidth_parse_matrix(matrix, where, arena, &tests[i], err);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
   }
   file->tests = tests;
   file->test_count = count;
@@ -508,9 +504,7 @@ enum status nvbandwidth_machine(const struct nvbandwidth_file *file, const struc
   enum status status = saved != NULL
                            ? nvbandwidth_from_saved(file, saved, machine, gpu_of_device, err)
                            : nvbandwidth_from_file_alone(file, machine, gpu_of_device, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   const char *host = host_name;
   if (host == NULL && saved != NULL && saved->host_name[0] != '\0') {
     host = saved->host_name;

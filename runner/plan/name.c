@@ -149,8 +149,7 @@ void name_settings(const struct axis_value *axes, size_t axis_count, uint64_t si
     }
   }
   if (size_bytes > 0) {
-    char size[UNITS_TEXT_MAX];
-    units_format_size(size_bytes, size);
+    const char *size = units_format_size(size_bytes, UNITS_TEXT);
     strbuf_append_char(text, '/');
     strbuf_append(text, size);
   }

@@ -584,9 +584,7 @@ enum status database_open_waiting(const char *path, enum database_access access,
                                   struct database **database, struct error *err) {
   struct database_file file;
   enum status status = database_file_examine(path, access, &file, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   struct database *opened = database_new(path);
   opened->network_file_system = file.network_file_system;
   status = database_open_checked(opened, access, busy_ms, err);

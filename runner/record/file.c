@@ -92,9 +92,7 @@ static enum status database_file_make_folder(const char *folder, struct error *e
 static enum status database_file_prepare_folder(const char *path, struct error *err) {
   char folder[PATH_MAX] = "";
   enum status status = database_file_folder_of(path, folder, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   struct stat info;
   if (stat(folder, &info) != 0) {
     if (errno == ENOENT) {
@@ -207,15 +205,11 @@ enum status database_file_examine(const char *path, enum database_access access_
   if (status == STATUS_OK && access_wanted == DATABASE_WRITE) {
     status = database_file_prepare_folder(path, err);
   }
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
 
   char folder[PATH_MAX] = "";
   status = database_file_folder_of(path, folder, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   found.network_file_system = database_file_network_file_system(folder);
   /* The shared memory of a WAL exists once per machine, not once per file. */
   if (found.write_ahead && found.network_file_system != NULL) {

@@ -51,9 +51,7 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
     }
   }
   statement_finalize(&columns);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   environment->simulated = !strings_equal(measured_machine_fact(environment, "simulated"), "0");
   environment->host_name = measured_machine_fact(environment, "host_name");
   if (environment->host_name == NULL) { /* no database that haul made */

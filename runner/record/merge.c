@@ -380,9 +380,7 @@ static enum status merge_attach_and_copy(struct merge *merge, const struct merge
   status = THEN(status, merge_write_ahead(merge, file->size_bytes, err));
   *fatal = status != STATUS_OK;
   status = THEN(status, merge_attach(merge->output, input->uri, err));
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   struct merge_result merged = {0};
   status = merge_attached(merge, file, input, &merged, fatal, err);
   struct error detaching = {0};
@@ -462,9 +460,7 @@ enum status merge_finish(struct merge *merge, struct arena *arena, const char **
     return STATUS_OK;
   }
   enum status status = merge->failure_count > 0 ? merge_write_failures(merge, err) : STATUS_OK;
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   SCOPED(statement_finalize) struct statement statement = {0};
   status = statement_prepare(merge->output, "merge/fleets", &statement, err);
   while (statement_next(&statement, &status, err)) {

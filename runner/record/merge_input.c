@@ -100,9 +100,7 @@ static enum status merge_judge_version(struct database *database, struct error *
   int application_id = 0;
   int objects = 0;
   enum status status = migrate_read_version(database, &application_id, &objects, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
     return error_set(err, STATUS_INVALID,
                      "it is another program's SQLite database (application id %d)", application_id);
@@ -150,9 +148,7 @@ static enum status merge_judge_content(struct database *database, struct error *
                        (int)strcspn(line, "\n"), line);
   }
   arena_fini(&row.arena);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   status = merge_first_row(database, "database/broken_references", &row, err);
   if (status == STATUS_OK && row.texts[0] != NULL) {
     status = error_set(err, STATUS_CORRUPT,

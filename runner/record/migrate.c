@@ -205,9 +205,7 @@ static enum status migrate_judge(struct database *database, enum database_access
   int application_id = 0;
   int objects = 0;
   enum status status = migrate_read_version(database, &application_id, &objects, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   bool empty = application_id == 0 && database->version == 0 && objects == 0;
   if (empty && access == DATABASE_WRITE) {
     return STATUS_OK;
@@ -297,9 +295,7 @@ static enum status migrate_locked(struct database *database, const struct embedd
                                   size_t count, struct error *err) {
   const int latest = migrate_last_of(files, count);
   enum status status = database_begin(database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   /* Another process may have been faster. */
   status = migrate_judge(database, DATABASE_WRITE, latest, err);
   if (status == STATUS_OK && database->version < latest) {
@@ -314,9 +310,7 @@ enum status migrate_run_files(struct database *database, const struct embedded_f
     return STATUS_OK;
   }
   enum status status = database_script(database, "database/migration_start", err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   status = migrate_locked(database, files, count, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "setting up the results database: ");

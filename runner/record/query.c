@@ -109,9 +109,7 @@ static int query_progress(void *context) {
 enum status query_open(const char *path, struct query **query, struct error *err) {
   struct database *database = NULL;
   enum status status = database_open(path, DATABASE_READ, &database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   struct query *opened = memory_new(1, sizeof *opened);
   opened->database = database;
   *query = opened;
@@ -419,9 +417,7 @@ static enum status query_step_rows(struct query *query, sqlite3_stmt *stmt, cons
     }
     enum status status = sink_row(sink, cells, err);
     arena_fini(&query->cut);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
     if (sink_has_enough(sink)) {
       return STATUS_OK;
     }

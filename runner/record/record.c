@@ -617,9 +617,7 @@ enum status record_import(struct record *record, const struct run_info *info,
                           const double *median_ns, const struct notes *notes, struct error *err) {
   record_forget_run(record);
   enum status status = database_begin(record->database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   status = record_add_run(record, info, machine, plan, err);
   if (status == STATUS_OK) {
     status = record_add_values(record, plan, median_ns, notes, info->started_at_ns, err);

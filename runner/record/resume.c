@@ -26,9 +26,7 @@ enum status record_resume_find(struct record *record, const char *selector, stru
                                struct error *err) {
   struct run_ref ref;
   enum status status = selector_find(record->database, selector, &ref, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   struct statement *statement = record_statement(record, FIND_RESUMABLE);
   statement_bind_int(statement, ":run", ref.id);
   if (!statement_next(statement, &status, err)) {

@@ -112,9 +112,7 @@ static enum status selector_add_by_prefix(struct database *database, const char 
   size_t count = 0;
   enum status status =
       selector_add_runs(database, "select/runs_by_prefix", prefix, arena, &found, &count, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   if (count == 1) {
     return selector_add_runs(database, "select/runs_by_prefix", prefix, arena, list, &count, err);
   }
@@ -338,9 +336,7 @@ static enum status selector_insert_runs(struct database *database, const char *n
 enum status baseline_set(struct database *database, const char *name, const struct run_list *runs,
                          bool *replaced, struct error *err) {
   enum status status = database_begin(database, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   status = selector_delete_runs(database, name, replaced, err);
   if (status == STATUS_OK) {
     status = selector_insert_runs(database, name, runs, err);

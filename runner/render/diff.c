@@ -251,17 +251,13 @@ static void diff_add_case(const struct diff_cases *cases, const struct diff_view
 /* One line for what became slower unlike the other nodes. */
 static void diff_add_part(const struct diff_cases *cases, const struct outlier_part *part) {
   struct arena *arena = &cases->document->arena;
-  char verdict[DIFF_WORDS_MAX];
-  char change[DIFF_WORDS_MAX];
   const struct diff_result result = {.verdict = VERDICT_REGRESSED,
                                      .is_provisional = !part->certain};
-  diff_verdict_words(&result, verdict);
-  diff_percent_words(part->change, change);
   const char *const words[COLUMN_COUNT] = {
-      [COLUMN_VERDICT] = verdict,
+      [COLUMN_VERDICT] = diff_verdict_words(&result, DIFF_TEXT),
       [COLUMN_CASE] = arena_format(arena, "%s: %zu of %zu cases", diff_part_name(arena, part),
                                    part->slow_cases, part->cases),
-      [COLUMN_CHANGE] = change};
+      [COLUMN_CHANGE] = diff_percent_words(part->change, DIFF_TEXT)};
   diff_add_cells(cases, VERDICT_REGRESSED, words);
 }
 
@@ -269,21 +265,18 @@ static void diff_add_part(const struct diff_cases *cases, const struct outlier_p
 static void diff_add_group(const struct diff_cases *cases, struct diff_view *view,
                            const struct diff_group *group) {
   const struct comparison *comparison = view->comparison;
-  char verdict[DIFF_WORDS_MAX];
-  char q[DIFF_WORDS_MAX];
   const struct diff_result result = {.verdict = group->verdict,
                                      .is_provisional = group->provisional == group->count};
-  diff_verdict_words(&result, verdict);
+  const char *verdict = diff_verdict_words(&result, DIFF_TEXT);
   double greatest = NAN; /* that of the last row holds for all of them */
   for (size_t i = 0; i < group->count; i++) {
     greatest = fmax(greatest, comparison->rows[group->rows[i]].result.q);
   }
-  diff_q_words(greatest, q);
   const char *const words[COLUMN_COUNT] = {
       [COLUMN_VERDICT] = verdict,
       [COLUMN_CASE] = diff_group_words(&view->layout, view->measured, comparison, group),
       [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
-      [COLUMN_Q] = q};
+      [COLUMN_Q] = diff_q_words(greatest, DIFF_TEXT)};
   diff_add_cells(cases, group->verdict, words);
 }
 

@@ -12,22 +12,22 @@
 #include <string.h>
 
 /* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
-void diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
+const char *diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
   const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
   (void)snprintf(text, DIFF_WORDS_MAX,
                  fabs(percent) < 9.995 ? "%+.2f"
                  : fabs(percent) < 1e6 ? "%+.1f"
                                        : "%+.1e",
                  percent);
+  return text;
 }
 
-void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]) {
-  char change[DIFF_WORDS_MAX];
+const char *diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]) {
   text[0] = '\0';
   if (!isfinite(row->change)) {
-    return;
+    return text;
   }
-  diff_percent_words(row->change, change);
+  const char *change = diff_percent_words(row->change, DIFF_TEXT);
   const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
   if (isfinite(half)) {
     (void)snprintf(text, DIFF_WORDS_MAX,
@@ -38,21 +38,23 @@ void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MA
   } else {
     (void)snprintf(text, DIFF_WORDS_MAX, "%s", change);
   }
+  return text;
 }
 
-void diff_q_words(double q, char text[DIFF_WORDS_MAX]) {
+const char *diff_q_words(double q, char text[DIFF_WORDS_MAX]) {
   text[0] = '\0';
   if (!isnan(q)) {
     (void)snprintf(text, DIFF_WORDS_MAX, q < 0.0001 ? "<1e-4" : "%.2g", q);
   }
+  return text;
 }
 
-void diff_figure_words(const struct comparison_row *row, enum side side,
-                       char text[DIFF_WORDS_MAX]) {
+const char *diff_figure_words(const struct comparison_row *row, enum side side,
+                              char text[DIFF_WORDS_MAX]) {
   const double value = row->sides[side].value;
   text[0] = '\0';
   if (isnan(value)) {
-    return;
+    return text;
   }
   const char *unit = row->figure == FIGURE_RATE    ? ""
                      : row->figure == FIGURE_FLOPS ? " GFLOP/s"
@@ -63,9 +65,10 @@ void diff_figure_words(const struct comparison_row *row, enum side side,
   } else {
     (void)snprintf(text, DIFF_WORDS_MAX, "%.3e%s", value, unit);
   }
+  return text;
 }
 
-void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]) {
+const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]) {
   const char *word = verdict_text(result->verdict);
   size_t i = 0;
   for (; word[i] != '\0' && i + 2 < DIFF_WORDS_MAX; i++) {
@@ -75,6 +78,7 @@ void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_M
     text[i++] = '?';
   }
   text[i] = '\0';
+  return text;
 }
 
 const char *diff_provisional_words(const struct comparison *comparison) {
@@ -106,7 +110,8 @@ void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
   }
 }
 
-void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]) {
+const char *diff_counts_words(const struct comparison_row *row, bool all,
+                              char text[DIFF_WORDS_MAX]) {
   const struct comparison_side *a = &row->sides[SIDE_A];
   const struct comparison_side *b = &row->sides[SIDE_B];
   if (all) {
@@ -124,6 +129,7 @@ void diff_counts_words(const struct comparison_row *row, bool all, char text[DIF
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u in %u/%u runs", a->processes, b->processes, a->runs,
                    b->runs);
   }
+  return text;
 }
 
 /* "; " before all notes but the first. */
@@ -191,8 +197,9 @@ void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
   }
 }
 
-void diff_counts_text(const size_t verdicts[verdict_name_count],
-                      const size_t provisional[verdict_name_count], char text[DIFF_COUNTS_MAX]) {
+const char *diff_counts_text(const size_t verdicts[verdict_name_count],
+                             const size_t provisional[verdict_name_count],
+                             char text[DIFF_COUNTS_MAX]) {
   static const enum verdict ORDER[] = {VERDICT_BROKEN,   VERDICT_REGRESSED,    VERDICT_MISSING,
                                        VERDICT_IMPROVED, VERDICT_NEW,          VERDICT_INCOMPARABLE,
                                        VERDICT_UNCLEAR,  VERDICT_INSUFFICIENT, VERDICT_SAME};
@@ -212,6 +219,7 @@ void diff_counts_text(const size_t verdicts[verdict_name_count],
           (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, " (%zu provisional)", doubtful);
     }
   }
+  return text;
 }
 
 unsigned diff_verdict_tone(enum verdict verdict) {
@@ -236,13 +244,12 @@ unsigned diff_verdict_tone(enum verdict verdict) {
 
 void diff_shift_words(struct strbuf *text, const struct comparison *comparison) {
   const struct shift *shift = &comparison->summary.shift;
-  char change[DIFF_WORDS_MAX];
   char low[DIFF_WORDS_MAX];
   char high[DIFF_WORDS_MAX];
   if (shift->pairs == 0) {
     return;
   }
-  diff_percent_words(shift->change, change);
+  const char *change = diff_percent_words(shift->change, DIFF_TEXT);
   strbuf_printf(text,
                 comparison->summary.shift_is_common
                     ? "Common change of nearly all %zu case%s: %s %%"
@@ -261,18 +268,13 @@ void diff_shift_words(struct strbuf *text, const struct comparison *comparison) 
 }
 
 void diff_group_sentence(struct strbuf *text, const struct comparison_group *group) {
-  char verdict[DIFF_WORDS_MAX];
-  char change[DIFF_WORDS_MAX];
-  char low[DIFF_WORDS_MAX];
-  char high[DIFF_WORDS_MAX];
-  diff_verdict_words(&group->result, verdict);
-  diff_percent_words(group->result.change, change);
-  diff_percent_words(group->result.change_low, low);
-  diff_percent_words(group->result.change_high, high);
   strbuf_printf(text,
                 "%s: %s, %s %% speed on average over %zu cases (95 %% CI %s to %s; threshold %.2g "
                 "%%)",
-                group->what, verdict, change, group->case_count, low, high, 100 * group->delta);
+                group->what, diff_verdict_words(&group->result, DIFF_TEXT),
+                diff_percent_words(group->result.change, DIFF_TEXT), group->case_count,
+                diff_percent_words(group->result.change_low, DIFF_TEXT),
+                diff_percent_words(group->result.change_high, DIFF_TEXT), 100 * group->delta);
 }
 
 void diff_distribution_words(struct strbuf *text, const struct comparison_row *row) {
@@ -472,10 +474,9 @@ void diff_answer_words(struct strbuf *text, const struct measured *measured,
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     if (group->is_news) {
-      char change[DIFF_WORDS_MAX];
-      diff_percent_words(group->result.change, change);
       strbuf_printf(text, "; %s %s%s (%s %%)", group->what, verdict_text(group->result.verdict),
-                    group->result.is_provisional ? "?" : "", change);
+                    group->result.is_provisional ? "?" : "",
+                    diff_percent_words(group->result.change, DIFF_TEXT));
       break;
     }
   }

@@ -13,23 +13,28 @@ struct outlier_part;
 enum { DIFF_CONDITIONS_MAX = 6 };
 enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256, DIFF_HOSTS_SHOWN = 8 };
 
+/* Room for the words of one call, until the end of the block that it stands in. */
+#define DIFF_TEXT ((char[DIFF_WORDS_MAX]){0})
+
 /* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
-void diff_percent_words(double change, char text[DIFF_WORDS_MAX]);
+const char *diff_percent_words(double change, char text[DIFF_WORDS_MAX]);
 /* "-2.87 ± 0.12": per cent, and the half width of the 95 % interval, the wider half where they
  * differ. */
-void diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]);
+const char *diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]);
 /* Four digits; ns say so, GB/s do not need to. */
-void diff_figure_words(const struct comparison_row *row, enum side side, char text[DIFF_WORDS_MAX]);
-void diff_q_words(double q, char text[DIFF_WORDS_MAX]);
+const char *diff_figure_words(const struct comparison_row *row, enum side side,
+                              char text[DIFF_WORDS_MAX]);
+const char *diff_q_words(double q, char text[DIFF_WORDS_MAX]);
 /* "REGRESSED"; "REGRESSED?" where it is provisional */
-void diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
+const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
 /* Why changes are provisional; nothing where none is. */
 const char *diff_provisional_words(const struct comparison *comparison);
 /* Appended: with how many processes ranks report something; nothing where all cases have enough. */
 void diff_rank_words(struct strbuf *text, const struct comparison *comparison);
 /* What is counted of A and B, processes "5/5" or runs "5/5 runs of 2"; all: processes, boots and
  * GPUs behind them, "5/5 1/1 8/8". */
-void diff_counts_words(const struct comparison_row *row, bool all, char text[DIFF_WORDS_MAX]);
+const char *diff_counts_words(const struct comparison_row *row, bool all,
+                              char text[DIFF_WORDS_MAX]);
 /* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the
  * reason of its verdict, a spread beyond delta. */
 void diff_note_words(struct strbuf *text, const struct comparison_row *row);
@@ -59,8 +64,9 @@ void diff_cause_words(struct strbuf *text, const struct measured *measured,
 void diff_answer_words(struct strbuf *text, const struct measured *measured,
                        const struct comparison *comparison, const char *const names[SIDES]);
 /* How many cases have which verdict: "2 regressed, 14 same"; provisional may be NULL. */
-void diff_counts_text(const size_t verdicts[verdict_name_count],
-                      const size_t provisional[verdict_name_count], char text[DIFF_COUNTS_MAX]);
+const char *diff_counts_text(const size_t verdicts[verdict_name_count],
+                             const size_t provisional[verdict_name_count],
+                             char text[DIFF_COUNTS_MAX]);
 /* An enum tone. */
 unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */

@@ -40,9 +40,9 @@ static void layout_conclusion_words(struct strbuf *text, const struct conclusion
     strbuf_printf(text, "%zu of %zu cases: ", conclusion->changed, conclusion->cases);
   }
   if (isfinite(conclusion->change)) {
-    char change[DIFF_WORDS_MAX];
-    diff_percent_words(fabs(conclusion->change), change);
-    strbuf_printf(text, "%s %% ", change + 1); /* without its sign */
+    strbuf_printf(text, "%s %% ",
+                  diff_percent_words(fabs(conclusion->change), DIFF_TEXT) +
+                      1); /* without its sign */
   }
   strbuf_append(text, WORDS[conclusion->verdict]);
   if (conclusion->what != NULL) {
@@ -494,14 +494,11 @@ const char *diff_group_words(struct diff_layout *layout, const struct measured *
 }
 
 const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group) {
-  char low[DIFF_WORDS_MAX];
-  char high[DIFF_WORDS_MAX];
   if (!isfinite(group->low)) {
     return "";
   }
-  diff_percent_words(group->low, low);
-  diff_percent_words(group->high, high);
-  return arena_format(&layout->arena, "%s .. %s", low, high);
+  return arena_format(&layout->arena, "%s .. %s", diff_percent_words(group->low, DIFF_TEXT),
+                      diff_percent_words(group->high, DIFF_TEXT));
 }
 
 const char *diff_block_words(struct diff_layout *layout, const struct diff_block *block) {

@@ -13,9 +13,8 @@ enum { FACT_WIDTH = 20 };
 
 /* 85028896768 -> "79.2 GiB"; "?" when not known. */
 static const char *env_size_text(struct arena *arena, uint64_t size_bytes) {
-  char size[UNITS_TEXT_MAX];
-  units_format_size_short(size_bytes, size);
-  return size_bytes == 0 ? "?" : arena_strdup(arena, size);
+  return size_bytes == 0 ? "?"
+                         : arena_strdup(arena, units_format_size_short(size_bytes, UNITS_TEXT));
 }
 
 static const char *env_rate_text(struct arena *arena, uint64_t bytes_per_second) {

@@ -124,9 +124,7 @@ static const char *plan_line_sizes(struct arena *arena, const struct plan_line *
 }
 
 static const char *plan_line_time(struct arena *arena, const struct plan_line *line) {
-  char time[UNITS_TEXT_MAX];
-  units_format_duration_short(line->estimate_ns, time);
-  return arena_strdup(arena, time);
+  return arena_strdup(arena, units_format_duration_short(line->estimate_ns, UNITS_TEXT));
 }
 
 static const char *plan_line_path(struct arena *arena, const struct plan_line *line) {
@@ -225,17 +223,15 @@ static void plan_say_duplicates(struct document *document, const struct plan *pl
 /* "; at most 2 GiB of host memory"; "" for 0. */
 static const char *plan_memory(struct arena *arena, const char *before, uint64_t bytes,
                                const char *after) {
-  char size[UNITS_TEXT_MAX];
-  units_format_size_short(bytes, size);
-  return bytes > 0 ? arena_format(arena, "%s%s%s", before, size, after) : "";
+  return bytes > 0 ? arena_format(arena, "%s%s%s", before,
+                                  units_format_size_short(bytes, UNITS_TEXT), after)
+                   : "";
 }
 
 /* "BEFORE 20 s AFTER" */
 static const char *plan_time(struct arena *arena, const char *before, uint64_t ns,
                              const char *after) {
-  char time[UNITS_TEXT_MAX];
-  units_format_duration_short(ns, time);
-  return arena_format(arena, "%s%s%s", before, time, after);
+  return arena_format(arena, "%s%s%s", before, units_format_duration_short(ns, UNITS_TEXT), after);
 }
 
 static void plan_say_totals(struct document *document, const struct plan *plan, uint32_t processes,

@@ -13,9 +13,7 @@
 enum { ENDPOINT_MAX = 1 << 12 };
 
 static const char *plan_duration(struct arena *arena, uint64_t ns) {
-  char time[UNITS_TEXT_MAX];
-  units_format_duration(ns, time);
-  return arena_strdup(arena, time);
+  return arena_strdup(arena, units_format_duration(ns, UNITS_TEXT));
 }
 
 /* How long a trial is. */

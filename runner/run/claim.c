@@ -179,8 +179,7 @@ static int claim_wait(const struct claim_request *request, struct claim *claim, 
   while (code == EXIT_DONE && !claim_try(claim, &blocked, &other)) {
     const uint64_t waited_ns = clock_now_ns() - started_ns;
     claim_describe_holder(blocked, &other, text);
-    char limit[UNITS_TEXT_MAX];
-    units_format_duration_short(request->wait_ns, limit);
+    const char *limit = units_format_duration_short(request->wait_ns, UNITS_TEXT);
     if (waited_ns >= request->wait_ns) {
       (void)say_progress(common, "");
       say_error(common,

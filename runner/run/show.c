@@ -118,8 +118,7 @@ static void run_describe_counts(const struct run_shown *shown, char *text, size_
                                            CASE_HUNG, CASE_CORRUPT, CASE_SKIPPED};
   _Static_assert(sizeof ORDER / sizeof *ORDER == case_status_name_count, "every status is said");
   size_t length = 0;
-  char time[UNITS_TEXT_MAX];
-  units_format_duration_short(clock_now_ns() - shown->started_ns, time);
+  const char *time = units_format_duration_short(clock_now_ns() - shown->started_ns, UNITS_TEXT);
   if (shown->resumed) {
     length += (size_t)snprintf(text, size, "%zu measured now in %s; in all ", shown->done, time);
   }

@@ -116,12 +116,11 @@ void status_line_clear(struct status_line *line) {
 }
 
 void status_line_interrupted(struct status_line *line, const struct progress *progress) {
-  char left[UNITS_TEXT_MAX];
-  char most[UNITS_TEXT_MAX];
   const uint64_t left_ns = progress->case_left_ns;
   const bool late = left_ns == 0;
-  units_format_duration_short(left_ns, left);
-  units_format_duration_short(left_ns > SUPERVISE_STOP_NS ? left_ns : SUPERVISE_STOP_NS, most);
+  const char *left = units_format_duration_short(left_ns, UNITS_TEXT);
+  const char *most = units_format_duration_short(
+      left_ns > SUPERVISE_STOP_NS ? left_ns : SUPERVISE_STOP_NS, UNITS_TEXT);
   status_line_clear(line);
   say_note(
       line->common,

@@ -282,8 +282,7 @@ static uint64_t supervise_watchdog_ns(const struct supervisor *supervisor,
 }
 
 static enum status supervise_end_budget(const struct supervisor *supervisor, struct error *err) {
-  char budget[UNITS_TEXT_MAX];
-  units_format_duration_short(supervisor->options->budget_ns, budget);
+  const char *budget = units_format_duration_short(supervisor->options->budget_ns, UNITS_TEXT);
   return error_set(err, STATUS_INTERRUPTED, "the time for measuring, %s (measure.budget), is up",
                    budget);
 }
@@ -306,8 +305,7 @@ static bool supervise_fail_case(struct supervisor *supervisor, enum event event,
     return state == PEER_KILLED;
   }
   if (event == EVENT_TIMEOUT) {
-    char limit[UNITS_TEXT_MAX];
-    units_format_duration_short(limit_ns, limit);
+    const char *limit = units_format_duration_short(limit_ns, UNITS_TEXT);
     outcome->status = CASE_HUNG;
     snprintf(outcome->reason, sizeof outcome->reason, "no answer for %s%s%s; the worker process %s",
              limit, peer[0] != '\0' ? ": " : "", peer, end.ended ? "was killed" : how);

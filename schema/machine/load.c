@@ -79,9 +79,7 @@ void machine_key_set_number(void *object, const struct key *key, int64_t value) 
 static enum status machine_store(const struct loader *loader, const struct toml_node *node,
                                  const struct key *key, void *object) {
   enum status status = machine_want_kind(loader, node, machine_key_kind(key->type), key->name);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   if (key->type == KEY_TEXT) {
     if (strlen(node->text) >= key->size) {
       return machine_refuse(loader, node->span, "%s: expected text of at most %zu bytes", key->name,
@@ -133,9 +131,7 @@ static enum status machine_load_keys(const struct loader *loader, const struct t
       return machine_refuse(loader, child->key_span, "unknown key \"%s\" in %s", child->key, what);
     }
     enum status status = key == NULL ? STATUS_OK : machine_store(loader, child, key, object);
-    if (status != STATUS_OK) {
-      return status;
-    }
+    RETURN_ON_ERROR(status);
   }
   for (size_t i = 0; i < count; i++) {
     if (keys[i].required && toml_get(table, keys[i].name) == NULL) {
@@ -159,9 +155,7 @@ static enum status machine_load_fact(const struct loader *loader, const struct t
     text = &node->children[0];
   }
   enum status status = machine_want_kind(loader, text, TOML_TEXT, node->key);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   if (strlen(node->key) >= FACT_NAME_MAX) {
     return machine_refuse(loader, node->key_span, "the name of a fact has at most %d bytes",
                           FACT_NAME_MAX - 1);
@@ -343,9 +337,7 @@ static enum status machine_check_top(const struct loader *loader, const struct t
   static const char *const TOP[] = {"format", "machine", "facts", "numa_node",
                                     "gpu",    "links",   "fake",  NULL};
   enum status status = machine_load_keys(loader, root, NULL, 0, TOP, NULL, "a machine file");
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   const struct toml_node *format = toml_get(root, "format");
   const struct toml_node *machine = toml_get(root, "machine");
   struct toml_span start = {.line = 1, .column = 1, .width = 1};
@@ -385,9 +377,7 @@ enum status machine_file_parse(const char *text, size_t length, const char *path
                                struct machine *machine, struct error *err) {
   struct toml_document *document = NULL;
   enum status status = toml_parse(text, length, path, &document, err);
-  if (status != STATUS_OK) {
-    return status;
-  }
+  RETURN_ON_ERROR(status);
   memset(machine, 0, sizeof *machine);
   (void)snprintf(machine->source, sizeof machine->source, "%s", path);
   struct loader loader = {.path = path, .machine = machine, .err = err};

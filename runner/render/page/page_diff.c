@@ -89,19 +89,16 @@ static void page_put_case(FILE *page, const struct measured *measured,
                           const struct comparison *comparison, size_t index,
                           const struct page_maps *maps, double scale) {
   const struct comparison_row *row = &comparison->rows[index];
-  char verdict[DIFF_WORDS_MAX], a[DIFF_WORDS_MAX], b[DIFF_WORDS_MAX], change[DIFF_WORDS_MAX],
-      q[DIFF_WORDS_MAX], counts[DIFF_WORDS_MAX];
   SCOPED(strbuf_fini) struct strbuf notes = STRBUF(TEXT_MAX);
-  diff_verdict_words(&row->result, verdict);
   diff_note_words(&notes, row);
-  diff_figure_words(row, SIDE_A, a);
-  diff_figure_words(row, SIDE_B, b);
-  diff_change_words(row, change);
-  diff_q_words(row->result.q, q);
-  diff_counts_words(row, false, counts);
-  html_print(page,
-             "<tr id=\"case-%zu\"><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">",
-             index, page_verdict_class(row->result.verdict), verdict);
+  const char *a = diff_figure_words(row, SIDE_A, DIFF_TEXT);
+  const char *b = diff_figure_words(row, SIDE_B, DIFF_TEXT);
+  const char *change = diff_change_words(row, DIFF_TEXT);
+  const char *q = diff_q_words(row->result.q, DIFF_TEXT);
+  const char *counts = diff_counts_words(row, false, DIFF_TEXT);
+  html_print(
+      page, "<tr id=\"case-%zu\"><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">",
+      index, page_verdict_class(row->result.verdict), diff_verdict_words(&row->result, DIFF_TEXT));
   if (page_maps_have(maps, index)) {
     html_print(page, "<a href=\"#cell-%zu\">%s</a>", index, measured->cases[row->bench].name);
   } else {

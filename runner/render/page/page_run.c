@@ -112,12 +112,13 @@ static void page_run_put_boxes(FILE *page, const struct page_run *run) {
 /* "12:31 UTC, took 1 min 20 s" */
 static const char *page_run_time_words(struct arena *arena, const struct page_run *run) {
   const char *took = page_run_say(run, "duration_s");
-  char duration[UNITS_TEXT_MAX];
   const double seconds = strtod(took, NULL);
-  units_format_duration_short(seconds > 0 ? (uint64_t)(seconds * 1e9) : 0, duration);
-  return arena_format(arena, "%s UTC%s%s",
-                      page_run_moment(arena, page_run_say(run, "started_at"), true),
-                      seconds > 0 ? ", took " : "", seconds > 0 ? duration : "");
+  return arena_format(
+      arena, "%s UTC%s%s", page_run_moment(arena, page_run_say(run, "started_at"), true),
+      seconds > 0 ? ", took " : "",
+      seconds > 0
+          ? units_format_duration_short(seconds > 0 ? (uint64_t)(seconds * 1e9) : 0, UNITS_TEXT)
+          : "");
 }
 
 /* "text, more"; one of them alone where the other is empty. */

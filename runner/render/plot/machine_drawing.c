@@ -259,8 +259,7 @@ static void machine_draw_node(struct machine_drawing *d, const struct drawn_node
     return;
   }
   const struct numa_node *node = &d->machine->nodes[index];
-  char size[UNITS_TEXT_MAX];
-  units_format_size_short(node->memory_bytes, size);
+  const char *size = units_format_size_short(node->memory_bytes, UNITS_TEXT);
   machine_put_text(d, "strong", x + PAD, d->y + LINE, width - PAD,
                    arena_format(d->arena, "NUMA node %d", node->number));
   machine_put_text(d, "dim", x + PAD, d->y + 2 * LINE, width - PAD,
@@ -372,8 +371,7 @@ static void machine_draw_gpu(struct machine_drawing *d, uint32_t g) {
   const struct gpu *gpu = &d->machine->gpus[g];
   const double x = machine_column_x(d->column_of[g]);
   const double width = COLUMN - BOX_GAP;
-  char size[UNITS_TEXT_MAX];
-  units_format_size_short(gpu->memory_bytes, size);
+  const char *size = units_format_size_short(gpu->memory_bytes, UNITS_TEXT);
   machine_put_box(d, "box gpu", x, d->y, width, machine_box_height(GPU_LINES + d->within_gpus));
   machine_put_text(d, "strong", x + PAD, d->y + LINE, width - PAD,
                    gpu->memory_node >= 0
