@@ -77,19 +77,40 @@ char *arena_strdup(struct arena *arena, const char *text) {
   return arena_strndup(arena, text, strlen(text));
 }
 
+/* The first text, and behind it what the format makes. */
+static char *arena_vadd(struct arena *arena, const char *text, const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const size_t first = strlen(text);
+  const int length = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  char *whole = arena_alloc(arena, first + (length > 0 ? (size_t)length : 0) + 1);
+  memcpy(whole, text, first);
+  if (length > 0) {
+    (void)vsnprintf(whole + first, (size_t)length + 1, format, args);
+  }
+  return whole;
+}
+
 char *arena_format(struct arena *arena, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(NULL, 0, format, args);
-  va_end(args);
-  if (length < 0) {
-    return arena_strdup(arena, "");
-  }
-  char *text = arena_alloc(arena, (size_t)length + 1);
-  va_start(args, format);
-  (void)vsnprintf(text, (size_t)length + 1, format, args);
+  char *text = arena_vadd(arena, "", format, args);
   va_end(args);
   return text;
+}
+
+char *arena_add(struct arena *arena, const char *text, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *whole = arena_vadd(arena, text, format, args);
+  va_end(args);
+  return whole;
+}
+
+const char *arena_around(struct arena *arena, const char *before, const char *text,
+                         const char *after) {
+  return text == NULL || text[0] == '\0' ? "" : arena_format(arena, "%s%s%s", before, text, after);
 }
 
 char *arena_add_word(struct arena *arena, const char *list, const char *word) {

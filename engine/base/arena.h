@@ -26,6 +26,12 @@ char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_format(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The text, with more behind it. */
+char *arena_add(struct arena *arena, const char *text, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The text between the two others; "" if it is NULL or "". */
+const char *arena_around(struct arena *arena, const char *before, const char *text,
+                         const char *after);
 /* A list of words, ", " between: `list` and that one; `list` may be NULL or "", an empty one. */
 char *arena_add_word(struct arena *arena, const char *list, const char *word);
 

@@ -102,9 +102,9 @@ enum status analysis_check_simulated(size_t simulated, size_t count, struct erro
 
 /* ---- what may be compared ---- */
 
-static enum status compare_check_sides(const struct measured *measured, const enum side *sides,
-                                       bool one_side, struct comparison *comparison,
-                                       struct error *err) {
+static enum status compare_check_sides(const enum side *sides, bool one_side,
+                                       struct comparison *comparison, struct error *err) {
+  const struct measured *measured = comparison->measured;
   size_t simulated = 0;
   size_t all = 0;
   for (size_t i = 0; i < measured->run_count; i++) {
@@ -173,8 +173,8 @@ static const char *compare_scenario_word(const char *name) {
 }
 
 /* What all processes of a side share, a difference cannot be told from. */
-static void compare_set_confounded(const struct measured *measured, const enum side *sides,
-                                   struct comparison *comparison) {
+static void compare_set_confounded(const enum side *sides, struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   const struct comparison_total *a = &comparison->totals[SIDE_A];
   const struct comparison_total *b = &comparison->totals[SIDE_B];
   if (a->runs == 0 || b->runs == 0) {
@@ -236,7 +236,8 @@ struct named {
 ORDER_DEFINE(compare_named, struct named, compare_names(x->bench, y->bench))
 
 /* Replaces a MISSING and a NEW case of one name by one INCOMPARABLE case. */
-static void compare_merge_renamed(const struct measured *measured, struct comparison *comparison) {
+static void compare_merge_renamed(struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   SCOPED(arena_fini) struct arena arena = {0};
   struct named *fresh = arena_array(&arena, comparison->row_count, sizeof *fresh);
   bool *gone = arena_array(&arena, comparison->row_count, sizeof *gone);
@@ -279,17 +280,13 @@ static void compare_merge_renamed(const struct measured *measured, struct compar
 
 /* ---- all rows together ---- */
 
-static bool compare_has_changed(const struct diff_result *result) {
-  return result->verdict == VERDICT_REGRESSED || result->verdict == VERDICT_IMPROVED;
-}
-
 /* Where changes are provisional, what confirms them is told; else what decides all that is open. */
 static void compare_set_needed(struct comparison *comparison) {
   bool any = false;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct diff_result *result = &comparison->rows[i].result;
-    comparison->any_provisional =
-        comparison->any_provisional || (result->units_needed > 0 && compare_has_changed(result));
+    comparison->any_provisional = comparison->any_provisional ||
+                                  (result->units_needed > 0 && verdict_is_change(result->verdict));
   }
   bool alone_helps[SIDES] = {true, true};
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -298,7 +295,7 @@ static void compare_set_needed(struct comparison *comparison) {
       continue;
     }
     comparison->undecided++;
-    if (comparison->any_provisional && !compare_has_changed(&row->result)) {
+    if (comparison->any_provisional && !verdict_is_change(row->result.verdict)) {
       continue;
     }
     comparison->to_decide++;
@@ -387,8 +384,7 @@ static bool compare_is_flaky(const struct comparison_row *row) {
 }
 
 /* All cases are judged together, so that who looks at the worst alone finds no better evidence. */
-static void compare_keep_only(const struct measured *measured, const char *only,
-                              struct comparison *comparison) {
+static void compare_keep_only(const char *only, struct comparison *comparison) {
   struct diff_summary *summary = &comparison->summary;
   size_t kept = 0;
   memset(summary->verdicts, 0, sizeof summary->verdicts);
@@ -397,7 +393,7 @@ static void compare_keep_only(const struct measured *measured, const char *only,
   comparison->judged_count = comparison->row_count;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    if (measured_case_matches(&measured->cases[row->bench], only)) {
+    if (measured_case_matches(&comparison->measured->cases[row->bench], only)) {
       summary->verdicts[row->result.verdict]++;
       summary->provisional[row->result.verdict] += row->result.is_provisional;
       summary->doubts[row->result.doubt] += row->result.verdict != VERDICT_SAME;
@@ -438,8 +434,8 @@ static void compare_set_judged(struct comparison *comparison) {
 /* What a change is of. Noise may hide that of a link: then the undisturbed rates are shown. */
 static void compare_set_moved(struct comparison_row *row, const struct undisturbed_rates *rates,
                               const struct diff_result *undisturbed) {
-  const bool typical = compare_has_changed(&row->result);
-  const bool link = compare_has_changed(undisturbed);
+  const bool typical = verdict_is_change(row->result.verdict);
+  const bool link = verdict_is_change(undisturbed->verdict);
   row->moved = typical && link && row->result.verdict == undisturbed->verdict ? MOVED_BOTH
                : typical                                                      ? MOVED_TYPICAL
                : link && row->result.verdict != VERDICT_BROKEN                ? MOVED_UNDISTURBED
@@ -451,8 +447,7 @@ static void compare_set_moved(struct comparison_row *row, const struct undisturb
   }
 }
 
-static void compare_judge(const struct measured *measured, const struct compare_options *options,
-                          struct comparison *comparison) {
+static void compare_judge(const struct compare_options *options, struct comparison *comparison) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct diff_options diff = options->diff;
   diff.looks = comparison->looks;
@@ -488,13 +483,13 @@ static void compare_judge(const struct measured *measured, const struct compare_
       compare_set_judged(comparison);
     }
   }
-  compare_merge_renamed(measured, comparison);
-  compare_groups(measured, options->only, &diff, comparison);
-  compare_keep_only(measured, options->only, comparison);
+  compare_merge_renamed(comparison);
+  compare_groups(options->only, &diff, comparison);
+  compare_keep_only(options->only, comparison);
   compare_set_needed(comparison);
   if (comparison->row_count > 1) { /* none is NULL */
     qsort_r(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_order_rows,
-            (void *)(uintptr_t)measured);
+            (void *)(uintptr_t)comparison->measured);
   }
 }
 
@@ -502,25 +497,26 @@ enum status compare(const struct measured *measured, const enum side *sides,
                     const struct compare_options *options, struct comparison **comparison,
                     struct error *err) {
   struct comparison *made = memory_new(1, sizeof *made);
-  enum status status = compare_check_sides(measured, sides, options->one_side, made, err);
+  made->measured = measured;
+  enum status status = compare_check_sides(sides, options->one_side, made, err);
   if (status != STATUS_OK) {
     comparison_free(made);
     return status;
   }
-  compare_environments(measured, sides, made);
-  compare_conditions(measured, sides, made);
+  compare_environments(sides, made);
+  compare_conditions(sides, made);
   for (size_t s = 0; s < SIDES; s++) {
     made->totals[s].processes = compare_count_processes(measured, sides, (enum side)s);
   }
-  compare_set_confounded(measured, sides, made);
-  compare_pair_sides(measured, sides, options, made);
+  compare_set_confounded(sides, made);
+  compare_pair_sides(sides, options, made);
   made->input_count = made->row_count;
   if (options->earlier != NULL) {
-    compare_set_history(measured, options->earlier, made);
+    compare_set_history(options->earlier, made);
   }
-  compare_set_shapes(measured, made);
+  compare_set_shapes(made);
   made->looks = compare_count_looks(measured, sides, options->diff.looks);
-  compare_judge(measured, options, made);
+  compare_judge(options, made);
   *comparison = made;
   return STATUS_OK;
 }

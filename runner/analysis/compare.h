@@ -147,6 +147,7 @@ struct comparison_total {
 
 struct comparison {
   struct arena arena;
+  const struct measured *measured; /* what the sides are runs of; borrowed */
   /* Strongest evidence first: broken, regressed, improved, then what could not be judged, then
    * same. */
   struct comparison_row *rows;

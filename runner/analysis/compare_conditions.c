@@ -18,8 +18,8 @@ static unsigned conditions_results(const struct comparison_condition *condition)
 
 ORDER_DEFINE(conditions_compare, struct comparison_condition, ORDER(conditions_sides(x), conditions_sides(y)) ?: ORDER(y->kind, x->kind) ?: ORDER(conditions_results(y), conditions_results(x)) ?: strcmp(x->text, y->text))
 
-void compare_conditions(const struct measured *measured, const enum side *sides,
-                        struct comparison *comparison) {
+void compare_conditions(const enum side *sides, struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   struct arena *arena = &comparison->arena;
   struct comparison_condition *found = arena_array(arena, measured->condition_count, sizeof *found);
   size_t *last = arena_array(arena, measured->condition_count, sizeof *last);

@@ -258,8 +258,8 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
                       until);
 }
 
-void compare_environments(const struct measured *measured, const enum side *sides,
-                          struct comparison *comparison) {
+void compare_environments(const enum side *sides, struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   SCOPED(arena_fini) struct arena arena = {0};
   size_t count = 0;
   struct item *items = facts_collect(measured, sides, &arena, &count);

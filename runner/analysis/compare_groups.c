@@ -184,10 +184,6 @@ static int groups_compare(const void *a, const void *b) {
   return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-static bool groups_is_reported(const struct comparison_group *group) {
-  return group->result.verdict == VERDICT_REGRESSED || group->result.verdict == VERDICT_IMPROVED;
-}
-
 /* Rows that are in a group: by row, the number of the last group that was marked. */
 struct group_marks {
   uint32_t *of;
@@ -228,7 +224,8 @@ static bool groups_is_news(const struct comparison *comparison,
   }
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *other = &comparison->groups[i];
-    const bool may_explain = other->case_count < group->case_count && groups_is_reported(other);
+    const bool may_explain =
+        other->case_count < group->case_count && verdict_is_change(other->result.verdict);
     if (other == group || !(other->is_news || may_explain)) {
       continue;
     }
@@ -278,15 +275,15 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
   struct group_marks marks = {arena_array(&arena, comparison->row_count, sizeof *marks.of), 0};
   qsort(by_size, count, sizeof *by_size, groups_compare_sizes);
   for (size_t i = 0; i < count; i++) {
-    by_size[i]->is_news = by_size[i]->is_kept && groups_is_reported(by_size[i]) &&
+    by_size[i]->is_news = by_size[i]->is_kept && verdict_is_change(by_size[i]->result.verdict) &&
                           groups_is_news(comparison, by_size[i], &marks);
   }
 }
 
-void compare_groups(const struct measured *measured, const char *only,
-                    const struct diff_options *options, struct comparison *comparison) {
+void compare_groups(const char *only, const struct diff_options *options,
+                    struct comparison *comparison) {
   SCOPED(arena_fini) struct arena arena = {0};
-  struct grouping g = {.measured = measured, .comparison = comparison};
+  struct grouping g = {.measured = comparison->measured, .comparison = comparison};
   g.entries = arena_array(&arena, comparison->row_count * ENTRIES_PER_ROW_MAX, sizeof *g.entries);
   for (size_t r = 0; r < comparison->row_count; r++) {
     const struct diff_case *input = &comparison->inputs[comparison->rows[r].input];

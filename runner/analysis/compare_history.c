@@ -136,8 +136,8 @@ static bool history_is_asked(const struct comparison_row *row, const struct diff
          c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
 }
 
-void compare_set_history(const struct measured *measured, const struct measured *before,
-                         struct comparison *comparison) {
+void compare_set_history(const struct measured *before, struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   SCOPED(arena_fini) struct arena arena = {0};
   struct earlier_runs earlier;
   size_t asked = 0;

@@ -539,8 +539,9 @@ static int64_t pairs_largest_process(const struct measured *measured) {
   return most;
 }
 
-void compare_pair_sides(const struct measured *measured, const enum side *sides,
-                        const struct compare_options *options, struct comparison *comparison) {
+void compare_pair_sides(const enum side *sides, const struct compare_options *options,
+                        struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   struct arena *arena = &comparison->arena;
   const size_t environments = measured->environment_count;
   struct pairing p = {

@@ -411,7 +411,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     status = compare_find_reasons(database, result, err);
   }
   if (status == STATUS_OK) {
-    conclusions_add(result->measured, result->comparison);
+    conclusions_add(result->comparison);
   }
   if (status == STATUS_OK) {
     status = compare_find_ordinals(database, result->comparison, err);

@@ -30,7 +30,8 @@ static struct side_shape shapes_of_side(const struct measured *measured,
   return shape;
 }
 
-void compare_set_shapes(const struct measured *measured, struct comparison *comparison) {
+void compare_set_shapes(struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   SCOPED(arena_fini) struct arena arena = {0};
   double *scratch = arena_array(&arena, measured->median_count, sizeof *scratch);
   for (size_t i = 0; i < comparison->row_count; i++) {

@@ -282,13 +282,13 @@ static void rows_init(struct rows *rows, const struct comparison *comparison, en
   rows->same = arena_array(arena, rows->words, sizeof *rows->same);
   for (size_t i = 0; i < rows->count; i++) {
     const enum verdict is = comparison->rows[i].result.verdict;
-    const bool sure = is == VERDICT_SAME || is == VERDICT_REGRESSED || is == VERDICT_IMPROVED;
+    const bool sure = is == VERDICT_SAME || verdict_is_change(is);
     if (is == verdict) {
       rows_set(rows->changed, i);
     } else if (sure) {
       rows_set(rows->same, i);
     }
-    if (sure || is == VERDICT_BROKEN || is == VERDICT_UNCLEAR || is == VERDICT_INSUFFICIENT) {
+    if (sure || is == VERDICT_BROKEN || verdict_is_undecided(is)) {
       rows_set(rows->judged, i);
       rows_set(rows->open, i);
     }
@@ -437,8 +437,9 @@ static struct cause cause_find(const struct trait_table *table, const struct row
 ORDER_DEFINE(traits_compare, struct trait, ORDER(x->rank, y->rank) ?: ORDER(x->number, y->number))
 
 /* The traits that enough changed rows and not all rows have, each set of rows once. */
-static void traits_read(const struct measured *measured, const struct comparison *comparison,
-                        const struct rows *rows, struct trait_table *table) {
+static void traits_read(const struct comparison *comparison, const struct rows *rows,
+                        struct trait_table *table) {
+  const struct measured *measured = comparison->measured;
   struct trait_list list;
   for (size_t i = 0; i < rows->count; i++) {
     if (rows_has(rows->changed, i)) {
@@ -555,8 +556,7 @@ static void conclusion_name(struct conclusion *conclusion, const struct cause *c
 }
 
 /* At most CONCLUSIONS_MAX of one verdict; returns how many. */
-static size_t conclusions_of_verdict(const struct measured *measured,
-                                     const struct comparison *comparison, enum verdict verdict,
+static size_t conclusions_of_verdict(const struct comparison *comparison, enum verdict verdict,
                                      struct arena *names, struct conclusion *found) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct trait_table table = {.suspects = traits_suspects(comparison)};
@@ -569,7 +569,7 @@ static size_t conclusions_of_verdict(const struct measured *measured,
     if (all >= CONCLUSION_CASES_MIN && (double)all >= CONCLUSION_ALL * (double)found[0].cases) {
       count = 1;
     } else {
-      traits_read(measured, comparison, &rows, &table);
+      traits_read(comparison, &rows, &table);
       struct cause cause = cause_find(&table, &rows, all);
       while (count < CONCLUSIONS_MAX && cause.trait_count > 0) {
         found[count] = conclusion_of(comparison, &rows, verdict, cause.rows);
@@ -588,20 +588,19 @@ static size_t conclusions_of_verdict(const struct measured *measured,
   return count;
 }
 
-const struct conclusion *conclusions_find(const struct measured *measured,
-                                          const struct comparison *comparison, struct arena *arena,
+const struct conclusion *conclusions_find(const struct comparison *comparison, struct arena *arena,
                                           size_t *count) {
   static const enum verdict VERDICTS[] = {VERDICT_BROKEN, VERDICT_REGRESSED, VERDICT_IMPROVED};
   struct conclusion *found =
       arena_array(arena, CONCLUSIONS_MAX * sizeof VERDICTS / sizeof *VERDICTS, sizeof *found);
   *count = 0;
   for (size_t v = 0; v < sizeof VERDICTS / sizeof *VERDICTS; v++) {
-    *count += conclusions_of_verdict(measured, comparison, VERDICTS[v], arena, found + *count);
+    *count += conclusions_of_verdict(comparison, VERDICTS[v], arena, found + *count);
   }
   return found;
 }
 
-void conclusions_add(const struct measured *measured, struct comparison *comparison) {
+void conclusions_add(struct comparison *comparison) {
   comparison->conclusions =
-      conclusions_find(measured, comparison, &comparison->arena, &comparison->conclusion_count);
+      conclusions_find(comparison, &comparison->arena, &comparison->conclusion_count);
 }

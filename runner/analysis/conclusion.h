@@ -38,10 +38,9 @@ struct conclusion {
 };
 
 /* In the arena, by verdict. *count may be 0. */
-const struct conclusion *conclusions_find(const struct measured *measured,
-                                          const struct comparison *comparison, struct arena *arena,
+const struct conclusion *conclusions_find(const struct comparison *comparison, struct arena *arena,
                                           size_t *count);
 /* The same, for the comparison to keep. */
-void conclusions_add(const struct measured *measured, struct comparison *comparison);
+void conclusions_add(struct comparison *comparison);
 
 #endif

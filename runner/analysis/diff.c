@@ -528,7 +528,7 @@ static double diff_permutation_p(const struct work *work) {
 static enum diff_doubt diff_find_doubt(const struct diff_case *c, const struct work *work,
                                        enum verdict verdict, double walk_q, bool independent,
                                        size_t mixed, double rate) {
-  const bool reported = verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+  const bool reported = verdict_is_change(verdict);
   if (!reported && verdict != VERDICT_SAME) {
     return DIFF_DOUBT_NONE;
   }
@@ -575,7 +575,7 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   const double tests = summary->tests > 0 ? (double)summary->tests : 1;
   const double alpha = rate * diff_share_of_look(options) * (double)(rejected + 1) / tests;
   for (size_t i = 0; i < count; i++) {
-    if (results[i].verdict == VERDICT_UNCLEAR || results[i].verdict == VERDICT_INSUFFICIENT ||
+    if (verdict_is_undecided(results[i].verdict) ||
         (results[i].is_provisional && results[i].verdict != VERDICT_SAME)) {
       diff_ask_for_more(&cases[i], &work[i], alpha < rate ? alpha : rate, &results[i]);
       if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].delta &&

@@ -88,6 +88,14 @@ enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3 };
   X(VERDICT_MISSING, "missing")                                                                    \
   X(VERDICT_INCOMPARABLE, "incomparable")
 ENUM_NAMES_DECLARE(verdict, VERDICT_LIST)
+/* There is evidence of a change. */
+static inline bool verdict_is_change(enum verdict verdict) {
+  return verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+}
+/* There is too little evidence to tell. */
+static inline bool verdict_is_undecided(enum verdict verdict) {
+  return verdict == VERDICT_UNCLEAR || verdict == VERDICT_INSUFFICIENT;
+}
 
 #define DIFF_METHOD_LIST(X)                                                                        \
   X(DIFF_MODERATED, "moderated")                                                                   \

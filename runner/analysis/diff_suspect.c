@@ -3,9 +3,8 @@
 #include "engine/base/arena.h"
 
 static bool suspect_is_open(const struct diff_case *c, const struct diff_result *result) {
-  return (result->verdict == VERDICT_INSUFFICIENT || result->verdict == VERDICT_UNCLEAR) &&
-         result->unit == DIFF_UNIT_RUN && result->units[0] < DIFF_PROCESSES_FIRM &&
-         result->units[1] < DIFF_PROCESSES_FIRM &&
+  return verdict_is_undecided(result->verdict) && result->unit == DIFF_UNIT_RUN &&
+         result->units[0] < DIFF_PROCESSES_FIRM && result->units[1] < DIFF_PROCESSES_FIRM &&
          (result->change_high < -c->delta || result->change_low > c->delta);
 }
 
@@ -15,7 +14,7 @@ static unsigned suspect_firm(unsigned units) {
 
 void diff_suspect(const struct diff_case *cases, size_t count, const struct diff_options *options,
                   struct diff_result *results) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   bool any = false;
   for (size_t i = 0; i < count && !any; i++) {
     any = suspect_is_open(&cases[i], &results[i]);
@@ -34,8 +33,7 @@ void diff_suspect(const struct diff_case *cases, size_t count, const struct diff
   diff_compare(flat, count, options, by_process, &ignored);
   for (size_t i = 0; i < count; i++) {
     const enum verdict verdict = by_process[i].verdict;
-    if ((verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED) &&
-        suspect_is_open(&cases[i], &results[i]) &&
+    if (verdict_is_change(verdict) && suspect_is_open(&cases[i], &results[i]) &&
         (verdict == VERDICT_REGRESSED) == (results[i].change < 0)) {
       results[i].verdict = verdict;
       results[i].q = by_process[i].q;
@@ -48,5 +46,4 @@ void diff_suspect(const struct diff_case *cases, size_t count, const struct diff
       }
     }
   }
-  arena_fini(&arena);
 }

@@ -20,26 +20,23 @@ enum status analysis_check_simulated(size_t simulated, size_t count,
 
 /* compare_pairs.c: fills rows, inputs and other_machine of the comparison: everything but results
  * and verdicts. */
-void compare_pair_sides(const struct measured *measured, const enum side *sides,
-                        const struct compare_options *options, struct comparison *comparison);
+void compare_pair_sides(const enum side *sides, const struct compare_options *options,
+                        struct comparison *comparison);
 /* compare_history.c: of pairs of one run each, how runs of the case on that hardware differ, from
  * earlier runs, those under one driver compared with each other: run_variance and run_df of the
  * inputs, and what that changes of confounded and judged. */
-void compare_set_history(const struct measured *measured, const struct measured *before,
-                         struct comparison *comparison);
+void compare_set_history(const struct measured *before, struct comparison *comparison);
 /* compare_shapes.c: fills the shapes of all sides. */
-void compare_set_shapes(const struct measured *measured, struct comparison *comparison);
+void compare_set_shapes(struct comparison *comparison);
 /* compare_groups.c: fills groups, from rows that are judged and in the order of pairing. */
-void compare_groups(const struct measured *measured, const char *only,
-                    const struct diff_options *options, struct comparison *comparison);
+void compare_groups(const char *only, const struct diff_options *options,
+                    struct comparison *comparison);
 /* compare_facts.c: fills facts and, but for the processes, totals. The boot_id is left out of the
  * facts: boots are counted. */
-void compare_environments(const struct measured *measured, const enum side *sides,
-                          struct comparison *comparison);
+void compare_environments(const enum side *sides, struct comparison *comparison);
 
 /* compare_conditions.c: fills conditions. */
-void compare_conditions(const struct measured *measured, const enum side *sides,
-                        struct comparison *comparison);
+void compare_conditions(const enum side *sides, struct comparison *comparison);
 
 struct machines;
 /* For machines_new(): what drivers changed. node_of: by run. */

@@ -34,8 +34,7 @@ static void power_take(const struct diff_case *c, const struct diff_prior *prior
       prior->known && isfinite(prior->both.df) ? fmin(prior->both.df, prior->both.pooled_df) : 0;
 }
 
-static void power_take_all(const struct measured *measured, const struct comparison *comparison,
-                           struct power_spreads *spreads) {
+static void power_take_all(const struct comparison *comparison, struct power_spreads *spreads) {
   struct arena *arena = &spreads->arena;
   const size_t count = comparison->input_count;
   struct prior_case *learning = arena_array(arena, count, sizeof *learning);
@@ -63,7 +62,8 @@ static void power_take_all(const struct measured *measured, const struct compari
     const size_t at = row->input;
     if (learning[at].families != NULL) {
       struct power_case *taken = &spreads->cases[spreads->count++];
-      *taken = (struct power_case){.key = measured->cases[row->bench].key, .delta = row->delta};
+      *taken = (struct power_case){.key = comparison->measured->cases[row->bench].key,
+                                   .delta = row->delta};
       power_take(&comparison->inputs[at], &priors[at], &learning[at].a_sample,
                  spreads->between_known, taken);
     }
@@ -81,7 +81,7 @@ enum status power_learn(const struct measured *measured, struct power_spreads *s
   *spreads = (struct power_spreads){0};
   enum side *sides = arena_array(&spreads->arena, measured->run_count, sizeof *sides);
   RETURN_ON_ERROR(compare(measured, sides, &options, &comparison, err)); /* all are SIDE_A, 0 */
-  power_take_all(measured, comparison, spreads);
+  power_take_all(comparison, spreads);
   comparison_free(comparison);
   return STATUS_OK;
 }

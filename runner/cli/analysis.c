@@ -97,8 +97,8 @@ enum status analysis_show(struct command *command, const struct compare_result *
   }
   const enum status status =
       common->tests != TEST_NONE
-          ? diff_print_tests(result->measured, result->comparison, show, common->tests, stdout, err)
-          : diff_print(result->measured, result->comparison, show, &rows, err);
+          ? diff_print_tests(result->comparison, show, common->tests, stdout, err)
+          : diff_print(result->comparison, show, &rows, err);
   if (status == STATUS_OK) {
     compare_advise(common, command->database, &command->request, result);
   }

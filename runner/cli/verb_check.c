@@ -143,9 +143,8 @@ static enum status verb_check_judge(struct command *command, const struct compar
   size_t suspects = 0;
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
-    const bool counts =
-        group->is_kept && command->fails[group->result.verdict] &&
-        (group->result.verdict == VERDICT_REGRESSED || group->result.verdict == VERDICT_IMPROVED);
+    const bool counts = group->is_kept && command->fails[group->result.verdict] &&
+                        verdict_is_change(group->result.verdict);
     suspects += counts && group->is_news && group->result.is_provisional && !command->suspect;
     if (counts && (command->suspect || !group->result.is_provisional)) {
       return verb_check_fail(command, comparison);
@@ -471,7 +470,7 @@ static enum status verb_check_run(struct command *command, struct error *err) {
   memcpy(show.fails, command->fails, sizeof show.fails);
   for (size_t v = 0; v < verdict_name_count; v++) {
     show.verdicts[v] = command->common.verbose || command->fails[v] ||
-                       (command->strict && (v == VERDICT_UNCLEAR || v == VERDICT_INSUFFICIENT));
+                       (command->strict && verdict_is_undecided((enum verdict)v));
   }
   enum status status = analysis_compare(command, &result, err);
   status = THEN(status, analysis_show(command, &result, &show, err));

@@ -1,7 +1,7 @@
 #include "runner/render/diff.h"
 
-#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "runner/analysis/conclusion.h"
 #include "runner/document/document.h"
 #include "runner/render/diff_format.h"
 #include "runner/render/diff_layout.h"
@@ -10,17 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { CASE_WIDTH_MIN = 28, NOTES_MAX = 1 << 16 };
+enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, FACTS_NAMED = 4 };
+/* So many times what matters, a change is said that cannot be judged. */
+#define LARGE_CHANGE 5
 
-/* A text that is appended, as a paragraph. */
-static void diff_say_text(struct document *document, struct strbuf *text) {
-  if (text->length > 0) {
-    document_say(document, TONE_NONE, "%s", text->text);
+/* A paragraph; "" is none. */
+static void diff_say_text(const struct diff_view *view, unsigned tone, const char *text) {
+  if (text[0] != '\0') {
+    document_say(view->document, tone, "%s", text);
   }
-  strbuf_clear(text);
 }
-
-/* ---- around the table ---- */
 
 /* "A  tag:before: driver 580.159.04, host n1; 1 run, 5 processes, ...; run 3 of 2026-..." */
 static void diff_say_side(const struct diff_view *view, enum side side) {
@@ -40,24 +39,181 @@ static void diff_say_side(const struct diff_view *view, enum side side) {
                             strings_plural(total->runs, "run", "runs"), total->which));
 }
 
-/* The causes, which belong to the answer, or the caveats. */
-static void diff_say_sentences(const struct diff_view *view, bool causes) {
-  if (!causes) {
-    document_gap(view->document);
+/* "gpu1->gpu2: 4.17 % slower (2 of 2 cases); none of the other 22 cases is" */
+static const char *diff_conclusion_words(struct arena *arena, const struct conclusion *found) {
+  static const char *const WORDS[verdict_name_count] = {
+      [VERDICT_BROKEN] = "broken", [VERDICT_REGRESSED] = "slower", [VERDICT_IMPROVED] = "faster"};
+  const char *text = found->what != NULL ? arena_format(arena, "%s: ", found->what)
+                     : found->changed == found->cases
+                         ? arena_format(arena, "All %zu cases: ", found->cases)
+                         : arena_format(arena, "%zu of %zu cases: ", found->changed, found->cases);
+  if (isfinite(found->change)) { /* without its sign */
+    text = arena_add(arena, text, "%s %% ", diff_percent_words(fabs(found->change), DIFF_TEXT) + 1);
   }
-  for (size_t i = 0; i < view->layout.sentence_count; i++) {
-    const struct diff_sentence *sentence = &view->layout.sentences[i];
-    const bool verdict =
-        sentence->kind == SENTENCE_CONCLUSION || sentence->kind == SENTENCE_GROUP ||
-        sentence->kind == SENTENCE_DISTRIBUTION || sentence->kind == SENTENCE_ALONE;
-    if ((verdict || sentence->kind == SENTENCE_ENVIRONMENT) == causes) {
-      document_say(view->document,
-                   verdict                                ? diff_verdict_tone(sentence->verdict)
-                   : sentence->kind == SENTENCE_CONDITION ? TONE_WARN
-                                                          : TONE_NONE,
-                   "%s", sentence->text);
+  text = arena_add(arena, text, "%s", WORDS[found->verdict]);
+  if (found->what == NULL) {
+    return text;
+  }
+  text = arena_add(arena, text, " (%zu of %zu %s)", found->changed, found->cases,
+                   strings_plural(found->cases, "case", "cases"));
+  return found->others == 0 ? text
+         : found->others_changed == 0
+             ? arena_add(arena, text, "; none of the other %zu cases is", found->others)
+             : arena_add(arena, text, "; so %s %zu of the other %zu cases",
+                         strings_plural(found->others_changed, "is", "are"), found->others_changed,
+                         found->others);
+}
+
+/* "Of gpu2 differs: pcie_link_width 16 to 8" */
+static const char *diff_gpu_words(struct arena *arena, const struct comparison *comparison,
+                                  int gpu) {
+  const char *text = "";
+  size_t count = 0;
+  for (size_t i = 0; i < comparison->fact_count && gpu >= 0 && count < FACTS_NAMED; i++) {
+    const struct fact_difference *fact = &comparison->facts[i];
+    if (fact->gpu == gpu && fact->values[SIDE_A] != NULL && fact->values[SIDE_B] != NULL) {
+      text = count++ > 0 ? arena_add(arena, text, ", ")
+                         : arena_format(arena, "Of gpu%d differs: ", gpu);
+      text = arena_add(arena, text, "%s %s to %s", fact->name, fact->values[SIDE_A],
+                       fact->values[SIDE_B]);
     }
   }
+  return text;
+}
+
+/* What the verdicts have in common, which belongs to the answer. */
+static void diff_say_causes(const struct diff_view *view) {
+  struct arena *arena = &view->document->arena;
+  const struct comparison *comparison = view->comparison;
+  size_t distributions = 0;
+  for (size_t i = 0; i < comparison->conclusion_count; i++) {
+    const struct conclusion *found = &comparison->conclusions[i];
+    diff_say_text(view, diff_verdict_tone(found->verdict), diff_conclusion_words(arena, found));
+    diff_say_text(view, TONE_NONE, diff_gpu_words(arena, comparison, found->gpu));
+  }
+  for (size_t i = 0; i < comparison->group_count; i++) {
+    const struct comparison_group *group = &comparison->groups[i];
+    if (group->is_news) {
+      diff_say_text(view, diff_verdict_tone(group->result.verdict),
+                    diff_group_sentence(arena, group));
+    }
+  }
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const char *words = diff_distribution_words(arena, row);
+    distributions += words[0] != '\0';
+    if (words[0] != '\0' && (view->show->all || distributions <= DISTRIBUTIONS_SHOWN)) {
+      document_say(
+          view->document,
+          diff_verdict_tone(row->distribution.is_worse ? VERDICT_REGRESSED : VERDICT_IMPROVED),
+          "%s: %s", comparison->measured->cases[row->bench].name, words);
+    }
+  }
+  if (distributions > DISTRIBUTIONS_SHOWN && !view->show->all) {
+    document_say(view->document, TONE_NONE, "and %zu more distributions (-v lists them)",
+                 distributions - DISTRIBUTIONS_SHOWN);
+  }
+  for (size_t i = 0; i < comparison->alone_count; i++) {
+    diff_say_text(view, TONE_BAD, outliers_alone_words(arena, &comparison->alone->parts[i]));
+  }
+}
+
+/* What was not as it should be while the runs were made: before everything that it may explain. */
+static void diff_say_conditions(const struct diff_view *view) {
+  struct arena *arena = &view->document->arena;
+  const struct comparison *comparison = view->comparison;
+  const size_t count = comparison->condition_count;
+  const bool all = view->show->all || count <= DIFF_CONDITIONS_MAX + 1;
+  for (size_t i = 0; i < (all ? count : DIFF_CONDITIONS_MAX); i++) {
+    diff_say_text(view, TONE_WARN,
+                  diff_condition_words(arena, comparison, &comparison->conditions[i]));
+  }
+  if (!all) {
+    document_say(view->document, TONE_WARN, "and %zu more like these (-v lists them)",
+                 count - DIFF_CONDITIONS_MAX);
+  }
+}
+
+/* "8 cases of h2d by 49.2 to 49.6 %": of a block, what is much slower and cannot be judged; "" =
+ * nothing. */
+static const char *diff_unjudged_words(struct arena *arena, const struct comparison *comparison,
+                                       const struct diff_block *block) {
+  size_t count = 0;
+  double least = -1;
+  double most = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const double change = row->result.change;
+    if (row->result.verdict == VERDICT_INSUFFICIENT && isnan(row->result.p) &&
+        change <= -LARGE_CHANGE * row->delta &&
+        strcmp(comparison->measured->cases[row->bench].block, block->name) == 0) {
+      least = fmax(least, change);
+      most = fmin(most, change);
+      count++;
+    }
+  }
+  return count == 0
+             ? ""
+             : arena_format(
+                   arena, "%zu %s%s by %.1f%s %%", count, strings_plural(count, "case", "cases"),
+                   arena_around(arena, " of ", block->name, ""), -100 * least,
+                   least - most >= 0.0005 ? arena_format(arena, " to %.1f", -100 * most) : "");
+}
+
+/* Limits of the whole comparison. */
+static void diff_say_notes(const struct diff_view *view) {
+  struct document *document = view->document;
+  struct arena *arena = &document->arena;
+  const struct comparison *comparison = view->comparison;
+  if (comparison->simulated) {
+    document_say(document, TONE_NONE, "SIMULATED: a fake driver answered%s",
+                 comparison->totals[SIDE_B].runs == 0 ? "" : " on both sides");
+  }
+  if (comparison->other_machine) {
+    document_say(document, TONE_NONE,
+                 "Other hardware: cases are compared between different GPUs or hosts; a change may "
+                 "be theirs");
+  }
+  if (comparison->driver_compiled) {
+    document_say(document, TONE_NONE,
+                 "Each driver compiled the kernels: build haul with nvcc to rule that out");
+  }
+  diff_say_text(
+      view, TONE_NONE,
+      arena_around(arena, "Not compared: ", comparison->left_out, " (not run on both sides)"));
+  diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));
+  diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
+  if (comparison->looks > 1) {
+    document_say(document, TONE_NONE,
+                 "Measured until decided (haul run --decide): judged up to %u times, so that each "
+                 "verdict is held to 1/%u of the error rates",
+                 comparison->looks, comparison->looks);
+  }
+  const char *reason = NULL;
+  const size_t incomparable = diff_count_incomparable(comparison, &reason);
+  if (incomparable > 0) {
+    document_say(document, TONE_NONE, "%zu %s not compared: %s", incomparable,
+                 strings_plural(incomparable, "case is", "cases are"), reason);
+  }
+  const char *unjudged = "";
+  for (size_t b = 0; b < view->layout.block_count; b++) {
+    const char *words = diff_unjudged_words(arena, comparison, &view->layout.blocks[b]);
+    unjudged = words[0] != '\0' ? arena_add_word(arena, unjudged, words) : unjudged;
+  }
+  diff_say_text(view, TONE_NONE,
+                arena_around(arena,
+                             "Slower, but of too few processes to judge (it takes --processes 5 or "
+                             "several runs on each side): ",
+                             unjudged, ""));
+}
+
+static void diff_say_caveats(const struct diff_view *view) {
+  struct arena *arena = &view->document->arena;
+  document_gap(view->document);
+  diff_say_conditions(view);
+  diff_say_notes(view);
+  diff_say_text(view, TONE_NONE, diff_shift_words(arena, view->comparison));
+  diff_say_text(view, TONE_NONE, diff_rank_words(arena, view->comparison));
 }
 
 static void diff_say_a_a(struct document *document, const struct a_a_result *a_a) {
@@ -205,52 +361,36 @@ enum diff_column {
   COLUMN_COUNT
 };
 
-/* Which columns the table of cases has. */
-struct diff_cases {
-  struct document *document;
-  bool keep[COLUMN_COUNT];
-};
-
-/* words: NULL and "" are empty. */
-static void diff_add_cells(const struct diff_cases *cases, enum verdict verdict,
+/* A row of the table of cases; columns whose cells are all empty, NULL or "", are not shown. */
+static void diff_add_cells(struct diff_view *view, enum verdict verdict,
                            const char *const words[COLUMN_COUNT]) {
   struct cell cells[COLUMN_COUNT];
-  size_t count = 0;
   for (size_t c = 0; c < COLUMN_COUNT; c++) {
-    if (cases->keep[c]) {
-      cells[count++] =
-          cell_words(words[c], c == COLUMN_VERDICT ? diff_verdict_tone(verdict) : TONE_NONE);
-    }
+    cells[c] = cell_words(words[c], c == COLUMN_VERDICT ? diff_verdict_tone(verdict) : TONE_NONE);
   }
-  document_row(cases->document, cells);
+  document_row(view->document, cells);
 }
 
-static void diff_add_case(const struct diff_cases *cases, const struct diff_view *view,
-                          const struct comparison_row *row) {
+static void diff_add_case(struct diff_view *view, const struct comparison_row *row, bool counts) {
   struct arena *arena = &view->document->arena;
-  char text[COLUMN_COUNT][DIFF_WORDS_MAX];
-  SCOPED(strbuf_fini) struct strbuf notes = STRBUF(NOTES_MAX);
-  diff_note_words(&notes, row);
-  diff_verdict_words(&row->result, text[COLUMN_VERDICT]);
-  diff_figure_words(row, SIDE_A, text[COLUMN_A]);
-  diff_figure_words(row, SIDE_B, text[COLUMN_B]);
-  diff_change_words(row, text[COLUMN_CHANGE]);
-  diff_q_words(row->result.q, text[COLUMN_Q]);
-  diff_counts_words(row, view->show->all, text[COLUMN_COUNTS]);
-  const char *name =
-      arena_format(arena, "%s%s%s%s%s%s%s", view->measured->cases[row->bench].name,
-                   row->hardware != NULL ? " [" : "", row->hardware != NULL ? row->hardware : "",
-                   row->hardware != NULL ? "]" : "", notes.length > 0 ? " (" : "", notes.text,
-                   notes.length > 0 ? ")" : "");
   const char *const words[COLUMN_COUNT] = {
-      text[COLUMN_VERDICT], name,           text[COLUMN_A],         text[COLUMN_B],
-      text[COLUMN_CHANGE],  text[COLUMN_Q], moved_text(row->moved), text[COLUMN_COUNTS]};
-  diff_add_cells(cases, row->result.verdict, words);
+      [COLUMN_VERDICT] = diff_verdict_words(&row->result, DIFF_TEXT),
+      [COLUMN_CASE] =
+          arena_format(arena, "%s%s%s", view->comparison->measured->cases[row->bench].name,
+                       arena_around(arena, " [", row->hardware, "]"),
+                       arena_around(arena, " (", diff_note_words(arena, row), ")")),
+      [COLUMN_A] = diff_figure_words(row, SIDE_A, DIFF_TEXT),
+      [COLUMN_B] = diff_figure_words(row, SIDE_B, DIFF_TEXT),
+      [COLUMN_CHANGE] = diff_change_words(row, DIFF_TEXT),
+      [COLUMN_Q] = diff_q_words(row->result.q, DIFF_TEXT),
+      [COLUMN_MOVED] = moved_text(row->moved),
+      [COLUMN_COUNTS] = counts ? diff_counts_words(row, view->show->all, DIFF_TEXT) : NULL};
+  diff_add_cells(view, row->result.verdict, words);
 }
 
 /* One line for what became slower unlike the other nodes. */
-static void diff_add_part(const struct diff_cases *cases, const struct outlier_part *part) {
-  struct arena *arena = &cases->document->arena;
+static void diff_add_part(struct diff_view *view, const struct outlier_part *part) {
+  struct arena *arena = &view->document->arena;
   const struct diff_result result = {.verdict = VERDICT_REGRESSED,
                                      .is_provisional = !part->certain};
   const char *const words[COLUMN_COUNT] = {
@@ -258,48 +398,23 @@ static void diff_add_part(const struct diff_cases *cases, const struct outlier_p
       [COLUMN_CASE] = arena_format(arena, "%s: %zu of %zu cases", diff_part_name(arena, part),
                                    part->slow_cases, part->cases),
       [COLUMN_CHANGE] = diff_percent_words(part->change, DIFF_TEXT)};
-  diff_add_cells(cases, VERDICT_REGRESSED, words);
+  diff_add_cells(view, VERDICT_REGRESSED, words);
 }
 
 /* One line for the rows of a block and verdict. */
-static void diff_add_group(const struct diff_cases *cases, struct diff_view *view,
-                           const struct diff_group *group) {
-  const struct comparison *comparison = view->comparison;
+static void diff_add_group(struct diff_view *view, const struct diff_group *group) {
   const struct diff_result result = {.verdict = group->verdict,
                                      .is_provisional = group->provisional == group->count};
-  const char *verdict = diff_verdict_words(&result, DIFF_TEXT);
   double greatest = NAN; /* that of the last row holds for all of them */
   for (size_t i = 0; i < group->count; i++) {
-    greatest = fmax(greatest, comparison->rows[group->rows[i]].result.q);
+    greatest = fmax(greatest, view->comparison->rows[group->rows[i]].result.q);
   }
-  const char *const words[COLUMN_COUNT] = {
-      [COLUMN_VERDICT] = verdict,
-      [COLUMN_CASE] = diff_group_words(&view->layout, view->measured, comparison, group),
-      [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
-      [COLUMN_Q] = diff_q_words(greatest, DIFF_TEXT)};
-  diff_add_cells(cases, group->verdict, words);
-}
-
-/* Whether one of the rows has a q: with one process on each side none has. */
-static bool diff_any_tested(const struct comparison *comparison, const struct diff_layout *layout) {
-  for (size_t g = 0; g < layout->group_count; g++) {
-    for (size_t i = 0; i < layout->groups[g].count; i++) {
-      if (isfinite(comparison->rows[layout->groups[g].rows[i]].result.q)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-/* Whether a row is of one case, with its figures. */
-static bool diff_any_figure(const struct diff_layout *layout) {
-  for (size_t g = 0; g < layout->group_count; g++) {
-    if (!layout->groups[g].folded) {
-      return true;
-    }
-  }
-  return false;
+  const char *const words[COLUMN_COUNT] = {[COLUMN_VERDICT] =
+                                               diff_verdict_words(&result, DIFF_TEXT),
+                                           [COLUMN_CASE] = diff_group_words(&view->layout, group),
+                                           [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
+                                           [COLUMN_Q] = diff_q_words(greatest, DIFF_TEXT)};
+  diff_add_cells(view, group->verdict, words);
 }
 
 /* Whether visits tell of one of the rows which of its rates changed. */
@@ -317,42 +432,34 @@ static bool diff_any_moved(const struct comparison *comparison, const struct dif
 
 static bool diff_say_cases(struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
-  struct diff_layout *layout = &view->layout;
   const bool all = view->show->all;
-  const bool figures = diff_any_figure(layout);
-  const char *columns[COLUMN_COUNT] = {"verdict",  "case", "A GB/s",  "B GB/s",
-                                       "change %", "q",    "changed", all ? "n boots GPUs" : "n"};
-  struct diff_cases cases = {
-      view->document,
-      {true, true, figures, figures, true, diff_any_tested(comparison, layout),
-       diff_any_moved(comparison, layout), all || !diff_counts_are_plain(comparison, layout)}};
-  const char *kept[COLUMN_COUNT];
-  size_t count = 0;
-  size_t q = 0;
-  for (size_t c = 0; c < COLUMN_COUNT; c++) {
-    q = c == COLUMN_Q ? count : q;
-    if (cases.keep[c]) {
-      kept[count++] = columns[c];
-    }
-  }
+  const bool counts = all || !diff_counts_are_plain(comparison, &view->layout);
+  const char *const columns[COLUMN_COUNT] = {
+      "verdict",  "case", "A GB/s",  "B GB/s",
+      "change %", "q",    "changed", all ? "n boots GPUs" : "n"};
+  bool tested = false; /* with one process on each side no row has a q */
   /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
-  document_table(view->document, kept, count,
+  document_table(view->document, columns, COLUMN_COUNT,
                  &(struct document_table){.narrow = "q,n boots GPUs,n,A GB/s,B GB/s",
                                           .listed_min = CASE_WIDTH_MIN});
   for (size_t i = 0; i < comparison->alone_count; i++) {
-    diff_add_part(&cases, &comparison->alone->parts[i]);
+    diff_add_part(view, &comparison->alone->parts[i]);
   }
-  for (size_t g = 0; g < layout->group_count; g++) {
-    const struct diff_group *group = &layout->groups[g];
+  for (size_t g = 0; g < view->layout.group_count; g++) {
+    const struct diff_group *group = &view->layout.groups[g];
     if (group->folded) {
-      diff_add_group(&cases, view, group);
+      diff_add_group(view, group);
     }
-    for (size_t i = 0; i < group->count && !group->folded; i++) {
-      diff_add_case(&cases, view, &comparison->rows[group->rows[i]]);
+    for (size_t i = 0; i < group->count; i++) {
+      const struct comparison_row *row = &comparison->rows[group->rows[i]];
+      tested = tested || isfinite(row->result.q);
+      if (!group->folded) {
+        diff_add_case(view, row, counts);
+      }
     }
   }
   document_table_end(view->document);
-  return cases.keep[COLUMN_Q] && document_shows(view->document, q);
+  return tested && document_shows(view->document, COLUMN_Q);
 }
 
 /* What the columns of the table mean; a line each. */
@@ -383,14 +490,10 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   if (explain_q) {
     document_say(document, TONE_NONE, "%s", DIFF_WORDS_Q);
   }
-  SCOPED(strbuf_fini) struct strbuf text = STRBUF(NOTES_MAX);
-  diff_delta_words(&text, comparison);
-  diff_say_text(document, &text);
-  const char *provisional = diff_provisional_words(comparison);
-  if (provisional[0] != '\0') {
-    strbuf_printf(&text, "?: provisional, as %s", provisional);
-  }
-  diff_say_text(document, &text);
+  diff_say_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
+  diff_say_text(view, TONE_NONE,
+                arena_around(&document->arena, "?: provisional, as ",
+                             diff_provisional_words(comparison), ""));
 }
 
 /* A page colours it by the worst verdict, as a terminal colours rows. */
@@ -400,9 +503,8 @@ static void diff_say_answer(const struct diff_view *view) {
   for (unsigned v = verdict_name_count; v-- > 0 && view->say_cases != NULL;) {
     tone = verdicts[v] > 0 && v != VERDICT_SAME ? diff_verdict_tone((enum verdict)v) : tone;
   }
-  SCOPED(strbuf_fini) struct strbuf words = STRBUF(NOTES_MAX);
-  diff_answer_words(&words, view->measured, view->comparison, view->show->names);
-  document_say(view->document, tone, "%s", words.text);
+  diff_say_text(view, tone,
+                diff_answer_words(&view->document->arena, view->comparison, view->show->names));
 }
 
 void diff_view_init(struct diff_view *view) {
@@ -411,7 +513,7 @@ void diff_view_init(struct diff_view *view) {
   for (size_t v = 0; v < verdict_name_count; v++) {
     shown[v] = show->verdicts[v] && (v != VERDICT_SAME || show->all || view->say_cases != NULL);
   }
-  diff_layout_init(&view->layout, view->measured, view->comparison, shown, show->all);
+  diff_layout_init(&view->layout, view->comparison, shown, show->all);
 }
 
 void diff_say(struct diff_view *view) {
@@ -422,7 +524,7 @@ void diff_say(struct diff_view *view) {
   if (!one_side) {
     diff_say_answer(view);
     if (!brief) {
-      diff_say_sentences(view, true);
+      diff_say_causes(view);
     }
     if (view->layout.group_count + view->comparison->alone_count > 0) {
       document_gap(document);
@@ -436,7 +538,7 @@ void diff_say(struct diff_view *view) {
     diff_say_legend(view, q);
     diff_say_blocks(view);
   }
-  diff_say_sentences(view, false);
+  diff_say_caveats(view);
   diff_say_a_a(document, view->show->a_a);
   if (!one_side) {
     diff_say_facts(view);
@@ -447,18 +549,16 @@ void diff_say(struct diff_view *view) {
   }
 }
 
-enum status diff_print(const struct measured *measured, const struct comparison *comparison,
-                       const struct diff_show *show, const struct table_options *options,
-                       struct error *err) {
+enum status diff_print(const struct comparison *comparison, const struct diff_show *show,
+                       const struct table_options *options, struct error *err) {
   struct document document;
-  struct diff_view view = {
-      .document = &document, .measured = measured, .comparison = comparison, .show = show};
+  struct diff_view view = {.document = &document, .comparison = comparison, .show = show};
   if (output_layout_of(options->format) == LAYOUT_OBJECT) {
-    return diff_print_json(measured, comparison, show, options->stream, err);
+    return diff_print_json(comparison, show, options->stream, err);
   }
   document_begin(&document, options, err);
   if (!document_is_for_people(&document)) {
-    diff_say_rows(&document, measured, comparison);
+    diff_say_rows(&document, comparison);
   } else if (show->answer_only) {
     diff_say_answer(&view);
   } else {

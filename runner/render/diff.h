@@ -41,7 +41,6 @@ struct diff_show {
 /* One comparison while it is said. */
 struct diff_view {
   struct document *document;
-  const struct measured *measured;
   const struct comparison *comparison;
   const struct diff_show *show;
   struct diff_layout layout; /* by diff_view_init(); ended by diff_layout_fini() */
@@ -54,19 +53,15 @@ void diff_view_init(struct diff_view *view);
  * (Markdown): the answer and the rows. */
 void diff_say(struct diff_view *view);
 
-enum status diff_print(const struct measured *measured, const struct comparison *comparison,
-                       const struct diff_show *show, const struct table_options *options,
-                       struct error *err) CHECK_RESULT;
+enum status diff_print(const struct comparison *comparison, const struct diff_show *show,
+                       const struct table_options *options, struct error *err) CHECK_RESULT;
 /* What diff_print() does for LAYOUT_ROWS and LAYOUT_OBJECT. */
-void diff_say_rows(struct document *document, const struct measured *measured,
-                   const struct comparison *comparison);
+void diff_say_rows(struct document *document, const struct comparison *comparison);
 /* The members of diff_print_json(). */
 void diff_describe_json(struct json_shape *shape);
-enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
-                            const struct diff_show *show, FILE *stream,
-                            struct error *err) CHECK_RESULT;
-enum status diff_print_tests(const struct measured *measured, const struct comparison *comparison,
-                             const struct diff_show *show, enum test_format format, FILE *stream,
-                             struct error *err) CHECK_RESULT;
+enum status diff_print_json(const struct comparison *comparison, const struct diff_show *show,
+                            FILE *stream, struct error *err) CHECK_RESULT;
+enum status diff_print_tests(const struct comparison *comparison, const struct diff_show *show,
+                             enum test_format format, FILE *stream, struct error *err) CHECK_RESULT;
 
 #endif

@@ -1,11 +1,9 @@
-/* diff_words.c - the words and numbers of a comparison, the same on a terminal and on a page. */
 #include "runner/render/diff_format.h"
+
+#include "engine/base/arena.h"
 #include "engine/base/strings.h"
 #include "runner/analysis/conclusion.h"
 #include "runner/analysis/outliers.h"
-
-#include "engine/base/strbuf.h"
-#include "runner/table/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -98,16 +96,17 @@ const char *diff_provisional_words(const struct comparison *comparison) {
   return words == WORDS[DIFF_DOUBT_FEW] && few ? "a side has fewer than 4 processes" : words;
 }
 
-void diff_rank_words(struct strbuf *text, const struct comparison *comparison) {
+const char *diff_rank_words(struct arena *arena, const struct comparison *comparison) {
   const struct diff_summary *summary = &comparison->summary;
-  if (summary->rank_too_few > 0) {
-    strbuf_printf(text,
-                  "Ranks: of %zu cases, one that alone changed can be reported with %u %s per "
-                  "side or more; %zu %s fewer",
-                  summary->tests, summary->rank_processes_least,
-                  comparison->judged != NULL ? "runs" : "processes", summary->rank_too_few,
-                  strings_plural(summary->rank_too_few, "case has", "cases have"));
-  }
+  return summary->rank_too_few == 0
+             ? ""
+             : arena_format(arena,
+                            "Ranks: of %zu cases, one that alone changed can be reported with %u "
+                            "%s per side or more; %zu %s fewer",
+                            summary->tests, summary->rank_processes_least,
+                            comparison->judged != NULL ? "runs" : "processes",
+                            summary->rank_too_few,
+                            strings_plural(summary->rank_too_few, "case has", "cases have"));
 }
 
 const char *diff_counts_words(const struct comparison_row *row, bool all,
@@ -132,69 +131,67 @@ const char *diff_counts_words(const struct comparison_row *row, bool all,
   return text;
 }
 
-/* "; " before all notes but the first. */
-static void diff_begin_note(struct strbuf *text, size_t begin) {
-  strbuf_append(text, text->length > begin ? "; " : "");
-}
-
 /* "B: 3 of 5 processes corrupt, 1 crashed" */
-static void diff_put_not_ok(struct strbuf *text, const struct comparison_side *side, char letter) {
+static const char *diff_not_ok_words(struct arena *arena, const struct comparison_side *side,
+                                     char letter) {
   const unsigned tried = side->processes + side->not_ok;
-  bool first = true;
+  const char *text = "";
   for (unsigned s = 0; s < case_status_name_count; s++) {
     if (side->by_status[s] > 0) {
-      if (first) {
-        strbuf_printf(text, "%c: %u of %u %s ", letter, side->by_status[s], tried,
-                      strings_plural(tried, "process", "processes"));
-      } else {
-        strbuf_printf(text, ", %u ", side->by_status[s]);
-      }
-      strbuf_append(text, case_status_text((enum case_status)s));
-      first = false;
+      const char *status = case_status_text((enum case_status)s);
+      text = text[0] != '\0'
+                 ? arena_add(arena, text, ", %u %s", side->by_status[s], status)
+                 : arena_format(arena, "%c: %u of %u %s %s", letter, side->by_status[s], tried,
+                                strings_plural(tried, "process", "processes"), status);
     }
   }
+  return text;
 }
 
 /* "A: two modes: 6 at 55.2, 4 at 53.9 GB/s", "B: process 3 of run 7 is 4.0 % slower than the other
  * 9" */
-static void diff_put_shape(struct strbuf *text, const struct comparison_row *row, enum side side) {
+static const char *diff_shape_words(struct arena *arena, const struct comparison_row *row,
+                                    enum side side) {
   const struct side_shape *shape = &row->sides[side].shape;
-  strbuf_printf(text, "%c: ", side == SIDE_A ? 'A' : 'B');
+  const char letter = side == SIDE_A ? 'A' : 'B';
   if (shape->kind == SHAPE_TWO_MODES) {
-    strbuf_printf(text, "two modes: %zu at %.4g, %zu at %.4g %s", shape->counts[0],
-                  shape->values[0], shape->counts[1], shape->values[1], figure_text(row->figure));
-    return;
+    return arena_format(arena, "%c: two modes: %zu at %.4g, %zu at %.4g %s", letter,
+                        shape->counts[0], shape->values[0], shape->counts[1], shape->values[1],
+                        figure_text(row->figure));
   }
   const double change = shape->values[0] / shape->values[1] - 1;
-  strbuf_printf(text, "process %d of run %lld is %.2g %% %s than the other %zu", shape->ordinal,
-                (long long)shape->run_id, 100 * fabs(change),
-                (change < 0) == (figure_is_rate(row->figure)) ? "slower" : "faster",
-                shape->counts[1]);
+  return arena_format(arena, "%c: process %d of run %lld is %.2g %% %s than the other %zu", letter,
+                      shape->ordinal, (long long)shape->run_id, 100 * fabs(change),
+                      (change < 0) == (figure_is_rate(row->figure)) ? "slower" : "faster",
+                      shape->counts[1]);
 }
 
-void diff_note_words(struct strbuf *text, const struct comparison_row *row) {
+static const char *diff_add_note(struct arena *arena, const char *notes, const char *note) {
+  return notes[0] == '\0' ? note : arena_add(arena, notes, "; %s", note);
+}
+
+const char *diff_note_words(struct arena *arena, const struct comparison_row *row) {
   const struct diff_result *result = &row->result;
-  const size_t begin = text->length;
+  const char *notes = "";
   for (size_t s = 0; s < SIDES; s++) {
     if (row->sides[s].not_ok > 0) {
-      diff_begin_note(text, begin);
-      diff_put_not_ok(text, &row->sides[s], s == SIDE_A ? 'A' : 'B');
+      notes = diff_add_note(arena, notes,
+                            diff_not_ok_words(arena, &row->sides[s], s == SIDE_A ? 'A' : 'B'));
     }
   }
   if (row->reason != NULL) {
-    diff_begin_note(text, begin);
-    strbuf_append(text, row->reason);
+    notes = diff_add_note(arena, notes, row->reason);
   }
   if (result->verdict == VERDICT_UNCLEAR && result->sd > row->delta) {
-    diff_begin_note(text, begin);
-    strbuf_printf(text, "too noisy: spread %.2g %%", 100 * result->sd);
+    notes = diff_add_note(arena, notes,
+                          arena_format(arena, "too noisy: spread %.2g %%", 100 * result->sd));
   }
   for (size_t s = 0; s < SIDES; s++) {
     if (row->sides[s].shape.kind != SHAPE_PLAIN) {
-      diff_begin_note(text, begin);
-      diff_put_shape(text, row, (enum side)s);
+      notes = diff_add_note(arena, notes, diff_shape_words(arena, row, (enum side)s));
     }
   }
+  return notes;
 }
 
 const char *diff_counts_text(const size_t verdicts[verdict_name_count],
@@ -242,62 +239,50 @@ unsigned diff_verdict_tone(enum verdict verdict) {
   return TONE_NONE;
 }
 
-void diff_shift_words(struct strbuf *text, const struct comparison *comparison) {
+const char *diff_shift_words(struct arena *arena, const struct comparison *comparison) {
   const struct shift *shift = &comparison->summary.shift;
-  char low[DIFF_WORDS_MAX];
-  char high[DIFF_WORDS_MAX];
+  const bool common = comparison->summary.shift_is_common;
   if (shift->pairs == 0) {
-    return;
+    return "";
   }
-  const char *change = diff_percent_words(shift->change, DIFF_TEXT);
-  strbuf_printf(text,
-                comparison->summary.shift_is_common
-                    ? "Common change of nearly all %zu case%s: %s %%"
-                    : "Median change over %zu case%s: %s %%",
-                shift->pairs, strings_plural(shift->pairs, "", "s"), change);
-  if (isfinite(shift->change_low) && isfinite(shift->change_high)) {
-    diff_percent_words(shift->change_low, low);
-    diff_percent_words(shift->change_high, high);
-    strbuf_printf(text, " (95 %% CI %s to %s)", low, high);
-    if ((shift->change_low > 0 || shift->change_high < 0) && !comparison->summary.shift_is_common &&
-        isfinite(comparison->summary.shift_share)) {
-      strbuf_printf(text, "; %.0f %% of the cases agree with it",
-                    floor(100 * comparison->summary.shift_share));
-    }
+  const char *text = arena_format(arena,
+                                  common ? "Common change of nearly all %zu case%s: %s %%"
+                                         : "Median change over %zu case%s: %s %%",
+                                  shift->pairs, strings_plural(shift->pairs, "", "s"),
+                                  diff_percent_words(shift->change, DIFF_TEXT));
+  if (!isfinite(shift->change_low) || !isfinite(shift->change_high)) {
+    return text;
   }
+  text = arena_add(arena, text, " (95 %% CI %s to %s)",
+                   diff_percent_words(shift->change_low, DIFF_TEXT),
+                   diff_percent_words(shift->change_high, DIFF_TEXT));
+  return (shift->change_low > 0 || shift->change_high < 0) && !common &&
+                 isfinite(comparison->summary.shift_share)
+             ? arena_add(arena, text, "; %.0f %% of the cases agree with it",
+                         floor(100 * comparison->summary.shift_share))
+             : text;
 }
 
-void diff_group_sentence(struct strbuf *text, const struct comparison_group *group) {
-  strbuf_printf(text,
-                "%s: %s, %s %% speed on average over %zu cases (95 %% CI %s to %s; threshold %.2g "
-                "%%)",
-                group->what, diff_verdict_words(&group->result, DIFF_TEXT),
-                diff_percent_words(group->result.change, DIFF_TEXT), group->case_count,
-                diff_percent_words(group->result.change_low, DIFF_TEXT),
-                diff_percent_words(group->result.change_high, DIFF_TEXT), 100 * group->delta);
+const char *diff_group_sentence(struct arena *arena, const struct comparison_group *group) {
+  return arena_format(
+      arena, "%s: %s, %s %% speed on average over %zu cases (95 %% CI %s to %s; threshold %.2g %%)",
+      group->what, diff_verdict_words(&group->result, DIFF_TEXT),
+      diff_percent_words(group->result.change, DIFF_TEXT), group->case_count,
+      diff_percent_words(group->result.change_low, DIFF_TEXT),
+      diff_percent_words(group->result.change_high, DIFF_TEXT), 100 * group->delta);
 }
 
-void diff_distribution_words(struct strbuf *text, const struct comparison_row *row) {
+const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {
+  static const char *const WORDS[distribution_name_count] = {
+      [DISTRIBUTION_MODE] = "MODE%s: %.0f %% of A and %.0f %% of B at the slower of two levels",
+      [DISTRIBUTION_TAIL] =
+          "TAIL%s: p95 of the trials %.3g %% above their median in A, %.3g %% in B",
+      [DISTRIBUTION_JITTER] = "JITTER%s: spread %.2g %% in A, %.2g %% in B"};
   const struct distribution_change *change = &row->distribution;
-  const double a = 100 * change->values[SIDE_A];
-  const double b = 100 * change->values[SIDE_B];
-  const char *mark = change->is_provisional ? "?" : "";
-  switch (change->kind) {
-  case DISTRIBUTION_MODE:
-    strbuf_printf(text, "MODE%s: %.0f %% of A and %.0f %% of B at the slower of two levels", mark,
-                  a, b);
-    break;
-  case DISTRIBUTION_TAIL:
-    strbuf_printf(text, "TAIL%s: p95 of the trials %.3g %% above their median in A, %.3g %% in B",
-                  mark, a, b);
-    break;
-  case DISTRIBUTION_JITTER:
-    strbuf_printf(text, "JITTER%s: spread %.2g %% in A, %.2g %% in B", mark, a, b);
-    break;
-  case DISTRIBUTION_SAME:
-  case distribution_name_count:
-    break;
-  }
+  return change->kind == DISTRIBUTION_SAME
+             ? ""
+             : arena_format(arena, WORDS[change->kind], change->is_provisional ? "?" : "",
+                            100 * change->values[SIDE_A], 100 * change->values[SIDE_B]);
 }
 
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason) {
@@ -326,7 +311,7 @@ const char *diff_part_name(struct arena *arena, const struct outlier_part *part)
              : arena_format(arena, "%s of %s", part->name, part->host);
 }
 
-void diff_delta_words(struct strbuf *text, const struct comparison *comparison) {
+const char *diff_delta_words(struct arena *arena, const struct comparison *comparison) {
   size_t from[delta_source_name_count] = {0};
   const struct comparison_row *asked = NULL;
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -334,17 +319,16 @@ void diff_delta_words(struct strbuf *text, const struct comparison *comparison) 
     from[row->delta_from]++;
     asked = row->delta_from == DELTA_OPTION ? row : asked;
   }
-  strbuf_append(text, "threshold: ");
-  if (asked != NULL) {
-    strbuf_printf(text, "%.3g %%", 100 * asked->delta);
-  } else if (from[DELTA_USUAL] > 0) {
-    strbuf_append(text, "1 % for bandwidth from 1 MiB on, else 3 %");
-  }
-  if (from[DELTA_SCENARIO] > 0) {
-    strbuf_printf(text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
-                  strings_plural(from[DELTA_SCENARIO], "its scenario", "their scenario"),
-                  from[DELTA_SCENARIO], strings_plural(from[DELTA_SCENARIO], "case", "cases"));
-  }
+  const char *text = asked != NULL ? arena_format(arena, "threshold: %.3g %%", 100 * asked->delta)
+                     : from[DELTA_USUAL] > 0
+                         ? "threshold: 1 % for bandwidth from 1 MiB on, else 3 %"
+                         : "threshold: ";
+  return from[DELTA_SCENARIO] == 0
+             ? text
+             : arena_add(arena, text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
+                         strings_plural(from[DELTA_SCENARIO], "its scenario", "their scenario"),
+                         from[DELTA_SCENARIO],
+                         strings_plural(from[DELTA_SCENARIO], "case", "cases"));
 }
 
 void diff_fact_cells(const struct fact_difference *fact, const char *every,
@@ -360,35 +344,23 @@ void diff_fact_cells(const struct fact_difference *fact, const char *every,
   }
 }
 
-void diff_condition_words(struct strbuf *text, const struct comparison *comparison,
-                          const struct comparison_condition *condition) {
+const char *diff_condition_words(struct arena *arena, const struct comparison *comparison,
+                                 const struct comparison_condition *condition) {
   const bool on_a = condition->runs[SIDE_A] > 0;
   const bool on_b = condition->runs[SIDE_B] > 0;
   const unsigned results = condition->results[SIDE_A] + condition->results[SIDE_B];
   const unsigned runs = condition->runs[SIDE_A] + condition->runs[SIDE_B];
   const size_t all =
       (on_a ? comparison->totals[SIDE_A].runs : 0) + (on_b ? comparison->totals[SIDE_B].runs : 0);
-  strbuf_append(text, on_a && on_b ? "A and B: " : on_a ? "A: " : "B: ");
+  const char *text = on_a && on_b ? "A and B: " : on_a ? "A: " : "B: ";
   if (condition->kind == CONDITION_SLOWED) {
-    strbuf_printf(text, "%u %s may be slowed: ", results,
-                  strings_plural(results, "result", "results"));
+    text = arena_add(arena, text, "%u %s may be slowed: ", results,
+                     strings_plural(results, "result", "results"));
   }
-  text_append(text, condition->text);
-  if (runs < all && condition->kind != CONDITION_INCOMPLETE) {
-    strbuf_printf(text, " (%u of %zu runs)", runs, all);
-  }
-}
-
-size_t diff_conditions_shown(const struct comparison *comparison, bool all,
-                             char more[DIFF_WORDS_MAX]) {
-  const size_t count = comparison->condition_count;
-  more[0] = '\0';
-  if (all || count <= DIFF_CONDITIONS_MAX + 1) {
-    return count;
-  }
-  (void)snprintf(more, DIFF_WORDS_MAX, "and %zu more like these (-v lists them)",
-                 count - DIFF_CONDITIONS_MAX);
-  return DIFF_CONDITIONS_MAX;
+  text = arena_add(arena, text, "%s", condition->text);
+  return runs < all && condition->kind != CONDITION_INCOMPLETE
+             ? arena_add(arena, text, " (%u of %zu runs)", runs, all)
+             : text;
 }
 
 bool diff_any_on_both(const struct comparison *comparison) {
@@ -402,26 +374,27 @@ bool diff_any_on_both(const struct comparison *comparison) {
 
 /* What changed most: the part of the machine that explains it, else the case with the strongest
  * evidence. */
-void diff_cause_words(struct strbuf *text, const struct measured *measured,
-                      const struct comparison *comparison) {
-  char change[DIFF_WORDS_MAX];
+const char *diff_cause_words(struct arena *arena, const struct comparison *comparison) {
+  const struct conclusion *first =
+      comparison->conclusion_count > 0 ? &comparison->conclusions[0] : NULL;
   const struct comparison_row *row = comparison->row_count > 0 ? &comparison->rows[0] : NULL;
-  if (comparison->conclusion_count > 0 && comparison->conclusions[0].what != NULL &&
-      isfinite(comparison->conclusions[0].change)) {
-    diff_percent_words(comparison->conclusions[0].change, change);
-    strbuf_printf(text, " (%s, %s %%)", comparison->conclusions[0].what, change);
+  const char *what = NULL;
+  double change = NAN;
+  if (first != NULL && first->what != NULL && isfinite(first->change)) {
+    what = first->what;
+    change = first->change;
   } else if (comparison->alone_count > 0) {
-    SCOPED(arena_fini) struct arena arena = {0};
-    diff_percent_words(comparison->alone->parts[0].change, change);
-    strbuf_printf(text, " (%s, %s %%)", diff_part_name(&arena, &comparison->alone->parts[0]),
-                  change);
+    what = diff_part_name(arena, &comparison->alone->parts[0]);
+    change = comparison->alone->parts[0].change;
   } else if (row != NULL && isfinite(row->result.change) &&
-             (row->result.verdict == VERDICT_REGRESSED ||
-              row->result.verdict == VERDICT_IMPROVED)) {
-    const struct measured_case *bench = &measured->cases[row->bench];
-    diff_percent_words(row->result.change, change);
-    strbuf_printf(text, " (%s, %s %%)", bench->path != NULL ? bench->path : bench->name, change);
+             verdict_is_change(row->result.verdict)) {
+    const struct measured_case *bench = &comparison->measured->cases[row->bench];
+    what = bench->path != NULL ? bench->path : bench->name;
+    change = row->result.change;
   }
+  return what == NULL
+             ? ""
+             : arena_format(arena, " (%s, %s %%)", what, diff_percent_words(change, DIFF_TEXT));
 }
 
 /* Of which parts are slower unlike those of the others. */
@@ -438,29 +411,30 @@ static size_t diff_count_nodes(const struct comparison *comparison) {
   return nodes;
 }
 
-void diff_sides_words(struct strbuf *text, const struct comparison *comparison,
-                      const char *const names[SIDES]) {
+const char *diff_sides_words(struct arena *arena, const struct comparison *comparison,
+                             const char *const names[SIDES]) {
   const struct comparison_total *totals = comparison->totals;
   const bool drivers = strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0;
-  for (size_t s = 0; s < SIDES; s++) {
-    strbuf_append(text, s == SIDE_A ? "" : " -> ");
-    text_append(text, drivers ? totals[s].drivers : names[s]);
-  }
+  return arena_format(arena, "%s -> %s", drivers ? totals[SIDE_A].drivers : names[SIDE_A],
+                      drivers ? totals[SIDE_B].drivers : names[SIDE_B]);
 }
 
-void diff_answer_words(struct strbuf *text, const struct measured *measured,
-                       const struct comparison *comparison, const char *const names[SIDES]) {
-  char counts[DIFF_COUNTS_MAX];
-  diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
+const char *diff_answer_words(struct arena *arena, const struct comparison *comparison,
+                              const char *const names[SIDES]) {
+  const char *text = "";
+  char room[DIFF_COUNTS_MAX];
+  const char *counts =
+      diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, room);
   if (comparison->judged_count > comparison->row_count) {
-    strbuf_printf(text, "Showing %zu of %zu compared cases: ", comparison->row_count,
-                  comparison->judged_count);
+    text = arena_format(arena, "Showing %zu of %zu compared cases: ", comparison->row_count,
+                        comparison->judged_count);
   }
-  strbuf_printf(text, "%s%s", counts[0] != '\0' ? counts : "nothing to compare",
-                diff_any_on_both(comparison) ? "" : "; none is on both sides");
+  text = arena_add(arena, text, "%s%s", counts[0] != '\0' ? counts : "nothing to compare",
+                   diff_any_on_both(comparison) ? "" : "; none is on both sides");
   if (comparison->alone_count > 0) {
     const size_t nodes = diff_count_nodes(comparison);
-    strbuf_printf(text, "; %zu %s of %zu %s slower, unlike the other nodes",
+    text =
+        arena_add(arena, text, "; %zu %s of %zu %s slower, unlike the other nodes",
                   comparison->alone_count, strings_plural(comparison->alone_count, "part", "parts"),
                   nodes, strings_plural(nodes, "node", "nodes"));
   }
@@ -469,18 +443,17 @@ void diff_answer_words(struct strbuf *text, const struct measured *measured,
     distributions += comparison->rows[i].distribution.kind != DISTRIBUTION_SAME;
   }
   if (distributions > 0) {
-    strbuf_printf(text, "; distribution changed in %zu", distributions);
+    text = arena_add(arena, text, "; distribution changed in %zu", distributions);
   }
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     if (group->is_news) {
-      strbuf_printf(text, "; %s %s%s (%s %%)", group->what, verdict_text(group->result.verdict),
-                    group->result.is_provisional ? "?" : "",
-                    diff_percent_words(group->result.change, DIFF_TEXT));
+      text = arena_add(arena, text, "; %s %s%s (%s %%)", group->what,
+                       verdict_text(group->result.verdict), group->result.is_provisional ? "?" : "",
+                       diff_percent_words(group->result.change, DIFF_TEXT));
       break;
     }
   }
-  strbuf_append(text, ": ");
-  diff_sides_words(text, comparison, names);
-  diff_cause_words(text, measured, comparison);
+  return arena_add(arena, text, ": %s%s", diff_sides_words(arena, comparison, names),
+                   diff_cause_words(arena, comparison));
 }

@@ -1,9 +1,8 @@
 /* diff_format.h - words and numbers of a comparison, the same on a terminal and on a page. Texts
- * are "" where there is nothing to say, and free of control characters. */
+ * are "" where there is nothing to say. */
 #ifndef HAUL_RUNNER_RENDER_DIFF_FORMAT_H
 #define HAUL_RUNNER_RENDER_DIFF_FORMAT_H
 
-#include "engine/base/strbuf.h"
 #include "runner/analysis/compare.h"
 #include "runner/table/table.h"
 
@@ -29,40 +28,39 @@ const char *diff_q_words(double q, char text[DIFF_WORDS_MAX]);
 const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
 /* Why changes are provisional; nothing where none is. */
 const char *diff_provisional_words(const struct comparison *comparison);
-/* Appended: with how many processes ranks report something; nothing where all cases have enough. */
-void diff_rank_words(struct strbuf *text, const struct comparison *comparison);
+/* with how many processes ranks report something; nothing where all cases have enough. */
+const char *diff_rank_words(struct arena *arena, const struct comparison *comparison);
 /* What is counted of A and B, processes "5/5" or runs "5/5 runs of 2"; all: processes, boots and
  * GPUs behind them, "5/5 1/1 8/8". */
 const char *diff_counts_words(const struct comparison_row *row, bool all,
                               char text[DIFF_WORDS_MAX]);
-/* Appended: what else is to be known of a row, "; " between: how many processes are not ok, the
+/* what else is to be known of a row, "; " between: how many processes are not ok, the
  * reason of its verdict, a spread beyond delta. */
-void diff_note_words(struct strbuf *text, const struct comparison_row *row);
+const char *diff_note_words(struct arena *arena, const struct comparison_row *row);
 
-/* Append the shift of the middle case; nothing where none is known. */
-void diff_shift_words(struct strbuf *text, const struct comparison *comparison);
+/* The shift of the middle case; nothing where none is known. */
+const char *diff_shift_words(struct arena *arena, const struct comparison *comparison);
 /* How many are INCOMPARABLE; *reason: why, and the option that compares them; NULL = none is. */
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);
-/* Append "host to GPU: REGRESSED, -2.03 % on average over 24 cases (95 % CI -2.51 to -1.55; 1 %
+/* "host to GPU: REGRESSED, -2.03 % on average over 24 cases (95 % CI -2.51 to -1.55; 1 %
  * matters)". */
-void diff_group_sentence(struct strbuf *text, const struct comparison_group *group);
-/* Append "JITTER: units differ by 0.1 % in A, 1.5 % in B"; nothing where nothing changed. */
-void diff_distribution_words(struct strbuf *text, const struct comparison_row *row);
+const char *diff_group_sentence(struct arena *arena, const struct comparison_group *group);
+/* "JITTER: units differ by 0.1 % in A, 1.5 % in B"; nothing where nothing changed. */
+const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row);
 /* "gpu1's host link of n4 alone". */
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
-/* Append the threshold, and where it comes from. */
-void diff_delta_words(struct strbuf *text, const struct comparison *comparison);
+/* The threshold, and where it comes from. */
+const char *diff_delta_words(struct arena *arena, const struct comparison *comparison);
 bool diff_any_on_both(const struct comparison *comparison);
-/* Append "580.159.04 -> 590.44.01"; names: of the sides, where both have one driver. */
-void diff_sides_words(struct strbuf *text, const struct comparison *comparison,
-                      const char *const names[SIDES]);
-/* Append " (gpu1-gpu2, -4.2 %)": what changed most; nothing where nothing did. */
-void diff_cause_words(struct strbuf *text, const struct measured *measured,
-                      const struct comparison *comparison);
-/* Append the answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2
+/* "580.159.04 -> 590.44.01"; names: of the sides, where both have one driver. */
+const char *diff_sides_words(struct arena *arena, const struct comparison *comparison,
+                             const char *const names[SIDES]);
+/* " (gpu1-gpu2, -4.2 %)": what changed most; nothing where nothing did. */
+const char *diff_cause_words(struct arena *arena, const struct comparison *comparison);
+/* The answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2
  * %)". names: of the sides, which stand where both have one driver. */
-void diff_answer_words(struct strbuf *text, const struct measured *measured,
-                       const struct comparison *comparison, const char *const names[SIDES]);
+const char *diff_answer_words(struct arena *arena, const struct comparison *comparison,
+                              const char *const names[SIDES]);
 /* How many cases have which verdict: "2 regressed, 14 same"; provisional may be NULL. */
 const char *diff_counts_text(const size_t verdicts[verdict_name_count],
                              const size_t provisional[verdict_name_count],
@@ -79,8 +77,8 @@ void diff_fact_cells(const struct fact_difference *fact, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);
 
 /* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */
-void diff_condition_words(struct strbuf *text, const struct comparison *comparison,
-                          const struct comparison_condition *condition);
+const char *diff_condition_words(struct arena *arena, const struct comparison *comparison,
+                                 const struct comparison_condition *condition);
 /* How many there are to show; *more: "2 more such lines with -v", or "". */
 size_t diff_conditions_shown(const struct comparison *comparison, bool all,
                              char more[DIFF_WORDS_MAX]);

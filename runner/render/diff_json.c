@@ -1,5 +1,6 @@
 /* diff_json.c - a comparison for programs: a row per case, or one JSON object. */
 #include "engine/base/strings.h"
+#include "runner/analysis/conclusion.h"
 #include "runner/document/document.h"
 #include "runner/render/diff.h"
 #include "runner/render/diff_format.h"
@@ -99,14 +100,13 @@ static struct cell diff_part_cell(const char *column, const struct outlier_part 
   return cell_null();
 }
 
-void diff_say_rows(struct document *document, const struct measured *measured,
-                   const struct comparison *comparison) {
+void diff_say_rows(struct document *document, const struct comparison *comparison) {
   static const char *const COLUMNS[] = {DIFF_ROW_FIELDS(DIFF_ROW_NAME)};
   struct arena *arena = &document->arena;
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const struct measured_case *bench = &measured->cases[row->bench];
+    const struct measured_case *bench = &comparison->measured->cases[row->bench];
     const struct comparison_side *a = &row->sides[SIDE_A];
     const struct comparison_side *b = &row->sides[SIDE_B];
     const struct diff_result *result = &row->result;
@@ -304,9 +304,9 @@ static void diff_json_conclusion(struct json_out *json, struct arena *arena,
 }
 
 static void diff_json_conclusions(struct json_out *json, const struct comparison *comparison,
-                                  const struct diff_layout *layout, struct arena *arena) {
-  for (size_t i = 0; i < layout->conclusion_count; i++) {
-    diff_json_conclusion(json, arena, &layout->conclusions[i], NULL);
+                                  struct arena *arena) {
+  for (size_t i = 0; i < comparison->conclusion_count; i++) {
+    diff_json_conclusion(json, arena, &comparison->conclusions[i], NULL);
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
     const struct outlier_part *part = &comparison->alone->parts[i];
@@ -401,10 +401,9 @@ static void diff_json_a_a(struct json_out *json, const struct a_a_result *a_a) {
   DIFF_A_A(JSON_PUT)
 }
 
-static void diff_json_cases(struct json_out *json, const struct measured *measured,
-                            const struct comparison *comparison) {
+static void diff_json_cases(struct json_out *json, const struct comparison *comparison) {
   for (size_t i = 0; i < comparison->row_count; i++) {
-    diff_json_case(json, measured, &comparison->rows[i]);
+    diff_json_case(json, comparison->measured, &comparison->rows[i]);
   }
 }
 
@@ -422,7 +421,7 @@ static void diff_json_cases(struct json_out *json, const struct measured *measur
   X("looks", integer, comparison->looks > 1 ? comparison->looks : 1)                               \
   X("shift", object, diff_describe_shift, diff_json_shift(json, summary))                          \
   X("conclusions", array, diff_describe_conclusion,                                                \
-    diff_json_conclusions(json, comparison, layout, &layout->arena))                               \
+    diff_json_conclusions(json, comparison, &layout->arena))                                       \
   X("groups", array, diff_describe_group, diff_json_groups(json, comparison))                      \
   X("environment", array, diff_describe_fact, diff_json_facts(json, comparison))                   \
   X("conditions", array, diff_describe_condition, diff_json_conditions(json, comparison))          \
@@ -433,25 +432,24 @@ static void diff_json_cases(struct json_out *json, const struct measured *measur
   X("rank", option, diff_describe_rank, summary->rank_processes_least > 0,                         \
     diff_json_rank(json, summary))                                                                 \
   X("a_a_test", option, diff_describe_a_a, show->a_a != NULL, diff_json_a_a(json, show->a_a))      \
-  X("cases", array, diff_describe_case, diff_json_cases(json, measured, comparison))
+  X("cases", array, diff_describe_case, diff_json_cases(json, comparison))
 
-static void diff_json_members(struct json_out *json, const struct measured *measured,
-                              const struct comparison *comparison, const struct diff_show *show,
-                              struct diff_layout *layout) {
+static void diff_json_members(struct json_out *json, const struct comparison *comparison,
+                              const struct diff_show *show, struct diff_layout *layout) {
   const struct diff_summary *summary = &comparison->summary;
   DIFF_MEMBERS(JSON_PUT)
 }
 
-enum status diff_print_json(const struct measured *measured, const struct comparison *comparison,
-                            const struct diff_show *show, FILE *stream, struct error *err) {
+enum status diff_print_json(const struct comparison *comparison, const struct diff_show *show,
+                            FILE *stream, struct error *err) {
   static const bool NO_ROWS[verdict_name_count] = {false};
   struct diff_layout layout;
-  diff_layout_init(&layout, measured, comparison, NO_ROWS, true);
+  diff_layout_init(&layout, comparison, NO_ROWS, true);
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(JSON_MAX);
   struct json_out json = {.text = &text, .indent = 1};
   json_out_open(&json, NULL, '{');
   json_out_schema(&json, "diff");
-  diff_json_members(&json, measured, comparison, show, &layout);
+  diff_json_members(&json, comparison, show, &layout);
   json_out_close(&json);
   strbuf_append_char(&text, '\n');
   const enum status status = stream_write(stream, &text, NULL, err);

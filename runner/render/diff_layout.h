@@ -1,35 +1,16 @@
-/* diff_layout.h - a comparison laid out once: the sentences on all cases together, what differs
- * between the sides, each block in one line, and the cases in groups of one block and verdict. Text
- * (diff.c), JSON (diff_json.c) and page (page_diff.c) write these parts in this order.
+/* diff_layout.h - a comparison laid out once: what differs between the sides, each block in one
+ * line, and the cases in groups of one block and verdict, for text (diff.c), JSON (diff_json.c) and
+ * page (page_diff.c).
  *
  * Texts are in the layout's arena or the comparison's, unescaped. No errors but want of memory. */
 #ifndef HAUL_RUNNER_RENDER_DIFF_LAYOUT_H
 #define HAUL_RUNNER_RENDER_DIFF_LAYOUT_H
 
 #include "runner/analysis/compare.h"
-#include "runner/analysis/conclusion.h"
 
 /* Groups of fewer rows are not folded: the rows say more than their count. Where undecided cases
  * that differ by less than matters would take more lines, they are one group of all blocks. */
 enum { DIFF_FOLD_MIN = 3, DIFF_SMALL_LINES_MAX = 12 };
-
-/* What the reader wants to know before any table. */
-#define DIFF_SENTENCE_LIST(X)                                                                      \
-  X(SENTENCE_CONDITION, "condition")       /* checks that failed, results that may be slowed */    \
-  X(SENTENCE_NOTE, "note")                 /* what limits all that follows */                      \
-  X(SENTENCE_CONCLUSION, "conclusion")     /* what the changed cases have in common */             \
-  X(SENTENCE_GROUP, "group")               /* what many cases show together */                     \
-  X(SENTENCE_DISTRIBUTION, "distribution") /* of a case: tail, spread, levels */                   \
-  X(SENTENCE_ALONE, "alone")               /* what changed in one node unlike in the others */     \
-  X(SENTENCE_ENVIRONMENT, "environment")   /* what differs there, of what a conclusion names */    \
-  X(SENTENCE_SHIFT, "shift")               /* of the middle case */                                \
-  X(SENTENCE_RANK, "rank")                 /* with how many processes ranks report something */
-ENUM_NAMES_DECLARE(sentence, DIFF_SENTENCE_LIST)
-struct diff_sentence {
-  enum sentence kind;
-  const char *text;
-  enum verdict verdict; /* of a conclusion */
-};
 
 /* One block. */
 struct diff_block {
@@ -53,10 +34,7 @@ struct diff_group {
 
 struct diff_layout {
   struct arena arena;
-  struct diff_sentence *sentences;
-  size_t sentence_count;
-  const struct conclusion *conclusions;
-  size_t conclusion_count;
+  const struct comparison *comparison;
   /* comparison.facts, but for those that only one side has, where they are many. */
   const struct fact_difference **facts;
   size_t fact_count;
@@ -68,16 +46,14 @@ struct diff_layout {
 };
 
 /* Rows of verdicts that are not shown are in no group; all: nothing is folded. */
-void diff_layout_init(struct diff_layout *layout, const struct measured *measured,
-                      const struct comparison *comparison, const bool shown[verdict_name_count],
-                      bool all);
+void diff_layout_init(struct diff_layout *layout, const struct comparison *comparison,
+                      const bool shown[verdict_name_count], bool all);
 void diff_layout_fini(struct diff_layout *layout);
 
 /* "down: 12 cases", "59 cases below the threshold" */
 const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group);
 /* "down: 12 cases, strongest gpu2-numa0:pinned/4MiB" */
-const char *diff_group_words(struct diff_layout *layout, const struct measured *measured,
-                             const struct comparison *comparison, const struct diff_group *group);
+const char *diff_group_words(struct diff_layout *layout, const struct diff_group *group);
 /* "-5.21 .. -4.98"; "" = no change is known. */
 const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group);
 /* "8 regressed, 4 same" */

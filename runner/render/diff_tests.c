@@ -43,22 +43,18 @@ static const char *diff_test_message(struct arena *arena, const struct compariso
         arena_format(arena, "%s: %+.2f %% (%.5g to %.5g %s)", text, 100 * row->change,
                      row->sides[SIDE_A].value, row->sides[SIDE_B].value, figure_text(row->figure));
   }
-  SCOPED(strbuf_fini) struct strbuf notes = STRBUF(NOTES_MAX);
-  diff_note_words(&notes, row);
-  text = notes.length > 0 ? arena_format(arena, "%s: %s", text, notes.text) : text;
-  return text;
+  return arena_add(arena, text, "%s", arena_around(arena, ": ", diff_note_words(arena, row), ""));
 }
 
-enum status diff_print_tests(const struct measured *measured, const struct comparison *comparison,
-                             const struct diff_show *show, enum test_format format, FILE *stream,
-                             struct error *err) {
+enum status diff_print_tests(const struct comparison *comparison, const struct diff_show *show,
+                             enum test_format format, FILE *stream, struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   const size_t count = comparison->row_count + comparison->alone_count + comparison->group_count;
   struct test_case *cases = arena_array(&arena, count, sizeof *cases);
   struct test_property sides[SIDES];
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const struct measured_case *bench = &measured->cases[row->bench];
+    const struct measured_case *bench = &comparison->measured->cases[row->bench];
     const char *name = row->hardware != NULL
                            ? arena_format(&arena, "%s [%s]", bench->name, row->hardware)
                            : bench->name;
@@ -84,12 +80,10 @@ enum status diff_print_tests(const struct measured *measured, const struct compa
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     if (group->is_news) {
-      SCOPED(strbuf_fini) struct strbuf words = STRBUF(NOTES_MAX);
-      diff_group_sentence(&words, group);
       cases[used++] = (struct test_case){
           "groups", group->what,
           diff_outcome_of(show, group->result.verdict, group->result.is_provisional),
-          arena_strdup(&arena, words.text)};
+          diff_group_sentence(&arena, group)};
     }
   }
   const struct test_report report = {.name = "haul check",

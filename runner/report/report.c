@@ -293,8 +293,9 @@ static enum status report_write_history(const struct report *report, size_t row,
 }
 
 /* Whether an earlier row of the comparison changed in the same block. */
-static bool report_is_again(const struct measured *measured, const struct comparison *comparison,
-                            const size_t *rows, size_t count, size_t row) {
+static bool report_is_again(const struct comparison *comparison, const size_t *rows, size_t count,
+                            size_t row) {
+  const struct measured *measured = comparison->measured;
   for (size_t i = 0; i < count; i++) {
     if (strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
                measured->cases[comparison->rows[row].bench].block) == 0) {
@@ -306,7 +307,6 @@ static bool report_is_again(const struct measured *measured, const struct compar
 
 static enum status report_write_histories(const struct report *report, FILE *page,
                                           struct error *err) {
-  const struct measured *measured = report->request->compared->measured;
   const struct comparison *comparison = report->request->compared->comparison;
   size_t rows[PAGE_HISTORY_CASES_MAX];
   size_t count = 0;
@@ -314,10 +314,9 @@ static enum status report_write_histories(const struct report *report, FILE *pag
   for (size_t i = 0; i < comparison->row_count && count < PAGE_HISTORY_CASES_MAX; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const enum verdict verdict = row->result.verdict;
-    const bool changed =
-        verdict == VERDICT_BROKEN || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+    const bool changed = verdict == VERDICT_BROKEN || verdict_is_change(verdict);
     if (changed && row->sides[SIDE_B].run != SIZE_MAX &&
-        !report_is_again(measured, comparison, rows, count, i)) {
+        !report_is_again(comparison, rows, count, i)) {
       rows[count++] = i;
     }
   }
@@ -350,18 +349,15 @@ static void report_find_entries(struct report *report) {
   }
 }
 
-enum { LEAD_MAX = 1 << 10 };
-
 static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
-    char counts[DIFF_COUNTS_MAX];
     const struct comparison *comparison = request->compared->comparison;
-    diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, counts);
-    SCOPED(strbuf_fini) struct strbuf words = STRBUF(LEAD_MAX);
-    strbuf_append(&words, counts[0] != '\0' ? counts : "Nothing to compare");
-    diff_cause_words(&words, request->compared->measured, comparison);
-    return arena_strdup(&report->arena, words.text);
+    char room[DIFF_COUNTS_MAX];
+    const char *counts =
+        diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, room);
+    return arena_format(&report->arena, "%s%s", counts[0] != '\0' ? counts : "Nothing to compare",
+                        diff_cause_words(&report->arena, comparison));
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);
@@ -371,9 +367,7 @@ static const char *report_lead(struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
   if (request->compared != NULL) {
-    SCOPED(strbuf_fini) struct strbuf sides = STRBUF(LEAD_MAX);
-    diff_sides_words(&sides, request->compared->comparison, request->sides->names);
-    text = arena_strdup(&report->arena, sides.text);
+    text = diff_sides_words(&report->arena, request->compared->comparison, request->sides->names);
   }
   if (request->compared == NULL && request->run_count == 1) {
     text = result_set_optional(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");
@@ -389,8 +383,7 @@ enum status report_write(const struct report_request *request, FILE *page, struc
     page_begin(page, report_title(&report), report_lead(&report), report.entries,
                report.entry_count);
     if (request->compared != NULL) {
-      page_diff(page, request->compared->measured, request->compared->comparison,
-                request->sides->names);
+      page_diff(page, request->compared->comparison, request->sides->names);
       status = report_write_histories(&report, page, err);
       page_diff_end(page);
     }

@@ -200,7 +200,7 @@ static enum status site_write_upgrade(struct site *site, const struct site_file 
   const enum status status = compare_runs(query_database(site->query), &sides, &compared, err);
   if (status == STATUS_OK) {
     page_begin(page, file->title, "", NULL, 0);
-    page_diff(page, compared.measured, compared.comparison, sides.names);
+    page_diff(page, compared.comparison, sides.names);
     page_diff_end(page);
     page_end(page, site->haul_version);
   }

@@ -40,8 +40,7 @@ enum { PAGE_DIFF_CASES_MAX = 500 };
 
 /* What `haul diff` prints, strongest evidence first, as a section whose id is "comparison", which
  * page_diff_end() ends. names: what the sides were called. */
-void page_diff(FILE *page, const struct measured *measured, const struct comparison *comparison,
-               const char *const names[SIDES]);
+void page_diff(FILE *page, const struct comparison *comparison, const char *const names[SIDES]);
 void page_diff_end(FILE *page);
 
 /* ---- a run (page_run.c) ----

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 16, INTERVAL_WIDTH = 130, INTERVAL_HEIGHT = 16 };
+enum { INTERVAL_WIDTH = 130, INTERVAL_HEIGHT = 16 };
 
 /* How a verdict is coloured. */
 static const char *page_verdict_class(enum verdict verdict) {
@@ -27,10 +27,6 @@ static const char *page_verdict_class(enum verdict verdict) {
 
 /* ---- cases ---- */
 
-static bool page_is_decided(const struct comparison_row *row) {
-  return row->result.verdict != VERDICT_UNCLEAR && row->result.verdict != VERDICT_INSUFFICIENT;
-}
-
 /* Per cent on either side that the intervals shown fit in: those of decided cases, if any; wider
  * ones are cut. */
 static double page_interval_scale(const struct comparison *comparison, const size_t *rows,
@@ -39,11 +35,11 @@ static double page_interval_scale(const struct comparison *comparison, const siz
   bool decided = false;
   for (size_t i = 0; i < count; i++) {
     const struct comparison_row *row = &comparison->rows[rows[i]];
-    decided = decided || (page_is_decided(row) && isfinite(row->change_low));
+    decided = decided || (!verdict_is_undecided(row->result.verdict) && isfinite(row->change_low));
   }
   for (size_t i = 0; i < count; i++) {
     const struct comparison_row *row = &comparison->rows[rows[i]];
-    if (decided && !page_is_decided(row)) {
+    if (decided && verdict_is_undecided(row->result.verdict)) {
       continue;
     }
     const double ends[] = {row->change, row->change_low, row->change_high, 2 * row->delta};
@@ -85,42 +81,42 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
                 page_interval_x(row->change, scale), middle);
 }
 
-static void page_put_case(FILE *page, const struct measured *measured,
-                          const struct comparison *comparison, size_t index,
-                          const struct page_maps *maps, double scale) {
-  const struct comparison_row *row = &comparison->rows[index];
-  SCOPED(strbuf_fini) struct strbuf notes = STRBUF(TEXT_MAX);
-  diff_note_words(&notes, row);
-  const char *a = diff_figure_words(row, SIDE_A, DIFF_TEXT);
-  const char *b = diff_figure_words(row, SIDE_B, DIFF_TEXT);
-  const char *change = diff_change_words(row, DIFF_TEXT);
-  const char *q = diff_q_words(row->result.q, DIFF_TEXT);
-  const char *counts = diff_counts_words(row, false, DIFF_TEXT);
+/* The cases of a comparison while they are written. */
+struct page_cases {
+  FILE *page;
+  const struct comparison *comparison;
+  struct diff_layout *layout;
+  const struct page_maps *maps;
+};
+
+static void page_put_case(const struct page_cases *cases, size_t index, double scale) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  const struct comparison_row *row = &cases->comparison->rows[index];
+  const char *name = cases->comparison->measured->cases[row->bench].name;
+  const char *notes = diff_note_words(&arena, row);
+  FILE *page = cases->page;
   html_print(
       page, "<tr id=\"case-%zu\"><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">",
       index, page_verdict_class(row->result.verdict), diff_verdict_words(&row->result, DIFF_TEXT));
-  if (page_maps_have(maps, index)) {
-    html_print(page, "<a href=\"#cell-%zu\">%s</a>", index, measured->cases[row->bench].name);
+  if (page_maps_have(cases->maps, index)) {
+    html_print(page, "<a href=\"#cell-%zu\">%s</a>", index, name);
   } else {
-    html_print(page, "%s", measured->cases[row->bench].name);
+    html_print(page, "%s", name);
   }
-  if (row->hardware != NULL) {
-    html_print(page, " <small>%s</small>", row->hardware);
-  }
-  if (notes.length > 0) {
-    html_print(page, "<br/><small>%s</small>", notes.text);
-  }
-  html_print(page, "</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>", a,
-             b, change);
+  html_print(page, row->hardware != NULL ? " <small>%s</small>" : "", row->hardware);
+  html_print(page, notes[0] != '\0' ? "<br/><small>%s</small>" : "", notes);
+  html_print(page, "</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>",
+             diff_figure_words(row, SIDE_A, DIFF_TEXT), diff_figure_words(row, SIDE_B, DIFF_TEXT),
+             diff_change_words(row, DIFF_TEXT));
   page_put_interval(page, row, scale);
-  html_print(page, "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n", q, counts);
+  html_print(page, "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
+             diff_q_words(row->result.q, DIFF_TEXT), diff_counts_words(row, false, DIFF_TEXT));
 }
 
-static void page_put_cases(FILE *page, const struct measured *measured,
-                           const struct comparison *comparison, const struct page_maps *maps,
-                           const size_t *rows, size_t count, const char *caption) {
-  const double scale = page_interval_scale(comparison, rows, count);
-  html_print(page,
+static void page_put_cases(const struct page_cases *cases, const size_t *rows, size_t count,
+                           const char *caption) {
+  const double scale = page_interval_scale(cases->comparison, rows, count);
+  html_print(cases->page,
              "<div class=\"wide\"><table class=\"diff\">" HTML_TABLE_CAPTION
              "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
              "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
@@ -129,44 +125,37 @@ static void page_put_cases(FILE *page, const struct measured *measured,
              "</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
              caption, 100 * scale, 100 * scale);
   for (size_t i = 0; i < count; i++) {
-    page_put_case(page, measured, comparison, rows[i], maps, scale);
+    page_put_case(cases, rows[i], scale);
   }
-  (void)fputs(HTML_TABLE_END, page);
-}
-
-static void page_put_left_out(FILE *page, size_t left_out) {
-  if (left_out > 0) {
-    (void)fprintf(page,
-                  "<p class=\"note\">%zu more %s not shown: <code>haul diff A B -v</code></p>\n",
-                  left_out, strings_plural(left_out, "case is", "cases are"));
-  }
+  (void)fputs(HTML_TABLE_END, cases->page);
 }
 
 /* A line for the rows of one block and verdict, which it unfolds. */
-static void page_put_group(FILE *page, const struct measured *measured,
-                           const struct comparison *comparison, const struct page_maps *maps,
-                           struct diff_layout *layout, const struct diff_group *group,
+static void page_put_group(const struct page_cases *cases, const struct diff_group *group,
                            size_t room) {
   const size_t shown = group->count < room ? group->count : room;
-  html_print(page,
+  const size_t left_out = group->count - shown;
+  html_print(cases->page,
              "<details class=\"group\"><summary><span class=\"badge %s\">%s%s</span> %s "
              "<b>%s%s</b></summary>\n",
              page_verdict_class(group->verdict), verdict_text(group->verdict),
              group->verdict != VERDICT_SAME && group->provisional == group->count ? "?" : "",
-             diff_group_title(layout, group), diff_group_range(layout, group),
+             diff_group_title(cases->layout, group), diff_group_range(cases->layout, group),
              isfinite(group->low) ? " %" : "");
-  page_put_cases(page, measured, comparison, maps, group->rows, shown,
-                 group->block[0] != '\0' ? group->block : "Cases");
-  page_put_left_out(page, group->count - shown);
-  (void)fputs("</details>\n", page);
+  page_put_cases(cases, group->rows, shown, group->block[0] != '\0' ? group->block : "Cases");
+  if (left_out > 0) {
+    html_print(cases->page,
+               "<p class=\"note\">%zu more %s not shown: <code>haul diff A B -v</code></p>\n",
+               left_out, strings_plural(left_out, "case is", "cases are"));
+  }
+  (void)fputs("</details>\n", cases->page);
 }
 
-/* Groups in the order of the layout; those that are not folded share a table. *room: rows that may
- * follow. */
-static void page_put_groups(FILE *page, const struct measured *measured,
-                            const struct comparison *comparison, const struct page_maps *maps,
-                            struct diff_layout *layout, bool same, size_t *room) {
+/* Groups in the order of the layout; those that are not folded share a table. */
+static void page_put_groups(const struct page_cases *cases, bool same) {
+  const struct diff_layout *layout = cases->layout;
   size_t rows[PAGE_DIFF_CASES_MAX];
+  size_t room = PAGE_DIFF_CASES_MAX;
   size_t count = 0;
   for (size_t g = 0; g <= layout->group_count; g++) {
     const struct diff_group *group = g < layout->group_count ? &layout->groups[g] : NULL;
@@ -174,16 +163,16 @@ static void page_put_groups(FILE *page, const struct measured *measured,
       continue;
     }
     if (count > 0 && (group == NULL || group->folded)) {
-      page_put_cases(page, measured, comparison, maps, rows, count, "Cases");
+      page_put_cases(cases, rows, count, "Cases");
       count = 0;
     }
     if (group != NULL && group->folded) {
-      page_put_group(page, measured, comparison, maps, layout, group, *room);
-      *room -= group->count < *room ? group->count : *room;
+      page_put_group(cases, group, room);
+      room -= group->count < room ? group->count : room;
     }
-    for (size_t i = 0; group != NULL && !group->folded && i<group->count && * room> 0; i++) {
+    for (size_t i = 0; group != NULL && !group->folded && i < group->count && room > 0; i++) {
       rows[count++] = group->rows[i];
-      --*room;
+      room--;
     }
   }
 }
@@ -193,15 +182,14 @@ static bool page_say_cases(struct diff_view *view) {
   FILE *page = view->document->options.stream;
   const struct comparison *comparison = view->comparison;
   const size_t same = comparison->summary.verdicts[VERDICT_SAME];
-  struct page_maps *maps = page_maps_new(view->measured, comparison);
-  size_t room = PAGE_DIFF_CASES_MAX;
+  struct page_maps *maps = page_maps_new(comparison);
+  const struct page_cases cases = {page, comparison, &view->layout, maps};
   (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
-  page_put_groups(page, view->measured, comparison, maps, &view->layout, false, &room);
+  page_put_groups(&cases, false);
   if (same > 0) {
-    room = PAGE_DIFF_CASES_MAX;
     html_print(page, "<details><summary>%zu %s the same on both sides</summary>\n", same,
                strings_plural(same, "case is", "cases are"));
-    page_put_groups(page, view->measured, comparison, maps, &view->layout, true, &room);
+    page_put_groups(&cases, true);
     (void)fputs("</details>\n", page);
   }
   html_print(page,
@@ -216,8 +204,7 @@ static bool page_say_cases(struct diff_view *view) {
   return true;
 }
 
-void page_diff(FILE *page, const struct measured *measured, const struct comparison *comparison,
-               const char *const names[SIDES]) {
+void page_diff(FILE *page, const struct comparison *comparison, const char *const names[SIDES]) {
   struct page_results parts;
   struct diff_show show = {.names = {names[SIDE_A], names[SIDE_B]}};
   for (size_t v = 0; v < verdict_name_count; v++) {
@@ -225,7 +212,6 @@ void page_diff(FILE *page, const struct measured *measured, const struct compari
   }
   page_results_init(&parts, page, "comparison");
   struct diff_view view = {.document = &parts.document,
-                           .measured = measured,
                            .comparison = comparison,
                            .show = &show,
                            .say_cases = page_say_cases};

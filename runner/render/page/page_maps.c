@@ -20,7 +20,6 @@ struct map {
 
 struct page_maps {
   struct arena arena;
-  const struct measured *measured;
   const struct comparison *comparison;
   struct run_row *rows; /* by row of the comparison */
   struct map *maps;
@@ -107,8 +106,7 @@ static void maps_add(struct page_maps *maps, const struct result_facet *facet, b
   for (size_t i = 0; i < facet->count; i++) {
     const size_t row = maps_row_at(maps, &facet->cells[i]);
     const enum verdict verdict = maps->comparison->rows[row].result.verdict;
-    map.changed = map.changed || verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED ||
-                  verdict == VERDICT_BROKEN;
+    map.changed = map.changed || verdict_is_change(verdict) || verdict == VERDICT_BROKEN;
     maps->has[row] = true;
   }
   *ARENA_ADD(&maps->arena, maps->maps, maps->map_count, &maps->map_capacity) = map;
@@ -122,8 +120,8 @@ static void maps_add_block(struct page_maps *maps, const struct result_block *bl
   }
 }
 
-struct page_maps *page_maps_new(const struct measured *measured,
-                                const struct comparison *comparison) {
+struct page_maps *page_maps_new(const struct comparison *comparison) {
+  const struct measured *measured = comparison->measured;
   struct page_maps *maps = memory_new(1, sizeof *maps);
   struct arena *arena = &maps->arena;
   const size_t count = comparison->row_count <= PAGE_MAP_CASES_MAX ? comparison->row_count : 0;
@@ -131,7 +129,6 @@ struct page_maps *page_maps_new(const struct measured *measured,
   struct result_block *blocks = arena_array(arena, count, sizeof *blocks);
   size_t ordered = 0;
   size_t block_count = 0;
-  maps->measured = measured;
   maps->comparison = comparison;
   maps->has = arena_array(arena, comparison->row_count, sizeof *maps->has);
   maps->rows = arena_array(arena, count, sizeof *maps->rows);
@@ -203,7 +200,7 @@ static void map_put_cell(FILE *page, const struct page_maps *maps, const struct 
     return;
   }
   const enum verdict verdict = row->result.verdict;
-  const bool sure = verdict == VERDICT_REGRESSED || verdict == VERDICT_IMPROVED;
+  const bool sure = verdict_is_change(verdict);
   diff_percent_words(row->change, text);
   html_print(page,
              "<td id=\"cell-%zu\" class=\"n%s\" title=\"%s\"><a href=\"#case-%zu\">%s%s%s</a></td>",

@@ -16,8 +16,7 @@ enum { PAGE_MAP_ROWS_MAX = 80, PAGE_MAP_COLUMNS_MAX = 40, PAGE_MAP_CASES_MAX = 5
 struct page_maps;
 
 /* Never NULL; both arguments are borrowed. */
-struct page_maps *page_maps_new(const struct measured *measured,
-                                const struct comparison *comparison);
+struct page_maps *page_maps_new(const struct comparison *comparison);
 void page_maps_free(struct page_maps *maps);
 /* Whether the row of the comparison has a cell: its id is "cell-ROW". */
 bool page_maps_have(const struct page_maps *maps, size_t row);

@@ -47,9 +47,9 @@ static void make(struct made *made, judge_rule *judge) {
                          : row->result.verdict == VERDICT_IMPROVED ? 0.10
                                                                    : 0.0001;
   }
+  made->comparison.measured = made->measured;
   made->comparison.rows = made->rows;
-  made->conclusions =
-      conclusions_find(made->measured, &made->comparison, &made->arena, &made->count);
+  made->conclusions = conclusions_find(&made->comparison, &made->arena, &made->count);
 }
 
 static void done(struct made *made) {
@@ -208,8 +208,9 @@ static void a_value_of_an_axis_is_named(void **state) {
         .result = {.verdict = i / GPUS % 2 == 1 ? VERDICT_REGRESSED : VERDICT_SAME,
                    .change = i / GPUS % 2 == 1 ? -0.05 : 0}};
   }
+  made.comparison.measured = made.measured;
   made.comparison.rows = made.rows;
-  made.conclusions = conclusions_find(made.measured, &made.comparison, &made.arena, &made.count);
+  made.conclusions = conclusions_find(&made.comparison, &made.arena, &made.count);
   assert_int_equal(made.count, 1);
   assert_string_equal(made.conclusions[0].what, "threads=4");
   assert_int_equal(made.conclusions[0].changed, 12);
@@ -237,8 +238,9 @@ static void a_path_of_two_cases_stands_out_of_many(void **state) {
       made.rows[made.comparison.row_count++] = (struct comparison_row){
           .bench = bench, .result = {.verdict = path == 1 ? VERDICT_REGRESSED : VERDICT_SAME}};
     }
+    made.comparison.measured = made.measured;
     made.comparison.rows = made.rows;
-    made.conclusions = conclusions_find(made.measured, &made.comparison, &made.arena, &made.count);
+    made.conclusions = conclusions_find(&made.comparison, &made.arena, &made.count);
     assert_int_equal(made.count, PATHS[trial] > 3);
     if (made.count > 0) {
       assert_string_equal(made.conclusions[0].what, "gpu1->gpu16");
@@ -263,7 +265,7 @@ static void many_flows_at_once_are_about_none_of_their_ends(void **state) {
     struct comparison_row *row = &made.rows[made.comparison.row_count++];
     *row = (struct comparison_row){.bench = bench, .result = {.verdict = VERDICT_SAME}};
   }
-  made.conclusions = conclusions_find(made.measured, &made.comparison, &made.arena, &made.count);
+  made.conclusions = conclusions_find(&made.comparison, &made.arena, &made.count);
   assert_int_equal(made.count, 1);
   assert_string_equal(made.conclusions[0].what, "gpu2 as source");
   assert_int_equal(made.conclusions[0].cases, 18);
@@ -342,11 +344,11 @@ static void make_recorded(struct made *made, const struct recorded *rows, size_t
         .bench = bench, .result = {.verdict = rows[i].verdict, .change = rows[i].change}};
   }
   busy.gpu = suspect;
+  made->comparison.measured = made->measured;
   made->comparison.rows = made->rows;
   made->comparison.conditions = &busy;
   made->comparison.condition_count = 1;
-  made->conclusions =
-      conclusions_find(made->measured, &made->comparison, &made->arena, &made->count);
+  made->conclusions = conclusions_find(&made->comparison, &made->arena, &made->count);
 }
 
 /* Most of its cases between GPUs did not change, and one of its cases could not be judged. */
