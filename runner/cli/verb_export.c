@@ -255,7 +255,9 @@ const struct verb VERB_EXPORT = {
     .summary = "write results for other programs",
     .doc = "csv and jsonl write the columns of v_case, or of v_trial with --trials; haul schema "
            "results "
-           "describes them. prometheus writes the latest median of every measured case and its "
+           "describes them. Years of results are a gigabyte: --run writes one run, and haul query "
+           "--format csv \"SELECT ... FROM v_result\" writes the rows and columns that you name. "
+           "prometheus writes the latest median of every measured case and its "
            "verdict, in the text format that the textfile collector of node_exporter reads: haul "
            "export prometheus -o /var/lib/node_exporter/haul.prom. openmetrics writes all runs "
            "with their times, per block, to fill in the past of a Prometheus: promtool tsdb "

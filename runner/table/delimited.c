@@ -8,7 +8,8 @@
 static void csv_text(struct strbuf *buffer, const char *prefix, const char *bytes, size_t length) {
   bool quote = length == 0; /* "" is the empty text, an empty field is NULL */
   for (size_t i = 0; i < length && !quote; i++) {
-    quote = strchr("\",\r\n", bytes[i]) != NULL; /* NUL counts: strchr finds the terminator */
+    const char c = bytes[i];
+    quote = c == '"' || c == ',' || c == '\r' || c == '\n' || c == '\0';
   }
   if (!quote) {
     strbuf_append(buffer, prefix);
@@ -56,11 +57,16 @@ static void markdown_cell(struct strbuf *buffer, const struct cell *cell) {
 static void delimited_line(struct table *table, const struct cell *cells,
                            const char *const marks[3],
                            void (*put)(struct strbuf *buffer, const struct cell *cell)) {
+  const size_t between = strlen(marks[1]);
   strbuf_append(&table->record, marks[0]);
   for (size_t i = 0; i < table->column_count; i++) {
-    const struct cell name = cell_text(table->columns[i].name);
-    strbuf_append(&table->record, i > 0 ? marks[1] : "");
-    put(&table->record, cells != NULL ? &cells[i] : &name);
+    strbuf_append_n(&table->record, marks[1], i > 0 ? between : 0);
+    if (cells != NULL) {
+      put(&table->record, &cells[i]);
+    } else {
+      const struct cell name = cell_text(table->columns[i].name);
+      put(&table->record, &name);
+    }
   }
   strbuf_append(&table->record, marks[2]);
 }

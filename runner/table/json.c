@@ -152,10 +152,11 @@ void json_out_break(struct json_out *json) {
 /* ---- rows ---- */
 
 static void append_json_cell(struct strbuf *text, const struct cell *cell) {
+  char number[NUMBER_TEXT_MAX];
   if (cell->kind == CELL_NULL) {
     strbuf_append(text, "null");
   } else if (cell->kind == CELL_REAL) {
-    append_json_real(text, cell->as.real, text_real_digits(cell->as.real));
+    append_json_real(text, cell->as.real, text_real_exact(cell->as.real, number));
   } else if (cell->kind == CELL_TEXT) {
     append_json_text(text, cell->as.text.bytes, cell->as.text.length);
   } else {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_DIGITS = 5, ROUNDED_DIGITS = 9, EXACT_DIGITS_MAX = 17 };
+enum { SHORT_DIGITS = 5, ROUNDED_DIGITS = 9 };
 
 /* A rounded number in as few digits as it was rounded to. */
 static bool write_rounded(double value, char text[NUMBER_TEXT_MAX]) {
@@ -42,21 +42,6 @@ void text_real_short(double value, char text[NUMBER_TEXT_MAX]) {
       text[length - 1] = '\0';
     }
   }
-}
-
-int text_real_digits(double value) {
-  char text[NUMBER_TEXT_MAX];
-  for (int digits = 15; digits < EXACT_DIGITS_MAX; digits++) {
-    (void)snprintf(text, sizeof text, "%.*g", digits, value);
-    if (strtod(text, NULL) == value) {
-      return digits;
-    }
-  }
-  return EXACT_DIGITS_MAX;
-}
-
-void text_real_exact(double value, char text[NUMBER_TEXT_MAX]) {
-  (void)snprintf(text, NUMBER_TEXT_MAX, "%.*g", text_real_digits(value), value);
 }
 
 /* Decode one character: its length in bytes, or 0 where bytes hold no valid UTF-8 (overlong forms
@@ -180,10 +165,11 @@ void text_cell_exact(struct strbuf *buffer, const struct cell *cell) {
   case CELL_NULL:
     break;
   case CELL_INTEGER:
-    strbuf_printf(buffer, "%" PRId64, cell->as.integer);
+    text_integer(cell->as.integer, number);
+    strbuf_append(buffer, number);
     break;
   case CELL_REAL:
-    text_real_exact(cell->as.real, number);
+    (void)text_real_exact(cell->as.real, number);
     strbuf_append(buffer, number);
     break;
   case CELL_TEXT:

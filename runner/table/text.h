@@ -4,8 +4,7 @@
 
 #include "engine/base/strbuf.h"
 #include "runner/table/cell.h"
-
-enum { NUMBER_TEXT_MAX = 40 };
+#include "runner/table/number.h"
 
 enum escape_style {
   ESCAPE_TERMINAL, /* control characters, direction marks and invalid bytes as \u001b */
@@ -15,10 +14,6 @@ enum escape_style {
 /* For people: a number of at most nine digits, as SQL's round() leaves it, unchanged (55.35, 4190,
  * 0.087); all else in five significant digits (55.204, 4190.3, 123457, 1.2346e-09). */
 void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
-/* The shortest text that reads back as the same double; at most 17 digits. Infinity is "inf". */
-void text_real_exact(double value, char text[NUMBER_TEXT_MAX]);
-/* Digits that text_real_exact() needs: 1 to 17. */
-int text_real_digits(double value);
 /* Escaped for a terminal. */
 void text_append(struct strbuf *buffer, const char *text);
 void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style);

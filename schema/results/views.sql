@@ -87,6 +87,7 @@ FROM run r
 JOIN v_machine e ON e.environment = r.environment
 JOIN scenario s ON s.id = r.scenario;
 
+-- What few rows have is looked up where a join says that it is there: opening a cursor costs more than a join does.
 CREATE VIEW v_case AS
 SELECT
   c.run AS run,
@@ -106,7 +107,7 @@ SELECT
   coalesce(o.operation, st.op, ar.op, f.compute_op, f.signal_op) AS operation,
   CASE
     WHEN b.kind IN ('compute', 'signal') THEN NULL
-    WHEN EXISTS (
+    WHEN f1.ordinal = 1 AND EXISTS (
       SELECT 1 FROM flow g
       WHERE g.bench_case = b.id AND g.role = 'measured' AND g.ordinal <> f.ordinal
         AND g.source_place = f.target_place AND g.source_index = f.target_index
@@ -132,8 +133,10 @@ SELECT
   f.initiator AS initiator,
   f.staged AS staged,
   coalesce(f.gpu, nullif(h.gpu, -1), o.gpu, st.gpu, ar.gpu) AS gpu,
-  (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') AS flows,
-  (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load') AS loads,
+  CASE WHEN f1.ordinal = 1 THEN (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
+    ELSE ifnull(f0.role = 'measured', 0) END AS flows,
+  CASE WHEN f1.ordinal = 1 THEN (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load')
+    ELSE ifnull(f0.role = 'load', 0) END AS loads,
   coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   CASE WHEN pc.limited_by NOT IN ('fma', 'tensor') THEN nullif(pc.traffic_bytes, 0) END AS traffic_bytes,
@@ -156,7 +159,8 @@ SELECT
   b.device_cache AS device_cache,
   c.status AS status,
   c.reason AS reason,
-  (SELECT group_concat(v.text, '; ') FROM v_note v WHERE v.case_run = c.id AND NOT v.slows) AS note,
+  CASE WHEN n0.ordinal >= 0 THEN
+    (SELECT group_concat(v.text, '; ') FROM v_note v WHERE v.case_run = c.id AND NOT v.slows) END AS note,
   c.n AS n,
   c.iterations AS iterations,
   c.clock AS clock,
@@ -189,24 +193,18 @@ SELECT
   c.median_cycles / nullif(b.operations, 0) AS cycles_per_op,
   pc.operations_per_sm / c.median_cycles AS ops_per_clock_sm,
   CASE WHEN c.clock = 'kernel' THEN 1e3 * c.median_cycles / c.median_ns END AS kernel_clock_mhz,
-  coalesce(
-    (SELECT avg(t.sm_clock_khz) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
-    (SELECT t.sm_clock_khz FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
-     ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS sm_clock_mhz,
-  coalesce(
-    (SELECT avg(t.power_mw) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
-    (SELECT t.power_mw FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
-     ORDER BY t.at_ns DESC LIMIT 1)) / 1e3 AS power_w,
-  coalesce(
-    (SELECT avg(t.temperature_c) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns),
-    (SELECT CAST(t.temperature_c AS REAL) FROM telemetry t
-     WHERE t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND t.at_ns <= c.ended_at_ns
-     ORDER BY t.at_ns DESC LIMIT 1)) AS temperature_c,
+  CASE WHEN t.at_ns >= c.started_at_ns THEN
+      (SELECT avg(u.sm_clock_khz) FROM telemetry u
+       WHERE u.run = c.run AND u.gpu = t.gpu AND u.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns)
+    ELSE t.sm_clock_khz END / 1e3 AS sm_clock_mhz,
+  CASE WHEN t.at_ns >= c.started_at_ns THEN
+      (SELECT avg(u.power_mw) FROM telemetry u
+       WHERE u.run = c.run AND u.gpu = t.gpu AND u.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns)
+    ELSE t.power_mw END / 1e3 AS power_w,
+  CASE WHEN t.at_ns >= c.started_at_ns THEN
+      (SELECT avg(u.temperature_c) FROM telemetry u
+       WHERE u.run = c.run AND u.gpu = t.gpu AND u.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns)
+    ELSE CAST(t.temperature_c AS REAL) END AS temperature_c,
   c.allocate_ns AS allocate_ns,
   c.measure_ns AS measure_ns,
   c.verify_ns AS verify_ns,
@@ -221,45 +219,40 @@ SELECT
   pc.delta AS delta,
   -- Of several flows the group that the path names, "gpu0..3"; NULL where it names none.
   CASE
-    WHEN f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
-      OR f.ordinal IS NULL
+    WHEN f1.ordinal IS NULL OR f.ordinal IS NULL
+      OR f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
       THEN coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
         || coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index)
     WHEN instr(b.path, '-') > 0 THEN substr(b.path, 1, instr(replace(b.path, ':', '-'), '-') - 1)
   END AS source,
   CASE
-    WHEN f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
-      OR f.ordinal IS NULL
+    WHEN f1.ordinal IS NULL OR f.ordinal IS NULL
+      OR f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
       THEN coalesce(f.target_place, CASE WHEN h.node >= 0 THEN 'numa' END, 'gpu') || coalesce(f.target_index, h.node, h.gpu, o.gpu, st.gpu, ar.gpu)
     WHEN instr(b.path, '-') > 0
       THEN substr(ltrim(substr(b.path, instr(b.path, '-')), '-'), 1,
         instr(ltrim(substr(b.path, instr(b.path, '-')), '-') || ':', ':') - 1)
   END AS target,
-  (SELECT nullif(d.uuid, '') FROM device d
-   WHERE d.environment = r.environment AND d.place = 'gpu'
-     AND d.number = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)) AS gpu_uuid,
-  (SELECT nullif(d.pci_address, '') FROM device d
-   WHERE d.environment = r.environment AND d.place = 'gpu'
-     AND d.number = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)) AS gpu_pci_address,
-  (SELECT nullif(d.uuid, '') FROM device d
-   WHERE d.environment = r.environment AND d.place = coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
-     AND d.number = coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index)) AS source_uuid,
-  (SELECT nullif(d.uuid, '') FROM device d
-   WHERE d.environment = r.environment AND d.place = coalesce(f.target_place, 'gpu')
-     AND d.number = coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)) AS target_uuid,
+  nullif(dg.uuid, '') AS gpu_uuid,
+  nullif(dg.pci_address, '') AS gpu_pci_address,
+  nullif(ds.uuid, '') AS source_uuid,
+  nullif(dt.uuid, '') AS target_uuid,
   c.median_low_ns AS low_ns,
   c.median_high_ns AS high_ns,
   b.id AS bench_case,
-  (SELECT group_concat(v.text, '; ') FROM v_note v WHERE v.case_run = c.id AND v.slows) AS slowed_by,
+  CASE WHEN n0.ordinal >= 0 THEN
+    (SELECT group_concat(v.text, '; ') FROM v_note v WHERE v.case_run = c.id AND v.slows) END AS slowed_by,
   (coalesce(c.cpu_before_khz, c.cpu_after_khz) + coalesce(c.cpu_after_khz, c.cpu_before_khz)) / 2e3 AS cpu_mhz,
   e.node AS node,
   c.noise AS noise,
   100 * c.noise_size AS noise_percent,
   c.noise_ns AS noise_ns,
-  (SELECT sum(y.joules) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
-   HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb,
-  (SELECT sum(y.joules_error) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
-   HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) AS joules_per_gb_error,
+  CASE WHEN t.at_ns >= c.started_at_ns THEN
+    (SELECT sum(y.joules) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
+     HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) END AS joules_per_gb,
+  CASE WHEN t.at_ns >= c.started_at_ns THEN
+    (SELECT sum(y.joules_error) / max(y.gigabytes) FROM v_energy y WHERE y.case_run = c.id
+     HAVING sum(y.joules_error) < 0.25 * sum(y.joules)) END AS joules_per_gb_error,
   c.cache_warm_ns AS cache_warm_ns,
   c.cache_flushed_ns AS cache_flushed_ns,
   nullif(f.kernel_variant, 'auto') AS kernel_variant,
@@ -304,9 +297,23 @@ LEFT JOIN chase h ON h.bench_case = b.id
 LEFT JOIN overhead o ON o.bench_case = b.id
 LEFT JOIN stream st ON st.bench_case = b.id
 LEFT JOIN arithmetic ar ON ar.bench_case = b.id
+LEFT JOIN flow f0 ON f0.bench_case = b.id AND f0.ordinal = 0
+LEFT JOIN flow f1 ON f1.bench_case = b.id AND f1.ordinal = 1
 LEFT JOIN flow f ON f.bench_case = b.id
-  AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
-                   WHERE g.bench_case = b.id AND g.role = 'measured');
+  AND f.ordinal = CASE f0.role WHEN 'measured' THEN 0 ELSE
+    (SELECT min(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') END
+LEFT JOIN device dg ON dg.environment = r.environment AND dg.place = 'gpu'
+  AND dg.number = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)
+LEFT JOIN device ds ON ds.environment = r.environment
+  AND ds.place = coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
+  AND ds.number = coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index)
+LEFT JOIN device dt ON dt.environment = r.environment AND dt.place = coalesce(f.target_place, 'gpu')
+  AND dt.number = coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)
+LEFT JOIN case_note n0 ON n0.case_run = c.id AND n0.ordinal = (SELECT min(n.ordinal) FROM case_note n WHERE n.case_run = c.id)
+-- The last sample of its GPU before its end.
+LEFT JOIN telemetry t ON t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)
+  AND t.at_ns = (SELECT max(u.at_ns) FROM telemetry u
+    WHERE u.run = c.run AND u.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND u.at_ns <= c.ended_at_ns);
 
 CREATE VIEW v_run_case AS
 SELECT

@@ -75,17 +75,20 @@ FROM (
        SELECT t.energy_mj - lag(t.energy_mj) OVER (ORDER BY t.at_ns) AS step_mj FROM telemetry t
        WHERE t.run = w.run AND t.gpu = w.gpu AND t.at_ns BETWEEN w.from_ns AND w.to_ns) s) AS step_mj
   FROM (
-    SELECT c.run AS run, p.ordinal AS process, c.id AS case_run, d.number AS gpu, c.ended_at_ns AS to_ns,
+    SELECT c.run AS run, (SELECT p.ordinal FROM process p WHERE p.id = c.process) AS process, c.id AS case_run,
+      d.number AS gpu, c.ended_at_ns AS to_ns,
       c.started_at_ns + (SELECT min(t.start_ns) FROM trial t
                          WHERE t.case_run = c.id AND t.phase = 1) AS from_ns,
       b.payload_bytes * (SELECT sum(t.iterations) FROM trial t
                          WHERE t.case_run = c.id AND t.phase = 1) AS bytes
     FROM case_run c
     JOIN run r ON r.id = c.run
-    JOIN process p ON p.id = c.process
     JOIN bench_case b ON b.id = c.bench_case
     JOIN device d ON d.environment = r.environment AND d.place = 'gpu'
     WHERE c.status = 'ok' AND b.payload_bytes > 0
+      -- Most cases are over before the next sample.
+      AND EXISTS (SELECT 1 FROM telemetry t
+        WHERE t.run = c.run AND t.gpu = d.number AND t.at_ns BETWEEN c.started_at_ns AND c.ended_at_ns)
       AND (EXISTS (SELECT 1 FROM flow f WHERE f.bench_case = b.id
                    AND (f.source_place = 'gpu' AND f.source_index = d.number
                         OR f.target_place = 'gpu' AND f.target_index = d.number OR f.gpu = d.number))

@@ -4,6 +4,7 @@
 #include "runner/table/text.h"
 #include "tests/cmocka.h"
 
+#include <float.h>
 #include <jansson.h>
 #include <locale.h>
 #include <math.h>
@@ -479,11 +480,21 @@ static void reals_are_exact_for_machines(void **state) {
                                   M_PI,
                                   2.0 / 3,
                                   9007199254740993.,
-                                  1.1125369292536007e-308};
+                                  1.1125369292536007e-308,
+                                  0.0001,
+                                  0.00001234567890123456,
+                                  -123456789012345678.,
+                                  1234567890123456.,
+                                  -1.0 / 3e200};
   char text[NUMBER_TEXT_MAX];
+  char printed[NUMBER_TEXT_MAX];
   for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
-    text_real_exact(VALUES[i], text);
+    const int digits = text_real_exact(VALUES[i], text);
     assert_true(strtod(text, NULL) == VALUES[i]);
+    (void)snprintf(printed, sizeof printed, "%.*g", digits, VALUES[i]);
+    assert_true(strcmp(text, printed) == 0 || fabs(VALUES[i]) < DBL_MIN);
+    (void)snprintf(printed, sizeof printed, "%.*g", digits - 1, VALUES[i]);
+    assert_true(digits == 15 || strtod(printed, NULL) != VALUES[i]);
     struct output output;
     start(&output, (struct table_options){.format = OUTPUT_JSONL});
     begin(&output, (const char *const[]){"x"}, 1);
