@@ -67,13 +67,11 @@ static enum status filter_add_selected(struct filter *filter, struct database *d
   enum status status = STATUS_OK;
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     struct run_list list;
+    const size_t before = measured->run_count;
     status = selector_find_all(database, selectors[i], &filter->arena, &list, err);
-    for (size_t r = 0; r < list.count && status == STATUS_OK; r++) {
-      const size_t before = measured->run_count;
-      status = measured_add_run(measured, database, list.runs[r].id, err);
-      if (status == STATUS_OK && measured->run_count > before) {
-        measured->runs[before].selector = i;
-      }
+    status = THEN(status, measured_add_runs(measured, database, list.runs, list.count, err));
+    for (size_t r = before; r < measured->run_count; r++) {
+      measured->runs[r].selector = i;
     }
   }
   return status;

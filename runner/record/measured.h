@@ -173,8 +173,9 @@ struct measured *measured_new(void);
 void measured_free(struct measured *measured);
 
 /* Add runs with their environments; one that is there already is not added again. */
-enum status measured_add_run(struct measured *measured, struct database *database, int64_t id,
-                             struct error *err) CHECK_RESULT;
+enum status measured_add_runs(struct measured *measured, struct database *database,
+                              const struct run_ref *runs, size_t count,
+                              struct error *err) CHECK_RESULT;
 /* Adds those runs, measured by haul, of the machine of a run of other that began before that time
  * and are not in other: the latest MEASURED_EARLIER_MAX, in the order they were started. */
 enum { MEASURED_EARLIER_MAX = 60 };

@@ -162,31 +162,36 @@ static void measured_take_run(const struct statement *statement, struct arena *a
 }
 
 /* Runs whose number is first to last, but for those that are there. */
-static enum status measured_read_runs(struct measured *measured, struct database *database,
+/* The statement is compare/runs. */
+static enum status measured_read_runs(struct measured *measured, struct statement *statement,
                                       int64_t first, int64_t last, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "compare/runs", &statement, err);
-  statement_bind_int(&statement, ":first", first);
-  statement_bind_int(&statement, ":last", last);
-  while (statement_next(&statement, &status, err)) {
+  enum status status = STATUS_OK;
+  statement_bind_int(statement, ":first", first);
+  statement_bind_int(statement, ":last", last);
+  while (statement_next(statement, &status, err)) {
     int64_t environment = 0;
     struct measured_run run = {0};
-    measured_take_run(&statement, &measured->arena, &run, &environment);
+    measured_take_run(statement, &measured->arena, &run, &environment);
     if (measured_has_run(measured, run.ref.id)) {
       continue;
     }
-    status = measured_find_environment(measured, database, environment, &run.environment, err);
+    status = measured_find_environment(measured, statement->database, environment, &run.environment,
+                                       err);
     *ARENA_ADD(&measured->arena, measured->runs, measured->run_count, &measured->run_capacity) =
         run;
   }
   return status;
 }
 
-enum status measured_add_run(struct measured *measured, struct database *database, int64_t id,
-                             struct error *err) {
-  enum status status = measured_read_runs(measured, database, id, id, err);
-  if (status == STATUS_OK && !measured_has_run(measured, id)) {
-    return error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)id);
+enum status measured_add_runs(struct measured *measured, struct database *database,
+                              const struct run_ref *runs, size_t count, struct error *err) {
+  SCOPED(statement_finalize) struct statement statement = {0};
+  enum status status = statement_prepare(database, "compare/runs", &statement, err);
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    status = measured_read_runs(measured, &statement, runs[i].id, runs[i].id, err);
+    if (status == STATUS_OK && !measured_has_run(measured, runs[i].id)) {
+      return error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)runs[i].id);
+    }
   }
   return status;
 }
@@ -195,8 +200,8 @@ enum status measured_add_earlier_runs(struct measured *measured, struct database
                                       const struct measured *other, size_t run, int64_t before_ns,
                                       struct error *err) {
   struct statement statement;
-  int64_t found[MEASURED_EARLIER_MAX];
-  size_t count = 0;
+  struct run_ref found[MEASURED_EARLIER_MAX];
+  size_t first = MEASURED_EARLIER_MAX; /* they come from the latest to the earliest */
   const struct measured_environment *environment =
       &other->environments[other->runs[run].environment];
   SCOPED(strbuf_fini) struct strbuf ids = STRBUF(MEASURED_LIST_MAX);
@@ -208,18 +213,18 @@ enum status measured_add_earlier_runs(struct measured *measured, struct database
   statement_bind_text(&statement, ":runs", ids.text);
   statement_bind_int(&statement, ":most", MEASURED_EARLIER_MAX);
   while (statement_next(&statement, &status, err)) {
-    found[count++] = sqlite3_column_int64(statement.stmt, 0);
+    found[--first].id = sqlite3_column_int64(statement.stmt, 0);
   }
   statement_finalize(&statement);
-  while (count > 0 && status == STATUS_OK) {
-    status = measured_add_run(measured, database, found[--count], err);
-  }
-  return status;
+  return THEN(status, measured_add_runs(measured, database, found + first,
+                                        MEASURED_EARLIER_MAX - first, err));
 }
 
 enum status measured_add_all_runs(struct measured *measured, struct database *database,
                                   struct error *err) {
-  return measured_read_runs(measured, database, 0, INT64_MAX, err);
+  SCOPED(statement_finalize) struct statement statement = {0};
+  RETURN_ON_ERROR(statement_prepare(database, "compare/runs", &statement, err));
+  return measured_read_runs(measured, &statement, 0, INT64_MAX, err);
 }
 
 bool measured_run_has_driver(const struct measured *measured, size_t run, const void *context) {

@@ -15,11 +15,7 @@ struct fleet {
 
 static enum status fleet_add_runs(struct fleet *f, const struct run_ref *runs, size_t count,
                                   struct error *err) {
-  for (size_t i = 0; i < count; i++) {
-    RETURN_ON_ERROR(
-        measured_add_run(f->measured, query_database(f->request->query), runs[i].id, err));
-  }
-  return STATUS_OK;
+  return measured_add_runs(f->measured, query_database(f->request->query), runs, count, err);
 }
 
 static enum status fleet_select(struct fleet *f, struct error *err) {

@@ -166,7 +166,7 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
   struct database *database = query_database(report->request->query);
   struct measured *measured = measured_new();
   struct outliers *outliers = NULL;
-  enum status status = measured_add_run(measured, database, report->request->runs[i].id, err);
+  enum status status = measured_add_runs(measured, database, &report->request->runs[i], 1, err);
   status = THEN(status, measured_load(measured, database, NULL, err));
   status = THEN(status, measured_load_errors(measured, database, err));
   status = THEN(status, outliers_find(measured, &(struct outliers_options){.slow_only = true},

@@ -11,14 +11,18 @@ double *sample_values_new(size_t count) {
   return values;
 }
 
-/* Welford's update: exact for values that are far from zero and close together. */
+/* Of differences to the first value, and then to the mean: exact for values that are far from zero
+ * and close together. */
 struct sample sample_summary(const double *values, size_t count) {
   struct sample sample = {.count = count};
+  double sum = 0;
   double squares = 0;
   for (size_t i = 0; i < count; i++) {
-    const double step = values[i] - sample.mean;
-    sample.mean += step / (double)(i + 1);
-    squares += step * (values[i] - sample.mean);
+    sum += values[i] - values[0];
+  }
+  sample.mean = count > 0 ? values[0] + sum / (double)count : 0;
+  for (size_t i = 0; i < count; i++) {
+    squares += (values[i] - sample.mean) * (values[i] - sample.mean);
   }
   sample.variance = count > 1 ? squares / (double)(count - 1) : 0;
   return sample;

@@ -15,7 +15,7 @@ int text_real_exact(double value, char text[NUMBER_TEXT_MAX]) {
   if (exponent == nullptr) {
     return 15; /* infinity, or no number */
   }
-  const int power = std::atoi(exponent + 1);
+  const long power = std::strtol(exponent + 1, nullptr, 10);
   int digits = 0;
   for (const char *at = text; at < exponent; at++) {
     digits += *at >= '0' && *at <= '9';

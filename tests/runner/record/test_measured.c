@@ -48,7 +48,8 @@ static int tear_down(void **state) {
 static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
   struct error err = {0};
   for (size_t i = 0; i < count; i++) {
-    if (measured_add_run(opened->measured, opened->database, ids[i], &err) != STATUS_OK) {
+    const struct run_ref run = {.id = ids[i]};
+    if (measured_add_runs(opened->measured, opened->database, &run, 1, &err) != STATUS_OK) {
       fail_msg("%s", err.message);
     }
   }
@@ -202,7 +203,8 @@ static void skipped_case_has_reason(void **state) {
 static void unknown_run_is_an_error(void **state) {
   struct opened *opened = *state;
   struct error err = {0};
-  assert_int_equal(measured_add_run(opened->measured, opened->database, 99, &err),
+  const struct run_ref run = {.id = 99};
+  assert_int_equal(measured_add_runs(opened->measured, opened->database, &run, 1, &err),
                    STATUS_NOT_FOUND);
   assert_string_equal(err.message, "there is no run 99");
   assert_int_equal(opened->measured->run_count, 0);
