@@ -383,16 +383,45 @@ static bool compare_is_flaky(const struct comparison_row *row) {
          row->result.verdict != VERDICT_BROKEN;
 }
 
+/* Whether all runs of the side that the case has no result on were told to leave it out. */
+static bool compare_is_unasked(const struct measured *measured, const enum side *sides,
+                               const struct comparison_row *row, struct comparison *comparison) {
+  const enum side side = row->result.verdict == VERDICT_NEW ? SIDE_A : SIDE_B;
+  const char *only = NULL;
+  if ((row->result.verdict != VERDICT_NEW && row->result.verdict != VERDICT_MISSING) ||
+      row->sides[side].tried) {
+    return false;
+  }
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (sides[i] == side) {
+      only = measured->runs[i].only;
+      if (only == NULL || measured_case_matches(&measured->cases[row->bench], only)) {
+        return false;
+      }
+    }
+  }
+  if (only == NULL) { /* no run is on that side */
+    return false;
+  }
+  comparison->unasked[side]++;
+  comparison->unasked_only[side] = only;
+  return true;
+}
+
 /* All cases are judged together, so that who looks at the worst alone finds no better evidence. */
-static void compare_keep_only(const char *only, struct comparison *comparison) {
+static void compare_keep_only(const enum side *sides, const char *only,
+                              struct comparison *comparison) {
   struct diff_summary *summary = &comparison->summary;
   size_t kept = 0;
   memset(summary->verdicts, 0, sizeof summary->verdicts);
   memset(summary->provisional, 0, sizeof summary->provisional);
   memset(summary->doubts, 0, sizeof summary->doubts);
-  comparison->judged_count = comparison->row_count;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
+    if (compare_is_unasked(comparison->measured, sides, row, comparison)) {
+      continue;
+    }
+    comparison->judged_count++;
     if (measured_case_matches(&comparison->measured->cases[row->bench], only)) {
       summary->verdicts[row->result.verdict]++;
       summary->provisional[row->result.verdict] += row->result.is_provisional;
@@ -447,7 +476,8 @@ static void compare_set_moved(struct comparison_row *row, const struct undisturb
   }
 }
 
-static void compare_judge(const struct compare_options *options, struct comparison *comparison) {
+static void compare_judge(const enum side *sides, const struct compare_options *options,
+                          struct comparison *comparison) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct diff_options diff = options->diff;
   diff.looks = comparison->looks;
@@ -485,7 +515,7 @@ static void compare_judge(const struct compare_options *options, struct comparis
   }
   compare_merge_renamed(comparison);
   compare_groups(options->only, &diff, comparison);
-  compare_keep_only(options->only, comparison);
+  compare_keep_only(sides, options->only, comparison);
   compare_set_needed(comparison);
   if (comparison->row_count > 1) { /* none is NULL */
     qsort_r(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_order_rows,
@@ -516,7 +546,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
   }
   compare_set_shapes(made);
   made->looks = compare_count_looks(measured, sides, options->diff.looks);
-  compare_judge(options, made);
+  compare_judge(sides, options, made);
   *comparison = made;
   return STATUS_OK;
 }

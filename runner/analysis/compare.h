@@ -152,7 +152,11 @@ struct comparison {
    * same. */
   struct comparison_row *rows;
   size_t row_count;
-  size_t judged_count;      /* with those that `only` left out */
+  size_t judged_count; /* with those that `only` left out */
+  /* Cases that one side alone has because the runs of this one were told to leave them out: they
+   * are in no row. unasked_only: what those runs were told. */
+  size_t unasked[SIDES];
+  const char *unasked_only[SIDES];
   size_t tested_count;      /* of the rows */
   size_t flaky_count;       /* of the rows: not always ok, but no more often in B than by chance */
   struct diff_case *inputs; /* of diff_compare and a_a_test; in the order of pairing */

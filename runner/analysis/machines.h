@@ -41,10 +41,11 @@ struct machines_block {
 /* From one driver to the next, as far as the same machines ran both. */
 struct machines_upgrade {
   const char *from, *to;
-  size_t node_count;
-  size_t period;   /* in which most machines had it first */
-  double *changes; /* by block: the median over machines; NAN = not measured under both */
-  double *errors;  /* its standard error; NAN of one machine */
+  size_t node_count; /* machines, each counted once however often it went back and forth */
+  bool *nodes;       /* by node: whether it is one of them */
+  size_t period;     /* in which most machines had it first */
+  double *changes;   /* by block: the median over machines; NAN = not measured under both */
+  double *errors;    /* its standard error; NAN of one machine */
 };
 
 /* A machine in a period. */

@@ -29,6 +29,7 @@ static struct machines_upgrade *machines_find_upgrade(struct machines *m, const 
   m->upgrades[m->upgrade_count] =
       (struct machines_upgrade){.from = from,
                                 .to = to,
+                                .nodes = arena_array(&m->arena, m->node_count, sizeof(bool)),
                                 .changes = arena_array(&m->arena, m->block_count, sizeof(double)),
                                 .errors = arena_array(&m->arena, m->block_count, sizeof(double))};
   return &m->upgrades[m->upgrade_count++];
@@ -92,11 +93,14 @@ void machines_find_upgrades(struct machines *m, const struct measured *measured,
     if (now != NULL && driver[node] != NULL && strcmp(driver[node], now) != 0) {
       struct machines_upgrade *upgrade = machines_find_upgrade(m, driver[node], now);
       const size_t period = machines_period(m, measured->runs[r].started_at_ns);
-      upgrade->node_count++;
-      if (2 * upgrade->node_count <= m->node_count + 1) {
-        upgrade->period = period;
+      if (!upgrade->nodes[node]) {
+        upgrade->nodes[node] = true;
+        upgrade->node_count++;
+        if (2 * upgrade->node_count <= m->node_count + 1) {
+          upgrade->period = period;
+        }
+        switches[count++] = (struct machines_switch){(size_t)(upgrade - m->upgrades), node, period};
       }
-      switches[count++] = (struct machines_switch){(size_t)(upgrade - m->upgrades), node, period};
     }
     driver[node] = now != NULL ? now : driver[node];
   }

@@ -134,10 +134,11 @@ static void diff_say_conditions(const struct diff_view *view) {
   }
 }
 
-/* "8 cases of h2d by 49.2 to 49.6 %": of a block, what is much slower and cannot be judged; "" =
- * nothing. */
+/* "h2d/gpu1 by 50.0 %", "8 cases of h2d by 49.2 to 49.6 %, most h2d/gpu1": of a block, what is much
+ * slower and cannot be judged; "" = nothing. */
 static const char *diff_unjudged_words(struct arena *arena, const struct comparison *comparison,
                                        const struct diff_block *block) {
+  const char *worst = NULL;
   size_t count = 0;
   double least = -1;
   double most = 0;
@@ -148,16 +149,19 @@ static const char *diff_unjudged_words(struct arena *arena, const struct compari
         change <= -LARGE_CHANGE * row->delta &&
         strcmp(comparison->measured->cases[row->bench].block, block->name) == 0) {
       least = fmax(least, change);
+      worst = change < most ? comparison->measured->cases[row->bench].name : worst;
       most = fmin(most, change);
       count++;
     }
   }
-  return count == 0
-             ? ""
-             : arena_format(
-                   arena, "%zu %s%s by %.1f%s %%", count, strings_plural(count, "case", "cases"),
-                   arena_around(arena, " of ", block->name, ""), -100 * least,
-                   least - most >= 0.0005 ? arena_format(arena, " to %.1f", -100 * most) : "");
+  return count == 0 ? ""
+         : count == 1
+             ? arena_format(arena, "%s by %.1f %%", worst, -100 * most)
+             : arena_format(arena, "%zu cases%s by %.1f%s %%, most %s", count,
+                            arena_around(arena, " of ", block->name, ""), -100 * least,
+                            least - most >= 0.0005 ? arena_format(arena, " to %.1f", -100 * most)
+                                                   : "",
+                            worst);
 }
 
 /* Limits of the whole comparison. */
@@ -165,6 +169,16 @@ static void diff_say_notes(const struct diff_view *view) {
   struct document *document = view->document;
   struct arena *arena = &document->arena;
   const struct comparison *comparison = view->comparison;
+  const char *unjudged = "";
+  for (size_t b = 0; b < view->layout.block_count; b++) {
+    const char *words = diff_unjudged_words(arena, comparison, &view->layout.blocks[b]);
+    unjudged = words[0] != '\0' ? arena_add_word(arena, unjudged, words) : unjudged;
+  }
+  diff_say_text(view, TONE_NONE,
+                arena_around(arena,
+                             "Slower, but of too few processes to judge (it takes --processes 5 or "
+                             "several runs on each side): ",
+                             unjudged, ""));
   if (comparison->simulated) {
     document_say(document, TONE_NONE, "SIMULATED: a fake driver answered%s",
                  comparison->totals[SIDE_B].runs == 0 ? "" : " on both sides");
@@ -181,6 +195,14 @@ static void diff_say_notes(const struct diff_view *view) {
   diff_say_text(
       view, TONE_NONE,
       arena_around(arena, "Not compared: ", comparison->left_out, " (not run on both sides)"));
+  for (size_t s = 0; s < SIDES; s++) {
+    if (comparison->unasked[s] > 0) {
+      document_say(document, TONE_NONE, "%zu %s not measured in %c (--only %s)",
+                   comparison->unasked[s],
+                   strings_plural(comparison->unasked[s], "case was", "cases were"),
+                   s == SIDE_A ? 'A' : 'B', comparison->unasked_only[s]);
+    }
+  }
   diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));
   diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
   if (comparison->looks > 1) {
@@ -195,16 +217,6 @@ static void diff_say_notes(const struct diff_view *view) {
     document_say(document, TONE_NONE, "%zu %s not compared: %s", incomparable,
                  strings_plural(incomparable, "case is", "cases are"), reason);
   }
-  const char *unjudged = "";
-  for (size_t b = 0; b < view->layout.block_count; b++) {
-    const char *words = diff_unjudged_words(arena, comparison, &view->layout.blocks[b]);
-    unjudged = words[0] != '\0' ? arena_add_word(arena, unjudged, words) : unjudged;
-  }
-  diff_say_text(view, TONE_NONE,
-                arena_around(arena,
-                             "Slower, but of too few processes to judge (it takes --processes 5 or "
-                             "several runs on each side): ",
-                             unjudged, ""));
 }
 
 static void diff_say_caveats(const struct diff_view *view) {
@@ -288,6 +300,7 @@ static void diff_say_blocks(struct diff_view *view) {
   struct document *document = view->document;
   struct diff_layout *layout = &view->layout;
   const size_t shown = view->show->all ? layout->block_count : layout->changed_blocks;
+  size_t undecided = 0;
   double low = NAN;
   double high = NAN;
   if (layout->block_count < 2 || shown < 2) { /* the rows name a single one */
@@ -299,6 +312,7 @@ static void diff_say_blocks(struct diff_view *view) {
     const struct diff_block *block = &layout->blocks[i];
     char change[DIFF_WORDS_MAX] = "";
     if (i >= shown) {
+      undecided += block->verdicts[VERDICT_UNCLEAR] + block->verdicts[VERDICT_INSUFFICIENT] > 0;
       low = fmin(low, block->change);
       high = fmax(high, block->change);
       continue;
@@ -319,8 +333,9 @@ static void diff_say_blocks(struct diff_view *view) {
     char to[DIFF_WORDS_MAX] = "";
     diff_percent_words(low, from);
     diff_percent_words(high, to);
-    others = arena_format(&document->arena, "; %zu other %s without a change%s%s%s%s%s", left,
-                          strings_plural(left, "block is", "blocks are"), isfinite(low) ? " (" : "",
+    others = arena_format(&document->arena, "; %zu other %s no %schange%s%s%s%s%s", left,
+                          strings_plural(left, "block has", "blocks have"),
+                          undecided > 0 ? "proven " : "", isfinite(low) ? " (" : "",
                           isfinite(low) ? from : "", isfinite(low) && left > 1 ? " .. " : "",
                           isfinite(low) && left > 1 ? to : "", isfinite(low) ? ")" : "");
   }

@@ -1,5 +1,6 @@
 /* site.c - what is known of machines over years, and the pages of runs and drivers beside it. */
 #include "engine/base/strings.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/page/page.h"
 #include "runner/render/page/page_site.h"
 #include "runner/report/report.h"
@@ -9,7 +10,13 @@
 
 /* Runs with a page: the latest, and those after the first steps. NAME_PART_MAX: characters of a
  * driver's version in the name of a file. */
-enum { SITE_RUN_PAGES = 60, SITE_STEP_PAGES = 20, UUID_DIGITS = 32, NAME_PART_MAX = 64 };
+enum {
+  SITE_RUN_PAGES = 60,
+  SITE_STEP_PAGES = 20,
+  UUID_DIGITS = 32,
+  NAME_PART_MAX = 64,
+  SITE_WORDS_MAX = 1 << 12
+};
 
 /* What is in the database of some runs. */
 struct site_sum {
@@ -19,6 +26,7 @@ struct site_sum {
 
 struct site {
   struct arena arena;
+  struct site_verdict *verdicts; /* by upgrade; words NULL = not compared yet */
   struct query *query;
   const char *haul_version;
   struct measured *measured;
@@ -145,6 +153,7 @@ static void site_list_files(struct site *site) {
     site_add_run(site, added, m->steps[i].run);
   }
   site->run_file_count = site->file_count;
+  site->verdicts = arena_array(&site->arena, m->upgrade_count, sizeof *site->verdicts);
   for (size_t u = 0; u < m->upgrade_count; u++) {
     site->files[site->file_count++] = site_upgrade_file(site, u);
   }
@@ -182,9 +191,22 @@ struct site_file *site_files(const struct site *site, size_t *count) {
   return site->files;
 }
 
-/* What changed from one driver to the next, as haul diff has it, of the runs that site_keeps(). */
-static enum status site_write_upgrade(struct site *site, const struct site_file *file, FILE *page,
-                                      struct error *err) {
+/* "1 regressed, 77 same (gpu2, -20 %)" */
+static void site_keep_verdict(struct site *site, size_t u, const struct compare_result *compared) {
+  const struct comparison *comparison = compared->comparison;
+  const struct diff_summary *summary = &comparison->summary;
+  char counts[DIFF_COUNTS_MAX];
+  site->verdicts[u] = (struct site_verdict){
+      arena_format(&site->arena, "%s%s",
+                   diff_counts_text(summary->verdicts, summary->provisional, counts),
+                   diff_cause_words(&site->arena, comparison)),
+      summary->verdicts[VERDICT_REGRESSED] + comparison->alone_count > 0};
+}
+
+/* What changed from one driver to the next, as haul diff has it, of the runs that site_keeps().
+ * page: NULL = only its verdict is kept. */
+static enum status site_compare_upgrade(struct site *site, const struct site_file *file, FILE *page,
+                                        struct error *err) {
   const struct machines_upgrade *upgrade = &site->machines->upgrades[file->of];
   struct compare_request sides = {0};
   struct compare_result compared = {0};
@@ -199,6 +221,9 @@ static enum status site_write_upgrade(struct site *site, const struct site_file 
   sides.names[SIDE_B] = arena_format(&site->arena, "driver:%s", upgrade->to);
   const enum status status = compare_runs(query_database(site->query), &sides, &compared, err);
   if (status == STATUS_OK) {
+    site_keep_verdict(site, file->of, &compared);
+  }
+  if (status == STATUS_OK && page != NULL) {
     page_begin(page, file->title, "", NULL, 0);
     page_diff(page, compared.comparison, sides.names);
     page_diff_end(page);
@@ -219,7 +244,7 @@ enum status site_write_file(struct site *site, const struct site_file *file,
                                            .run_count = 1};
     RETURN_ON_ERROR(report_write(&request, page, err));
   } else {
-    RETURN_ON_ERROR(site_write_upgrade(site, file, page, err));
+    RETURN_ON_ERROR(site_compare_upgrade(site, file, page, err));
   }
   (void)fprintf(page, "<!-- %s -->\n", file->mark);
   return STATUS_OK;
@@ -234,11 +259,15 @@ enum status site_write_index(struct site *site, FILE *page, struct error *err) {
     const struct site_file *file = &site->files[i];
     (i < site->run_file_count ? run_files : upgrade_files)[file->of] =
         file->left_out ? NULL : file->name;
+    if (i >= site->run_file_count && !file->left_out && site->verdicts[file->of].words == NULL) {
+      RETURN_ON_ERROR(site_compare_upgrade(site, file, NULL, err));
+    }
   }
   const struct site_findings found = {.measured = site->measured,
                                       .machines = site->machines,
                                       .changes = &site->changes,
                                       .run_files = run_files,
-                                      .upgrade_files = upgrade_files};
+                                      .upgrade_files = upgrade_files,
+                                      .verdicts = site->verdicts};
   return page_site(page, &found, site->haul_version, err);
 }

@@ -247,6 +247,15 @@ missing comma/driver-580.159.04-590_1.html
 cp comma/index.html out
 expect_out '<th scope="row">580.159.04 to 590,1</th>'
 
+begin 'a site: what single cases lost under a driver is said beside the means of blocks'
+alter days.db driver.db "UPDATE environment SET driver_version = '590.1' WHERE id IN (SELECT environment FROM run WHERE tag > 'day4')"
+run_ok report --site driver --db driver.db
+cp driver/index.html out
+cp out first.html
+expect_out 'cases: <b class="bad">[0-9]+ regressed'
+run_ok report --site driver --db driver.db
+cmp driver/index.html first.html || bad 'another index where no page is new'
+
 begin 'a site: words that fit one machine, one run, and days'
 run_ok report --site one --db template.db
 cp one/index.html out

@@ -148,6 +148,34 @@ static const char *site_effects(struct site_page *s, const struct machines_upgra
              : text;
 }
 
+/* Of all blocks together: "" where none has a period of its own before and after. */
+static const char *site_no_effect(const struct machines *m,
+                                  const struct machines_upgrade *upgrade) {
+  for (size_t b = 0; b < m->block_count; b++) {
+    if (!isnan(upgrade->changes[b])) {
+      return "no block by more than 0.5 %";
+    }
+  }
+  return "";
+}
+
+/* The block is a mean: what changed in a single case is in the comparison of cases alone. */
+static void site_put_effects(struct site_page *s, size_t u) {
+  const struct machines_upgrade *upgrade = &s->found->machines->upgrades[u];
+  const struct site_verdict *verdict = &s->found->verdicts[u];
+  const char *slower = site_effects(s, upgrade, -1);
+  const char *faster = site_effects(s, upgrade, 1);
+  const bool any = slower[0] != '\0' || faster[0] != '\0';
+  const char *none = any ? "" : site_no_effect(s->found->machines, upgrade);
+  html_print(s->page, "<td class=\"words\">%s<b class=\"bad\">%s</b>%s<b class=\"good\">%s</b>",
+             none, slower, slower[0] != '\0' && faster[0] != '\0' ? "; " : "", faster);
+  if (verdict->words != NULL) {
+    html_print(s->page, "%scases: <b class=\"%s\">%s</b>", any || none[0] != '\0' ? "; " : "",
+               verdict->regressed ? "bad" : "", verdict->words);
+  }
+  (void)fputs("</td>", s->page);
+}
+
 static void site_put_upgrades(struct site_page *s) {
   const struct machines *m = s->found->machines;
   if (m->upgrade_count == 0) {
@@ -165,17 +193,12 @@ static void site_put_upgrades(struct site_page *s) {
   for (size_t u = m->upgrade_count; u-- > 0;) {
     const struct machines_upgrade *upgrade = &m->upgrades[u];
     const char *file = s->found->upgrade_files[u];
-    const char *slower = site_effects(s, upgrade, -1);
-    const char *faster = site_effects(s, upgrade, 1);
-    const bool any = slower[0] != '\0' || faster[0] != '\0';
     html_print(s->page, "<tr><td class=\"name\">%s</td><th scope=\"row\">",
                site_period_date(s, upgrade->period));
     site_put_link(s, file, arena_format(&s->arena, "%s to %s", upgrade->from, upgrade->to));
-    html_print(s->page,
-               "</th><td class=\"words\">%s<b class=\"bad\">%s</b>%s<b class=\"good\">%s</b></td>"
-               "<td class=\"n\">%zu</td></tr>\n",
-               any ? "" : "nothing", slower, slower[0] != '\0' && faster[0] != '\0' ? "; " : "",
-               faster, upgrade->node_count);
+    (void)fputs("</th>", s->page);
+    site_put_effects(s, u);
+    html_print(s->page, "<td class=\"n\">%zu</td></tr>\n", upgrade->node_count);
   }
   (void)fputs(HTML_TABLE_END "</section>\n", s->page);
 }
@@ -351,8 +374,15 @@ static const char *site_lead(struct site_page *s) {
   for (size_t i = 0; i < m->step_count; i++) {
     slower += m->steps[i].change < 0;
   }
+  size_t bad = m->upgrade_count;
+  while (bad > 0 && !s->found->verdicts[bad - 1].regressed) {
+    bad--;
+  }
   const char *first =
-      slower == 0
+      slower == 0 && bad > 0
+          ? arena_format(&s->arena, "Driver %s to %s: %s.", m->upgrades[bad - 1].from,
+                         m->upgrades[bad - 1].to, s->found->verdicts[bad - 1].words)
+      : slower == 0
           ? arena_format(&s->arena, "No machine became slower than %s.", page_site_peers(m))
           : arena_format(&s->arena, "%s became %.1f %% slower%s.",
                          machines_place(&s->arena, m, &m->steps[0]), -100 * m->steps[0].change,

@@ -9,13 +9,20 @@
 
 #include <stdio.h>
 
+/* What `haul diff` says of two drivers: "1 regressed, 77 same (gpu2, -20 %)". */
+struct site_verdict {
+  const char *words; /* NULL = they could not be compared */
+  bool regressed;
+};
+
 /* All borrowed. */
 struct site_findings {
   const struct measured *measured;
   const struct machines *machines;
-  const struct result_set *changes; /* saved query changes */
-  const char *const *run_files;     /* by run in measured; NULL = it has no page */
-  const char *const *upgrade_files; /* by upgrade; NULL = it has none */
+  const struct result_set *changes;    /* saved query changes */
+  const char *const *run_files;        /* by run in measured; NULL = it has no page */
+  const char *const *upgrade_files;    /* by upgrade; NULL = it has none */
+  const struct site_verdict *verdicts; /* by upgrade */
 };
 
 enum status page_site(FILE *page, const struct site_findings *found, const char *haul_version,

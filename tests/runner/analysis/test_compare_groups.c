@@ -112,11 +112,37 @@ static void nothing_is_no_news(void **state) {
   measured_free(m);
 }
 
+/* What --only left out of the runs of a side is not missing there. */
+static void cases_that_a_side_was_not_asked_for_are_no_rows(void **state) {
+  (void)state;
+  struct measured *m = make(0.002, 0, 0);
+  const size_t bench = made_case(m, "another", "other", 1, MIB);
+  made_median(m,
+              (struct measured_median){
+                  .run = 0, .bench = (uint32_t)bench, .process = 1, .ns = 1e6, .status = CASE_OK});
+  for (size_t r = 0; r < RUNS; r++) {
+    m->runs[r].only = sides[r] == SIDE_B ? "even,odd" : NULL;
+  }
+  struct comparison *comparison = judge(m, NULL);
+  assert_int_equal(comparison->row_count, MADE_GPUS * SIZES);
+  assert_int_equal(comparison->judged_count, MADE_GPUS * SIZES);
+  assert_int_equal(comparison->summary.verdicts[VERDICT_MISSING], 0);
+  assert_int_equal(comparison->unasked[SIDE_B], 1);
+  assert_int_equal(comparison->unasked[SIDE_A], 0);
+  comparison_free(comparison);
+  m->runs[1].only = NULL;
+  comparison = judge(m, NULL);
+  assert_int_equal(comparison->summary.verdicts[VERDICT_MISSING], 1);
+  comparison_free(comparison);
+  measured_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_all_cases_share_is_one_line),
       cmocka_unit_test(a_slow_part_is_the_news_and_not_what_contains_it),
       cmocka_unit_test(nothing_is_no_news),
+      cmocka_unit_test(cases_that_a_side_was_not_asked_for_are_no_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

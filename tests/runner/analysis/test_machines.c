@@ -129,12 +129,38 @@ static void a_machine_alone_has_its_drivers(void **state) {
   measured_free(m);
 }
 
+/* Back and forth between two drivers is still one machine. */
+static void a_machine_counts_once_for_a_driver(void **state) {
+  (void)state;
+  struct measured *m = measured_new();
+  const size_t environments[] = {made_environment(m, "a", "580.1", false),
+                                 made_environment(m, "a", "590.1", false)};
+  const size_t bench = made_case(m, "k", "up", 0, 1 << 20);
+  for (size_t r = 0; r < 6; r++) {
+    const size_t run = made_run(m, environments[r % 2]);
+    m->runs[run].started_at_ns = (int64_t)r * WEEK_NS;
+    made_median(m, (struct measured_median){.run = (uint32_t)run,
+                                            .bench = (uint32_t)bench,
+                                            .process = (int64_t)(1 + r),
+                                            .ns = 20000,
+                                            .status = CASE_OK});
+  }
+  struct machines *machines = machines_new(m);
+  assert_int_equal(machines->upgrade_count, 2);
+  assert_int_equal(machines->upgrades[0].node_count, 1);
+  assert_int_equal(machines->upgrades[1].node_count, 1);
+  assert_true(isnan(machines->upgrades[0].errors[0]));
+  machines_free(machines);
+  measured_free(m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_machine_that_changed_is_named),
       cmocka_unit_test(what_a_driver_changed_is_told_by_block),
       cmocka_unit_test(sound_machines_have_no_steps),
       cmocka_unit_test(a_machine_alone_has_its_drivers),
+      cmocka_unit_test(a_machine_counts_once_for_a_driver),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
