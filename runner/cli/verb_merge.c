@@ -164,8 +164,9 @@ static int verb_merge_all(struct command *command, const struct merge_inputs *in
     if (status != STATUS_OK && fatal) {
       code = worse(code, fail(&command->common, &err));
     } else if (status != STATUS_OK) {
+      const bool judged = command->fleet_fails != 0 && database_file_is_failure(path);
       total->skipped++;
-      code = worse(code, EXIT_NOT_MEASURED);
+      code = judged ? code : worse(code, EXIT_NOT_MEASURED);
       say_warning(&command->common, "skipped %s: %s", path, err.message);
     }
     const struct cell cells[] = {MERGE_COLUMNS(COLUMN_CELL)};
@@ -358,7 +359,8 @@ const struct verb VERB_MERGE = {
            "the nodes that are missing, partial or failed, and why. It also names the nodes "
            "that differ from most in driver, kernel, VBIOS, GPUs or failed checks; v_node "
            "has a row for each node. --fail-on prints one line per node and reason, and "
-           "exits with 1 where a node is not well.",
+           "exits with 1 where a node is not well. A node that could not write its shard is one "
+           "of them then.",
     .options = VERB_MERGE_OPTIONS,
     .word_max = SIZE_MAX,
     .check = verb_merge_check,

@@ -178,6 +178,12 @@ static enum status database_file_examine_existing(const char *path, const struct
   return status;
 }
 
+bool database_file_is_failure(const char *path) {
+  const size_t length = strlen(path);
+  const size_t end = strlen(DATABASE_FAILURE_SUFFIX);
+  return length > end && strcmp(path + length - end, DATABASE_FAILURE_SUFFIX) == 0;
+}
+
 enum status database_file_examine(const char *path, enum database_access access_wanted,
                                   struct database_file *file, struct error *err) {
   struct database_file found = {0};

@@ -6,6 +6,7 @@
 
 /* Of the file beside a shard that says why there is none, or no newer one: "NODE-UUID.failed". */
 #define DATABASE_FAILURE_SUFFIX ".failed"
+bool database_file_is_failure(const char *path);
 
 struct database_file {
   bool fresh;                      /* absent or empty: to be made */

@@ -280,12 +280,6 @@ void merge_input_close(struct merge_input *input) {
   *input = (struct merge_input){.held = -1};
 }
 
-static bool merge_is_failure(const char *path) {
-  const size_t length = strlen(path);
-  const size_t end = strlen(DATABASE_FAILURE_SUFFIX);
-  return length > end && strcmp(path + length - end, DATABASE_FAILURE_SUFFIX) == 0;
-}
-
 /* What a node left that could not write its shard. */
 static enum status merge_read_failure(const char *path, struct error *err) {
   char reason[FAILURE_BYTES_MAX + 1];
@@ -313,7 +307,7 @@ enum status merge_input_open(const char *path, const char *scratch, struct merge
     return error_set(err, STATUS_DENIED,
                      "it is a link that another user made, to a file that is not that user's");
   }
-  if (merge_is_failure(path)) {
+  if (database_file_is_failure(path)) {
     return merge_read_failure(path, err);
   }
   char *full = realpath(path, NULL);
@@ -361,7 +355,7 @@ void merge_input_identify(const char *path, struct merge_file *file) {
   const char *dash = strrchr(name, '-');
   const size_t uuid_length = sizeof file->run_uuid - 1;
   if (dash != NULL && dash > name && strspn(dash + 1, "0123456789abcdef") == uuid_length &&
-      (strcmp(dash + 1 + uuid_length, ".db") == 0 || merge_is_failure(name))) {
+      (strcmp(dash + 1 + uuid_length, ".db") == 0 || database_file_is_failure(name))) {
     (void)snprintf(file->node, sizeof file->node, "%.*s", (int)(dash - name), name);
     (void)snprintf(file->run_uuid, sizeof file->run_uuid, "%.*s", (int)uuid_length, dash + 1);
   }

@@ -200,6 +200,9 @@ END
     code=$(cat code2)
     expect_code 3
     run_fails 3 'its node could not write the shard' merge full.db kept
+    run merge full2.db kept --fail-on missing
+    expect_code 1
+    expect_out '^f2 +missing +its shard was skipped: .*could not write the shard'
     expect_value partial full.db "select state from v_node where node = 'f1'"
     expect_value 1 full.db "select reason like '%with % of 200 results%No space left on device%' from v_node where node = 'f1'"
     expect_value missing full.db "select state from v_node where node = 'f2'"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A fleet on a real Slurm, all of whose nodes are this host: the scripts of docs/fleet.md on the fake driver, and what
-# is left when a node, a task or a shard is lost. HAUL_FLEET_NODES: how many, from 4 up (default 8).
+# is left when a node, a task or a shard is lost. HAUL_FLEET_NODES: how many, from 6 up (default 8).
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/../cli/common.sh"
 # shellcheck source=tests/fleet/slurm.sh
@@ -23,6 +23,8 @@ cat >bin/haul <<TEXT
 if [ -n "\$SLURM_PROCID" ] && [ "\$1" = run ]; then
   export HAUL_FAKE_MACHINE=$scratch/machines/\$SLURMD_NODENAME.toml HAUL_LOCKS=$scratch/locks/\$LOCKS\$SLURMD_NODENAME
   [ ! -e $scratch/faults/\$SLURMD_NODENAME.toml ] || export HAUL_FAKE_FAULTS=$scratch/faults/\$SLURMD_NODENAME.toml
+  [ ! -e $scratch/faults/\$SLURMD_NODENAME.full ] ||
+    exec unshare -m sh -c 'mount -t tmpfs -o size=8k none "\$TMPDIR" && exec "\$0" "\$@"' $haul "\$@"
 fi
 exec $haul "\$@"
 TEXT
@@ -116,42 +118,6 @@ cp well.db before.db
 run_ok merge well.db well
 equal "$(md5sum <before.db)" "$(md5sum <well.db)" 'the database'
 
-begin 'the sbatch of the document ends with the nodes that are not well'
-cat >faults/n3.toml <<'TOML'
-[[fake.fault]]
-kind = "error"
-call = "cuMemcpy*"
-gpu = 2
-count = 0
-code = 2
-TOML
-cat >faults/n4.toml <<'TOML'
-[fake]
-driver_version = "590.44.01"
-TOML
-cat >faults/n1.toml <<'TOML'
-[[fake.link]]
-from = "host"
-to = 1
-factor = 0.5
-TOML
-SHARDS=$scratch/batch timeout 100 sbatch --wait --parsable --nodes="$nodes" fleet.sbatch >job 2>err </dev/null
-code=$?
-rm faults/n4.toml faults/n1.toml
-expect_code 1
-cp "haul-$(cat job).log" out
-expect_out '^n3 +failed '
-expect_out '^n4 +different +driver 590.44.01, where [0-9]+ of [0-9]+ nodes have 580.159.04'
-expect_out '^n1 +slow +gpu1.s host link .*slower'
-equal "$(printf 'n1\nn3\nn4')" "$(sed -n 's/^\(n[0-9]*\) .*/\1/p' out | sort -u)" 'nodes that are named'
-run_ok report --fleet batch.html --db "batch/$(cat job).fleet.db"
-for node in n3 n4; do
-  grep -q "<th scope=\"row\">$node</th><td class=\"name [a-z]*\">\(failed\|different\)" batch.html || bad "the page has no $node"
-done
-expect_states 'n3:failed' "batch/$(cat job).fleet.db"
-expect_others "batch/$(cat job).fleet.db"
-rm faults/n3.toml
-
 begin 'one slow node is named, and no other'
 cat >faults/n3.toml <<'TOML'
 [[fake.link]]
@@ -241,9 +207,15 @@ sinfo -h -R -o '%100E' >out
 expect_out '^unhealthy: .*gpu1'
 scontrol update nodename=n3 state=resume
 
-# n1 and n3 are in the middle of their copies, which take a second each.
-begin 'a slurmd dies and its task lives; a node dies whole'
+# n2 and n6 are in the middle of their copies, which take a second each.
+begin 'one sbatch of the document: a slow link, a dead node, a failing GPU, a wrong driver, a full disk, a dead slurmd'
 cat >faults/n1.toml <<'TOML'
+[[fake.link]]
+from = "host"
+to = 1
+factor = 0.5
+TOML
+cat >faults/n2.toml <<'TOML'
 [[fake.fault]]
 kind = "block"
 call = "cuMemcpy*"
@@ -251,16 +223,49 @@ gpu = 2
 count = 4
 milliseconds = 1000
 TOML
-cp faults/n1.toml faults/n3.toml
-fleet lost &
-await eval "[ \"\$(find lost -name 'n[13]-*.db' 2>/dev/null | wc -l)\" -eq 2 ]"
-kill -KILL "$(cat "$scratch/slurm/n1.daemon")"
-slurm_kill_node n3
-scontrol update nodename=n3 state=down reason=power
+cp faults/n2.toml faults/n6.toml
+cat >faults/n3.toml <<'TOML'
+[[fake.fault]]
+kind = "error"
+call = "cuMemcpy*"
+gpu = 2
+count = 0
+code = 2
+TOML
+cat >faults/n4.toml <<'TOML'
+[fake]
+driver_version = "590.44.01"
+TOML
+full=
+if unshare -m mount -t tmpfs none tmp 2>"$scratch/null"; then
+  full=n5
+  touch faults/n5.full
+fi
+SHARDS=$scratch/batch timeout 100 sbatch --wait --parsable --nodes="$nodes" fleet.sbatch >job 2>err </dev/null &
+await eval "[ \"\$(find batch -name 'n[26]-*.db' 2>/dev/null | wc -l)\" -eq 2 ]"
+kill -KILL "$(cat "$scratch/slurm/n6.daemon")"
+slurm_kill_node n2
+scontrol update nodename=n2 state=down reason=power
 wait $!
-rm faults/n1.toml faults/n3.toml
-run_ok merge lost.db lost
-expect_states 'n3:partial' lost.db
-expect_value $((others * 8)) lost.db "select count(*) from v_case where status = 'ok' and node <> 'n3'"
+code=$?
+printf 'fleet.sbatch' >"$scratch/command"
+expect_code 1
+cp "haul-$(cat job).log" out
+expect_out '^n1 +slow +gpu1.s host link .*slower'
+expect_out '^n2 +partial '
+expect_out '^n3 +failed '
+expect_out '^n4 +different +driver 590.44.01, where [0-9]+ of [0-9]+ nodes have 580.159.04'
+[ -z "$full" ] || expect_out '^n5 +missing +its shard was skipped: .*could not write the shard: .*full'
+equal "$(printf '%s\n' n1 n2 n3 n4 $full)" "$(sed -n 's/^\(n[0-9]*\) .*/\1/p' out | sort -u)" 'nodes that are named'
+merged=batch/$(cat job).fleet.db
+run_ok report --fleet batch.html --db "$merged"
+for node in n2 n3 n4 $full; do
+  grep -q "<th scope=\"row\">$node</th><td class=\"name [a-z]*\">\(failed\|different\|partial\|missing\)" batch.html ||
+    bad "the page has no $node"
+done
+grep -q 'n1.*gpu1.*host link' batch.html || bad 'the page has no slow link'
+expect_states "n2:partial n3:failed${full:+ $full:missing}" "$merged"
+expect_value $(((nodes - 2 - ${#full} / 2) * 8)) "$merged" "select count(*) from v_case where status = 'ok' and node in
+  (select node from v_node where state = 'ok')"
 
 finish
