@@ -157,7 +157,8 @@ static bool diff_has_mixed_modes(const struct work *work, double delta, double *
 }
 
 /* What counts as one observation, and whether each of a is one with one of b. */
-static void diff_set_units(const struct diff_case *c, struct unit_room *room, struct work *work) {
+static void diff_set_units(const struct diff_case *c, struct unit_room *room, bool pair,
+                           struct work *work) {
   double *values = room->values + room->used;
   uint32_t *numbers = room->numbers + room->used;
   work->a_units = diff_units(&c->a, work->unit, room);
@@ -168,7 +169,7 @@ static void diff_set_units(const struct diff_case *c, struct unit_room *room, st
                 diff_has_mixed_modes(work, log1p(c->delta), room->values + room->used);
   if (work->unit == DIFF_UNIT_RUN && c->started != NULL && diff_has_both_sides(c)) {
     work->order = time_order_apply(values, numbers, a_count, values + a_count, numbers + a_count,
-                                   work->b_units.count, c->started);
+                                   work->b_units.count, c->started, pair);
     work->paired = work->order.paired;
   }
   work->a = diff_sample(&work->a_units);
@@ -178,8 +179,8 @@ static void diff_set_units(const struct diff_case *c, struct unit_room *room, st
   }
 }
 
-static void diff_start(const struct diff_case *c, struct unit_room *room, struct work *work,
-                       struct diff_result *result) {
+static void diff_start(const struct diff_case *c, struct unit_room *room, bool pair,
+                       struct work *work, struct diff_result *result) {
   const bool several = process_sample_count_runs(&c->a) > 1 || process_sample_count_runs(&c->b) > 1;
   const bool by_run = several || c->run_df > 0;
   *work = (struct work){.unit = c->paired ? DIFF_UNIT_NODE
@@ -187,7 +188,7 @@ static void diff_start(const struct diff_case *c, struct unit_room *room, struct
                                           : DIFF_UNIT_PROCESS,
                         .walk_p = NAN,
                         .run_variance = several ? 0 : c->run_variance};
-  diff_set_units(c, room, work);
+  diff_set_units(c, room, pair, work);
   *result = (struct diff_result){.change = NAN,
                                  .change_low = NAN,
                                  .change_high = NAN,
@@ -211,6 +212,30 @@ static void diff_start(const struct diff_case *c, struct unit_room *room, struct
     result->change = expm1(work->difference);
     work->testable = by_run || (c->a.count > 1 && c->b.count > 1);
   }
+}
+
+static void diff_start_all(const struct diff_case *cases, size_t count, struct unit_room *room,
+                           bool pair, struct work *work, struct diff_result *results) {
+  room->used = 0;
+  for (size_t i = 0; i < count; i++) {
+    diff_start(&cases[i], room, pair, &work[i], &results[i]);
+  }
+}
+
+/* Whether runs in turn agree with the next of their side no better than with others, in the mean of
+ * all cases: then pairs only lose half of the degrees of freedom. Without them an interval holds
+ * the change at least as often, whatever the level does, for what wanders spreads each side more
+ * than it moves their difference. */
+static bool diff_pairs_are_wasted(const struct work *work, size_t count) {
+  double sum = 0;
+  size_t known = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (work[i].unit == DIFF_UNIT_RUN && work[i].paired && isfinite(work[i].order.steps)) {
+      sum += work[i].order.steps;
+      known++;
+    }
+  }
+  return known > 0 && sum >= DIFF_STEPS_PAIRED * (double)known;
 }
 
 static double diff_spread(const struct work *work) {
@@ -656,8 +681,9 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
                            arena_array(&arena, 2 * values, sizeof *room.numbers), 0};
   const size_t own = options->own > 0 ? options->own : count;
   *summary = (struct diff_summary){.shift = diff_middle_shift(cases, own, &arena)};
-  for (size_t i = 0; i < count; i++) {
-    diff_start(&cases[i], &room, &work[i], &results[i]);
+  diff_start_all(cases, count, &room, true, work, results);
+  if (diff_pairs_are_wasted(work, own)) {
+    diff_start_all(cases, count, &room, false, work, results);
   }
   diff_set_priors(cases, work, count, own, options->apart, &arena);
   diff_set_order(work, own, options, summary);

@@ -33,9 +33,10 @@
  * rate (Bonferroni): q and the levels of intervals and of equivalence, so that the rates hold over
  * all looks together, whenever one stops.
  *
- * Time: runs of both sides that were made in turn are judged as pairs, from three on. Where one
- * side follows the other, the steps within the sides tell whether runs are independent. If not, or
- * if that is not known, the level may be a random walk (time_order.h).
+ * Time: runs of both sides that were made in turn are judged as pairs, from three on, where the
+ * steps within the sides say that the level drifts or wanders. Where one side follows the other,
+ * the steps within the sides tell whether runs are independent. If not, or if that is not known,
+ * the level may be a random walk (time_order.h).
  *
  * A verdict is provisional where it has one of these doubts, the first that holds:
  *   ONE_RUN  each side is one run, and earlier runs do not tell how runs differ; also SAME
@@ -71,6 +72,7 @@
 #define DIFF_WALK_DF      5.0
 #define DIFF_POWER        0.85 /* with which units_needed is sought: 0.8 is then kept */
 #define DIFF_STEPS_LEAST  0.9  /* of runs that count as independent: time_order.h */
+#define DIFF_STEPS_PAIRED 0.8  /* of runs in turn that are not judged as pairs */
 #define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */

@@ -20,6 +20,16 @@ static double variance_shrinkage_pool(const double *variances, const double *dfs
   return df_sum > 0 ? sum / df_sum : 0;
 }
 
+/* What cases share is seen in a few values alone: where these happen to agree, the cases look
+ * nearly independent, just when their variance is taken as too small. So the shared noise counts as
+ * more than was seen of it. df: of one case. */
+static double variance_shrinkage_cautious(double dependence, double df) {
+  const double correlation = sqrt(dependence);
+  const double seen = correlation / (1 - correlation); /* shared over own variance */
+  const double taken = seen * (df + 1) / (df - 1);
+  return dependence < 1 && df > 1 ? pow(taken / (1 + taken), 2) : 1;
+}
+
 /* The degrees of freedom of a mean of variances: their number counts as the inverse of their mean
  * squared correlation, that of each with itself included. */
 static double variance_shrinkage_pooled_df(const double *dfs, size_t count, double dependence) {
@@ -27,7 +37,8 @@ static double variance_shrinkage_pooled_df(const double *dfs, size_t count, doub
   for (size_t i = 0; i < count; i++) {
     sum += dfs[i];
   }
-  return count > 0 ? sum / (1 + ((double)count - 1) * dependence) : 0;
+  const double n = (double)count;
+  return n > 0 ? sum / (1 + (n - 1) * variance_shrinkage_cautious(dependence, sum / n)) : 0;
 }
 
 struct variance_prior variance_shrinkage_fit(const double *variances, const double *dfs,

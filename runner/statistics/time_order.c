@@ -115,7 +115,7 @@ static void time_order_detrend(struct timed *runs, size_t count, struct time_ord
 
 struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_count,
                                    double *b_values, uint32_t *b_runs, size_t b_count,
-                                   const int64_t *started) {
+                                   const int64_t *started, bool pair) {
   const size_t count = a_count + b_count;
   struct time_order order = {.trend_inflation = 1};
   struct timed *runs = memory_new(count, sizeof *runs);
@@ -127,7 +127,7 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
   qsort(runs, count, sizeof *runs, time_order_compare);
   order.walk = time_order_walk(runs, count, a_count, b_count);
   time_order_steps(runs, count, (const size_t[]){a_count, b_count}, &order);
-  order.paired = a_count == b_count && time_order_is_paired(runs, count);
+  order.paired = pair && a_count == b_count && time_order_is_paired(runs, count);
   if (order.paired) {
     time_order_detrend(runs, count, &order);
     for (size_t i = 0; i < count; i++) {

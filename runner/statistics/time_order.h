@@ -39,9 +39,10 @@ struct time_order {
 };
 
 /* One value per run on both sides, whose numbers are process_sample_process(); started: by these
- * numbers. Paired: the values and numbers are put in the order of the pairs, without the trend. */
+ * numbers. pair: whether to judge pairs, where there are any; then the values and numbers are put
+ * in the order of the pairs, without the trend. */
 struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_count,
                                    double *b_values, uint32_t *b_runs, size_t b_count,
-                                   const int64_t *started);
+                                   const int64_t *started, bool pair);
 
 #endif

@@ -51,7 +51,7 @@ static struct diff_result judge_group(void) {
 /* 2 % in all cases, which spread by 3 %: none is found alone, all together are. */
 static void a_common_change_is_found_though_no_case_shows_it(void **state) {
   (void)state;
-  make(5, 0.03, 0.02, true, 3);
+  make(5, 0.03, 0.02, true, 12);
   diff_compare(cases, CASES, &OPTIONS, results, &summary);
   assert_int_equal(summary.verdicts[VERDICT_REGRESSED], 0);
   const struct diff_result group = judge_group();
@@ -164,6 +164,29 @@ static void one_run_each_needs_a_history(void **state) {
   }
 }
 
+/* Runs in turn are pairs where the level moves with time; else pairs would only lose half of the
+ * degrees of freedom. */
+static void pairs_are_judged_where_the_level_moves(void **state) {
+  (void)state;
+  const struct diff_options options = {.false_discovery_rate = 0.05, .apart = true};
+  make(RUNS, 0.005, 0, true, 21);
+  diff_compare(cases, CASES, &options, results, &summary);
+  double df = 0;
+  for (size_t i = 0; i < CASES; i++) {
+    df += results[i].df / CASES;
+  }
+  assert_true(df > 1.5 * (RUNS - 1));
+  for (size_t i = 0; i < CASES; i++) {
+    for (size_t r = 0; r < (size_t)2 * RUNS; r++) {
+      values[i][r % 2][r / 2] += 0.04 * (double)r / (2 * RUNS - 1);
+    }
+  }
+  diff_compare(cases, CASES, &options, results, &summary);
+  for (size_t i = 0; i < CASES; i++) {
+    assert_true(results[i].df <= RUNS - 1 && results[i].sd < 0.01);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_common_change_is_found_though_no_case_shows_it),
@@ -172,6 +195,7 @@ int main(void) {
       cmocka_unit_test(two_levels_elsewhere_are_a_doubt),
       cmocka_unit_test(a_report_on_three_runs_is_provisional),
       cmocka_unit_test(one_run_each_needs_a_history),
+      cmocka_unit_test(pairs_are_judged_where_the_level_moves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

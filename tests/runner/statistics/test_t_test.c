@@ -271,6 +271,29 @@ static void variances_are_shrunk_as_in_limma(void **state) {
   assert_true(variance_shrinkage_apply(&prior, 5, 4) == 0.3);
 }
 
+/* What cases share is known from few values, and counts as more than these show of it. */
+static void shared_noise_counts_as_more_than_is_seen(void **state) {
+  (void)state;
+  enum { COUNT = 40 };
+  double variances[COUNT];
+  double dfs[COUNT];
+  for (size_t i = 0; i < COUNT; i++) {
+    variances[i] = 1 + 0.1 * (double)i;
+    dfs[i] = 3;
+  }
+  ASSERT_NEAR(variance_shrinkage_fit(variances, dfs, COUNT, 0).pooled_df, 3 * COUNT, 1e-12);
+  ASSERT_NEAR(variance_shrinkage_fit(variances, dfs, COUNT, 1).pooled_df, 3, 1e-12);
+  /* Four parts of five are shared: seen by three values, eight of nine may be. */
+  const double taken = 64.0 / 81;
+  ASSERT_NEAR(variance_shrinkage_fit(variances, dfs, COUNT, 0.64).pooled_df,
+              3 * COUNT / (1 + (COUNT - 1) * taken), 1e-9);
+  for (size_t i = 0; i < COUNT; i++) {
+    dfs[i] = 300;
+  }
+  ASSERT_NEAR(variance_shrinkage_fit(variances, dfs, COUNT, 0.64).pooled_df,
+              300 * COUNT / (1 + (COUNT - 1) * 0.64), 0.01);
+}
+
 static void sample_summaries(void **state) {
   (void)state;
   const double values[] = {4, 1, 3, 2};
@@ -289,6 +312,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(variance_prior_matches_limma),
       cmocka_unit_test(variances_are_shrunk_as_in_limma),
+      cmocka_unit_test(shared_noise_counts_as_more_than_is_seen),
       cmocka_unit_test(sample_summaries),
       cmocka_unit_test(moderated_t_against_a_margin),
       cmocka_unit_test(moderated_t_and_interval),

@@ -7,6 +7,7 @@ enum { RUNS_MAX = 64 };
 static double values[2][RUNS_MAX];
 static uint32_t runs[2][RUNS_MAX];
 static int64_t started[RUNS_MAX];
+static bool pair = true;
 
 /* 'A' and 'B' in the order of time; level: of each run. */
 static struct time_order apply(const char *order, const double *level) {
@@ -18,7 +19,8 @@ static struct time_order apply(const char *order, const double *level) {
     started[runs[side][at]] = (int64_t)(1000 * i);
     values[side][at] = level[i] + (side == 1 ? 0.1 : 0);
   }
-  return time_order_apply(values[0], runs[0], counts[0], values[1], runs[1], counts[1], started);
+  return time_order_apply(values[0], runs[0], counts[0], values[1], runs[1], counts[1], started,
+                          pair);
 }
 
 static void runs_in_turn_are_pairs_without_their_trend(void **state) {
@@ -37,6 +39,10 @@ static void runs_in_turn_are_pairs_without_their_trend(void **state) {
   for (size_t i = 0; i < sizeof NOT / sizeof *NOT; i++) {
     assert_false(apply(NOT[i], DRIFT).paired);
   }
+  pair = false; /* where it is not asked for, the values stay */
+  assert_false(apply(PAIRED[0], DRIFT).paired);
+  assert_true(fabs(values[1][2] - DRIFT[5] - 0.1) < 1e-12);
+  pair = true;
 }
 
 /* The variance of the difference of two random walks' means, over that within sides, from 4000 of
