@@ -425,7 +425,7 @@ static void compare_keep_only(const enum side *sides, const char *only,
     if (measured_case_matches(&comparison->measured->cases[row->bench], only)) {
       summary->verdicts[row->result.verdict]++;
       summary->provisional[row->result.verdict] += row->result.is_provisional;
-      summary->doubts[row->result.doubt] += row->result.verdict != VERDICT_SAME;
+      summary->doubts[row->result.doubt]++;
       comparison->tested_count += isnan(row->result.p) ? 0 : 1;
       comparison->flaky_count += compare_is_flaky(row);
       comparison->rows[kept++] = *row;

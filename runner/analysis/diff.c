@@ -2,6 +2,7 @@
 
 #include "runner/analysis/broken.h"
 #include "runner/analysis/diff_priors.h"
+#include "runner/analysis/diff_shift.h"
 #include "runner/statistics/rank_test.h"
 #include "runner/statistics/robust.h"
 #include "runner/statistics/shape.h"
@@ -66,10 +67,6 @@ static struct sample diff_sample(const struct process_sample *side) {
     sample.variance = fmax(sample.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
   }
   return sample;
-}
-
-static bool diff_has_both_sides(const struct diff_case *c) {
-  return c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
 }
 
 /* Room for the values of runs, of all cases one after the other. */
@@ -373,7 +370,9 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
   }
   result->sd = expm1(work->sd);
   result->change = expm1(work->difference);
-  if (isfinite(work->interval.low) && isfinite(work->interval.high)) { /* ranks: of few, none */
+  /* Processes of one run tell nothing of how runs differ; ranks of few have none. */
+  if (work->unit != DIFF_UNIT_PROCESS && isfinite(work->interval.low) &&
+      isfinite(work->interval.high)) {
     result->change_low = expm1(work->interval.low);
     result->change_high = expm1(work->interval.high);
   }
@@ -593,7 +592,7 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
         diff_find_doubt(&cases[i], &work[i], verdict, walk_q[i], summary->independent, mixed, rate);
     results[i].is_provisional = results[i].doubt != DIFF_DOUBT_NONE;
     summary->provisional[verdict] += results[i].is_provisional;
-    summary->doubts[results[i].doubt] += verdict != VERDICT_SAME;
+    summary->doubts[results[i].doubt]++;
     rejected += work[i].testable && results[i].q <= rate;
   }
   /* The level that a further rejection would be held to. */
@@ -628,43 +627,6 @@ static void diff_set_share(const struct diff_result *results, size_t count,
                              (shift->change_low > 0 || shift->change_high < 0);
 }
 
-/* Where each side is one run, processes do not tell how runs differ: earlier runs do, of which all
- * cases may share what they differ by. */
-static void diff_widen_shift(const struct diff_case *cases, size_t count, struct shift *shift) {
-  double variance = 0;
-  double df = INFINITY;
-  size_t known = 0;
-  size_t both = 0;
-  for (size_t i = 0; i < count; i++) {
-    both += diff_has_both_sides(&cases[i]);
-    if (diff_has_both_sides(&cases[i]) && cases[i].run_df > 0) {
-      variance += cases[i].run_variance;
-      df = fmin(df, cases[i].run_df);
-      known++;
-    }
-  }
-  if (known > 0 && known == both) {
-    const struct effect effect = {log1p(shift->change), sqrt(2 * variance / (double)known), df};
-    const struct interval interval = effect_interval(&effect, 0.95);
-    shift->change_low = expm1(interval.low);
-    shift->change_high = expm1(interval.high);
-  }
-}
-
-static struct shift diff_middle_shift(const struct diff_case *cases, size_t count,
-                                      struct arena *arena) {
-  struct shift_pair *pairs = arena_array(arena, count, sizeof *pairs);
-  size_t used = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (diff_has_both_sides(&cases[i])) {
-      pairs[used++] = (struct shift_pair){cases[i].a, cases[i].b};
-    }
-  }
-  struct shift shift = shift_estimate(pairs, used);
-  diff_widen_shift(cases, count, &shift);
-  return shift;
-}
-
 void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,
                   struct diff_result *results, struct diff_summary *summary) {
   SCOPED(arena_fini) struct arena arena = {0};
@@ -680,7 +642,7 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   struct unit_room room = {arena_array(&arena, 2 * (values + most), sizeof *room.values),
                            arena_array(&arena, 2 * values, sizeof *room.numbers), 0};
   const size_t own = options->own > 0 ? options->own : count;
-  *summary = (struct diff_summary){.shift = diff_middle_shift(cases, own, &arena)};
+  *summary = (struct diff_summary){.shift = diff_shift(cases, own)};
   diff_start_all(cases, count, &room, true, work, results);
   if (diff_pairs_are_wasted(work, own)) {
     diff_start_all(cases, count, &room, false, work, results);

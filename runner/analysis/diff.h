@@ -145,12 +145,18 @@ struct diff_case {
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
 
+static inline bool diff_has_both_sides(const struct diff_case *c) {
+  return c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
+}
+
 struct diff_result {
   enum verdict verdict;
   enum diff_test test;
-  double change;                  /* of the rate, relative; NAN without both sides */
-  double change_low, change_high; /* 95 % interval, of all looks; NAN where there is none */
-  double p, q;                    /* NAN where nothing was tested; q with all looks */
+  double change; /* of the rate, relative; NAN without both sides */
+  /* 95 % interval, of all looks; NAN where there is none: of one run each without earlier ones, of
+   * which none is known to hold the change so often. */
+  double change_low, change_high;
+  double p, q; /* NAN where nothing was tested; q with all looks */
   enum diff_unit unit;
   size_t units[2]; /* of a and b */
   double sd;       /* between units, relative; NAN = not known */
@@ -184,7 +190,7 @@ struct diff_summary {
   size_t tests;
   size_t verdicts[verdict_name_count];
   size_t provisional[verdict_name_count]; /* of those */
-  size_t doubts[diff_doubt_name_count];   /* of those that are REGRESSED or IMPROVED */
+  size_t doubts[diff_doubt_name_count];   /* of all */
   /* Method "rank": fewest processes per side with which a case could be reported that is the only
    * one to change, and how many of the tested cases have fewer; else 0. */
   unsigned rank_processes_least;

@@ -498,7 +498,7 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   if (view->layout.group_count == 0 || !diff_any_on_both(comparison)) {
     return;
   }
-  document_say(document, TONE_NONE, "%s", DIFF_WORDS_CHANGE);
+  document_say(document, TONE_NONE, "%s", diff_change_legend(comparison));
   if (diff_any_moved(comparison, &view->layout)) {
     document_say(document, TONE_NONE, "%s", DIFF_WORDS_MOVED);
   }

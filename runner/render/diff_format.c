@@ -39,6 +39,15 @@ const char *diff_change_words(const struct comparison_row *row, char text[DIFF_W
   return text;
 }
 
+const char *diff_change_legend(const struct comparison *comparison) {
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    if (isfinite(comparison->rows[i].change_low)) {
+      return "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less";
+    }
+  }
+  return "change: B relative to A (one run each: no CI); GB/s: more is better, ns: less";
+}
+
 const char *diff_q_words(double q, char text[DIFF_WORDS_MAX]) {
   text[0] = '\0';
   if (!isnan(q)) {
@@ -72,7 +81,7 @@ const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_
   for (; word[i] != '\0' && i + 2 < DIFF_WORDS_MAX; i++) {
     text[i] = (char)toupper((unsigned char)word[i]);
   }
-  if (result->is_provisional && result->verdict != VERDICT_SAME) {
+  if (result->is_provisional) {
     text[i++] = '?';
   }
   text[i] = '\0';
@@ -204,8 +213,7 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
   text[0] = '\0';
   for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
     const size_t count = verdicts[ORDER[i]];
-    const size_t doubtful =
-        provisional != NULL && ORDER[i] != VERDICT_SAME ? provisional[ORDER[i]] : 0;
+    const size_t doubtful = provisional != NULL ? provisional[ORDER[i]] : 0;
     if (count > 0 && length < DIFF_COUNTS_MAX) {
       length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s%s",
                                  length > 0 ? ", " : "", count, verdict_text(ORDER[i]),
@@ -264,12 +272,16 @@ const char *diff_shift_words(struct arena *arena, const struct comparison *compa
 }
 
 const char *diff_group_sentence(struct arena *arena, const struct comparison_group *group) {
-  return arena_format(
-      arena, "%s: %s, %s %% speed on average over %zu cases (95 %% CI %s to %s; threshold %.2g %%)",
-      group->what, diff_verdict_words(&group->result, DIFF_TEXT),
-      diff_percent_words(group->result.change, DIFF_TEXT), group->case_count,
-      diff_percent_words(group->result.change_low, DIFF_TEXT),
-      diff_percent_words(group->result.change_high, DIFF_TEXT), 100 * group->delta);
+  const char *text =
+      arena_format(arena, "%s: %s, %s %% speed on average over %zu cases (", group->what,
+                   diff_verdict_words(&group->result, DIFF_TEXT),
+                   diff_percent_words(group->result.change, DIFF_TEXT), group->case_count);
+  if (isfinite(group->result.change_low)) {
+    text = arena_add(arena, text, "95 %% CI %s to %s; ",
+                     diff_percent_words(group->result.change_low, DIFF_TEXT),
+                     diff_percent_words(group->result.change_high, DIFF_TEXT));
+  }
+  return arena_add(arena, text, "threshold %.2g %%)", 100 * group->delta);
 }
 
 const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {

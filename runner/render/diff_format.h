@@ -68,8 +68,8 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
 /* An enum tone. */
 unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
-#define DIFF_WORDS_CHANGE "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less"
-#define DIFF_WORDS_Q      "q: false discovery rate if this row and all above it are called changed"
+const char *diff_change_legend(const struct comparison *comparison);
+#define DIFF_WORDS_Q "q: false discovery rate if this row and all above it are called changed"
 #define DIFF_WORDS_MOVED                                                                           \
   "changed: typical rate, with the noise of others, or undisturbed, without; visits tell"
 /* The name of a fact and its values; every: before a fact of all GPUs. */

@@ -93,12 +93,8 @@ static struct process_sample shift_side_levels(const struct shift_pair *pairs, s
   return (struct process_sample){.values = values, .count = used, .runs = runs};
 }
 
-/* Their mean and variance, of runs where by_run says so. */
-static struct sample shift_summary(const struct process_sample *levels, bool by_run,
-                                   struct arena *arena) {
-  if (!by_run) {
-    return sample_summary(levels->values, levels->count);
-  }
+/* Mean and variance of their runs. */
+static struct sample shift_summary(const struct process_sample *levels, struct arena *arena) {
   double *values = arena_array(arena, levels->count, sizeof *values);
   uint32_t *numbers = arena_array(arena, levels->count, sizeof *numbers);
   const struct process_sample runs = process_sample_by_run(levels, values, numbers);
@@ -111,14 +107,12 @@ static struct effect shift_effect(const struct shift_pair *pairs, size_t count,
   SCOPED(arena_fini) struct arena arena = {0};
   const struct process_sample levels[2] = {shift_side_levels(pairs, count, middles, false, &arena),
                                            shift_side_levels(pairs, count, middles, true, &arena)};
-  const bool by_run =
-      process_sample_count_runs(&levels[0]) > 1 || process_sample_count_runs(&levels[1]) > 1;
-  const struct sample a = shift_summary(&levels[0], by_run, &arena);
-  const struct sample b = shift_summary(&levels[1], by_run, &arena);
+  const struct sample a = shift_summary(&levels[0], &arena);
+  const struct sample b = shift_summary(&levels[1], &arena);
   struct effect effect = {0};
   if (a.count > 1 && b.count > 1) {
     effect = effect_welch(&a, &b);
-  } else if (by_run && a.count > 0 && b.count > 0) {
+  } else if (a.count > 0 && b.count > 0 && a.count + b.count > 2) {
     const double df = (double)(a.count + b.count) - 2;
     effect = effect_moderated(&a, &b, &(struct variance_prior){.pooled_df = df});
   }

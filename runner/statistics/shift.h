@@ -1,12 +1,12 @@
 /* shift.h - the shift of the middle pair of many pairs of samples.
  *
  * Each process gets one number: the median, over its pairs, of the distance between its value and
- * the pair's middle. The shift is the difference of the sides' means of these numbers, its interval
- * that of Welch's test: what all pairs of a process share (clocks, boot, neighbours) does not count
- * as many independent observations. A process that has fewer than half of the pairs that another
- * has says too little. Where a side has several runs, the numbers are means of runs, and a side of
- * one run is held against how those of the other differ. Where each side has one run and one of
- * them one process, the shift is the median of the pairs' changes, without an interval.
+ * the pair's middle. The unit is the run: the mean of its processes' numbers. The shift is the
+ * difference of the sides' means of these, its interval that of Welch's test: what all pairs of a
+ * process share (clocks, boot, neighbours) does not count as many independent observations. A
+ * process that has fewer than half of the pairs that another has says too little. A side of one run
+ * is held against how those of the other differ. Where each side has one, the shift is the median
+ * of the pairs' changes, without an interval.
  *
  * Values are natural logarithms of times; changes are those of the rate, relative. */
 #ifndef HAUL_RUNNER_STATISTICS_SHIFT_H

@@ -154,11 +154,13 @@ struct tally {
 
 static double share_covered(const struct diff_result *results, const double *truth, size_t count) {
   size_t covered = 0;
+  size_t known = 0;
   for (size_t i = 0; i < count; i++) {
+    known += isfinite(results[i].change_low);
     covered +=
         log1p(results[i].change_low) <= truth[i] && truth[i] <= log1p(results[i].change_high);
   }
-  return (double)covered / (double)count;
+  return (double)covered / (double)known; /* NAN of none */
 }
 
 static void tally_add(const struct world *world, const struct data *data,
@@ -291,7 +293,7 @@ static void print_cell(const struct cell *cell, bool fine) {
   const double *shares = (const double *)&cell->tally;
   (void)printf("| %-36s | %5zu |", WORLDS[cell->world].name, PROCESSES[cell->size]);
   for (size_t i = 0; i < sizeof cell->tally / sizeof *shares; i++) {
-    (void)printf(" %5.1f |", 100 * shares[i]);
+    (void)printf(isnan(shares[i]) ? "     - |" : " %5.1f |", 100 * shares[i]);
   }
   (void)printf("%s\n", fine ? "" : " BROKEN");
 }

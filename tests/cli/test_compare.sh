@@ -13,8 +13,8 @@ run_ok diff tag:before tag:after --db r.db
 expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/2MiB'
 expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
-expect_out '^2 regressed\?, 16 same: 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-equal '2 regressed?, 16 same' "$(head -n 1 out | cut -d: -f1)" 'first line'
+expect_out '^2 regressed\?, 16 same\?: 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
+equal '2 regressed?, 16 same?' "$(head -n 1 out | cut -d: -f1)" 'first line'
 expect_out 'driver_version +580.* +590\.44\.01'
 expect_out "^One run per side: run-to-run variation cannot be told from the driver's effect"
 expect_out '^(Common change of nearly all|Median change over) 18 cases:'
@@ -34,9 +34,9 @@ run_error 2 'no case of these runs is named like "gpu0-numa0:pinned"; did you me
   diff --by driver_version --from 580 --to 590 --db r.db --only gpu0-numa0:pinned
 run_error 2 'no run has the driver_version "58"; there are: ' diff --by driver_version --from 58 --to 590 --db r.db
 run diff tag:before tag:after --db r.db --method rank
-expect_out '^[0-9].*(same|insufficient): '
+expect_out '^[0-9].*(same\??|insufficient): '
 run diff tag:before tag:after --db r.db --delta 5
-expect_out '^18 same: '
+expect_out '^18 same\?: '
 
 begin 'diff draws the conclusion above the list, and folds rows'
 cat >gpu2.toml <<'TOML'
@@ -59,12 +59,12 @@ run_ok diff tag:before tag:after --db pairs.db
 expect_out '^gpu2 as source: [0-9.]+ % slower \(6 of 6 cases\); none of the other 22 cases is$'
 expect_out '^REGRESSED\? +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
 expect_out '^-v lists every case'
-expect_out '^6 regressed\?, 22 same: 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
+expect_out '^6 regressed\?, 22 same\?: 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
 equal 1 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases'
 reject_out $'\033'
 run_ok diff tag:before tag:after --db pairs.db -v
 equal 6 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases with -v'
-expect_out '^between +24 +-[0-9.]+ +6 regressed\?, 18 same$'
+expect_out '^between +24 +-[0-9.]+ +6 regressed\?, 18 same\?$'
 equal 22 "$(grep -c '^SAME' out)" 'lines of cases that are the same'
 run_ok diff tag:before tag:after --db pairs.db --color always
 expect_out $'\033\\[31mREGRESSED'
@@ -79,13 +79,13 @@ cp r.db delta.db
 on_second gpu.toml -q --db delta.db --processes 5 --tag lenient --set down.delta=0.05
 expect_code 0
 run diff tag:before tag:lenient --db delta.db
-expect_out '^18 same: '
+expect_out '^18 same\?: '
 run diff tag:lenient tag:before --db delta.db --json
 equal 8 "$(grep -c '"delta_from": "scenario"' out)" 'cases of block down'
 equal 10 "$(grep -c '"delta_from": "usual"' out)" 'others'
 equal 8 "$(sed -n '/"cases": \[/,$p' out | grep -c '"delta_percent": 5.0,')" 'δ of block down'
 run diff tag:before tag:lenient --db delta.db --delta 1
-expect_out '^2 regressed\?, 16 same: '
+expect_out '^2 regressed\?, 16 same\?: '
 expect_out '^threshold: 1 %$'
 run query "select distinct block, delta from v_case where tag = 'lenient'" --db delta.db --format csv
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
@@ -386,7 +386,7 @@ on_first gpu.toml -q --db base.db --processes 5 --tag a2
 on_second gpu.toml -q --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
 run diff tag:a2 tag:b2 --db joint.db
-expect_out '^2 regressed\?, 16 same: '
+expect_out '^2 regressed\?, 16 same\?: '
 if command -v sqlite3 >/dev/null; then
   sqlite3 joint.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
   run diff tag:a tag:b --db joint.db --any-hardware

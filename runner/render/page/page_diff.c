@@ -139,9 +139,8 @@ static void page_put_group(const struct page_cases *cases, const struct diff_gro
              "<details class=\"group\"><summary><span class=\"badge %s\">%s%s</span> %s "
              "<b>%s%s</b></summary>\n",
              page_verdict_class(group->verdict), verdict_text(group->verdict),
-             group->verdict != VERDICT_SAME && group->provisional == group->count ? "?" : "",
-             diff_group_title(cases->layout, group), diff_group_range(cases->layout, group),
-             isfinite(group->low) ? " %" : "");
+             group->provisional == group->count ? "?" : "", diff_group_title(cases->layout, group),
+             diff_group_range(cases->layout, group), isfinite(group->low) ? " %" : "");
   page_put_cases(cases, group->rows, shown, group->block[0] != '\0' ? group->block : "Cases");
   if (left_out > 0) {
     html_print(cases->page,

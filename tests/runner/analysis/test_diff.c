@@ -129,6 +129,7 @@ static void looks_share_the_error_rates(void **state) {
   struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
   struct diff_result once[CASES_MAX];
   make(40, 4, 0.004);
+  make_runs_of_one();
   slow_down(2, 1.03);
   diff_compare(data.cases, data.count, &options, once, &data.summary);
   const size_t same = data.summary.verdicts[VERDICT_SAME];
@@ -302,9 +303,10 @@ static struct shift shift_of(size_t count) {
   return shift_estimate(pairs, count);
 }
 
-static void a_common_shift_is_told_with_the_interval_of_processes(void **state) {
+static void a_common_shift_is_told_with_the_interval_of_runs(void **state) {
   (void)state;
   make(50, 6, 0.002);
+  make_runs_of_one();
   for (size_t i = 0; i < 50; i++) {
     slow_down(i, 1.003);
   }
@@ -329,12 +331,14 @@ static void a_common_shift_is_told_with_the_interval_of_processes(void **state) 
 static void a_shift_is_common_where_nearly_all_agree(void **state) {
   (void)state;
   make(50, 6, 0.002);
+  make_runs_of_one();
   for (size_t i = 0; i < 50; i++) {
     slow_down(i, 1.003);
   }
   compare(DIFF_MODERATED);
   assert_true(data.summary.shift_is_common && data.summary.shift_share >= DIFF_SHARE_COMMON);
   make(50, 6, 0.002);
+  make_runs_of_one();
   compare(DIFF_MODERATED);
   assert_true(data.summary.shift_share >= DIFF_SHARE_COMMON); /* of no shift */
   for (size_t i = 0; i < 30; i++) {
@@ -345,7 +349,7 @@ static void a_shift_is_common_where_nearly_all_agree(void **state) {
   assert_true(data.summary.shift.change < -0.4 && data.summary.shift_share < 0.7);
 }
 
-static void a_shift_needs_processes_for_its_interval(void **state) {
+static void a_shift_needs_runs_for_its_interval(void **state) {
   (void)state;
   struct shift shift;
   make(10, 1, 0.001);
@@ -353,6 +357,7 @@ static void a_shift_needs_processes_for_its_interval(void **state) {
   assert_true(shift.pairs == 10 && isfinite(shift.change) && isnan(shift.change_low));
   /* Six of ten cases lack the last process of a, which says too little then: three are left. */
   make(10, 4, 0.001);
+  make_runs_of_one();
   for (size_t i = 0; i < 6; i++) {
     data.cases[i].a.count = 3;
   }
@@ -368,7 +373,7 @@ static void a_shift_needs_processes_for_its_interval(void **state) {
 
 /* Two hosts, each with processes and cases of its own: all of a side's processes tell of it, and
  * what a process shares is one observation wherever its values stand. */
-static void processes_of_several_hosts_are_kept_apart(void **state) {
+static void runs_of_several_hosts_are_kept_apart(void **state) {
   (void)state;
   static const uint32_t HOSTS[2][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}};
   static const double SHARED[8] = {0.004, -0.004, 0.004, -0.004, 0.004, -0.004, 0.004, -0.004};
@@ -376,6 +381,7 @@ static void processes_of_several_hosts_are_kept_apart(void **state) {
   make(20, 4, 0.0001);
   for (size_t i = 0; i < 20; i++) {
     data.cases[i].a.processes = data.cases[i].b.processes = HOSTS[i % 2];
+    data.cases[i].a.runs = data.cases[i].b.runs = HOSTS[i % 2];
     for (size_t p = 0; p < 4; p++) {
       data.values[i][0][p] += SHARED[HOSTS[i % 2][p]];
       data.values[i][1][p] += SHARED[HOSTS[i % 2][p]];
@@ -427,6 +433,7 @@ static void a_noisy_side_of_few_is_no_change(void **state) {
 static void equal_values_are_no_certainty(void **state) {
   (void)state;
   make(2, 2, 0);
+  make_runs_of_one();
   slow_down(0, 1.0101);
   slow_down(1, 1.03);
   compare(DIFF_MODERATED);
@@ -669,10 +676,10 @@ int main(void) {
       cmocka_unit_test(one_process_a_side_is_never_enough),
       cmocka_unit_test(what_cannot_be_compared_says_so),
       cmocka_unit_test(undecided_says_how_many_more),
-      cmocka_unit_test(a_common_shift_is_told_with_the_interval_of_processes),
+      cmocka_unit_test(a_common_shift_is_told_with_the_interval_of_runs),
       cmocka_unit_test(a_shift_is_common_where_nearly_all_agree),
-      cmocka_unit_test(a_shift_needs_processes_for_its_interval),
-      cmocka_unit_test(processes_of_several_hosts_are_kept_apart),
+      cmocka_unit_test(a_shift_needs_runs_for_its_interval),
+      cmocka_unit_test(runs_of_several_hosts_are_kept_apart),
       cmocka_unit_test(nothing_to_compare),
       cmocka_unit_test(a_noisy_side_of_few_is_no_change),
       cmocka_unit_test(equal_values_are_no_certainty),

@@ -187,6 +187,25 @@ static void pairs_are_judged_where_the_level_moves(void **state) {
   }
 }
 
+/* Processes of one run do not tell how runs differ: an interval of theirs would hold the change far
+ * less often than it says. */
+static void one_run_each_has_no_interval(void **state) {
+  (void)state;
+  make(5, 0.002, 0.03, true, 22);
+  diff_compare(cases, CASES, &OPTIONS, results, &summary);
+  assert_true(isfinite(results[0].change_low) && isfinite(summary.shift.change_low));
+  for (size_t i = 0; i < CASES; i++) {
+    cases[i].a.runs = cases[i].b.runs = NULL;
+  }
+  diff_compare(cases, CASES, &OPTIONS, results, &summary);
+  for (size_t i = 0; i < CASES; i++) {
+    assert_true(results[i].verdict == VERDICT_REGRESSED && results[i].is_provisional);
+    assert_true(isfinite(results[i].change) && isnan(results[i].change_low));
+  }
+  assert_true(isfinite(summary.shift.change) && isnan(summary.shift.change_low));
+  assert_true(isnan(judge_group().change_low));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_common_change_is_found_though_no_case_shows_it),
@@ -196,6 +215,7 @@ int main(void) {
       cmocka_unit_test(a_report_on_three_runs_is_provisional),
       cmocka_unit_test(one_run_each_needs_a_history),
       cmocka_unit_test(pairs_are_judged_where_the_level_moves),
+      cmocka_unit_test(one_run_each_has_no_interval),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
