@@ -17,8 +17,15 @@
   X(COMPUTE_TRIAD, "triad")   /* a + intensity * b over arrays of f32 in the GPU's memory */
 ENUM_NAMES_DECLARE(compute_op, COMPUTE_OP_LIST)
 
+/* How a kernel is kept to its share of the SMs. */
+#define SM_SHARE_LIST(X)                                                                           \
+  X(SM_SHARE_BLOCKS, "blocks")       /* by the number of its blocks, one on an SM */               \
+  X(SM_SHARE_GREEN, "green_context") /* the same in a context that has no other SMs */
+ENUM_NAMES_DECLARE(sm_share, SM_SHARE_LIST)
+
 struct compute_shape {
   enum compute_op op;
+  enum sm_share sm_share;
   uint32_t sm_percent; /* of the GPU's SMs, 1 to 100 */
   uint32_t intensity;  /* of a triad: multiply-adds per element */
 };

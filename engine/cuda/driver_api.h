@@ -21,9 +21,11 @@ typedef void (*CUhostFn)(void *data);
   X(CUarray, CUarray_st)                                                                           \
   X(CUcontext, CUctx_st)                                                                           \
   X(CUevent, CUevent_st)                                                                           \
+  X(CUdevResourceDesc, CUdevResourceDesc_st)                                                       \
   X(CUfunction, CUfunc_st)                                                                         \
   X(CUgraph, CUgraph_st)                                                                           \
   X(CUgraphExec, CUgraphExec_st)                                                                   \
+  X(CUgreenCtx, CUgreenCtx_st)                                                                     \
   X(CUmemoryPool, CUmemPoolHandle_st)                                                              \
   X(CUmodule, CUmod_st)                                                                            \
   X(CUstream, CUstream_st)
@@ -37,6 +39,7 @@ CUDA_HANDLE_LIST(CUDA_HANDLE_)
 /* Enumerations of the API: 32 bits each. */
 typedef int CUresult;
 typedef int CUdevice_attribute;
+typedef int CUdevResourceType;
 typedef int CUdevice_P2PAttribute;
 typedef int CUdriverProcAddressQueryResult;
 typedef int CUfunction_attribute;
@@ -144,6 +147,8 @@ typedef int CUstreamCaptureStatus;
   X(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 2)                                                   \
   X(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, 3)                                            \
   X(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, 1)                                                   \
+  X(CU_DEV_RESOURCE_TYPE_SM, 1)                                                                    \
+  X(CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 1)                                            \
   X(CU_EVENT_DEFAULT, 0)                                                                           \
   X(CU_EVENT_DISABLE_TIMING, 2)                                                                    \
   X(CU_EVENT_INTERPROCESS, 4)                                                                      \
@@ -151,6 +156,7 @@ typedef int CUstreamCaptureStatus;
   X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                    \
   X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                 \
   X(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 9)                                         \
+  X(CU_GREEN_CTX_DEFAULT_STREAM, 1)                                                                \
   X(CU_GET_PROC_ADDRESS_DEFAULT, 0)                                                                \
   X(CU_GET_PROC_ADDRESS_LEGACY_STREAM, 1)                                                          \
   X(CU_GET_PROC_ADDRESS_SUCCESS, 0)                                                                \
@@ -327,6 +333,22 @@ typedef struct {
   unsigned char reserved[64];
 } CUmemPoolPtrExportData;
 
+/* Of green contexts, which came with CUDA 12.4: the SMs of a part of a GPU. The driver writes and
+ * reads the padding. */
+typedef struct {
+  unsigned smCount;
+  unsigned minSmPartitionSize;
+  unsigned smCoscheduledAlignment;
+} CUdevSmResource;
+typedef struct {
+  CUdevResourceType type;
+  unsigned char _internal_padding[92];
+  union {
+    CUdevSmResource sm;
+    unsigned char _oversize[48];
+  };
+} CUdevResource;
+
 enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
 
 /* Every entry point: X(name, version as cuGetProcAddress takes it, REQUIRED or OPTIONAL,
@@ -419,6 +441,18 @@ enum { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
      void **parameters, void **extra))                                                             \
   X(cuCtxCreate, 3020, OPTIONAL, (CUcontext * context, unsigned flags, CUdevice device))           \
   X(cuCtxDestroy, 4000, OPTIONAL, (CUcontext context))                                             \
+  X(cuDeviceGetDevResource, 12040, OPTIONAL,                                                       \
+    (CUdevice device, CUdevResource * resource, CUdevResourceType type))                           \
+  X(cuDevSmResourceSplitByCount, 12040, OPTIONAL,                                                  \
+    (CUdevResource * parts, unsigned *part_count, const CUdevResource *whole,                      \
+     CUdevResource *remaining, unsigned flags, unsigned sm_count))                                 \
+  X(cuDevResourceGenerateDesc, 12040, OPTIONAL,                                                    \
+    (CUdevResourceDesc * description, CUdevResource * resources, unsigned count))                  \
+  X(cuGreenCtxCreate, 12040, OPTIONAL,                                                             \
+    (CUgreenCtx * context, CUdevResourceDesc description, CUdevice device, unsigned flags))        \
+  X(cuGreenCtxDestroy, 12040, OPTIONAL, (CUgreenCtx context))                                      \
+  X(cuGreenCtxStreamCreate, 12050, OPTIONAL,                                                       \
+    (CUstream * stream, CUgreenCtx context, unsigned flags, int priority))                         \
   X(cuPointerGetAttribute, 4000, OPTIONAL,                                                         \
     (void *data, CUpointer_attribute attribute, CUdeviceptr address))                              \
   X(cuPointerGetAttributes, 7000, OPTIONAL,                                                        \

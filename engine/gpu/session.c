@@ -260,26 +260,65 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
 }
 
 /* The numbers of priorities are the driver's: the highest has the lowest. */
-enum status cuda_session_new_stream(struct cuda_session *session, int priority, CUstream *stream,
-                                    struct error *err) {
+enum status cuda_session_new_stream(struct cuda_session *session, int priority, CUgreenCtx part,
+                                    CUstream *stream, struct error *err) {
   const struct cuda_driver *driver = &session->driver;
   int least = 0;
   int greatest = 0;
-  if (priority == 0) {
-    return cuda_check(driver, driver->cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), err,
-                      "cuStreamCreate");
-  }
-  if (driver->cuStreamCreateWithPriority != NULL && driver->cuCtxGetStreamPriorityRange != NULL) {
+  if (priority != 0 && driver->cuStreamCreateWithPriority != NULL &&
+      driver->cuCtxGetStreamPriorityRange != NULL) {
     RETURN_ON_ERROR(cuda_check(driver, driver->cuCtxGetStreamPriorityRange(&least, &greatest), err,
                                "cuCtxGetStreamPriorityRange"));
   }
-  if (least == greatest) {
+  if (priority != 0 && least == greatest) {
     return error_set(err, STATUS_UNSUPPORTED, "streams have no priorities here");
   }
-  return cuda_check(driver,
-                    driver->cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING,
-                                                       priority > 0 ? greatest : least),
-                    err, "cuStreamCreateWithPriority");
+  const int level = priority > 0 ? greatest : priority < 0 ? least : 0;
+  if (part != NULL) {
+    return cuda_check(driver,
+                      driver->cuGreenCtxStreamCreate(stream, part, CU_STREAM_NON_BLOCKING, level),
+                      err, "cuGreenCtxStreamCreate");
+  }
+  return priority == 0
+             ? cuda_check(driver, driver->cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), err,
+                          "cuStreamCreate")
+             : cuda_check(driver,
+                          driver->cuStreamCreateWithPriority(stream, CU_STREAM_NON_BLOCKING, level),
+                          err, "cuStreamCreateWithPriority");
+}
+
+enum status cuda_session_new_part(struct cuda_session *session, int32_t gpu, uint32_t sm_count,
+                                  CUgreenCtx *part, struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  const CUdevice device = session->gpus[gpu].device;
+  CUdevResource whole;
+  CUdevResource some;
+  CUdevResourceDesc description = NULL;
+  unsigned count = 1;
+  if (driver->cuGreenCtxStreamCreate == NULL || driver->cuGreenCtxCreate == NULL) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "the driver has no green contexts: they came with CUDA 12.5, and this one is "
+                     "of CUDA %d.%d",
+                     driver->version / 1000, driver->version % 1000 / 10);
+  }
+  RETURN_ON_ERROR(cuda_session_use(session, gpu, err));
+  RETURN_ON_ERROR(
+      cuda_check(driver, driver->cuDeviceGetDevResource(device, &whole, CU_DEV_RESOURCE_TYPE_SM),
+                 err, "cuDeviceGetDevResource"));
+  RETURN_ON_ERROR(cuda_check(
+      driver,
+      driver->cuDevSmResourceSplitByCount(
+          &some, &count, &whole, NULL, CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, sm_count),
+      err, "cuDevSmResourceSplitByCount for %u of %u SMs", sm_count, whole.sm.smCount));
+  if (count != 1) {
+    return error_set(err, STATUS_UNSUPPORTED, "the driver has no part of %u of the %u SMs",
+                     sm_count, whole.sm.smCount);
+  }
+  RETURN_ON_ERROR(cuda_check(driver, driver->cuDevResourceGenerateDesc(&description, &some, 1), err,
+                             "cuDevResourceGenerateDesc"));
+  return cuda_check(
+      driver, driver->cuGreenCtxCreate(part, description, device, CU_GREEN_CTX_DEFAULT_STREAM), err,
+      "cuGreenCtxCreate with %u SMs", some.sm.smCount);
 }
 
 enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu,

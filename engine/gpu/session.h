@@ -92,9 +92,14 @@ enum status cuda_session_use(struct cuda_session *session, int32_t gpu,
 enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int32_t peer,
                                   bool enabled, struct error *err) CHECK_RESULT;
 /* A stream of the GPU whose context is current; priority -1: the lowest that there is, 1: the
- * highest, 0: the usual. STATUS_UNSUPPORTED: streams have no priorities there. */
-enum status cuda_session_new_stream(struct cuda_session *session, int priority, CUstream *stream,
-                                    struct error *err) CHECK_RESULT;
+ * highest, 0: the usual. part: of the SMs, whose kernels run on no others; NULL: of all.
+ * STATUS_UNSUPPORTED: streams have no priorities there. */
+enum status cuda_session_new_stream(struct cuda_session *session, int priority, CUgreenCtx part,
+                                    CUstream *stream, struct error *err) CHECK_RESULT;
+/* At least that many SMs of the GPU, and no more than the driver has to add: a green context, to be
+ * ended after its streams. STATUS_UNSUPPORTED: the driver has none. */
+enum status cuda_session_new_part(struct cuda_session *session, int32_t gpu, uint32_t sm_count,
+                                  CUgreenCtx *part, struct error *err) CHECK_RESULT;
 /* Launch on a stream of that GPU, whose context is current. arguments is one struct of kernels.h.
  */
 enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,

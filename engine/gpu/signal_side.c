@@ -60,7 +60,7 @@ static enum status signal_side_let_go(struct cuda_session *session, const struct
   const uint64_t flags[] = {side->watched, side->answer};
   const uint32_t last = signal_side_last(side);
   CUstream other = NULL;
-  RETURN_ON_ERROR(cuda_session_new_stream(session, 0, &other, err));
+  RETURN_ON_ERROR(cuda_session_new_stream(session, 0, NULL, &other, err));
   enum status status = STATUS_OK;
   for (size_t i = 0; status == STATUS_OK && i < sizeof flags / sizeof *flags; i++) {
     status = cuda_check(driver, driver->cuMemcpyHtoDAsync(flags[i], &last, sizeof last, other), err,

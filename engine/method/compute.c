@@ -134,6 +134,10 @@ static void compute_plan_others(struct flow_run *run) {
 
 static void compute_release(const struct memory_context *context, struct flow_run *run) {
   struct compute_launch *launch = run->state;
+  if (run->part != NULL) {
+    (void)context->cuda->driver.cuGreenCtxDestroy(run->part);
+    run->part = NULL;
+  }
   if (launch->verdict != 0 && cuda_session_use(context->cuda, run->gpu, NULL) == STATUS_OK) {
     (void)context->cuda->driver.cuMemFree(launch->verdict);
   }
@@ -152,6 +156,11 @@ static enum status compute_prepare(const struct memory_context *context, struct 
   run->state = launch;
   launch->grid = compute_blocks(shape, context->machine->gpus[run->gpu].sm_count);
   enum status status = cuda_session_use(context->cuda, run->gpu, err);
+  if (status == STATUS_OK && shape->sm_share == SM_SHARE_GREEN) {
+    CUgreenCtx part = NULL;
+    status = cuda_session_new_part(context->cuda, run->gpu, launch->grid, &part, err);
+    run->part = part;
+  }
   if (status == STATUS_OK && shape->op == COMPUTE_MATMUL) {
     status = compute_prepare_matmul(context->cuda, run, err);
   } else if (status == STATUS_OK) {

@@ -18,8 +18,10 @@ struct flow_run {
   const struct flow *flow;
   const struct buffer *source;
   const struct buffer *target;
-  int32_t gpu;               /* the GPU whose stream it runs on; -1 = host threads */
-  void *stream;              /* CUstream of that GPU; NULL for host threads */
+  int32_t gpu;  /* the GPU whose stream it runs on; -1 = host threads */
+  void *stream; /* CUstream of that GPU; NULL for host threads */
+  void *
+      part; /* CUgreenCtx, set by prepare(): of the SMs that the stream's kernels have; NULL: all */
   uint32_t kernels_on_gpu;   /* flows of the case whose kernels share that GPU, this one included */
   struct flow_run *leader;   /* whose launches move this flow's bytes, too; NULL = its own do */
   struct flow_run *follower; /* whose bytes this flow's launches move, too; NULL = none */
@@ -58,7 +60,8 @@ struct method_ops {
   enum clock clock;
   /* Where the clock depends on the flow; NULL = always `clock`. See method_clock(). */
   enum clock (*clock_of)(const struct flow *flow);
-  uint32_t iterations_max; /* most repeats of one trial; 0 = as many as the trial can have */
+  /* Most repeats of a measured flow in one trial; 0 = as many as the trial can have. */
+  uint32_t iterations_max;
   /* Source and target are one buffer of managed memory, of which run->source and run->target are
    * two views. */
   bool shares_buffer;

@@ -142,8 +142,9 @@ static const char *um_unsupported_reason(const struct flow *flow, const struct m
   if (flow->source.place == flow->target.place && flow->source.index == flow->target.index) {
     return "pages of unified memory move between two places, and both ends are one";
   }
-  if (flow->role == FLOW_LOAD) {
-    return "pages move once in a trial: a flow of unified memory cannot be a load";
+  if (flow->role == FLOW_LOAD && is_demand(flow)) {
+    return "touched pages move once in a trial: as a load, unified memory is prefetched to and fro "
+           "(unified.mode = \"prefetch\")";
   }
   if (copy_shape_is_strided(&flow->shape)) {
     return "method um moves whole pages: strided copies are for ce and sm";
@@ -305,8 +306,10 @@ static enum status um_prepare(const struct memory_context *context, struct flow_
     um_release(context, run);
     return status;
   }
-  run->notes = notes_for(run, context->machine);
-  run->unproven = !is_proven(run, context->machine);
+  if (flow->role == FLOW_MEASURED) {
+    run->notes = notes_for(run, context->machine);
+    run->unproven = !is_proven(run, context->machine);
+  }
   return STATUS_OK;
 }
 
@@ -445,6 +448,9 @@ static enum status um_after_trial(const struct memory_context *context, struct f
   const uint64_t size_bytes = run->flow->size_bytes;
   const struct buffer *host = host_view(run);
   enum status status = STATUS_OK;
+  if (run->flow->role == FLOW_LOAD) {
+    return STATUS_OK; /* its pages are at either end */
+  }
   if (!is_demand(run->flow)) {
     status = cuda_session_use(context->cuda, some_gpu(run->flow), err);
     status = THEN(status, um_pages_check_prefetched(context, run->target, size_bytes, err));
@@ -486,14 +492,20 @@ static enum status um_invalidate(const struct memory_context *context, struct fl
               cuda_session_wait(context->cuda, stream, "poisoning what a trial touches", err));
 }
 
+/* Once, as a load to and fro. */
 static enum status um_enqueue(const struct memory_context *context, struct flow_run *run,
                               uint32_t iterations, struct error *err) {
   const struct um_state *state = run->state;
-  (void)iterations; /* always one */
-  return is_demand(run->flow)
-             ? launch_touch(context, run, run->gpu, run->stream, &state->touch, err)
-             : um_pages_prefetch(context, run->target, run->flow->size_bytes,
-                                 state->abilities.prefetch_to_node, run->stream, err);
+  enum status status = STATUS_OK;
+  if (is_demand(run->flow)) {
+    return launch_touch(context, run, run->gpu, run->stream, &state->touch, err);
+  }
+  for (uint32_t i = 0; status == STATUS_OK && i < iterations; i++) {
+    status =
+        um_pages_prefetch(context, i % 2 == 0 ? run->target : run->source, run->flow->size_bytes,
+                          state->abilities.prefetch_to_node, run->stream, err);
+  }
+  return status;
 }
 
 static bool um_blocks_host(const struct flow *flow) {

@@ -201,9 +201,9 @@ static enum status create_streams_and_events(struct event_trial *trial, struct e
       continue;
     }
     status = use_gpu_of(trial, i, err);
-    status = THEN(status,
-                  cuda_session_new_stream(trial->context->cuda,
-                                          priorities[trial->runs[i].flow->priority], &stream, err));
+    status = THEN(status, cuda_session_new_stream(trial->context->cuda,
+                                                  priorities[trial->runs[i].flow->priority],
+                                                  trial->runs[i].part, &stream, err));
     trial->runs[i].stream = stream;
   }
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {

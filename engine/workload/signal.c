@@ -232,6 +232,9 @@ static enum status signal_set_up(struct engine *engine, const struct bench_case 
   if (status == STATUS_OK && signal->op == SIGNAL_ATOMICS) {
     status = spans_init(session, &state->spans, err);
   }
+  if (status == STATUS_UNSUPPORTED) {
+    outcome->status = CASE_SKIPPED; /* by this driver, or between these processes */
+  }
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;
 }

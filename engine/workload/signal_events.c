@@ -37,7 +37,7 @@ enum status signal_make_events(struct signal_state *state, struct error *err) {
   enum status status = STATUS_OK;
   for (int i = 0; status == STATUS_OK && i < (shared ? 1 : 2); i++) {
     status = cuda_session_use(session, i == 0 ? signal->gpu : signal->other.index, err);
-    status = THEN(status, cuda_session_new_stream(session, 0, &state->streams[i], err));
+    status = THEN(status, cuda_session_new_stream(session, 0, NULL, &state->streams[i], err));
   }
   for (uint32_t i = 0; status == STATUS_OK && i < SIGNAL_EVENTS_MAX; i++) {
     state->event_count = i + 1;

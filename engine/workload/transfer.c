@@ -93,8 +93,14 @@ static void transfer_note_share(struct case_outcome *outcome, const struct buffe
   }
 }
 
-static bool transfer_has_peers(const struct bench_case *bench_case) {
-  return workload_processes(bench_case) != 0;
+/* What a driver may lack is found where it is asked for: memory of other processes, green contexts.
+ */
+static bool transfer_may_be_unsupported(const struct bench_case *bench_case) {
+  bool may = workload_processes(bench_case) != 0;
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    may = may || bench_case->flows[i].compute.sm_share == SM_SHARE_GREEN;
+  }
+  return may;
 }
 
 static enum status take_buffers(struct transfer *transfer, struct error *err) {
@@ -326,11 +332,12 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
   status = THEN(status, take_buffers(transfer, err));
   if (status == STATUS_OK) {
     pair_flows(transfer);
-  } else if (status == STATUS_UNSUPPORTED && transfer_has_peers(bench_case)) {
-    outcome->status = CASE_SKIPPED; /* this driver or machine shares no such memory */
   }
   status = THEN(status, take_primers(transfer, err));
   status = THEN(status, prepare_flows(transfer, err));
+  if (status == STATUS_UNSUPPORTED && transfer_may_be_unsupported(bench_case)) {
+    outcome->status = CASE_SKIPPED;
+  }
   if (status == STATUS_OK && own != NULL) {
     transfer->runs[bench_case->flow_count] = *own;
   }
@@ -395,7 +402,9 @@ static uint32_t transfer_iterations_max(const void *state) {
                                                                      : HOST_ITERATIONS_MAX;
   for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
     const struct flow *flow = &transfer->bench->flows[i];
-    const uint32_t own = flow->stream != 0 ? 1 : transfer_ops(flow)->iterations_max;
+    const uint32_t own = flow->stream != 0             ? 1
+                         : flow->role == FLOW_MEASURED ? transfer_ops(flow)->iterations_max
+                                                       : 0;
     most = own > 0 && own < most ? own : most;
     most = flow_copies(flow) < most ? most / flow_copies(flow) : 1;
   }

@@ -281,11 +281,12 @@ SELECT
   CASE WHEN pc.limited_by IN ('fma', 'tensor') THEN pc.peak_bytes_per_second / 1e12 END AS peak_tflops,
   nullif(pc.traffic_bytes, 0) AS limited_amount, pc.peak_bytes_per_second / 1e9 AS limited_per_ns,
   f.compute_sm_percent AS sm_percent, nullif(f.compute_intensity, 0) AS intensity,
-  CASE WHEN b.kind = 'transfer' THEN coalesce(f.source_process, 0) END AS source_process,
+  CASE WHEN b.kind IN ('transfer', 'signal') THEN coalesce(f.source_process, 0) END AS source_process,
   f.source_share AS source_share,
   CASE WHEN b.kind = 'transfer' THEN coalesce(f.target_process, 0) END AS target_process,
   f.target_share AS target_share, c.share_export_ns AS share_export_ns, c.share_open_first_ns AS share_open_first_ns,
-  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, o.handles AS handles
+  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, o.handles AS handles,
+  CASE WHEN f.compute_op IS NOT NULL THEN coalesce(f.compute_sm_share, 'blocks') END AS sm_share
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
@@ -407,7 +408,7 @@ SELECT
   c.peak_tflops AS peak_tflops, c.sm_percent AS sm_percent, c.intensity AS intensity,
   c.source_process AS source_process, c.source_share AS source_share, c.target_process AS target_process,
   c.target_share AS target_share, c.share_export_ns AS share_export_ns, c.share_open_first_ns AS share_open_first_ns,
-  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, c.handles AS handles
+  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, c.handles AS handles, c.sm_share AS sm_share
 FROM v_case c
 JOIN (
   SELECT x.id,

@@ -119,7 +119,8 @@ SELECT
   f.compute_op AS kernel,
   f.compute_sm_percent AS sm_percent,
   f.compute_intensity AS intensity,
-  (SELECT count(*) FROM flow g WHERE g.bench_case = f.bench_case) AS flows
+  (SELECT count(*) FROM flow g WHERE g.bench_case = f.bench_case) AS flows,
+  CASE WHEN f.compute_op IS NOT NULL THEN coalesce(f.compute_sm_share, 'blocks') END AS sm_share
 FROM flow f;
 
 -- Where a rate falls by more than a fifth from one size to the next of a curve: of the cases of a block and path that

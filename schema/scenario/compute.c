@@ -18,6 +18,11 @@ static const struct field compute_fields[] = {
              .default_text = "100",
              HELP("Share of the GPU's SMs that have a block of the kernel; the other SMs are free "
                   "for what runs beside it")),
+    KIND_KEY(COMPUTE, "sm_share", NULL, WORDS(sm_share_names), COMPUTE(compute.sm_share),
+             .default_text = "blocks",
+             HELP("How the kernel is kept to its share: by the number of its blocks, which the GPU "
+                  "places, or in a green context (cuGreenCtxCreate, from CUDA 12.5 on) that has "
+                  "as many SMs, or the next number that the driver gives")),
     KIND_KEY(COMPUTE, "priority", NULL, WORDS(stream_priority_names), COMPUTE(priority),
              .default_text = "default",
              HELP("Priority of the kernel's stream: the driver's lowest or highest")),

@@ -56,6 +56,10 @@ static bool flow_is_triad(const void *flow) {
   return ((const struct flow *)flow)->compute.op == COMPUTE_TRIAD;
 }
 
+static bool flow_has_green_context(const void *flow) {
+  return ((const struct flow *)flow)->compute.sm_share == SM_SHARE_GREEN;
+}
+
 static bool flow_has_priority(const void *flow) {
   return ((const struct flow *)flow)->priority != STREAM_PRIORITY_DEFAULT;
 }
@@ -278,6 +282,9 @@ static const struct field transfer_fields[] = {
                 .default_text = "matmul", HELP("As `op` of [[compute]]")),
     COMPUTE_KEY("compute.sm_percent", COUNT(1, 100), FLOW(base.compute.sm_percent),
                 .default_text = "100", HELP("As `sm_percent` of [[compute]]")),
+    COMPUTE_KEY("compute.sm_share", WORDS(sm_share_names), FLOW(base.compute.sm_share),
+                .default_text = "blocks", .applies = flow_has_green_context,
+                HELP("As `sm_share` of [[compute]]")),
     COMPUTE_KEY("compute.intensity", COUNT(1, COMPUTE_INTENSITY_MAX), FLOW(base.compute.intensity),
                 .default_text = "1", .applies = flow_is_triad,
                 HELP("As `intensity` of [[compute]]")),

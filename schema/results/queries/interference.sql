@@ -1,17 +1,17 @@
 -- Copies and kernels that compute, each beside the other: who slows whom.
 --
 -- One row per copy and kernel that were measured beside each other. copy says which way it goes, method what moves it;
--- kernel, its share of the SMs and its intensity what computes. Each was measured while the other one ran as a load, and
+-- kernel, its share of the SMs (and whether its blocks or a green context keep it to them) and its intensity what computes. Each was measured while the other one ran as a load, and
 -- alone: rates in GB/s and TFLOP/s (a triad in GB/s as well), the time of one iteration beside the other in us, and how
 -- much slower it is, in per cent of its rate alone, with low and high from the intervals of both. 0: the other one does
 -- not disturb it.
 --
 -- of: interference
 --
--- plot: x=sm_percent y=copy_slowed_percent,kernel_slowed_percent curve=copy,method by=kernel unit=% scale=linear
+-- plot: x=sm_percent y=copy_slowed_percent,kernel_slowed_percent curve=copy,method,sm_share by=kernel unit=% scale=linear
 --
 -- narrow: intensity,copy_us,kernel_us,copy_slowed_low,copy_slowed_high,kernel_slowed_low,kernel_slowed_high
--- narrow: copy_alone_gbps,kernel_alone_tflops,sm_percent
+-- narrow: copy_alone_gbps,kernel_alone_tflops,sm_share,sm_percent
 --
 -- :run (run, default null) the run to show; null: the latest of interference
 WITH
@@ -27,33 +27,34 @@ WITH
     FROM result r JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.flows = 1 AND w.kernel IS NULL
     WHERE r.kind = 'transfer'),
   copy_beside AS (
-    SELECT w.way AS copy, w.method, w.size_bytes, k.kernel, k.sm_percent, k.intensity, r.*
+    SELECT w.way AS copy, w.method, w.size_bytes, k.kernel, k.sm_percent, k.sm_share, k.intensity, r.*
     FROM result r
     JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.role = 'measured' AND w.flows = 2
     JOIN v_case_flow k ON k.bench_case = r.bench_case AND k.role = 'load' AND k.kernel IS NOT NULL
     WHERE r.kind = 'transfer'),
   -- Kernels: alone, and with a copy as load.
   kernel_alone AS (
-    SELECT w.kernel, w.sm_percent, w.intensity, r.*
+    SELECT w.kernel, w.sm_percent, w.sm_share, w.intensity, r.*
     FROM result r JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.flows = 1
     WHERE r.kind = 'compute'),
   kernel_beside AS (
-    SELECT k.kernel, k.sm_percent, k.intensity, w.way AS copy, w.method, w.size_bytes, r.*
+    SELECT k.kernel, k.sm_percent, k.sm_share, k.intensity, w.way AS copy, w.method, w.size_bytes, r.*
     FROM result r
     JOIN v_case_flow k ON k.bench_case = r.bench_case AND k.role = 'measured' AND k.flows = 2
     JOIN v_case_flow w ON w.bench_case = r.bench_case AND w.role = 'load'
     WHERE r.kind = 'compute'),
   pair AS (
-    SELECT copy, method, size_bytes, kernel, sm_percent, intensity, min(position) AS position
-    FROM (SELECT copy, method, size_bytes, kernel, sm_percent, intensity, position FROM copy_beside
+    SELECT copy, method, size_bytes, kernel, sm_percent, sm_share, intensity, min(position) AS position
+    FROM (SELECT copy, method, size_bytes, kernel, sm_percent, sm_share, intensity, position FROM copy_beside
           UNION ALL
-          SELECT copy, method, size_bytes, kernel, sm_percent, intensity, position FROM kernel_beside)
-    GROUP BY copy, method, size_bytes, kernel, sm_percent, intensity)
+          SELECT copy, method, size_bytes, kernel, sm_percent, sm_share, intensity, position FROM kernel_beside)
+    GROUP BY copy, method, size_bytes, kernel, sm_percent, sm_share, intensity)
 SELECT
   p.copy AS copy,
   p.method AS method,
   p.kernel AS kernel,
   p.sm_percent AS sm_percent,
+  p.sm_share AS sm_share,
   nullif(p.intensity, 0) AS intensity,
   ca.gbps AS copy_alone_gbps,
   cb.gbps AS copy_gbps,
@@ -70,8 +71,11 @@ SELECT
 FROM pair p
 LEFT JOIN copy_alone ca ON ca.copy = p.copy AND ca.method = p.method AND ca.size_bytes = p.size_bytes
 LEFT JOIN copy_beside cb ON cb.copy = p.copy AND cb.method = p.method AND cb.size_bytes = p.size_bytes
-  AND cb.kernel = p.kernel AND cb.sm_percent = p.sm_percent AND cb.intensity IS p.intensity
-LEFT JOIN kernel_alone ka ON ka.kernel = p.kernel AND ka.sm_percent = p.sm_percent AND ka.intensity IS p.intensity
+  AND cb.kernel = p.kernel AND cb.sm_percent = p.sm_percent AND cb.sm_share = p.sm_share
+  AND cb.intensity IS p.intensity
+LEFT JOIN kernel_alone ka ON ka.kernel = p.kernel AND ka.sm_percent = p.sm_percent AND ka.sm_share = p.sm_share
+  AND ka.intensity IS p.intensity
 LEFT JOIN kernel_beside kb ON kb.copy = p.copy AND kb.method = p.method AND kb.size_bytes = p.size_bytes
-  AND kb.kernel = p.kernel AND kb.sm_percent = p.sm_percent AND kb.intensity IS p.intensity
+  AND kb.kernel = p.kernel AND kb.sm_percent = p.sm_percent AND kb.sm_share = p.sm_share
+  AND kb.intensity IS p.intensity
 ORDER BY p.position, p.copy, p.method;

@@ -25,7 +25,7 @@ INSERT INTO flow (
   unified_access, unified_order, unified_passes, unified_again, unified_together, copies, stream,
   pieces, piece_bytes, piece_places, submit, graph, piece_run, compute_op, compute_sm_percent,
   compute_intensity, signal_op, signal_flags,
-  signal_addresses, priority, source_process, source_share, target_process, target_share)
+  signal_addresses, priority, source_process, source_share, target_process, target_share, compute_sm_share)
 SELECT
   :bench_case,
   f.key,
@@ -86,7 +86,8 @@ SELECT
   json_extract(f.value, '$.source.process'),
   json_extract(f.value, '$.source.share'),
   json_extract(f.value, '$.target.process'),
-  json_extract(f.value, '$.target.share')
+  json_extract(f.value, '$.target.share'),
+  json_extract(f.value, '$.compute.sm_share')
 FROM json_each(:definition, '$.flows') f;
 
 -- name: insert_chase

@@ -167,6 +167,7 @@ void compare_layouts() {
   MEMBER(CUmemPoolProps, maxSize);
   SIZE(CUipcMemHandle);
   SIZE(CUipcEventHandle);
+  SIZE(CUdevResource);
 #if CUDA_VERSION >= 12080
   SIZE(CUmemcpyAttributes);
   MEMBER(CUmemcpyAttributes, srcAccessOrder);

@@ -73,6 +73,45 @@ static void the_share_of_the_sms_is_the_share_of_the_rate(void **state) {
   assert_true(elapsed_ns[1] > elapsed_ns[0] * 17 / 10 && elapsed_ns[1] < elapsed_ns[0] * 21 / 10);
 }
 
+/* In a context of their own, on as many SMs: alone, and as a load. */
+static void kernels_run_in_green_contexts(void **state) {
+  struct fixture *fixture = *state;
+  for (unsigned op = 0; op < compute_op_name_count; op++) {
+    struct flow flows[2] = {kernel((enum compute_op)op, WORKING), copy(FLOW_MEASURED)};
+    flows[0].compute.sm_percent = 33;
+    flows[0].compute.sm_share = SM_SHARE_GREEN;
+    struct bench_case bench = computing(flows, 1);
+    fixture_run_ok(fixture, &bench);
+    flows[0].role = FLOW_LOAD;
+    bench = fixture_transfer(flows, 2);
+    fixture_run_ok(fixture, &bench);
+  }
+}
+
+/* test_compute.toml: the driver refuses them on GPU 2. */
+static void a_driver_without_green_contexts_is_told(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flow = kernel(COMPUTE_FMA, 2);
+  flow.compute.sm_share = SM_SHARE_GREEN;
+  struct bench_case bench = computing(&flow, 1);
+  fixture_run(fixture, &bench);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_non_null(strstr(fixture->outcome.reason, "cuGreenCtxCreate with"));
+}
+
+/* Pages that go to and fro beside a kernel. */
+static void unified_memory_is_a_load(void **state) {
+  struct fixture *fixture = *state;
+  struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
+  flows[1].method = METHOD_UM;
+  flows[1].unified.mode = UNIFIED_PREFETCH;
+  flows[1].source.memory = MEMORY_MANAGED;
+  flows[1].target.memory = MEMORY_MANAGED;
+  const struct bench_case bench = computing(flows, 2);
+  fixture_run_ok(fixture, &bench);
+  assert_true(fixture->flow_trial_count > 0);
+}
+
 /* Both ways: what is measured is verified, and the load has a time of its own. */
 static void kernels_and_copies_run_beside_each_other(void **state) {
   struct fixture *fixture = *state;
@@ -129,6 +168,9 @@ int main(void) {
       cmocka_unit_test(results_are_right),
       cmocka_unit_test(a_kernel_that_does_nothing_is_corrupt),
       cmocka_unit_test(the_share_of_the_sms_is_the_share_of_the_rate),
+      cmocka_unit_test(kernels_run_in_green_contexts),
+      cmocka_unit_test(a_driver_without_green_contexts_is_told),
+      cmocka_unit_test(unified_memory_is_a_load),
       cmocka_unit_test(kernels_and_copies_run_beside_each_other),
       cmocka_unit_test(flows_have_streams_of_their_priority),
       cmocka_unit_test(unsupported_kernel_gives_its_reason),

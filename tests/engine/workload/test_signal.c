@@ -106,6 +106,15 @@ static void events_are_passed_on(void **state) {
   assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns > 0);
 }
 
+/* test_signal.toml: the driver exports no event of GPU 2. */
+static void what_a_driver_lacks_is_skipped(void **state) {
+  struct fixture *fixture = *state;
+  const struct bench_case bench = signal_of(SIGNAL_EVENT, 2, lent_gpu(1, SHARE_IPC));
+  fixture_run(fixture, &bench);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_non_null(strstr(fixture->outcome.reason, "cuIpcGetEventHandle"));
+}
+
 /* test_signal.toml: what GPU 3 writes does not arrive. No side is left waiting, and the next case
  * runs. */
 static void a_lost_value_of_a_stream_is_corrupt(void **state) {
@@ -183,6 +192,7 @@ int main(void) {
       cmocka_unit_test(threads_of_another_process_pass_flags),
       cmocka_unit_test(gpus_of_another_process_pass_flags),
       cmocka_unit_test(events_are_passed_on),
+      cmocka_unit_test(what_a_driver_lacks_is_skipped),
       cmocka_unit_test(a_lost_value_of_a_stream_is_corrupt),
       cmocka_unit_test(additions_are_made_once),
       cmocka_unit_test(a_lost_addition_is_corrupt),

@@ -256,7 +256,7 @@ static void unsupported_unified_gives_its_reason(void **state) {
   flow_unsupported_reason(*state, flow, "only method um");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.role = FLOW_LOAD;
-  flow_unsupported_reason(*state, flow, "cannot be a load");
+  flow_unsupported_reason(*state, flow, "prefetched to and fro");
   flow = unified(UNIFIED_DEMAND, gpu0, gpu1);
   flow.unified.together = true;
   flow_unsupported_reason(*state, flow, "one end is numa");

@@ -127,6 +127,12 @@
     cuMemExportToShareableHandle)                                                                  \
   X(cuMemImportFromShareableHandle, 10020, cuMemImportFromShareableHandle,                         \
     cuMemImportFromShareableHandle)                                                                \
+  X(cuDeviceGetDevResource, 12040, cuDeviceGetDevResource, cuDeviceGetDevResource)                 \
+  X(cuDevSmResourceSplitByCount, 12040, cuDevSmResourceSplitByCount, cuDevSmResourceSplitByCount)  \
+  X(cuDevResourceGenerateDesc, 12040, cuDevResourceGenerateDesc, cuDevResourceGenerateDesc)        \
+  X(cuGreenCtxCreate, 12040, cuGreenCtxCreate, cuGreenCtxCreate)                                   \
+  X(cuGreenCtxDestroy, 12040, cuGreenCtxDestroy, cuGreenCtxDestroy)                                \
+  X(cuGreenCtxStreamCreate, 12050, cuGreenCtxStreamCreate, cuGreenCtxStreamCreate)                 \
   X(cuStreamIsCapturing, 10000, cuStreamIsCapturing, cuStreamIsCapturing)                          \
   X(cuStreamWriteValue32, 11070, cuStreamWriteValue32_v2, cuStreamWriteValue32)                    \
   X(cuStreamWaitValue32, 11070, cuStreamWaitValue32_v2, cuStreamWaitValue32)

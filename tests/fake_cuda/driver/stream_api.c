@@ -76,6 +76,75 @@ CUresult drv_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
   return CUDA_SUCCESS;
 }
 
+/* ---- green contexts: parts of the SMs, which are counted and make no difference ---- */
+
+enum { SM_UNIT = 2 }; /* SMs of a part are a multiple of it */
+
+CUresult drv_cuDeviceGetDevResource(CUdevice device, CUdevResource *resource,
+                                    CUdevResourceType type) {
+  struct call call;
+  TRY(call_begin(&call, "cuDeviceGetDevResource", NEED_INIT));
+  const struct context *context = context_of_device(device);
+  if (context == NULL || type != CU_DEV_RESOURCE_TYPE_SM) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  *resource = (CUdevResource){.type = CU_DEV_RESOURCE_TYPE_SM};
+  resource->sm = (CUdevSmResource){
+      .smCount = call_config()->machine.gpus[context->gpu].sm_count,
+      .minSmPartitionSize = SM_UNIT,
+      .smCoscheduledAlignment = SM_UNIT,
+  };
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuDevSmResourceSplitByCount(CUdevResource *parts, unsigned *part_count,
+                                         const CUdevResource *whole, CUdevResource *remaining,
+                                         unsigned flags, unsigned sm_count) {
+  struct call call;
+  TRY(call_begin(&call, "cuDevSmResourceSplitByCount", NEED_INIT));
+  if (flags != CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING || remaining != NULL ||
+      sm_count > whole->sm.smCount || *part_count != 1) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  *parts = *whole;
+  parts->sm.smCount = (sm_count + SM_UNIT - 1) / SM_UNIT * SM_UNIT;
+  *part_count = parts->sm.smCount <= whole->sm.smCount;
+  return CUDA_SUCCESS;
+}
+
+CUresult drv_cuDevResourceGenerateDesc(CUdevResourceDesc *description, CUdevResource *resources,
+                                       unsigned count) {
+  struct call call;
+  TRY(call_begin(&call, "cuDevResourceGenerateDesc", NEED_INIT));
+  *description = (CUdevResourceDesc)(void *)resources;
+  return count == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult drv_cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description, CUdevice device,
+                              unsigned flags) {
+  struct call call;
+  TRY(call_begin(&call, "cuGreenCtxCreate", NEED_CONTEXT));
+  *context = (CUgreenCtx)(void *)context_of_device(device);
+  return description == NULL || flags != CU_GREEN_CTX_DEFAULT_STREAM || *context == NULL
+             ? CUDA_ERROR_INVALID_VALUE
+             : CUDA_SUCCESS;
+}
+
+CUresult drv_cuGreenCtxDestroy(CUgreenCtx context) {
+  struct call call;
+  TRY(call_begin(&call, "cuGreenCtxDestroy", NEED_CONTEXT));
+  return context != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult drv_cuGreenCtxStreamCreate(CUstream *handle, CUgreenCtx context, unsigned flags,
+                                    int priority) {
+  struct call call;
+  TRY(call_begin(&call, "cuGreenCtxStreamCreate", NEED_CONTEXT));
+  return (void *)context != (void *)call.context
+             ? CUDA_ERROR_INVALID_VALUE
+             : drv_cuStreamCreateWithPriority(handle, flags, priority);
+}
+
 CUresult drv_cuStreamDestroy_v2(CUstream handle) {
   struct call call;
   struct stream *stream;

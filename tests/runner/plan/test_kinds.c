@@ -60,6 +60,18 @@ static void processors_chase_through_every_nodes_memory(void **state) {
   planned_fini(&made);
 }
 
+/* A green context is told apart, and the usual way keeps its key. */
+static void green_contexts_are_in_the_definition(void **state) {
+  (void)state;
+  struct planned made = planned_text(
+      "h200x4.toml", HEAD "[[compute]]\nname = \"c\"\nop = \"fma\"\nat.gpu = 0\n"
+                          "sm_percent = 50\nsm_share = [\"blocks\", \"green_context\"]\n");
+  assert_int_equal(made.plan->case_count, 2);
+  assert_null(strstr(made.plan->cases[0].bench.definition, "sm_share"));
+  assert_non_null(strstr(made.plan->cases[1].bench.definition, "\"sm_share\":\"green_context\""));
+  planned_fini(&made);
+}
+
 /* One flow to the GPU, whose keys are those of its operation. */
 static void signals_are_flows_in_their_definition(void **state) {
   (void)state;
@@ -126,6 +138,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kernels_that_compute_know_their_peak),
       cmocka_unit_test(processors_chase_through_every_nodes_memory),
+      cmocka_unit_test(green_contexts_are_in_the_definition),
       cmocka_unit_test(signals_are_flows_in_their_definition),
       cmocka_unit_test(signals_name_the_process_that_answers),
       cmocka_unit_test(bytes_are_divided_among_streams),
