@@ -144,14 +144,11 @@ static bool fleet_gate_fails(const struct command *command, const struct result_
   X("reason", text, result_set_text(all, i, "reason"))                                             \
   X("what", text, result_set_text(all, i, "what"))
 
-void fleet_gate_describe_json(struct json_shape *shape) {
-  FLEET_GATE_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER(fleet_gate_describe_json, FLEET_GATE_COLUMNS, JSON_COLUMN)
 
 /* The rows whose reason fails. */
 static enum status fleet_gate_print(struct command *command, const struct result_set *all,
                                     struct error *err) {
-  static const char *const COLUMNS[] = {FLEET_GATE_COLUMNS(COLUMN_NAME)};
   size_t count = 0;
   for (size_t i = 0; i < all->row_count; i++) {
     count += fleet_gate_fails(command, all, i);
@@ -161,11 +158,10 @@ static enum status fleet_gate_print(struct command *command, const struct result
     return STATUS_OK;
   }
   const struct row_sink *sink = command_rows(command, NULL);
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = SINK_COLUMNS(sink, FLEET_GATE_COLUMNS, err);
   for (size_t i = 0; i < all->row_count && status == STATUS_OK; i++) {
     if (fleet_gate_fails(command, all, i)) {
-      const struct cell cells[] = {FLEET_GATE_COLUMNS(COLUMN_CELL)};
-      status = sink_row(sink, cells, err);
+      status = SINK_ROW(sink, err, FLEET_GATE_COLUMNS(COLUMN_CELL));
     }
   }
   command->code = count > 0 ? worse(command->code, EXIT_REGRESSED) : command->code;

@@ -163,11 +163,10 @@ static enum status power_print(struct command *command, const struct power_reque
   const struct row_sink *sink = command_rows(command, NULL);
   enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
   for (size_t i = 0; i < PROCESSES_TRIED && status == STATUS_OK; i++) {
-    const struct cell cells[] = {cell_integer(ways[i].processes),
-                                 cell_integer(ways[i].runs > 0 ? ways[i].runs : DIFF_PROCESSES_MAX),
-                                 cell_real(round(1000 * ways[i].found) / 10),
-                                 cell_real(round((double)ways[i].duration_ns / 1e9))};
-    status = sink_row(sink, cells, err);
+    status = SINK_ROW(sink, err, cell_integer(ways[i].processes),
+                      cell_integer(ways[i].runs > 0 ? ways[i].runs : DIFF_PROCESSES_MAX),
+                      cell_real(round(1000 * ways[i].found) / 10),
+                      cell_real(round((double)ways[i].duration_ns / 1e9)));
   }
   return THEN(status, sink_end(sink, err));
 }

@@ -242,14 +242,11 @@ static double verb_check_rounded(double value) {
     : finding->reason != NULL ? finding->reason                                                    \
                               : finding->distance) /* in a table there is little room */
 
-static void verb_check_describe(struct json_shape *shape) {
-  CHECK_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_check_describe, CHECK_COLUMNS, JSON_COLUMN)
 
 /* One row for each case that falls short or may do so, of all with -v. */
 static void verb_check_list(struct command *command, struct document *document,
                             const struct expected_run *runs, size_t run_count) {
-  static const char *const NAMES[] = {CHECK_COLUMNS(COLUMN_NAME)};
   const bool people = document_is_for_people(document);
   bool broken = false;
   for (size_t r = 0; r < run_count; r++) {
@@ -258,9 +255,9 @@ static void verb_check_list(struct command *command, struct document *document,
     }
   }
   /* Why there is no number is needed most, how far it is off least; that is the last column. */
-  DOCUMENT_TABLE(document, NAMES,
-                 .narrow =
-                     broken ? "of,statement,run,unit,gpu" : "of,statement,run,unit,reason,gpu");
+  DOCUMENT_COLUMNS(document, CHECK_COLUMNS,
+                   .narrow =
+                       broken ? "of,statement,run,unit,gpu" : "of,statement,run,unit,reason,gpu");
   for (size_t r = 0; r < run_count; r++) {
     for (size_t i = 0; i < runs[r].count; i++) {
       const struct expect_finding *finding = &runs[r].findings[i];
@@ -271,8 +268,7 @@ static void verb_check_list(struct command *command, struct document *document,
           !verb_check_is_selected(command, finding)) {
         continue;
       }
-      const struct cell cells[] = {CHECK_COLUMNS(COLUMN_CELL)};
-      document_row(document, cells);
+      DOCUMENT_ROW(document, CHECK_COLUMNS(COLUMN_CELL));
     }
   }
   document_table_end(document);

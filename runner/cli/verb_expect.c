@@ -69,19 +69,16 @@ static const char *verb_expect_link(struct arena *arena, uint32_t version, uint3
   X("oldest", text, oldest)                                                                        \
   X("old_rows", known, old_rows > 0, (int64_t)old_rows)
 
-static void verb_expect_describe_machine(struct json_shape *shape) {
-  EXPECT_MACHINE_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_expect_describe_machine, EXPECT_MACHINE_COLUMNS, JSON_COLUMN)
 
 static enum status verb_expect_list(struct command *command, const struct expect_set *set,
                                     struct error *err) {
-  static const char *const NAMES[] = {EXPECT_MACHINE_COLUMNS(COLUMN_NAME)};
   struct arena *arena = &command->arena;
   const struct row_sink *sink = command_rows(command, "no machines");
   const int64_t now_ns = (int64_t)time(NULL) * 1000000000;
   size_t old = 0;
   table_narrow(command->table, "file,oldest,driver_version,gpu_name,other_rows", 0);
-  RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
+  RETURN_ON_ERROR(SINK_COLUMNS(sink, EXPECT_MACHINE_COLUMNS, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
       const struct expect_machine *machine = &set->files[f]->machines[m];
@@ -144,9 +141,7 @@ static const char *verb_expect_size(struct arena *arena, const struct expect_row
   X("date", text, row->date)                                                                       \
   X("remark", text, is_old ? "older than two years" : NULL)
 
-static void verb_expect_describe_row(struct json_shape *shape) {
-  EXPECT_ROW_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_expect_describe_row, EXPECT_ROW_COLUMNS, JSON_COLUMN)
 
 static enum status verb_expect_show_rows(struct command *command, const struct row_sink *sink,
                                          const struct expect_machine *machine, struct error *err) {
@@ -208,7 +203,6 @@ static enum status verb_expect_select(struct command *command, const struct expe
 
 static enum status verb_expect_show(struct command *command, const struct expect_set *set,
                                     struct error *err) {
-  static const char *const NAMES[] = {EXPECT_ROW_COLUMNS(COLUMN_NAME)};
   const char *glob = NULL;
   size_t count = 0;
   RETURN_ON_ERROR(verb_expect_select(
@@ -224,7 +218,7 @@ static enum status verb_expect_show(struct command *command, const struct expect
                             "initiator,kind,source,operation,axes,block,"
                             "statement,size",
                0);
-  RETURN_ON_ERROR(sink_begin(sink, NAMES, sizeof NAMES / sizeof *NAMES, err));
+  RETURN_ON_ERROR(SINK_COLUMNS(sink, EXPECT_ROW_COLUMNS, err));
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     RETURN_ON_ERROR(verb_expect_show_file(command, sink, set->files[f], glob, err));
   }

@@ -141,9 +141,7 @@ static const char *verb_identify_uuid_or_null(const struct known *known, size_t 
   X("reason", text, not_told_apart ? reason : NULL)                                                \
   X("by", text, known->name)
 
-static void verb_identify_describe(struct json_shape *shape) {
-  IDENTIFY_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_identify_describe, IDENTIFY_COLUMNS, JSON_COLUMN)
 
 static enum status verb_identify_print_verdict(const struct known *known, size_t sets,
                                                const struct fingerprint *sample,
@@ -165,15 +163,13 @@ static enum status verb_identify_print_verdict(const struct known *known, size_t
   char reason[TEXT_MAX];
   (void)snprintf(reason, sizeof reason, "of %zu runs of the two %zu were right",
                  identified.pair_total, identified.pair_right);
-  const struct cell cells[] = {IDENTIFY_COLUMNS(COLUMN_CELL)};
-  return sink_row(sink, cells, err);
+  return SINK_ROW(sink, err, IDENTIFY_COLUMNS(COLUMN_CELL));
 }
 
 static enum status verb_identify_print_verdicts(const struct known *known, size_t sets,
                                                 struct arena *arena, const struct row_sink *sink,
                                                 struct error *err) {
-  static const char *const COLUMNS[] = {IDENTIFY_COLUMNS(COLUMN_NAME)};
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = SINK_COLUMNS(sink, IDENTIFY_COLUMNS, err);
   const struct fingerprints *samples = known->samples;
   for (size_t i = samples->earlier_count; status == STATUS_OK && i < samples->count; i++) {
     const double *features = verb_identify_features(known, &samples->items[i], arena);
@@ -194,21 +190,17 @@ static enum status verb_identify_print_verdicts(const struct known *known, size_
   X("guess_percent", finite, 100.0 / (double)known->gpu_count)                                     \
   X("guess_p", finite, guess_p)
 
-static void verb_identify_describe_features(struct json_shape *shape) {
-  FEATURES_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_identify_describe_features, FEATURES_COLUMNS, JSON_COLUMN)
 
 static enum status verb_identify_print_features(const struct known_sets *sets,
                                                 const struct row_sink *sink, struct error *err) {
-  static const char *const COLUMNS[] = {FEATURES_COLUMNS(COLUMN_NAME)};
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = SINK_COLUMNS(sink, FEATURES_COLUMNS, err);
   for (size_t i = 0; status == STATUS_OK && i < sets->count; i++) {
     const struct known *known = &sets->items[i];
     const double guess_p = known->gpu_count > 1 && known->total > 0
                                ? identify_guess_p(known->right, known->total, known->gpu_count)
                                : NAN;
-    const struct cell cells[] = {FEATURES_COLUMNS(COLUMN_CELL)};
-    status = sink_row(sink, cells, err);
+    status = SINK_ROW(sink, err, FEATURES_COLUMNS(COLUMN_CELL));
   }
   return THEN(status, sink_end(sink, err));
 }
@@ -218,14 +210,11 @@ static enum status verb_identify_print_features(const struct known_sets *sets,
   X("named_uuid", text, known->uuids[named])                                                       \
   X("runs", integer, (int64_t)runs)
 
-static void verb_identify_describe_confusion(struct json_shape *shape) {
-  CONFUSION_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_identify_describe_confusion, CONFUSION_COLUMNS, JSON_COLUMN)
 
 static enum status verb_identify_print_confusion(const struct known *known,
                                                  const struct row_sink *sink, struct error *err) {
-  static const char *const COLUMNS[] = {CONFUSION_COLUMNS(COLUMN_NAME)};
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = SINK_COLUMNS(sink, CONFUSION_COLUMNS, err);
   for (size_t actual = 0; known->identify != NULL && actual < known->gpu_count; actual++) {
     for (size_t named = 0; status == STATUS_OK && named < known->gpu_count; named++) {
       const size_t runs = identify_confusion(known->identify, actual, named);

@@ -183,18 +183,14 @@ static enum status verb_import_write_run(struct command *command, struct import 
   X("imported", integer, (int64_t)test->taken)                                                     \
   X("left_out_because", text, test->reason)
 
-static void verb_import_describe(struct json_shape *shape) {
-  IMPORT_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_import_describe, IMPORT_COLUMNS, JSON_COLUMN)
 
 static enum status verb_import_show_tests(const struct import *import, const struct row_sink *sink,
                                           struct error *err) {
-  static const char *const COLUMNS[] = {IMPORT_COLUMNS(COLUMN_NAME)};
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = SINK_COLUMNS(sink, IMPORT_COLUMNS, err);
   for (size_t i = 0; i < import->cases.test_count && status == STATUS_OK; i++) {
     const struct imported_test *test = &import->cases.tests[i];
-    const struct cell cells[] = {IMPORT_COLUMNS(COLUMN_CELL)};
-    status = sink_row(sink, cells, err);
+    status = SINK_ROW(sink, err, IMPORT_COLUMNS(COLUMN_CELL));
   }
   return THEN(status, sink_end(sink, err));
 }

@@ -40,13 +40,10 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
   X("name", text, input_shipped_name(&arena, file))                                                \
   X("description", text, scenario->description)
 
-static void verb_list_describe_scenarios(struct json_shape *shape) {
-  SCENARIO_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_list_describe_scenarios, SCENARIO_COLUMNS, JSON_COLUMN)
 
 enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) {
-  static const char *const COLUMNS[] = {SCENARIO_COLUMNS(COLUMN_NAME)};
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = SINK_COLUMNS(sink, SCENARIO_COLUMNS, err);
   for (size_t i = 0; i < scenarios_count() && status == STATUS_OK; i++) {
     const struct embedded_file *file = scenarios_at(i);
     if (!scenarios_runnable(file)) {
@@ -57,8 +54,7 @@ enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) 
     struct diagnostics *diagnostics = diagnostics_new();
     if (input_read(&input, NULL, 0, &scenario, diagnostics) == STATUS_OK) {
       SCOPED(arena_fini) struct arena arena = {0};
-      const struct cell cells[] = {SCENARIO_COLUMNS(COLUMN_CELL)};
-      status = sink_row(sink, cells, err);
+      status = SINK_ROW(sink, err, SCENARIO_COLUMNS(COLUMN_CELL));
     } else {
       status = error_set(err, STATUS_INVALID, "the shipped scenario %s is not valid", file->name);
     }
@@ -87,14 +83,11 @@ static const char *verb_list_describe_parameters(struct arena *arena,
   X("title", text, query.title)                                                                    \
   X("parameters", text, verb_list_describe_parameters(&arena, &query))
 
-static void verb_list_describe_queries(struct json_shape *shape) {
-  QUERY_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_list_describe_queries, QUERY_COLUMNS, JSON_COLUMN)
 
 static enum status verb_list_queries(const struct row_sink *sink, struct error *err) {
-  static const char *const COLUMNS[] = {QUERY_COLUMNS(COLUMN_NAME)};
   SCOPED(arena_fini) struct arena arena = {0};
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = SINK_COLUMNS(sink, QUERY_COLUMNS, err);
   /* By what they are about, then by name. */
   static const char *const ABOUTS[] = {"results", "machine", "comparison", "fleet", "a scenario"};
   for (size_t a = 0; a < sizeof ABOUTS / sizeof *ABOUTS; a++) {
@@ -103,8 +96,7 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
       saved_query_at(i, &arena, &query);
       const char *about = query.about != NULL ? query.about : "a scenario";
       if (strcmp(about, ABOUTS[a]) == 0) {
-        const struct cell cells[] = {QUERY_COLUMNS(COLUMN_CELL)};
-        status = sink_row(sink, cells, err);
+        status = SINK_ROW(sink, err, QUERY_COLUMNS(COLUMN_CELL));
       }
     }
   }

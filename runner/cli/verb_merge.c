@@ -103,9 +103,7 @@ static enum status verb_merge_add_word(struct arena *arena, struct merge_inputs 
   X("completed", integer, result.completed)                                                        \
   X("results", integer, result.results)                                                            \
   X("reason", text, status == STATUS_OK ? NULL : err.message)
-static void verb_merge_describe(struct json_shape *shape) {
-  MERGE_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER_STATIC(verb_merge_describe, MERGE_COLUMNS, JSON_COLUMN)
 
 static const char *const COLUMNS[] = {MERGE_COLUMNS(COLUMN_NAME)};
 

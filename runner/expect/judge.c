@@ -55,9 +55,7 @@ enum {
   WORD_MAX = 4096
 };
 
-void expect_judge_describe_json(struct json_shape *shape) {
-  ADDED_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER(expect_judge_describe_json, ADDED_COLUMNS, JSON_COLUMN)
 
 /* ---- the range of all of them ---- */
 

@@ -320,10 +320,8 @@ static void diff_say_blocks(struct diff_view *view) {
     if (isfinite(block->change)) {
       diff_percent_words(block->change, change);
     }
-    const struct cell cells[] = {cell_text(block->name), cell_integer((int64_t)block->cases),
-                                 cell_words(change, TONE_NONE),
-                                 cell_text(diff_block_words(layout, block))};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, cell_text(block->name), cell_integer((int64_t)block->cases),
+                 cell_words(change, TONE_NONE), cell_text(diff_block_words(layout, block)));
   }
   document_table_end(document);
   const size_t left = layout->block_count - shown;

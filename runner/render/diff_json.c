@@ -110,8 +110,7 @@ void diff_say_rows(struct document *document, const struct comparison *compariso
     const struct comparison_side *a = &row->sides[SIDE_A];
     const struct comparison_side *b = &row->sides[SIDE_B];
     const struct diff_result *result = &row->result;
-    const struct cell cells[] = {DIFF_ROW_FIELDS(DIFF_ROW_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, DIFF_ROW_FIELDS(DIFF_ROW_CELL));
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
     const struct outlier_part *part = &comparison->alone->parts[i];
@@ -459,10 +458,7 @@ enum status diff_print_json(const struct comparison *comparison, const struct di
 
 /* ---- its JSON Schema ---- */
 
-#define DIFF_DESCRIBER(name, LIST)                                                                 \
-  static void diff_describe_##name(struct json_shape *shape) {                                     \
-    LIST(JSON_DESCRIBE)                                                                            \
-  }
+#define DIFF_DESCRIBER(name, LIST) JSON_DESCRIBER_STATIC(diff_describe_##name, LIST, JSON_DESCRIBE)
 
 static void diff_describe_not_ok(struct json_shape *shape) {
   for (unsigned s = CASE_FAILED; s < case_status_name_count; s++) {

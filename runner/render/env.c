@@ -113,9 +113,8 @@ static void env_say_addresses(struct document *document, const struct machine *m
   document_gap(document);
   DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    const struct cell cells[] = {cell_integer(i), cell_text(machine->gpus[i].pci_address),
-                                 cell_text(machine->gpus[i].uuid)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, cell_integer(i), cell_text(machine->gpus[i].pci_address),
+                 cell_text(machine->gpus[i].uuid));
   }
   document_table_end(document);
 }
@@ -134,16 +133,14 @@ static void env_say_addresses(struct document *document, const struct machine *m
                                           (double)gpu->nvlink_bytes_per_second / 1e9))
 
 static void env_say_gpus(struct document *document, const struct machine *machine) {
-  static const char *const COLUMNS[] = {GPU_COLUMNS(COLUMN_NAME)};
   struct arena *arena = &document->arena;
   document_part(document, "GPUs, with theoretical peaks");
-  DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
+  DOCUMENT_COLUMNS(document, GPU_COLUMNS, .wraps = true);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     const struct gpu *gpu = &machine->gpus[i];
     enum limit limit;
     const uint64_t host_peak = peak_gpu_host(gpu, &limit);
-    const struct cell cells[] = {GPU_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, GPU_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
   env_say_models(document, machine);
@@ -275,14 +272,12 @@ static const char *env_distances(struct arena *arena, const struct machine *mach
   X("distance", text, env_distances(arena, machine, i))
 
 static void env_say_nodes(struct document *document, const struct machine *machine) {
-  static const char *const COLUMNS[] = {NODE_COLUMNS(COLUMN_NAME)};
   struct arena *arena = &document->arena;
   document_part(document, "NUMA nodes");
-  DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
+  DOCUMENT_COLUMNS(document, NODE_COLUMNS, .wraps = true);
   for (uint32_t i = 0; i < machine->node_count; i++) {
     const struct numa_node *node = &machine->nodes[i];
-    const struct cell cells[] = {NODE_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, NODE_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
 }
@@ -367,10 +362,9 @@ static void env_say_rows(struct document *document, const struct machine *machin
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     const struct fact *fact = &machine->facts[i];
-    const struct cell cells[] = {fact->gpu < 0 ? cell_null() : cell_integer(fact->gpu),
-                                 cell_text(fact->name), cell_text(fact_state_text(fact->state)),
-                                 cell_text(fact->value)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, fact->gpu < 0 ? cell_null() : cell_integer(fact->gpu),
+                 cell_text(fact->name), cell_text(fact_state_text(fact->state)),
+                 cell_text(fact->value));
   }
   document_table_end(document);
 }

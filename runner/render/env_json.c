@@ -43,9 +43,7 @@ static void env_describe_keys(struct json_shape *shape, const struct key *keys, 
   X("value", text, fact->state == FACT_OK ? fact->value : NULL)                                    \
   X("reason", text, fact->state == FACT_OK ? NULL : fact->value)
 
-static void env_describe_fact(struct json_shape *shape) {
-  ENV_FACT(JSON_DESCRIBE)
-}
+JSON_DESCRIBER_STATIC(env_describe_fact, ENV_FACT, JSON_DESCRIBE)
 
 /* gpu: -1 = of the whole machine. */
 static void env_json_facts(struct json_out *json, const struct machine *machine, int32_t gpu) {
@@ -128,9 +126,7 @@ static void env_json_links(struct json_out *json, const struct machine *machine)
   }
 }
 
-static void env_describe_link(struct json_shape *shape) {
-  ENV_LINK(JSON_DESCRIBE)
-}
+JSON_DESCRIBER_STATIC(env_describe_link, ENV_LINK, JSON_DESCRIBE)
 
 /* After the keys of a machine. */
 #define ENV_MEMBERS(X)                                                                             \

@@ -35,18 +35,14 @@ enum { BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6, RULE_WIDTH = 20 };
   X("reads", text, row->rule->reads)                                                               \
   X("source", text, row->rule->source)
 
-void explain_describe_json(struct json_shape *shape) {
-  EXPLAIN_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER(explain_describe_json, EXPLAIN_COLUMNS, JSON_COLUMN)
 
 static void explain_say_rows(struct document *document, const struct explanation *explanation) {
-  static const char *const COLUMNS[] = {EXPLAIN_COLUMNS(COLUMN_NAME)};
-  DOCUMENT_TABLE(document, COLUMNS, 0);
+  DOCUMENT_COLUMNS(document, EXPLAIN_COLUMNS, 0);
   for (size_t i = 0; i < explanation->row_count; i++) {
     const struct explain_row *row = &explanation->rows[i];
     const bool touches = row->state == EXPLAIN_FOUND && explanation->run_uuid != NULL;
-    const struct cell cells[] = {EXPLAIN_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, EXPLAIN_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
 }
@@ -61,20 +57,17 @@ static void explain_say_rows(struct document *document, const struct explanation
   X("action", text, rule->action)                                                                  \
   X("source", text, rule->source)
 
-void explain_describe_rules_json(struct json_shape *shape) {
-  EXPLAIN_RULE_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER(explain_describe_rules_json, EXPLAIN_RULE_COLUMNS, JSON_COLUMN)
 
 enum status explain_print_rules(const struct explain_rules *rules,
                                 const struct table_options *options, struct error *err) {
-  static const char *const COLUMNS[] = {EXPLAIN_RULE_COLUMNS(COLUMN_NAME)};
   struct document document;
   document_begin(&document, options, err);
-  DOCUMENT_TABLE(&document, COLUMNS, .narrow = "source,action,costs,touches,reads,kind");
+  DOCUMENT_COLUMNS(&document, EXPLAIN_RULE_COLUMNS,
+                   .narrow = "source,action,costs,touches,reads,kind");
   for (size_t i = 0; i < rules->count; i++) {
     const struct explain_rule *rule = &rules->items[i];
-    const struct cell cells[] = {EXPLAIN_RULE_COLUMNS(COLUMN_CELL)};
-    document_row(&document, cells);
+    DOCUMENT_ROW(&document, EXPLAIN_RULE_COLUMNS(COLUMN_CELL));
   }
   document_table_end(&document);
   return document_end(&document);

@@ -249,16 +249,13 @@ static void history_say_chart(struct document *document, const struct measured *
   X("earlier_runs", known, is_last, (int64_t)series->earlier)                                      \
   X("least_change_percent", finite, is_last ? 100 * series->least_change : (double)NAN)
 
-void history_describe_json(struct json_shape *shape) {
-  HISTORY_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER(history_describe_json, HISTORY_COLUMNS, JSON_COLUMN)
 
 /* The runs of one series, for people. */
 static void history_say_runs(struct document *document, const struct measured *measured,
                              const struct history_series *series) {
-  static const char *const COLUMNS[] = {HISTORY_TABLE_COLUMNS(COLUMN_NAME)};
   document_gap(document);
-  DOCUMENT_TABLE(document, COLUMNS, .narrow = "low,high,n,tag,driver");
+  DOCUMENT_COLUMNS(document, HISTORY_TABLE_COLUMNS, .narrow = "low,high,n,tag,driver");
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     const struct measured_run *run = &measured->runs[point->run];
@@ -266,16 +263,14 @@ static void history_say_runs(struct document *document, const struct measured *m
     char change[CELL_MAX];
     units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
     (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
-    const struct cell cells[] = {HISTORY_TABLE_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, HISTORY_TABLE_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
 }
 
 static void history_say_rows(struct document *document, const struct measured *measured,
                              const struct history *history) {
-  static const char *const COLUMNS[] = {HISTORY_COLUMNS(COLUMN_NAME)};
-  DOCUMENT_TABLE(document, COLUMNS, 0);
+  DOCUMENT_COLUMNS(document, HISTORY_COLUMNS, 0);
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
     for (size_t i = 0; i < series->point_count; i++) {
@@ -285,8 +280,7 @@ static void history_say_rows(struct document *document, const struct measured *m
       const bool marked = point->mark != HISTORY_NO_MARK;
       char when[CELL_MAX];
       units_format_utc(run->started_at_ns, UNITS_UTC_SECONDS, when, sizeof when);
-      const struct cell cells[] = {HISTORY_COLUMNS(COLUMN_CELL)};
-      document_row(document, cells);
+      DOCUMENT_ROW(document, HISTORY_COLUMNS(COLUMN_CELL));
     }
   }
   document_table_end(document);

@@ -167,16 +167,14 @@ enum { OUTLIERS_TABLE_Z = 7 };
 
 static void outliers_say_table(struct document *document, const struct measured *measured,
                                const struct outliers *outliers, bool all) {
-  static const char *const COLUMNS[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_NAME)};
   struct arena *arena = &document->arena;
-  DOCUMENT_TABLE(document, COLUMNS,
-                 .narrow = "paths,robust z,cases,only in,memory,finding,sizes,how,host");
+  DOCUMENT_COLUMNS(document, OUTLIERS_TABLE_COLUMNS,
+                   .narrow = "paths,robust z,cases,only in,memory,finding,sizes,how,host");
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     /* outliers_say_undecided() lists the undecided ones below the table. */
     if (row->finding == FINDING_SLOW || (all && row->finding != FINDING_UNDECIDED)) {
-      const struct cell cells[] = {OUTLIERS_TABLE_COLUMNS(COLUMN_CELL)};
-      document_row(document, cells);
+      DOCUMENT_ROW(document, OUTLIERS_TABLE_COLUMNS(COLUMN_CELL));
     }
   }
   document_table_end(document);
@@ -207,19 +205,15 @@ static void outliers_say_table(struct document *document, const struct measured 
   X("verdict", text, outliers_row_verdict(arena, outliers, row))                                   \
   X("rivals", text, row->rivals)
 
-void outliers_describe_json(struct json_shape *shape) {
-  OUTLIERS_COLUMNS(JSON_COLUMN)
-}
+JSON_DESCRIBER(outliers_describe_json, OUTLIERS_COLUMNS, JSON_COLUMN)
 
 static void outliers_say_rows(struct document *document, const struct measured *measured,
                               const struct outliers *outliers) {
-  static const char *const COLUMNS[] = {OUTLIERS_COLUMNS(COLUMN_NAME)};
   struct arena *arena = &document->arena;
-  DOCUMENT_TABLE(document, COLUMNS, 0);
+  DOCUMENT_COLUMNS(document, OUTLIERS_COLUMNS, 0);
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
-    const struct cell cells[] = {OUTLIERS_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, OUTLIERS_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
 }

@@ -149,13 +149,12 @@ static const char *plan_line_path(struct arena *arena, const struct plan_line *l
   X("time", text, plan_line_time(arena, &line))
 
 static void plan_say_cases(struct document *document, const struct plan *plan, bool by_block) {
-  static const char *const COLUMNS[] = {PLAN_TABLE_COLUMNS(COLUMN_NAME)};
   struct arena *arena = &document->arena;
   const bool flows = plan_has_flows(plan);
-  DOCUMENT_TABLE(document, COLUMNS,
-                 .narrow = by_block ? "limit,peak GB/s,flows,method,path,time"
-                                    : "limit,peak GB/s,flows,method,time",
-                 .listed_min = by_block ? BLOCK_WIDTH : 0);
+  DOCUMENT_COLUMNS(document, PLAN_TABLE_COLUMNS,
+                   .narrow = by_block ? "limit,peak GB/s,flows,method,path,time"
+                                      : "limit,peak GB/s,flows,method,time",
+                   .listed_min = by_block ? BLOCK_WIDTH : 0);
   for (size_t i = 0; i < plan->case_count; i++) {
     if (plan->cases[i].skip_reason != NULL) {
       continue;
@@ -169,8 +168,7 @@ static void plan_say_cases(struct document *document, const struct plan *plan, b
         plan_line_add(&line, &next);
       }
     }
-    const struct cell cells[] = {PLAN_TABLE_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, PLAN_TABLE_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
 }
@@ -286,14 +284,12 @@ static void plan_say_totals(struct document *document, const struct plan *plan, 
   X("kind", text, case_kind_text(bench->kind))
 
 static void plan_say_rows(struct document *document, const struct plan *plan) {
-  static const char *const COLUMNS[] = {PLAN_COLUMNS(COLUMN_NAME)};
-  DOCUMENT_TABLE(document, COLUMNS, 0);
+  DOCUMENT_COLUMNS(document, PLAN_COLUMNS, 0);
   for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
     const struct bench_case *bench = &c->bench;
     const uint64_t size_bytes = plan_size(c);
-    const struct cell cells[] = {PLAN_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, PLAN_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
 }

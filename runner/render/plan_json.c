@@ -114,26 +114,18 @@ static void plan_json_head(struct json_out *json, const struct plan *plan, uint3
 
 /* ---- its JSON Schema ---- */
 
-static void plan_describe_endpoint(struct json_shape *shape) {
-  PLAN_ENDPOINT(JSON_DESCRIBE)
-}
+JSON_DESCRIBER_STATIC(plan_describe_endpoint, PLAN_ENDPOINT, JSON_DESCRIBE)
 
-static void plan_describe_flow(struct json_shape *shape) {
-  PLAN_FLOW(JSON_DESCRIBE)
-}
+JSON_DESCRIBER_STATIC(plan_describe_flow, PLAN_FLOW, JSON_DESCRIBE)
 
 /* The keys of a kind, which haul schema scenario has. */
 static void plan_describe_work(struct json_shape *shape) {
   (void)shape;
 }
 
-static void plan_describe_case(struct json_shape *shape) {
-  PLAN_CASE(JSON_DESCRIBE)
-}
+JSON_DESCRIBER_STATIC(plan_describe_case, PLAN_CASE, JSON_DESCRIBE)
 
-static void plan_describe_duplicate(struct json_shape *shape) {
-  PLAN_DUPLICATE(JSON_DESCRIBE)
-}
+JSON_DESCRIBER_STATIC(plan_describe_duplicate, PLAN_DUPLICATE, JSON_DESCRIBE)
 
 void plan_describe_json(struct json_shape *shape) {
   PLAN_HEAD(JSON_DESCRIBE)

@@ -29,6 +29,12 @@ struct json_shape {
   struct json_t *properties, *required;
 };
 typedef void json_describer(struct json_shape *shape);
+/* One of that name, for a list; with: JSON_DESCRIBE or JSON_COLUMN. */
+#define JSON_DESCRIBER(name, LIST, with)                                                           \
+  void name(struct json_shape *shape) {                                                            \
+    LIST(with)                                                                                     \
+  }
+#define JSON_DESCRIBER_STATIC(name, LIST, with) static JSON_DESCRIBER(name, LIST, with)
 
 void json_shape_init(struct json_shape *shape);
 /* {"type": "object", ...}; the caller takes the reference over, and the shape is no more. */

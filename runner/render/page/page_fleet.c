@@ -41,13 +41,11 @@ static const struct measured_run *fleet_last_run(const struct fleet_findings *f)
   X("evidence", text, part->evidence)
 
 static void fleet_say_parts(struct fleet_page *f) {
-  static const char *const COLUMNS[] = {FLEET_PART_COLUMNS(COLUMN_NAME)};
   struct document *document = &f->parts.document;
-  DOCUMENT_TABLE(document, COLUMNS, .csv = "haul-fleet-parts.csv");
+  DOCUMENT_COLUMNS(document, FLEET_PART_COLUMNS, .csv = "haul-fleet-parts.csv");
   for (size_t i = 0; i < f->found->now->part_count; i++) {
     const struct outlier_part *part = &f->found->now->parts[i];
-    const struct cell cells[] = {FLEET_PART_COLUMNS(COLUMN_CELL)};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, FLEET_PART_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
 }
@@ -98,10 +96,9 @@ static void fleet_put_reasons(struct fleet_page *f) {
   for (size_t i = 0; i < reasons->row_count && i < FLEET_REASONS_SHOWN; i++) {
     const char *reason = result_set_text(reasons, i, "reason");
     const bool warn = strcmp(reason, "partial") == 0 || strcmp(reason, "different") == 0;
-    const struct cell cells[] = {cell_text(result_set_text(reasons, i, "node")),
-                                 cell_words(reason, warn ? TONE_WARN : TONE_BAD),
-                                 cell_text(result_set_text(reasons, i, "what"))};
-    document_row(document, cells);
+    DOCUMENT_ROW(document, cell_text(result_set_text(reasons, i, "node")),
+                 cell_words(reason, warn ? TONE_WARN : TONE_BAD),
+                 cell_text(result_set_text(reasons, i, "what")));
   }
   document_table_end(document);
   if (reasons->row_count > FLEET_REASONS_SHOWN) {
@@ -273,10 +270,8 @@ static void fleet_put_changes(struct fleet_page *f) {
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t b = 0; b < changes->block_count; b++) {
     if (isfinite(changes->usual[b])) {
-      const struct cell cells[] = {
-          cell_text(changes->blocks[b]),
-          cell_text(arena_format(&f->arena, "%+.2f", 100 * changes->usual[b]))};
-      document_row(document, cells);
+      DOCUMENT_ROW(document, cell_text(changes->blocks[b]),
+                   cell_text(arena_format(&f->arena, "%+.2f", 100 * changes->usual[b])));
     }
   }
   document_table_end(document);

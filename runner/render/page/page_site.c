@@ -328,14 +328,12 @@ static void site_put_changes(struct site_page *s) {
   (void)fputs("<section id=\"changes\"><h2>What machines got</h2>\n", s->page);
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t i = 0; i < rows->row_count && i < SITE_CHANGES_SHOWN; i++) {
-    const struct cell cells[] = {
-        cell_text(arena_strndup(&s->arena, result_set_text(rows, i, "first_seen"), 10)),
-        cell_text(result_set_text(rows, i, "fact")),
-        cell_text(result_set_text(rows, i, "before")),
+    DOCUMENT_ROW(
+        document, cell_text(arena_strndup(&s->arena, result_set_text(rows, i, "first_seen"), 10)),
+        cell_text(result_set_text(rows, i, "fact")), cell_text(result_set_text(rows, i, "before")),
         cell_text(result_set_text(rows, i, "value")),
         cell_integer(result_set_integer(rows, i, "nodes")),
-        cell_text(result_set_text(rows, i, "on"))};
-    document_row(document, cells);
+        cell_text(result_set_text(rows, i, "on")));
   }
   document_table_end(document);
   (void)fputs("</section>\n", s->page);
