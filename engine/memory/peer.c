@@ -112,9 +112,7 @@ static enum status peer_borrow(const struct memory_context *context, struct buff
   const uint64_t start_ns = clock_now_ns();
   enum status status = share_open(context, &answer.handle, buffer, err);
   buffer->share.open_first_ns = clock_now_ns() - start_ns;
-  if (status == STATUS_OK) {
-    status = peer_open_again(context, &answer.handle, buffer, err);
-  }
+  status = THEN(status, peer_open_again(context, &answer.handle, buffer, err));
   if (answer.handle.file >= 0) {
     (void)close(answer.handle.file);
   }

@@ -164,9 +164,7 @@ static enum status compare_sides_by_fact(struct database *database, struct compa
   struct arena *arena = &request->filter.arena;
   struct fact_values list = {0};
   enum status status = filter_runs(&request->filter, database, measured, NULL, 0, err);
-  if (status == STATUS_OK) {
-    status = filter_check_fact(measured, request->by, err);
-  }
+  status = THEN(status, filter_check_fact(measured, request->by, err));
   RETURN_ON_ERROR(status);
   compare_list_values(arena, measured, request->by, &list);
   if (request->from == NULL && request->to == NULL && list.count == 2) {
@@ -185,9 +183,7 @@ static enum status compare_sides_by_fact(struct database *database, struct compa
     return compare_refuse_value(&list, message, err);
   }
   status = compare_find_value(&list, request->by, request->from, err);
-  if (status == STATUS_OK) {
-    status = compare_find_value(&list, request->by, request->to, err);
-  }
+  status = THEN(status, compare_find_value(&list, request->by, request->to, err));
   if (status == STATUS_OK && strcmp(request->from, request->to) == 0) {
     status = error_set(err, STATUS_INVALID, "--from and --to are the same: %s", request->from);
   }
@@ -392,9 +388,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"%s", only,
                        hint);
   }
-  if (status == STATUS_OK) {
-    status = compare_load_errors(database, result->measured, false, err);
-  }
+  status = THEN(status, compare_load_errors(database, result->measured, false, err));
   if (status == STATUS_OK) {
     request->compare.only = request->filter.only;
     request->compare.one_side = request->a_a && request->name_count == 1;
@@ -403,9 +397,8 @@ enum status compare_runs(struct database *database, struct compare_request *requ
                  : compare_load_earlier(database, sides, result->measured, earlier, err);
     request->compare.earlier = earlier->median_count > 0 ? earlier : NULL;
   }
-  if (status == STATUS_OK) {
-    status = compare(result->measured, sides, &request->compare, &result->comparison, err);
-  }
+  status =
+      THEN(status, compare(result->measured, sides, &request->compare, &result->comparison, err));
   if (status == STATUS_OK) {
     result->comparison->left_out = request->left_out;
     status = compare_find_reasons(database, result, err);
@@ -413,12 +406,8 @@ enum status compare_runs(struct database *database, struct compare_request *requ
   if (status == STATUS_OK) {
     conclusions_add(result->comparison);
   }
-  if (status == STATUS_OK) {
-    status = compare_find_ordinals(database, result->comparison, err);
-  }
-  if (status == STATUS_OK) {
-    status = compare_find_alone(database, request, result, err);
-  }
+  status = THEN(status, compare_find_ordinals(database, result->comparison, err));
+  status = THEN(status, compare_find_alone(database, request, result, err));
   if (status == STATUS_OK && request->a_a) {
     result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,
                            &request->compare.diff, request->splits, A_A_SEED);

@@ -215,12 +215,8 @@ static enum status nvbandwidth_parse_top(const json_t *root, const char *path, s
                      path);
   }
   enum status status = nvbandwidth_parse_version(top, path, file, err);
-  if (status == STATUS_OK) {
-    status = nvbandwidth_parse_devices(top, path, arena, file, err);
-  }
-  if (status == STATUS_OK) {
-    status = nvbandwidth_parse_tests(top, path, arena, file, err);
-  }
+  status = THEN(status, nvbandwidth_parse_devices(top, path, arena, file, err));
+  status = THEN(status, nvbandwidth_parse_tests(top, path, arena, file, err));
   file->driver_version = nvbandwidth_text_of(top, "Driver Version", arena);
   file->cuda_runtime_version =
       (int)json_integer_value(json_object_get(top, "CUDA Runtime Version"));
@@ -309,9 +305,7 @@ enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvban
       abort();
     }
     status = nvbandwidth_read_text(fd, path, text, size, err);
-    if (status == STATUS_OK) {
-      status = nvbandwidth_parse(text, size, path, arena, file, err);
-    }
+    status = THEN(status, nvbandwidth_parse(text, size, path, arena, file, err));
     free(text);
   }
   (void)close(fd);

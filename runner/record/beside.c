@@ -50,9 +50,7 @@ static enum status beside_copy(struct database *database, const char *path, int6
   statement_finalize(&attach);
   RETURN_ON_ERROR(status);
   status = database_script(database, "beside/begin", err);
-  if (status == STATUS_OK) {
-    status = database_end(database, beside_copy_rows(database, run, err), err);
-  }
+  status = THEN(status, database_end(database, beside_copy_rows(database, run, err), err));
   struct error ignored = {0};
   (void)!database_script(database, "merge/detach", &ignored);
   return status;

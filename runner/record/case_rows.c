@@ -416,9 +416,7 @@ static enum status record_write_pending(struct record *record, struct error *err
   enum status status;
   do {
     status = record_begin(record, err);
-    if (status == STATUS_OK) {
-      status = record_finish(record, record_flush_telemetry(record, err), err);
-    }
+    status = THEN(status, record_finish(record, record_flush_telemetry(record, err), err));
   } while (record_again(record, status));
   return status;
 }

@@ -535,9 +535,7 @@ static enum status database_open_checked(struct database *database, enum databas
                   ? SQLITE_OPEN_READONLY
                   : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
   enum status status = database_open_handle(database, flags, busy_ms, err);
-  if (status == STATUS_OK) {
-    status = migrate_check(database, access, err);
-  }
+  status = THEN(status, migrate_check(database, access, err));
   if (access == DATABASE_WRITE) {
     RETURN_ON_ERROR(status);
     guard_allow_attaching(database->handle);

@@ -216,16 +216,9 @@ enum status record_add_environment(struct record *record, const struct machine *
     return status;
   }
   status = record_insert_environment(record, machine, key, id, err);
-  if (status == STATUS_OK) {
-    status = record_insert_facts(record, machine, *id, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_insert_gpus(record, machine, *id, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_insert_nodes(record, machine, *id, err);
-  }
-  return status;
+  status = THEN(status, record_insert_facts(record, machine, *id, err));
+  status = THEN(status, record_insert_gpus(record, machine, *id, err));
+  return THEN(status, record_insert_nodes(record, machine, *id, err));
 }
 
 /* ---- a machine of the past ---- */

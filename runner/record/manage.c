@@ -189,8 +189,7 @@ static enum status manage_prune(struct database *database, struct error *err) {
   RETURN_ON_ERROR(database_script(database, "upkeep/prune", err));
   enum status status = statement_prepare(database, "upkeep/mark", &mark, err);
   statement_bind_int(&mark, ":now", (int64_t)clock_read_ns(CLOCK_REALTIME));
-  status = THEN(status, statement_run(&mark, err));
-  return status;
+  return THEN(status, statement_run(&mark, err));
 }
 
 enum status trials_prune(struct database *database, struct trials_to_prune *prune,

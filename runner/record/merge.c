@@ -82,9 +82,7 @@ static enum status merge_write_ahead(struct merge *merge, int64_t input_bytes, s
 enum status merge_take_output(struct merge *merge, struct database *output, struct error *err) {
   merge->output = output;
   enum status status = merge_read_mode(merge, "merge/journal_mode", err);
-  if (status == STATUS_OK) {
-    status = database_script(merge->output, "merge/tables", err);
-  }
+  status = THEN(status, database_script(merge->output, "merge/tables", err));
   status = THEN(status, database_generate(merge->output, "merge/copy", &merge->copy, err));
   return THEN(status, database_generate(merge->output, "merge/compare", &merge->compare, err));
 }
@@ -266,26 +264,17 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
                                    struct error *err) {
   struct database *output = merge->output;
   enum status status = merge_check_columns(merge, err);
-  if (status == STATUS_OK) {
-    status = database_script(output, "merge/identify", err);
-  }
+  status = THEN(status, database_script(output, "merge/identify", err));
   status = THEN(
       status, merge_refuse_row(output, "merge/conflict",
                                "its run %s is there already with another %s: it was resumed in two "
                                "copies of a database; keep one of them",
                                err));
   status = THEN(status, merge_check_content(merge, err));
-  if (status == STATUS_OK) {
-    status = database_run_sql(output, merge->copy, "merge/copy", err);
-  }
+  status = THEN(status, database_run_sql(output, merge->copy, "merge/copy", err));
   status = THEN(status, merge_expand_fleets(output, err));
-  if (status == STATUS_OK) {
-    status = database_script(output, "merge/complete", err);
-  }
-  if (status == STATUS_OK) {
-    status = merge_read_result(output, result, err);
-  }
-  return status;
+  status = THEN(status, database_script(output, "merge/complete", err));
+  return THEN(status, merge_read_result(output, result, err));
 }
 
 /* Errors of the output, which every other input would meet too. */
@@ -313,8 +302,7 @@ static enum status merge_remember(struct database *output, const struct merge_fi
   statement_bind_text(&statement, ":run_uuid", file->run_uuid);
   statement_bind_int(&statement, ":runs", runs);
   statement_bind_text(&statement, ":reason", reason);
-  status = THEN(status, statement_run(&statement, err));
-  return status;
+  return THEN(status, statement_run(&statement, err));
 }
 
 /* A shard with nothing new names its fleet, too. */
@@ -323,8 +311,7 @@ static enum status merge_remember_fleet(struct database *output, const struct me
   SCOPED(statement_finalize) struct statement statement = {0};
   enum status status = statement_prepare(output, "merge/given_fleet", &statement, err);
   statement_bind_text(&statement, ":run_uuid", file->run_uuid);
-  status = THEN(status, statement_run(&statement, err));
-  return status;
+  return THEN(status, statement_run(&statement, err));
 }
 
 /* *known: the file was merged or skipped before as it is; the status says which. */

@@ -266,8 +266,7 @@ static enum status migrate_write_text(struct database *database, const struct em
   statement_bind_int(&statement, ":version", database->version);
   statement_bind_text(&statement, ":migrations", text.migrations);
   statement_bind_text(&statement, ":views", text.views);
-  status = THEN(status, statement_run(&statement, err));
-  return status;
+  return THEN(status, statement_run(&statement, err));
 }
 
 static enum status migrate_apply_missing(struct database *database,
@@ -285,10 +284,7 @@ static enum status migrate_apply_missing(struct database *database,
     status = database_script(database, migrate_views[i], err);
   }
   status = THEN(status, migrate_write_text(database, files, count, err));
-  if (status == STATUS_OK) {
-    status = migrate_check_references(database, err);
-  }
-  return status;
+  return THEN(status, migrate_check_references(database, err));
 }
 
 static enum status migrate_locked(struct database *database, const struct embedded_file *files,

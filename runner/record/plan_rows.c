@@ -132,9 +132,8 @@ enum status record_add_plan(struct record *record, const struct plan *plan, stru
   enum status status = STATUS_OK;
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     status = record_add_bench_case(record, &plan->cases[i], &record->bench_cases[i], err);
-    if (status == STATUS_OK) {
-      status = record_insert_plan_case(record, &plan->cases[i], record->bench_cases[i], i, err);
-    }
+    status = THEN(status,
+                  record_insert_plan_case(record, &plan->cases[i], record->bench_cases[i], i, err));
   }
   for (size_t i = 0; i < plan->duplicate_count && status == STATUS_OK; i++) {
     status = record_add_alias(record, plan, &plan->duplicates[i], err);

@@ -438,13 +438,8 @@ static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, cons
     columns[i] = arena_strdup(&arena, sqlite3_column_name(stmt, i));
   }
   enum status status = sink_begin(sink, columns, (size_t)column_count, err);
-  if (status == STATUS_OK) {
-    status = query_step_rows(query, stmt, sql, sink, cells, err);
-  }
-  if (status == STATUS_OK) {
-    status = sink_end(sink, err);
-  }
-  return status;
+  status = THEN(status, query_step_rows(query, stmt, sql, sink, cells, err));
+  return THEN(status, sink_end(sink, err));
 }
 
 static enum status query_run_statement(struct query *query, const char *sql,
@@ -465,15 +460,11 @@ static enum status query_run_statement(struct query *query, const char *sql,
   (void)sqlite3_set_authorizer(handle, query_authorize, query);
   enum status status = query_prepare(query, sql, &stmt, err);
   guard_restore(handle); /* run selectors are ours */
-  if (status == STATUS_OK) {
-    status = query_bind_all(query, stmt, saved, parameters, parameter_count, err);
-  }
+  status = THEN(status, query_bind_all(query, stmt, saved, parameters, parameter_count, err));
   /* The statement may be prepared again while it runs, and table-valued pragmas prepare theirs. */
   (void)sqlite3_set_authorizer(handle, query_authorize, query);
   sqlite3_progress_handler(handle, PROGRESS_STEPS, query_progress, query);
-  if (status == STATUS_OK) {
-    status = query_give_rows(query, stmt, sql, sink, err);
-  }
+  status = THEN(status, query_give_rows(query, stmt, sql, sink, err));
   database_watch_time(query->database);
   guard_limit_length(handle, GUARD_READ_MAX);
   (void)sqlite3_finalize(stmt);
@@ -495,11 +486,8 @@ enum status query_run_saved(struct query *query, const char *name,
   SCOPED(arena_fini) struct arena arena = {0};
   struct saved_query saved;
   enum status status = saved_query_find(name, &arena, &saved, err);
-  if (status == STATUS_OK) {
-    status = query_run_statement(query, saved.sql, &saved, parameters, parameter_count, options,
-                                 sink, err);
-  }
-  return status;
+  return THEN(status, query_run_statement(query, saved.sql, &saved, parameters, parameter_count,
+                                          options, sink, err));
 }
 
 /* The declared type of the column that a result column is, through views. */

@@ -343,16 +343,10 @@ static enum status record_add_run(struct record *record, const struct run_info *
   int64_t environment_id = 0;
   int64_t scenario_id = 0;
   enum status status = record_add_environment(record, machine, &environment_id, err);
-  if (status == STATUS_OK) {
-    status = record_add_scenario(record, plan->scenario, &scenario_id, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_insert_run(record, info, plan->scenario, environment_id, scenario_id, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_add_plan(record, plan, err);
-  }
-  return status;
+  status = THEN(status, record_add_scenario(record, plan->scenario, &scenario_id, err));
+  status = THEN(status,
+                record_insert_run(record, info, plan->scenario, environment_id, scenario_id, err));
+  return THEN(status, record_add_plan(record, plan, err));
 }
 
 void record_forget_run(struct record *record) {
@@ -551,9 +545,8 @@ enum status record_checks(struct record *record, const struct check_result *chec
   enum status status;
   do {
     status = record_begin(record, err);
-    if (status == STATUS_OK) {
-      status = record_finish(record, record_add_checks(record, checks, count, err), err);
-    }
+    status =
+        THEN(status, record_finish(record, record_add_checks(record, checks, count, err), err));
   } while (record_again(record, status));
   return status;
 }
@@ -619,12 +612,9 @@ enum status record_import(struct record *record, const struct run_info *info,
   enum status status = database_begin(record->database, err);
   RETURN_ON_ERROR(status);
   status = record_add_run(record, info, machine, plan, err);
-  if (status == STATUS_OK) {
-    status = record_add_values(record, plan, median_ns, notes, info->started_at_ns, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_update_run(record, "done", NULL, info->started_at_ns, err);
-  }
+  status =
+      THEN(status, record_add_values(record, plan, median_ns, notes, info->started_at_ns, err));
+  status = THEN(status, record_update_run(record, "done", NULL, info->started_at_ns, err));
   status = record_finish(record, status, err);
   if (status != STATUS_OK) {
     record_forget_run(record);

@@ -113,19 +113,16 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
     (void)snprintf(record->uuid, sizeof record->uuid, "%s", run->uuid);
     status = record_compare_environment(record, machine, err);
   }
-  if (status == STATUS_OK) {
-    status = record_match_plan(record, plan, err);
-  }
+  status = THEN(status, record_match_plan(record, plan, err));
   if (status != STATUS_OK) {
     record->run = 0;
     return status;
   }
   do {
     status = database_begin(record->database, err);
-    if (status == STATUS_OK) {
-      status =
-          record_finish(record, statement_run(record_statement(record, CONTINUE_RUN), err), err);
-    }
+    status = THEN(
+        status,
+        record_finish(record, statement_run(record_statement(record, CONTINUE_RUN), err), err));
   } while (record_again(record, status));
   return status;
 }

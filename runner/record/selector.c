@@ -51,9 +51,7 @@ static enum status selector_refuse(struct database *database, enum status wrong,
   if (prefix != NULL) {
     statement_bind_text(&statement, ":name", prefix);
   }
-  if (status == STATUS_OK) {
-    status = selector_list_rows(&statement, prefix != NULL, &list, &count, err);
-  }
+  status = THEN(status, selector_list_rows(&statement, prefix != NULL, &list, &count, err));
   if (status == STATUS_OK && count == 0) {
     status = error_set(err, wrong, "%s; there are none", message);
   } else if (status == STATUS_OK) {
@@ -338,9 +336,7 @@ enum status baseline_set(struct database *database, const char *name, const stru
   enum status status = database_begin(database, err);
   RETURN_ON_ERROR(status);
   status = selector_delete_runs(database, name, replaced, err);
-  if (status == STATUS_OK) {
-    status = selector_insert_runs(database, name, runs, err);
-  }
+  status = THEN(status, selector_insert_runs(database, name, runs, err));
   return database_end(database, status, err);
 }
 
@@ -350,8 +346,5 @@ enum status baseline_remove(struct database *database, const char *name, struct 
   const char *selector = arena_format(&arena, "baseline:%s", name);
   bool any = false;
   enum status status = selector_find_all(database, selector, &arena, &runs, err);
-  if (status == STATUS_OK) {
-    status = selector_delete_runs(database, name, &any, err);
-  }
-  return status;
+  return THEN(status, selector_delete_runs(database, name, &any, err));
 }

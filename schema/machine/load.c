@@ -238,9 +238,7 @@ static enum status machine_load_nodes(const struct loader *loader, const struct 
     if (status == STATUS_OK && machine_node_index(machine, node->number) != (int)i) {
       return machine_refuse(loader, table->span, "duplicate NUMA node %d", node->number);
     }
-    if (status == STATUS_OK) {
-      status = machine_load_distance(loader, table, i);
-    }
+    status = THEN(status, machine_load_distance(loader, table, i));
   }
   return status;
 }
@@ -280,15 +278,9 @@ static enum status machine_load_gpus(const struct loader *loader, const struct t
     const struct toml_node *table = &array->children[i];
     status = machine_load_keys(loader, table, GPU_KEYS, GPU_KEY_COUNT, OTHERS, &machine->gpus[i],
                                "[[gpu]]");
-    if (status == STATUS_OK) {
-      status = machine_check_address(loader, table, i);
-    }
-    if (status == STATUS_OK) {
-      status = machine_check_node(loader, table, i);
-    }
-    if (status == STATUS_OK) {
-      status = machine_load_facts(loader, toml_get(table, "facts"), (int32_t)i);
-    }
+    status = THEN(status, machine_check_address(loader, table, i));
+    status = THEN(status, machine_check_node(loader, table, i));
+    status = THEN(status, machine_load_facts(loader, toml_get(table, "facts"), (int32_t)i));
   }
   return status;
 }
@@ -354,23 +346,13 @@ static enum status machine_check_top(const struct loader *loader, const struct t
 static enum status machine_load_root(const struct loader *loader, const struct toml_node *root) {
   static const char *const NO_OTHERS[] = {NULL};
   enum status status = machine_check_top(loader, root);
-  if (status == STATUS_OK) {
-    status = machine_load_keys(loader, toml_get(root, "machine"), MACHINE_KEYS, MACHINE_KEY_COUNT,
-                               NO_OTHERS, loader->machine, "[machine]");
-  }
-  if (status == STATUS_OK) {
-    status = machine_load_facts(loader, toml_get(root, "facts"), -1);
-  }
-  if (status == STATUS_OK) {
-    status = machine_load_nodes(loader, toml_get(root, "numa_node"));
-  }
-  if (status == STATUS_OK) {
-    status = machine_load_gpus(loader, toml_get(root, "gpu"));
-  }
-  if (status == STATUS_OK) {
-    status = machine_load_links(loader, toml_get(root, "links"));
-  }
-  return status;
+  status =
+      THEN(status, machine_load_keys(loader, toml_get(root, "machine"), MACHINE_KEYS,
+                                     MACHINE_KEY_COUNT, NO_OTHERS, loader->machine, "[machine]"));
+  status = THEN(status, machine_load_facts(loader, toml_get(root, "facts"), -1));
+  status = THEN(status, machine_load_nodes(loader, toml_get(root, "numa_node")));
+  status = THEN(status, machine_load_gpus(loader, toml_get(root, "gpu")));
+  return THEN(status, machine_load_links(loader, toml_get(root, "links")));
 }
 
 enum status machine_file_parse(const char *text, size_t length, const char *path,
@@ -415,9 +397,7 @@ enum status machine_file_load(const char *path, struct machine *machine, struct 
       text == NULL ? error_set(err, STATUS_NO_MEMORY, "%s: cannot allocate memory to read it", path)
                    : machine_read_stream(stream, path, text, &length, err);
   (void)fclose(stream);
-  if (status == STATUS_OK) {
-    status = machine_file_parse(text, length, path, machine, err);
-  }
+  status = THEN(status, machine_file_parse(text, length, path, machine, err));
   free(text);
   return status;
 }
