@@ -46,6 +46,9 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacit
   ((items) = arena_grow((arena), (items), (count), (capacity), sizeof *(items)), (count)++,        \
    &(items)[(count)-1])
 
+/* How many elements an array has. */
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
 /* Memory of its own, zeroed, for free(). Like that of an arena it is always there. */
 void *memory_new(size_t count, size_t size_bytes);
 

@@ -175,7 +175,7 @@ static void traits_of_size(struct trait_table *table, struct trait_list *list,
   }
   units_format_size(bench->size_bytes, text);
   traits_add(table, list, RANK_SIZE, -1, "size %s", text);
-  for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
+  for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
     units_format_size(LIMITS[i], text);
     traits_add(table, list, RANK_SIZE, -1,
                bench->size_bytes < LIMITS[i] ? "sizes below %s" : "sizes from %s on", text);
@@ -592,9 +592,9 @@ const struct conclusion *conclusions_find(const struct comparison *comparison, s
                                           size_t *count) {
   static const enum verdict VERDICTS[] = {VERDICT_BROKEN, VERDICT_REGRESSED, VERDICT_IMPROVED};
   struct conclusion *found =
-      arena_array(arena, CONCLUSIONS_MAX * sizeof VERDICTS / sizeof *VERDICTS, sizeof *found);
+      arena_array(arena, CONCLUSIONS_MAX * COUNT_OF(VERDICTS), sizeof *found);
   *count = 0;
-  for (size_t v = 0; v < sizeof VERDICTS / sizeof *VERDICTS; v++) {
+  for (size_t v = 0; v < COUNT_OF(VERDICTS); v++) {
     *count += conclusions_of_verdict(comparison, VERDICTS[v], arena, found + *count);
   }
   return found;

@@ -131,7 +131,7 @@ static json_int_t definition_place_rank(struct places *places, json_int_t number
 static void definition_rank_places(json_t *value, struct places *gpus, struct places *nodes) {
   static const char *const NUMBERS[] = {"index", "gpu"};
   const char *place = json_string_value(json_object_get(value, "place"));
-  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+  for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
     json_t *number = json_object_get(value, NUMBERS[i]);
     if (json_is_integer(number)) {
       struct places *places = place != NULL && strcmp(place, "numa") == 0 ? nodes : gpus;

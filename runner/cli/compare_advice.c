@@ -74,7 +74,7 @@ static void advice_put_command(struct strbuf *command, struct arena *arena,
   for (size_t w = 0; w < words.count; w++) {
     const char *word = words.items[w];
     bool skip = false;
-    for (size_t i = 0; i < sizeof LEFT_OUT / sizeof *LEFT_OUT && !skip; i++) {
+    for (size_t i = 0; i < COUNT_OF(LEFT_OUT) && !skip; i++) {
       skip = advice_is_option(word, LEFT_OUT[i].name);
       w += skip && LEFT_OUT[i].has_value && strcmp(word, LEFT_OUT[i].name) == 0;
     }

@@ -85,7 +85,7 @@ static enum status decide_check_b(const struct decide *decide, struct error *err
         &result->measured->environments[result->measured->runs[i].environment];
     const char *then[] = {e->host_name != NULL ? e->host_name : now[0],
                           e->driver_version != NULL ? e->driver_version : "none"};
-    for (size_t k = 0; k < sizeof now / sizeof *now; k++) {
+    for (size_t k = 0; k < COUNT_OF(now); k++) {
       if (result->sides[i] == SIDE_B && strcmp(then[k], now[k]) != 0) {
         return error_set(err, STATUS_INVALID,
                          "%s has runs of the %s %s, and this is %s: choose another --tag, or "

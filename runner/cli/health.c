@@ -232,7 +232,7 @@ static void health_append_unlike(const struct health *health, struct health_line
     return;
   }
   for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
-    for (size_t i = 0; i < sizeof PROPERTIES / sizeof *PROPERTIES; i++) {
+    for (size_t i = 0; i < COUNT_OF(PROPERTIES); i++) {
       const uint32_t own = health_property_of(machine, gpu, &PROPERTIES[i]);
       const uint32_t most = health_property_of_peers(machine, gpu, &PROPERTIES[i]);
       if (own < most) {

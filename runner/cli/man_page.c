@@ -216,11 +216,11 @@ void man_page_print(FILE *stream) {
     man_put_words(stream, code->text, strlen(code->text));
   }
   fputs(".SH ENVIRONMENT\n", stream);
-  man_put_entries(stream, ENVIRONMENT, sizeof ENVIRONMENT / sizeof *ENVIRONMENT);
+  man_put_entries(stream, ENVIRONMENT, COUNT_OF(ENVIRONMENT));
   fputs(".SH FILES\n", stream);
-  man_put_entries(stream, FILES, sizeof FILES / sizeof *FILES);
+  man_put_entries(stream, FILES, COUNT_OF(FILES));
   fputs(".SH EXAMPLES\n", stream);
-  man_put_entries(stream, EXAMPLES, sizeof EXAMPLES / sizeof *EXAMPLES);
+  man_put_entries(stream, EXAMPLES, COUNT_OF(EXAMPLES));
   fputs(".SH SEE ALSO\n"
         ".BR nvidia\\-smi (1),\n"
         ".BR numactl (8),\n"

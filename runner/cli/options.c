@@ -297,7 +297,7 @@ const struct verb_option *options_at(const struct verb *verb, size_t i) {
       return o;
     }
   }
-  if (i >= sizeof COMMON_OPTIONS / sizeof *COMMON_OPTIONS - 1) {
+  if (i >= COUNT_OF(COMMON_OPTIONS) - 1) {
     return NULL;
   }
   const struct verb_option *own = verb->format;
@@ -472,7 +472,7 @@ void options_parse(struct command *command, int argc, char **argv) {
                                                       (option->help == NULL ? OPTION_HIDDEN : 0),
                                              .doc = option->help,
                                              .group = 1 + option->group};
-    assert(row_count + sizeof HELP_ROWS / sizeof *HELP_ROWS < OPTIONS_MAX);
+    assert(row_count + COUNT_OF(HELP_ROWS) < OPTIONS_MAX);
   }
   memcpy(&rows[row_count], HELP_ROWS, sizeof HELP_ROWS);
   const char *doc = arena_format(&command->arena, "%s.%s%s", verb->summary,

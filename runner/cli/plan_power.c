@@ -161,7 +161,7 @@ static enum status power_print(struct command *command, const struct power_reque
     power_say(command, request, &ways[0]);
   }
   const struct row_sink *sink = command_rows(command, NULL);
-  enum status status = sink_begin(sink, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS, err);
+  enum status status = sink_begin(sink, COLUMNS, COUNT_OF(COLUMNS), err);
   for (size_t i = 0; i < PROCESSES_TRIED && status == STATUS_OK; i++) {
     status = SINK_ROW(sink, err, cell_integer(ways[i].processes),
                       cell_integer(ways[i].runs > 0 ? ways[i].runs : DIFF_PROCESSES_MAX),

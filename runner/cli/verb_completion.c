@@ -146,7 +146,7 @@ static enum status completion_offer_values(const struct offering *offering,
     const char *option, *lead;
   } RUNS[] = {
       {"resume", ""}, {"run", ""}, {"against", ""}, {"baseline", "baseline:"}, {"tag", "tag:"}};
-  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+  for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
     if (strcmp(option->name, RUNS[i].option) == 0) {
       return completion_offer_runs(offering, RUNS[i].lead, err);
     }

@@ -68,7 +68,7 @@ static const char *copy_place(struct arena *arena, const char *text, const char 
   const char *memory = text[stem] == ':' ? copy_values(arena, kinds, false) : "";
   const char *index = NULL;
   const char *key = NULL;
-  for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
+  for (size_t i = 0; i < COUNT_OF(PLACES); i++) {
     const size_t length = strlen(PLACES[i].word);
     if (strncmp(text, PLACES[i].word, length) != 0) {
       continue;

@@ -30,7 +30,7 @@ static bool verb_import_take_date(const struct option_use *use) {
                                         "%Y-%m-%d"};
   struct command *command = use->command;
   command->date_given = false;
-  for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS && !command->date_given; i++) {
+  for (size_t i = 0; i < COUNT_OF(FORMATS) && !command->date_given; i++) {
     struct tm tm = {0};
     const char *end = strptime(use->arg, FORMATS[i], &tm);
     command->date_given = end != NULL && *end == '\0';
@@ -101,9 +101,9 @@ static enum status verb_import_make_plan(struct command *command, struct import 
                                                 {"stream.size", command->size}};
   struct diagnostics *diagnostics = diagnostics_new();
   const struct input input = {.name = SCENARIO, .embedded = scenarios_find(SCENARIO)};
-  enum status status = input_read(&input, overrides,
-                                  command->size != NULL ? sizeof overrides / sizeof *overrides : 0,
-                                  &import->scenario, diagnostics);
+  enum status status =
+      input_read(&input, overrides, command->size != NULL ? COUNT_OF(overrides) : 0,
+                 &import->scenario, diagnostics);
   if (status != STATUS_OK) {
     /* It is shipped: only --size can be wrong. */
     diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));

@@ -90,7 +90,7 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
   enum status status = SINK_COLUMNS(sink, QUERY_COLUMNS, err);
   /* By what they are about, then by name. */
   static const char *const ABOUTS[] = {"results", "machine", "comparison", "fleet", "a scenario"};
-  for (size_t a = 0; a < sizeof ABOUTS / sizeof *ABOUTS; a++) {
+  for (size_t a = 0; a < COUNT_OF(ABOUTS); a++) {
     for (size_t i = 0; i < saved_query_count() && status == STATUS_OK; i++) {
       struct saved_query query;
       saved_query_at(i, &arena, &query);
@@ -135,9 +135,9 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   }
   const struct query_parameter given[] = {
       {"run", command->run}, {"tag", command->tag}, {"limit", command->limit}, {"runs", runs}};
-  struct query_parameter parameters[sizeof given / sizeof *given];
+  struct query_parameter parameters[COUNT_OF(given)];
   size_t count = 0;
-  for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+  for (size_t i = 0; i < COUNT_OF(given); i++) {
     if (given[i].value != NULL) {
       parameters[count++] = given[i];
     }

@@ -38,7 +38,7 @@ enum { SITE_MARK_MAX = 256 };
 static bool verb_report_names_a_page(const char *path) {
   static const char *const ENDS[] = {".html", ".htm", ".xhtml"};
   const size_t length = strlen(path);
-  for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+  for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
     const size_t end = strlen(ENDS[i]);
     if (length > end && strcmp(path + length - end, ENDS[i]) == 0) {
       return true;

@@ -1,5 +1,6 @@
 #include "runner/console/output_file.h"
 
+#include "engine/base/arena.h"
 #include "engine/base/input_file.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static bool output_file_is_companion(const char *path) {
   static const char *const ENDS[] = {"-journal", "-wal", "-shm"};
   const size_t length = strlen(path);
   bool companion = false;
-  for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+  for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
     const size_t end = strlen(ENDS[i]);
     if (length > end && strcmp(path + length - end, ENDS[i]) == 0) {
       char *database = strndup(path, length - end);

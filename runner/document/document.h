@@ -83,12 +83,11 @@ void document_summary(struct document *document, const char *text);
 void document_table(struct document *document, const char *const *names, size_t count,
                     const struct document_table *how);
 #define DOCUMENT_TABLE(document, names, ...)                                                       \
-  document_table(document, names, sizeof(names) / sizeof *(names),                                 \
-                 &(struct document_table){__VA_ARGS__})
+  document_table(document, names, COUNT_OF(names), &(struct document_table){__VA_ARGS__})
 /* The same with the columns of a list (cell.h). */
 #define DOCUMENT_COLUMNS(document, LIST, ...)                                                      \
   document_table(document, (const char *const[]){LIST(COLUMN_NAME)},                               \
-                 sizeof((const char *const[]){LIST(COLUMN_NAME)}) / sizeof(char *),                \
+                 COUNT_OF(((const char *const[]){LIST(COLUMN_NAME)})),                             \
                  &(struct document_table){__VA_ARGS__})
 void document_row(struct document *document, const struct cell *cells);
 #define DOCUMENT_ROW(document, ...) document_row(document, (const struct cell[]){__VA_ARGS__})

@@ -49,11 +49,7 @@ struct expect_judge {
 #define ADDED_COLUMN(text, ...) {.name = (text)},
 
 static const struct column added_columns[] = {ADDED_COLUMNS(ADDED_COLUMN)};
-enum {
-  LIMIT_ADDED = 4,
-  ADDED_COUNT = sizeof added_columns / sizeof *added_columns,
-  WORD_MAX = 4096
-};
+enum { LIMIT_ADDED = 4, ADDED_COUNT = COUNT_OF(added_columns), WORD_MAX = 4096 };
 
 JSON_DESCRIBER(expect_judge_describe_json, ADDED_COLUMNS, JSON_COLUMN)
 

@@ -199,9 +199,8 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
 
 void observed_begin(struct observed_reader *reader, struct arena *arena,
                     const struct result_set *hardware) {
-  const struct hardware *rows =
-      result_set_bind(hardware, hardware_fields, sizeof hardware_fields / sizeof *hardware_fields,
-                      sizeof(struct hardware));
+  const struct hardware *rows = result_set_bind(hardware, hardware_fields,
+                                                COUNT_OF(hardware_fields), sizeof(struct hardware));
   struct hardware *kept = arena_array(arena, hardware->row_count, sizeof *kept);
   for (size_t i = 0; i < hardware->row_count; i++) {
     kept[i] = rows[i];

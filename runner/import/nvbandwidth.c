@@ -324,7 +324,7 @@ static const char *const GPU_FACTS[] = {GPU_FACT_LIST(NAME)};
 static const char *const LASTING_FACTS[] = {"cpu_model", "cpu_count", "hypervisor"};
 
 static bool nvbandwidth_lasts(const char *name) {
-  for (size_t i = 0; i < sizeof LASTING_FACTS / sizeof *LASTING_FACTS; i++) {
+  for (size_t i = 0; i < COUNT_OF(LASTING_FACTS); i++) {
     if (strcmp(LASTING_FACTS[i], name) == 0) {
       return true;
     }
@@ -470,7 +470,7 @@ static void nvbandwidth_add_driver_facts(const struct nvbandwidth_file *file,
 static void nvbandwidth_add_facts(const struct nvbandwidth_file *file, const struct machine *saved,
                                   struct machine *machine) {
   nvbandwidth_add_driver_facts(file, machine);
-  for (size_t i = 0; i < sizeof HOST_FACTS / sizeof *HOST_FACTS; i++) {
+  for (size_t i = 0; i < COUNT_OF(HOST_FACTS); i++) {
     const struct fact *known = saved != NULL && nvbandwidth_lasts(HOST_FACTS[i])
                                    ? machine_fact(saved, HOST_FACTS[i], -1)
                                    : NULL;
@@ -481,7 +481,7 @@ static void nvbandwidth_add_facts(const struct nvbandwidth_file *file, const str
     }
   }
   for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
-    for (size_t i = 0; i < sizeof GPU_FACTS / sizeof *GPU_FACTS; i++) {
+    for (size_t i = 0; i < COUNT_OF(GPU_FACTS); i++) {
       machine_add_fact(machine, GPU_FACTS[i], (int32_t)gpu, FACT_UNAVAILABLE, NOT_SAID);
     }
   }

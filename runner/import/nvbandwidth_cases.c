@@ -115,14 +115,14 @@ static const struct definition DEFINITIONS[] = {
 };
 
 const char *nvbandwidth_test_name(size_t number) {
-  return number < sizeof DEFINITIONS / sizeof *DEFINITIONS ? DEFINITIONS[number].name : NULL;
+  return number < COUNT_OF(DEFINITIONS) ? DEFINITIONS[number].name : NULL;
 }
 
 /* Below it, nvbandwidth's kernel has each thread repeat its own 16 bytes. */
 static const uint64_t SM_SIZE_MIN = UINT64_C(64) << 20;
 
 static const struct definition *nvbandwidth_find_definition(const char *name) {
-  for (size_t i = 0; i < sizeof DEFINITIONS / sizeof *DEFINITIONS; i++) {
+  for (size_t i = 0; i < COUNT_OF(DEFINITIONS); i++) {
     if (strcmp(DEFINITIONS[i].name, name) == 0) {
       return &DEFINITIONS[i];
     }

@@ -10,7 +10,7 @@
 /* Numbers after these words tell pairs apart, not reasons. */
 static size_t skipped_place_length(const char *at) {
   static const char *const WORDS[] = {"GPU ", "node "};
-  for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+  for (size_t i = 0; i < COUNT_OF(WORDS); i++) {
     const size_t length = strlen(WORDS[i]);
     if (strncmp(at, WORDS[i], length) == 0 && isdigit((unsigned char)at[length]) != 0) {
       return length;

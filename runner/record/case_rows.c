@@ -35,7 +35,7 @@ static const struct {
 /* Those that the statement has. */
 static void record_bind_summary(struct statement *statement, const struct summary *summary) {
   statement_bind_int(statement, ":n", summary->count);
-  for (size_t i = 0; i < sizeof SUMMARY_COLUMNS / sizeof *SUMMARY_COLUMNS; i++) {
+  for (size_t i = 0; i < COUNT_OF(SUMMARY_COLUMNS); i++) {
     const int index = sqlite3_bind_parameter_index(statement->stmt, SUMMARY_COLUMNS[i].parameter);
     const char *member = (const char *)summary + SUMMARY_COLUMNS[i].offset;
     if (index != 0 && summary->count >= SUMMARY_COLUMNS[i].least) {
@@ -54,7 +54,7 @@ static const struct {
     {":submit_ns", ":median_submit_ns", offsetof(struct trial, submit_ns)},
     {":gpu_ns", ":median_gpu_ns", offsetof(struct trial, gpu_ns)},
 };
-enum { TRIAL_COLUMN_COUNT = sizeof TRIAL_COLUMNS / sizeof *TRIAL_COLUMNS };
+enum { TRIAL_COLUMN_COUNT = COUNT_OF(TRIAL_COLUMNS) };
 
 static uint64_t record_trial_value(const struct trial *trial, size_t column) {
   return *(const uint64_t *)(const void *)((const char *)trial + TRIAL_COLUMNS[column].offset);

@@ -1,5 +1,6 @@
 #include "runner/record/companion.h"
 
+#include "engine/base/arena.h"
 #include "engine/base/input_file.h"
 
 #include <fcntl.h>
@@ -92,7 +93,7 @@ enum status companion_check(const char *path, struct error *err) {
   char *full = realpath(path, NULL);
   const char *database = full != NULL ? full : path;
   enum status status = STATUS_OK;
-  for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < COUNT_OF(SUFFIXES) && status == STATUS_OK; i++) {
     const struct companion_fault fault = companion_judge(database, SUFFIXES[i]);
     if (fault.what != NULL) {
       const bool named = fault.name[0] != '\0';

@@ -329,7 +329,7 @@ enum status run_machine_read(struct database *database, int64_t run, struct mach
                  {machine->node_name, sizeof machine->node_name, 2},
                  {machine->cuda_state, sizeof machine->cuda_state, 4},
                  {machine->source, sizeof machine->source, 5}};
-    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+    for (size_t i = 0; i < COUNT_OF(TEXTS); i++) {
       (void)snprintf(TEXTS[i].text, TEXTS[i].size, "%s",
                      statement_text(&statement, TEXTS[i].column));
     }

@@ -1,5 +1,7 @@
 #include "runner/record/guard.h"
 
+#include "engine/base/arena.h"
+
 #include <string.h>
 
 /* Functions of their arguments alone, of the clock and of random numbers: SQLite's own, JSON and
@@ -153,7 +155,7 @@ static const char *const FUNCTIONS[] = {"->",
                                         "zeroblob"};
 
 bool guard_allows_function(const char *name) {
-  for (size_t i = 0; name != NULL && i < sizeof FUNCTIONS / sizeof *FUNCTIONS; i++) {
+  for (size_t i = 0; name != NULL && i < COUNT_OF(FUNCTIONS); i++) {
     if (sqlite3_stricmp(name, FUNCTIONS[i]) == 0) {
       return true;
     }
@@ -186,7 +188,7 @@ static void guard_limit(sqlite3 *handle) {
                 {SQLITE_LIMIT_VARIABLE_NUMBER, 1000},
                 {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
                 {SQLITE_LIMIT_WORKER_THREADS, 0}};
-  for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
+  for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
     (void)sqlite3_limit(handle, LIMITS[i].limit, LIMITS[i].value);
   }
 }

@@ -39,7 +39,7 @@ static const char *hint_word(const char *sql, const char *from, const char *word
 static const char *hint_function(const char *name) {
   static const char *const STATISTICS[] = {"median", "percentile", "quantile", "stddev",
                                            "stdev",  "variance",   "std"};
-  for (size_t i = 0; i < sizeof STATISTICS / sizeof *STATISTICS; i++) {
+  for (size_t i = 0; i < COUNT_OF(STATISTICS); i++) {
     if (strcasecmp(name, STATISTICS[i]) == 0) {
       return "; v_case has the median (gbps, median_ns), gbps_p5, gbps_p95 and cv of each case";
     }

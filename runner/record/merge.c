@@ -162,7 +162,7 @@ static enum status merge_check_keys(struct database *output, struct error *err) 
     char case_key[CONTENT_KEY_MAX];
     content_of_text(statement_text(&statement, 3), case_key);
     const bool defined = strcmp(case_key, statement_text(&statement, 2)) == 0;
-    if (!defined || !merge_key_is(&statement, 1, OF_CASE, sizeof OF_CASE / sizeof *OF_CASE)) {
+    if (!defined || !merge_key_is(&statement, 1, OF_CASE, COUNT_OF(OF_CASE))) {
       status = error_set(err, STATUS_INVALID,
                          "its case %s has a key of other content (%s): it was changed by other "
                          "means",
@@ -173,7 +173,7 @@ static enum status merge_check_keys(struct database *output, struct error *err) 
   RETURN_ON_ERROR(status);
   status = statement_prepare(output, "merge/new_scenarios", &statement, err);
   while (statement_next(&statement, &status, err)) {
-    const size_t count = sizeof OF_SCENARIO / sizeof *OF_SCENARIO;
+    const size_t count = COUNT_OF(OF_SCENARIO);
     if (!merge_key_is(&statement, 1, OF_SCENARIO, count) &&
         !merge_key_is(&statement, 1, BEFORE_1003, count)) {
       status =

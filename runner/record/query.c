@@ -39,12 +39,12 @@ static bool query_pragma_reads(const char *name, const char *argument) {
   static const char *const TELL_WITHOUT_ARGUMENT[] = {
       "user_version",   "application_id", "schema_version", "page_count",   "page_size",
       "freelist_count", "journal_mode",   "encoding",       "foreign_keys", "data_version"};
-  for (size_t i = 0; i < sizeof TELL / sizeof *TELL; i++) {
+  for (size_t i = 0; i < COUNT_OF(TELL); i++) {
     if (sqlite3_stricmp(name, TELL[i]) == 0) {
       return true;
     }
   }
-  for (size_t i = 0; i < sizeof TELL_WITHOUT_ARGUMENT / sizeof *TELL_WITHOUT_ARGUMENT; i++) {
+  for (size_t i = 0; i < COUNT_OF(TELL_WITHOUT_ARGUMENT); i++) {
     if (argument == NULL && sqlite3_stricmp(name, TELL_WITHOUT_ARGUMENT[i]) == 0) {
       return true;
     }

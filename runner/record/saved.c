@@ -73,7 +73,7 @@ static void saved_query_parse_plot(const char *line, struct arena *arena, struct
   for (const char *at = line + strspn(line, " "); *at != '\0'; at += strspn(at, " ")) {
     const size_t length = strcspn(at, " ");
     const size_t key = strcspn(at, "=");
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+    for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
       if (key < length && strlen(KEYS[i].name) == key && strncmp(KEYS[i].name, at, key) == 0) {
         *(const char **)((char *)plot + KEYS[i].offset) =
             arena_strndup(arena, at + key + 1, length - key - 1);

@@ -134,7 +134,7 @@ static const struct {
 /* "tag:before" of "before" where runs have that tag; NULL = no name is called so. In the arena. */
 static const char *selector_meant(struct database *database, const char *text,
                                   struct arena *arena) {
-  for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+  for (size_t i = 0; i < COUNT_OF(GROUPS); i++) {
     struct run_list found = {0};
     struct error unused = {0};
     size_t count = 0;
@@ -192,7 +192,7 @@ static bool selector_has_prefix(const char *text, const char *prefix) {
 }
 
 bool selector_is_one(const char *text) {
-  for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+  for (size_t i = 0; i < COUNT_OF(GROUPS); i++) {
     if (selector_has_prefix(text, GROUPS[i].prefix)) {
       return true;
     }
@@ -217,7 +217,7 @@ bool selector_is_open(const char *text) {
 static enum status selector_add_name(struct database *database, const char *selector,
                                      struct arena *arena, struct run_list *list,
                                      struct error *err) {
-  for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+  for (size_t i = 0; i < COUNT_OF(GROUPS); i++) {
     const size_t length = strlen(GROUPS[i].prefix);
     if (!selector_has_prefix(selector, GROUPS[i].prefix)) {
       continue;

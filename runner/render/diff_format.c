@@ -211,7 +211,7 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
                                        VERDICT_UNCLEAR,  VERDICT_INSUFFICIENT, VERDICT_SAME};
   size_t length = 0;
   text[0] = '\0';
-  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+  for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
     const size_t count = verdicts[ORDER[i]];
     const size_t doubtful = provisional != NULL ? provisional[ORDER[i]] : 0;
     if (count > 0 && length < DIFF_COUNTS_MAX) {

@@ -92,7 +92,7 @@ static struct cell diff_part_cell(const char *column, const struct outlier_part 
                {"reason", cell_text(sentence)},
                {"provisional", cell_integer(!part->certain)},
                {"judged_by", cell_text(diff_unit_text(DIFF_UNIT_NODE))}};
-  for (size_t i = 0; i < sizeof CELLS / sizeof *CELLS; i++) {
+  for (size_t i = 0; i < COUNT_OF(CELLS); i++) {
     if (strcmp(CELLS[i].column, column) == 0) {
       return CELLS[i].cell;
     }
@@ -114,8 +114,8 @@ void diff_say_rows(struct document *document, const struct comparison *compariso
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
     const struct outlier_part *part = &comparison->alone->parts[i];
-    struct cell cells[sizeof COLUMNS / sizeof *COLUMNS];
-    for (size_t c = 0; c < sizeof COLUMNS / sizeof *COLUMNS; c++) {
+    struct cell cells[COUNT_OF(COLUMNS)];
+    for (size_t c = 0; c < COUNT_OF(COLUMNS); c++) {
       cells[c] = diff_part_cell(COLUMNS[c], part, diff_part_name(arena, part),
                                 outliers_alone_words(arena, part));
     }
@@ -221,7 +221,7 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
   const struct diff_result *result = &row->result;
   const struct cell cells[] = {DIFF_ROW_FIELDS(DIFF_ROW_CELL)};
   json_out_open(json, NULL, '{');
-  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+  for (size_t i = 0; i < COUNT_OF(cells); i++) {
     if (USES[i] == ROW_BOTH) {
       diff_json_cell(json, NAMES[i], &cells[i]);
     }

@@ -98,7 +98,7 @@ static const char *prometheus_block_labels(struct writing *writing, const struct
                                  {"block", of->block},
                                  {"simulated", of->simulated ? "1" : NULL},
                                  {name, value}};
-  return prometheus_labels(writing, labels, sizeof labels / sizeof *labels);
+  return prometheus_labels(writing, labels, COUNT_OF(labels));
 }
 
 static bool prometheus_is_same_block(const struct block_value *a, const struct block_value *b) {

@@ -215,7 +215,7 @@ static enum status site_compare_upgrade(struct site *site, const struct site_fil
   struct where kept[] = {{"origin", "measured"}, {"simulated", simulated ? "1" : "0"}};
   compare_request_init(&sides);
   sides.filter.wheres = kept;
-  sides.filter.where_count = sizeof kept / sizeof *kept;
+  sides.filter.where_count = COUNT_OF(kept);
   sides.name_count = SIDES;
   sides.names[SIDE_A] = arena_format(&site->arena, "driver:%s", upgrade->from);
   sides.names[SIDE_B] = arena_format(&site->arena, "driver:%s", upgrade->to);

@@ -24,7 +24,7 @@ static const struct {
     {"SLURM_NNODES", "slurm_node_count"},       {"SLURM_NODEID", "slurm_node_id"},
     {"SLURMD_NODENAME", "slurm_node_name"},     {"SLURM_RESTART_COUNT", "slurm_restart_count"},
 };
-_Static_assert(sizeof SLURM_FACTS / sizeof *SLURM_FACTS <=
+_Static_assert(COUNT_OF(SLURM_FACTS) <=
                    sizeof((struct run_launch){0}).facts / sizeof *(struct run_launch){0}.facts,
                "every fact has a place");
 
@@ -35,7 +35,7 @@ static const char *launch_variable(const char *name) {
 }
 
 static void launch_read_facts(struct arena *arena, struct run_launch *run) {
-  for (size_t i = 0; i < sizeof SLURM_FACTS / sizeof *SLURM_FACTS; i++) {
+  for (size_t i = 0; i < COUNT_OF(SLURM_FACTS); i++) {
     const char *value = launch_variable(SLURM_FACTS[i].variable);
     if (value != NULL) {
       run->facts[run->fact_count].name = SLURM_FACTS[i].fact;

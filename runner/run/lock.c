@@ -65,7 +65,7 @@ static bool lock_folder_make(const char *path) {
 enum status lock_find_folder(const char *wanted, char folder[LOCK_PATH_MAX], struct error *err) {
   static const char *const USUAL[] = {"/run/lock/haul", "/dev/shm/haul", "/tmp/haul-locks"};
   const char *const *places = wanted != NULL ? &wanted : USUAL;
-  const size_t count = wanted != NULL ? 1 : sizeof USUAL / sizeof *USUAL;
+  const size_t count = wanted != NULL ? 1 : COUNT_OF(USUAL);
   if (wanted != NULL && strlen(wanted) >= LOCK_PATH_MAX) {
     return error_set(err, STATUS_INVALID, "the path of the folder for locks is too long");
   }

@@ -116,14 +116,14 @@ static void run_show_next(const struct run_shown *shown) {
 static void run_describe_counts(const struct run_shown *shown, char *text, size_t size) {
   static const enum case_status ORDER[] = {CASE_OK,   CASE_FAILED,  CASE_CRASHED,
                                            CASE_HUNG, CASE_CORRUPT, CASE_SKIPPED};
-  _Static_assert(sizeof ORDER / sizeof *ORDER == case_status_name_count, "every status is said");
+  _Static_assert(COUNT_OF(ORDER) == case_status_name_count, "every status is said");
   size_t length = 0;
   const char *time = units_format_duration_short(clock_now_ns() - shown->started_ns, UNITS_TEXT);
   if (shown->resumed) {
     length += (size_t)snprintf(text, size, "%zu measured now in %s; in all ", shown->done, time);
   }
   const size_t first = length;
-  for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+  for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
     const size_t count = shown->counts[ORDER[i]];
     if (count > 0 || ORDER[i] == CASE_OK) {
       length += (size_t)snprintf(text + length, size - length, "%s%zu %s",

@@ -1,5 +1,6 @@
 #include "runner/statistics/robust.h"
 
+#include "engine/base/arena.h"
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/sample.h"
 #include "runner/statistics/shape.h"
@@ -15,7 +16,7 @@
 static double robust_small_sample_factor(size_t count) {
   static const double FACTORS[] = {1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107};
   const double n = (double)count;
-  return count < sizeof FACTORS / sizeof *FACTORS ? FACTORS[count] : n / (n - 0.8);
+  return count < COUNT_OF(FACTORS) ? FACTORS[count] : n / (n - 0.8);
 }
 
 double robust_spread(double *deviations, size_t count) {

@@ -23,11 +23,10 @@ void html_escape(struct strbuf *buffer, const char *text) {
   text_append(&plain, text);
   for (const char *at = plain.text; *at != '\0';) {
     size_t i = 0;
-    while (i < sizeof ESCAPES / sizeof *ESCAPES &&
-           strncmp(at, ESCAPES[i].bytes, strlen(ESCAPES[i].bytes)) != 0) {
+    while (i < COUNT_OF(ESCAPES) && strncmp(at, ESCAPES[i].bytes, strlen(ESCAPES[i].bytes)) != 0) {
       i++;
     }
-    if (i < sizeof ESCAPES / sizeof *ESCAPES) {
+    if (i < COUNT_OF(ESCAPES)) {
       strbuf_append(buffer, ESCAPES[i].shown);
       at += strlen(ESCAPES[i].bytes);
     } else {

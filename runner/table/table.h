@@ -79,7 +79,7 @@ enum status sink_row(const struct row_sink *sink, const struct cell *cells, stru
 /* The same from a list of columns (cell.h), and from cells. */
 #define SINK_COLUMNS(sink, LIST, err)                                                              \
   sink_begin((sink), (const char *const[]){LIST(COLUMN_NAME)},                                     \
-             sizeof((const char *const[]){LIST(COLUMN_NAME)}) / sizeof(char *), (err))
+             COUNT_OF(((const char *const[]){LIST(COLUMN_NAME)})), (err))
 #define SINK_ROW(sink, err, ...) sink_row((sink), (const struct cell[]){__VA_ARGS__}, (err))
 enum status sink_end(const struct row_sink *sink, struct error *err);
 bool sink_has_enough(const struct row_sink *sink);

@@ -43,7 +43,7 @@ static double page_interval_scale(const struct comparison *comparison, const siz
       continue;
     }
     const double ends[] = {row->change, row->change_low, row->change_high, 2 * row->delta};
-    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+    for (size_t e = 0; e < COUNT_OF(ends); e++) {
       most = isfinite(ends[e]) ? fmax(most, fabs(ends[e])) : most;
     }
   }

@@ -30,7 +30,7 @@ static const char *page_history_news(struct measured *measured, struct arena *ar
     const char *fact, *word;
   } FACTS[] = {{"driver_version", "driver"}, {"kernel", "kernel"}};
   const char *text = "";
-  for (size_t i = 0; i < sizeof FACTS / sizeof *FACTS; i++) {
+  for (size_t i = 0; i < COUNT_OF(FACTS); i++) {
     const char *old = measured_run_fact(measured, before->point->run, FACTS[i].fact);
     const char *value = measured_run_fact(measured, now->point->run, FACTS[i].fact);
     if (!strings_equal(old, value)) {

@@ -56,7 +56,7 @@ static void page_run_put_badges(FILE *page, const struct page_run *run) {
   }
   const bool done = strcmp(page_run_say(run, "status"), "done") == 0;
   page_run_put_badge(page, done ? page_run_good(run) : "bad", page_run_say(run, "status"));
-  for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
+  for (size_t i = 0; i < COUNT_OF(COUNTS); i++) {
     const long long count = page_run_count_of(run, COUNTS[i].column);
     if (count > 0) {
       html_print(page, "<span class=\"badge %s\">%zu %s</span> ", COUNTS[i].tone, (size_t)count,
@@ -165,7 +165,7 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
   };
   (void)fputs("<details><summary>Host, software, command and number of this run</summary>\n<dl>\n",
               page);
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+  for (size_t i = 0; i < COUNT_OF(facts); i++) {
     if (facts[i].value[0] != '\0') {
       html_print(page, "<dt>%s</dt><dd>%s</dd>\n", facts[i].name, facts[i].value);
     }

@@ -242,7 +242,7 @@ static const char *name_of_x(struct arena *arena, const char *name) {
 /* What stands under the axis: "load, GB/s" of "load_gbps". */
 static const char *name_of_axis(struct arena *arena, const char *name) {
   static const char *const ENDS[] = {"_gbps", "_ns"};
-  for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+  for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
     if (name_ends_with(name, ENDS[i])) {
       return arena_format(arena, "%.*s, %s", (int)(strlen(name) - strlen(ENDS[i])), name,
                           name_unit(name));

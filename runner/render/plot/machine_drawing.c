@@ -69,7 +69,7 @@ static const char *machine_nvlink_version(uint64_t bytes_per_second) {
                   {25000, "NVLink 3"},
                   {26562, "NVLink 4"},
                   {53125, "NVLink 5"}};
-  for (size_t i = 0; i < sizeof VERSIONS / sizeof *VERSIONS; i++) {
+  for (size_t i = 0; i < COUNT_OF(VERSIONS); i++) {
     if (bytes_per_second / 1000000 == VERSIONS[i].megabytes) {
       return VERSIONS[i].name;
     }

@@ -23,8 +23,7 @@ static const struct result_field RATE_FIELDS[] = {
 };
 
 void machine_take_rates(struct machine_drawing *d, const struct result_set *rates) {
-  d->rates = result_set_bind(rates, RATE_FIELDS, sizeof RATE_FIELDS / sizeof *RATE_FIELDS,
-                             sizeof *d->rates);
+  d->rates = result_set_bind(rates, RATE_FIELDS, COUNT_OF(RATE_FIELDS), sizeof *d->rates);
   d->rate_count = rates->row_count;
   for (size_t i = 0; i < d->rate_count; i++) {
     const bool within = strcmp(d->rates[i].source, d->rates[i].target) == 0;
@@ -178,7 +177,7 @@ void machine_draw_matrices(struct machine_drawing *d) {
       {"Measured from GPU to host: from column to row, GB/s", PLACE_NUMA, PLACE_GPU, true},
       {"Measured from node to node: from row to column, GB/s", PLACE_NUMA, PLACE_NUMA, false},
   };
-  for (size_t i = 0; i < sizeof MATRICES / sizeof *MATRICES; i++) {
+  for (size_t i = 0; i < COUNT_OF(MATRICES); i++) {
     machine_draw_matrix(d, &MATRICES[i]);
   }
 }

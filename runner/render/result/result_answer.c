@@ -16,7 +16,7 @@ static const struct {
     [ANSWER_LOCAL] = {"Within a GPU", "to a GPU's own memory"},
     [ANSWER_HOST] = {"Host to host", "from the host to its memory"},
 };
-_Static_assert(sizeof ANSWERS / sizeof *ANSWERS == answer_count, "each has its names");
+_Static_assert(COUNT_OF(ANSWERS) == answer_count, "each has its names");
 
 /* What counts is large enough that no cache of the host serves it, where there is such a case. */
 static const double ANSWER_BYTES_MIN = 16 << 20;

@@ -327,7 +327,7 @@ void result_remarks_settle(struct result_remarks *remarks) {
   _Static_assert(sizeof MARKS == FOOTNOTES_MAX + 1, "a mark for each note");
   size_t marked = 0;
   static const enum stop ENDS[] = {STOP_TRIALS, STOP_TIME};
-  for (size_t e = 0; e < sizeof ENDS / sizeof *ENDS; e++) {
+  for (size_t e = 0; e < COUNT_OF(ENDS); e++) {
     for (unsigned noise = 0; noise <= REMARK_VISITED; noise++) {
       const struct noisy noisy = remarks_find_noisy(remarks, ENDS[e], (enum noise)noise);
       remarks->stops[ENDS[e]][noise] = noisy.count > 0 ? remarks_describe(remarks, &noisy) : NULL;

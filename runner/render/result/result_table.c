@@ -145,7 +145,7 @@ static bool case_table_is_ambiguous(const struct case_table *table) {
   size_t count = 0;
   for (size_t i = 0; i < table->set.row_count; i++) {
     const char *label = "";
-    for (size_t c = 0; c < sizeof LABELS / sizeof *LABELS; c++) {
+    for (size_t c = 0; c < COUNT_OF(LABELS); c++) {
       const char *text = result_set_text_at(&table->set, i, LABELS[c]);
       label = arena_format(table->arena, "%s|%s", label, text != NULL ? text : "");
     }

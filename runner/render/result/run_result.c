@@ -124,8 +124,8 @@ static struct run_rows run_rows_of(const struct result_set *set) {
   if (set == NULL) {
     return (struct run_rows){NULL, 0};
   }
-  struct run_row *rows = result_set_bind(
-      set, run_row_fields, sizeof run_row_fields / sizeof *run_row_fields, sizeof(struct run_row));
+  struct run_row *rows =
+      result_set_bind(set, run_row_fields, COUNT_OF(run_row_fields), sizeof(struct run_row));
   for (size_t i = 0; i < set->row_count; i++) {
     rows[i].swept = result_axes_of(set->arena, rows[i].axes, &rows[i].swept_count);
     run_row_choose_figure(&rows[i]);
@@ -187,12 +187,12 @@ static bool result_axis_is_one_of(const char *key, const char *const *keys, size
 
 bool result_axis_is_place(const char *key) {
   static const char *const KEYS[] = {"from.", "to.", "of.", "at.", "memory"};
-  return result_axis_is_one_of(key, KEYS, sizeof KEYS / sizeof *KEYS);
+  return result_axis_is_one_of(key, KEYS, COUNT_OF(KEYS));
 }
 
 bool result_axis_is_size(const char *key) {
   static const char *const KEYS[] = {"size", "footprint"};
-  return result_axis_is_one_of(key, KEYS, sizeof KEYS / sizeof *KEYS);
+  return result_axis_is_one_of(key, KEYS, COUNT_OF(KEYS));
 }
 
 const char *result_axes(struct arena *arena, const struct run_row *row) {
@@ -201,7 +201,7 @@ const char *result_axes(struct arena *arena, const struct run_row *row) {
   for (size_t i = 0; i < row->swept_count; i++) {
     const char *key = row->swept[i].key;
     if (!result_axis_is_place(key) && !result_axis_is_size(key) &&
-        !result_axis_is_one_of(key, SHOWN, sizeof SHOWN / sizeof *SHOWN)) {
+        !result_axis_is_one_of(key, SHOWN, COUNT_OF(SHOWN))) {
       text = arena_format(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", key,
                           row->swept[i].value);
     }
