@@ -293,19 +293,20 @@ static bool diff_is_blocked(const struct work *work) {
   return !work->paired && work->order.walk > 1 / (double)work->a.count + 1 / (double)work->b.count;
 }
 
-/* The effect, of a level that is a random walk from run to run. Of its spread within a side, most
- * is in one slow wave (the eigenvalues of its covariance fall with the square of their number),
- * which is worth two to three degrees of freedom a side, however many runs there are. */
-static struct effect diff_walk(const struct work *work, struct effect effect) {
+/* The effect, where that share of the variance within sides is a random walk from run to run, and
+ * the rest independent. Of a walk's spread within a side, most is in one slow wave (the eigenvalues
+ * of its covariance fall with the square of their number), which is worth two to three degrees of
+ * freedom a side, however many runs there are. */
+static struct effect diff_wander(const struct work *work, struct effect effect, double share) {
   if (diff_is_blocked(work)) {
-    effect.error *=
-        sqrt(work->order.walk / (1 / (double)work->a.count + 1 / (double)work->b.count));
-    effect.df = fmin(effect.df, DIFF_WALK_DF);
+    const double plain = 1 / (double)work->a.count + 1 / (double)work->b.count;
+    effect.error *= sqrt(1 + share * (work->order.walk / plain - 1));
+    effect.df += share * (fmin(effect.df, DIFF_WALK_DF) - effect.df);
   }
   return effect;
 }
 
-static void diff_test_means(const struct diff_case *c, double alpha, bool wanders,
+static void diff_test_means(const struct diff_case *c, double alpha, double walk_share,
                             struct work *work, struct diff_result *result) {
   const struct diff_prior *prior = &work->prior;
   struct effect effect = work->paired   ? diff_paired(work)
@@ -321,12 +322,12 @@ static void diff_test_means(const struct diff_case *c, double alpha, bool wander
     }
   }
   effect.error = sqrt(effect.error * effect.error + diff_extra_variance(c, work));
-  effect = wanders ? diff_walk(work, effect) : effect;
+  const struct effect walk = diff_wander(work, effect, 1);
+  effect = diff_wander(work, effect, walk_share);
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   work->effect = effect;
   result->p = effect_p(&effect, work->delta);
-  const struct effect walk = diff_walk(work, effect);
   work->walk_p = effect_p(&walk, work->delta);
   work->interval = effect_interval(&effect, 1 - alpha);
   work->same = effect_is_equivalent(&effect, work->delta, alpha) &&
@@ -355,12 +356,12 @@ static double diff_share_of_look(const struct diff_options *options) {
 }
 
 static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
-                           bool wanders, struct work *work, struct diff_result *result) {
+                           double walk_share, struct work *work, struct diff_result *result) {
   const double alpha = 0.05 * diff_share_of_look(options);
   work->sd = diff_spread(work);
   switch (options->method) {
   case DIFF_MODERATED:
-    diff_test_means(c, alpha, wanders, work, result);
+    diff_test_means(c, alpha, walk_share, work, result);
     break;
   case DIFF_RANK:
     diff_test_ranks(alpha, work, result);
@@ -403,31 +404,37 @@ static void diff_set_priors(const struct diff_case *cases, struct work *work, si
   }
 }
 
-/* The mean of the steps of all cases (time_order.h), by its standard error: cases that see the same
- * noise tell as much as one does. */
-static void diff_set_order(const struct work *work, size_t count,
-                           const struct diff_options *options, struct diff_summary *summary) {
+/* Judges the mean of the steps of all cases (time_order.h) by its standard error: cases that see
+ * the same noise tell as much as one does. Returns which share of the variance within sides
+ * intervals take for a random walk; 0 where no steps are known, as of two runs a side. */
+static double diff_set_order(const struct work *work, size_t count,
+                             const struct diff_options *options, struct diff_summary *summary) {
   double known = 0;
   double steps = 0;
   double variance = 0;
   double dependence = 0;
+  double walk = 0;
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable && isfinite(work[i].order.steps) && diff_is_blocked(&work[i])) {
       known++;
       steps += work[i].order.steps;
+      walk += work[i].order.walk_steps;
       variance += work[i].order.steps_variance;
       dependence += work[i].prior.known ? work[i].prior.dependence : 1;
     }
   }
   summary->independent = options->independent;
   summary->dependence = known > 0 ? dependence / known : 1;
-  if (known > 0) {
-    const double alike = 1 / known + (1 - 1 / known) * summary->dependence;
-    const double error = 2 * sqrt(variance / known * alike);
-    const double mean = steps / known;
-    summary->independent = options->independent || mean - error >= DIFF_STEPS_LEAST;
-    summary->wanders = !options->independent && mean < DIFF_STEPS_LEAST && mean + error < 1;
+  if (known == 0) {
+    return 0;
   }
+  const double alike = 1 / known + (1 - 1 / known) * summary->dependence;
+  const double error = sqrt(variance / known * alike);
+  const double mean = steps / known;
+  summary->independent = options->independent || mean - 2 * error >= DIFF_STEPS_LEAST;
+  summary->wanders = !options->independent && mean < DIFF_STEPS_LEAST && mean + 2 * error < 1;
+  const double share = (1 - mean + DIFF_STEPS_CAUTION * error) / (1 - walk / known);
+  return options->independent ? 0 : fmax(0, fmin(share, 1));
 }
 
 /* ---- verdicts ---- */
@@ -648,10 +655,10 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
     diff_start_all(cases, count, &room, false, work, results);
   }
   diff_set_priors(cases, work, count, own, options->apart, &arena);
-  diff_set_order(work, own, options, summary);
+  const double walk_share = diff_set_order(work, own, options, summary);
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
-      diff_test_case(&cases[i], options, summary->wanders, &work[i], &results[i]);
+      diff_test_case(&cases[i], options, walk_share, &work[i], &results[i]);
     }
     p[i] = results[i].p;
   }

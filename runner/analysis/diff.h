@@ -35,8 +35,9 @@
  *
  * Time: runs of both sides that were made in turn are judged as pairs, from three on, where the
  * steps within the sides say that the level drifts or wanders. Where one side follows the other,
- * the steps within the sides tell whether runs are independent. If not, or if that is not known,
- * the level may be a random walk (time_order.h).
+ * the steps say which share of the spread is that of a random walk (time_order.h), the rest being
+ * independent from run to run, and the interval is made for that, and for DIFF_STEPS_CAUTION
+ * standard errors more. Two runs a side show no steps: they count as independent.
  *
  * A verdict is provisional where it has one of these doubts, the first that holds:
  *   ONE_RUN  each side is one run, and earlier runs do not tell how runs differ; also SAME
@@ -67,13 +68,14 @@
 
 #include <stdbool.h>
 
-#define DIFF_SHARE_COMMON 0.9
-#define DIFF_NODE_SPREADS 4.0
-#define DIFF_WALK_DF      5.0
-#define DIFF_POWER        0.85 /* with which units_needed is sought: 0.8 is then kept */
-#define DIFF_STEPS_LEAST  0.9  /* of runs that count as independent: time_order.h */
-#define DIFF_STEPS_PAIRED 0.8  /* of runs in turn that are not judged as pairs */
-#define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
+#define DIFF_SHARE_COMMON  0.9
+#define DIFF_NODE_SPREADS  4.0
+#define DIFF_WALK_DF       5.0
+#define DIFF_POWER         0.85 /* with which units_needed is sought: 0.8 is then kept */
+#define DIFF_STEPS_LEAST   0.9  /* of runs that count as independent: time_order.h */
+#define DIFF_STEPS_CAUTION 0.5  /* standard errors by which a level may wander more than seen */
+#define DIFF_STEPS_PAIRED  0.8  /* of runs in turn that are not judged as pairs */
+#define DIFF_SPREAD_MIN    5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };

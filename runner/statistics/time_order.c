@@ -16,24 +16,35 @@ struct timed {
 
 ORDER_DEFINE(time_order_compare, struct timed, ORDER(x->at, y->at) ?: ORDER(x->run, y->run))
 
-/* Var(mean of a - mean of b) / E(variance within sides) of a random walk. A step before run k moves
- * the runs from k on. */
-static double time_order_walk(const struct timed *runs, size_t count, size_t a_count,
-                              size_t b_count) {
+/* Var(mean of a - mean of b) / E(variance within sides) of a random walk, and its steps. A step
+ * before run k moves the runs from k on. */
+static void time_order_walk(const struct timed *runs, size_t count, const size_t counts[2],
+                            struct time_order *order) {
   double difference = 0;
-  double within = 0;
+  double within[2] = {0, 0};
+  double steps[2] = {0, 0};
   size_t later[2] = {0, 0};
-  if (count < 3) {
-    return 0;
+  size_t next[2] = {0, 0};
+  for (size_t k = count; k-- > 0;) {
+    const size_t side = runs[k].is_b;
+    steps[side] += later[side] > 0 ? (double)(next[side] - k) / 2 : 0;
+    next[side] = k;
+    later[side]++;
+    if (k > 0) {
+      const double a = (double)later[0] / (double)counts[0];
+      const double b = (double)later[1] / (double)counts[1];
+      difference += (a - b) * (a - b);
+      within[0] += (double)later[0] * (1 - a);
+      within[1] += (double)later[1] * (1 - b);
+    }
   }
-  for (size_t k = count; k-- > 1;) {
-    later[runs[k].is_b]++;
-    const double a = (double)later[0] / (double)a_count;
-    const double b = (double)later[1] / (double)b_count;
-    difference += (a - b) * (a - b);
-    within += (double)later[0] * (1 - a) + (double)later[1] * (1 - b);
+  const double all = within[0] + within[1];
+  order->walk = count > 2 && all > 0 ? difference * ((double)count - 2) / all : 0;
+  for (size_t s = 0; s < 2; s++) { /* of two runs, the ratio is always 1 */
+    within[s] = counts[s] < 3 ? 0 : within[s];
+    steps[s] = counts[s] < 3 ? 0 : steps[s];
   }
-  return within > 0 ? difference * ((double)count - 2) / within : 0;
+  order->walk_steps = (steps[0] + steps[1]) / (within[0] + within[1]);
 }
 
 /* Of sides with three runs or more: of two, the ratio is always 1. */
@@ -125,8 +136,9 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
     runs[i] = (struct timed){started[run], is_b ? b_values[i - a_count] : a_values[i], run, is_b};
   }
   qsort(runs, count, sizeof *runs, time_order_compare);
-  order.walk = time_order_walk(runs, count, a_count, b_count);
-  time_order_steps(runs, count, (const size_t[]){a_count, b_count}, &order);
+  const size_t counts[2] = {a_count, b_count};
+  time_order_walk(runs, count, counts, &order);
+  time_order_steps(runs, count, counts, &order);
   order.paired = pair && a_count == b_count && time_order_is_paired(runs, count);
   if (order.paired) {
     time_order_detrend(runs, count, &order);

@@ -33,6 +33,7 @@ struct time_order {
   double walk;           /* of variances; 0 = too few runs */
   double steps;          /* NAN = no side has three runs, or all are equal */
   double steps_variance; /* of independent runs */
+  double walk_steps;     /* expected of a random walk; NAN as steps */
   /* Paired: by how much more the mean of the differences varies because the trend is estimated, and
    * the degrees of freedom that it takes. */
   double trend_inflation, trend_df;

@@ -63,7 +63,8 @@ static void a_common_change_is_found_though_no_case_shows_it(void **state) {
   assert_int_not_equal(judge_group().verdict, VERDICT_REGRESSED);
 }
 
-/* The interval holds the mean change as often as it says, also of what runs share. */
+/* The interval holds the mean change as often as it says, also of what runs share; a little more
+ * often, for the level of runs in blocks may wander. */
 static void intervals_of_groups_hold_the_change(void **state) {
   (void)state;
   enum { TRIALS = 1000 };
@@ -80,7 +81,7 @@ static void intervals_of_groups_hold_the_change(void **state) {
     const struct diff_result group = judge_group();
     held += log1p(group.change_low) <= -0.02 && -0.02 <= log1p(group.change_high);
   }
-  assert_in_range(held, TRIALS * 93 / 100, TRIALS * 97 / 100);
+  assert_in_range(held, TRIALS * 93 / 100, TRIALS * 98 / 100);
 }
 
 /* A level that steps once, between the sides or not: one after the other cannot tell. */
@@ -164,6 +165,34 @@ static void one_run_each_needs_a_history(void **state) {
   }
 }
 
+/* Four runs a side, one side after the other, of a level that has a memory: too few to show it
+ * firmly, and yet the interval holds what did not change. */
+static void intervals_know_of_a_level_that_may_wander(void **state) {
+  (void)state;
+  enum { TRIALS = 300, OF_SIDE = 4 };
+  const double memory = 0.7;
+  size_t held = 0;
+  uint64_t seed = 23;
+  for (uint64_t trial = 0; trial < TRIALS; trial++) {
+    double level[CASES + 1] = {0}; /* the last is of all */
+    make(OF_SIDE, 0.002, 0, false, 500 + trial);
+    for (size_t r = 0; r < (size_t)2 * OF_SIDE; r++) {
+      for (size_t i = 0; i <= CASES; i++) {
+        level[i] = r == 0 ? noise_normal(&seed)
+                          : memory * level[i] + sqrt(1 - memory * memory) * noise_normal(&seed);
+      }
+      for (size_t i = 0; i < CASES; i++) {
+        values[i][r / OF_SIDE][r % OF_SIDE] += 0.007 * (level[i] + level[CASES]);
+      }
+    }
+    diff_compare(cases, CASES, &OPTIONS, results, &summary);
+    for (size_t i = 0; i < CASES; i++) {
+      held += results[i].change_low <= 0 && 0 <= results[i].change_high;
+    }
+  }
+  assert_in_range(held, TRIALS * CASES * 93 / 100, TRIALS * CASES * 98 / 100);
+}
+
 /* Runs in turn are pairs where the level moves with time; else pairs would only lose half of the
  * degrees of freedom. */
 static void pairs_are_judged_where_the_level_moves(void **state) {
@@ -215,6 +244,7 @@ int main(void) {
       cmocka_unit_test(a_report_on_three_runs_is_provisional),
       cmocka_unit_test(one_run_each_needs_a_history),
       cmocka_unit_test(pairs_are_judged_where_the_level_moves),
+      cmocka_unit_test(intervals_know_of_a_level_that_may_wander),
       cmocka_unit_test(one_run_each_has_no_interval),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
