@@ -18,7 +18,9 @@
  * ones; same = share of the unchanged cases that are SAME; false same = share of the cases slower
  * by less that are SAME; covered = share of the 95 % intervals that hold the true change; of groups
  * = the same of the groups, with changes; W any, Welch = any and found of Welch's test against the
- * same margin, of the same units and at the same false discovery rate. Provisional verdicts count
+ * same margin, of the same units and at the same false discovery rate; orac. = found of an oracle
+ * that knows all but the change (world.h); prom. = share of the cases with a number of runs that
+ * would decide them (INSUFFICIENT) that are decided with as many. Provisional verdicts count
  * nowhere else. Ends with 1 when a promise is broken: any, group, wrong and false same are at most
  * 5 %, covered 93 to 97 %; in the first world at least 93 % are found, at a spread of 1.5 % half
  * with 10 and 95 % with 30; of
@@ -44,16 +46,34 @@ static const size_t PROCESSES[] = {2, 4, 10, 30};
 /* Pairs take half of the degrees of freedom, which peers do not give back where all see one noise.
  */
 static const double WELCH_MORE = 0.1;
+#define ORACLE_DF 1e9 /* it knows the variance */
+enum { PROMISES_MIN = 50 };
 enum { SIZE_COUNT = sizeof PROCESSES / sizeof *PROCESSES };
 
 /* ---- judging ---- */
+
+/* Sums over diffs; then means. */
+struct tally {
+  double any, any_provisional, group, distribution, wrong, found, found_provisional, same,
+      false_same;
+  double covered, groups_covered;
+  double welch_any, welch_found, oracle_found, promise;
+};
+
+/* One row: a world, and how many processes a side has. */
+struct cell {
+  size_t world, size;
+  struct tally tally;
+  double promised, kept;
+};
 
 struct judged {
   struct diff_result cases[CASES], groups[GROUPS];
   double group_truth[GROUPS];
   struct distribution_change distributions[CASES];
-  double welch_q[CASES]; /* of Welch's test against delta, of the same units */
-  bool independent;      /* of the runs and of the cases */
+  double welch_q[CASES];              /* of Welch's test against delta, of the same units */
+  double oracle_q[CASES], oracle_all; /* as welch_q; of the group of all cases */
+  bool independent;                   /* of the runs and of the cases */
 };
 
 static bool is_reported(const struct diff_result *result) {
@@ -118,6 +138,42 @@ static void judge_welch(const struct data *data, struct judged *judged) {
   (void)fdr_q_values(judged->welch_q, data->count, judged->welch_q);
 }
 
+/* What the oracle finds (world.h). */
+static void judge_oracle(const struct data *data, struct judged *judged) {
+  struct effect all = {.df = ORACLE_DF};
+  const double n = (double)data->count;
+  for (size_t i = 0; i < data->count; i++) {
+    const struct oracle *oracle = &data->oracles[i];
+    const struct effect effect = {oracle->difference, oracle->error, ORACLE_DF};
+    judged->oracle_q[i] = effect_p(&effect, log1p(data->cases[i].delta));
+    all.difference += oracle->difference / n;
+    all.error += oracle->error * oracle->error / (n * n);
+  }
+  (void)fdr_q_values(judged->oracle_q, data->count, judged->oracle_q);
+  all.error = sqrt(all.error);
+  judged->oracle_all = GROUPS * effect_p(&all, log1p(DELTA));
+}
+
+/* Measures the cases that are said to need so many units as often, and counts those decided. */
+static void judge_promises(struct data *data, const struct diff_options *options,
+                           const struct judged *judged, struct cell *cell) {
+  static struct diff_result later[CASES];
+  struct diff_summary summary;
+  for (size_t i = 0; i < data->count; i++) {
+    const struct diff_result *result = &judged->cases[i];
+    if (result->verdict == VERDICT_INSUFFICIENT) {
+      data->cases[i].a.count = data->cases[i].b.count = result->units_needed;
+    }
+  }
+  diff_compare(data->cases, data->count, options, later, &summary);
+  for (size_t i = 0; i < data->count; i++) {
+    if (judged->cases[i].verdict == VERDICT_INSUFFICIENT) {
+      cell->promised++;
+      cell->kept += is_decided(&later[i]);
+    }
+  }
+}
+
 /* All cases, and those of each GPU. */
 static void judge_groups(const struct data *data, const struct diff_options *options,
                          struct judged *judged) {
@@ -144,14 +200,6 @@ static void judge_groups(const struct data *data, const struct diff_options *opt
   arena_fini(&arena);
 }
 
-/* Sums over diffs; then means. */
-struct tally {
-  double any, any_provisional, group, distribution, wrong, found, found_provisional, same,
-      false_same;
-  double covered, groups_covered;
-  double welch_any, welch_found;
-};
-
 static double share_covered(const struct diff_result *results, const double *truth, size_t count) {
   size_t covered = 0;
   size_t known = 0;
@@ -177,6 +225,7 @@ static void tally_add(const struct world *world, const struct data *data,
   size_t groups = 0;
   size_t distributions = 0;
   size_t welch = 0;
+  size_t oracle = 0;
   for (size_t i = 0; i < data->count; i++) {
     const struct diff_result *result = &judged->cases[i];
     const bool is_regressed = result->verdict == VERDICT_REGRESSED;
@@ -186,6 +235,7 @@ static void tally_add(const struct world *world, const struct data *data,
     const bool is_right = is_regressed && (is_large || is_small);
     const bool is_wrong = is_reported(result) && !is_right;
     welch += judged->welch_q[i] <= 0.05 && (!changed || is_large);
+    oracle += judged->oracle_q[i] <= 0.05 && is_large;
     right += is_right && is_firm(result);
     wrong += is_wrong && is_firm(result);
     provisional += is_wrong;
@@ -213,6 +263,8 @@ static void tally_add(const struct world *world, const struct data *data,
   tally->wrong += right + wrong > 0 ? (double)wrong / (double)(right + wrong) : 0;
   tally->found +=
       world->all_small ? is_firm(&judged->groups[0]) : (double)found_firm / (double)share;
+  tally->oracle_found +=
+      world->all_small ? judged->oracle_all <= 0.05 : (double)oracle / (double)share;
   tally->welch_found += world->all_small ? NAN : (double)welch / (double)share;
   tally->found_provisional +=
       world->all_small ? is_reported(&judged->groups[0]) : (double)found / (double)share;
@@ -220,12 +272,6 @@ static void tally_add(const struct world *world, const struct data *data,
 }
 
 /* ---- the table ---- */
-
-/* One row: a world, and how many processes a side has. */
-struct cell {
-  size_t world, size;
-  struct tally tally;
-};
 
 /* What the workers share. */
 struct board {
@@ -281,12 +327,17 @@ static void cell_run(struct cell *cell, size_t diffs, const struct diff_options 
     }
     judge_groups(data, &told, judged);
     judge_welch(data, judged);
+    judge_oracle(data, judged);
     tally_add(world, data, judged, changed, &cell->tally);
+    if (world_goes_on(world) && PROCESSES[cell->size] >= DIFF_PROCESSES_FIRM) {
+      judge_promises(data, &told, judged, cell);
+    }
   }
   double *sums = (double *)&cell->tally;
   for (size_t i = 0; i < sizeof cell->tally / sizeof *sums; i++) {
     sums[i] /= (double)diffs;
   }
+  cell->tally.promise = cell->promised >= PROMISES_MIN ? cell->kept / cell->promised : NAN;
 }
 
 static void print_cell(const struct cell *cell, bool fine) {
@@ -302,7 +353,7 @@ static bool print_board(const struct board *board, size_t diffs) {
   bool fine = true;
   (void)printf(
       "| %-36s | units |   any |  any? | group | distr | wrong | found | found?|  same | false | "
-      "cover | of gr | W any | Welch |\n"
+      "cover | of gr | W any | Welch | orac. | prom. |\n"
       "|--------------------------------------|------:|------:|------:|------:|------:|------:|"
       "------:|------:|------:|------:|------:|------:|------:|------:|\n",
       "world: spread between processes; %");

@@ -2,7 +2,9 @@
 
 #include <math.h>
 
-static const double NODE_SD = 0.02;
+static const double NODE_SD = 0.02, TRIALS_SD = 0.005;
+/* Of the median of TRIALS values of variance 1. */
+static const double MEDIAN_VARIANCE = 0.1383;
 
 #define NORMAL .sd_low = 0.004, .sd_high = 0.004
 #define QUIET  .sd_low = 0.001, .sd_high = 0.001
@@ -164,9 +166,76 @@ static size_t world_time(const struct world *world, const size_t runs[SIDES], si
 static double world_value(const struct world *world, double sd, double common,
                           const struct data *data, struct generator *g) {
   const double value = sd * (sqrt(1 - world->shared) * normal(g) + sqrt(world->shared) * common);
-  const double trials = sd < 1e-6 ? 0 : 0.005;
-  return value + trials * data->medians[(size_t)(uniform(g) * MEDIANS)] +
-         (world->whole ? 0 : world_odd(world, g));
+  const double trials = sd < 1e-6 ? 0 : TRIALS_SD;
+  return value + trials * data->medians[(size_t)(uniform(g) * MEDIANS)];
+}
+
+/* ---- the oracle ---- */
+
+/* The units that an oracle weighs: runs. */
+struct oracle_unit {
+  double value, time, variance;
+  bool is_b;
+};
+
+/* Solves C x = v for both v in place, C symmetric and positive, by Cholesky; C is lost. */
+static void oracle_solve(double C[][SIDES * PROCESSES_MAX], size_t count,
+                         double v[SIDES][SIDES * PROCESSES_MAX]) {
+  for (size_t i = 0; i < count; i++) {
+    for (size_t j = 0; j <= i; j++) {
+      double sum = C[i][j];
+      for (size_t k = 0; k < j; k++) {
+        sum -= C[i][k] * C[j][k];
+      }
+      C[i][j] = i == j ? sqrt(sum) : sum / C[j][j];
+    }
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    for (size_t i = 0; i < count; i++) {
+      for (size_t k = 0; k < i; k++) {
+        v[s][i] -= C[i][k] * v[s][k];
+      }
+      v[s][i] /= C[i][i];
+    }
+    for (size_t i = count; i-- > 0;) {
+      for (size_t k = i + 1; k < count; k++) {
+        v[s][i] -= C[k][i] * v[s][k];
+      }
+      v[s][i] /= C[i][i];
+    }
+  }
+}
+
+/* Generalised least squares of two levels. */
+static struct oracle oracle_estimate(const struct world *world, const struct oracle_unit *units,
+                                     size_t count) {
+  static double C[SIDES * PROCESSES_MAX][SIDES * PROCESSES_MAX];
+  double v[SIDES][SIDES * PROCESSES_MAX];
+  double information[SIDES][SIDES] = {{0}};
+  double right[SIDES] = {0};
+  for (size_t i = 0; i < count; i++) {
+    for (size_t j = 0; j <= i; j++) {
+      C[i][j] = world->run_sd * world->run_sd *
+                    (i == j ? 1 : pow(world->wander, fabs(units[i].time - units[j].time))) +
+                (i == j ? units[i].variance : 0);
+    }
+    v[SIDE_A][i] = units[i].is_b ? 0 : 1;
+    v[SIDE_B][i] = units[i].is_b ? 1 : 0;
+  }
+  oracle_solve(C, count, v);
+  for (size_t s = 0; s < SIDES; s++) {
+    for (size_t i = 0; i < count; i++) {
+      information[s][units[i].is_b] += v[s][i];
+      right[s] += v[s][i] * units[i].value;
+    }
+  }
+  const double determinant =
+      information[0][0] * information[1][1] - information[0][1] * information[1][0];
+  const double a = (right[0] * information[1][1] - right[1] * information[0][1]) / determinant;
+  const double b = (right[1] * information[0][0] - right[0] * information[1][0]) / determinant;
+  const double variance =
+      (information[0][0] + information[1][1] + information[0][1] + information[1][0]) / determinant;
+  return (struct oracle){a - b, sqrt(variance)};
 }
 
 /* The true change of a case's rate. */
@@ -180,28 +249,47 @@ static double world_truth(const struct world *world, size_t i, size_t count, boo
 }
 
 static void world_case(struct data *data, const struct world *world, size_t i,
-                       const struct common *common, double last, struct generator *g) {
+                       const struct common *common, double last, const size_t used[SIDES],
+                       struct generator *g) {
   const double sd = world->sd_low * pow(world->sd_high / world->sd_low, uniform(g));
   double own[SIDES * PROCESSES_MAX] = {0};
   if (world->run_sd > 0) {
     world_levels(world, own, g);
   }
+  struct oracle_unit units[SIDES * PROCESSES_MAX] = {{0}};
+  size_t unit_count = 0;
   for (size_t side = 0; side < SIDES; side++) {
     const double side_sd = side == 0 && world->a_sd > 0 ? world->a_sd : sd;
+    const double trials = sd < 1e-6 ? 0 : TRIALS_SD;
+    const double variance = side_sd * side_sd + trials * trials * MEDIAN_VARIANCE;
     for (size_t p = 0; p < data->counts[side]; p++) {
       const size_t time = world->layout == NODES ? side * PROCESSES_MAX + p
                                                  : (size_t)data->started[data->runs[side][p]];
-      const double of_run = world->run_sd * sqrt(0.5) * (common->level[time] + own[time]) +
-                            world->drift * (double)time / last;
-      double value = 12 - (side == SIDE_B ? data->truth[i] : 0) + of_run + common->whole[side][p] +
-                     common->node[p] +
+      const double drift = world->drift * (double)time / last;
+      const double of_run = world->run_sd * sqrt(0.5) * (common->level[time] + own[time]) + drift;
+      const double odd = world->whole ? common->whole[side][p] : world_odd(world, g);
+      double value = 12 - (side == SIDE_B ? data->truth[i] : 0) + of_run + odd + common->node[p] +
                      world_value(world, side_sd, common->process[side][p][i % GPUS], data, g);
       if (world->tick > 0) {
         value = log(fmax(1, round(exp(value - 12) / world->tick)) * world->tick) + 12;
       }
       data->values[i][side][p] = value;
+      if (p < used[side]) {
+        const size_t in_run =
+            world->layout == RUNS_OF_TWO                                            ? 2
+            : world->layout == ONE_RUN || (world->layout == A_ONE_RUN && side == 0) ? used[side]
+                                                                                    : 1;
+        struct oracle_unit *unit = &units[unit_count - (p % in_run > 0)];
+        unit_count += p % in_run == 0;
+        const double share = 1 / fmin((double)in_run, (double)(used[side] - p + p % in_run));
+        unit->value += share * (value - odd - common->node[p] - drift);
+        unit->time = (double)time;
+        unit->variance = variance * share;
+        unit->is_b = side == SIDE_B;
+      }
     }
   }
+  data->oracles[i] = oracle_estimate(world, units, unit_count);
   data->cases[i] = (struct diff_case){.delta = DELTA,
                                       .families = {(uint32_t)i % 4, 0, 0},
                                       .paired = world->layout == NODES,
@@ -219,13 +307,21 @@ static void world_case(struct data *data, const struct world *world, size_t i,
   }
 }
 
+bool world_goes_on(const struct world *world) {
+  return world->layout == RUNS_OF_ONE && world->looks == ONE_LOOK && world->a_processes == 0 &&
+         (world->order == ABAB || world->order == ABBA);
+}
+
 void world_simulate(struct data *data, const struct world *world, size_t processes, bool changed,
                     struct generator *g) {
   struct common common;
   const size_t later = world->looks == ONE_LOOK ? 0 : LOOK_RUNS * (LOOKS - 1);
   size_t runs[SIDES];
-  data->counts[SIDE_A] = world->a_processes > 0 ? world->a_processes : processes;
-  data->counts[SIDE_B] = processes + later;
+  const size_t used[SIDES] = {world->a_processes > 0 ? world->a_processes : processes, processes};
+  for (size_t side = 0; side < SIDES; side++) {
+    data->counts[side] =
+        world_goes_on(world) ? PROCESSES_MAX : used[side] + (side == SIDE_B ? later : 0);
+  }
   data->count = world->cases > 0 ? world->cases : CASES;
   world_common(world, &common, g);
   for (size_t side = 0; side < SIDES; side++) {
@@ -239,13 +335,17 @@ void world_simulate(struct data *data, const struct world *world, size_t process
       data->started[first + run] = (int64_t)world_time(world, runs, side, run);
     }
   }
-  const double last = (double)(runs[SIDE_A] + runs[SIDE_B] - 1);
+  double last = -1; /* of what is used, or may be measured until it is decided */
+  for (size_t side = 0; side < SIDES; side++) {
+    last += (double)world_run(world, side, used[side] + (side == SIDE_B ? later : 0) - 1) + 1;
+  }
   for (size_t i = 0; i < data->count; i++) {
     data->truth[i] = world_truth(world, i, data->count, changed) + log1p(world->shift);
-    world_case(data, world, i, &common, last, g);
-    data->cases[i].a = (struct process_sample){data->values[i][SIDE_A], data->counts[SIDE_A], NULL,
-                                               data->runs[SIDE_A]};
-    data->cases[i].b =
-        (struct process_sample){data->values[i][SIDE_B], processes, NULL, data->runs[SIDE_B]};
+    world_case(data, world, i, &common, last, used, g);
+    struct process_sample *const sides[SIDES] = {&data->cases[i].a, &data->cases[i].b};
+    for (size_t side = 0; side < SIDES; side++) {
+      *sides[side] =
+          (struct process_sample){data->values[i][side], used[side], NULL, data->runs[side]};
+    }
   }
 }

@@ -51,10 +51,18 @@ extern const size_t WORLD_COUNT;
 #define CHANGE       (-0.03)
 #define SMALL_CHANGE (-0.015)
 
+/* What an oracle makes of a case: it knows how the values spread and the level wanders, and is told
+ * which values are odd and how far the level drifted. */
+struct oracle {
+  double difference; /* of the sides, ln of times, b longer: below 0; the best linear estimate */
+  double error;      /* its standard deviation, exactly */
+};
+
 /* One diff's data. */
 struct data {
   size_t count;
-  size_t counts[SIDES];
+  size_t counts[SIDES];         /* of the values; as many as are used, or more */
+  struct oracle oracles[CASES]; /* of what is used */
   struct diff_case cases[CASES];
   double values[CASES][SIDES][PROCESSES_MAX];
   uint32_t runs[SIDES][PROCESSES_MAX];
@@ -63,6 +71,8 @@ struct data {
   double medians[MEDIANS]; /* drawn from, instead of ten trials each time: ten times as fast */
 };
 
+/* Runs in turn, of which more follow than are used: what measuring more would give. */
+bool world_goes_on(const struct world *world);
 /* Fills medians, once. */
 void world_init(struct data *data);
 /* processes: of each side; changed: or nothing did. */
