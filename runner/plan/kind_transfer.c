@@ -252,7 +252,9 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
     flow.unified = load->base.unified;
     plan_transfer_take_submit(&flow, &load->base);
   }
-  if (flow.method != METHOD_UM) {
+  if (flow.method == METHOD_UM) {
+    flow.source.memory = flow.target.memory = MEMORY_MANAGED;
+  } else {
     plan_transfer_leave_managed(&flow.source);
     plan_transfer_leave_managed(&flow.target);
   }

@@ -93,6 +93,26 @@ expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
 reproduce fingerprint fingerprint=2 --set stream.size=4KiB
 expect_out '^[0-9]+,.*,1,one_thread'
 
+# On a machine with two GPUs of its own database: what additions take of their link, if each is a packet of 32 bytes, and which
+# copies share an engine (of the fake driver none).
+begin 'additions beside the rate of their link, and pairs of copies'
+(
+  fake_driver h200x4
+  exec "$haul" run signals "${small[@]/results.db/two.db}" --only 'atomics_*/gpu0-*' --only 'copy_*/gpu0-*'
+) >"$scratch/out" 2>"$scratch/err" || bad "$(<"$scratch/err")"
+run_ok query --saved signals --db two.db --format csv
+equal 'atomics,gpu0,numa0:pinned,32' "$(cut -d, -f 1-3,6 <"$scratch/out" | sed -n 3p | sed 's/,,/,/')" 'additions to the host'
+awk -F , '$1 == "atomics" && $6 >= 32 && $3 != "gpu0" {
+    rows++; off = $(NF - 1) / (3200 / $9 / $(NF - 2)) - 1; bad += !(off > -0.001 && off < 0.001) }
+  $1 == "atomics" && ($6 < 32 || $3 == "gpu0") && $(NF - 1) != "" { bad++ }
+  END { exit !(rows >= 5 && bad == 0) }' "$scratch/out" || bad "shares of the link: $(<"$scratch/out")"
+(
+  fake_driver h200x4
+  exec "$haul" run copy-engines "${small[@]/results.db/two.db}" --only 'alone_*' --only '*_with_*'
+) >"$scratch/out" 2>"$scratch/err" || bad "$(<"$scratch/err")"
+run_ok query --saved engine-pairs --db two.db --format csv
+equal '10 1' "$(awk -F , 'NR > 1 { rows++; shared += $6 } END { print rows, shared < 10 }' "$scratch/out")" 'pairs, of their own engines'
+
 begin 'what the sources state, beside what is here'
 run_ok query --saved reference --db results.db --format csv
 expect_out '^microbenchmarking,table I,"32 threads, stride 32",cycles,84,85,1\.01'

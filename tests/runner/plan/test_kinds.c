@@ -72,6 +72,22 @@ static void green_contexts_are_in_the_definition(void **state) {
   planned_fini(&made);
 }
 
+/* A load without ends takes those of the measured flow, in memory of its own kind. */
+static void unified_memory_mirrors_a_copy(void **state) {
+  (void)state;
+  struct planned made = planned_text(
+      "h200x4.toml", HEAD "[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.gpu = 0\n"
+                          "to.numa = 0\nsize = 65536\n"
+                          "[[transfer.load]]\nmethod = \"um\"\nunified.mode = \"prefetch\"\n");
+  assert_int_equal(made.plan->case_count, 1);
+  assert_null(made.plan->cases[0].skip_reason);
+  const struct flow *load = &made.plan->cases[0].bench.flows[1];
+  assert_int_equal(load->source.place, PLACE_NUMA);
+  assert_int_equal(load->source.memory, MEMORY_MANAGED);
+  assert_int_equal(load->target.memory, MEMORY_MANAGED);
+  planned_fini(&made);
+}
+
 /* One flow to the GPU, whose keys are those of its operation. */
 static void signals_are_flows_in_their_definition(void **state) {
   (void)state;
@@ -139,6 +155,7 @@ int main(void) {
       cmocka_unit_test(kernels_that_compute_know_their_peak),
       cmocka_unit_test(processors_chase_through_every_nodes_memory),
       cmocka_unit_test(green_contexts_are_in_the_definition),
+      cmocka_unit_test(unified_memory_mirrors_a_copy),
       cmocka_unit_test(signals_are_flows_in_their_definition),
       cmocka_unit_test(signals_name_the_process_that_answers),
       cmocka_unit_test(bytes_are_divided_among_streams),
