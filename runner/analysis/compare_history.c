@@ -173,8 +173,8 @@ void compare_set_history(const struct measured *before, struct comparison *compa
   if (known > 0) {
     comparison->judged =
         arena_format(&comparison->arena,
-                     "One run per side, held against how up to %.0f earlier runs of the machine "
-                     "differ from each other",
+                     "One run per side; run-to-run variation is estimated from up to %.0f earlier "
+                     "runs of the machine",
                      most);
   }
 }

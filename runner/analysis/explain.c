@@ -360,6 +360,7 @@ enum status explain_find(struct database *database, const struct explain_request
                          struct explanation *explanation, struct error *err) {
   *explanation = (struct explanation){0};
   const char *only = globs_json(request->only, &explanation->arena);
+  explanation->selected = only != NULL;
   explain_read_rules(&explanation->arena, &explanation->rules);
   RETURN_ON_ERROR(explain_collect(database, request, err));
   RETURN_ON_ERROR(explain_read_head(database, only, explanation, err));

@@ -73,6 +73,7 @@ struct explanation {
   int gpu_count;
   const char *run_uuid, *scenario, *started_at; /* NULL = a machine without a run */
   size_t cases;                                 /* of the run, that `only` selects */
+  bool selected;          /* by `only`: evidence with a count of cases is of the whole run still */
   size_t wrong;           /* cases of the run that failed, crashed and so on */
   const char *wrong_case; /* one: "NAME: STATUS: REASON"; NULL = none */
   size_t findings, notes, unknown, fine, absent; /* rules */
@@ -87,6 +88,8 @@ struct explain_request {
    * results. */
   const char *const *slow;
   size_t slow_count, compared;
+  const char
+      *next; /* a command that shows what changed since the run before; NULL = there is none */
   struct explain_shortfall *shortfalls; /* of the run; findings that touch one come first */
   size_t shortfall_count;
 };

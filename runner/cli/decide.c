@@ -25,6 +25,7 @@ struct decide {
   unsigned looks;
   struct compare_result result; /* of that look */
   size_t undecided;             /* cases that it left so */
+  size_t same;                  /* of these, provisionally */
   struct case_keys open; /* those that more of B may decide, sorted; in the command's arena */
   unsigned processes;    /* that B had then */
 };
@@ -117,8 +118,8 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
          bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
-/* "look 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 9 provisionally the same, 4 open" */
-static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
+/* "comparison 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 9 provisionally the same, 4 open" */
+static void decide_say_look(struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
   size_t counts[verdict_name_count] = {0};
   size_t named = 0;
@@ -146,10 +147,11 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
                     named > 0 && v != VERDICT_SAME ? "more " : "", verdict_text((enum verdict)v));
     }
   }
+  decide->same = same;
   say_note(&decide->command->common,
-           "look %u of %u: %zu decided%s%s%s, %zu provisionally the same, %zu open", decide->look,
-           decide->looks, decided, decided > 0 ? " (" : "", names.text, decided > 0 ? ")" : "",
-           same, decide->undecided - same);
+           "comparison %u of %u: %zu decided%s%s%s, %zu provisionally the same, %zu open",
+           decide->look, decide->looks, decided, decided > 0 ? " (" : "", names.text,
+           decided > 0 ? ")" : "", same, decide->undecided - same);
 }
 
 static void decide_find_open(struct decide *decide) {
@@ -311,7 +313,7 @@ static enum status decide_measure_look(struct decide *decide, unsigned runs, boo
       *goes_on = false;
       return STATUS_OK;
     }
-    say_note(&decide->command->common, "look %u of %u: run %u of %u", decide->look + 1,
+    say_note(&decide->command->common, "comparison %u of %u: run %u of %u", decide->look + 1,
              decide->looks, i + 1, runs);
     RETURN_ON_ERROR(decide_measure(decide, goes_on, err));
   }
@@ -346,20 +348,22 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
       RETURN_ON_ERROR(decide_look(decide, err));
     }
     if (goes_on && decide->processes == processes) {
-      return error_set(err, STATUS_UNSUPPORTED, "nothing was measured: no further look is taken");
+      return error_set(err, STATUS_UNSUPPORTED,
+                       "nothing was measured: no further comparison is made");
     }
   }
-  if (decide->undecided > 0 && decide->open.count == 0) {
+  if (decide->undecided > decide->same && decide->open.count == 0) {
     say_note(
         &decide->command->common,
         "more of %s alone would hardly decide the rest: %s is short of runs, or the change too "
         "near to the threshold",
         decide->command->request.names[SIDE_B], decide->command->decide);
   } else if (decide->look == decide->looks && decide->open.count > 0) {
-    say_note(&decide->command->common,
-             "all %u looks are taken: what is undecided stays so; runs under another --tag begin "
-             "anew",
-             decide->looks);
+    say_note(
+        &decide->command->common,
+        "all %u comparisons are made: what is undecided stays so; runs under another --tag begin "
+        "anew",
+        decide->looks);
   }
   return STATUS_OK;
 }

@@ -90,10 +90,8 @@ enum status health_database(struct command *command, const char **path, char **s
   struct record *record = NULL;
   *scratch = NULL;
   enum status status = command_path(command, path, err);
-  if (status == STATUS_OK) {
-    say_new_folder(&command->common, *path);
-    status = record_open(*path, &record, err);
-  }
+  status = THEN(status, database_check_folder(&command->common, *path, err));
+  status = THEN(status, record_open(*path, &record, err));
   record_close(record);
   if (status == STATUS_OK) {
     health_forget_old(command, *path);

@@ -132,9 +132,8 @@ static void power_say(const struct command *command, const struct power_request 
            DIFF_PROCESSES_MAX, 100 * command->detect, request->count);
   }
   if (request->delta > 0) {
-    printf("Then compare with haul diff --delta %g: a change of just the threshold is never shown "
-           "to exceed it.\n",
-           100 * request->delta);
+    printf("To prove a change of %g %%, set the threshold below it: haul diff --delta %g\n",
+           100 * command->detect, 100 * request->delta);
   }
   if (request->recorded == 0) {
     printf(

@@ -437,12 +437,16 @@ static enum status verb_check_expected(struct command *command, struct error *er
     if (known == 0 && above_peak > 0) {
       status = error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", MEASURED_ABOVE_PEAK);
     } else if (known == 0) {
-      status =
-          error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
-                    verb_check_is_simulated(command)
-                        ? EXPECT_SIMULATED
-                        : "haul expect list shows what is, haul expect learn makes a file from "
-                          "runs of your own");
+      status = error_set(
+          err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
+          command->expect != NULL ? arena_format(&command->arena,
+                                                 "no row of %s fits them: a row names the GPU, the "
+                                                 "kind of path, the method and the size",
+                                                 command->expect)
+          : verb_check_is_simulated(command)
+              ? EXPECT_SIMULATED
+              : "haul expect list shows what is, haul expect learn makes a file from "
+                "runs of your own");
     }
   }
   for (size_t r = 0; r < run_count; r++) {

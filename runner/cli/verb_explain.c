@@ -92,7 +92,8 @@ static enum status verb_explain_compare(struct command *command, const char *run
   RETURN_ON_ERROR(outliers_find(command->measured, &options, &outliers, err));
   const char **slow = arena_array(&command->arena, outliers->verdict_count, sizeof *slow);
   for (size_t i = 0; i < outliers->verdict_count; i++) {
-    slow[i] = outliers_verdict_words(&command->arena, outliers, &outliers->verdicts[i]);
+    slow[i] = outliers_verdict_words(&command->arena, command->measured, outliers,
+                                     &outliers->verdicts[i]);
   }
   request->slow = slow;
   request->slow_count = outliers->verdict_count;
@@ -126,6 +127,14 @@ static enum status verb_explain_recorded(struct command *command, struct explain
     verb_explain_judge(command, judge, request);
   }
   status = THEN(status, verb_explain_compare(command, run, request, err));
+  struct run_ref before = {0};
+  status = THEN(status, selector_find_before(command->database, request->run, &before, err));
+  if (before.id > 0) {
+    request->next = arena_format(
+        &command->arena,
+        "haul diff run:%" PRId64 " run:%" PRId64 "%s shows what changed since the run before",
+        before.id, request->run, console_db_option(&command->common, &command->arena));
+  }
   status = THEN(status, verb_explain_show(command, request, err));
   expect_judge_free(judge);
   expectations_fini(&expectations);

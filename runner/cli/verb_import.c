@@ -154,7 +154,7 @@ static enum status verb_import_write_run(struct command *command, struct import 
   const char *path = NULL;
   struct record *record = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
-  say_new_folder(&command->common, path);
+  RETURN_ON_ERROR(database_check_folder(&command->common, path, err));
   enum status status = record_open(path, &record, err);
   status = THEN(status, record_find_run(record, import->uuid, &import->known_run, err));
   if (status == STATUS_OK && import->known_run == 0) {

@@ -144,9 +144,11 @@ static void verb_merge_count_input(struct merge_total *total, const struct merge
 static int verb_merge_all(struct command *command, const struct merge_inputs *inputs,
                           const struct row_sink *sink, struct merge_total *total) {
   const volatile sig_atomic_t *interrupted = watch_interrupts();
-  say_new_folder(&command->common, command->output);
-  struct merge *merge = merge_new(command->output, interrupted);
   struct error err = {0};
+  if (database_check_folder(&command->common, command->output, &err) != STATUS_OK) {
+    return fail(&command->common, &err);
+  }
+  struct merge *merge = merge_new(command->output, interrupted);
   int code = EXIT_DONE;
   bool fatal = false;
   for (size_t i = 0; i < inputs->count && !fatal; i++) {

@@ -447,10 +447,11 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
     request.claiming.interrupted = request.interrupted;
     status = verb_run_resume(command, &request, err);
   } else if (status == STATUS_OK) {
-    if (command->shard == NULL) {
-      say_new_folder(&command->common, request.database);
+    status = command->shard == NULL ? database_check_folder(&command->common, request.database, err)
+                                    : STATUS_OK;
+    if (status == STATUS_OK) {
+      verb_run_batch(command, &request);
     }
-    verb_run_batch(command, &request);
   }
   health_forget_database(scratch);
   expectations_fini(&expectations);

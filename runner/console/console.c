@@ -210,13 +210,23 @@ bool say_progress(const struct common_options *options, const char *text) {
   return true;
 }
 
-void say_new_folder(const struct common_options *options, const char *path) {
+enum status database_check_folder(const struct common_options *options, const char *path,
+                                  struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   const char *slash = strrchr(path, '/');
   const char *folder = slash != NULL ? arena_strndup(&arena, path, (size_t)(slash - path)) : "";
-  if (folder[0] != '\0' && access(folder, F_OK) != 0 && errno == ENOENT) {
-    say_note(options, "created the folder %s for %s", folder, slash + 1);
+  if (folder[0] == '\0' || access(folder, F_OK) == 0 || errno != ENOENT) {
+    return STATUS_OK;
   }
+  const char *usual = console_user_file(&arena, "XDG_DATA_HOME", ".local/share", "results.db");
+  if (usual == NULL || strcmp(path, usual) != 0) {
+    return error_set(
+        err, STATUS_USAGE,
+        "the folder %s for %s does not exist: create it, or name another database with --db",
+        folder, slash + 1);
+  }
+  say_note(options, "created the folder %s for %s", folder, slash + 1);
+  return STATUS_OK;
 }
 
 static int exit_code_of_status(enum status status) {

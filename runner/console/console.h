@@ -47,8 +47,10 @@ enum status database_path(const struct common_options *options, struct arena *ar
 /* " --db FILE" as a shell takes it, for commands that a message names; "" = --db was not given. */
 const char *console_db_option(const struct common_options *options, struct arena *arena);
 
-/* Before a database is written: say that its folder is made with it, where there is none. */
-void say_new_folder(const struct common_options *options, const char *path);
+/* Before a database is written: the folder of the default one is made with it, and that is said.
+ * STATUS_USAGE: that of another is not there, as where its name is misspelt. */
+enum status database_check_folder(const struct common_options *options, const char *path,
+                                  struct error *err) CHECK_RESULT;
 
 /* The user's file of expectations: HAUL_EXPECT, then $XDG_CONFIG_HOME/haul/expect.toml, then
  * ~/.config/haul/expect.toml; NULL = there is no place for one. *named: by HAUL_EXPECT. */

@@ -71,7 +71,7 @@ struct expect_judge;
 #define EXPECT_NOTHING "nothing is known of these cases on this machine"
 /* Why, of a fake driver. */
 #define EXPECT_SIMULATED                                                                           \
-  "its GPUs are simulated, and what is shipped is known of real machines: give --expect FILE"
+  "the shipped expectations are for real GPUs, and these are simulated: use --expect FILE"
 
 /* hardware: the rows of the saved query hardware of the run. */
 struct expect_judge *expect_judge_new(const struct expect_set *set,
@@ -114,9 +114,9 @@ struct expect_shortfall {
 size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items);
 /* "gpu2, host link: 27.1 GB/s, usual 55.2-55.5 (up/numa0-gpu2/64MiB, and 3 more)" */
 const char *expect_shortfall_words(struct arena *arena, const struct expect_shortfall *item);
-/* "all 35 results as expected for H200 SXM on PCIe 5 x16 (12 reports); 4 without an expectation;
- * host busy: 31 % of trials were up to 22 % slower (up/gpu0)", or how many fall short; NULL:
- * nothing is known. */
+/* "all 35 results as expected for H200 SXM on PCIe 5 x16 (from 12 measurements); 4 have no
+ * reference; host busy: 31 % of trials were up to 22 % slower (up/gpu0)", or how many fall short;
+ * NULL: nothing is known. */
 const char *expect_judge_summary(struct expect_judge *judge);
 /* What went wrong, the shortfalls with what may have slowed them, each reason once, and the
  * summary: sentences for people. None: nothing is known. */

@@ -118,19 +118,16 @@ void place_format_asked(const struct endpoint_setting *end, struct strbuf *text)
   }
 }
 
-/* "GPU 7: this machine has 4, 0-3" */
+/* "there is no GPU 7 (GPUs: 0-3)" */
 static void place_say_missing(enum place place, const struct place_list *missing,
                               const struct place_list *present, char reason[CASE_REASON_MAX]) {
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(CASE_REASON_MAX - 1);
   const bool gpu = place == PLACE_GPU;
-  strbuf_append(&text, gpu ? "GPU" : "NUMA node");
-  strbuf_append(&text, missing->count > 1 ? "s " : " ");
+  strbuf_printf(&text, "there is no %s ", gpu ? "GPU" : "NUMA node");
   place_format_indices(missing->indices, missing->count, "-", &text);
-  strbuf_printf(&text, ": this machine has %zu", present->count);
-  if (present->count > 0) {
-    strbuf_append(&text, ", ");
-    place_format_indices(present->indices, present->count, "-", &text);
-  }
+  strbuf_append(&text, gpu ? " (GPUs: " : " (nodes: ");
+  place_format_indices(present->indices, present->count, "-", &text);
+  strbuf_append(&text, present->count > 0 ? ")" : "none)");
   (void)snprintf(reason, CASE_REASON_MAX, "%s", text.text);
 }
 
@@ -234,13 +231,8 @@ static void place_resolve_gpus(const struct endpoint_setting *end, const struct 
     place_pick(end, &visible, list, reason);
     if (reason[0] != '\0' && visible.count < machine->gpu_count) {
       const size_t length = strlen(reason);
-      (void)snprintf(reason + length, CASE_REASON_MAX - length, " visible to CUDA (%u GPUs in all)",
-                     machine->gpu_count);
-    }
-    if (reason[0] != '\0') {
-      const size_t length = strlen(reason);
       (void)snprintf(reason + length, CASE_REASON_MAX - length,
-                     "; name these, or gpu = \"*\" for all");
+                     ": of %u GPUs, CUDA sees only these", machine->gpu_count);
     }
     place_pick_uuids(&end->selector, machine, list, reason);
     break;

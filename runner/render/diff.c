@@ -206,10 +206,11 @@ static void diff_say_notes(const struct diff_view *view) {
   diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));
   diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
   if (comparison->looks > 1) {
-    document_say(document, TONE_NONE,
-                 "Measured until decided (haul run --decide): judged up to %u times, so that each "
-                 "verdict is held to 1/%u of the error rates",
-                 comparison->looks, comparison->looks);
+    document_say(
+        document, TONE_NONE,
+        "Measured until decided (haul run --decide), by up to %u comparisons: each uses 1/%u of "
+        "the error rates",
+        comparison->looks, comparison->looks);
   }
   const char *reason = NULL;
   const size_t incomparable = diff_count_incomparable(comparison, &reason);
@@ -449,11 +450,11 @@ static bool diff_say_cases(struct diff_view *view) {
   const bool counts = all || !diff_counts_are_plain(comparison, &view->layout);
   const char *const columns[COLUMN_COUNT] = {
       "verdict",  "case", "A GB/s",  "B GB/s",
-      "change %", "q",    "changed", all ? "n boots GPUs" : "n"};
+      "change %", "q",    "changed", all ? "processes A/B" : "n"};
   bool tested = false; /* with one process on each side no row has a q */
   /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
   document_table(view->document, columns, COLUMN_COUNT,
-                 &(struct document_table){.narrow = "q,n boots GPUs,n,A GB/s,B GB/s",
+                 &(struct document_table){.narrow = "q,processes A/B,n,A GB/s,B GB/s",
                                           .listed_min = CASE_WIDTH_MIN});
   for (size_t i = 0; i < comparison->alone_count; i++) {
     diff_add_part(view, &comparison->alone->parts[i]);

@@ -123,8 +123,8 @@ const char *diff_counts_words(const struct comparison_row *row, bool all,
   const struct comparison_side *a = &row->sides[SIDE_A];
   const struct comparison_side *b = &row->sides[SIDE_B];
   if (all) {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u %u/%u %u/%u", a->processes, b->processes, a->boots,
-                   b->boots, a->gpus, b->gpus);
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u, %u/%u boots, %u/%u GPUs", a->processes,
+                   b->processes, a->boots, b->boots, a->gpus, b->gpus);
   } else if (row->result.unit == DIFF_UNIT_PROCESS) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
   } else if (row->result.unit == DIFF_UNIT_NODE) {

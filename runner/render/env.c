@@ -284,8 +284,7 @@ static void env_say_nodes(struct document *document, const struct machine *machi
 
 /* ---- facts ---- */
 
-/* Facts are bare numbers in base units for queries: "700000" is "700 W" for people. */
-static const char *env_fact_value(struct arena *arena, const char *fact, const char *value) {
+const char *env_fact_words(struct arena *arena, const char *fact, const char *value) {
   const bool power = strncmp(fact, "power_limit", strlen("power_limit")) == 0;
   const bool size = strcmp(fact, "memlock_limit") == 0 || strcmp(fact, "page_size") == 0 ||
                     strcmp(fact, "bar1_bytes") == 0;
@@ -306,7 +305,7 @@ static void env_say_fact(struct document *document, const struct fact *fact, con
   document_key(document, TONES[fact->state], fact->name, "%s%s%s%s%s%s",
                gpus[0] != '\0' ? "gpu " : "", gpus, gpus[0] != '\0' ? ": " : "",
                known ? "" : fact_state_text(fact->state), known ? "" : ": ",
-               known ? env_fact_value(&document->arena, fact->name, fact->value) : fact->value);
+               known ? env_fact_words(&document->arena, fact->name, fact->value) : fact->value);
 }
 
 static bool env_is_same_answer(const struct fact *a, const struct fact *b) {

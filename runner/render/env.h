@@ -4,6 +4,7 @@
 
 #include "runner/table/table.h"
 
+struct arena;
 struct json_shape;
 struct machine;
 
@@ -13,6 +14,9 @@ struct machine;
  * as in runner/table/table.h. */
 enum status env_print(const struct machine *machine, const struct table_options *options,
                       struct error *err) CHECK_RESULT;
+/* The value of a fact for people: facts are bare numbers in base units for queries, "700000" is
+ * "700 W". May be value itself. */
+const char *env_fact_words(struct arena *arena, const char *fact, const char *value);
 /* The members of env_print_json(). */
 void env_describe_json(struct json_shape *shape);
 /* What env_print() does for LAYOUT_OBJECT. */

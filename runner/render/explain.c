@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6, RULE_WIDTH = 20 };
@@ -75,17 +76,29 @@ enum status explain_print_rules(const struct explain_rules *rules,
 
 /* ---- for people ---- */
 
+/* Counts that a rule makes are of the run: those of the cases asked for stand beside them. */
+static const char *explain_counts(struct arena *arena, const struct explanation *explanation,
+                                  const struct explain_row *row) {
+  const char *evidence = row->evidence != NULL ? row->evidence : "";
+  const size_t digits = strspn(evidence, "0123456789");
+  const bool counts = digits > 0 && strncmp(evidence + digits, " case", 5) == 0 &&
+                      strtoull(evidence, NULL, 10) != row->cases;
+  return explanation->selected && counts && row->state == EXPLAIN_FOUND
+             ? arena_format(arena, "%zu here; in the run %s", row->cases, evidence)
+             : evidence;
+}
+
 /* "gpu0, gpu2: ecc = on", or "all GPUs: ...": rows with the same evidence as rows[i], of count; ""
  * = they were shown with an earlier one. */
 static const char *explain_evidence(struct document *document,
                                     const struct explanation *explanation, size_t first,
                                     size_t count, size_t i) {
   const struct explain_row *rows = explanation->rows;
-  const char *evidence = rows[i].evidence != NULL ? rows[i].evidence : "";
+  const char *evidence = explain_counts(&document->arena, explanation, &rows[i]);
   const char *gpus = "";
   int gpu_count = 0;
   for (size_t j = first; j < first + count; j++) {
-    if (strcmp(rows[j].evidence != NULL ? rows[j].evidence : "", evidence) != 0) {
+    if (strcmp(explain_counts(&document->arena, explanation, &rows[j]), evidence) != 0) {
       continue;
     }
     if (j < i) {
@@ -306,7 +319,8 @@ static void explain_say_head(struct document *document, const struct explanation
                  explanation->wrong > 1 ? ", such as " : ": ", explanation->wrong_case);
   }
   if (request->compared > 0 && request->slow_count == 0) {
-    document_say(document, TONE_NONE, "No slow GPU, link or host (%zu results compared).",
+    document_say(document, TONE_NONE,
+                 "No GPU, link or host is slower than the others (%zu results compared).",
                  request->compared);
   }
   const size_t checked = explanation->findings + explanation->notes + explanation->fine;
@@ -326,6 +340,9 @@ static void explain_say(struct document *document, const struct explanation *exp
   const char *nothing =
       arena_format(&document->arena, "%zu rules found nothing", explanation->fine);
   explain_say_head(document, explanation, request);
+  if (request->next != NULL && request->slow_count + request->shortfall_count > 0) {
+    document_say(document, TONE_NONE, "Next: %s", request->next);
+  }
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {
       explain_say_finding(document, explanation, request, i, explain_same_rule(explanation, i));

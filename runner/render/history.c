@@ -177,10 +177,10 @@ static void history_say_latest(struct document *document, const struct history_s
           ? arena_format(&document->arena,
                          "the latest run has %zu before it on its level; from %d on it is tested",
                          series->earlier, HISTORY_EARLIER_MIN)
-          : arena_format(
-                &document->arena,
-                "the latest run is as the %zu before it; a change of %.2g %% would be marked",
-                series->earlier, 100 * series->least_change));
+          : arena_format(&document->arena,
+                         "the latest run is no different from the %zu before it; a change of %.2g "
+                         "%% would be marked",
+                         series->earlier, 100 * series->least_change));
 }
 
 static size_t history_chart_width(const struct document *document) {

@@ -68,7 +68,32 @@ static const char *outliers_direction_words(const struct outlier_verdict *verdic
   return "";
 }
 
-const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
+/* "Host to gpu1", "gpu1 to the host". */
+static const char *outliers_link_words(struct arena *arena, const struct outlier_verdict *verdict) {
+  return arena_format(arena,
+                      verdict->direction == ROLE_TARGET ? "Host to gpu%d" : "gpu%d to the host",
+                      verdict->host_link);
+}
+
+/* "; gpu1 is 0000:07:00.0, GPU-..." of each GPU that it is about; "" = not known. */
+static const char *outliers_identity_words(struct arena *arena, const struct measured *measured,
+                                           const struct outlier_verdict *verdict) {
+  const struct measured_environment *environment = &measured->environments[verdict->environment];
+  const int numbers[] = {verdict->gpus[0],
+                         verdict->gpus[1] != verdict->gpus[0] ? verdict->gpus[1] : -1};
+  const char *text = "";
+  for (size_t i = 0; i < environment->gpu_count; i++) {
+    const struct measured_gpu *gpu = &environment->gpus[i];
+    if (gpu->pci_address != NULL && (gpu->number == numbers[0] || gpu->number == numbers[1])) {
+      text = arena_format(arena, "%s; gpu%d is %s%s%s", text, gpu->number, gpu->pci_address,
+                          gpu->uuid != NULL ? ", " : "", gpu->uuid != NULL ? gpu->uuid : "");
+    }
+  }
+  return text;
+}
+
+const char *outliers_verdict_words(struct arena *arena, const struct measured *measured,
+                                   const struct outliers *outliers,
                                    const struct outlier_verdict *verdict) {
   const bool named = verdict->rivals != NULL && outliers->hosts > 1; /* with their hosts */
   const char *host = outliers->hosts > 1 && verdict->entity != ENTITY_HOST && !named
@@ -82,10 +107,19 @@ const char *outliers_verdict_words(struct arena *arena, const struct outliers *o
         verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), blocks);
   }
   const char *by = outliers_range_words(arena, verdict->least, verdict->change);
+  const bool one_way = verdict->host_link >= 0 &&
+                       (verdict->direction == ROLE_SOURCE || verdict->direction == ROLE_TARGET);
+  const char *what = one_way ? outliers_link_words(arena, verdict) : verdict->name;
+  const char *how =
+      one_way || verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict);
   return arena_format(
-      arena, "%s%s%s is %s %% slower than its peers: %zu of %zu %s, in %s", verdict->name, host,
-      verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), by,
-      verdict->slow_cases, verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks);
+      arena, "%s%s%s is %s %% slower than %s: %zu of %zu %s, in %s%s", what, host, how, by,
+      verdict->host_link < 0              ? "its peers"
+      : verdict->direction == ROLE_TARGET ? "to the other GPUs"
+      : verdict->direction == ROLE_SOURCE ? "from the other GPUs"
+                                          : "those of the other GPUs",
+      verdict->slow_cases, verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks,
+      outliers_identity_words(arena, measured, verdict));
 }
 
 const char *outliers_range_words(struct arena *arena, double least, double change) {
@@ -122,7 +156,8 @@ const char *outliers_alone_words(struct arena *arena, const struct outlier_part 
 }
 
 /* Of a fleet its parts, which verdicts of several blocks and ways are of. */
-static void outliers_say_verdicts(struct document *document, const struct outliers *outliers) {
+static void outliers_say_verdicts(struct document *document, const struct measured *measured,
+                                  const struct outliers *outliers) {
   for (size_t i = 0; outliers->is_fleet && i < outliers->part_count; i++) {
     document_say(document, TONE_BAD, "%s",
                  outliers_part_words(&document->arena, &outliers->parts[i]));
@@ -131,7 +166,7 @@ static void outliers_say_verdicts(struct document *document, const struct outlie
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
     if (!outliers->is_fleet || verdict->finding != FINDING_SLOW) {
       document_say(document, verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN, "%s",
-                   outliers_verdict_words(&document->arena, outliers, verdict));
+                   outliers_verdict_words(&document->arena, measured, outliers, verdict));
     }
   }
 }
@@ -139,10 +174,11 @@ static void outliers_say_verdicts(struct document *document, const struct outlie
 /* ---- tables ---- */
 
 /* The verdict that a row belongs to. */
-static const char *outliers_row_verdict(struct arena *arena, const struct outliers *outliers,
+static const char *outliers_row_verdict(struct arena *arena, const struct measured *measured,
+                                        const struct outliers *outliers,
                                         const struct outlier *row) {
   return row->verdict != SIZE_MAX
-             ? outliers_verdict_words(arena, outliers, &outliers->verdicts[row->verdict])
+             ? outliers_verdict_words(arena, measured, outliers, &outliers->verdicts[row->verdict])
              : NULL;
 }
 
@@ -157,10 +193,10 @@ static const char *outliers_row_verdict(struct arena *arena, const struct outlie
   X("sizes", text, row->sizes != SIZES_NONE ? size_class_text(row->sizes) : NULL)                  \
   X("change %", text, outliers_change_text(arena, row))                                            \
   X("robust z", text, arena_format(arena, "%+.1f", row->robust_z))                                 \
-  X("cases", text, arena_format(arena, "%zu of %zu", row->slow_cases, row->cases))                 \
+  X("cases affected", text, arena_format(arena, "%zu of %zu", row->slow_cases, row->cases))        \
   X("paths", text,                                                                                 \
     row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN) : NULL)           \
-  X("only in", text, row->single ? measured->cases[row->worst].name : NULL)                        \
+  X("only in case", text, row->single ? measured->cases[row->worst].name : NULL)                   \
   X("finding", text, all ? finding_text(row->finding) : NULL)
 
 enum { OUTLIERS_TABLE_Z = 7 };
@@ -169,7 +205,8 @@ static void outliers_say_table(struct document *document, const struct measured 
                                const struct outliers *outliers, bool all) {
   struct arena *arena = &document->arena;
   DOCUMENT_COLUMNS(document, OUTLIERS_TABLE_COLUMNS,
-                   .narrow = "paths,robust z,cases,only in,memory,finding,sizes,how,host");
+                   .narrow =
+                       "paths,robust z,cases affected,only in case,memory,finding,sizes,how,host");
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     /* outliers_say_undecided() lists the undecided ones below the table. */
@@ -202,7 +239,7 @@ static void outliers_say_table(struct document *document, const struct measured 
   X("compared_with", text, row->other != SIZE_MAX ? measured->cases[row->other].name : NULL)       \
   X("memory", text, row->memory[0] != '\0' ? row->memory : NULL)                                   \
   X("single", integer, row->single)                                                                \
-  X("verdict", text, outliers_row_verdict(arena, outliers, row))                                   \
+  X("verdict", text, outliers_row_verdict(arena, measured, outliers, row))                         \
   X("rivals", text, row->rivals)
 
 JSON_DESCRIBER(outliers_describe_json, OUTLIERS_COLUMNS, JSON_COLUMN)
@@ -238,7 +275,7 @@ size_t outliers_doubts(struct arena *arena, const struct measured *measured,
   size_t count = 0;
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     if (outliers->verdicts[i].finding != FINDING_SLOW) {
-      made[count++] = outliers_verdict_words(arena, outliers, &outliers->verdicts[i]);
+      made[count++] = outliers_verdict_words(arena, measured, outliers, &outliers->verdicts[i]);
     }
   }
   for (size_t i = 0; i < outliers->row_count; i++) {
@@ -291,10 +328,12 @@ static void outliers_say_summary(struct document *document, const struct measure
                    ? arena_format(arena, ", %zu without enough peers", outliers->without_peers)
                    : "");
   if (outliers->slow_count > 0) {
-    document_say(
-        document, TONE_NONE, "%s%s",
-        listed ? "change: of speed, against its peers" : "-v lists what is slow block by block",
-        explain_z ? "; robust z: distance from its peers, in standard deviations by medians" : "");
+    document_say(document, TONE_NONE, "%s%s",
+                 listed ? "change: of speed, against its peers"
+                        : "-v lists what is slow block by block",
+                 explain_z ? "; robust z: distance from its peers in standard deviations "
+                             "(estimated from the median absolute deviation)"
+                           : "");
   }
   if (outliers->small_tables > 0) {
     document_say(document, TONE_NONE,
@@ -309,7 +348,7 @@ static void outliers_say(struct document *document, const struct measured *measu
       outliers->is_fleet
           ? all && outliers->slow_count > 0
           : outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count);
-  outliers_say_verdicts(document, outliers);
+  outliers_say_verdicts(document, measured, outliers);
   if (table) {
     document_gap(document);
     outliers_say_table(document, measured, outliers, all && !outliers->is_fleet);

@@ -16,9 +16,10 @@ enum status outliers_print(const struct measured *measured, const struct outlier
 /* The columns of the rows for programs. */
 void outliers_describe_json(struct json_shape *shape);
 
-/* "gpu2's host link towards the host is 5.1 % slower than its peers: 6 of 6 cases, in down". In the
- * arena. */
-const char *outliers_verdict_words(struct arena *arena, const struct outliers *outliers,
+/* "gpu2 to the host is 5.1 % slower than from the other GPUs: 6 of 6 cases, in down; gpu2 is
+ * 0000:06:00.0, GPU-...". In the arena. */
+const char *outliers_verdict_words(struct arena *arena, const struct measured *measured,
+                                   const struct outliers *outliers,
                                    const struct outlier_verdict *verdict);
 
 /* What cannot be told, verdicts and pairs without another peer: sentences, in the arena. */

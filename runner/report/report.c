@@ -6,6 +6,7 @@
 #include "runner/analysis/outliers.h"
 #include "runner/record/manage.h"
 #include "runner/render/diff_format.h"
+#include "runner/render/env.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
 #include "runner/render/page/page_history.h"
@@ -37,6 +38,18 @@ static enum status report_load(const struct report *report, size_t i, const char
 static enum status report_load_part(const struct report *report, size_t i, enum run_part part,
                                     struct error *err) {
   return report_load(report, i, run_part_text(part), &report->runs[i].parts[part].sink, err);
+}
+
+/* As haul env has them. */
+static void report_say_facts(struct arena *arena, struct result_set *facts) {
+  enum { FACT, GPU, STATE, VALUE };
+  for (size_t i = 0; i < facts->row_count && facts->column_count > VALUE; i++) {
+    const char *fact = result_set_text_at(facts, i, FACT);
+    const char *value = result_set_text_at(facts, i, VALUE);
+    if (fact != NULL && value != NULL) {
+      result_set_put(facts, i, VALUE, cell_text(env_fact_words(arena, fact, value)));
+    }
+  }
 }
 
 static enum status report_load_summaries(struct report *report, struct error *err) {
@@ -176,7 +189,7 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
     for (size_t v = 0; v < outliers->verdict_count; v++) {
       if (outliers->verdicts[v].finding == FINDING_SLOW) {
         verdicts[run->verdict_count++] =
-            outliers_verdict_words(&report->arena, outliers, &outliers->verdicts[v]);
+            outliers_verdict_words(&report->arena, measured, outliers, &outliers->verdicts[v]);
       }
     }
     run->verdicts = verdicts;
@@ -241,6 +254,7 @@ static enum status report_write_run(struct report *report, size_t i, FILE *page,
   for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count; part++) {
     RETURN_ON_ERROR(report_load_part(report, i, (enum run_part)part, err));
   }
+  report_say_facts(&report->arena, &report->runs[i].parts[RUN_PART_FACTS]);
   result_set_init(&cases, SIZE_MAX);
   cases.limit = (struct result_limit){.group_column = "block",
                                       .word_column = "status",
@@ -367,7 +381,11 @@ static const char *report_lead(struct report *report) {
   const struct report_request *request = report->request;
   const char *text = NULL;
   if (request->compared != NULL) {
-    text = diff_sides_words(&report->arena, request->compared->comparison, request->sides->names);
+    const struct comparison *comparison = request->compared->comparison;
+    const bool drivers =
+        strcmp(comparison->totals[SIDE_A].drivers, comparison->totals[SIDE_B].drivers) != 0;
+    text = arena_format(&report->arena, "%s%s", drivers ? "Driver " : "",
+                        diff_sides_words(&report->arena, comparison, request->sides->names));
   }
   if (request->compared == NULL && request->run_count == 1) {
     text = result_set_optional(&report->runs[0].parts[RUN_PART_SUMMARY], 0, "description");

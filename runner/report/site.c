@@ -10,13 +10,7 @@
 
 /* Runs with a page: the latest, and those after the first steps. NAME_PART_MAX: characters of a
  * driver's version in the name of a file. */
-enum {
-  SITE_RUN_PAGES = 60,
-  SITE_STEP_PAGES = 20,
-  UUID_DIGITS = 32,
-  NAME_PART_MAX = 64,
-  SITE_WORDS_MAX = 1 << 12
-};
+enum { SITE_RUN_PAGES = 60, SITE_STEP_PAGES = 20, UUID_DIGITS = 32, NAME_PART_MAX = 64 };
 
 /* What is in the database of some runs. */
 struct site_sum {

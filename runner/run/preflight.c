@@ -56,7 +56,7 @@ static void preflight_say_unknown(const struct preflight *preflight,
     }
   }
   if (text.length > 0) {
-    say_note(common, "skipped checks: %s", text.text);
+    say_note(common, "could not check %s", text.text);
   }
 }
 

@@ -118,7 +118,8 @@ void child_describe(const struct child_end *end, char text[CHILD_TEXT_MAX]) {
     int number = WTERMSIG(end->wait_status);
     const char *name = sigabbrev_np(number);
     snprintf(text, CHILD_TEXT_MAX, "was killed by signal %d (SIG%s)%s", number, name ? name : "?",
-             number == SIGKILL ? ": by a user, or by the kernel because memory ran out" : "");
+             number == SIGKILL ? ", possibly by a user, or by the kernel because memory ran out"
+                               : "");
   } else {
     snprintf(text, CHILD_TEXT_MAX, "ended with exit code %d", WEXITSTATUS(end->wait_status));
   }

@@ -142,6 +142,32 @@ static bool rules_check_trials(struct subject *subject, const struct entries *me
                         made->trials_max, max == NULL ? " by default" : "");
 }
 
+static bool rules_reads_host(const struct setting *setting) {
+  const struct transfer_setting *transfer = &setting->transfer;
+  bool host = transfer->flow.from.place == PLACE_NUMA || transfer->flow.to.place == PLACE_NUMA;
+  for (size_t i = 0; i < transfer->flow_count; i++) {
+    host = (i > 0 && host) || transfer->flows[i].from.place == PLACE_NUMA ||
+           transfer->flows[i].to.place == PLACE_NUMA;
+  }
+  return setting->kind == CASE_STREAM ? setting->at.place == PLACE_NUMA
+                                      : setting->kind == CASE_TRANSFER && host;
+}
+
+/* Caches are flushed once per trial: the second iteration would find them warm. */
+static bool rules_check_flush(struct subject *subject, const struct entries *measure,
+                              const struct setting *setting) {
+  const struct measure *made = &setting->measure;
+  const struct entry *at = rules_measure_entry(measure, subject->block, "iterations");
+  if (made->host_cache != HOST_CACHE_FLUSHED || made->iterations <= 1 || at == NULL ||
+      !rules_reads_host(setting)) {
+    return true;
+  }
+  return subject_refuse(subject, at, at->node->span, "1 or \"auto\"",
+                        "iterations: with host_cache = \"flushed\" caches are flushed before each "
+                        "trial, so that only the first of %u iterations would find them so",
+                        made->iterations);
+}
+
 bool entries_are_read(const struct entries *entries, const char *prefix) {
   for (size_t i = 0; i < entries->count; i++) {
     if (strncmp(entries->items[i].field->name, prefix, strlen(prefix)) == 0 &&
@@ -157,7 +183,8 @@ static size_t rules_setting_count(const struct block *block) {
   const char *const *checked = kinds[block->kind]->checked;
   for (size_t i = 0; i < block->axis_count; i++) {
     const char *key = block->axes[i].entry->field->name;
-    bool matters = strncmp(key, "trials.", 7) == 0;
+    bool matters = strncmp(key, "trials.", 7) == 0 || strcmp(key, "host_cache") == 0 ||
+                   strcmp(key, "iterations") == 0;
     for (size_t k = 0; checked != NULL && checked[k] != NULL; k++) {
       matters = matters || strncmp(key, checked[k], strlen(checked[k])) == 0;
     }
@@ -181,6 +208,7 @@ void rules_check_settings(struct reader *reader, const struct entries *measure,
     struct setting setting;
     block_setting(block, i, &setting);
     good = !trials || rules_check_trials(&subject, measure, &setting.measure);
+    good = rules_check_flush(&subject, measure, &setting) && good;
     good = (check == NULL || check(reader, block, &setting)) && good;
   }
 }

@@ -20,6 +20,8 @@ expect_out "^One run per side: run-to-run variation cannot be told from the driv
 expect_out '^(Common change of nearly all|Median change over) 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
+run_ok explain --db r.db
+expect_out '^Next: haul diff run:1 run:2 --db r\.db shows what changed since the run before$'
 run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
 run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
@@ -162,7 +164,7 @@ for ((i = 0; i < 6; i++)); do
   on_first gpu.toml -q --db h.db --processes 2 --tag before --only 'down*gpu0*'
 done
 run_ok history 'down/gpu0*/4MiB' --db h.db
-expect_out '^  the latest run is as the 5 before it; a change of [0-9.]+ % would be marked$'
+expect_out '^  the latest run is no different from the 5 before it; a change of [0-9.]+ % would be marked$'
 HAUL_FAKE_FAULTS=$scratch/link.toml run run gpu.toml -q --db h.db --processes 4 --tag slow --only 'down*gpu0*'
 run_ok history 'down/gpu0*/4MiB' --db h.db
 expect_out '^  \^ .* -(9\.[0-9]+|10\.[0-9]+) %, the latest run is off the level before it \(p '
@@ -220,14 +222,14 @@ outliers_of
 expect_out '^0 slow;'
 begin 'a slow host link is named; the latest run counts, the history does not hide it'
 outliers_of '"host"' 2
-expect_out "^gpu2's host link from the host is [23]\.[0-9] % slower than its peers: 1 of 1 case, in up"
+expect_out '^Host to gpu2 is [23]\.[0-9] % slower than to the other GPUs: 1 of 1 case, in up; gpu2 is 0000:[0-9a-f:.]+, GPU-'
 cp out latest
 run_ok outliers --all --db slow.db
 equal "$(cat latest)" "$(cat out)" 'what --all finds'
 run_ok outliers --where scenario=gpu --db slow.db
-expect_out "^gpu2's host link"
+expect_out '^Host to gpu2 is '
 run outliers --db slow.db --json
-expect_out "\"verdict\":\"gpu2's host link from the host"
+expect_out '"verdict":"Host to gpu2 is '
 begin 'two halves that disagree are said'
 outliers_of '"host"' 2 '"host"' 3 2 '"host"' 3 '"host"'
 expect_out '^gpu0,gpu1 and gpu2,gpu3 differ by [23]\.[0-9] % both ways: which is slow cannot be told; in (up, down|down, up)$'

@@ -37,7 +37,7 @@ run_fails 2 'did you mean "1GiB"' copy --from host --to gpu0 --size 1G
 begin 'a copy is measured, recorded and resumed like any run'
 run_ok copy --from host --to host --size 64KiB --set measure.max_time=1ms --db c.db --tag mine
 expect_out '^numa0:pageable-numa0:pageable +~?[0-9.]+'
-expect_out '^Host to host +~?[0-9.]+ GB/s$'
+expect_out '^Host to host +~?[0-9.]+ GB/s \(pageable, [0-9A-Za-z]+\)$'
 run_ok list runs --db c.db --where tag=mine
 expect_out '^ *1 .* copy +mine +done'
 run_ok show --scenario latest --db c.db
@@ -51,6 +51,6 @@ run_ok copy --from gpu0 --to 'gpu*' --size 1MiB --both --set measure.max_time=1m
 expect_value '3 2' c.db "select count(*) || ' ' || max(flows) from v_run_case where run = 2"
 
 begin 'a copy that cannot be measured is not recorded'
-run_error 3 'nothing was measured or recorded: GPU 8: this machine has 4, 0-3' copy --from host --to gpu8 --db c.db
+run_error 3 'nothing was measured or recorded: there is no GPU 8 \(GPUs: 0-3\)' copy --from host --to gpu8 --db c.db
 expect_value 2 c.db 'select max(run) from v_run'
 finish

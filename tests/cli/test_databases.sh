@@ -30,10 +30,13 @@ run_error 3 'notes\.db' run "$small" --db notes.db/results.db
 
 begin 'a folder that cannot be written'
 run_error 2 '/proc/haul' run "$small" --db /proc/haul/results.db
-run_ok run "$small" --db new/folder/x.db
-expect_err '^haul: created the folder new/folder for x\.db$'
-run_ok merge other/y.db new/folder/x.db
-expect_err '^haul: created the folder other for y\.db$'
+run_error 2 'the folder new/folder for x\.db does not exist: create it, or name another' run "$small" --db new/folder/x.db
+run_fails 2 'the folder other for y\.db does not exist' merge other/y.db r.db
+missing new
+missing other
+run_ok run "$small"
+expect_err "^haul: created the folder $XDG_DATA_HOME/haul for results\.db$"
+mkdir -p new/folder
 for db in new/folder/x.db one_more.db; do
   run_ok run "$small" --db "$db"
   reject_err 'does not exist'

@@ -11,12 +11,12 @@ begin 'undecided cases are measured until they are decided'
 # Three runs of B report nothing for good, six do.
 on_second --decide tag:a --tag b --processes 3 --db d.db
 expect_code 0
-expect_err 'look 1 of 5: .*, [0-9]+ provisionally the same, ([1-9]|1[0-7]) open$'
-expect_err 'look 2 of 5: .*decided \(.*regressed down/gpu0-numa0:pinned/[24]MiB.*, [0-9]+ provisionally the same, [0-9]+ open$'
-reject_err 'look 1 of 5: .*regressed'
+expect_err 'comparison 1 of 5: .*, [0-9]+ provisionally the same, ([1-9]|1[0-7]) open$'
+expect_err 'comparison 2 of 5: .*decided \(.*regressed down/gpu0-numa0:pinned/[24]MiB.*, [0-9]+ provisionally the same, [0-9]+ open$'
+reject_err 'comparison 1 of 5: .*regressed'
 equal 1 "$(grep -c 'a fake driver simulates' err)" 'times that the machine is warned of'
 expect_out '^REGRESSED +down/gpu0-numa0:pinned/2MiB'
-expect_out '^Measured until decided .*: judged up to 5 times'
+expect_out '^Measured until decided .*, by up to 5 comparisons'
 expect_value '5' d.db "select group_concat(distinct looks) from v_run where tag = 'b'"
 expect_value '18|18|18' d.db "select group_concat(cases, '|') from v_run where tag = 'b' and look = 1"
 expect_value '1' d.db "select max(cases) < 18 from v_run where tag = 'b' and look = 2"
@@ -27,7 +27,8 @@ equal 18 "$("$haul" query --db d.db --format csv 'select cases from v_run where 
 
 begin 'a later diff is held to the looks, and says so'
 run_ok diff tag:a tag:b --db d.db
-expect_out 'judged up to 5 times, so that each verdict is held to 1/5 of the error rates'
+expect_out '^Measured until decided .*, by up to 5 comparisons: each uses 1/5 of the error rates'
+expect_err '^haul: next: haul explain tag:b --db d\.db looks for a known cause$'
 run_ok diff tag:a tag:b --db d.db --json
 expect_out '"looks": ?5'
 run_ok diff tag:a tag:b --db d.db --format csv
@@ -35,7 +36,7 @@ equal 2 "$(grep -c '^regressed' out)" 'regressed cases'
 
 begin 'when all looks are taken, what is advised begins anew, with the command of the other side'
 on_first --decide tag:a --tag all --processes 1 --delta 0.01 --db d.db
-expect_err 'all 5 looks are taken|more of tag:all alone would hardly decide the rest'
+expect_err 'all 5 comparisons are made|more of tag:all alone would hardly decide the rest'
 if command -v sqlite3 >/dev/null; then
   sqlite3 d.db "update run set look = 5 where tag = 'all'"
   run_ok diff tag:a tag:all --db d.db --delta 0.07

@@ -79,12 +79,16 @@ expect_health() { # CODE REGEX FAULTS OPTION...
 begin 'nothing is said of a simulated machine by rows of real ones'
 run_ok run up.toml --db r.db
 reject_out 'usual|expected'
-run_fails 3 'nothing is known of these cases on this machine: its GPUs are simulated, .*: give --expect FILE' check --expect --db r.db
+run_fails 3 'nothing is known of these cases on this machine: the shipped expectations .*: use --expect FILE' check --expect --db r.db
+run_ok explain latest 'up/*gpu0*' --db r.db
+expect_out '^ +small_copies +1 here; in the run 4 cases below 32 KiB$'
+sed 's/16MiB/1GiB/' mine.toml >large.toml
+run_fails 3 'on this machine: no row of large\.toml fits them: a row names the GPU' check --expect=large.toml --db r.db
 
 begin 'all as usual: those that are known, load flows left out'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db
 expect_code 0
-expect_out '^all 4 results as expected for H200 of the fake driver \(2 reports\); 8 without an expectation$'
+expect_out '^all 4 results as expected for H200 of the fake driver \(from 2 measurements\); 8 have no reference$'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
 equal '["55-55.2","usual",60] 4' "$(python3 -c 'import json,collections
 rows = json.load(open("out"))["rows"]
@@ -95,7 +99,7 @@ begin 'a slow link: its GPU, the number, what is usual'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run up.toml --db slow.db
 expect_code 0
 expect_out '^gpu2, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \(up/numa0:pinned-gpu2/16MiB\)$'
-expect_out '^1 of 4 results below expectation for H200 of the fake driver; 8 without an expectation: see haul explain$'
+expect_out '^1 of 4 results below expectation for H200 of the fake driver; 8 have no reference: see haul explain$'
 expect_out 'short of what is usual here, 55-55\.2'
 run check --expect=mine.toml --db slow.db
 expect_code 1
@@ -123,7 +127,7 @@ expect_out '^gpu2, host link: 27\.4'
 expect_out '^\| short \| gpu2 \|'
 run_ok report page.html --expect mine.toml --db slow.db
 # On the first screen, above what was recorded of the machine.
-equal '<li class="bad"><b>Below the expected range:</b> 1 of 4 results below expectation for H200 of the fake driver; 8 without an expectation: see haul explain</li> 1' \
+equal '<li class="bad"><b>Below the expected range:</b> 1 of 4 results below expectation for H200 of the fake driver; 8 have no reference: see haul explain</li> 1' \
   "$(sed -n '/<ul class="answers">/,/<\/ul>/p' page.html | grep -A1 "Below the expected range" | grep -B1 '<li class="bad">gpu2, host link: 27.4' | head -n 1) $(grep -c 'below expectation for' page.html)" \
   'what the page says'
 
@@ -133,7 +137,7 @@ if command -v sqlite3 >/dev/null; then
   sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, median_high_ns = 2.1 * median_ns
     where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
   run_ok check --expect=mine.toml --db noisy.db
-  expect_out '^3 results as expected for H200 of the fake driver \(2 reports\); 1 too noisy to tell; 8 without an expectation$'
+  expect_out '^3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; 8 have no reference$'
   expect_out '^unclear +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2'
   run check --expect=mine.toml --strict --db noisy.db
   expect_code 4
@@ -180,7 +184,7 @@ run_fails 2 'compares with no other runs' check --expect --fail-on regressed --d
 begin 'health: one line and an exit code; one short case is measured once more'
 HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
 expect_code 0
-equal 'healthy: all 4 results as expected for H200 of the fake driver (2 reports)' "$(cat out)" 'the line'
+equal 'healthy: all 4 results as expected for H200 of the fake driver (from 2 measurements)' "$(cat out)" 'the line'
 HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(pcie, 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
@@ -190,7 +194,7 @@ equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/num
 expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n from case_run where run > 1 group by run)"
 run run health --db health.db --only 'host_to_device'
 expect_code 3
-expect_out '^not judged: its GPUs are simulated, and what is shipped is known of real machines: give --expect FILE$'
+expect_out '^not judged: the shipped expectations are for real GPUs, and these are simulated: use --expect FILE$'
 
 begin 'health: where every result is too noisy to tell, twice, nothing is judged'
 cat >noise.toml <<'EOT'
@@ -211,7 +215,7 @@ expect_value 2 noise.db 'select count(*) from v_run'
 # Of one of several links: healthy, and the line names it.
 sed -i -e 's/within = .*/within = 0.03/' -e 's/factor = .*/factor = 0.94/' noise.toml
 HAUL_FAKE_PROCESSES=$scratch/noise_processes expect_health 0 \
-  '^healthy: 3 results as expected for H200 of the fake driver \(2 reports\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
+  '^healthy: 3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
   noise.toml --db doubt.db --set measure.trials.min=6 --set measure.trials.max=6
 expect_value 2 doubt.db 'select count(*) from v_run'
 
@@ -250,7 +254,7 @@ print(json.dumps([rows[0]["as_expected"], rows[0]["judged"] == rows[0]["gbps"], 
   run check --expect=mine.toml --db noisy.db
   expect_code 1
   expect_out '^host_to_device/numa0:pinned-gpu2/64MiB: crashed: signal 11$'
-  expect_out '^3 results as expected for H200 of the fake driver \(2 reports\); 1 went wrong$'
+  expect_out '^3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
   expect_err 'warning: 1 case has no value: failed, crashed, hung or corrupt$'
 fi
 run check --expect=mine.toml --db again.db --format junit # latest is the whole run
@@ -265,7 +269,7 @@ expect_code 1
 expect_out '^unhealthy: CUDA shows none of the 4 GPUs that NVML sees: .*cuInit'
 write_fault hang.toml 'kind = "hang"' 'call = "cuMemcpy*"' 'to = 1'
 sed 's/error/crash/; /^code/d' noinit.toml >crash.toml # by signal 9, as for want of memory
-expect_health 3 '^not judged: the process that asked the GPU driver was killed by signal 9 \(SIGKILL\): by a user, or by the kernel ' \
+expect_health 3 '^not judged: the process that asked the GPU driver was killed by signal 9 \(SIGKILL\), possibly by a user, or by the kernel ' \
   crash.toml --db crash.db
 echo "marker = \"$scratch/killed\"" | cat crash.toml - >once.toml # it is asked again
 HAUL_EXPECT=mine.toml expect_health 0 '^healthy: all 4' once.toml --db crash.db --only host_to_device
@@ -303,12 +307,12 @@ for format in table md; do
   run check --expect --db lost1.db --format $format
   expect_code 1
   expect_out "^(- )?$lost_case: $lost_why"
-  expect_out '^(- )?3 results as expected for H200 of the fake driver \(2 reports\); 1 went wrong$'
+  expect_out '^(- )?3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
   expect_out "^(\| )?broken .*$lost_case"
 done
 run_ok report lost.html --db lost1.db
 cp lost.html out
-expect_out '<b>Below the expected range:</b> 3 results as expected for H200 of the fake driver \(2 reports\); 1 went wrong'
+expect_out '<b>Below the expected range:</b> 3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong'
 unset HAUL_EXPECT
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
 expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY' \
@@ -317,7 +321,7 @@ sed 's/cuLaunchKernel/cuCtxSynchronize/' lost.toml >after.toml # which only the 
 expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: ok: but a GPU took no work after it; gpu1 is 0000:07:00\.0$' \
   after.toml --db crash.db
 write_fault die.toml 'kind = "crash"' 'call = "cuMemcpy*"' 'to = 1' # by signal 9
-expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: crashed: the worker process was killed by signal 9 \(SIGKILL\): by a user, or by the kernel because memory ran out$' \
+expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: crashed: the worker process was killed by signal 9 \(SIGKILL\), possibly by a user, or by the kernel because memory ran out$' \
   die.toml --db crash.db
 echo 'signal = 11' >>die.toml
 expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: crashed: .*( by signal 11 \(SIGSEGV\)|exit code 1); gpu1 is 0000:07:00\.0$' \

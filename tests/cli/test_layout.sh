@@ -48,9 +48,9 @@ run_ok run layout.toml --db r.db
 run_ok show latest --db r.db
 equal 1 "$(grep -c '^GB/s from row to column$' "$scratch/out")" 'matrices one way'
 equal 1 "$(grep -c '^both ways, total GB/s between row and column$' "$scratch/out")" 'both ways'
-expect_out '^GB/s from numa0:pinned to column$'
-expect_out '^GB/s from column to numa0:pinned$'
-expect_out '^both ways, total GB/s between numa0:pinned and column$'
+expect_out '^GB/s from numa0:pinned to each GPU$'
+expect_out '^GB/s from each GPU to numa0:pinned$'
+expect_out '^both ways, total GB/s between numa0:pinned and each GPU$'
 equal 3 "$(grep -Ec '^  size +gpu0 +gpu1 +gpu2 +gpu3$' "$scratch/out")" 'sweeps of the host'
 equal 8 "$(grep -c 'N/A' "$scratch/out")" 'rows with N/A'
 

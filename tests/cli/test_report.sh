@@ -48,7 +48,7 @@ page nv.html '<dt>Driver</dt><dd>580\.159\.04 \(CUDA 13\.0\)</dd>'
 page nv.html '<dt>GPUs</dt><dd>4 × NVIDIA H200</dd>'
 page nv.html '<dt>Tag</dt><dd>&lt;first&gt; &amp; &quot;only&quot;</dd>'
 page nv.html '<li><b>Measured:</b> [0-9]+ of [0-9]+ cases on 4 × NVIDIA H200, driver 580\.159\.04, 20'
-page nv.html '<b>No slow GPU, link or host</b> \([0-9]+ results compared\)'
+page nv.html '<b>No GPU, link or host is slower than the others</b> \([0-9]+ results compared\)'
 page nv.html '<summary>The scenario</summary>'
 page nv.html '^name = &quot;nvbandwidth&quot;$' # lines of the file are lines of the page
 not_on_page nv.html 'u000a'
@@ -180,11 +180,12 @@ expect_code 0
 run report c.html tag:before tag:after --db c.db
 expect_page c.html
 page c.html '<h1>2 regressed\?, 10 same\? \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)</h1>'
-page c.html '<p class="lead">580[0-9.]+ -&gt; 590\.44\.01</p>'
+page c.html '<p class="lead">Driver 580[0-9.]+ -&gt; 590\.44\.01</p>'
 equal 2 "$(grep -c '>REGRESSED?<' c.html)" 'cases that regressed'
 page c.html '<tr id="case-0"><td><span class="badge bad">REGRESSED\?</span></td><th scope="row">(<a href="#cell-0">)?down/gpu0-numa0:pinned/'
 page c.html '<li class="bad">2 regressed\?, 10 same\?: 580[0-9.]+ -&gt; 590\.44\.01 \(gpu0-numa0:pinned, -'
 page c.html 'run 1, before</small>'
+page c.html '<td>power_limit</td>.*<td>[0-9]+ W</td>'
 page c.html '(Common change of nearly all|Median change over) 12 cases:'
 page c.html '>driver_version</th><td[^>]*>580[0-9.]+</td><td[^>]*>590\.44\.01</td>'
 equal 2 "$(grep -cE '<section id="run-[0-9]+"' c.html)" 'sections of runs'
@@ -198,7 +199,7 @@ for _ in 1 2 3 4 5 6; do # drivers alternate
   on_second gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag y
 done
 run_ok report alternate.html tag:x tag:y --db alternate.db
-page alternate.html '</span>n: number of processes of A and B, or of runs or nodes'
+page alternate.html '</span>An arrow: the interval goes on. n: processes of A/B; '
 equal '13 True' "$(python3 -c 'import re
 chart = re.findall(r"<figure[^>]*><svg[^>]*>\s*<title[^>]*>[^<]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
 lines = {}
@@ -231,7 +232,7 @@ for link in $(grep -Eo 'href="#[^"]*"' m.html | sed 's/href="#\(.*\)"/\1/' | sor
   if [ "$(grep -c "id=\"$link\"" m.html)" -eq 1 ]; then good; else bad "#$link leads nowhere or twice"; fi
 done
 page m.html '<h4>between <small>1MiB by ce, GB/s from row to column</small></h4>'
-page m.html '<h4>sweep <small>[^<]*by ce, GB/s from numa0:pinned to column</small></h4>'
+page m.html '<h4>sweep <small>[^<]*by ce, GB/s from numa0:pinned to each GPU</small></h4>'
 page m.html '<th scope="row">64KiB</th>'
 page m.html '<td id="cell-[0-9]+" class="n s[1-3]" title="regressed"><a href="#case-[0-9]+">-[0-9.]+</a></td>'
 

@@ -234,7 +234,7 @@ unknown() { # NAME CHECK
 if fake_driver no-gpu; then
   unknown note 'governor = { want = "performance" }'
   expect_code 0
-  expect_err '^haul: skipped checks: governor: '
+  expect_err '^haul: could not check governor: '
   unknown default 'governor = { want = "performance", on_fail = "abort" }'
   expect_code 0
   expect_err 'warning: check governor: no answer: .*; wanted performance'

@@ -77,6 +77,13 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
                   page_interval_x(row->change_low, scale), middle,
                   page_interval_x(row->change_high, scale));
   }
+  if (row->change_high > scale || row->change_low < -scale) { /* cut there */
+    const bool right = row->change_high > scale;
+    const double tip = right ? INTERVAL_WIDTH - 1 : 1;
+    (void)fprintf(
+        page, "<path class=\"range\" fill=\"none\" d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1f\"/>",
+        right ? tip - 4 : tip + 4, middle - 3, tip, middle, right ? tip - 4 : tip + 4, middle + 3);
+  }
   (void)fprintf(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/></svg></td>",
                 page_interval_x(row->change, scale), middle);
 }
@@ -84,6 +91,7 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
 /* The cases of a comparison while they are written. */
 struct page_cases {
   FILE *page;
+  bool mixed; /* rows have several units: rates have theirs beside them, as all others have */
   const struct comparison *comparison;
   struct diff_layout *layout;
   const struct page_maps *maps;
@@ -105,9 +113,13 @@ static void page_put_case(const struct page_cases *cases, size_t index, double s
   }
   html_print(page, row->hardware != NULL ? " <small>%s</small>" : "", row->hardware);
   html_print(page, notes[0] != '\0' ? "<br/><small>%s</small>" : "", notes);
-  html_print(page, "</th><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>",
-             diff_figure_words(row, SIDE_A, DIFF_TEXT), diff_figure_words(row, SIDE_B, DIFF_TEXT),
-             diff_change_words(row, DIFF_TEXT));
+  (void)fputs("</th>", page);
+  for (enum side s = SIDE_A; s <= SIDE_B; s++) {
+    const char *figure = diff_figure_words(row, s, DIFF_TEXT);
+    html_print(page, "<td class=\"n\">%s%s</td>", figure,
+               cases->mixed && row->figure == FIGURE_RATE && figure[0] != '\0' ? " GB/s" : "");
+  }
+  html_print(page, "<td class=\"n\">%s</td>", diff_change_words(row, DIFF_TEXT));
   page_put_interval(page, row, scale);
   html_print(page, "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
              diff_q_words(row->result.q, DIFF_TEXT), diff_counts_words(row, false, DIFF_TEXT));
@@ -119,11 +131,11 @@ static void page_put_cases(const struct page_cases *cases, const size_t *rows, s
   html_print(cases->page,
              "<div class=\"wide\"><table class=\"diff\">" HTML_TABLE_CAPTION
              "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
-             "<th scope=\"col\" class=\"n\">A GB/s</th><th scope=\"col\" class=\"n\">B GB/s</th>"
+             "<th scope=\"col\" class=\"n\">A%s</th><th scope=\"col\" class=\"n\">B%s</th>"
              "<th scope=\"col\" class=\"n\">change %%</th>"
-             "<th scope=\"col\">\xe2\x88\x92%.3g to +%.3g %%</th><th scope=\"col\" class=\"n\">q"
+             "<th scope=\"col\">change, axis \xc2\xb1%.3g %%</th><th scope=\"col\" class=\"n\">q"
              "</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
-             caption, 100 * scale, 100 * scale);
+             caption, cases->mixed ? "" : " GB/s", cases->mixed ? "" : " GB/s", 100 * scale);
   for (size_t i = 0; i < count; i++) {
     page_put_case(cases, rows[i], scale);
   }
@@ -182,7 +194,11 @@ static bool page_say_cases(struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
   const size_t same = comparison->summary.verdicts[VERDICT_SAME];
   struct page_maps *maps = page_maps_new(comparison);
-  const struct page_cases cases = {page, comparison, &view->layout, maps};
+  struct page_cases cases = {
+      .page = page, .comparison = comparison, .layout = &view->layout, .maps = maps};
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    cases.mixed = cases.mixed || comparison->rows[i].figure != FIGURE_RATE;
+  }
   (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
   page_put_groups(&cases, false);
   if (same > 0) {
@@ -193,10 +209,10 @@ static bool page_say_cases(struct diff_view *view) {
   }
   html_print(page,
              "<p class=\"note\"><span class=\"band\">Grey band: changes below the threshold. "
-             "</span>n: %s.</p>\n",
+             "</span>An arrow: the interval goes on. n: %s.</p>\n",
              comparison->judged == NULL
-                 ? "processes of A and B"
-                 : "number of processes of A and B, or of runs or nodes where a word says so");
+                 ? "processes of A/B"
+                 : "processes of A/B; \"runs of 5\" are runs of A/B with 5 processes each");
   page_maps_put(page, maps);
   page_maps_free(maps);
   (void)fputs("<h3>Limits, differences and sides</h3>\n", page);

@@ -286,7 +286,8 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
   }
   if (run->verdict_count + run->doubt_count == 0 && run->compared > 0) {
     html_print(page,
-               "<li class=\"%s\"><b>No slow GPU, link or host</b> (%zu results compared)</li>\n",
+               "<li class=\"%s\"><b>No GPU, link or host is slower than the others</b> (%zu "
+               "results compared)</li>\n",
                page_run_good(run), run->compared);
   } else if (run->compared == 0 && run->expected == NULL) {
     html_print(page,

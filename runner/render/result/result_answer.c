@@ -52,6 +52,17 @@ static bool answer_is_better(const struct run_row *row, const struct run_row *th
                        : row->gbps > than->gbps;
 }
 
+/* "pinned"; "" = that of GPUs. */
+static const char *answer_memory(const struct run_row *row) {
+  const char *const memories[] = {row->source_memory, row->target_memory};
+  for (size_t i = 0; i < 2; i++) {
+    if (memories[i] != NULL && strcmp(memories[i], "device") != 0) {
+      return memories[i];
+    }
+  }
+  return "";
+}
+
 static void answer_put(struct arena *arena, struct answer_pairs *pairs, const struct run_row *row) {
   for (size_t i = 0; i < pairs->count; i++) {
     if (strcmp(pairs->items[i]->source, row->source) == 0 &&
@@ -63,6 +74,33 @@ static void answer_put(struct arena *arena, struct answer_pairs *pairs, const st
   *ARENA_ADD(arena, pairs->items, pairs->count, &pairs->capacity) = row;
 }
 
+static bool answer_is_as_large(const struct run_row *row, const struct run_row *than) {
+  const double enough = strings_equal(row->kind, "chase") ? INFINITY : ANSWER_BYTES_MIN;
+  return fmin(row->size_bytes, enough) >= fmin(than->size_bytes, enough);
+}
+
+/* The best of each pair, of the size and memory that the best of all has: what failed in one of
+ * them is not replaced by what cannot be compared with the others. memory: NULL = any. */
+static struct answer_pairs answer_select(struct arena *arena, const struct answer_pairs *all,
+                                         const char *memory) {
+  struct answer_pairs pairs = {0};
+  const struct run_row *best = NULL;
+  for (size_t i = 0; i < all->count; i++) {
+    const struct run_row *row = all->items[i];
+    if ((memory == NULL || strcmp(answer_memory(row), memory) == 0) &&
+        (best == NULL || answer_is_better(row, best))) {
+      best = row;
+    }
+  }
+  for (size_t i = 0; i < all->count; i++) {
+    const struct run_row *row = all->items[i];
+    if (answer_is_as_large(row, best) && strcmp(answer_memory(row), answer_memory(best)) == 0) {
+      answer_put(arena, &pairs, row);
+    }
+  }
+  return pairs;
+}
+
 static void answer_add(struct arena *arena, struct answer_pairs *rates,
                        struct answer_pairs *latencies, const struct run_row *row) {
   enum answer answer = ANSWER_UP;
@@ -70,16 +108,16 @@ static void answer_add(struct arena *arena, struct answer_pairs *rates,
       row->under_load > 0 || !answer_of(row, &answer)) {
     return;
   }
-  if (strings_equal(row->kind, "chase") && row->ns_per_hop > 0) {
-    answer_put(arena, &latencies[answer], row);
-  } else if (strings_equal(row->kind, "transfer") && row->gbps > 0) {
-    answer_put(arena, &rates[answer], row);
+  const bool latency = strings_equal(row->kind, "chase") && row->ns_per_hop > 0;
+  if (latency || (strings_equal(row->kind, "transfer") && row->gbps > 0)) {
+    struct answer_pairs *rows = latency ? &latencies[answer] : &rates[answer];
+    *ARENA_ADD(arena, rows->items, rows->count, &rows->capacity) = row;
   }
 }
 
 /* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3" */
 static const char *answer_text(struct arena *arena, const struct answer_pairs *pairs,
-                               const char *unit, bool less_is_better) {
+                               const char *unit, const char *what, bool less_is_better) {
   const struct run_row *least = pairs->items[0];
   const struct run_row *greatest = least;
   for (size_t i = 1; i < pairs->count; i++) {
@@ -88,7 +126,8 @@ static const char *answer_text(struct arena *arena, const struct answer_pairs *p
     greatest = result_figure(row) > result_figure(greatest) ? row : greatest;
   }
   const struct run_row *worst = less_is_better ? greatest : least;
-  const char *text = arena_format(arena, "%s %s", result_figures(arena, least, greatest), unit);
+  const char *text =
+      arena_format(arena, "%s %s%s", result_figures(arena, least, greatest), unit, what);
   if (result_figure(greatest) <= result_figure(least) * (1 + RESULT_ALIKE_PERCENT / 100)) {
     return text;
   }
@@ -106,6 +145,84 @@ static void answer_say(struct document *document, struct arena *arena, bool *sai
   document_put(document, arena_format(arena, "%-13s ", what), text);
 }
 
+static const char *answer_rate(struct arena *arena, const struct answer_pairs *all,
+                               const char *memory, const char *what) {
+  const struct answer_pairs pairs = answer_select(arena, all, memory);
+  return answer_text(arena, &pairs, "GB/s", what, false);
+}
+
+static bool answer_has(const struct answer_pairs *all, const char *memory) {
+  bool has = false;
+  for (size_t i = 0; i < all->count; i++) {
+    has = has || strcmp(answer_memory(all->items[i]), memory) == 0;
+  }
+  return has;
+}
+
+/* " (pinned, 256MiB)": what the number is of. */
+static const char *answer_of_what(struct arena *arena, const struct answer_pairs *all) {
+  const struct answer_pairs pairs = answer_select(arena, all, NULL);
+  const char *memory = answer_memory(pairs.items[0]);
+  const char *size = result_size(arena, pairs.items[0]);
+  for (size_t i = 1; i < pairs.count; i++) {
+    size = pairs.items[i]->size_bytes == pairs.items[0]->size_bytes ? size : "";
+  }
+  return memory[0] == '\0' && size[0] == '\0'
+             ? ""
+             : arena_format(arena, " (%s%s%s)", memory,
+                            memory[0] != '\0' && size[0] != '\0' ? ", " : "", size);
+}
+
+/* "55.11 GB/s (pinned, 256MiB); back 55.10 GB/s; pageable 9.699 GB/s; back 16.30 GB/s" */
+static const char *answer_rates(struct arena *arena, const struct answer_pairs *rates,
+                                enum answer answer) {
+  const struct answer_pairs *there = &rates[answer];
+  const struct answer_pairs *back =
+      answer == ANSWER_UP && rates[ANSWER_DOWN].count > 0 ? &rates[ANSWER_DOWN] : NULL;
+  const char *what = answer_of_what(arena, there);
+  const char *text = answer_rate(arena, there, NULL, what);
+  if (back != NULL) {
+    const char *of_back = answer_of_what(arena, back);
+    text = arena_format(arena, "%s; back %s", text,
+                        answer_rate(arena, back, NULL, strcmp(what, of_back) == 0 ? "" : of_back));
+  }
+  if (strncmp(what, " (pageable", 10) != 0 && answer_has(there, "pageable")) {
+    text = arena_format(arena, "%s; pageable %s", text, answer_rate(arena, there, "pageable", ""));
+    text = back != NULL && answer_has(back, "pageable")
+               ? arena_format(arena, "%s; back %s", text, answer_rate(arena, back, "pageable", ""))
+               : text;
+  }
+  return text;
+}
+
+/* "8 of 78 cases: 4 crashed, 2 hung", "1 of 78 cases: hung"; "" = none. */
+static const char *answer_failed(struct arena *arena, const struct run_rows *rows) {
+  static const char *const STATUSES[] = {"failed", "crashed", "hung", "corrupt"};
+  const char *text = "";
+  const char *last = "";
+  size_t statuses = 0;
+  size_t all = 0;
+  size_t shown = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    shown += result_row_shown(&rows->items[i]);
+  }
+  for (size_t s = 0; s < sizeof STATUSES / sizeof *STATUSES; s++) {
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+      count += strcmp(rows->items[i].status, STATUSES[s]) == 0;
+    }
+    all += count;
+    statuses += count > 0;
+    last = count > 0 ? STATUSES[s] : last;
+    text = count > 0
+               ? arena_add_word(arena, text, arena_format(arena, "%zu %s", count, STATUSES[s]))
+               : text;
+  }
+  return all > 0 ? arena_format(arena, "%zu of %zu %s: %s", all, shown,
+                                strings_plural(shown, "case", "cases"), statuses > 1 ? text : last)
+                 : "";
+}
+
 void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
                    struct document *document) {
   SCOPED(arena_fini) struct arena arena = {0};
@@ -115,21 +232,22 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
     answer_add(&arena, rates, latencies, &rows->items[i]);
   }
   bool said = false;
+  const char *failed = answer_failed(&arena, rows);
+  if (failed[0] != '\0') {
+    answer_say(document, &arena, &said, "No result", failed);
+  }
   const char *latency = "";
   for (unsigned i = 0; i < answer_count; i++) {
     const bool is_back = i == ANSWER_DOWN && rates[ANSWER_UP].count > 0; /* said with the other */
     if (latencies[i].count > 0) {
+      const struct answer_pairs pairs = answer_select(&arena, &latencies[i], NULL);
       latency = arena_format(&arena, "%s%s%s %s", latency, latency[0] != '\0' ? "; " : "",
-                             answer_text(&arena, &latencies[i], "ns", true), ANSWERS[i].latency);
+                             answer_text(&arena, &pairs, "ns", "", true), ANSWERS[i].latency);
     }
     /* What copies within the host reach is an answer where there is no GPU. */
     if (rates[i].count > 0 && !is_back && (i != ANSWER_HOST || !said)) {
-      const char *text = answer_text(&arena, &rates[i], "GB/s", false);
-      if (i == ANSWER_UP && rates[ANSWER_DOWN].count > 0) {
-        text = arena_format(&arena, "%s; back %s", text,
-                            answer_text(&arena, &rates[ANSWER_DOWN], "GB/s", false));
-      }
-      answer_say(document, &arena, &said, ANSWERS[i].rate, text);
+      answer_say(document, &arena, &said, ANSWERS[i].rate,
+                 answer_rates(&arena, rates, (enum answer)i));
     }
   }
   if (latency[0] != '\0') {
@@ -138,7 +256,8 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   const size_t noted = remarks != NULL ? result_remarks_count(remarks) : 0;
   if (said && noted > 0) {
     answer_say(document, &arena, &said, "Notes",
-               arena_format(&arena, "%zu of %zu cases %s one", noted, remarks->count,
+               arena_format(&arena, "%zu of %zu %s %s a note", noted, remarks->count,
+                            strings_plural(remarks->count, "case", "cases"),
                             strings_plural(noted, "has", "have")));
   }
 }

@@ -93,7 +93,7 @@ static const char *brief_places(struct arena *arena, struct run_row **rows, size
   return text;
 }
 
-/* "numa0:pinned-gpu0..3, 4 cases" */
+/* "numa0:pinned-gpu0..3, 4 cases": as the path of a case, of a chase its GPU first. */
 static const char *brief_path(struct arena *arena, const struct result_block *block) {
   const struct run_row *first = block->rows[0];
   const char *source = brief_places(arena, block->rows, block->count, false);
@@ -102,9 +102,14 @@ static const char *brief_path(struct arena *arena, const struct result_block *bl
     return arena_format(arena, "%s and %zu more", first->path, block->count - 1);
   }
   const char *path = result_place(arena, source, first->source_memory);
-  if (strcmp(first->source, first->target) != 0 ||
-      !strings_equal(first->source_memory, first->target_memory)) {
-    path = arena_format(arena, "%s-%s", path, result_place(arena, target, first->target_memory));
+  const char *other = result_place(arena, target, first->target_memory);
+  if (strchr(first->path, '-') == NULL) { /* "gpu0", "gpu0:global" */
+    const char *space = strchr(first->path, ':');
+    path = arena_format(arena, "%s%s", source, space != NULL ? space : "");
+  } else if (strings_equal(first->kind, "chase")) {
+    path = arena_format(arena, "%s-%s", other, path);
+  } else {
+    path = arena_format(arena, "%s-%s", path, other);
   }
   return arena_format(arena, "%s, %zu cases", path, block->count);
 }

@@ -68,8 +68,9 @@ static const char *matrix_words(struct arena *arena, const struct result_facet *
                                 enum row_class class, bool from_row) {
   const char *load = facet_load_words(facet);
   if (class == CLASS_CHASE) {
-    return from_row ? "ns per access: from memory of the row, by a thread of the column"
-                    : "ns per access: from memory of the column, by a thread of the row";
+    return arena_format(arena, "ns per hop: %s = memory, %s = %s that reads",
+                        from_row ? "row" : "column", from_row ? "column" : "row",
+                        layout_is_gpu(facet->cells[0].row->target) ? "GPU" : "NUMA node");
   }
   if (class == CLASS_LOCAL) {
     return facet_local_words(arena, facet);
@@ -116,8 +117,11 @@ static const char *grid_words(const struct layout_maker *maker, const struct res
                               enum row_class class, const char *source, const char *target) {
   struct arena *arena = maker->arena;
   const char *load = facet_load_words(facet);
-  const char *from = source != NULL ? source : target != NULL ? "column" : NULL;
-  const char *to = source != NULL ? "column" : target;
+  const struct run_row *first = facet->cells[0].row;
+  const char *varies = source != NULL ? first->target : first->source;
+  const char *each = varies != NULL && layout_is_gpu(varies) ? "each GPU" : "each NUMA node";
+  const char *from = source != NULL ? source : target != NULL ? each : NULL;
+  const char *to = source != NULL ? each : target;
   switch (class) {
   case CLASS_NONE:
   case CLASS_ALONE:
@@ -125,16 +129,15 @@ static const char *grid_words(const struct layout_maker *maker, const struct res
                ? "TFLOP/s at each place"
            : facet->rate                                   ? "GB/s at each place"
            : layout_is_kind(facet->cells[0].row, "signal") ? "ns per operation at each place"
-           : layout_is_kind(facet->cells[0].row, "chase")  ? "ns per access at each place"
+           : layout_is_kind(facet->cells[0].row, "chase")  ? "ns per hop at each place"
                                                            : "ns per call at each place";
   case CLASS_LOCAL:
     return facet_local_words(arena, facet);
   case CLASS_AT_ONCE:
     return arena_format(arena, "GB/s of all flows, over one window%s", load);
   case CLASS_CHASE:
-    return from == NULL ? "ns per access: from memory of the first place, by a thread of the second"
-                        : arena_format(arena, "ns per access: from memory of %s, by a thread of %s",
-                                       from, to);
+    return from == NULL ? "ns per hop: memory of the first place, read by the second"
+                        : arena_format(arena, "ns per hop: memory of %s, read by %s", from, to);
   case CLASS_BOTH:
     return from == NULL
                ? arena_format(arena, "both ways, total GB/s of each pair%s", load)

@@ -225,7 +225,7 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
     }
   }
   if (cycles.greatest > 0) {
-    text = arena_format(arena, "%s cycles per access", range_text(arena, cycles));
+    text = arena_format(arena, "%s cycles per hop", range_text(arena, cycles));
   }
   if (spread > 0) {
     text = arena_format(arena, "%s%s%s within %s %%", text, text[0] != '\0' ? "; " : "",

@@ -381,7 +381,7 @@ const char *result_remarks_mark(const struct result_remarks *remarks, const stru
 size_t result_remarks_count(const struct result_remarks *remarks) {
   size_t count = 0;
   for (size_t i = 0; i < remarks->count; i++) {
-    count += result_remarks_mark(remarks, remarks->rows[i])[0] != '\0';
+    count += remarks_notes_of(remarks, remarks->rows[i]) != 0;
   }
   return count;
 }

@@ -236,7 +236,7 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
   const bool several = row->flows > 1;
   const char *what = strcmp(row->kind, "compute") == 0 ? "rate of the kernel"
                      : !isnan(row->gbps) ? several ? "GB/s of all flows, over one window" : "GB/s"
-                     : !isnan(row->ns_per_hop) ? "time of one access that waits for the one before"
+                     : !isnan(row->ns_per_hop) ? "ns per hop: one load of a pointer chase"
                      : row->measure == NULL    ? ""
                      : strcmp(row->measure, "latency") == 0
                          ? "time of one operation that waits for the one before"
@@ -274,7 +274,7 @@ static void case_table_print_shared_heading(struct result_page *page,
   const char *words = result_figure_words(table->arena, table->rows[0],
                                           several ? "GB/s of all flows, over one window" : "");
   if (size != NULL) {
-    words = arena_format(table->arena, "%s each%s%s", size, words[0] != '\0' ? ": " : "", words);
+    words = arena_format(table->arena, "Size: %s%s%s", size, words[0] != '\0' ? "; " : "", words);
   }
   if (words[0] != '\0') {
     document_put(page->document, "", words);

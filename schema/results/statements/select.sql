@@ -16,12 +16,13 @@ ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1 OFFSET :name;
 SELECT id, uuid FROM run WHERE repeats = (SELECT uuid FROM run WHERE id = :name) ORDER BY started_at_ns DESC, id DESC;
 
 -- name: run_before
+-- One without any result has nothing to compare with.
 SELECT b.id, b.uuid
 FROM run a
 JOIN run b ON b.repeats IS NULL AND b.looks IS NULL AND (b.started_at_ns, b.id) < (a.started_at_ns, a.id)
 JOIN scenario of_a ON of_a.id = a.scenario
 JOIN scenario of_b ON of_b.id = b.scenario AND of_b.name = of_a.name
-WHERE a.id = :name
+WHERE a.id = :name AND EXISTS (SELECT 1 FROM case_run c WHERE c.run = b.id AND c.status = 'ok')
 ORDER BY b.started_at_ns DESC, b.id DESC LIMIT 1;
 
 -- name: runs_of_fleet

@@ -290,8 +290,7 @@ static void what_is_not_there_is_skipped_and_says_what_there_is(void **state) {
                                                        gpu_end(SELECT(0, 7, 8, 9))));
   assert_int_equal(made.plan->case_count, 2);
   expect_skip(&made, 0, "numa0,5:pinned-gpu0,7..9",
-              "NUMA node 5: this machine has 2, 0,1; GPUs 7-9: this machine has 4, 0-3; name "
-              "these, or gpu = \"*\" for all");
+              "there is no NUMA node 5 (nodes: 0,1); there is no GPU 7-9 (GPUs: 0-3)");
   assert_int_equal(at(&made, 0)->bench.flow_count, 0);
   expect_path(&made, 1, "numa0:pinned-gpu0");
   unmake(&made);
@@ -318,8 +317,7 @@ static void gpus_that_cuda_does_not_see_are_left_out(void **state) {
   machine->gpus[1].cuda_ordinal = -1;
   made = make(machine, setting_of(numa_end(SELECT(0), MEMORY_PINNED), gpu_end(SELECT(1))));
   expect_skip(&made, 0, "numa0:pinned-gpu1",
-              "GPU 1: this machine has 3, 0,2,3 visible to CUDA (4 GPUs in all); name these, or "
-              "gpu = \"*\" for all");
+              "there is no GPU 1 (GPUs: 0,2,3): of 4 GPUs, CUDA sees only these");
   unmake(&made);
 }
 
@@ -516,8 +514,7 @@ static void loads_run_beside_every_case(void **state) {
   unmake(&made);
   load.to = gpu_end(SELECT(9));
   made = make(machine_8xh100(), setting);
-  expect_skip(&made, 0, "gpu0-gpu1",
-              "load: GPU 9: this machine has 8, 0-7; name these, or gpu = \"*\" for all");
+  expect_skip(&made, 0, "gpu0-gpu1", "load: there is no GPU 9 (GPUs: 0-7)");
   /* Without its load it is no case at all, also not the one that has none. */
   assert_non_null(strstr(at(&made, 0)->bench.definition, "unresolved"));
   unmake(&made);
@@ -605,8 +602,7 @@ static void spelled_flows_are_one_case(void **state) {
   flows[1].to = gpu_end(SELECT(11));
   made = make(machine_8xh100(), setting);
   assert_int_equal(made.plan->case_count, 1);
-  expect_skip(&made, 0, "numa.local:pinned-gpu11",
-              "GPU 11: this machine has 8, 0-7; name these, or gpu = \"*\" for all");
+  expect_skip(&made, 0, "numa.local:pinned-gpu11", "there is no GPU 11 (GPUs: 0-7)");
   unmake(&made);
 }
 

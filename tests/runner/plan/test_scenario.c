@@ -207,12 +207,12 @@ static void reasons_are_grouped_over_pairs(void **state) {
                    "to.gpu = [0, 1]\nmethod = \"ce\"\nsize = 4096\n");
   assert_int_equal(plan_group_skipped(made.plan, &arena, &groups), 2);
   assert_string_equal(groups[0].reason,
-                      "GPU x and GPU y have no peer access (peer = false copies through the host)");
+                      "such as: GPU 0 and GPU 1 have no peer access (peer = false copies through "
+                      "the host)");
   assert_int_equal(groups[0].count, 6);
   assert_string_equal(groups[0].block, made.plan->cases[0].bench.block);
   assert_ptr_equal(groups[0].cases[1], &made.plan->cases[1]);
-  assert_string_equal(groups[1].reason,
-                      "GPU 9: this machine has 4, 0-3; name these, or gpu = \"*\" for all");
+  assert_string_equal(groups[1].reason, "there is no GPU 9 (GPUs: 0-3)");
   assert_int_equal(groups[1].count, 1);
   arena_fini(&arena);
   planned_fini(&made);

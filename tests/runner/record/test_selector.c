@@ -115,6 +115,18 @@ static void empty_database_has_no_runs(void **state) {
   fixture_free(fixture);
 }
 
+/* A run of the scenario without any result has nothing to compare with. */
+static void run_before_is_one_with_results(void **state) {
+  const struct three_runs *runs = *state;
+  struct run_ref before = {0};
+  struct error err = {0};
+  assert_int_equal(selector_find_before(runs->database, 3, &before, &err), STATUS_OK);
+  assert_int_equal(before.id, 2);
+  fixture_execute(runs->fixture->path, "DELETE FROM case_run WHERE run = 2");
+  assert_int_equal(selector_find_before(runs->database, 3, &before, &err), STATUS_OK);
+  assert_int_equal(before.id, 1);
+}
+
 static void what_names_a_run_is_told_from_other_words(void **state) {
   (void)state;
   static const char *const RUNS[] = {"latest",     "previous",     "9", "run:01a2", "tag:x",
@@ -140,6 +152,7 @@ int main(void) {
       cmocka_unit_test(ambiguous_selector_lists_the_runs),
       cmocka_unit_test(unknown_selector_lists_what_exists),
       cmocka_unit_test(empty_database_has_no_runs),
+      cmocka_unit_test(run_before_is_one_with_results),
       cmocka_unit_test(what_names_a_run_is_told_from_other_words),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -55,6 +55,8 @@ static const struct mistake mistakes[] = {
     {"[measure]\ntrials.min = @500\n" SIZED, "greater than max, 200 by default", NULL},
     {SIZED "trials = { min = @[1, 9, 300] }\n", "min, 300, is greater", NULL},
     {"[measure]\nprocesses = @[1, 2]\n" SIZED, "only one value", NULL},
+    {SIZED "host_cache = \"flushed\"\niterations = @20\n", "only the first of 20 iterations", NULL},
+    {"[measure]\nhost_cache = \"flushed\"\niterations = @2\n" SIZED, "only the first of 2", NULL},
     {"[measure]\niterations = @\"aut\"\n" SIZED, "\"aut\"", "auto"},
     {"[measure]\n@\"trials.min\" = 1\n" SIZED, "unknown key \"trials.min\"", NULL},
     {"[checks]\ngovernor = { want = @\"performace\" }\n" SIZED, "\"performace\"", "performance"},
@@ -428,6 +430,9 @@ static void a_file_has_a_head_and_unique_names(void **state) {
 }
 
 static const char *const right[] = {
+    SIZED "host_cache = \"flushed\"\niterations = 1\n",
+    SIZED "host_cache = \"warm\"\niterations = 20\n",
+    "[measure]\nhost_cache = \"flushed\"\niterations = 20\n" GPU_SIZED,
     GPU_SIZED "pairs = [\"ordered\", \"sample\"]\nsamples = [1, 3]\n",
     CE "size = 1\nfrom.gpu = \"GPU-8932f937\"\nto.gpu = [\"gpu-00\", 3]\n",
     SIZED "initiator = \"target\"\n",

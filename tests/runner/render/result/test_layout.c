@@ -296,37 +296,31 @@ static bool cell_leads_to(struct arena *arena, const struct spot *spot,
   if (strstr(words, "between row and column") != NULL) {
     return (row_is_source && column_is_target) || (row_is_target && column_is_source);
   }
-  if (strstr(words, "from row to column") != NULL ||
-      strstr(words, "memory of the row, by a thread of the column") != NULL) {
+  if (strstr(words, "from row to column") != NULL || strstr(words, "row = memory") != NULL) {
     return row_is_source && column_is_target;
   }
-  if (strstr(words, "from column to row") != NULL ||
-      strstr(words, "memory of the column, by a thread of the row") != NULL) {
+  if (strstr(words, "from column to row") != NULL || strstr(words, "column = memory") != NULL) {
     return row_is_target && column_is_source;
   }
-  /* A grid: "from numa0:pinned to column". */
-  const char *other = strstr(words, "from memory of ");
-  const size_t skip = other != NULL ? strlen("from memory of ") : strlen("from ");
-  other = other != NULL ? other : strstr(words, "from ");
-  const bool chase_to = strstr(words, "by a thread of column") != NULL;
-  if (strstr(words, "between ") != NULL) {
-    other = strstr(words, "between ") + strlen("between ");
-    other = strncmp(other, "column and ", 11) == 0 ? other + 11 : other;
-    const char *end = arena_strndup(arena, other, strcspn(other, " ,"));
-    return (is_end(arena, end, &source) && column_is_target) ||
-           (is_end(arena, end, &target) && column_is_source);
+  /* A grid: "from numa0:pinned to each GPU", "memory of each GPU, read by numa0". */
+  const bool chase = bench->kind == CASE_CHASE;
+  const bool between = strstr(words, "between ") != NULL;
+  const char *one = strstr(words, between ? "between " : chase ? "memory of " : "from ");
+  if (one == NULL) {
+    return false;
   }
+  one = strchr(one, ' ') + (chase && !between ? 4 : 1); /* behind "memory of ", "from " */
+  const char *other = strstr(one, between ? " and " : chase ? "read by " : " to ");
   if (other == NULL) {
     return false;
   }
-  other += skip;
-  if (strncmp(other, "column", 6) == 0) {
-    const char *to = strstr(other, bench->kind == CASE_CHASE ? "thread of " : "to ");
-    to = to != NULL ? to + (bench->kind == CASE_CHASE ? 10 : 3) : "";
-    return column_is_source && is_end(arena, arena_strndup(arena, to, strcspn(to, " ,")), &target);
-  }
-  return is_end(arena, arena_strndup(arena, other, strcspn(other, " ,")), &source) &&
-         column_is_target && (bench->kind != CASE_CHASE || chase_to);
+  other += between ? 5 : chase ? 8 : 4;
+  const bool first_varies = strncmp(one, "each ", 5) == 0;
+  const char *fixed = first_varies ? other : one;
+  const char *end = arena_strndup(arena, fixed, strcspn(fixed, " ,"));
+  const bool is_source = is_end(arena, end, &source) && column_is_target;
+  const bool is_target = is_end(arena, end, &target) && column_is_source;
+  return between ? is_source || is_target : first_varies ? is_target : is_source;
 }
 
 static bool axis_is_of_places(const char *key) {

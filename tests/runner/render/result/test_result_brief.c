@@ -18,7 +18,7 @@ static void places_that_agree_are_one_line(void **state) {
   };
   expect_result_as(&(struct run_result_options){.brief = true, .answer = true}, said,
                    sizeof said / sizeof *said, 0,
-                   "4KiB each\n"
+                   "Size: 4KiB\n"
                    "block  path                                GB/s  +/- %  % of peak  note\n"
                    "up     numa0:pinned-gpu0..1, 2 cases  55.0-55.5   0.30       13.8\n"
                    "down   gpu0,2-numa0:pinned, 2 cases       54.00   0.05       13.5  a\n"
@@ -41,9 +41,9 @@ static void places_that_agree_are_one_line(void **state) {
                    "a  odd\n"
                    "b  2 cases: Duplicate of another case, measured once.\n"
                    "\n"
-                   "Host to GPU   55.0-55.5 GB/s; back 54.00 GB/s\n"
-                   "GPU to GPU    300.0 GB/s\n"
-                   "Notes         3 of 8 cases have one\n");
+                   "Host to GPU   55.0-55.5 GB/s (pinned, 4KiB); back 54.00 GB/s\n"
+                   "GPU to GPU    300.0 GB/s (1MiB)\n"
+                   "Notes         3 of 8 cases have a note\n");
 }
 
 #define PLACES(from, to) .path = from "-" to, .source = from, .target = to
@@ -113,10 +113,88 @@ static void the_answer_stands_at_the_end(void **state) {
                    "\n"
                    "a  no answer\n"
                    "\n"
-                   "Host to GPU   50.00 GB/s\n"
-                   "GPU to GPU    250.0-300.0 GB/s; lowest: gpu1 to gpu0\n"
-                   "Within a GPU  ~2000 GB/s\n"
-                   "Notes         1 of 9 cases has one\n");
+                   "No result     1 of 9 cases: hung\n"
+                   "Host to GPU   50.00 GB/s (64MiB)\n"
+                   "GPU to GPU    250.0-300.0 GB/s (1MiB); lowest: gpu1 to gpu0\n"
+                   "Within a GPU  ~2000 GB/s (1MiB)\n"
+                   "Notes         1 of 9 cases has a note\n");
+}
+
+#define UP(to, memory)                                                                             \
+  .block = "up", .path = "numa0:" memory "-" to, .source = "numa0", .source_memory = memory,       \
+  .target = to, .target_memory = "device"
+
+/* What failed is said first, and its place is not judged by a smaller size or another memory. */
+static void what_failed_is_no_slow_link(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {UP("gpu0", "pinned"), .gbps = 1.7, .size_bytes = 4096},
+      {UP("gpu1", "pinned"), .gbps = 1.7, .size_bytes = 4096},
+      {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
+      {UP("gpu1", "pinned"), .size_bytes = 64 << 20, .status = "hung", .reason = "x"},
+      {UP("gpu0", "pageable"), .gbps = 9, .size_bytes = 64 << 20},
+      {UP("gpu1", "pageable"), .gbps = 9, .size_bytes = 64 << 20},
+      {UP("gpu2", "pinned"), .size_bytes = 64 << 20, .status = "crashed", .reason = "y"},
+  };
+  struct result_set rows;
+  struct error err;
+  char *text = NULL;
+  size_t length = 0;
+  struct document document;
+  said_rows(&rows, said, sizeof said / sizeof *said);
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  document_begin(&document, &(struct table_options){.stream = stream}, &err);
+  run_result_answer(&rows, &document);
+  assert_int_equal(document_end(&document), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  assert_string_equal(text, "No result     2 of 7 cases: 1 crashed, 1 hung\n"
+                            "Host to GPU   55.00 GB/s (pinned, 64MiB); pageable 9.000 GB/s\n");
+  free(text);
+  result_set_fini(&rows);
+}
+
+/* A line for several places is named as its cases are: a chase by who reads, then the memory. */
+static void a_line_has_the_path_of_its_cases(void **state) {
+  (void)state;
+#define OWN(gpu)                                                                                   \
+  .path = gpu ":global", .source = gpu, .source_memory = "device", .target = gpu, .size_bytes = 4096
+#define HOST(gpu)                                                                                  \
+  .path = gpu "-numa0:pinned", .source = "numa0", .source_memory = "pinned", .target = gpu,        \
+  .size_bytes = 4096
+  const struct said said[] = {
+      {.block = "own", OWN("gpu0"), .ns_per_hop = 400, .cycles = 800},
+      {.block = "own", OWN("gpu1"), .ns_per_hop = 400, .cycles = 800},
+      {.block = "host", HOST("gpu0"), .ns_per_hop = 900, .cycles = 1800},
+      {.block = "host", HOST("gpu1"), .ns_per_hop = 900, .cycles = 1800},
+  };
+  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+                   "Size: 4KiB\n"
+                   "block  path                           ns/hop  cycles/hop  +/- %\n"
+                   "own    gpu0..1:global, 2 cases         400.0       800.0   0.05\n"
+                   "host   gpu0..1-numa0:pinned, 2 cases   900.0        1800   0.05\n");
+}
+
+/* A note on all cases is one that each of them has. */
+static void notes_on_all_cases_count(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 4096, .notes = SAID_REMARK("odd")},
+      {UP("gpu1", "pinned"), .gbps = 9, .size_bytes = 4096, .notes = SAID_REMARK("odd")},
+  };
+  expect_result_as(&(struct run_result_options){.answer = true}, said, sizeof said / sizeof *said,
+                   0,
+                   "up\n"
+                   "4KiB by ce: GB/s from row to column\n"
+                   "               gpu0   gpu1\n"
+                   "numa0:pinned  55.00  9.000\n"
+                   "min 9.000, mean 32.00, max 55.00 GB/s; 2.2 to 13.8 % of peak (nvlink raw, "
+                   "400.0 GB/s); 95 % interval within 0.05 %\n"
+                   "\n"
+                   "All cases: odd\n"
+                   "\n"
+                   "Host to GPU   9.000-55.00 GB/s (pinned, 4KiB); lowest: numa0 to gpu1\n"
+                   "Notes         2 of 2 cases have a note\n");
 }
 
 int main(void) {
@@ -124,6 +202,9 @@ int main(void) {
       cmocka_unit_test(places_that_agree_are_one_line),
       cmocka_unit_test(a_line_stands_for_each_size),
       cmocka_unit_test(the_answer_stands_at_the_end),
+      cmocka_unit_test(what_failed_is_no_slow_link),
+      cmocka_unit_test(a_line_has_the_path_of_its_cases),
+      cmocka_unit_test(notes_on_all_cases_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

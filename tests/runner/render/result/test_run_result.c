@@ -255,7 +255,7 @@ static void a_sweep_over_places_is_a_grid(void **state) {
   };
   EXPECT(said, 0,
          "up\n"
-         "by ce: GB/s from numa0:pinned to column\n"
+         "by ce: GB/s from numa0:pinned to each GPU\n"
          " size   gpu0      gpu1\n"
          "64KiB  10.00  a   hung  b\n"
          " 1MiB  40.00     41.00\n"
@@ -335,14 +335,13 @@ static void latencies_are_in_ns(void **state) {
       {.block = "chase", SAID_UP(0, "pinned"), .ns_per_hop = 1190.2, .cycles = 2356.4},
       {.block = "chase", SAID_UP(1, "pinned"), .ns_per_hop = 1210.4, .cycles = 2396.6},
   };
-  EXPECT(
-      said, 0,
-      "chase\n"
-      "4KiB: ns per access: from memory of the row, by a thread of the column\n"
-      "              gpu0  gpu1\n"
-      "numa0:pinned  1190  1210\n"
-      "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles per access; 95 % interval within 0.05 "
-      "%\n");
+  EXPECT(said, 0,
+         "chase\n"
+         "4KiB: ns per hop: row = memory, column = GPU that reads\n"
+         "              gpu0  gpu1\n"
+         "numa0:pinned  1190  1210\n"
+         "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles per hop; 95 % interval within 0.05 "
+         "%\n");
 }
 
 /* A sweep of one pair, flows at once, and blocks of one case each. */
@@ -373,7 +372,7 @@ static void the_rest_is_tables(void **state) {
          "numa0:pinned-gpu0  method=ce                           failed a\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
          "\n"
-         "4KiB each: GB/s of all flows, over one window\n"
+         "Size: 4KiB; GB/s of all flows, over one window\n"
          "block     path                GB/s  +/- %  % of peak  note\n"
          "all_up    numa0:pinned-gpu0  200.0   0.05       50.0\n"
          "all_down  gpu1-numa0:pinned  201.0   0.05       50.2  b\n"
@@ -467,7 +466,7 @@ static void every_kind_has_its_unit(void **state) {
   };
   EXPECT(said, 0,
          "l1\n"
-         "4KiB: time of one access that waits for the one before\n"
+         "4KiB: ns per hop: one load of a pointer chase\n"
          "path         ns/hop  cycles/hop  +/- %\n"
          "gpu0:global   17.00       33.66   0.05\n"
          "\n"
