@@ -35,5 +35,6 @@ const char *units_format_duration_short(uint64_t duration_ns, char text[UNITS_TE
 #define UNITS_UTC_ISO_MINUTES "%Y-%m-%dT%H:%MZ"
 #define UNITS_UTC_SECONDS     "%Y-%m-%dT%H:%M:%SZ"
 const char *units_format_utc(int64_t time_ns, const char *format, char *text, size_t size);
+#define UNITS_UTC(time_ns, format) units_format_utc((time_ns), (format), UNITS_TEXT, UNITS_TEXT_MAX)
 
 #endif

@@ -245,10 +245,8 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
                       : arena_format(arena, "%lld", (long long)ids[i]));
     }
   }
-  char from[TIME_MAX];
-  char to[TIME_MAX];
-  units_format_utc(first, "%Y-%m-%d %H:%M", from, sizeof from);
-  units_format_utc(last, "%Y-%m-%d %H:%M", to, sizeof to);
+  const char *from = UNITS_UTC(first, UNITS_UTC_MINUTES);
+  const char *to = UNITS_UTC(last, UNITS_UTC_MINUTES);
   const size_t date = strlen("2026-11-22 ");
   const char *until =
       strcmp(from, to) == 0

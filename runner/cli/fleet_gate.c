@@ -67,11 +67,10 @@ static void fleet_gate_add_parts(struct command *command, const struct outliers 
       continue;
     }
     fleet_gate_add(rows, part->host, fleet_reason_text(FLEET_SLOW),
-                   arena_format(&command->arena, "%s %.1f %% slower than %s%s%s%s%s", part->name,
-                                -100 * part->change, than, part->uuid != NULL ? ", " : "",
-                                part->uuid != NULL ? part->uuid : "",
-                                part->evidence != NULL ? "; " : "",
-                                part->evidence != NULL ? part->evidence : ""));
+                   arena_format(&command->arena, "%s %.1f %% slower than %s%s%s", part->name,
+                                -100 * part->change, than,
+                                arena_around(&command->arena, ", ", part->uuid, ""),
+                                arena_around(&command->arena, "; ", part->evidence, "")));
   }
 }
 

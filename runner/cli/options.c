@@ -17,13 +17,13 @@ enum { GROUP_COMMON = 9 };
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
                          const char *const *names) {
   const char *meant = nearest_word(arg, names);
+  SCOPED(arena_fini) struct arena arena = {0};
   SCOPED(strbuf_fini) struct strbuf list = STRBUF(LIST_MAX);
   for (size_t i = 0; names[i] != NULL; i++) {
     strbuf_append_word(&list, names[i]);
   }
-  argp_error(state, "unknown %s '%s'%s%s%s: one of %s", what, arg,
-             meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
-             meant != NULL ? "'?)" : "", list.text);
+  argp_error(state, "unknown %s '%s'%s: one of %s", what, arg,
+             arena_around(&arena, " (did you mean '", meant, "'?)"), list.text);
 }
 
 static size_t options_find_name(const char *const *names, const char *arg) {
@@ -475,8 +475,8 @@ void options_parse(struct command *command, int argc, char **argv) {
     assert(row_count + COUNT_OF(HELP_ROWS) < OPTIONS_MAX);
   }
   memcpy(&rows[row_count], HELP_ROWS, sizeof HELP_ROWS);
-  const char *doc = arena_format(&command->arena, "%s.%s%s", verb->summary,
-                                 verb->doc != NULL ? "\v" : "", verb->doc != NULL ? verb->doc : "");
+  const char *doc = arena_format(&command->arena, "%s.%s", verb->summary,
+                                 arena_around(&command->arena, "\v", verb->doc, ""));
   const struct argp argp = {
       .options = rows, .parser = options_take, .args_doc = verb->arguments, .doc = doc};
   options_reject_unknown(command, argc, argv);

@@ -66,17 +66,36 @@ enum status report_file_check(const char *path, struct error *err) {
   return STATUS_OK;
 }
 
-enum status report_file_write(const char *output, const char *text, size_t length,
-                              struct error *err) {
+void report_file_begin(struct report_file *file) {
+  *file = (struct report_file){NULL, NULL, 0};
+  file->page = open_memstream(&file->text, &file->length);
+  if (file->page == NULL) {
+    abort();
+  }
+}
+
+static enum status report_file_write(const char *output, const struct report_file *page,
+                                     struct error *err) {
   const char *path = strcmp(output, "-") == 0 ? NULL : output;
   struct output_file file;
   enum status status = output_file_open(path, &file, err);
   RETURN_ON_ERROR(status);
   errno = 0;
-  if ((fwrite(text, 1, length, file.stream) < length || fflush(file.stream) != 0) &&
+  if ((fwrite(page->text, 1, page->length, file.stream) < page->length ||
+       fflush(file.stream) != 0) &&
       errno != EPIPE) {
     status =
         error_set_errno(err, errno, "cannot write %s", path != NULL ? path : "to standard output");
   }
   return output_file_close(&file, status, err);
+}
+
+enum status report_file_end(struct report_file *file, const char *path, enum status status,
+                            struct error *err) {
+  if (fclose(file->page) != 0) {
+    abort(); /* out of memory */
+  }
+  status = THEN(status, report_file_write(path, file, err));
+  free(file->text);
+  return status;
 }

@@ -3,6 +3,7 @@
 #include "runner/cli/options.h"
 #include "runner/cli/report_file.h"
 #include "runner/record/manage.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/page/page.h"
 #include "runner/report/report.h"
 #include "runner/run/expectations.h"
@@ -140,15 +141,6 @@ static enum status verb_report_find_runs(struct command *command, struct report_
 
 /* ---- the comparison ---- */
 
-static bool verb_report_any_on_both(const struct comparison *comparison) {
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    if (isfinite(comparison->rows[i].result.change)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Two runs are compared if they can be; runs that --against names must be comparable. */
 static enum status verb_report_compare_sides(struct command *command, struct compare_result *result,
                                              struct report_request *request, struct error *err) {
@@ -161,7 +153,7 @@ static enum status verb_report_compare_sides(struct command *command, struct com
   sides->names[SIDE_A] = asked ? verb_report_side_a(command) : command->words[0];
   sides->names[SIDE_B] = asked ? verb_report_join_selectors(command) : command->words[1];
   enum status status = compare_runs(query_database(request->query), sides, result, err);
-  const bool alike = status == STATUS_OK && verb_report_any_on_both(result->comparison);
+  const bool alike = status == STATUS_OK && diff_any_on_both(result->comparison);
   if (status == STATUS_OK && (alike || asked)) {
     request->compared = result;
     return STATUS_OK;
@@ -202,33 +194,16 @@ static enum status verb_report_note_unended(struct command *command,
   return STATUS_OK;
 }
 
-/* One of the requests is NULL. */
-static enum status verb_report_write_page(const struct command *command,
-                                          const struct report_request *request,
-                                          const struct fleet_request *fleet, struct error *err) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *page = open_memstream(&text, &length);
-  if (page == NULL) {
-    abort();
-  }
-  enum status status =
-      fleet != NULL ? fleet_report_write(fleet, page, err) : report_write(request, page, err);
-  if (fclose(page) != 0) {
-    abort(); /* out of memory */
-  }
-  status = THEN(status, report_file_write(command->output, text, length, err));
-  free(text);
-  return status;
-}
-
 static enum status verb_report_run_fleet(struct command *command, struct error *err) {
   struct fleet_request request = {.haul_version = HAUL_VERSION};
   RETURN_ON_ERROR(report_file_check(command->output, err));
   RETURN_ON_ERROR(command_open_query(command, err));
   request.query = command->query;
   RETURN_ON_ERROR(verb_report_find_fleet(command, &request, err));
-  RETURN_ON_ERROR(verb_report_write_page(command, NULL, &request, err));
+  struct report_file file;
+  report_file_begin(&file);
+  RETURN_ON_ERROR(
+      report_file_end(&file, command->output, fleet_report_write(&request, file.page, err), err));
   if (strcmp(command->output, "-") != 0) {
     say_note(&command->common, "wrote %s", command->output);
   }
@@ -263,27 +238,18 @@ static enum status verb_report_write_site_page(struct command *command, struct s
                                                struct site_file *file,
                                                const struct expect_set *expected,
                                                struct error *err) {
-  char *text = NULL;
-  size_t length = 0;
   const char *path = verb_report_site_path(command, file != NULL ? file->name : SITE_INDEX);
+  struct report_file out;
   RETURN_ON_ERROR(report_file_check(path, err));
-  FILE *page = open_memstream(&text, &length);
-  if (page == NULL) {
-    abort();
-  }
-  enum status status = file != NULL ? site_write_file(site, file, expected, page, err)
-                                    : site_write_index(site, page, err);
-  if (fclose(page) != 0) {
-    abort(); /* out of memory */
-  }
-  if (file != NULL && (status == STATUS_INVALID || status == STATUS_NOT_FOUND)) {
+  report_file_begin(&out);
+  const enum status made = file != NULL ? site_write_file(site, file, expected, out.page, err)
+                                        : site_write_index(site, out.page, err);
+  const enum status status = report_file_end(&out, path, made, err);
+  if (file != NULL && (made == STATUS_INVALID || made == STATUS_NOT_FOUND)) {
     say_warning(&command->common, "%s was not written: %s", path, err->message);
     file->left_out = true;
-    free(text);
     return STATUS_OK;
   }
-  status = THEN(status, report_file_write(path, text, length, err));
-  free(text);
   return status;
 }
 
@@ -342,7 +308,11 @@ static enum status verb_report_run(struct command *command, struct error *err) {
     status = verb_report_find_runs(command, &request, err);
   }
   status = THEN(status, verb_report_compare_sides(command, &result, &request, err));
-  status = THEN(status, verb_report_write_page(command, &request, NULL, err));
+  if (status == STATUS_OK) {
+    struct report_file file;
+    report_file_begin(&file);
+    status = report_file_end(&file, command->output, report_write(&request, file.page, err), err);
+  }
   status = THEN(status, verb_report_note_unended(command, &request, err));
   if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
     say_note(&command->common, "wrote %s (%s%zu %s)", command->output,

@@ -124,9 +124,7 @@ static const char *described_meaning(struct arena *arena, const char *view, cons
       const char *more = row.meaning + strcspn(row.meaning, ",;");
       const char *other = arena_strndup(arena, row.meaning, (size_t)(more - row.meaning));
       if (strncmp(other, AS_IN, strlen(AS_IN)) != 0) {
-        return arena_format(arena, "%s%s%s%s", row.unit != NULL ? "(" : "",
-                            row.unit != NULL ? row.unit : "", row.unit != NULL ? ") " : "",
-                            row.meaning);
+        return arena_format(arena, "%s%s", arena_around(arena, "(", row.unit, ") "), row.meaning);
       }
       const char *there = described_meaning(arena, other + strlen("as in "), column);
       const size_t first = strcspn(there, more[0] == ',' ? ";" : "");
@@ -229,9 +227,8 @@ static enum status schema_say_query(struct document *document, struct arena *are
     for (size_t i = 0; i < query.parameter_count; i++) {
       const struct saved_parameter *parameter = &query.parameters[i];
       const char *standard = strcmp(parameter->standard, "null") != 0 ? parameter->standard : NULL;
-      document_key(document, TONE_NONE, parameter->name, "%s%s%s%s", parameter->help,
-                   standard != NULL ? " (default: " : "", standard != NULL ? standard : "",
-                   standard != NULL ? ")" : "");
+      document_key(document, TONE_NONE, parameter->name, "%s%s", parameter->help,
+                   arena_around(arena, " (default: ", standard, ")"));
     }
   }
   result_set_fini(&columns);
@@ -461,10 +458,9 @@ static void verb_schema_check(struct command *command, struct argp_state *state)
   }
   if (SCHEMAS[i] == NULL && !found) {
     argp_error(state,
-               "there is no schema '%s'%s%s%s: scenario, results, views, datasette, a view "
+               "there is no schema '%s'%s: scenario, results, views, datasette, a view "
                "such as v_result, a saved query or a verb",
-               name, nearest.word != NULL ? " (did you mean '" : "",
-               nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?)" : "");
+               name, arena_around(&command->arena, " (did you mean '", nearest.word, "'?)"));
   }
 }
 

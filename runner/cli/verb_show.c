@@ -111,10 +111,9 @@ static enum status verb_show_run(struct command *command, struct error *err) {
   if (file == NULL) {
     const char *meant = input_nearest(&command->arena, name);
     return error_set(err, STATUS_NOT_FOUND,
-                     "no shipped scenario '%s'%s%s%s; haul list scenarios lists them, and run:ID "
-                     "shows the one of a run",
-                     name, meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
-                     meant != NULL ? "'?)" : "");
+                     "no shipped scenario '%s'%s; haul list scenarios lists them, and run:ID shows "
+                     "the one of a run",
+                     name, arena_around(&command->arena, " (did you mean '", meant, "'?)"));
   }
   verb_show_print_shipped((const char *)file->data, (size_t)(file->end - file->data));
   return STATUS_OK;

@@ -558,8 +558,7 @@ struct learned learn_finish(struct learn *learn) {
     machines[m] = learn->machines[m].machine;
     machines[m].rows = arena_array(&learn->arena, learn->row_count, sizeof *machines[m].rows);
   }
-  char date[32];
-  units_format_utc(learn->newest_ns, "%Y-%m-%d", date, sizeof date);
+  const char *date = UNITS_UTC(learn->newest_ns, "%Y-%m-%d");
   for (size_t r = 0; r < learn->row_count; r++) {
     struct expect_machine *machine = &machines[learn->rows[r].machine];
     learn_finish_row(learn, &learn->rows[r]);

@@ -62,9 +62,8 @@ static void env_say_head(struct document *document, const struct machine *machin
   document_say(document, TONE_NONE, "%s, %s processors", env_fact_or(machine, "cpu_model", "?"),
                env_fact_or(machine, "cpu_count", "?"));
   if (driver != NULL) {
-    document_say(document, TONE_NONE, "NVIDIA driver %s%s%s%s, CUDA %s", driver,
-                 module != NULL ? " (" : "", module != NULL ? module : "",
-                 module != NULL ? " kernel module)" : "",
+    document_say(document, TONE_NONE, "NVIDIA driver %s%s, CUDA %s", driver,
+                 arena_around(&document->arena, " (", module, " kernel module)"),
                  env_fact_or(machine, "cuda_driver_version", "?"));
   }
   if (strcmp(machine->cuda_state, "ok") != 0) {
@@ -302,8 +301,8 @@ const char *env_fact_words(struct arena *arena, const char *fact, const char *va
 static void env_say_fact(struct document *document, const struct fact *fact, const char *gpus) {
   static const unsigned TONES[] = {TONE_NONE, TONE_DIM, TONE_BAD}; /* by state */
   const bool known = fact->state == FACT_OK;
-  document_key(document, TONES[fact->state], fact->name, "%s%s%s%s%s%s",
-               gpus[0] != '\0' ? "gpu " : "", gpus, gpus[0] != '\0' ? ": " : "",
+  document_key(document, TONES[fact->state], fact->name, "%s%s%s%s",
+               arena_around(&document->arena, "gpu ", gpus, ": "),
                known ? "" : fact_state_text(fact->state), known ? "" : ": ",
                known ? env_fact_words(&document->arena, fact->name, fact->value) : fact->value);
 }

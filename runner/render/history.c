@@ -35,19 +35,24 @@ static void history_put_level(struct strbuf *text, double share, bool utf8) {
   strbuf_append(text, (utf8 ? BLOCKS : PLAIN)[at]);
 }
 
-/* Values as levels between the least and the most; NAN = none. Ranges below `least` are not blown
- * up to the full height. */
-static void history_put_levels(struct strbuf *text, const double *values, size_t count,
-                               size_t width, double least) {
+/* The least and the most of some values. */
+struct history_range {
+  double low, high;
+};
+
+/* Values as levels between the least and the most, which it returns; NAN = none. Ranges below
+ * `least`, and below that share of the most, are not blown up to the full height. */
+static struct history_range history_put_levels(struct strbuf *text, const double *values,
+                                               size_t count, size_t width, double least,
+                                               double share) {
   const bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-  double low = INFINITY;
-  double high = -INFINITY;
+  struct history_range range = {INFINITY, -INFINITY};
   for (size_t i = 0; i < count; i++) {
-    low = fmin(low, values[i]);
-    high = fmax(high, values[i]);
+    range.low = fmin(range.low, values[i]);
+    range.high = fmax(range.high, values[i]);
   }
-  const double range = fmax(high - low, least);
-  const double floor = (low + high - range) / 2;
+  const double height = fmax(range.high - range.low, fmax(least, share * range.high));
+  const double floor = (range.low + range.high - height) / 2;
   strbuf_append(text, "  ");
   for (size_t i = 0; i < count;) {
     const size_t column = history_column_of(i, count, width);
@@ -58,26 +63,24 @@ static void history_put_levels(struct strbuf *text, const double *values, size_t
       used += isnan(values[i]) ? 0 : 1;
     }
     if (used > 0) {
-      history_put_level(text, (sum / (double)used - floor) / range, utf8);
+      history_put_level(text, (sum / (double)used - floor) / height, utf8);
     } else {
       strbuf_append_char(text, ' ');
     }
   }
+  return range;
 }
 
 /* Changes of less than a hundredth are not blown up. */
 static void history_put_chart(struct strbuf *text, struct arena *arena,
                               const struct history_series *series, size_t width) {
   double *values = arena_array(arena, series->point_count, sizeof *values);
-  double low = INFINITY;
-  double high = -INFINITY;
   for (size_t i = 0; i < series->point_count; i++) {
     values[i] = series->points[i].value;
-    low = fmin(low, values[i]);
-    high = fmax(high, values[i]);
   }
-  history_put_levels(text, values, series->point_count, width, 0.01 * high);
-  strbuf_printf(text, "  %.5g .. %.5g %s\n", low, high, figure_text(series->figure));
+  const struct history_range range =
+      history_put_levels(text, values, series->point_count, width, -INFINITY, 0.01);
+  strbuf_printf(text, "  %.5g .. %.5g %s\n", range.low, range.high, figure_text(series->figure));
 }
 
 static const char *history_mark_sign(enum history_mark mark) {
@@ -125,40 +128,34 @@ const char *history_mark_words(struct arena *arena, const struct history_series 
                               series->point_count - i);
     break;
   }
-  return arena_format(arena, "%s (p %.1g)%s%s", text, point->p,
-                      point->what != NULL ? "; changed then: " : "",
-                      point->what != NULL ? point->what : "");
+  return arena_format(arena, "%s (p %.1g)%s", text, point->p,
+                      arena_around(arena, "; changed then: ", point->what, ""));
 }
 
 /* Between which runs a change may have been, where not between two that follow one another. */
 static const char *history_when(struct document *document, const struct measured *measured,
                                 const struct history_series *series, size_t i) {
   const struct history_point *point = &series->points[i];
-  char first[CELL_MAX];
-  char last[CELL_MAX];
   if (point->since == point->until) {
     return "";
   }
   const size_t before = point->mark == HISTORY_DRIFT ? point->since : point->since - 1;
-  units_format_utc(measured->runs[series->points[before].run].started_at_ns, UNITS_UTC_ISO_MINUTES,
-                   first, sizeof first);
-  units_format_utc(measured->runs[series->points[point->until].run].started_at_ns,
-                   UNITS_UTC_ISO_MINUTES, last, sizeof last);
-  return arena_format(&document->arena, "%s %s and %s",
-                      point->mark == HISTORY_DRIFT ? ", between" : ", began between (95 %)", first,
-                      last);
+  return arena_format(
+      &document->arena, "%s %s and %s",
+      point->mark == HISTORY_DRIFT ? ", between" : ", began between (95 %)",
+      UNITS_UTC(measured->runs[series->points[before].run].started_at_ns, UNITS_UTC_ISO_MINUTES),
+      UNITS_UTC(measured->runs[series->points[point->until].run].started_at_ns,
+                UNITS_UTC_ISO_MINUTES));
 }
 
 static void history_say_marks(struct document *document, const struct measured *measured,
                               const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
-    char when[CELL_MAX];
     if (point->mark == HISTORY_NO_MARK) {
       continue;
     }
-    units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES, when,
-                     sizeof when);
+    const char *when = UNITS_UTC(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES);
     document_put(document, arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
                  arena_format(&document->arena, "%s: %+.2f %%, %s%s", when, 100 * point->change,
                               history_mark_words(&document->arena, series, i),
@@ -193,11 +190,9 @@ static void history_say_chart(struct document *document, const struct measured *
                               const struct history_series *series, bool all) {
   const size_t width = history_chart_width(document);
   document_gap(document);
-  document_say(document, TONE_NONE, "%s%s%s%s%s%s  (%zu %s)", measured->cases[series->bench].name,
-               series->hardware != NULL ? " [" : "",
-               series->hardware != NULL ? series->hardware : "",
-               series->hardware != NULL ? "]" : "", series->settings != NULL ? ", " : "",
-               series->settings != NULL ? series->settings : "", series->point_count,
+  document_say(document, TONE_NONE, "%s%s%s  (%zu %s)", measured->cases[series->bench].name,
+               arena_around(&document->arena, " [", series->hardware, "]"),
+               arena_around(&document->arena, ", ", series->settings, ""), series->point_count,
                strings_plural(series->point_count, "run", "runs"));
   SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);
   history_put_chart(&chart, &document->arena, series, width);
@@ -213,7 +208,7 @@ static void history_say_chart(struct document *document, const struct measured *
 
 /* The columns of the runs of one series, for people, and their cells. */
 #define HISTORY_TABLE_COLUMNS(X)                                                                   \
-  X("started_at", text, when)                                                                      \
+  X("started_at", text, UNITS_UTC(run->started_at_ns, UNITS_UTC_ISO_MINUTES))                      \
   X("run", integer, run->ref.id)                                                                   \
   X("driver", text, measured->environments[run->environment].driver_version)                       \
   X("tag", text, run->tag)                                                                         \
@@ -229,7 +224,7 @@ static void history_say_chart(struct document *document, const struct measured *
   X("case", text, measured->cases[series->bench].name)                                             \
   X("case_key", text, measured->cases[series->bench].key)                                          \
   X("hardware", text, series->hardware)                                                            \
-  X("started_at", text, when)                                                                      \
+  X("started_at", text, UNITS_UTC(run->started_at_ns, UNITS_UTC_SECONDS))                          \
   X("run", integer, run->ref.id)                                                                   \
   X("run_uuid", text, run->ref.uuid)                                                               \
   X("tag", text, run->tag)                                                                         \
@@ -259,9 +254,7 @@ static void history_say_runs(struct document *document, const struct measured *m
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     const struct measured_run *run = &measured->runs[point->run];
-    char when[CELL_MAX];
     char change[CELL_MAX];
-    units_format_utc(run->started_at_ns, UNITS_UTC_ISO_MINUTES, when, sizeof when);
     (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
     DOCUMENT_ROW(document, HISTORY_TABLE_COLUMNS(COLUMN_CELL));
   }
@@ -278,8 +271,6 @@ static void history_say_rows(struct document *document, const struct measured *m
       const struct measured_run *run = &measured->runs[point->run];
       const bool is_last = i + 1 == series->point_count;
       const bool marked = point->mark != HISTORY_NO_MARK;
-      char when[CELL_MAX];
-      units_format_utc(run->started_at_ns, UNITS_UTC_SECONDS, when, sizeof when);
       DOCUMENT_ROW(document, HISTORY_COLUMNS(COLUMN_CELL));
     }
   }
@@ -308,10 +299,9 @@ enum status history_print(const struct measured *measured, const struct history 
 
 static const char *history_period(struct document *document, const struct machines *machines,
                                   size_t period) {
-  char text[CELL_MAX];
-  units_format_utc(machines->first_ns + (int64_t)period * machines->period_ns, "%Y-%m-%d", text,
-                   sizeof text);
-  return arena_strdup(&document->arena, text);
+  return arena_strdup(
+      &document->arena,
+      UNITS_UTC(machines->first_ns + (int64_t)period * machines->period_ns, "%Y-%m-%d"));
 }
 
 /* In per cent, without "-0.0". */
@@ -322,15 +312,9 @@ static double history_percent(double change) {
 /* A row of levels, with the least and the most of what it shows. */
 static void history_put_row(struct strbuf *chart, const double *values, size_t count, size_t width,
                             const char *what) {
-  double low = INFINITY;
-  double high = -INFINITY;
-  for (size_t i = 0; i < count; i++) {
-    low = fmin(low, values[i]);
-    high = fmax(high, values[i]);
-  }
-  history_put_levels(chart, values, count, width, 0.01);
-  strbuf_printf(chart, "  %s %+.1f .. %+.1f %%\n", what, history_percent(low),
-                history_percent(high));
+  const struct history_range range = history_put_levels(chart, values, count, width, 0.01, 0);
+  strbuf_printf(chart, "  %s %+.1f .. %+.1f %%\n", what, history_percent(range.low),
+                history_percent(range.high));
 }
 
 static void history_say_band(struct document *document, const struct machines *machines,

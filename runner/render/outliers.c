@@ -132,17 +132,16 @@ const char *outliers_range_words(struct arena *arena, double least, double chang
 static const char *outliers_part_words(struct arena *arena, const struct outlier_part *part) {
   const bool host = strcmp(part->name, part->host) == 0;
   const char *where = host ? "" : arena_format(arena, " of %s", part->host);
-  const char *gpu =
-      part->uuid == NULL
-          ? ""
-          : arena_format(arena, " (%s%s%s)", part->uuid, part->pci_address != NULL ? ", " : "",
-                         part->pci_address != NULL ? part->pci_address : "");
-  return arena_format(
-      arena, "%s%s is %s %% slower than its peers%s: %zu of %zu %s, in %s%s%s", part->name, where,
-      outliers_range_words(arena, part->least, part->change), gpu, part->slow_cases, part->cases,
-      strings_plural(part->cases, "case", "cases"),
-      outliers_shorten(arena, part->blocks, BLOCKS_SHOWN), part->evidence != NULL ? "; " : "",
-      part->evidence != NULL ? part->evidence : "");
+  const char *gpu = part->uuid == NULL
+                        ? ""
+                        : arena_format(arena, " (%s%s)", part->uuid,
+                                       arena_around(arena, ", ", part->pci_address, ""));
+  return arena_format(arena, "%s%s is %s %% slower than its peers%s: %zu of %zu %s, in %s%s",
+                      part->name, where, outliers_range_words(arena, part->least, part->change),
+                      gpu, part->slow_cases, part->cases,
+                      strings_plural(part->cases, "case", "cases"),
+                      outliers_shorten(arena, part->blocks, BLOCKS_SHOWN),
+                      arena_around(arena, "; ", part->evidence, ""));
 }
 
 const char *outliers_alone_words(struct arena *arena, const struct outlier_part *part) {

@@ -185,9 +185,8 @@ static void fleet_put_rows(struct fleet_page *f, const struct fleet_row *rows, s
   }
   (void)fputs(HTML_TABLE_ROWS, page);
   for (size_t i = 0; i < count; i++) {
-    html_print(page, "<tr><th scope=\"row\">%s%s%s%s</th>", rows[i].name,
-               rows[i].state != NULL ? " (" : "", rows[i].state != NULL ? rows[i].state : "",
-               rows[i].state != NULL ? ")" : "");
+    html_print(page, "<tr><th scope=\"row\">%s%s</th>", rows[i].name,
+               arena_around(&f->arena, " (", rows[i].state, ")"));
     for (size_t b = 0; b < now->block_count; b++) {
       fleet_put_cell(page, f->found->measured, &rows[i].cells[b]);
     }
@@ -207,9 +206,9 @@ static void fleet_put_squares(struct fleet_page *f) {
       worst = fleet_badness(&cells[b]) < fleet_badness(&cells[worst]) ? b : worst;
     }
     const char *state = fleet_state(f, now->host_names[h]);
-    html_print(f->page, "<i class=\"%s\" title=\"%s%s%s: %+.1f %%\"></i>",
+    html_print(f->page, "<i class=\"%s\" title=\"%s%s: %+.1f %%\"></i>",
                state != NULL ? "gap" : fleet_level(&cells[worst]), now->host_names[h],
-               state != NULL ? ", " : "", state != NULL ? state : "", 100 * cells[worst].change);
+               arena_around(&f->arena, ", ", state, ""), 100 * cells[worst].change);
   }
   for (size_t i = 0; i < f->found->absent; i++) {
     const char *node = result_set_text(&f->found->nodes, i, "node");
@@ -291,10 +290,10 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
     entries[count++] = (struct page_entry){"drift", "Since the last fleet", ""};
   }
   const struct measured_run *last = fleet_last_run(f->found);
-  const char *title = arena_format(
-      &f->arena, "%s on %zu %s%s%s", last->scenario, f->found->now->hosts,
-      strings_plural(f->found->now->hosts, "node", "nodes"),
-      f->found->name != NULL ? ", fleet " : "", f->found->name != NULL ? f->found->name : "");
+  const char *title =
+      arena_format(&f->arena, "%s on %zu %s%s", last->scenario, f->found->now->hosts,
+                   strings_plural(f->found->now->hosts, "node", "nodes"),
+                   arena_around(&f->arena, ", fleet ", f->found->name, ""));
   const char *undecided =
       f->found->now->undecided_count > 0
           ? arena_format(&f->arena, "%zu undecided; ", f->found->now->undecided_count)

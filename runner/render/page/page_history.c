@@ -48,10 +48,8 @@ static const char *page_history_news(struct measured *measured, struct arena *ar
 
 static const char *page_history_when(struct arena *arena, const struct measured *measured,
                                      const struct moment *moment) {
-  char when[TIME_MAX];
-  units_format_utc(measured->runs[moment->point->run].started_at_ns, UNITS_UTC_MINUTES, when,
-                   sizeof when);
-  return arena_strdup(arena, when);
+  return arena_strdup(
+      arena, UNITS_UTC(measured->runs[moment->point->run].started_at_ns, UNITS_UTC_MINUTES));
 }
 
 /* One point per run, in their order, and what is new from one to the next. */
@@ -124,11 +122,9 @@ static void page_history_put_marks(FILE *page, const struct measured *measured,
       const struct history_point *point = &series->points[i];
       if (point->mark == HISTORY_CHANGE || point->mark == HISTORY_DRIFT ||
           point->mark == HISTORY_LATEST) {
-        char when[TIME_MAX];
-        units_format_utc(measured->runs[point->run].started_at_ns, UNITS_UTC_MINUTES, when,
-                         sizeof when);
-        html_print(page, "<p><b>%s: %+.2f %%</b> %s</p>\n", when, 100 * point->change,
-                   history_mark_words(arena, series, i));
+        html_print(page, "<p><b>%s: %+.2f %%</b> %s</p>\n",
+                   UNITS_UTC(measured->runs[point->run].started_at_ns, UNITS_UTC_MINUTES),
+                   100 * point->change, history_mark_words(arena, series, i));
       }
     }
   }

@@ -16,8 +16,7 @@ enum {
   SITE_NODES_SHOWN = 60,
   SITE_CHANGES_SHOWN = 100,
   SITE_RUNS_SHOWN = 60,
-  SITE_BLOCKS_NAMED = 4,
-  DATE_MAX = 16
+  SITE_BLOCKS_NAMED = 4
 };
 static const int64_t DAY_NS = INT64_C(86400) * 1000000000;
 
@@ -30,9 +29,7 @@ struct site_page {
 };
 
 static const char *site_date(struct site_page *s, int64_t time_ns) {
-  char text[DATE_MAX];
-  units_format_utc(time_ns, "%Y-%m-%d", text, sizeof text);
-  return arena_strdup(&s->arena, text);
+  return arena_strdup(&s->arena, UNITS_UTC(time_ns, "%Y-%m-%d"));
 }
 
 static const char *site_period_date(struct site_page *s, size_t period) {
@@ -350,14 +347,13 @@ static void site_put_runs(struct site_page *s) {
     const size_t r = measured->run_count - 1 - i;
     const struct measured_run *run = &measured->runs[r];
     const struct measured_environment *e = &measured->environments[run->environment];
-    char when[2 * DATE_MAX];
-    units_format_utc(run->started_at_ns, UNITS_UTC_MINUTES, when, sizeof when);
     const char *file = s->found->run_files[r];
     (void)fputs("<tr><th scope=\"row\">", s->page);
     site_put_link(s, file, site_run_number(s, r));
     html_print(s->page,
                "</th><td class=\"name\">%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-               when, run->scenario, e->node, e->driver_version, run->tag);
+               UNITS_UTC(run->started_at_ns, UNITS_UTC_MINUTES), run->scenario, e->node,
+               e->driver_version, run->tag);
   }
   (void)fputs(HTML_TABLE_END "</section>\n", s->page);
 }
