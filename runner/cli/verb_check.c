@@ -376,9 +376,8 @@ static bool verb_check_is_simulated(const struct command *command) {
 
 static enum status verb_check_expected(struct command *command, struct error *err) {
   static const char *const LATEST[] = {"latest"};
-  struct expectations expectations;
+  SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
-    expectations_fini(&expectations);
     command->code = EXIT_USAGE; /* its mistakes were printed */
     return STATUS_OK;
   }
@@ -452,7 +451,6 @@ static enum status verb_check_expected(struct command *command, struct error *er
   for (size_t r = 0; r < run_count; r++) {
     expect_judge_free(runs[r].judge);
   }
-  expectations_fini(&expectations);
   return status;
 }
 
@@ -463,7 +461,7 @@ static enum status verb_check_run(struct command *command, struct error *err) {
   if (command->expects) {
     return verb_check_expected(command, err);
   }
-  struct compare_result result = {0};
+  SCOPED(compare_result_fini) struct compare_result result = {0};
   struct diff_show show = {.undecided_fails = command->strict,
                            .suspect_fails = command->suspect,
                            .answer_only = command->common.quiet};
@@ -474,9 +472,7 @@ static enum status verb_check_run(struct command *command, struct error *err) {
   }
   enum status status = analysis_compare(command, &result, err);
   status = THEN(status, analysis_show(command, &result, &show, err));
-  status = THEN(status, verb_check_judge(command, result.comparison, err));
-  compare_result_fini(&result);
-  return status;
+  return THEN(status, verb_check_judge(command, result.comparison, err));
 }
 
 static const struct verb_rows VERB_CHECK_ROWS[] = {

@@ -55,7 +55,7 @@ static enum status verb_diff_choose(struct command *command, struct error *err) 
 }
 
 static enum status verb_diff_run(struct command *command, struct error *err) {
-  struct compare_result result = {0};
+  SCOPED(compare_result_fini) struct compare_result result = {0};
   if (command->request.by == NULL && command->request.name_count == 0) {
     RETURN_ON_ERROR(verb_diff_choose(command, err));
   }
@@ -77,7 +77,6 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
                         ? EXIT_DONE
                         : EXIT_NOT_MEASURED;
   }
-  compare_result_fini(&result);
   return status;
 }
 

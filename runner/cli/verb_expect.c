@@ -226,7 +226,7 @@ static enum status verb_expect_show(struct command *command, const struct expect
 }
 
 static void verb_expect_check_file(struct command *command) {
-  struct expectations expectations;
+  SCOPED(expectations_fini) struct expectations expectations = {0};
   if (expectations_open(&expectations, &command->common, command->words[1])) {
     const struct expect_file *file = expectations.files[0];
     size_t rows = 0;
@@ -238,7 +238,6 @@ static void verb_expect_check_file(struct command *command) {
   } else {
     command->code = EXIT_USAGE; /* its mistakes were printed */
   }
-  expectations_fini(&expectations);
 }
 
 /* runs: how many were learned from. */
@@ -293,7 +292,7 @@ static enum status verb_expect_run(struct command *command, struct error *err) {
     verb_expect_check_file(command);
     return STATUS_OK;
   }
-  struct expectations expectations;
+  SCOPED(expectations_fini) struct expectations expectations = {0};
   enum status status = STATUS_OK;
   if (!expectations_open(&expectations, &command->common, command->expect)) {
     command->code = EXIT_USAGE; /* its mistakes were printed */
@@ -301,7 +300,6 @@ static enum status verb_expect_run(struct command *command, struct error *err) {
     status = command->choice == EXPECT_LIST ? verb_expect_list(command, &expectations.set, err)
                                             : verb_expect_show(command, &expectations.set, err);
   }
-  expectations_fini(&expectations);
   return status;
 }
 

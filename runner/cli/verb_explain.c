@@ -115,7 +115,7 @@ static enum status verb_explain_show(struct command *command, struct explain_req
 /* A run is judged first, by the data files of expectations. */
 static enum status verb_explain_recorded(struct command *command, struct explain_request *request,
                                          struct error *err) {
-  struct expectations expectations;
+  SCOPED(expectations_fini) struct expectations expectations = {0};
   struct expect_judge *judge = NULL;
   const char *run = arena_format(&command->arena, "run:%" PRId64, request->run);
   const bool whole = expectations_open(&expectations, &command->common, NULL);
@@ -137,7 +137,6 @@ static enum status verb_explain_recorded(struct command *command, struct explain
   }
   status = THEN(status, verb_explain_show(command, request, err));
   expect_judge_free(judge);
-  expectations_fini(&expectations);
   return status;
 }
 

@@ -288,8 +288,8 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   if (command->fleet) {
     return verb_report_run_fleet(command, err);
   }
-  struct compare_result result = {0};
-  struct expectations expectations;
+  SCOPED(compare_result_fini) struct compare_result result = {0};
+  SCOPED(expectations_fini) struct expectations expectations = {0};
   struct report_request request = {.flows = command->common.verbose,
                                    .sums = command->sums,
                                    .expected = &expectations.set,
@@ -297,9 +297,7 @@ static enum status verb_report_run(struct command *command, struct error *err) {
                                    .sides = &command->request};
   (void)expectations_open(&expectations, &command->common, command->expect);
   if (command->site) {
-    const enum status made = verb_report_run_site(command, &expectations.set, err);
-    expectations_fini(&expectations);
-    return made;
+    return verb_report_run_site(command, &expectations.set, err);
   }
   enum status status = report_file_check(command->output, err);
   status = THEN(status, command_open_query(command, err));
@@ -319,8 +317,6 @@ static enum status verb_report_run(struct command *command, struct error *err) {
              request.compared != NULL ? "a comparison and " : "", request.run_count,
              strings_plural(request.run_count, "run", "runs"));
   }
-  compare_result_fini(&result);
-  expectations_fini(&expectations);
   return status;
 }
 

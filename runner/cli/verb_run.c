@@ -420,9 +420,8 @@ static enum status verb_run_prepare(struct command *command, struct run_request 
 
 /* With the scenarios read and valid: measure. */
 static enum status verb_run_measure(struct command *command, struct error *err) {
-  struct expectations expectations;
+  SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
-    expectations_fini(&expectations);
     command->code = EXIT_USAGE; /* its mistakes were printed */
     return STATUS_OK;
   }
@@ -454,7 +453,6 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
     }
   }
   health_forget_database(scratch);
-  expectations_fini(&expectations);
   return THEN(status, table_end_all(command->table, err));
 }
 

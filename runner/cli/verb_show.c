@@ -79,9 +79,8 @@ static enum status verb_show_failed(struct command *command, int64_t run, struct
 }
 
 static enum status verb_show_result(struct command *command, struct error *err) {
-  struct expectations expectations;
+  SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
-    expectations_fini(&expectations);
     command->code = EXIT_USAGE; /* its mistakes were printed */
     return STATUS_OK;
   }
@@ -96,9 +95,7 @@ static enum status verb_show_result(struct command *command, struct error *err) 
   status =
       THEN(status, selector_find(query_database(command->query), command->words[0], &run, err));
   status = THEN(status, verb_show_failed(command, run.id, err));
-  status = THEN(status, command_note_killed(command, query_database(command->query), run.id, err));
-  expectations_fini(&expectations);
-  return status;
+  return THEN(status, command_note_killed(command, query_database(command->query), run.id, err));
 }
 
 static enum status verb_show_run(struct command *command, struct error *err) {

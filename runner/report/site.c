@@ -203,7 +203,7 @@ static enum status site_compare_upgrade(struct site *site, const struct site_fil
                                         struct error *err) {
   const struct machines_upgrade *upgrade = &site->machines->upgrades[file->of];
   struct compare_request sides = {0};
-  struct compare_result compared = {0};
+  SCOPED(compare_result_fini) struct compare_result compared = {0};
   const size_t environment = site->measured->runs[0].environment;
   const bool simulated = site->measured->environments[environment].simulated;
   struct where kept[] = {{"origin", "measured"}, {"simulated", simulated ? "1" : "0"}};
@@ -223,7 +223,6 @@ static enum status site_compare_upgrade(struct site *site, const struct site_fil
     page_diff_end(page);
     page_end(page, site->haul_version);
   }
-  compare_result_fini(&compared);
   compare_request_fini(&sides);
   return status;
 }
