@@ -84,11 +84,10 @@ static char *arena_vadd(struct arena *arena, const char *text, const char *forma
   const size_t first = strlen(text);
   const int length = vsnprintf(NULL, 0, format, again);
   va_end(again);
-  char *whole = arena_alloc(arena, first + (length > 0 ? (size_t)length : 0) + 1);
-  memcpy(whole, text, first);
-  if (length > 0) {
-    (void)vsnprintf(whole + first, (size_t)length + 1, format, args);
-  }
+  const size_t size = first + (length > 0 ? (size_t)length : 0) + 1;
+  char *whole = arena_alloc(arena, size);
+  (void)snprintf(whole, size, "%s", text);
+  (void)vsnprintf(whole + first, size - first, format, args);
   return whole;
 }
 

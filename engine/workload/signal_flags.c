@@ -54,9 +54,10 @@ enum status signal_run_host(struct signal_state *state, struct trial_times *time
   enum status status = cuda_session_use(session, signal->gpu, err);
   if (status == STATUS_OK && signal->op == SIGNAL_STREAM) {
     status = signal_side_queue(session, session->gpus[signal->gpu].stream, &side, NULL, err);
-  } else
+  } else {
     status = THEN(
         status, signal_side_launch(session, signal->gpu, &side, signal_time_at(state, false), err));
+  }
   status = THEN(status, signal_begin(state, err));
   if (signal->op == SIGNAL_STREAM && !state->in_time) {
     signal_let_go(state);

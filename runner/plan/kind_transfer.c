@@ -296,7 +296,8 @@ static struct flow *plan_transfer_add_loads(struct expander *x, const struct set
   }
   struct flow *next = flows + before + x->load_count;
   for (size_t i = 0; i < transfer->load_count; i++) {
-    for (size_t k = 0; k < expand_mirror_count(&transfer->loads[i], measured_count); k++) {
+    const size_t mirrors = expand_mirror_count(&transfer->loads[i], measured_count);
+    for (size_t k = 0; k < mirrors && k < measured_count; k++) {
       *next++ = plan_transfer_mirror(x, &transfer->loads[i], &measured[k]);
     }
   }

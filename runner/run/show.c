@@ -159,8 +159,9 @@ int run_show(const struct run_shown *shown) {
   const bool many = plan->case_count > CASES_SHOWN_MAX;
   if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
     status = run_show_summary(query, shown, &parameter, &err);
-  } else
+  } else {
     status = THEN(status, expectations_show_run(&view, query, run, &options, &err));
+  }
   if (status == STATUS_OK && request->plot.wanted) {
     status = run_show_curves(query, request, &parameter, &err);
   }
