@@ -26,7 +26,8 @@
  *
  * Where OUTLIER_FLEET_HOSTS hosts or more have results, they are a fleet: each result is also
  * compared with the same place on the other hosts (what all have in common of a place is taken out
- * first, so that a slot that is slower in every machine is no fault of one), and false positives
+ * first, so that a slot that is slower in every machine is no fault of one), nothing is slow of
+ * which no result is slower than its place elsewhere by more than the margin, and false positives
  * are held to one in a hundred fleets instead of peer groups, as of changes always.
  *
  * Changes have a zero: where they are at two levels, the one nearer to it is what is usual, and the

@@ -229,6 +229,9 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
   rows_set_gpus(component, &row);
   if (candidate->finding == FINDING_SLOW || candidate->finding == FINDING_EXPLAINED) {
     rows_count_cases(f, candidate, &row);
+    /* In a fleet each result has its place on other hosts to be slow against: a GPU that is slower
+     * than those of a fast host is none. */
+    row.finding = f->outliers->is_fleet && row.slow_cases == 0 ? FINDING_FINE : row.finding;
   }
   f->outliers->slow_count += row.finding == FINDING_SLOW;
   f->outliers->undecided_count += row.finding == FINDING_UNDECIDED;

@@ -151,8 +151,8 @@ static bool robust_is_upper_usual(const struct shape *shape, size_t count, bool 
 
 double robust_usual_change(const double *values, size_t count) {
   double *scratch = sample_values_new(count);
-  const struct shape shape = shape_find(values, count, 0, scratch);
-  const bool two = count >= ROBUST_AGAIN_COUNT && shape.kind == SHAPE_TWO_MODES;
+  struct shape shape;
+  const bool two = count >= ROBUST_AGAIN_COUNT && shape_levels(values, count, &shape, scratch);
   free(scratch);
   return two && robust_is_upper_usual(&shape, count, true) ? shape.high
                                                            : sample_median(values, count);
@@ -166,8 +166,8 @@ static bool robust_mark_level(struct robust_score *scores, size_t count, bool fr
     values[i] = scores[i].value;
     margin = fmin(margin, -log1p(-scores[i].margin));
   }
-  const struct shape shape = shape_find(values, count, 0, values + count);
-  const bool found = shape.kind == SHAPE_TWO_MODES &&
+  struct shape shape;
+  const bool found = shape_levels(values, count, &shape, values + count) &&
                      robust_is_upper_usual(&shape, count, from_zero) &&
                      shape.high - shape.low > margin;
   for (size_t i = 0; i < count && found; i++) {

@@ -25,9 +25,9 @@
  *
  * Of ROBUST_AGAIN_COUNT values and more, those that are not low are the set by which all are judged
  * again, until no further one is low or half of them are: many low values move the middle and hide
- * one another. Where they are at two levels (shape.h), the lower of at most half of the values,
- * those of the upper level are that set from the start: a mixture, whose spread is not that of its
- * parts.
+ * one another. Where they are at two levels (shape_levels()), the lower of at most half of the
+ * values, those of the upper level are that set from the start: a mixture, whose spread is not that
+ * of its parts.
  *
  * Median polish: a two-way table fitted by medians (Tukey 1977, "Exploratory Data Analysis",
  * chapter 11), also with holes and for symmetric tables. A cell is level + effect[a] + effect[b] +

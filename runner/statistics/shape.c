@@ -4,10 +4,10 @@
 #include "runner/statistics/sample.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 static const double ALPHA = 0.001;
+static const double LEVELS_STRICTNESS = 0.75; /* at which one sample in a hundred has levels */
 
 /* The ratio of the widest gap to the spread that one sample in a thousand exceeds. */
 static double shape_gap_limit(size_t count) {
@@ -15,7 +15,8 @@ static double shape_gap_limit(size_t count) {
 }
 
 /* sorted: ascending */
-static bool shape_split(const double *sorted, size_t count, double margin, struct shape *shape) {
+static bool shape_split(const double *sorted, size_t count, double margin, double strictness,
+                        struct shape *shape) {
   size_t at = 2;
   for (size_t i = 3; i + 2 <= count; i++) {
     at = sorted[i] - sorted[i - 1] > sorted[at] - sorted[at - 1] ? i : at;
@@ -31,7 +32,7 @@ static bool shape_split(const double *sorted, size_t count, double margin, struc
                           .high_count = count - at,
                           .low = sample_median(sorted, at),
                           .high = sample_median(sorted + at, count - at)};
-  return gap > margin && gap > spread * shape_gap_limit(count);
+  return gap > margin && gap > spread * strictness * shape_gap_limit(count);
 }
 
 /* Whether the value is far from the others, which are count. */
@@ -56,7 +57,7 @@ struct shape shape_find(const double *values, size_t count, double margin, doubl
   }
   memcpy(scratch, values, count * sizeof *scratch);
   sample_sort(scratch, count);
-  if (count >= SHAPE_MODES_MIN && shape_split(scratch, count, margin, &shape)) {
+  if (count >= SHAPE_MODES_MIN && shape_split(scratch, count, margin, 1, &shape)) {
     return shape;
   }
   const bool lowest = shape_is_far(least, scratch + 1, count - 1, margin);
@@ -71,4 +72,13 @@ struct shape shape_find(const double *values, size_t count, double margin, doubl
     shape.outlier++;
   }
   return shape;
+}
+
+bool shape_levels(const double *values, size_t count, struct shape *shape, double *scratch) {
+  if (count < SHAPE_MODES_MIN) {
+    return false;
+  }
+  memcpy(scratch, values, count * sizeof *scratch);
+  sample_sort(scratch, count);
+  return shape_split(scratch, count, 0, LEVELS_STRICTNESS, shape);
 }

@@ -12,6 +12,7 @@
 #ifndef HAUL_RUNNER_STATISTICS_SHAPE_H
 #define HAUL_RUNNER_STATISTICS_SHAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SHAPE_MODES_MIN = 6, SHAPE_OUTLIER_MIN = 4 };
@@ -27,5 +28,8 @@ struct shape {
 
 /* margin: of logarithms. scratch holds count. */
 struct shape shape_find(const double *values, size_t count, double margin, double *scratch);
+/* Two modes alone, of which one normal sample in a hundred has some: for values that are tested
+ * again, each against the upper or the lower mode. *shape is set all the same. */
+bool shape_levels(const double *values, size_t count, struct shape *shape, double *scratch);
 
 #endif
