@@ -3,9 +3,9 @@
 #include "runner/analysis/broken.h"
 #include "runner/analysis/diff_priors.h"
 #include "runner/analysis/diff_shift.h"
+#include "runner/statistics/permutations.h"
 #include "runner/statistics/rank_test.h"
 #include "runner/statistics/robust.h"
-#include "runner/statistics/shape.h"
 #include "runner/statistics/time_order.h"
 
 #include <math.h>
@@ -133,26 +133,6 @@ static void diff_pair_units(struct work *work, struct unit_room *room) {
   work->a.mean = work->b.mean + sqrt(2) * sample.mean;
 }
 
-/* Whether the units of a case are at two levels, both of which one side has. values: room for twice
- * as many. */
-static bool diff_has_mixed_modes(const struct work *work, double delta, double *values) {
-  const struct process_sample *sides[2] = {&work->a_units, &work->b_units};
-  size_t count = 0;
-  for (size_t s = 0; s < 2; s++) {
-    memcpy(values + count, sides[s]->values, sides[s]->count * sizeof *values);
-    count += sides[s]->count;
-  }
-  const struct shape shape = shape_find(values, count, delta, values + count);
-  size_t low[2] = {0, 0};
-  for (size_t s = 0; s < 2; s++) {
-    for (size_t i = 0; i < sides[s]->count; i++) {
-      low[s] += sides[s]->values[i] < (shape.low + shape.high) / 2;
-    }
-  }
-  return shape.kind == SHAPE_TWO_MODES &&
-         ((low[0] > 0 && low[0] < sides[0]->count) || (low[1] > 0 && low[1] < sides[1]->count));
-}
-
 /* What counts as one observation, and whether each of a is one with one of b. */
 static void diff_set_units(const struct diff_case *c, struct unit_room *room, bool pair,
                            struct work *work) {
@@ -163,7 +143,8 @@ static void diff_set_units(const struct diff_case *c, struct unit_room *room, bo
   const size_t a_count = work->a_units.count;
   work->paired = c->paired;
   work->mixed = diff_has_both_sides(c) &&
-                diff_has_mixed_modes(work, log1p(c->delta), room->values + room->used);
+                permutations_mixed_modes(&work->a_units, &work->b_units, log1p(c->delta),
+                                         room->values + room->used);
   if (work->unit == DIFF_UNIT_RUN && c->started != NULL && diff_has_both_sides(c)) {
     work->order = time_order_apply(values, numbers, a_count, values + a_count, numbers + a_count,
                                    work->b_units.count, c->started, pair);
@@ -545,13 +526,43 @@ static bool diff_has_few(const struct diff_case *c, const struct work *work) {
                                                                   more_units < DIFF_PROCESSES_FIRM);
 }
 
-/* ---- two modes ---- */
+/* ---- two units a side ---- */
 
-/* One in so many ways to deal the units to the sides puts them where they are. */
-static double diff_permutation_p(const struct work *work) {
-  const double a = (double)work->a.count;
-  const double b = (double)work->b.count;
-  return 2 * exp(lgamma(a + 1) + lgamma(b + 1) - lgamma(a + b + 1));
+static bool diff_is_two_by_two(const struct work *work) {
+  return work->testable && !work->paired && work->run_variance == 0 && work->a.count == 2 &&
+         work->b.count == 2;
+}
+
+/* Two units a side show hardly how long the tails of their noise are, but all cases together do:
+ * with one unit of each side exchanged, no change is left, and what is found then is chance. If
+ * that is more than a tenth as much as is found, q is its share (Tusher, Tibshirani and Chu 2001,
+ * "Significance analysis of microarrays", PNAS 98). */
+static void diff_exchange_units(const struct work *work, size_t count, double rate,
+                                struct diff_result *results) {
+  size_t found = 0;
+  size_t by_chance = 0;
+  double cut = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (diff_is_two_by_two(&work[i]) && results[i].q <= rate) {
+      found++;
+      cut = fmax(cut, results[i].p);
+    }
+  }
+  for (size_t i = 0; i < count && found > 0; i++) {
+    for (size_t other = 0; other < 2 && diff_is_two_by_two(&work[i]); other++) {
+      const struct variance_prior none = {.pooled_df = work[i].pooled_df};
+      const struct effect effect =
+          permutations_exchange(work[i].a_units.values, work[i].b_units.values, other,
+                                work[i].prior.known ? &work[i].prior.both : &none);
+      by_chance += effect_p(&effect, work[i].delta) <= cut;
+    }
+  }
+  const double share = found > 0 ? (double)by_chance / (2 * (double)found) : 0;
+  for (size_t i = 0; i < count && share > DIFF_CHANCE_SHARE; i++) {
+    if (diff_is_two_by_two(&work[i]) && results[i].q <= rate) {
+      results[i].q = fmin(share, 1);
+    }
+  }
 }
 
 /* Why a verdict is provisional. walk_q: of walk_p. mixed: how many cases come at two levels: of so
@@ -576,7 +587,8 @@ static enum diff_doubt diff_find_doubt(const struct diff_case *c, const struct w
     return DIFF_DOUBT_ORDER;
   }
   const bool is_chance =
-      work->run_variance == 0 && mixed > 0 && diff_permutation_p(work) * (double)(mixed + 1) > rate;
+      work->run_variance == 0 && mixed > 0 &&
+      permutations_least_p(work->a.count, work->b.count) * (double)(mixed + 1) > rate;
   return is_chance ? DIFF_DOUBT_MODES : DIFF_DOUBT_NONE;
 }
 
@@ -666,6 +678,9 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   summary->tests = fdr_q_values(p, count, p);
   for (size_t i = 0; i < count; i++) {
     results[i].q = isnan(p[i]) ? NAN : fmin(p[i] / diff_share_of_look(options), 1);
+  }
+  if (options->method == DIFF_MODERATED) {
+    diff_exchange_units(work, own, options->false_discovery_rate, results);
   }
   if (options->method == DIFF_RANK) {
     diff_set_rank_least(work, count, options->false_discovery_rate * diff_share_of_look(options),

@@ -73,6 +73,7 @@
 #define DIFF_WALK_DF       5.0
 #define DIFF_POWER         0.85 /* with which units_needed is sought: 0.8 is then kept */
 #define DIFF_STEPS_LEAST   0.9  /* of runs that count as independent: time_order.h */
+#define DIFF_CHANCE_SHARE  0.1  /* of provisional changes: diff_exchange_units() */
 #define DIFF_STEPS_CAUTION 0.5  /* standard errors by which a level may wander more than seen */
 #define DIFF_STEPS_PAIRED  0.8  /* of runs in turn that are not judged as pairs */
 #define DIFF_SPREAD_MIN    5e-5 /* the quietest cases measured spread by 0.01 % between processes */

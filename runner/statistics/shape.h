@@ -29,7 +29,7 @@ struct shape {
 /* margin: of logarithms. scratch holds count. */
 struct shape shape_find(const double *values, size_t count, double margin, double *scratch);
 /* Two modes alone, of which one normal sample in a hundred has some: for values that are tested
- * again, each against the upper or the lower mode. *shape is set all the same. */
+ * again, each against the upper or the lower mode. *shape is always set. */
 bool shape_levels(const double *values, size_t count, struct shape *shape, double *scratch);
 
 #endif

@@ -193,6 +193,24 @@ static void intervals_know_of_a_level_that_may_wander(void **state) {
   assert_in_range(held, TRIALS * CASES * 93 / 100, TRIALS * CASES * 98 / 100);
 }
 
+/* Two runs a side that happen to be at the slower of two levels, both: other cases, of which each
+ * side has one of either, show how easily that comes by chance. */
+static void two_a_side_at_two_levels_are_no_change(void **state) {
+  (void)state;
+  make(2, 0.0005, 0, true, 24);
+  values[0][1][0] += 0.05;
+  values[0][1][1] += 0.05;
+  diff_compare(cases, CASES, &OPTIONS, results, &summary);
+  assert_true(results[0].verdict == VERDICT_REGRESSED && results[0].is_provisional);
+  for (size_t i = 1; i < 5; i++) {
+    values[i][0][i % 2] += 0.05;
+    values[i][1][i / 2 % 2] += 0.05;
+  }
+  diff_compare(cases, CASES, &OPTIONS, results, &summary);
+  assert_int_equal(results[0].verdict, VERDICT_INSUFFICIENT);
+  assert_true(results[0].q >= 0.5);
+}
+
 /* Runs in turn are pairs where the level moves with time; else pairs would only lose half of the
  * degrees of freedom. */
 static void pairs_are_judged_where_the_level_moves(void **state) {
@@ -244,6 +262,7 @@ int main(void) {
       cmocka_unit_test(a_report_on_three_runs_is_provisional),
       cmocka_unit_test(one_run_each_needs_a_history),
       cmocka_unit_test(pairs_are_judged_where_the_level_moves),
+      cmocka_unit_test(two_a_side_at_two_levels_are_no_change),
       cmocka_unit_test(intervals_know_of_a_level_that_may_wander),
       cmocka_unit_test(one_run_each_has_no_interval),
   };
