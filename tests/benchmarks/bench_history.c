@@ -1,7 +1,8 @@
 /* bench_history.c HAUL DATABASE [TEMPLATE [OPTION=N...]] - how long questions take on years of
- * results: verbs, the questions of docs/SQL.md and the saved queries. HAUL is the executable to
- * time. DATABASE is made where it does not exist, in minutes, and kept: years of weekly runs on a
- * few machines, made of TEMPLATE, a database with one run of one process (haul run nvbandwidth
+ * results: verbs, the questions of docs/SQL.md, the saved queries and the views. HAUL is the
+ * executable to time. DATABASE is made where it does not exist, in minutes, and kept: years of
+ * weekly runs on a few machines, made of TEMPLATE, a database with one run of one process (haul run
+ * nvbandwidth
  * --processes 1). Its size:
  *
  *   machines=N   8
@@ -251,6 +252,27 @@ static bool measure_saved(const char *haul, const char *database) {
   return fine;
 }
 
+/* What Datasette asks of every view: its first page. */
+static bool measure_views(const char *haul, const char *database) {
+  sqlite3 *handle = NULL;
+  sqlite3_stmt *stmt = NULL;
+  bool fine = true;
+  if (sqlite3_open_v2(database, &handle, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+      sqlite3_prepare_v2(handle, "SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY 1",
+                         -1, &stmt, NULL) != SQLITE_OK) {
+    die(database, sqlite3_errmsg(handle));
+  }
+  while (sqlite3_step(stmt) == SQLITE_ROW) {
+    char sql[TEXT_MAX];
+    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s LIMIT 101", sqlite3_column_text(stmt, 0));
+    struct question question = {{"query", sql}, ALL_S, 0};
+    fine = measure(haul, database, &question, sql) && fine;
+  }
+  (void)sqlite3_finalize(stmt);
+  (void)sqlite3_close(handle);
+  return fine;
+}
+
 static void take_option(const char *word) {
   for (size_t i = 0; i < sizeof SIZE_NAMES / sizeof *SIZE_NAMES; i++) {
     const size_t length = strlen(SIZE_NAMES[i]);
@@ -288,5 +310,6 @@ int main(int argc, char **argv) {
   bool fine = measure_verbs(argv[1], argv[2]);
   fine = measure_questions(argv[1], argv[2]) && fine;
   fine = measure_saved(argv[1], argv[2]) && fine;
+  fine = measure_views(argv[1], argv[2]) && fine;
   return fine ? 0 : 1;
 }

@@ -121,6 +121,9 @@ select min(json_extract(value, '$.sql') like 'SELECT %' and length(json_extract(
   json_each(readfile('out'), '$.databases.results.queries');
 SQL
   equal '||1|1' "$(sqlite3 results.db <metadata.sql | paste -sd '|' -)" 'missing, superfluous, descriptions, queries'
+  # Datasette's connection: read-only, parameters without a value.
+  sqlite3 :memory: "select json_extract(value, '\$.sql') || ';' from json_each(readfile('out'), '\$.databases.results.queries')" >queries.sql
+  sqlite3 -readonly -bail results.db <queries.sql >rows 2>&1 || bad "a query of the metadata: $(tail -n 1 rows)"
 fi
 run_ok schema datasette --db /some/where/fleet.db
 expect_out '^    "fleet": '

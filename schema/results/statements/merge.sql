@@ -178,6 +178,16 @@ WHERE x.name = 'run' AND x.known = 1
     OR (ifnull(m.visits, 1) <= ifnull(c.visits, 1) AND (m.status, m.n, m.median_ns) IS NOT (c.status, c.n, c.median_ns)))
 LIMIT 1;
 
+-- name: types
+-- Gives one SELECT per table: a column for numbers in which a row has a text or bytes. (STRICT tables would refuse them,
+-- but SQLite before 3.37 cannot open those.)
+SELECT printf('SELECT %Q, CASE%s END FROM input."%w" WHERE %s LIMIT 1', t.name,
+  group_concat(printf(' WHEN typeof("%w") NOT BETWEEN ''integer'' AND ''real'' THEN %Q', c.name, c.name), ''), t.name,
+  group_concat(printf('typeof("%w") NOT BETWEEN ''integer'' AND ''real''', c.name), ' OR '))
+FROM main.sqlite_master t JOIN pragma_table_info(t.name, 'main') c
+WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.type IN ('INTEGER', 'REAL') AND c.name <> 'id'
+GROUP BY t.name;
+
 -- name: compare
 -- Gives one SELECT per table of what is known by a key, and per table of its parts: a row for a thing that both files
 -- have under one key with other content, and the column. NULL is what a file of an older schema has, and differs

@@ -420,6 +420,9 @@ static void bad_inputs_leave_nothing(void **state) {
   path = merging->fixtures[1]->path;
   assert_int_equal(unlink(path), 0);
   fixture_record_run(merging->fixtures[1], 1);
+  fixture_execute(path, "UPDATE case_run SET p95_ns = 'slow' WHERE id = 1");
+  refused(merging, path, "its table case_run has a text in the column p95_ns");
+  fixture_execute(path, "UPDATE case_run SET p95_ns = NULL WHERE id = 1");
   (void)snprintf(version, sizeof version, "PRAGMA user_version = %d", migrate_latest_version() + 1);
   fixture_execute(path, version);
   refused(merging, path, "newer haul");
