@@ -226,7 +226,7 @@ static struct middle outliers_middle(const struct value *values, size_t count, d
   const struct sample sample = sample_summary(scratch, count);
   return (struct middle){.noise = 1.2533 * sqrt(sample.variance / (double)count),
                          .error = factor * sqrt(squares) / (double)count,
-                         .rate = sample_median_in_place(scratch, count)};
+                         .rate = sample_median_select(scratch, count)};
 }
 
 /* The first old_count values are what the others, of which there are count, are compared with where

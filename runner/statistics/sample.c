@@ -3,6 +3,7 @@
 #include "engine/base/arena.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,69 +71,95 @@ static void sample_sort_heap(double *values, size_t count) {
   }
 }
 
-/* Hoare's quicksort; what it does not halve often enough is sorted as a heap (Musser 1997,
- * "Introspective sorting and selection algorithms", Software: Practice and Experience 27). */
-static void sample_sort_quick(double *values, size_t count, unsigned depth) {
+/* Hoare's partition, by the middle of three: no value before the place that is returned is larger
+ * than one from there on. count > FEW. */
+static size_t sample_partition(double *values, size_t count) {
+  double *middle = &values[count / 2];
+  double *last = &values[count - 1];
+  if (*middle < values[0]) {
+    sample_swap(middle, &values[0]);
+  }
+  if (*last < *middle) {
+    sample_swap(last, middle);
+    if (*middle < values[0]) {
+      sample_swap(middle, &values[0]);
+    }
+  }
+  const double pivot = *middle;
+  size_t i = 0;
+  size_t j = count - 1;
+  for (;;) {
+    while (values[i] < pivot) {
+      i++;
+    }
+    while (values[j] > pivot) {
+      j--;
+    }
+    if (i >= j) {
+      return i;
+    }
+    sample_swap(&values[i++], &values[j--]);
+  }
+}
+
+/* Quicksort; what it does not halve often enough is sorted as a heap (Musser 1997, "Introspective
+ * sorting and selection algorithms", Software: Practice and Experience 27). Parts without one of
+ * the places `from` to `to` are left as they are. */
+static void sample_sort_quick(double *values, size_t count, unsigned depth, size_t from,
+                              size_t to) {
   while (count > FEW) {
     if (depth-- == 0) {
       sample_sort_heap(values, count);
       return;
     }
-    double *middle = &values[count / 2];
-    double *last = &values[count - 1];
-    if (*middle < values[0]) {
-      sample_swap(middle, &values[0]);
+    const size_t right = sample_partition(values, count);
+    if (to >= right) {
+      sample_sort_quick(values + right, count - right, depth, from > right ? from - right : 0,
+                        to - right);
     }
-    if (*last < *middle) {
-      sample_swap(last, middle);
-      if (*middle < values[0]) {
-        sample_swap(middle, &values[0]);
-      }
+    if (from >= right) {
+      return;
     }
-    const double pivot = *middle;
-    size_t i = 0;
-    size_t j = count - 1;
-    for (;;) {
-      while (values[i] < pivot) {
-        i++;
-      }
-      while (values[j] > pivot) {
-        j--;
-      }
-      if (i >= j) {
-        break;
-      }
-      sample_swap(&values[i++], &values[j--]);
-    }
-    sample_sort_quick(values + i, count - i, depth);
-    count = i;
+    count = right;
   }
   sample_sort_few(values, count);
 }
 
-void sample_sort(double *values, size_t count) {
+static unsigned sample_sort_depth(size_t count) {
   unsigned depth = 0;
   for (size_t n = count; n > 0; n /= 2) {
     depth += 2;
   }
-  sample_sort_quick(values, count, depth);
+  return depth;
 }
 
-double sample_median_in_place(double *values, size_t count) {
+void sample_sort(double *values, size_t count) {
+  sample_sort_quick(values, count, sample_sort_depth(count), 0, SIZE_MAX);
+}
+
+static double sample_middle(const double *values, size_t count) {
   if (count == 0) {
     return NAN;
   }
-  sample_sort(values, count);
   return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-double sample_median(const double *values, size_t count) {
-  if (count == 0) {
-    return NAN;
+double sample_median_in_place(double *values, size_t count) {
+  sample_sort(values, count);
+  return sample_middle(values, count);
+}
+
+double sample_median_select(double *values, size_t count) {
+  if (count > 0) {
+    sample_sort_quick(values, count, sample_sort_depth(count), (count - 1) / 2, count / 2);
   }
+  return sample_middle(values, count);
+}
+
+double sample_median(const double *values, size_t count) {
   double *copy = sample_values_new(count);
   memcpy(copy, values, count * sizeof *copy);
-  const double median = sample_median_in_place(copy, count);
+  const double median = sample_median_select(copy, count);
   free(copy);
   return median;
 }

@@ -95,17 +95,19 @@ FROM check_result k
 WHERE k.run IN (SELECT value FROM json_each(:runs)) AND k.status = 'failed'
 UNION ALL
 -- The results of a process are nearly always adjacent, and few of them were slowed.
-SELECT v.run, 0, v.text, count(*), v.gpu, v.brief
-FROM v_note v
-WHERE (v.case_run, v.ordinal) IN (
-    SELECT n.case_run, n.ordinal
-    FROM (SELECT (SELECT min(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS low,
-            (SELECT max(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS high
-          FROM process p WHERE p.run IN (SELECT value FROM json_each(:runs))) r
-    CROSS JOIN case_note n
-    WHERE n.case_run BETWEEN r.low AND r.high AND n.kind IN (SELECT k.kind FROM v_note_kind k WHERE k.slows))
-  AND v.slows AND v.run IN (SELECT value FROM json_each(:runs))
-GROUP BY v.run, v.text
+SELECT run, 0, text, sum(results), gpu, brief FROM (
+  SELECT v.run, v.text, count(*) AS results, v.gpu, v.brief
+  FROM v_note v
+  WHERE (v.case_run, v.ordinal) IN (
+      SELECT n.case_run, n.ordinal
+      FROM (SELECT (SELECT min(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS low,
+              (SELECT max(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS high
+            FROM process p WHERE p.run IN (SELECT value FROM json_each(:runs))) r
+      CROSS JOIN case_note n
+      WHERE n.case_run BETWEEN r.low AND r.high AND n.kind IN (SELECT k.kind FROM v_note_kind k WHERE k.slows))
+    AND v.slows AND v.run IN (SELECT value FROM json_each(:runs))
+  GROUP BY v.run, v.kind, v.gpu, v.what, v.amount, v.amount2, v.amount3, v.amount4) -- else a text per note is made
+GROUP BY run, text
 UNION ALL
 SELECT v.run, 2, 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
     WHEN 'running' THEN ' has not ended, or was killed' ELSE ' failed' END

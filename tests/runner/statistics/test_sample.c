@@ -46,8 +46,12 @@ static void every_order_is_sorted(void **state) {
         values[i] = expected[i] = value_at(order, i, COUNTS[c], &seed);
       }
       qsort(expected, COUNTS[c], sizeof *expected, compare);
+      const double median = sample_median(values, COUNTS[c]);
       sample_sort(values, COUNTS[c]);
       assert_memory_equal(values, expected, COUNTS[c] * sizeof *values);
+      if (COUNTS[c] > 0) {
+        ASSERT_NEAR(median, (values[(COUNTS[c] - 1) / 2] + values[COUNTS[c] / 2]) / 2, 0);
+      }
     }
   }
 }
