@@ -69,8 +69,8 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- reads: v_run_case.tflops, v_flow.method
 -- touches: beside_kernel
 -- costs: A matrix product keeps 98 % of its rate beside copies between host and GPU by a copy engine, 4 % beside such
---   copies by a kernel, and 29 to 38 % beside copies within the GPU, which are kernels in any case. The copies lose 4 % at
---   most, within the GPU 10 to 43 %.
+--   copies by a kernel, and 29 to 38 % beside copies within the GPU, which are kernels in any case. The copies lose at
+--   most 8 % between host and GPU, and 10 to 43 % within the GPU.
 -- action: Let copy engines move bytes beside computing (method = "ce"), or give the copying kernel few blocks.
 -- source: measured on two H100, r580: haul run interference; haul query --saved interference-matrix
 SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence

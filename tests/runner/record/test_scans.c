@@ -16,7 +16,7 @@ enum { CURSORS_MAX = 1 << 20, NAME_MAX_BYTES = 64, TEXT_MAX = 1 << 20 };
 static const char *const OVER_ALL[] = {
     "16. What is the worst host-to-device rate of every GPU under every driver, wherever the card "
     "was?",
-    "17. How did one GPU do over time, after cards changed places?", NULL};
+    "17. How did each GPU do over time, after cards changed places?", NULL};
 
 static sqlite3 *open_empty(const struct fixture *fixture) {
   struct error err = {0};
