@@ -3,6 +3,8 @@
 #ifndef HAUL_ENGINE_BASE_ORDER_H
 #define HAUL_ENGINE_BASE_ORDER_H
 
+#include <stdlib.h>
+
 /* -1, 0 or 1: a is less than b, equals it, or is greater. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
@@ -15,5 +17,14 @@
     const type *y = y_element;                                                                     \
     return order;                                                                                  \
   }
+
+/* Sorts an array, which may be NULL where it has no element. */
+static inline void order_sort(void *items, size_t count, size_t size_bytes,
+                              int (*order)(const void *, const void *)) {
+  if (count > 1) {
+    qsort(items, count, size_bytes, order);
+  }
+}
+#define ORDER_SORT(items, count, compare) order_sort((items), (count), sizeof *(items), (compare))
 
 #endif

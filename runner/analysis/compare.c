@@ -80,9 +80,7 @@ uint32_t *analysis_equal_environments(const struct measured *measured, bool boot
       texts[known++] = (struct environment_text){text, (uint32_t)e};
     }
   }
-  if (known > 1) { /* none is NULL */
-    qsort(texts, known, sizeof *texts, analysis_compare_texts);
-  }
+  ORDER_SORT(texts, known, analysis_compare_texts);
   for (size_t i = 0; i < known; i++) {
     const bool same = i > 0 && strcmp(texts[i].text, texts[i - 1].text) == 0;
     first[texts[i].environment] = same ? first[texts[i - 1].environment] : texts[i].environment;
@@ -248,7 +246,7 @@ static void compare_merge_renamed(struct comparison *comparison) {
       fresh[fresh_count++] = (struct named){&measured->cases[row->bench], i, false};
     }
   }
-  qsort(fresh, fresh_count, sizeof *fresh, compare_named);
+  ORDER_SORT(fresh, fresh_count, compare_named);
   for (size_t i = 0; i < comparison->row_count && fresh_count > 0; i++) {
     struct comparison_row *row = &comparison->rows[i];
     if (!compare_is_one_sided(row) || row->result.verdict != VERDICT_MISSING) {

@@ -44,9 +44,7 @@ void compare_conditions(const enum side *sides, struct comparison *comparison) {
     found[at].results[side] += condition->results;
     last[at] = condition->run;
   }
-  if (count > 1) {
-    qsort(found, count, sizeof *found, conditions_compare);
-  }
+  ORDER_SORT(found, count, conditions_compare);
   comparison->conditions = found;
   comparison->condition_count = count;
 }

@@ -231,7 +231,7 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
   if (count == 0) {
     return "none";
   }
-  qsort(ids, count, sizeof *ids, facts_compare_ids);
+  ORDER_SORT(ids, count, facts_compare_ids);
   const char *text = NULL;
   size_t ranges = 0;
   for (size_t i = 0, end = 0; i < count; i = end) {
@@ -261,9 +261,7 @@ void compare_environments(const enum side *sides, struct comparison *comparison)
   SCOPED(arena_fini) struct arena arena = {0};
   size_t count = 0;
   struct item *items = facts_collect(measured, sides, &arena, &count);
-  if (count > 1) { /* none is NULL */
-    qsort(items, count, sizeof *items, facts_compare_items);
-  }
+  ORDER_SORT(items, count, facts_compare_items);
   facts_find_differences(comparison, items, count);
   for (size_t s = 0; s < SIDES; s++) {
     struct comparison_total *total = &comparison->totals[s];

@@ -267,13 +267,13 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
     comparison->groups[i].result = results[i];
     comparison->groups[i].delta = cases[i].delta;
   }
-  qsort(comparison->groups, count, sizeof *comparison->groups, groups_compare);
+  ORDER_SORT(comparison->groups, count, groups_compare);
   struct comparison_group **by_size = arena_array(&arena, count, sizeof(void *));
   for (size_t i = 0; i < count; i++) {
     by_size[i] = &comparison->groups[i];
   }
   struct group_marks marks = {arena_array(&arena, comparison->row_count, sizeof *marks.of), 0};
-  qsort(by_size, count, sizeof *by_size, groups_compare_sizes);
+  ORDER_SORT(by_size, count, groups_compare_sizes);
   for (size_t i = 0; i < count; i++) {
     by_size[i]->is_news = by_size[i]->is_kept && verdict_is_change(by_size[i]->result.verdict) &&
                           groups_is_news(comparison, by_size[i], &marks);
@@ -292,7 +292,7 @@ void compare_groups(const char *only, const struct diff_options *options,
     }
   }
   if (g.entry_count > 0) {
-    qsort(g.entries, g.entry_count, sizeof *g.entries, groups_compare_entries);
+    ORDER_SORT(g.entries, g.entry_count, groups_compare_entries);
     size_t most = 1;
     for (size_t i = 1; i < g.entry_count; i++) {
       most +=

@@ -93,9 +93,7 @@ static size_t *pairs_number_gpus(const struct measured *measured, struct arena *
       known[count++] = (struct known_gpu){e->gpus[gpu].uuid, slot};
     }
   }
-  if (count > 1) { /* none is NULL */
-    qsort(known, count, sizeof *known, pairs_compare_gpus);
-  }
+  ORDER_SORT(known, count, pairs_compare_gpus);
   for (size_t i = 1; i < count; i++) {
     if (strcmp(known[i].uuid, known[i - 1].uuid) == 0) {
       numbers[known[i].slot] = numbers[known[i - 1].slot];
@@ -451,7 +449,7 @@ static void pairs_sort_entries(struct pairing *p) {
       p->blocks[blocks++] = (struct entry_block){i, 1, *entry};
     }
   }
-  qsort(p->blocks, blocks, sizeof *p->blocks, pairs_compare_blocks);
+  ORDER_SORT(p->blocks, blocks, pairs_compare_blocks);
   size_t used = 0;
   for (size_t i = 0; i < blocks; i++) {
     memcpy(p->entries + used, p->unsorted + p->blocks[i].first,
@@ -459,7 +457,7 @@ static void pairs_sort_entries(struct pairing *p) {
     used += p->blocks[i].count;
   }
   if (!pairs_are_sorted(p)) {
-    qsort(p->entries, p->entry_count, sizeof *p->entries, pairs_compare_entries);
+    ORDER_SORT(p->entries, p->entry_count, pairs_compare_entries);
   }
 }
 

@@ -479,7 +479,7 @@ static void traits_read(const struct comparison *comparison, const struct rows *
         table->traits[t].rank == RANK_PATH && table->traits[t].judged == CONCLUSION_PAIR;
   }
   /* From here on the slots mean nothing. */
-  qsort(table->traits, table->count, sizeof *table->traits, traits_compare);
+  ORDER_SORT(table->traits, table->count, traits_compare);
   for (size_t t = 0; t < table->count; t++) {
     const struct trait *trait = &table->traits[t];
     bool again = trait->rows == NULL || rows_count(rows, trait->rows) == 0;

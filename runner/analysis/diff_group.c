@@ -62,7 +62,7 @@ static struct process_sample group_take_side(const struct diff_case *cases, cons
       units[used++] = units[n];
     }
   }
-  qsort(units, used, sizeof *units, group_compare_units);
+  ORDER_SORT(units, used, group_compare_units);
   double *values = arena_array(arena, used, sizeof *values);
   uint32_t *processes = arena_array(arena, used, sizeof *processes);
   uint32_t *runs = arena_array(arena, used, sizeof *runs);

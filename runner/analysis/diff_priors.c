@@ -101,7 +101,7 @@ static void priors_learn_level(const struct learning *l, size_t count, size_t le
       members[member_count++] = (struct member){(uint64_t)c->unit << 32 | family, i};
     }
   }
-  qsort(members, member_count, sizeof *members, priors_compare_members);
+  ORDER_SORT(members, member_count, priors_compare_members);
   for (size_t first = 0; first < member_count;) {
     size_t last = first + 1;
     while (last < member_count && members[last].family == members[first].family) {

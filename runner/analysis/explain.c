@@ -256,7 +256,7 @@ static void explain_sort(struct explanation *explanation) {
       order[i].weight = explain_weigh(explanation, row->rule);
     }
   }
-  qsort(order, explanation->row_count, sizeof *order, explain_compare);
+  ORDER_SORT(order, explanation->row_count, explain_compare);
   for (size_t i = 0; i < explanation->row_count; i++) {
     explanation->rows[i] = order[i].row;
   }

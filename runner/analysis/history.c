@@ -381,7 +381,7 @@ static void history_add_case(struct builder *b, const struct measured_median *me
           &medians[i], measured_hardware(b->measured, medians[i].run, medians[i].bench)};
     }
   }
-  qsort(sortable, used, sizeof *sortable, history_compare_sortable);
+  ORDER_SORT(sortable, used, history_compare_sortable);
   const bool many = used > 0 && sortable[0].hardware != sortable[used - 1].hardware;
   for (size_t first = 0; first < used;) {
     size_t last = first;

@@ -26,7 +26,7 @@ static uint32_t latest_rank(const char *text, const char *const *sorted, size_t 
 }
 
 static size_t latest_sort_texts(const char **texts, size_t count) {
-  qsort(texts, count, sizeof *texts, strings_compare);
+  ORDER_SORT(texts, count, strings_compare);
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0) {
@@ -113,7 +113,7 @@ struct latest_case *latest_cases(const struct measured *measured, struct arena *
   struct latest_entry *entries = arena_array(&scratch, measured->median_count, sizeof *entries);
   double *values = arena_array(&scratch, measured->median_count, sizeof *values);
   const size_t entry_count = latest_collect(measured, &scratch, entries);
-  qsort(entries, entry_count, sizeof *entries, latest_compare_entries);
+  ORDER_SORT(entries, entry_count, latest_compare_entries);
   struct latest_case *cases = NULL;
   size_t capacity = 0;
   *count = 0;

@@ -1,5 +1,6 @@
 #include "runner/analysis/machines.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/analysis/history.h"
 #include "runner/analysis/internal.h"
@@ -56,7 +57,7 @@ static void machines_find_nodes(struct gathering *g) {
   for (size_t r = 0; r < count; r++) {
     names[r] = machines_environment(g, r)->node;
   }
-  qsort(names, count, sizeof *names, strings_compare);
+  ORDER_SORT(names, count, strings_compare);
   for (size_t r = 0; r < count; r++) {
     if (m->node_count == 0 || strcmp(m->nodes[m->node_count - 1], names[r]) != 0) {
       names[m->node_count++] = names[r];
@@ -354,9 +355,7 @@ static int machines_compare_steps(const void *a, const void *b) {
 /* Marks of one machine and direction that lie together are one step. */
 static void machines_join_marks(struct gathering *g, struct machines_mark *marks, size_t count) {
   struct machines *m = g->machines;
-  if (count > 1) {
-    qsort(marks, count, sizeof *marks, machines_compare_marks);
-  }
+  ORDER_SORT(marks, count, machines_compare_marks);
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;
     size_t until = marks[first].until;
@@ -368,9 +367,7 @@ static void machines_join_marks(struct gathering *g, struct machines_mark *marks
     machines_add_step(g, marks + first, last - first);
     first = last;
   }
-  if (m->step_count > 1) {
-    qsort(m->steps, m->step_count, sizeof *m->steps, machines_compare_steps);
-  }
+  ORDER_SORT(m->steps, m->step_count, machines_compare_steps);
 }
 
 /* The points [first, last) have one level beside the others: their cells get it where it is the

@@ -314,7 +314,7 @@ static void outliers_sort_machines(struct value *values, size_t count) {
     i++;
   }
   if (i < count) {
-    qsort(values, count, sizeof *values, outliers_compare_machines);
+    ORDER_SORT(values, count, outliers_compare_machines);
   }
 }
 
@@ -365,9 +365,7 @@ static void outliers_read(struct finder *f) {
     outliers_add_case(f, measured->medians + first, last - first, values, scratch);
     first = last;
   }
-  if (f->result_count > 1) { /* an empty array is NULL */
-    qsort(f->results, f->result_count, sizeof *f->results, outliers_compare_results);
-  }
+  ORDER_SORT(f->results, f->result_count, outliers_compare_results);
 }
 
 /* ---- the same place on many hosts ---- */

@@ -76,10 +76,7 @@ static struct candidate *findings_candidates(struct finder *f, size_t *count) {
       arena_array(&f->arena, f->observation_count, sizeof *candidates); /* as many at most */
   double *scratch = arena_array(&f->arena, f->observation_count, sizeof *scratch);
   *count = 0;
-  if (f->observation_count > 1) { /* none is NULL */
-    qsort(f->observations, f->observation_count, sizeof *f->observations,
-          findings_compare_observations);
-  }
+  ORDER_SORT(f->observations, f->observation_count, findings_compare_observations);
   for (size_t first = 0; first < f->observation_count;) {
     size_t last = first + 1;
     while (last < f->observation_count &&

@@ -342,9 +342,7 @@ void outliers_make_parts(struct finder *f) {
   for (size_t i = 0; i < outliers->part_count && f->options->changes; i++) {
     outliers->parts[i].certain = fleet_is_certain(f, &outliers->parts[i], slow, scratch);
   }
-  if (outliers->part_count > 1) { /* none is NULL */
-    qsort(outliers->parts, outliers->part_count, sizeof *outliers->parts, fleet_compare_parts);
-  }
+  ORDER_SORT(outliers->parts, outliers->part_count, fleet_compare_parts);
 }
 
 /* ---- cells ---- */
@@ -372,9 +370,7 @@ static void fleet_list_blocks(struct finder *f) {
                                       at == count || id < blocks[at].first ? id : blocks[at].first};
     count += at == count;
   }
-  if (count > 1) { /* none is NULL */
-    qsort(blocks, count, sizeof *blocks, fleet_compare_blocks);
-  }
+  ORDER_SORT(blocks, count, fleet_compare_blocks);
   outliers->blocks = arena_array(&outliers->arena, count, sizeof *outliers->blocks);
   outliers->block_count = count;
   for (size_t i = 0; i < count; i++) {

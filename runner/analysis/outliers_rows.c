@@ -400,8 +400,6 @@ void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t c
       rows_add_half(f, &candidates[i]);
     }
   }
-  if (f->outliers->row_count > 1) { /* none is NULL */
-    qsort(f->outliers->rows, f->outliers->row_count, sizeof *f->outliers->rows, rows_compare_rows);
-  }
+  ORDER_SORT(f->outliers->rows, f->outliers->row_count, rows_compare_rows);
   rows_make_verdicts(f);
 }

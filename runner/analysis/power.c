@@ -68,9 +68,7 @@ static void power_take_all(const struct comparison *comparison, struct power_spr
                  spreads->between_known, taken);
     }
   }
-  if (spreads->count > 1) { /* none is NULL */
-    qsort(spreads->cases, spreads->count, sizeof *spreads->cases, power_compare_cases);
-  }
+  ORDER_SORT(spreads->cases, spreads->count, power_compare_cases);
 }
 
 enum status power_learn(const struct measured *measured, struct power_spreads *spreads,

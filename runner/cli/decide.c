@@ -1,6 +1,7 @@
 #include "runner/cli/decide.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
@@ -169,9 +170,7 @@ static void decide_find_open(struct decide *decide) {
       }
     }
   }
-  if (open.count > 0) {
-    qsort(open.items, open.count, sizeof *open.items, strings_compare);
-  }
+  ORDER_SORT(open.items, open.count, strings_compare);
   decide->open = open;
 }
 

@@ -115,7 +115,7 @@ static void power_find_ways(const struct command *command, const struct plan *pl
                              of_a > runs ? of_a : runs, runs, way->processes);
     way->duration_ns = runs * plan_total_ns(plan, way->processes);
   }
-  qsort(ways, PROCESSES_TRIED, sizeof *ways, power_compare_ways);
+  ORDER_SORT(ways, PROCESSES_TRIED, power_compare_ways);
 }
 
 /* The answer, before the table of all ways. */

@@ -426,7 +426,7 @@ static void plan_transfer_expand_pairs(struct expander *x, const struct setting 
   const struct transfer_setting *transfer = &setting->transfer;
   const bool reversed = transfer->direction == DIRECTION_REVERSE;
   if (transfer->concurrent == (reversed ? CONCURRENT_PER_SOURCE : CONCURRENT_PER_TARGET)) {
-    qsort(x->set.pairs, x->set.pair_count, sizeof *x->set.pairs, plan_transfer_by_target);
+    ORDER_SORT(x->set.pairs, x->set.pair_count, plan_transfer_by_target);
   }
   memset(x->grouped, 0, x->set.pair_count * sizeof *x->grouped);
   for (size_t i = 0; i < x->set.pair_count; i++) {

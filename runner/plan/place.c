@@ -491,7 +491,7 @@ static void pairs_sample(struct pair_set *x, struct pair_rule rule, char reason[
     }
     times += rule.once && !half ? 2 : 1;
   }
-  qsort(x->pairs, x->pair_count, sizeof *x->pairs, pairs_compare);
+  ORDER_SORT(x->pairs, x->pair_count, pairs_compare);
 }
 
 void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair_rule rule,

@@ -436,7 +436,7 @@ static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_orde
     const char *key = b->cases[i].bench.key;
     ranks[i] = (struct rank){XXH3_64bits_withSeed(key, strlen(key), seed), i};
   }
-  qsort(ranks, b->case_count, sizeof *ranks, plan_compare_ranks);
+  ORDER_SORT(ranks, b->case_count, plan_compare_ranks);
   size_t *positions = arena_array(&b->plan->arena, b->case_count, sizeof *positions);
   for (size_t i = 0; i < b->case_count; i++) {
     cases[i] = b->cases[ranks[i].index];
@@ -553,7 +553,7 @@ static void plan_builder_keep(struct plan_builder *builder, const struct case_ke
   SCOPED(arena_fini) struct arena arena = {0};
   const char **sorted = arena_array(&arena, keys->count, sizeof *sorted);
   memcpy(sorted, keys->items, keys->count * sizeof *sorted);
-  qsort(sorted, keys->count, sizeof *sorted, strings_compare);
+  ORDER_SORT(sorted, keys->count, strings_compare);
   size_t kept = 0;
   for (size_t i = 0; i < builder->case_count; i++) {
     const char *key = builder->cases[i].bench.key;

@@ -140,7 +140,7 @@ static void measured_start_reading(const struct measured *measured, struct readi
   for (size_t i = 0; i < measured->run_count; i++) {
     reading->runs[i] = (struct run_index){measured->runs[i].ref.id, (uint32_t)i};
   }
-  qsort(reading->runs, measured->run_count, sizeof *reading->runs, measured_compare_run_index);
+  ORDER_SORT(reading->runs, measured->run_count, measured_compare_run_index);
 }
 
 static void measured_end_reading(struct reading *reading) {

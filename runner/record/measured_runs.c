@@ -1,5 +1,6 @@
 /* measured_runs.c - the runs that are compared, the environments they were made in, and their
  * facts. */
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "runner/record/database.h"
@@ -313,7 +314,7 @@ const char *const *measured_fact_names(struct measured *measured) {
   for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
     *ARENA_ADD(&measured->arena, names, count, &capacity) = RUN_FACTS[i];
   }
-  qsort(names, count, sizeof *names, strings_compare); /* the run's own are always there */
+  ORDER_SORT(names, count, strings_compare); /* the run's own are always there */
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0) {

@@ -107,7 +107,7 @@ static void layout_set_blocks(struct diff_layout *layout) {
     const struct measured_case *bench = &comparison->measured->cases[comparison->rows[i].bench];
     rows[i] = (struct blocked_row){bench->block, bench->id, i};
   }
-  qsort(rows, count, sizeof *rows, layout_compare_blocked);
+  ORDER_SORT(rows, count, layout_compare_blocked);
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;
     while (last < count && strcmp(rows[last].block, rows[first].block) == 0) {
@@ -117,7 +117,7 @@ static void layout_set_blocks(struct diff_layout *layout) {
         layout_block(comparison, rows + first, last - first), rows[first].id};
     first = last;
   }
-  qsort(blocks, layout->block_count, sizeof *blocks, layout_compare_blocks);
+  ORDER_SORT(blocks, layout->block_count, layout_compare_blocks);
   layout->blocks = arena_array(&layout->arena, layout->block_count, sizeof *layout->blocks);
   for (size_t i = 0; i < layout->block_count; i++) {
     layout->blocks[i] = blocks[i].block;

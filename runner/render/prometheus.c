@@ -219,7 +219,7 @@ static void prometheus_print_family(struct writing *writing, enum family_index w
   const int length = (int)(strlen(name) - (info ? sizeof INFO - 1 : 0));
   fprintf(stream, "# HELP %.*s %s\n# TYPE %.*s %s\n", length, name, FAMILY_TEXTS[which].help,
           length, name, info ? "info" : "gauge");
-  qsort(family->samples, family->count, sizeof *family->samples, prometheus_compare_samples);
+  ORDER_SORT(family->samples, family->count, prometheus_compare_samples);
   for (size_t i = 0; i < family->count; i++) {
     const struct metric_sample *sample = &family->samples[i];
     char number[NUMBER_TEXT_MAX];

@@ -189,9 +189,7 @@ enum status prometheus_print_blocks(struct measured *measured, const struct late
         prometheus_value(&writing, of->run, of->bench, of->went_wrong == 0 ? of->ns : (double)NAN);
   }
   count = latest == NULL ? prometheus_gather(&writing, values) : count;
-  if (count > 1) {
-    qsort(values, count, sizeof *values, prometheus_compare_values);
-  }
+  ORDER_SORT(values, count, prometheus_compare_values);
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;
     while (last < count && prometheus_is_same_block(&values[first], &values[last])) {

@@ -116,7 +116,7 @@ static void noise_rank(const struct noise_work *work) {
   for (size_t i = 0; i < count; i++) {
     ranked[i] = (struct ranked){work->rest[i], i};
   }
-  qsort(ranked, count, sizeof *ranked, noise_compare_values);
+  ORDER_SORT(ranked, count, noise_compare_values);
   for (size_t i = 0; i < count;) {
     size_t next = i;
     while (next < count && ranked[next].value <= ranked[i].value) {

@@ -166,7 +166,7 @@ static void change_point_rank(const double *values, size_t count, struct ranked_
   for (size_t i = 0; i < count; i++) {
     ranked[i] = (struct ranked_value){values[i], 0, i};
   }
-  qsort(ranked, count, sizeof *ranked, change_point_compare_values);
+  ORDER_SORT(ranked, count, change_point_compare_values);
   for (size_t first = 0; first < count;) {
     size_t last = first + 1;
     while (last < count && ranked[last].value == ranked[first].value) {
@@ -177,7 +177,7 @@ static void change_point_rank(const double *values, size_t count, struct ranked_
     }
     first = last;
   }
-  qsort(ranked, count, sizeof *ranked, change_point_compare_places);
+  ORDER_SORT(ranked, count, change_point_compare_places);
 }
 
 /* Values from `first` on that are still to be split. */
@@ -241,6 +241,6 @@ size_t change_point_find(const double *values, size_t count, double margin, doub
       stretches[waiting++] = (struct stretch){change.at, stretch.first + stretch.count - change.at};
     }
   }
-  qsort(changes, found, sizeof *changes, change_point_compare_times);
+  ORDER_SORT(changes, found, change_point_compare_times);
   return found;
 }

@@ -81,9 +81,7 @@ static struct process_sample shift_side_levels(const struct shift_pair *pairs, s
           (struct level){d.runs[p], (uint32_t)p, sample_median_select(d.values + d.starts[p], own)};
     }
   }
-  if (used > 1) { /* none is NULL */
-    qsort(levels, used, sizeof *levels, shift_compare_levels);
-  }
+  ORDER_SORT(levels, used, shift_compare_levels);
   double *values = arena_array(arena, used, sizeof *values);
   uint32_t *runs = arena_array(arena, used, sizeof *runs);
   for (size_t i = 0; i < used; i++) {

@@ -249,7 +249,7 @@ size_t fdr_q_values(const double *p, size_t count, double *q) {
       q[i] = NAN;
     }
   }
-  qsort(sorted, tests, sizeof *sorted, fdr_compare);
+  ORDER_SORT(sorted, tests, fdr_compare);
   double least = 1;
   for (size_t i = tests; i-- > 0;) {
     const double raised = sorted[i].p * (double)tests / (double)(i + 1);

@@ -135,7 +135,7 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
     const uint32_t run = is_b ? b_runs[i - a_count] : a_runs[i];
     runs[i] = (struct timed){started[run], is_b ? b_values[i - a_count] : a_values[i], run, is_b};
   }
-  qsort(runs, count, sizeof *runs, time_order_compare);
+  ORDER_SORT(runs, count, time_order_compare);
   const size_t counts[2] = {a_count, b_count};
   time_order_walk(runs, count, counts, &order);
   time_order_steps(runs, count, counts, &order);

@@ -154,7 +154,7 @@ static size_t text_count_apart(const struct result_set *rows, const bool *column
           columns[i] ? text_hash_cell(result_set_cell(rows, row, i), hashes[row]) : hashes[row];
     }
   }
-  qsort(hashes, rows->row_count, sizeof *hashes, text_compare_hashes);
+  ORDER_SORT(hashes, rows->row_count, text_compare_hashes);
   for (size_t row = 1; row < rows->row_count; row++) {
     count += hashes[row] != hashes[row - 1];
   }

@@ -150,9 +150,7 @@ static struct fleet_row *fleet_rank(struct fleet_page *f) {
       }
     }
   }
-  if (now->hosts > 1) { /* none is NULL */
-    qsort(rows, now->hosts, sizeof *rows, fleet_compare_rows);
-  }
+  ORDER_SORT(rows, now->hosts, fleet_compare_rows);
   return rows;
 }
 

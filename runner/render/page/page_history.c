@@ -107,9 +107,7 @@ static size_t page_history_moments(const struct history *history, struct arena *
           (struct moment){&history->series[s].points[i], history->series[s].hardware};
     }
   }
-  if (count > 1) {
-    qsort(*moments, count, sizeof **moments, page_history_compare_moments);
-  }
+  ORDER_SORT(*moments, count, page_history_compare_moments);
   return count;
 }
 

@@ -140,9 +140,7 @@ struct page_maps *page_maps_new(const struct comparison *comparison) {
       order[ordered++] = (struct maps_order){bench->id, i};
     }
   }
-  if (ordered > 1) {
-    qsort(order, ordered, sizeof *order, maps_compare_order);
-  }
+  ORDER_SORT(order, ordered, maps_compare_order);
   for (size_t i = 0; i < ordered; i++) {
     struct run_row *row = &maps->rows[order[i].row];
     size_t b = 0;

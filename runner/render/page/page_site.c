@@ -290,9 +290,7 @@ static void site_put_machines(struct site_page *s) {
       }
     }
   }
-  if (m->node_count > 1) {
-    qsort(ranks, m->node_count, sizeof *ranks, site_compare_ranks);
-  }
+  ORDER_SORT(ranks, m->node_count, site_compare_ranks);
   html_print(
       s->page,
       "<section id=\"machines\"><h2>Machines by time, the worst first</h2>\n"

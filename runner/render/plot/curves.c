@@ -400,7 +400,7 @@ static const char *curves_gather(struct curves *curves, const struct plot_column
 static struct plot_curve curves_finish(struct arena *arena, const struct curve_points *set) {
   struct plot_point *points = arena_array(arena, set->count, sizeof *points);
   struct plot_range *ranges = arena_array(arena, set->count, sizeof *ranges);
-  qsort(set->points, set->count, sizeof *set->points, plot_compare_points);
+  ORDER_SORT(set->points, set->count, plot_compare_points);
   for (size_t i = 0; i < set->count; i++) {
     points[i] = set->points[i].at;
     ranges[i] = set->points[i].range;

@@ -54,7 +54,7 @@ static double *svg_different_xs(const struct plot *plot, size_t *count) {
       }
     }
   }
-  qsort(xs, all, sizeof *xs, svg_compare_numbers);
+  ORDER_SORT(xs, all, svg_compare_numbers);
   *count = 0;
   for (size_t i = 0; i < all; i++) {
     if (*count == 0 || xs[i] > xs[*count - 1]) {
@@ -143,7 +143,7 @@ static void svg_spread_labels(struct drawing *drawing) {
   struct label *labels = drawing->labels;
   const size_t count = drawing->label_count;
   double free_from = TOP;
-  qsort(labels, count, sizeof *labels, svg_compare_labels);
+  ORDER_SORT(labels, count, svg_compare_labels);
   for (size_t i = 0; i < count; i++) {
     labels[i].y = fmax(labels[i].end.y, free_from);
     free_from = labels[i].y + LABEL_HEIGHT;

@@ -79,7 +79,7 @@ static const char *brief_places(struct arena *arena, struct run_row **rows, size
     text = i == 0 ? arena_strndup(arena, place, stem) : text;
     numbers[i] = strtoul(place + stem, NULL, 10);
   }
-  qsort(numbers, count, sizeof *numbers, numbers_compare);
+  ORDER_SORT(numbers, count, numbers_compare);
   for (size_t i = 0, last = 0; i < count; i = last + 1) {
     last = i;
     while (last + 1 < count && numbers[last + 1] <= numbers[last] + 1) {

@@ -137,7 +137,7 @@ static size_t layout_count_values(const struct layout_maker *maker, const char *
       values[count++] = value != NULL ? value : "";
     }
   }
-  qsort(values, count, sizeof *values, strings_compare);
+  ORDER_SORT(values, count, strings_compare);
   for (size_t i = 0; i < count; i++) {
     different += i == 0 || strcmp(values[i - 1], values[i]) != 0;
   }
@@ -157,7 +157,7 @@ static bool layout_follows(const struct layout_maker *maker, const char *key) {
                        value != NULL ? value : "");
     }
   }
-  qsort(pairs, count, sizeof *pairs, strings_compare);
+  ORDER_SORT(pairs, count, strings_compare);
   for (size_t i = 1; i < count; i++) {
     const size_t length = strcspn(pairs[i], " ");
     if (strncmp(pairs[i - 1], pairs[i], length + 1) == 0 && strcmp(pairs[i - 1], pairs[i]) != 0) {
@@ -262,16 +262,14 @@ static void layout_find_facets(struct layout_maker *maker, struct result_layout 
       count++;
     }
   }
-  qsort(slots, count, sizeof *slots, layout_compare_slots);
+  ORDER_SORT(slots, count, layout_compare_slots);
   for (size_t i = 0, next = 0; i < count; i = next) {
     while (next < count && strcmp(slots[next].key, slots[i].key) == 0) {
       next++;
     }
     layout_add_facet(maker, layout, &slots[i], next - i);
   }
-  if (layout->facet_count > 1) {
-    qsort(layout->facets, layout->facet_count, sizeof *layout->facets, layout_compare_facets);
-  }
+  ORDER_SORT(layout->facets, layout->facet_count, layout_compare_facets);
 }
 
 /* ---- whether a layout will do ---- */
@@ -288,7 +286,7 @@ static bool facet_collides(const struct layout_maker *maker, const struct result
       shown[count++] = facet->cells[i];
     }
   }
-  qsort(shown, count, sizeof *shown, layout_compare_cells);
+  ORDER_SORT(shown, count, layout_compare_cells);
   for (size_t i = 1; i < count; i++) {
     if (layout_compare_cells(&shown[i - 1], &shown[i]) == 0) {
       return true;
@@ -366,11 +364,11 @@ static bool facet_is_line(const struct layout_maker *maker, const struct result_
       shown[count++] = facet->cells[i];
     }
   }
-  qsort(shown, count, sizeof *shown, layout_compare_across);
+  ORDER_SORT(shown, count, layout_compare_across);
   for (size_t i = 1; i < count; i++) {
     columns_are_single = columns_are_single && strcmp(shown[i - 1].across, shown[i].across) != 0;
   }
-  qsort(shown, count, sizeof *shown, layout_compare_cells);
+  ORDER_SORT(shown, count, layout_compare_cells);
   for (size_t i = 1; i < count; i++) {
     rows_are_single = rows_are_single && strcmp(shown[i - 1].down, shown[i].down) != 0;
   }

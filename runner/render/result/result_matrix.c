@@ -19,9 +19,7 @@ ORDER_DEFINE(labels_compare, char *const, strverscmp(*x, *y))
 /* In order, each once. */
 static void labels_settle(struct label_list *labels) {
   size_t kept = 0;
-  if (labels->count > 0) {
-    qsort(labels->items, labels->count, sizeof *labels->items, labels_compare);
-  }
+  ORDER_SORT(labels->items, labels->count, labels_compare);
   for (size_t i = 0; i < labels->count; i++) {
     if (i == 0 || strcmp(labels->items[i], labels->items[kept - 1]) != 0) {
       labels->items[kept++] = labels->items[i];
@@ -46,7 +44,7 @@ static void labels_find_grid_rows(struct arena *arena, const struct result_facet
                                   struct label_list *down) {
   struct result_cell *cells = arena_array(arena, facet->count, sizeof *cells);
   memcpy(cells, facet->cells, facet->count * sizeof *cells);
-  qsort(cells, facet->count, sizeof *cells, cells_compare_order);
+  ORDER_SORT(cells, facet->count, cells_compare_order);
   for (size_t i = 0; i < facet->count; i++) {
     if (i == 0 || strcmp(cells[i].down, cells[i - 1].down) != 0) {
       down->items[down->count++] = cells[i].down;

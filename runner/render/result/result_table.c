@@ -1,4 +1,5 @@
 /* result_table.c - blocks as tables: one row per case. */
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/render/result/matrix.h"
 #include "runner/render/result/result_block.h"
@@ -153,7 +154,7 @@ static bool case_table_is_ambiguous(const struct case_table *table) {
       labels[count++] = label;
     }
   }
-  qsort(labels, count, sizeof *labels, strings_compare);
+  ORDER_SORT(labels, count, strings_compare);
   for (size_t i = 1; i < count; i++) {
     if (strcmp(labels[i - 1], labels[i]) == 0) {
       return true;
