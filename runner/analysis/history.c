@@ -23,6 +23,7 @@ static const double ALPHA_LAST = 0.03; /* of both */
 /* Of the marks of one kind, over all series of a look. */
 static const double FALSE_DISCOVERY_RATE = 0.05;
 enum { FACTS_NAMED = 4, RECENT_MAX = 8, DRIFT_END = 5 };
+enum { USUAL_SERIES_MIN = 8 }; /* that show what is usual of the series of a look */
 
 struct builder {
   const struct measured *measured;
@@ -311,12 +312,36 @@ static void history_mark_all_changes(struct builder *b, struct history_series *s
   }
 }
 
+/* Series of one look see one machine, or one fleet: together they show an autocorrelation that few
+ * runs of each hide. */
+static void history_set_autocorrelations(struct builder *b) {
+  const size_t count = b->history->series_count;
+  double *seen = sample_values_new(count);
+  size_t known = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct history_series *series = history_choose(b, i);
+    series->autocorrelation = series_seen_autocorrelation(b->values, series->point_count);
+    if (series->point_count >= SERIES_MIN) {
+      seen[known++] = series->autocorrelation;
+    }
+  }
+  const double usual = known >= USUAL_SERIES_MIN ? sample_median_in_place(seen, known) : 0;
+  for (size_t i = 0; i < count; i++) {
+    struct history_series *series = &b->history->series[i];
+    series->autocorrelation =
+        series->point_count < SERIES_MIN
+            ? 0
+            : series_autocorrelation(series->autocorrelation, usual, series->point_count);
+  }
+  free(seen);
+}
+
 static void history_mark_all(struct builder *b) {
   const size_t count = b->history->series_count;
   size_t tested = 0;
+  history_set_autocorrelations(b);
   for (size_t i = 0; i < count; i++) {
     struct history_series *series = history_choose(b, i);
-    series->autocorrelation = series_autocorrelation(b->values, series->point_count);
     history_mark_drivers(b, series);
     history_mark_all_changes(b, series);
     tested += history_is_tested(series);

@@ -7,9 +7,9 @@
  * series; the marks name the facts that changed there. It needs about 14 runs, so that the last
  * ones are also held against those before them, since the mark before: the latest run alone by a t
  * test of one new value against the others, at a level of 2 %, and the last two, three ... at 1 %
- * over all of them. Where each run is like the one before (series.h), runs count as fewer. A level
- * that moved little by little is a drift: a line describes it better than steps do. Of many series
- * less is said: the marks of each kind are held to a false
+ * over all of them. Where each run is like the one before (series.h), of this series or usually of
+ * all, runs count as fewer. A level that moved little by little is a drift: a line describes it
+ * better than steps do. Of many series less is said: the marks of each kind are held to a false
  * discovery rate of 5 % over all series of a look. A change below the margin of the case is none.
  */
 #ifndef HAUL_RUNNER_ANALYSIS_HISTORY_H

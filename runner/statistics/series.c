@@ -30,7 +30,7 @@ static double series_steps(const double *values, size_t count, size_t lag, doubl
   return squares / (double)kept;
 }
 
-double series_autocorrelation(const double *values, size_t count) {
+double series_seen_autocorrelation(const double *values, size_t count) {
   if (count < SERIES_MIN) {
     return 0;
   }
@@ -44,8 +44,12 @@ double series_autocorrelation(const double *values, size_t count) {
   }
   /* 2 + 2 r + r^2 is the sum of both ratios. */
   const double sum = (two + three) / one;
-  const double r = sum > 1 ? sqrt(sum - 1) - 1 : 0;
-  return r < SERIES_CHANCE / sqrt((double)count) ? 0 : fmin(r, SERIES_AUTOCORRELATION_MAX);
+  return fmax(0, fmin(sqrt(fmax(sum, 1) - 1) - 1, SERIES_AUTOCORRELATION_MAX));
+}
+
+double series_autocorrelation(double seen, double usual, size_t count) {
+  const double root = sqrt((double)count);
+  return fmax(seen < SERIES_CHANCE / root ? 0 : seen, usual < 1 / root ? 0 : usual);
 }
 
 double series_worth(double autocorrelation) {

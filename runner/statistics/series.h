@@ -15,9 +15,11 @@ enum { SERIES_MIN = 24 }; /* fewer values say nothing of their autocorrelation *
 /* The correlation of a value with the next, if the level wanders as a first-order autoregression:
  * the mean squares of steps over two and three values are then 1 + r and 1 + r + r^2 times that of
  * one. The largest eighth of the steps is left out, so that a few changes of the level count for
- * nothing. 0 to SERIES_AUTOCORRELATION_MAX; 0 of fewer than SERIES_MIN values, and of what
- * independent ones may seem to have by chance. */
-double series_autocorrelation(const double *values, size_t count);
+ * nothing. 0 to SERIES_AUTOCORRELATION_MAX; 0 of fewer than SERIES_MIN values. */
+double series_seen_autocorrelation(const double *values, size_t count);
+/* What a series is taken to have: what was seen of it, but for what independent values may seem to
+ * have by chance, and at least as much as is usual of the series of its machine; 0 = not known. */
+double series_autocorrelation(double seen, double usual, size_t count);
 /* So many independent values tell as much as one of these does: (1 - r) / (1 + r). */
 double series_worth(double autocorrelation);
 

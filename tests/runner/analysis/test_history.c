@@ -193,6 +193,43 @@ static void a_wandering_level_is_seldom_marked(void **state) {
   assert_in_range(marked, 0, SERIES * 7 / 100);
 }
 
+/* Series that wander by 1 % each show it too seldom, but together they do. */
+static void series_that_wander_together_are_seldom_marked(void **state) {
+  (void)state;
+  enum { SERIES = 100, LOOKS = 20 };
+  uint64_t seed = 28;
+  size_t marked = 0;
+  for (size_t look = 0; look < LOOKS; look++) {
+    struct measured *m = measured_new();
+    double common[YEAR];
+    const size_t environment = made_environment(m, "node", "580.1", false);
+    for (size_t run = 0; run < YEAR; run++) {
+      made_run(m, environment);
+      common[run] = (run > 0 ? 0.5 * common[run - 1] : 0) + sqrt(0.75) * noise_normal(&seed);
+    }
+    for (size_t i = 0; i < SERIES; i++) {
+      const char *key = arena_format(&m->arena, "%03zu", i);
+      const size_t bench = made_case(m, key, key, 0, 1 << 20);
+      double own = 0;
+      for (size_t run = 0; run < YEAR; run++) {
+        own = 0.5 * own + sqrt(0.75) * noise_normal(&seed);
+        made_medians(m, bench, run, 50 * exp(0.007 * (own + common[run])), 1);
+      }
+    }
+    struct history *history = history_new(m);
+    bool any = false;
+    for (size_t i = 0; i < SERIES; i++) {
+      for (size_t run = 0; run < YEAR; run++) {
+        any = any || history->series[i].points[run].mark != HISTORY_NO_MARK;
+      }
+    }
+    marked += any;
+    history_free(history);
+    measured_free(m);
+  }
+  assert_in_range(marked, 0, 2);
+}
+
 /* 3 % slower little by little is a drift over the year, at once a change that began between two
  * weeks that hold the true one. */
 static void a_drift_is_no_step(void **state) {
@@ -372,6 +409,7 @@ int main(void) {
       cmocka_unit_test(a_look_at_many_cases_marks_what_changed),
       cmocka_unit_test(a_step_of_the_latest_runs_is_marked),
       cmocka_unit_test(a_wandering_level_is_seldom_marked),
+      cmocka_unit_test(series_that_wander_together_are_seldom_marked),
       cmocka_unit_test(a_drift_is_no_step),
       cmocka_unit_test(the_latest_run_needs_earlier_ones),
       cmocka_unit_test(facts_that_changed_with_a_level_are_named),

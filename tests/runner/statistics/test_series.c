@@ -22,6 +22,11 @@ static size_t find(size_t count, double r) {
   return change_point_find(values, count, 0.01, 0.01, series_worth(r), changes);
 }
 
+/* Of a series by itself. */
+static double autocorrelation(const double *of, size_t count) {
+  return series_autocorrelation(series_seen_autocorrelation(of, count), 0, count);
+}
+
 static void autocorrelation_is_known(void **state) {
   (void)state;
   static const double TRUE[] = {0, 0.5, 0.9};
@@ -30,18 +35,18 @@ static void autocorrelation_is_known(void **state) {
     uint64_t seed = 5 + t;
     for (size_t i = 0; i < SERIES; i++) {
       fill(COUNT_MAX, TRUE[t], 0.01, 0, 0, 0, &seed);
-      sum[0] += series_autocorrelation(values, COUNT_MAX) / SERIES;
+      sum[0] += autocorrelation(values, COUNT_MAX) / SERIES;
       fill(COUNT_MAX, TRUE[t], 0.01, 0.05, COUNT_MAX / 2, 0, &seed);
-      sum[1] += series_autocorrelation(values, COUNT_MAX) / SERIES;
+      sum[1] += autocorrelation(values, COUNT_MAX) / SERIES;
     }
     ASSERT_WITHIN(sum[0], TRUE[t], 0.08);
     ASSERT_WITHIN(sum[1], TRUE[t], 0.08); /* a step is no autocorrelation */
   }
-  assert_true(series_autocorrelation(values, SERIES_MIN - 1) <= 0);
+  assert_true(series_seen_autocorrelation(values, SERIES_MIN - 1) <= 0);
   for (size_t i = 0; i < COUNT; i++) {
     values[i] = 1;
   }
-  assert_true(series_autocorrelation(values, COUNT) <= 0);
+  assert_true(autocorrelation(values, COUNT) <= 0);
 }
 
 /* A level that wanders by 1 % is said to have changed, where 1 % matters, in few of the series. */
@@ -53,7 +58,7 @@ static void wandering_is_no_change(void **state) {
     size_t found = 0;
     for (size_t i = 0; i < SERIES; i++) {
       fill(COUNT, TRUE[t], 0.01, 0, 0, 0, &seed);
-      found += find(COUNT, series_autocorrelation(values, COUNT)) > 0;
+      found += find(COUNT, autocorrelation(values, COUNT)) > 0;
     }
     print_message("r %.1f: %.1f %% marked\n", TRUE[t], 100.0 * (double)found / SERIES);
     assert_true((double)found / SERIES <= 0.05 + 2 * 0.011);
@@ -72,7 +77,7 @@ static void drifts_and_steps_are_told_apart(void **state) {
       struct series_drift drift;
       const size_t at = 10 + i % 32;
       fill(COUNT, 0, 0.002, steps == 1 ? 0.03 : 0, at, steps == 1 ? 0 : 0.03, &seed);
-      const double r = series_autocorrelation(values, COUNT);
+      const double r = autocorrelation(values, COUNT);
       const size_t found = find(COUNT, r);
       marked[steps] += found > 0;
       drifts[steps] += found > 0 && series_is_drift(values, COUNT, changes, found, r, &drift);
