@@ -125,9 +125,10 @@ static bool print_world(const struct world *world, size_t looks) {
   const double n = (double)looks;
   const double least = 0.05 + 2 * sqrt(0.05 * 0.95 / n);
   const bool fine = any / n <= least && wrong / n <= least;
-  (void)printf("| %-20s | %5.1f | %6.2f | %5.1f | %5.1f | %5.1f |%s\n", world->name, 100 * any / n,
-               100 * marked / n, 100 * wrong / n, 100 * found / changed,
-               found > 0 ? 100 * right / found : NAN, fine ? "" : " BROKEN");
+  (void)printf("| %-20s | %5.1f | %6.2f | %5.1f | %5.1f |", world->name, 100 * any / n,
+               100 * marked / n, 100 * wrong / n, 100 * found / changed);
+  (void)printf(found > 0 ? " %5.1f |" : "     - |", 100 * right / found);
+  (void)printf("%s\n", fine ? "" : " BROKEN");
   return fine;
 }
 

@@ -34,6 +34,8 @@ const struct world WORLDS[] = {
      .a_processes = 20, .cases = 10, .order = A_THEN_B},
     {"noisy: 3 %, all 2 % slower", .sd_low = 0.03, .sd_high = 0.03, .all_small = true,
      .small = -0.02},
+    {"the same, 28 cases", .sd_low = 0.03, .sd_high = 0.03, .all_small = true, .small = -0.02,
+     .cases = 28},
     {"one run each, runs differ by 0.3 %", NORMAL, .run_sd = 0.003, .layout = ONE_RUN},
     {"one run each, runs differ by 1 %", NORMAL, .run_sd = 0.01, .layout = ONE_RUN},
     {"the same, 10 earlier runs known", NORMAL, .run_sd = 0.01, .layout = ONE_RUN,
