@@ -180,30 +180,30 @@ struct oracle_unit {
   bool is_b;
 };
 
-/* Solves C x = v for both v in place, C symmetric and positive, by Cholesky; C is lost. */
-static void oracle_solve(double C[][SIDES * PROCESSES_MAX], size_t count,
+/* Solves c x = v for both v in place, c symmetric and positive, by Cholesky; c is lost. */
+static void oracle_solve(double c[][SIDES * PROCESSES_MAX], size_t count,
                          double v[SIDES][SIDES * PROCESSES_MAX]) {
   for (size_t i = 0; i < count; i++) {
     for (size_t j = 0; j <= i; j++) {
-      double sum = C[i][j];
+      double sum = c[i][j];
       for (size_t k = 0; k < j; k++) {
-        sum -= C[i][k] * C[j][k];
+        sum -= c[i][k] * c[j][k];
       }
-      C[i][j] = i == j ? sqrt(sum) : sum / C[j][j];
+      c[i][j] = i == j ? sqrt(sum) : sum / c[j][j];
     }
   }
   for (size_t s = 0; s < SIDES; s++) {
     for (size_t i = 0; i < count; i++) {
       for (size_t k = 0; k < i; k++) {
-        v[s][i] -= C[i][k] * v[s][k];
+        v[s][i] -= c[i][k] * v[s][k];
       }
-      v[s][i] /= C[i][i];
+      v[s][i] /= c[i][i];
     }
     for (size_t i = count; i-- > 0;) {
       for (size_t k = i + 1; k < count; k++) {
-        v[s][i] -= C[k][i] * v[s][k];
+        v[s][i] -= c[k][i] * v[s][k];
       }
-      v[s][i] /= C[i][i];
+      v[s][i] /= c[i][i];
     }
   }
 }
@@ -211,20 +211,20 @@ static void oracle_solve(double C[][SIDES * PROCESSES_MAX], size_t count,
 /* Generalised least squares of two levels. */
 static struct oracle oracle_estimate(const struct world *world, const struct oracle_unit *units,
                                      size_t count) {
-  static double C[SIDES * PROCESSES_MAX][SIDES * PROCESSES_MAX];
+  static double c[SIDES * PROCESSES_MAX][SIDES * PROCESSES_MAX];
   double v[SIDES][SIDES * PROCESSES_MAX];
   double information[SIDES][SIDES] = {{0}};
   double right[SIDES] = {0};
   for (size_t i = 0; i < count; i++) {
     for (size_t j = 0; j <= i; j++) {
-      C[i][j] = world->run_sd * world->run_sd *
+      c[i][j] = world->run_sd * world->run_sd *
                     (i == j ? 1 : pow(world->wander, fabs(units[i].time - units[j].time))) +
                 (i == j ? units[i].variance : 0);
     }
     v[SIDE_A][i] = units[i].is_b ? 0 : 1;
     v[SIDE_B][i] = units[i].is_b ? 1 : 0;
   }
-  oracle_solve(C, count, v);
+  oracle_solve(c, count, v);
   for (size_t s = 0; s < SIDES; s++) {
     for (size_t i = 0; i < count; i++) {
       information[s][units[i].is_b] += v[s][i];
