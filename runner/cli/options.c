@@ -304,6 +304,13 @@ const struct verb_option *options_at(const struct verb *verb, size_t i) {
   return own != NULL && strcmp(own->name, COMMON_OPTIONS[i].name) == 0 ? own : &COMMON_OPTIONS[i];
 }
 
+bool options_list(const struct verb *verb, const struct verb_option *option) {
+  static const char *const FORMATS[] = {"format", "json", "csv", NULL};
+  const bool rows = verb->json != NULL || verb->rows != NULL || verb->format != NULL;
+  return option->help != NULL && (rows || option->group != GROUP_COMMON ||
+                                  options_find_name(FORMATS, option->name) == SIZE_MAX);
+}
+
 static int options_key(const struct verb_option *option, size_t i) {
   return option->letter != 0 ? option->letter : KEY_FIRST + (int)i;
 }
@@ -454,6 +461,12 @@ static void options_reject_unknown(struct command *command, int argc, char **arg
   }
 }
 
+/* Without the sentence on mandatory arguments, which is the same below every help. */
+static char *options_filter_help(int key, const char *text, void *input) {
+  (void)input;
+  return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
+}
+
 void options_parse(struct command *command, int argc, char **argv) {
   const struct verb *verb = command->verb;
   struct argp_option rows[OPTIONS_MAX] = {{.doc = "Common options:", .group = 1 + GROUP_COMMON}};
@@ -465,20 +478,24 @@ void options_parse(struct command *command, int argc, char **argv) {
   size_t row_count = 1;
   const struct verb_option *option;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
-    rows[row_count++] = (struct argp_option){.name = option->name,
-                                             .key = options_key(option, i),
-                                             .arg = option->argument,
-                                             .flags = (option->optional ? OPTION_ARG_OPTIONAL : 0) |
-                                                      (option->help == NULL ? OPTION_HIDDEN : 0),
-                                             .doc = option->help,
-                                             .group = 1 + option->group};
+    rows[row_count++] =
+        (struct argp_option){.name = option->name,
+                             .key = options_key(option, i),
+                             .arg = option->argument,
+                             .flags = (option->optional ? OPTION_ARG_OPTIONAL : 0) |
+                                      (options_list(verb, option) ? 0 : OPTION_HIDDEN),
+                             .doc = option->help,
+                             .group = 1 + option->group};
     assert(row_count + COUNT_OF(HELP_ROWS) < OPTIONS_MAX);
   }
   memcpy(&rows[row_count], HELP_ROWS, sizeof HELP_ROWS);
   const char *doc = arena_format(&command->arena, "%s.%s", verb->summary,
                                  arena_around(&command->arena, "\v", verb->doc, ""));
-  const struct argp argp = {
-      .options = rows, .parser = options_take, .args_doc = verb->arguments, .doc = doc};
+  const struct argp argp = {.options = rows,
+                            .parser = options_take,
+                            .args_doc = verb->arguments,
+                            .doc = doc,
+                            .help_filter = options_filter_help};
   options_reject_unknown(command, argc, argv);
   /* Its messages, and those of getopt(), hold arguments as they are. */
   FILE *const plain = stderr;

@@ -134,6 +134,8 @@ bool options_split(struct arena *arena, const char *arg, const char **name, cons
 
 /* An option of the verb: its own, then the common ones; NULL = there are not so many. */
 const struct verb_option *options_at(const struct verb *verb, size_t i);
+/* Whether help names it: those of output formats are not of use to a verb that prints no rows. */
+bool options_list(const struct verb *verb, const struct verb_option *option);
 /* Fill the command from argv. Mistakes and --help end the process. */
 void options_parse(struct command *command, int argc, char **argv);
 

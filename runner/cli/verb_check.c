@@ -57,9 +57,7 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
      verb_check_take_expect, .optional = true},
     {"fail-on", "VERDICTS",
      "exit with 1 on these verdicts, separated by commas (default: "
-     "regressed,broken,missing,distribution); distribution: a longer tail, a wider spread or more "
-     "results at the slower of two levels; "
-     "suspect adds provisional ones, as where each side is one run",
+     "regressed,broken,missing,distribution)",
      .take = verb_check_take_fail_on, .names = FAIL_ON_NAMES},
     {"fleet", NULL,
      "the nodes of the fleet that was measured last: exit with 1 where one is missing, partial, "
@@ -425,10 +423,12 @@ static enum status verb_check_expected(struct command *command, struct error *er
                                                                   : EXIT_DONE;
     for (size_t r = 0; r < run_count; r++) {
       if (expect_judge_is_partial(runs[r].judge)) {
-        say_warning(&command->common,
-                    "run %lld has not measured all of its scenario: of --only, interrupted, or out "
-                    "of time",
-                    (long long)runs[r].run->ref.id);
+        const char *only = runs[r].run->only;
+        say_warning(&command->common, "run %lld is partial (%s%s)", (long long)runs[r].run->ref.id,
+                    only != NULL             ? "--only "
+                    : runs[r].run->looks > 0 ? "--decide"
+                                             : "interrupted, or out of time",
+                    only != NULL ? only : "");
         command->code =
             command->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
       }
@@ -488,7 +488,12 @@ const struct verb VERB_CHECK = {
            "case has one or, if --fail-on includes regressed, hardware of a single node "
            "became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
            "compared; 4 with --strict, a case is undecided. -q prints the verdict line "
-           "alone. --format also takes junit and ctrf.\n\n--expect compares the runs "
+           "alone. --format also takes junit and ctrf.\n\n"
+           "--fail-on takes verdicts of haul diff, and:\n"
+           "  distribution  a longer tail, a wider spread, or more results at the slower\n"
+           "                of two levels\n"
+           "  suspect       provisional verdicts, too: those with a \"?\"\n\n"
+           "--expect compares the runs "
            "(default: latest) with the expectations for their machine instead: haul expect "
            "--help. Exit codes: 0 no case falls short; 1 a case falls short, failed, "
            "crashed, hung or is corrupt; 3 nothing is known of the machine; 4 with "

@@ -251,7 +251,7 @@ static enum status completion_offer_at(struct command *command, const char *cons
   }
   if (offering.current[0] == '-') {
     for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
-      if (option->help != NULL) {
+      if (options_list(verb, option)) {
         completion_offer(&offering, arena_format(&command->arena, "--%s", option->name), "",
                          option->help);
       }

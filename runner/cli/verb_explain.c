@@ -166,8 +166,9 @@ const struct verb VERB_EXPLAIN = {
     .doc = "Checks a table of rules (--rules, docs/EXPLAIN.md) against the facts of the "
            "machine, the telemetry and the results of a run, by default the latest. Each "
            "finding has its evidence, the cases that it affects, its usual cost, a remedy "
-           "and a source. Notes are settings without a measurable cost. Facts that were not "
-           "recorded are listed as not known. CASE takes globs as --only does, and keeps "
+           "and a source. Notes are settings without a measurable cost. Rules whose facts "
+           "were not recorded are listed under \"Could not be checked\". CASE takes globs as "
+           "--only does, and keeps "
            "the findings that affect such a case. -v lists the values that are in order. "
            "Without any result, this machine is explained.",
     .options = VERB_EXPLAIN_OPTIONS,

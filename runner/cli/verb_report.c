@@ -21,8 +21,8 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
     EXPECT_OPTION,
     {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
     {"site", NULL,
-     "pages of all of the database in a folder, OUT: what changed on machines over the years, what "
-     "drivers changed, machines by weeks or days, blocks; later only what is new is written",
+     "write a site to the folder OUT: what changed on machines over the years, what drivers "
+     "changed, machines by weeks or days, blocks; repeated, it writes only what is new",
      OPTION_FLAG(site)},
     {"fleet", NULL,
      "many nodes on one page: what to swap, who is missing, nodes by blocks, and what changed "

@@ -331,10 +331,11 @@ const char *diff_delta_words(struct arena *arena, const struct comparison *compa
     from[row->delta_from]++;
     asked = row->delta_from == DELTA_OPTION ? row : asked;
   }
-  const char *text = asked != NULL ? arena_format(arena, "threshold: %.3g %%", 100 * asked->delta)
-                     : from[DELTA_USUAL] > 0
-                         ? "threshold: 1 % for bandwidth from 1 MiB on, else 3 %"
-                         : "threshold: ";
+  const char *text =
+      asked != NULL ? arena_format(arena, "threshold: %.3g %%", 100 * asked->delta)
+      : from[DELTA_USUAL] > 0
+          ? "threshold: 1 % for bandwidth from 1 MiB on, 3 % for smaller sizes and latency"
+          : "threshold: ";
   return from[DELTA_SCENARIO] == 0
              ? text
              : arena_add(arena, text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",

@@ -123,9 +123,9 @@ static void env_say_addresses(struct document *document, const struct machine *m
   X("name", text, env_short_name(gpu))                                                             \
   X("node", cell, gpu->numa_node < 0 ? cell_null() : cell_integer(gpu->numa_node))                 \
   X("memory", text, env_size_text(arena, gpu->memory_bytes))                                       \
-  X("GB/s", cell, env_rate_cell(peak_dram(gpu)))                                                   \
+  X("mem GB/s", cell, env_rate_cell(peak_dram(gpu)))                                               \
   X("host", text, env_host_link_text(arena, gpu, limit))                                           \
-  X("GB/s", cell, env_rate_cell(host_peak))                                                        \
+  X("host GB/s", cell, env_rate_cell(host_peak))                                                   \
   X("NVLink GB/s", text,                                                                           \
     gpu->nvlink_count == 0 ? "-"                                                                   \
                            : arena_format(arena, "%u x %.1f", gpu->nvlink_count,                   \

@@ -56,10 +56,10 @@ bool set_aside_has(const struct set_aside *aside, uint32_t gpus, char reason[CAS
     if (set->failures >= SET_ASIDE_FAILURES && (set->gpus & ~gpus) == 0) {
       char names[SET_ASIDE_NAMES_MAX];
       set_aside_name(set->gpus, names);
-      int head =
-          snprintf(reason, CASE_REASON_MAX,
-                   "not tried: %s failed in %u cases in a row and was set aside; the last: ", names,
-                   set->failures);
+      int head = snprintf(reason, CASE_REASON_MAX,
+                          "counts as failed, not tried: %s failed in %u cases in a row and was set "
+                          "aside; the last: ",
+                          names, set->failures);
       if (head >= 0 && head < CASE_REASON_MAX) {
         (void)snprintf(reason + head, (size_t)(CASE_REASON_MAX - head), "%s", set->reason);
       }
