@@ -70,6 +70,7 @@
   NUMBER("expected_high", expected_high)                                                           \
   NUMBER("judged", judged)   /* the number that as_expected is of */                               \
   NUMBER("partial", partial) /* 1: the run has not measured all of its scenario */                 \
+  TEXT("flushed", flushed)   /* whose caches, before each trial; NULL: none */                     \
   NUMBER("special", special) /* 1: strided, scattered, staged or bulk copies */
 
 /* A swept key and the value that a case has of it: "size" and "64KiB". */

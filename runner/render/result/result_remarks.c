@@ -317,6 +317,13 @@ static size_t remarks_of(const struct result_remarks *remarks, const struct run_
   if (expected.text != NULL && count < TEXTS_MAX) {
     list[count++] = expected;
   }
+  if (row->flushed != NULL && result_axis(row, "host_cache") == NULL &&
+      result_axis(row, "device_cache") == NULL) {
+    remarks_put_text(list, &count,
+                     arena_format(remarks->arena,
+                                  "Caches of the %s were flushed before each trial.",
+                                  row->flushed));
+  }
   remarks_put_text(list, &count, remarks_stopped(remarks, row));
   remarks_put_text(list, &count, row->same);
   return count;

@@ -16,13 +16,14 @@
 -- v_run_case; undisturbed_low_ns and undisturbed_high_ns are the visits that agree, of all processes. figure is what measure.figure says of the run's tables, NULL: typical.
 -- tflops is the rate of a kernel that computes, in 10^12 floating-point operations per second.
 -- fastest_ns is the fastest trial of all processes.
+-- flushed says whose caches were flushed before each trial: "host", "GPU", "host and GPU"; NULL: none.
 -- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
 -- engine.
 -- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
 --
 -- about: results
 --
--- narrow: peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
+-- narrow: flushed,peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
 -- narrow: notes,above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -123,7 +124,13 @@ SELECT
   (SELECT min(y.min_ns) FROM case_run y
    WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS fastest_ns,
   c.tflops AS tflops,
-  c.peak_tflops AS peak_tflops
+  c.peak_tflops AS peak_tflops,
+  CASE WHEN c.kind IN ('transfer', 'stream') THEN
+    (SELECT CASE WHEN b.host_cache = 'flushed' AND 'numa' IN (c.source_place, c.target_place) THEN
+              CASE WHEN b.device_cache = 'flushed' THEN 'host and GPU' ELSE 'host' END
+            WHEN b.device_cache = 'flushed' AND 'gpu' IN (c.source_place, c.target_place) THEN 'GPU' END
+     FROM bench_case b WHERE b.id = c.bench_case)
+  END AS flushed
 FROM v_place p CROSS JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case
 WHERE p.run = :run AND p.block GLOB :block
 ORDER BY p.listed, p.position;

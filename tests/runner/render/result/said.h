@@ -62,7 +62,8 @@ static const char *const said_columns[] = {"case",
                                            "settled",
                                            "undisturbed_low_ns",
                                            "undisturbed_high_ns",
-                                           "fastest_ns"};
+                                           "fastest_ns",
+                                           "flushed"};
 enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
 
 /* Notes of a row, as run-result gives them: SAID_NOTES(SAID_NOTE(kind, gpu, what, amount) ...). */
@@ -92,7 +93,7 @@ struct said {
   int visits;                         /* 0 = 1 */
   double undisturbed;                 /* relative to the rate; 0 = NULL, and then what follows */
   double disturbed, disturbed_slower; /* per cent */
-  const char *figure, *settled;
+  const char *figure, *settled, *flushed;
   double fastest; /* relative to the rate; 0 = NULL */
 };
 
@@ -166,6 +167,7 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       said_real(said->undisturbed > 0 ? median_ns / said->undisturbed * (1 - fabs(spread)) : 0),
       said_real(said->undisturbed > 0 ? median_ns / said->undisturbed * (1 + fabs(spread)) : 0),
       said_real(said->fastest > 0 ? median_ns / said->fastest : 0),
+      cell_text(said->flushed),
   };
   struct error err;
   assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);

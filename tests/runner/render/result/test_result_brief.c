@@ -179,8 +179,8 @@ static void a_line_has_the_path_of_its_cases(void **state) {
 static void notes_on_all_cases_count(void **state) {
   (void)state;
   const struct said said[] = {
-      {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 4096, .notes = SAID_REMARK("odd")},
-      {UP("gpu1", "pinned"), .gbps = 9, .size_bytes = 4096, .notes = SAID_REMARK("odd")},
+      {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 4096, .flushed = "host"},
+      {UP("gpu1", "pinned"), .gbps = 9, .size_bytes = 4096, .flushed = "host"},
   };
   expect_result_as(&(struct run_result_options){.answer = true}, said, sizeof said / sizeof *said,
                    0,
@@ -191,7 +191,7 @@ static void notes_on_all_cases_count(void **state) {
                    "min 9.000, mean 32.00, max 55.00 GB/s; 2.2 to 13.8 % of peak (nvlink raw, "
                    "400.0 GB/s); 95 % interval within 0.05 %\n"
                    "\n"
-                   "All cases: odd\n"
+                   "All cases: Caches of the host were flushed before each trial.\n"
                    "\n"
                    "Host to GPU   9.000-55.00 GB/s (pinned, 4KiB); lowest: numa0 to gpu1\n"
                    "Notes         2 of 2 cases have a note\n");
