@@ -111,8 +111,8 @@ static void run_show_next(const struct run_shown *shown) {
   }
 }
 
-/* "48 ok, 1 hung, 3 skipped, 20 not measured in 3.1 s"; of a resumed run "48 measured now in 3.1 s;
- * in all 78 ok" */
+/* "48 ok, 1 hung, 3 skipped, 20 not measured (12 cases x 6 processes) in 3.1 s"; of a resumed run
+ * "48 measured now in 3.1 s; in all 78 ok" */
 static void run_describe_counts(const struct run_shown *shown, char *text, size_t size) {
   static const enum case_status ORDER[] = {CASE_OK,   CASE_FAILED,  CASE_CRASHED,
                                            CASE_HUNG, CASE_CORRUPT, CASE_SKIPPED};
@@ -133,6 +133,12 @@ static void run_describe_counts(const struct run_shown *shown, char *text, size_
   if (shown->done < shown->total) {
     length += (size_t)snprintf(text + length, size - length, ", %zu not measured",
                                shown->total - shown->done);
+  }
+  const struct plan *plan = shown->plan;
+  if (plan->scenario->run.processes > 1) { /* each process measures each case */
+    length += (size_t)snprintf(text + length, size - length, " (%zu %s x %u processes)",
+                               plan->case_count, strings_plural(plan->case_count, "case", "cases"),
+                               plan->scenario->run.processes);
   }
   if (!shown->resumed) {
     (void)snprintf(text + length, size - length, " in %s", time);

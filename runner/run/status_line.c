@@ -70,7 +70,8 @@ static void status_line_say(struct status_line *line, const struct progress *pro
   line->said_ns = progress->elapsed_ns / say_every_ns * say_every_ns;
   char left[UNITS_TEXT_MAX + 16];
   status_line_describe_left(progress->left_ns, left, sizeof left);
-  say_note(line->common, "%zu of %zu cases after %u min%s%s%s%s", progress->done, progress->total,
+  say_note(line->common, "%zu of %zu %s after %u min%s%s%s%s", progress->done, progress->total,
+           progress->process_count > 1 ? "measurements" : "cases",
            (unsigned)(line->said_ns / say_every_ns), left[0] != '\0' ? ", about " : "", left,
            progress->bench != NULL ? "; now " : "",
            progress->bench != NULL ? progress->bench->name : "");

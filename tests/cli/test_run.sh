@@ -61,7 +61,8 @@ run_ok run "$small" --db r.db --only '*/64KiB*' -q --format csv
 equal 2 "$(grep -c '' "$scratch/out")" 'lines of CSV'
 
 begin 'processes'
-run_ok run "$small" --db r.db --processes 2 --tag two -q
+run_ok run "$small" --db r.db --processes 2 --tag two
+expect_err '^haul: 6 ok \(3 cases x 2 processes\) in '
 expect_value 6 r.db "select count(*) from v_case where tag = 'two'"
 expect_value 2 r.db "select count(distinct process) from v_case where tag = 'two'"
 

@@ -197,6 +197,25 @@ static void notes_on_all_cases_count(void **state) {
                    "Notes         2 of 2 cases have a note\n");
 }
 
+/* A link that moved more than its generation carries was a faster one then. */
+static void a_link_that_was_fast_is_not_called_slow(void **state) {
+  (void)state;
+#define GEN1 SAID_NOTES(SAID_NOTE("pcie_link", "0", "", "1,16,4,16"))
+  const struct said said[] = {
+      {UP("gpu0", "pinned"), .gbps = 27, .size_bytes = 4096, .notes = GEN1},
+      {UP("gpu1", "pinned"), .gbps = 3, .size_bytes = 4096, .notes = GEN1},
+  };
+  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+                   "up\n"
+                   "4KiB by ce: GB/s from row to column\n"
+                   "               gpu0   gpu1\n"
+                   "numa0:pinned  27.00  3.000  a\n"
+                   "min 3.000, mean 15.00, max 27.00 GB/s; 0.8 to 6.8 % of peak (nvlink raw, "
+                   "400.0 GB/s); 95 % interval within 0.05 %\n"
+                   "\n"
+                   "a  may be slowed: PCIe link of gpu0 at gen1 x16, its best is gen4 x16\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_that_agree_are_one_line),
@@ -205,6 +224,7 @@ int main(void) {
       cmocka_unit_test(what_failed_is_no_slow_link),
       cmocka_unit_test(a_line_has_the_path_of_its_cases),
       cmocka_unit_test(notes_on_all_cases_count),
+      cmocka_unit_test(a_link_that_was_fast_is_not_called_slow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
