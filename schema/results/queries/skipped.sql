@@ -1,6 +1,7 @@
 -- The cases that a run skipped, and why.
 --
--- One row per block and reason, with one of the cases as an example.
+-- One row per block and reason, with one of the cases as an example. Reasons that differ in numbers alone, as those of
+-- pairs of GPUs do, are one: the first, "and others like it".
 --
 -- about: results
 --
@@ -11,10 +12,10 @@
 -- :run (run, default latest) the run to show
 SELECT
   c.block AS block,
-  c.reason AS reason,
+  min(c.reason) || CASE WHEN count(DISTINCT c.reason) > 1 THEN ', and others like it' ELSE '' END AS reason,
   count(*) AS cases,
   min(c.case_name) AS example
-FROM v_case c
+FROM (SELECT x.*, replace(replace(replace(replace(replace(x.reason, '0', '#'), '1', '#'), '2', '#'), '3', '#'), '4', '#') AS half FROM v_case x) c
 WHERE c.run = :run AND c.status = 'skipped'
-GROUP BY c.block, c.reason
+GROUP BY c.block, replace(replace(replace(replace(replace(c.half, '5', '#'), '6', '#'), '7', '#'), '8', '#'), '9', '#')
 ORDER BY min(c.position);
