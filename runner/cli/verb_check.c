@@ -372,6 +372,26 @@ static bool verb_check_is_simulated(const struct command *command) {
   return simulated;
 }
 
+/* Why nothing is known of the cases. */
+static const char *verb_check_nothing_words(struct command *command) {
+  return command->expect != NULL ? arena_format(&command->arena,
+                                                "no row of %s fits them: a row names the GPU, the "
+                                                "kind of path, the method and the size",
+                                                command->expect)
+         : verb_check_is_simulated(command)
+             ? EXPECT_SIMULATED
+             : "haul expect list shows what is, haul expect learn makes a file from runs of your "
+               "own";
+}
+
+static void verb_check_say_partial(const struct command *command, const struct measured_run *run) {
+  say_warning(&command->common, "run %lld is partial (%s%s)", (long long)run->ref.id,
+              run->only != NULL ? "--only "
+              : run->looks > 0  ? "--decide"
+                                : "interrupted, or out of time",
+              run->only != NULL ? run->only : "");
+}
+
 static enum status verb_check_expected(struct command *command, struct error *err) {
   static const char *const LATEST[] = {"latest"};
   SCOPED(expectations_fini) struct expectations expectations = {0};
@@ -423,12 +443,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
                                                                   : EXIT_DONE;
     for (size_t r = 0; r < run_count; r++) {
       if (expect_judge_is_partial(runs[r].judge)) {
-        const char *only = runs[r].run->only;
-        say_warning(&command->common, "run %lld is partial (%s%s)", (long long)runs[r].run->ref.id,
-                    only != NULL             ? "--only "
-                    : runs[r].run->looks > 0 ? "--decide"
-                                             : "interrupted, or out of time",
-                    only != NULL ? only : "");
+        verb_check_say_partial(command, runs[r].run);
         command->code =
             command->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
       }
@@ -436,16 +451,8 @@ static enum status verb_check_expected(struct command *command, struct error *er
     if (known == 0 && above_peak > 0) {
       status = error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", MEASURED_ABOVE_PEAK);
     } else if (known == 0) {
-      status = error_set(
-          err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
-          command->expect != NULL ? arena_format(&command->arena,
-                                                 "no row of %s fits them: a row names the GPU, the "
-                                                 "kind of path, the method and the size",
-                                                 command->expect)
-          : verb_check_is_simulated(command)
-              ? EXPECT_SIMULATED
-              : "haul expect list shows what is, haul expect learn makes a file from "
-                "runs of your own");
+      status = error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
+                         verb_check_nothing_words(command));
     }
   }
   for (size_t r = 0; r < run_count; r++) {

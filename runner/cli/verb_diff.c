@@ -69,8 +69,7 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
     const struct diff_summary *summary = &result.comparison->summary;
     if (summary->verdicts[VERDICT_REGRESSED] > summary->provisional[VERDICT_REGRESSED] &&
         command->request.names[SIDE_B] != NULL) { /* else more runs come first */
-      say_note(&command->common, "next: haul explain %s%s looks for a known cause",
-               command->request.names[SIDE_B],
+      say_note(&command->common, "next: haul explain %s%s", command->request.names[SIDE_B],
                console_db_option(&command->common, &command->arena));
     }
     command->code = command->request.compare.one_side || diff_any_on_both(result.comparison)

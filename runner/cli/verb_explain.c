@@ -130,10 +130,9 @@ static enum status verb_explain_recorded(struct command *command, struct explain
   struct run_ref before = {0};
   status = THEN(status, selector_find_before(command->database, request->run, &before, err));
   if (before.id > 0) {
-    request->next = arena_format(
-        &command->arena,
-        "haul diff run:%" PRId64 " run:%" PRId64 "%s shows what changed since the run before",
-        before.id, request->run, console_db_option(&command->common, &command->arena));
+    request->next =
+        arena_format(&command->arena, "haul diff run:%" PRId64 " run:%" PRId64 "%s", before.id,
+                     request->run, console_db_option(&command->common, &command->arena));
   }
   status = THEN(status, verb_explain_show(command, request, err));
   expect_judge_free(judge);

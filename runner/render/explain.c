@@ -341,7 +341,8 @@ static void explain_say(struct document *document, const struct explanation *exp
       arena_format(&document->arena, "%zu rules found nothing", explanation->fine);
   explain_say_head(document, explanation, request);
   if (request->next != NULL && request->slow_count + request->shortfall_count > 0) {
-    document_say(document, TONE_NONE, "Next: %s", request->next);
+    document_say(document, TONE_NONE, "Next, to see what changed since the run before: %s",
+                 request->next);
   }
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {

@@ -5,6 +5,7 @@
 #include "runner/analysis/history.h"
 #include "runner/analysis/outliers.h"
 #include "runner/record/manage.h"
+#include "runner/record/selector.h"
 #include "runner/render/diff_format.h"
 #include "runner/render/env.h"
 #include "runner/render/outliers.h"
@@ -195,6 +196,12 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
     run->verdicts = verdicts;
     run->doubt_count = outliers_doubts(&report->arena, measured, outliers, &run->doubts);
     run->compared = outliers->cases;
+  }
+  struct run_ref before = {0};
+  status = THEN(status, selector_find_before(database, report->request->runs[i].id, &before, err));
+  if (before.id > 0) {
+    run->next = arena_format(&report->arena, "haul diff run:%" PRId64 " run:%" PRId64, before.id,
+                             report->request->runs[i].id);
   }
   outliers_free(outliers);
   measured_free(measured);

@@ -21,7 +21,7 @@ expect_out '^(Common change of nearly all|Median change over) 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
 run_ok explain --db r.db
-expect_out '^Next: haul diff run:1 run:2 --db r\.db shows what changed since the run before$'
+expect_out '^Next, to see what changed since the run before: haul diff run:1 run:2 --db r\.db$'
 run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
 run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
