@@ -16,7 +16,8 @@ struct metric_sample {
 #define FAMILY_LIST(X)                                                                             \
   X(FAMILY_BANDWIDTH, "haul_bandwidth_bytes_per_second",                                           \
     "Latest median rate of a case: payload of all its flows.")                                     \
-  X(FAMILY_HOP, "haul_hop_seconds", "Latest median time of one dependent load of a case.")         \
+  X(FAMILY_HOP, "haul_hop_seconds",                                                                \
+    "Latest median time of one hop (load of a pointer chase) of a case.")                          \
   X(FAMILY_CALL, "haul_call_seconds", "Latest median time of one call of the driver.")             \
   X(FAMILY_FLOPS, "haul_floating_point_operations_per_second",                                     \
     "Latest median rate of a kernel that computes.")                                               \
@@ -34,7 +35,7 @@ struct metric_sample {
   X(FAMILY_BLOCK_FLOPS, "haul_block_floating_point_operations_per_second",                         \
     "Median rates of kernels that compute, over the cases of a block.")                            \
   X(FAMILY_BLOCK_HOP, "haul_block_hop_seconds",                                                    \
-    "Median times of one dependent load, over the cases of a block.")                              \
+    "Median times of one hop (load of a pointer chase), over the cases of a block.")               \
   X(FAMILY_BLOCK_CALL, "haul_block_call_seconds",                                                  \
     "Median times of one call of the driver, over the cases of a block.")                          \
   X(FAMILY_BLOCK_CASES, "haul_block_cases",                                                        \

@@ -91,7 +91,7 @@ run_ok run local.toml --db other.db --wait 0s
 begin '--share measures at once; the cases of both are marked'
 hold shared base.toml
 run_ok run base.toml --db share.db --share
-expect_out "may be slowed: gpu1 shared with another haul run, pid $holder"
+expect_out "May be slowed: gpu1 shared with another haul run, pid $holder"
 expect_value 3 share.db "select count(*) from v_case where slowed_by = 'gpu1 shared with another haul run, pid $holder'"
 expect_value 3 share.db "select count(*) from v_run_case where slowed_by is not null"
 let_go
@@ -135,7 +135,7 @@ run_ok run base.toml --db busy.db --tag quiet
 expect_value 0 busy.db 'select count(*) from v_case where slowed_by is not null'
 touch runs
 run_ok run base.toml --db busy.db --tag busy
-expect_out "may be slowed: gpu1 in use by pid $program \\(sleep\\), 98 % busy"
+expect_out "May be slowed: gpu1 in use by pid $program \\(sleep\\), 98 % busy"
 expect_value 3 busy.db "select count(*) from v_run_case where tag = 'busy' and slowed_by like 'gpu1 in use by pid $program (sleep), 98 % busy'"
 expect_value 2 busy.db 'select max(other_processes) from v_telemetry'
 run_ok run other.toml --db busy.db --tag elsewhere

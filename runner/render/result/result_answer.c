@@ -84,17 +84,17 @@ static bool answer_is_as_large(const struct run_row *row, const struct run_row *
 static struct answer_pairs answer_select(struct arena *arena, const struct answer_pairs *all,
                                          const char *memory) {
   struct answer_pairs pairs = {0};
-  const struct run_row *best = NULL;
+  size_t best = all->count;
   for (size_t i = 0; i < all->count; i++) {
-    const struct run_row *row = all->items[i];
-    if ((memory == NULL || strcmp(answer_memory(row), memory) == 0) &&
-        (best == NULL || answer_is_better(row, best))) {
-      best = row;
+    if ((memory == NULL || strcmp(answer_memory(all->items[i]), memory) == 0) &&
+        (best == all->count || answer_is_better(all->items[i], all->items[best]))) {
+      best = i;
     }
   }
-  for (size_t i = 0; i < all->count; i++) {
+  for (size_t i = 0; i < all->count && best < all->count; i++) {
     const struct run_row *row = all->items[i];
-    if (answer_is_as_large(row, best) && strcmp(answer_memory(row), answer_memory(best)) == 0) {
+    if (answer_is_as_large(row, all->items[best]) &&
+        strcmp(answer_memory(row), answer_memory(all->items[best])) == 0) {
       answer_put(arena, &pairs, row);
     }
   }
@@ -118,6 +118,9 @@ static void answer_add(struct arena *arena, struct answer_pairs *rates,
 /* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3" */
 static const char *answer_text(struct arena *arena, const struct answer_pairs *pairs,
                                const char *unit, const char *what, bool less_is_better) {
+  if (pairs->count == 0) {
+    return "";
+  }
   const struct run_row *least = pairs->items[0];
   const struct run_row *greatest = least;
   for (size_t i = 1; i < pairs->count; i++) {
@@ -162,6 +165,9 @@ static bool answer_has(const struct answer_pairs *all, const char *memory) {
 /* " (pinned, 256MiB)": what the number is of. */
 static const char *answer_of_what(struct arena *arena, const struct answer_pairs *all) {
   const struct answer_pairs pairs = answer_select(arena, all, NULL);
+  if (pairs.count == 0) {
+    return "";
+  }
   const char *memory = answer_memory(pairs.items[0]);
   const char *size = result_size(arena, pairs.items[0]);
   for (size_t i = 1; i < pairs.count; i++) {

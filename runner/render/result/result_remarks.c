@@ -3,6 +3,7 @@
 
 #include "engine/base/strings.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -83,7 +84,12 @@ static const char *remarks_text_of(struct arena *arena, const struct footnote *n
   SCOPED(strbuf_fini) struct strbuf words = STRBUF(REMARK_MAX_BYTES);
   strbuf_append(&words, note_slows(note->remark.note.kind) ? "may be slowed: " : "");
   note_put_words(&words, &note->remark.note, amounts);
-  return arena_strdup(arena, words.text);
+  char *text = arena_strdup(arena, words.text);
+  const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+  if (text[word] == ' ') { /* not "gpu0", "above_peak" */
+    text[0] = (char)toupper((unsigned char)text[0]);
+  }
+  return text;
 }
 
 /* ---- remarks ---- */

@@ -213,7 +213,7 @@ static void a_link_that_was_fast_is_not_called_slow(void **state) {
                    "min 3.000, mean 15.00, max 27.00 GB/s; 0.8 to 6.8 % of peak (nvlink raw, "
                    "400.0 GB/s); 95 % interval within 0.05 %\n"
                    "\n"
-                   "a  may be slowed: PCIe link of gpu0 at gen1 x16, its best is gen4 x16\n");
+                   "a  May be slowed: PCIe link of gpu0 at gen1 x16, its best is gen4 x16\n");
 }
 
 int main(void) {

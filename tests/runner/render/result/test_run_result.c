@@ -523,7 +523,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  c\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
          "\n"
-         "a  not gated\n"
+         "a  Not gated\n"
          "b  2 cases: Precision target missed: +/- 0.94 % when max_time ended. The noise is "
          "random; more time\n"
          "   helps: --set measure.max_time=TIME\n"
@@ -551,7 +551,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
          "95 % interval within 2 %\n"
          "\n"
-         "All cases: not gated\n"
+         "All cases: Not gated\n"
          "a  Precision target missed: +/- 2 % when max_time ended. More time may help: --set "
          "measure.max_time=TIME\n");
 }
@@ -619,12 +619,12 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
          "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  f\n"
          "% of peak: nvlink raw, 400.0 GB/s\n"
          "\n"
-         "a  2 cases: the processor's clock changed during the case (2.7 to 3.05 GHz)\n"
-         "b  2 cases: may be slowed: gpu0 throttled by hw_thermal for 50-90 % of the time\n"
-         "c  2 cases: reserved 2 MiB pages\n"
-         "d  may be slowed: gpu0 in use by pid 7 (x)\n"
-         "e  may be slowed: gpu1 throttled by hw_thermal for 50 % of the time\n"
-         "f  may be slowed: gpu0 in use by pid 8 (x)\n");
+         "a  2 cases: The processor's clock changed during the case (2.7 to 3.05 GHz)\n"
+         "b  2 cases: May be slowed: gpu0 throttled by hw_thermal for 50-90 % of the time\n"
+         "c  2 cases: Reserved 2 MiB pages\n"
+         "d  May be slowed: gpu0 in use by pid 7 (x)\n"
+         "e  May be slowed: gpu1 throttled by hw_thermal for 50 % of the time\n"
+         "f  May be slowed: gpu0 in use by pid 8 (x)\n");
 }
 
 static void nothing_is_said_too(void **state) {
