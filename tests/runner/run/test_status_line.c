@@ -43,7 +43,8 @@ static void a_log_gets_a_line_a_minute(void **state) {
       said(&line, &progress, 61 * second_ns),
       "haul: 12 of 62 cases after 1 min, about 1 min 30 s left; now copy/gpu0-gpu1\n");
   assert_string_equal(said(&line, &progress, 119 * second_ns), "");
-  assert_string_equal(said(&line, &over, 200 * second_ns), "haul: 61 of 62 measurements after 3 min\n");
+  assert_string_equal(said(&line, &over, 200 * second_ns),
+                      "haul: 61 of 62 measurements after 3 min\n");
   assert_string_equal(said(&line, &over, 239 * second_ns), "");
 }
 
