@@ -86,7 +86,7 @@ trap 'slurm_stop; rm -rf -- "$scratch"' EXIT
 if slurm_start "$scratch/slurm" "$nodes"; then good; else bad 'no Slurm'; finish; fi
 
 # Slurm looks at time limits twice a minute: this one is awaited at the end, and nobody waits for its GPUs. The copies
-# of n2 take 5 s each.
+# of n2 take 12 s each: a gate gives up, but not three times within half a minute.
 begin 'a time limit'
 cat >faults/n2.toml <<'TOML'
 [[fake.fault]]
@@ -94,7 +94,7 @@ kind = "block"
 call = "cuMemcpy*"
 gpu = 1
 count = 0
-milliseconds = 5000
+milliseconds = 12000
 TOML
 sed '/^#SBATCH --time=/d' fleet.sbatch >limited.sbatch
 LOCKS=limited SHARDS=$scratch/limit sbatch --parsable --nodes="$nodes" limited.sbatch >limited 2>err </dev/null
