@@ -322,28 +322,11 @@ static void compare_set_needed(struct comparison *comparison) {
 
 /* Verdicts in the order in which a reader should see them. */
 static int compare_verdict_rank(enum verdict verdict) {
-  switch (verdict) {
-  case VERDICT_BROKEN:
-    return 0;
-  case VERDICT_REGRESSED:
-    return 1;
-  case VERDICT_MISSING:
-    return 2;
-  case VERDICT_IMPROVED:
-    return 3;
-  case VERDICT_NEW:
-    return 4;
-  case VERDICT_INCOMPARABLE:
-    return 5;
-  case VERDICT_UNCLEAR:
-    return 6;
-  case VERDICT_INSUFFICIENT:
-    return 7;
-  case VERDICT_SAME:
-  case verdict_name_count:
-    break;
-  }
-  return 8;
+  static const signed char RANKS[verdict_name_count] = {
+      [VERDICT_BROKEN] = 0,   [VERDICT_REGRESSED] = 1,    [VERDICT_MISSING] = 2,
+      [VERDICT_IMPROVED] = 3, [VERDICT_NEW] = 4,          [VERDICT_INCOMPARABLE] = 5,
+      [VERDICT_UNCLEAR] = 6,  [VERDICT_INSUFFICIENT] = 7, [VERDICT_SAME] = 8};
+  return RANKS[verdict];
 }
 
 /* By verdict, then the strongest evidence, then in the order of the plans. */

@@ -230,30 +230,11 @@ enum status database_check_folder(const struct common_options *options, const ch
 }
 
 static int exit_code_of_status(enum status status) {
-  switch (status) {
-  case STATUS_OK:
-    return EXIT_DONE;
-  case STATUS_USAGE:
-  case STATUS_INVALID:
-  case STATUS_NOT_FOUND:
-    return EXIT_USAGE;
-  case STATUS_NO_MEMORY:
-  case STATUS_IO:
-  case STATUS_DENIED:
-  case STATUS_UNSUPPORTED:
-  case STATUS_CUDA:
-  case STATUS_STICKY:
-  case STATUS_DATABASE:
-  case STATUS_TIMEOUT:
-  case STATUS_CORRUPT:
-  case STATUS_CRASHED:
-    return EXIT_NOT_MEASURED;
-  case STATUS_INTERRUPTED:
-    return EXIT_INTERRUPTED;
-  case status_name_count:
-    break;
-  }
-  return EXIT_NOT_MEASURED;
+  return status == STATUS_OK            ? EXIT_DONE
+         : status == STATUS_INTERRUPTED ? EXIT_INTERRUPTED
+         : status == STATUS_USAGE || status == STATUS_INVALID || status == STATUS_NOT_FOUND
+             ? EXIT_USAGE
+             : EXIT_NOT_MEASURED;
 }
 
 int fail(const struct common_options *options, const struct error *err) {

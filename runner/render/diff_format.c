@@ -228,23 +228,13 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
 }
 
 unsigned diff_verdict_tone(enum verdict verdict) {
-  switch (verdict) {
-  case VERDICT_BROKEN:
-  case VERDICT_REGRESSED:
-  case VERDICT_MISSING:
-    return TONE_BAD;
-  case VERDICT_IMPROVED:
-    return TONE_GOOD;
-  case VERDICT_UNCLEAR:
-  case VERDICT_INSUFFICIENT:
-  case VERDICT_INCOMPARABLE:
-    return TONE_WARN;
-  case VERDICT_SAME:
-  case VERDICT_NEW:
-  case verdict_name_count:
-    break;
-  }
-  return TONE_NONE;
+  static const unsigned char TONES[verdict_name_count] = {
+      [VERDICT_BROKEN] = TONE_BAD,        [VERDICT_REGRESSED] = TONE_BAD,
+      [VERDICT_MISSING] = TONE_BAD,       [VERDICT_IMPROVED] = TONE_GOOD,
+      [VERDICT_UNCLEAR] = TONE_WARN,      [VERDICT_INSUFFICIENT] = TONE_WARN,
+      [VERDICT_INCOMPARABLE] = TONE_WARN, /* of others TONE_NONE */
+  };
+  return TONES[verdict];
 }
 
 const char *diff_shift_words(struct arena *arena, const struct comparison *comparison) {

@@ -13,16 +13,9 @@ enum { INTERVAL_WIDTH = 130, INTERVAL_HEIGHT = 16 };
 
 /* How a verdict is coloured. */
 static const char *page_verdict_class(enum verdict verdict) {
-  switch (diff_verdict_tone(verdict)) {
-  case TONE_BAD:
-    return "bad";
-  case TONE_GOOD:
-    return "good";
-  case TONE_WARN:
-    return "warn";
-  default:
-    return "plain";
-  }
+  static const char *const CLASSES[] = {
+      [TONE_NONE] = "plain", [TONE_BAD] = "bad", [TONE_WARN] = "warn", [TONE_GOOD] = "good"};
+  return CLASSES[diff_verdict_tone(verdict)];
 }
 
 /* ---- cases ---- */
