@@ -22,10 +22,9 @@
  * that knows all but the change (world.h); prom. = share of the cases with a number of runs that
  * would decide them (INSUFFICIENT) that are decided with as many. Provisional verdicts count
  * nowhere else. Ends with 1 when a promise is broken: any, group, wrong and false same are at most
- * 5 %, covered 93 to 97 %; in the first world at least 93 % are found, at a spread of 1.5 % half
- * with 10 and 95 % with 30; of
- * runs in turn, from 10 units on, Welch's test finds at most a tenth more where it keeps its error
- * rate. Chance is allowed for: two standard errors. */
+ * 5 %; in the first world at least 93 % are found, at a spread of 1.5 % half with 10 and 95 % with
+ * 30; of runs in turn, from 10 units on, Welch's test finds at most a tenth more where it keeps its
+ * error rate. Chance is allowed for: two standard errors. */
 #include "runner/analysis/diff_group.h"
 #include "runner/analysis/diff_suspect.h"
 #include "runner/statistics/t_test.h"
@@ -43,7 +42,7 @@
 
 enum { CELLS_MAX = 512, WORKERS_MAX = 64, GROUPS = 1 + GPUS };
 static const size_t PROCESSES[] = {2, 4, 10, 30};
-/* Pairs take half of the degrees of freedom, which peers do not give back where all see one noise.
+/* Where whole processes are odd, a diff finds all of its changes or none: a few diffs tell little.
  */
 static const double WELCH_MORE = 0.1;
 #define ORACLE_DF 1e9 /* it knows the variance */
