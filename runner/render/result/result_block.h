@@ -140,6 +140,8 @@ const char *result_axes(struct arena *arena, const struct run_row *row);
 const char *result_place(struct arena *arena, const char *place, const char *memory);
 /* Half the width of the interval that the row gives, in per cent of the median; NAN = unknown. */
 double result_spread(const struct run_row *row);
+/* Measured several times, and no two of them agree: a table marks its number with "~". */
+bool result_is_unsettled(const struct run_row *row);
 /* The peak that a share is of: "pcie, 63.02 GB/s". NVLink's is that of the line, of which NVIDIA
  * counts 16/17 as usable. */
 const char *result_peak_words(struct arena *arena, const struct run_row *row);

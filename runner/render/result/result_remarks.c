@@ -137,6 +137,10 @@ static enum stop remarks_stop_of(const struct run_row *row) {
   return stop == STOP_TRIALS && remarks_is_visited(row) ? STOP_TIME : stop;
 }
 
+bool result_is_unsettled(const struct run_row *row) {
+  return remarks_is_visited(row) && !(row->undisturbed_ns > 0);
+}
+
 /* noise_name_count: that is not known; REMARK_VISITED. */
 static enum noise remarks_noise_of(const struct run_row *row) {
   enum noise noise = noise_name_count;

@@ -83,7 +83,10 @@ static void case_table_put_figure(struct case_table *table, size_t at, const str
                                   enum case_column column, double value) {
   char text[MATRIX_NUMBER_MAX];
   matrix_number_within(value, result_spread(row), text);
-  case_table_put(table, at, column, row->figure != NULL ? row->figure : text);
+  const char *mark = result_is_unsettled(row) && text[0] != '~' ? "~" : "";
+  case_table_put(table, at, column,
+                 row->figure != NULL ? row->figure
+                                     : arena_format(table->arena, "%s%s", mark, text));
 }
 
 /* The numbers that people ask of such a case. */

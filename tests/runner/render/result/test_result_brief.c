@@ -216,6 +216,20 @@ static void a_link_that_was_fast_is_not_called_slow(void **state) {
                    "a  May be slowed: PCIe link of gpu0 at gen1 x16, its best is gen4 x16\n");
 }
 
+/* A number of which no two measurements agree is marked, however narrow its interval is. */
+static void a_number_that_is_not_settled_is_marked(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {UP("gpu0", "pinned"), .gbps = 14, .size_bytes = 4096, .spread = 28, .visits = 4},
+      {.block = "two", SAID_GPUS(0, 1), .gbps = 14, .spread = 28},
+  };
+  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+                   "block  path               size  GB/s  +/- %  % of peak\n"
+                   "up     numa0:pinned-gpu0  4KiB   ~14     28        3.5\n"
+                   "two    gpu0-gpu1          1MiB    14     28        3.5\n"
+                   "% of peak: nvlink raw, 400.0 GB/s\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(places_that_agree_are_one_line),
@@ -225,6 +239,7 @@ int main(void) {
       cmocka_unit_test(a_line_has_the_path_of_its_cases),
       cmocka_unit_test(notes_on_all_cases_count),
       cmocka_unit_test(a_link_that_was_fast_is_not_called_slow),
+      cmocka_unit_test(a_number_that_is_not_settled_is_marked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
