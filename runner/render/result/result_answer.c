@@ -10,11 +10,11 @@ enum answer { ANSWER_UP, ANSWER_DOWN, ANSWER_PEER, ANSWER_LOCAL, ANSWER_HOST, an
 static const struct {
   const char *rate, *latency; /* of a chase, whose source is the memory */
 } ANSWERS[] = {
-    [ANSWER_UP] = {"Host to GPU", "from a GPU to host memory"},
-    [ANSWER_DOWN] = {"GPU to host", "from the host to GPU memory"},
-    [ANSWER_PEER] = {"GPU to GPU", "to another GPU"},
-    [ANSWER_LOCAL] = {"Within a GPU", "to a GPU's own memory"},
-    [ANSWER_HOST] = {"Host to host", "from the host to its memory"},
+    [ANSWER_UP] = {"Host to GPU", " from a GPU to host memory"},
+    [ANSWER_DOWN] = {"GPU to host", " from the host to GPU memory"},
+    [ANSWER_PEER] = {"GPU to GPU", " to another GPU"},
+    [ANSWER_LOCAL] = {"Within a GPU", " to a GPU's own memory"},
+    [ANSWER_HOST] = {"Host to host", " from the host to its memory"},
 };
 _Static_assert(COUNT_OF(ANSWERS) == answer_count, "each has its names");
 
@@ -115,7 +115,8 @@ static void answer_add(struct arena *arena, struct answer_pairs *rates,
   }
 }
 
-/* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3" */
+/* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3", "799.5-847.7 ns to another GPU; slowest:
+ * gpu1 to gpu0" */
 static const char *answer_text(struct arena *arena, const struct answer_pairs *pairs,
                                const char *unit, const char *what, bool less_is_better) {
   if (pairs->count == 0) {
@@ -134,9 +135,12 @@ static const char *answer_text(struct arena *arena, const struct answer_pairs *p
   if (result_figure(greatest) <= result_figure(least) * (1 + RESULT_ALIKE_PERCENT / 100)) {
     return text;
   }
-  return arena_format(arena, "%s; %s: %s%s%s", text, less_is_better ? "slowest" : "lowest",
-                      worst->source, strcmp(worst->source, worst->target) == 0 ? "" : " to ",
-                      strcmp(worst->source, worst->target) == 0 ? "" : worst->target);
+  /* As in the names of cases: of a chase the GPU that loads, then the memory. */
+  const char *from = less_is_better ? worst->target : worst->source;
+  const char *to = less_is_better ? worst->source : worst->target;
+  const bool own = strcmp(from, to) == 0;
+  return arena_format(arena, "%s; %s: %s%s%s", text, less_is_better ? "slowest" : "lowest", from,
+                      own ? "" : " to ", own ? "" : to);
 }
 
 static void answer_say(struct document *document, struct arena *arena, bool *said, const char *what,
@@ -247,8 +251,8 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
     const bool is_back = i == ANSWER_DOWN && rates[ANSWER_UP].count > 0; /* said with the other */
     if (latencies[i].count > 0) {
       const struct answer_pairs pairs = answer_select(&arena, &latencies[i], NULL);
-      latency = arena_format(&arena, "%s%s%s %s", latency, latency[0] != '\0' ? "; " : "",
-                             answer_text(&arena, &pairs, "ns", "", true), ANSWERS[i].latency);
+      latency = arena_format(&arena, "%s%s%s", latency, latency[0] != '\0' ? "; " : "",
+                             answer_text(&arena, &pairs, "ns", ANSWERS[i].latency, true));
     }
     /* What copies within the host reach is an answer where there is no GPU. */
     if (rates[i].count > 0 && !is_back && (i != ANSWER_HOST || !said)) {

@@ -175,6 +175,24 @@ static void a_line_has_the_path_of_its_cases(void **state) {
                    "host   gpu0..1-numa0:pinned, 2 cases   900.0        1800   0.05\n");
 }
 
+static void the_slowest_latency_is_named_behind_its_kind(void **state) {
+  (void)state;
+  const struct said said[] = {
+      {.block = "host", HOST("gpu0"), .ns_per_hop = 900, .cycles = 1800},
+      {.block = "host", HOST("gpu1"), .ns_per_hop = 990, .cycles = 1980},
+  };
+  expect_result_as(
+      &(struct run_result_options){.answer = true}, said, sizeof said / sizeof *said, 0,
+      "host\n"
+      "4KiB: ns per hop: row = memory, column = GPU that reads\n"
+      "               gpu0   gpu1\n"
+      "numa0:pinned  900.0  990.0\n"
+      "min 900.0, mean 945.0, max 990.0 ns; 1800 to 1980 cycles per hop; 95 % interval "
+      "within 0.05 %\n"
+      "\n"
+      "Latency       900.0-990.0 ns from a GPU to host memory; slowest: gpu1 to numa0\n");
+}
+
 /* A note on all cases is one that each of them has. */
 static void notes_on_all_cases_count(void **state) {
   (void)state;
@@ -237,6 +255,7 @@ int main(void) {
       cmocka_unit_test(the_answer_stands_at_the_end),
       cmocka_unit_test(what_failed_is_no_slow_link),
       cmocka_unit_test(a_line_has_the_path_of_its_cases),
+      cmocka_unit_test(the_slowest_latency_is_named_behind_its_kind),
       cmocka_unit_test(notes_on_all_cases_count),
       cmocka_unit_test(a_link_that_was_fast_is_not_called_slow),
       cmocka_unit_test(a_number_that_is_not_settled_is_marked),
