@@ -11,7 +11,7 @@
 
 #include "runner/record/database.h"
 
-enum { BESIDE_AFTER_MS = 250 };
+enum { BESIDE_AFTER_MS = 100 };
 
 /* Of the run in that database, for the caller to free. */
 char *beside_path(const char *path, const char *uuid);

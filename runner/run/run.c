@@ -50,7 +50,7 @@ struct run_state {
 
 /* How long it is tried to bring a run from beside a database that is held into it: after a process,
  * and at the end. */
-enum { TRY_MS = 100, GATHER_MS = 500, PATIENT_MS = 600000 };
+enum { TRY_MS = 20, GATHER_MS = 250, PATIENT_MS = 600000 };
 
 /* The receiver of what the workers measure ----------------------------------------------------- */
 
