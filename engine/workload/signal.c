@@ -39,6 +39,12 @@ static const char *signal_shape_unsupported_reason(const struct signal *signal,
   if (signal->op == SIGNAL_EVENT && signal->other.place == PLACE_NUMA) {
     return "events are passed on by a stream of a GPU: of = { gpu = ... }";
   }
+  /* Seen on an H100: 25 rounds take the 3 us that 200 rounds take. */
+  if (signal->op == SIGNAL_EVENT && !signal_has_peer(signal) && signal->other.process == 0) {
+    return "events between idle streams of one GPU and process cost nothing, for the driver leaves "
+           "them "
+           "out: of = another GPU, or another process";
+  }
   if (signal->op == SIGNAL_FLAG && signal->other.place == PLACE_GPU && !signal_has_peer(signal)) {
     return signal->other.process != 0
                ? "two processes have a GPU by turns, so that kernels of both do not pass a flag"

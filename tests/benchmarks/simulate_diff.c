@@ -203,7 +203,7 @@ static double share_covered(const struct diff_result *results, const double *tru
   size_t covered = 0;
   size_t known = 0;
   for (size_t i = 0; i < count; i++) {
-    known += isfinite(results[i].change_low);
+    known += isfinite(results[i].change_low) ? 1 : 0;
     covered +=
         log1p(results[i].change_low) <= truth[i] && truth[i] <= log1p(results[i].change_high);
   }

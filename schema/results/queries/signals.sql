@@ -6,10 +6,9 @@
 -- interval. mops is the rate in 10^6 per second. load_ns is the time of one dependent load by the same GPU of the same
 -- memory, and of_load how often that the signal takes. flags: whose memory has the flags between GPUs.
 -- copy_gbps is the rate of a copy by a kernel to the same memory, and of_link_percent what additions without answers take of it
--- if each is a packet of 32 bytes. That is the least on both kinds of link: 24 bytes of header and framing and 8 of data on PCIe
--- (Neugebauer et al., Understanding PCIe performance for end host networking, SIGCOMM 2018, table 1); one flit of header and one
--- of data, 16 bytes each, on NVLink (Foley and Danskin, Ultra-Performance Pascal GPU and NVLink Interconnect, IEEE Micro 37,
--- 2017). NULL with fewer than 32 addresses, where additions of one warp share an address.
+-- if each is a packet of 32 bytes. That is the least on both kinds of link. PCIe: 6 double words of framing and header with a
+-- 64-bit address, and 8 bytes of data (Intel AN 708, "Understanding PCI Express Throughput": 5 to 7 double words without ECRC).
+-- NVLink: one flit of header and one of data, 128 bits each (https://en.wikichip.org/wiki/nvidia/nvlink, "Packet"). NULL with fewer than 32 addresses, where additions of one warp share an address.
 --
 -- of: signals
 --

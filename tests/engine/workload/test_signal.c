@@ -95,8 +95,7 @@ static void gpus_of_another_process_pass_flags(void **state) {
 
 static void events_are_passed_on(void **state) {
   struct fixture *fixture = *state;
-  const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE),
-                                    fixture_gpu(WORKING, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC),
+  const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC),
                                     lent_gpu(WORKING, SHARE_IPC)};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const struct bench_case bench = signal_of(SIGNAL_EVENT, WORKING, others[i]);
@@ -169,6 +168,8 @@ static void what_cannot_be_has_a_reason(void **state) {
   refused(fixture, &bench, "two processes have a GPU by turns");
   bench = signal_of(SIGNAL_EVENT, WORKING, fixture_node(0, MEMORY_PINNED));
   refused(fixture, &bench, "events are passed on by a stream of a GPU");
+  bench = signal_of(SIGNAL_EVENT, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
+  refused(fixture, &bench, "the driver leaves them out");
   bench = signal_of(SIGNAL_EVENT, WORKING, fixture_gpu(1, MEMORY_DEVICE));
   work.signal.rounds = 65;
   refused(fixture, &bench, "at most 64");

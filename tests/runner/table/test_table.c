@@ -487,7 +487,7 @@ static void reals_are_exact_for_machines(void **state) {
                                   1234567890123456.,
                                   -1.0 / 3e200};
   char text[NUMBER_TEXT_MAX];
-  char printed[NUMBER_TEXT_MAX];
+  char printed[320];
   for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
     const int digits = text_real_exact(VALUES[i], text);
     assert_true(strtod(text, NULL) == VALUES[i]);
