@@ -486,11 +486,13 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   const size_t counts[2] = {work->a.count, work->b.count};
   const size_t processes[2] = {c->a.count, c->b.count};
   const size_t fewer = counts[0] < counts[1] ? counts[0] : counts[1];
+  /* A change stays provisional where the other side stays shorter than that. */
+  const bool alone_helps[2] = {processes[1] >= DIFF_PROCESSES_FIRM,
+                               processes[0] >= DIFF_PROCESSES_FIRM};
   if (result->verdict == VERDICT_INSUFFICIENT || result->is_provisional) {
     result->units_needed = DIFF_PROCESSES_USUAL;
     for (size_t s = 0; s < 2; s++) {
-      const size_t other_least = result->is_provisional ? DIFF_PROCESSES_FIRM : 2;
-      result->needed_alone[s] = processes[1 - s] >= other_least ? DIFF_PROCESSES_USUAL : 0;
+      result->needed_alone[s] = alone_helps[s] ? DIFF_PROCESSES_USUAL : 0;
     }
     return;
   }
@@ -501,7 +503,7 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   result->verdict = VERDICT_INSUFFICIENT;
   result->units_needed = needed > fewer ? needed : (unsigned)fewer + 1;
   for (size_t s = 0; s < 2; s++) {
-    const unsigned alone = diff_units_needed(work, alpha, counts[1 - s]);
+    const unsigned alone = alone_helps[s] ? diff_units_needed(work, alpha, counts[1 - s]) : 0;
     result->needed_alone[s] = alone == 0 || alone > counts[s] ? alone : (unsigned)counts[s] + 1;
   }
 }

@@ -319,18 +319,42 @@ static bool advice_is_spent(const struct compare_result *result) {
   return spent;
 }
 
-/* Of one side or, where no side alone would do, of both. */
+/* "A has 2 runs and B has 3. A firm verdict takes 5 of each. Measure A first, then B". */
+static void advice_put_both(struct strbuf *text, const struct comparison *comparison,
+                            size_t first) {
+  const unsigned *least = comparison->units_least;
+  const bool by_run = comparison->unit == DIFF_UNIT_RUN;
+  if (comparison->unit != DIFF_UNIT_NODE) {
+    strbuf_printf(text, "A has %u %s and B has %u. A firm verdict takes %u of each. ",
+                  least[SIDE_A],
+                  by_run ? strings_plural(least[SIDE_A], "run", "runs")
+                         : strings_plural(least[SIDE_A], "process", "processes"),
+                  least[SIDE_B], comparison->units_needed);
+  }
+  strbuf_printf(text, "Measure %c first, then %c", advice_letter(first), advice_letter(1 - first));
+}
+
+/* Of one side or, where no side alone would do, of both: the one that is shorter comes first. */
 static void advice_put_decide(struct strbuf *text, const struct common_options *common,
                               struct compare_request *request, const struct compare_result *result,
                               const struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
-  const unsigned *alone = result->comparison->needed_alone;
+  const struct comparison *comparison = result->comparison;
+  const unsigned *alone = comparison->needed_alone;
   const bool both = (alone[SIDE_A] > 0) == (alone[SIDE_B] > 0);
-  strbuf_printf(text, ". To decide%s:",
-                !both               ? ""
-                : alone[SIDE_A] > 0 ? ", measure more of one side"
-                                    : ", measure more of both sides, in turn");
-  for (size_t s = SIDES; s-- > 0;) {
+  const bool neither = both && alone[SIDE_A] == 0;
+  const size_t first = neither && comparison->units_least[SIDE_A] <= comparison->units_least[SIDE_B]
+                           ? SIDE_A
+                           : SIDE_B;
+  strbuf_append(text, ". ");
+  if (neither) {
+    advice_put_both(text, comparison, first);
+  } else {
+    strbuf_printf(text, "To decide%s", both ? "" : ", measure more of one side");
+  }
+  strbuf_append_char(text, ':');
+  for (size_t i = 0; i < SIDES; i++) {
+    const size_t s = i == 0 ? first : 1 - first;
     const size_t other = s == SIDE_A ? SIDE_B : SIDE_A;
     if (help[s].imported || (!both && alone[s] == 0)) {
       continue;

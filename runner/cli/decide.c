@@ -27,6 +27,7 @@ struct decide {
   struct compare_result result; /* of that look */
   size_t undecided;             /* cases that it left so */
   size_t same;                  /* of these, provisionally */
+  unsigned a_processes;         /* of A, the fewest in a case that was left so for that; 0 = none */
   struct case_keys open; /* those that more of B may decide, sorted; in the command's arena */
   unsigned processes;    /* that B had then */
 };
@@ -108,6 +109,11 @@ static bool decide_is_open(const struct comparison_row *row) {
          (verdict == VERDICT_MISSING && !row->sides[SIDE_B].tried);
 }
 
+/* Whether A is too short for a firm change, however many processes B has. */
+static bool decide_is_short(const struct comparison_row *row) {
+  return row->sides[SIDE_A].processes < DIFF_PROCESSES_FIRM;
+}
+
 /* Whether more of B alone may decide it: A may be too short, or the change too near to what
  * matters. */
 static bool decide_is_hopeful(const struct comparison_row *row) {
@@ -119,7 +125,8 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
          bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
-/* "comparison 2 of 5: 3 decided (REGRESSED down/gpu0; 2 same), 9 provisionally the same, 4 open" */
+/* "comparison 2 of 5: 4 of 18 cases still undecided, 3 newly decided (REGRESSED down/gpu0, 2 same),
+ * 9 provisionally the same" */
 static void decide_say_look(struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
   size_t counts[verdict_name_count] = {0};
@@ -149,10 +156,18 @@ static void decide_say_look(struct decide *decide, const struct case_keys *befor
     }
   }
   decide->same = same;
-  say_note(&decide->command->common,
-           "comparison %u of %u: %zu decided%s%s%s, %zu provisionally the same, %zu open",
-           decide->look, decide->looks, decided, decided > 0 ? " (" : "", names.text,
-           decided > 0 ? ")" : "", same, decide->undecided - same);
+  const bool is_first = before == NULL;
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
+  strbuf_printf(&text, "%zu of %zu cases %sundecided, %zu %sdecided", decide->undecided - same,
+                comparison->row_count, is_first ? "" : "still ", decided, is_first ? "" : "newly ");
+  if (decided > 0) {
+    strbuf_printf(&text, " (%s)", names.text);
+  }
+  if (same > 0) {
+    strbuf_printf(&text, ", %zu provisionally the same", same);
+  }
+  say_note(&decide->command->common, "comparison %u of %u: %s", decide->look, decide->looks,
+           text.text);
 }
 
 static void decide_find_open(struct decide *decide) {
@@ -160,10 +175,14 @@ static void decide_find_open(struct decide *decide) {
   struct arena *arena = &decide->command->arena;
   struct case_keys open = {.items = arena_array(arena, comparison->row_count, sizeof *open.items)};
   decide->undecided = 0;
+  decide->a_processes = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     if (decide_is_open(row)) {
+      const unsigned of_a = row->sides[SIDE_A].processes;
+      const unsigned known = decide->a_processes;
       decide->undecided++;
+      decide->a_processes = decide_is_short(row) && (known == 0 || of_a < known) ? of_a : known;
       if (decide_is_hopeful(row)) {
         open.items[open.count++] =
             arena_strdup(arena, decide->result.measured->cases[row->bench].key);
@@ -351,12 +370,18 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
                        "nothing was measured: no further comparison is made");
     }
   }
-  if (decide->undecided > decide->same && decide->open.count == 0) {
+  const char *const *names = decide->command->request.names;
+  if (decide->undecided > decide->same && decide->open.count == 0 && decide->a_processes > 0) {
+    say_note(&decide->command->common,
+             "%s has %u %s, and a firm change needs %d: more of %s alone would not decide the rest",
+             names[SIDE_A], decide->a_processes,
+             strings_plural(decide->a_processes, "process", "processes"), DIFF_PROCESSES_FIRM,
+             names[SIDE_B]);
+  } else if (decide->undecided > decide->same && decide->open.count == 0) {
     say_note(
         &decide->command->common,
-        "more of %s alone would hardly decide the rest: %s is short of runs, or the change too "
-        "near to the threshold",
-        decide->command->request.names[SIDE_B], decide->command->decide);
+        "more of %s alone would hardly decide the rest: the change is too near to the threshold",
+        names[SIDE_B]);
   } else if (decide->look == decide->looks && decide->open.count > 0) {
     say_note(
         &decide->command->common,

@@ -117,7 +117,7 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional, as each side is one run$'
 expect_out '2 regressed\?'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on regressed,suspect$'
-expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?. To decide, measure more of both sides, in turn:$'
+expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?\. A has 1 run and B has 1\. A firm verdict takes 5 of each\. Measure A first, then B:$'
 expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on suspect
