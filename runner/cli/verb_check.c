@@ -3,6 +3,7 @@
 #include "runner/cli/analysis.h"
 #include "runner/cli/fleet_gate.h"
 #include "runner/document/document.h"
+#include "runner/record/manage.h"
 #include "runner/render/diff_format.h"
 #include "runner/run/expectations.h"
 #include "runner/table/json_shape.h"
@@ -461,6 +462,40 @@ static enum status verb_check_expected(struct command *command, struct error *er
   return status;
 }
 
+/* B by default: the latest run of the scenario of A, which may be older than "latest". */
+static enum status verb_check_choose(struct command *command, struct error *err) {
+  struct compare_request *request = &command->request;
+  struct run_list a;
+  struct run_ref latest;
+  struct run_ref found;
+  struct run_scenario of_a;
+  struct run_scenario of_latest;
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(
+      selector_find_all(command->database, request->names[SIDE_A], &command->arena, &a, err));
+  RETURN_ON_ERROR(selector_find(command->database, request->names[SIDE_B], &latest, err));
+  const int64_t last = a.runs[a.count - 1].id;
+  RETURN_ON_ERROR(selector_find_to_compare(command->database, last, &found, err));
+  if (found.id == 0 || found.id == latest.id) {
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(run_scenario_read(command->database, last, &command->arena, &of_a, err));
+  RETURN_ON_ERROR(
+      run_scenario_read(command->database, latest.id, &command->arena, &of_latest, err));
+  for (size_t i = 0; i < a.count; i++) {
+    if (a.runs[i].id == found.id) {
+      return error_set(err, STATUS_UNSUPPORTED,
+                       "nothing to compare: no run of %s is newer than run %lld of A, and the "
+                       "latest, run %lld, is of %s",
+                       of_a.name, (long long)found.id, (long long)latest.id, of_latest.name);
+    }
+  }
+  request->names[SIDE_B] = arena_format(&command->arena, "run:%lld", (long long)found.id);
+  say_note(&command->common, "comparing with %s (B), the latest of %s; run %lld is of %s",
+           request->names[SIDE_B], of_a.name, (long long)latest.id, of_latest.name);
+  return STATUS_OK;
+}
+
 static enum status verb_check_run(struct command *command, struct error *err) {
   if (command->fleet) {
     return fleet_gate_check(command, NULL, err);
@@ -477,7 +512,10 @@ static enum status verb_check_run(struct command *command, struct error *err) {
     show.verdicts[v] = command->common.verbose || command->fails[v] ||
                        (command->strict && verdict_is_undecided((enum verdict)v));
   }
-  enum status status = analysis_compare(command, &result, err);
+  enum status status = command->request.by == NULL && command->word_count == 1
+                           ? verb_check_choose(command, err)
+                           : STATUS_OK;
+  status = THEN(status, analysis_compare(command, &result, err));
   status = THEN(status, analysis_show(command, &result, &show, err));
   return THEN(status, verb_check_judge(command, result.comparison, err));
 }
@@ -490,7 +528,8 @@ const struct verb VERB_CHECK = {
     .group = VERBS_COMPARE,
     .arguments = "[A [B]]",
     .summary = "for scripts: fail if a run is worse than another",
-    .doc = "Compares as haul diff does, from A to B (default: latest); haul diff --help "
+    .doc = "Compares as haul diff does, from A to B (default: the latest run of A's scenario); "
+           "haul diff --help "
            "explains the verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a "
            "case has one or, if --fail-on includes regressed, hardware of a single node "
            "became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "

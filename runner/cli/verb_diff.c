@@ -1,5 +1,6 @@
 /* haul diff A B: what changed between two runs, or between all runs under two drivers. */
 #include "runner/cli/analysis.h"
+#include "runner/record/manage.h"
 #include "runner/render/diff_format.h"
 
 #include <stdlib.h>
@@ -38,28 +39,55 @@ static void verb_diff_check(struct command *command, struct argp_state *state) {
   options_check_sides(command, state);
 }
 
-/* The latest run, and the one of its scenario before it; of no such run, whichever is before it. */
-static enum status verb_diff_choose(struct command *command, struct error *err) {
+/* The default sides. */
+struct verb_diff_default {
+  struct run_ref latest; /* that measured something */
+  struct run_ref before; /* of its scenario; id 0 = there is none, and A is whichever is before */
+};
+
+static enum status verb_diff_choose(struct command *command, struct verb_diff_default *sides,
+                                    struct error *err) {
   struct compare_request *request = &command->request;
   struct run_ref latest;
-  struct run_ref before;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(selector_find(command->database, "latest", &latest, err));
-  RETURN_ON_ERROR(selector_find_before(command->database, latest.id, &before, err));
-  request->names[SIDE_A] =
-      before.id == 0 ? "previous" : arena_format(&command->arena, "run:%lld", (long long)before.id);
-  request->names[SIDE_B] = "latest";
+  RETURN_ON_ERROR(selector_find_to_compare(command->database, 0, &sides->latest, err));
+  sides->latest = sides->latest.id == 0 ? latest : sides->latest;
+  RETURN_ON_ERROR(selector_find_before(command->database, sides->latest.id, &sides->before, err));
+  request->names[SIDE_A] = sides->before.id == 0 ? "previous"
+                                                 : arena_format(&command->arena, "run:%lld",
+                                                                (long long)sides->before.id);
+  request->names[SIDE_B] =
+      sides->latest.id == latest.id
+          ? "latest"
+          : arena_format(&command->arena, "run:%lld", (long long)sides->latest.id);
   request->name_count = SIDES;
-  say_note(&command->common, "comparing %s (A) with latest (B)", request->names[SIDE_A]);
   return STATUS_OK;
+}
+
+/* Compares the default sides. */
+static enum status verb_diff_compare_default(struct command *command, struct compare_result *result,
+                                             struct error *err) {
+  const char *const *names = command->request.names;
+  struct verb_diff_default sides = {0};
+  struct run_scenario recorded;
+  RETURN_ON_ERROR(verb_diff_choose(command, &sides, err));
+  const enum status status = analysis_compare(command, result, err);
+  if (status == STATUS_UNSUPPORTED && sides.before.id == 0) {
+    RETURN_ON_ERROR(
+        run_scenario_read(command->database, sides.latest.id, &command->arena, &recorded, err));
+    return error_set(err, STATUS_UNSUPPORTED, "nothing to compare: run %lld is the only run of %s",
+                     (long long)sides.latest.id, recorded.name);
+  }
+  say_note(&command->common, "comparing %s (A) with %s (B)", names[SIDE_A], names[SIDE_B]);
+  return status;
 }
 
 static enum status verb_diff_run(struct command *command, struct error *err) {
   SCOPED(compare_result_fini) struct compare_result result = {0};
-  if (command->request.by == NULL && command->request.name_count == 0) {
-    RETURN_ON_ERROR(verb_diff_choose(command, err));
-  }
-  enum status status = analysis_compare(command, &result, err);
+  const bool chosen = command->request.by != NULL || command->request.name_count > 0;
+  enum status status = chosen ? analysis_compare(command, &result, err)
+                              : verb_diff_compare_default(command, &result, err);
   if (status == STATUS_OK) {
     struct diff_show show = {.a_a = command->request.a_a ? &result.a_a : NULL};
     for (size_t v = 0; v < verdict_name_count; v++) {
@@ -87,7 +115,8 @@ const struct verb VERB_DIFF = {
     .doc =
         "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous. "
         "A tag or driver selects all of its runs, and a comma joins several. The default is "
-        "latest against the run of its scenario before it. The test compares runs where a side has "
+        "the latest run that measured a case, against the run of its scenario before it. The test "
+        "compares runs where a side has "
         "several, else processes. "
         "Four runs per side or more, A and B in turn, decide best.\n\n"
         "The threshold, the smallest change that matters, is --delta, else delta of the scenario "

@@ -78,22 +78,39 @@ static enum status verb_show_failed(struct command *command, int64_t run, struct
   return STATUS_OK;
 }
 
+/* "run 4 of quick, 2026-11-26 00:17 UTC, on vm, driver 590.44.01" */
+static const char *verb_show_title(struct arena *arena, int64_t run,
+                                   const struct run_scenario *recorded) {
+  enum { DATE = 10, TIME = 11, MINUTES = 5 }; /* of "2026-11-26T00:17:05Z" */
+  const char *at = recorded->started_at;
+  const bool is_time = strlen(at) > TIME + MINUTES;
+  return arena_format(arena, "run %lld of %s, %.*s%s%.*s%s%s%s", (long long)run, recorded->name,
+                      DATE, at, is_time ? " " : "", MINUTES, is_time ? at + TIME : "",
+                      is_time ? " UTC" : "", arena_around(arena, ", on ", recorded->host, ""),
+                      arena_around(arena, ", driver ", recorded->driver, ""));
+}
+
 static enum status verb_show_result(struct command *command, struct error *err) {
   SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
     command->code = EXIT_USAGE; /* its mistakes were printed */
     return STATUS_OK;
   }
-  const struct result_view view = {.common = &command->common,
-                                   .expectations = &expectations,
-                                   .rows = command_rows(command, "the run has no case"),
-                                   .sums = command->sums};
+  struct result_view view = {.common = &command->common,
+                             .expectations = &expectations,
+                             .rows = command_rows(command, "the run has no case"),
+                             .sums = command->sums};
   enum status status = command_open_query(command, err);
   struct run_ref run = {0};
-  status = THEN(status, expectations_show_run(&view, command->query, command->words[0], NULL, err));
-  (void)fflush(stdout);
+  struct run_scenario recorded = {0};
   status =
       THEN(status, selector_find(query_database(command->query), command->words[0], &run, err));
+  status = THEN(status, run_scenario_read(query_database(command->query), run.id, &command->arena,
+                                          &recorded, err));
+  view.simulated = recorded.simulated;
+  view.lead = status == STATUS_OK ? verb_show_title(&command->arena, run.id, &recorded) : NULL;
+  status = THEN(status, expectations_show_run(&view, command->query, command->words[0], NULL, err));
+  (void)fflush(stdout);
   status = THEN(status, verb_show_failed(command, run.id, err));
   return THEN(status, command_note_killed(command, query_database(command->query), run.id, err));
 }

@@ -23,7 +23,10 @@ enum status run_scenario_read(struct database *database, int64_t run, struct are
                                       .path = statement_column_text(&statement, 3, arena),
                                       .command_line = statement_column_text(&statement, 4, arena),
                                       .started_at = statement_column_text(&statement, 5, arena),
-                                      .measured = sqlite3_column_int(statement.stmt, 6) != 0};
+                                      .measured = sqlite3_column_int(statement.stmt, 6) != 0,
+                                      .host = statement_column_optional(&statement, 7, arena),
+                                      .driver = statement_column_optional(&statement, 8, arena),
+                                      .simulated = sqlite3_column_int(statement.stmt, 9) != 0};
     found = true;
   }
   statement_finalize(&statement);

@@ -12,7 +12,9 @@ struct run_scenario {
   const char *text;     /* the file as read */
   const char *resolved; /* means the same alone: includes and --set applied */
   const char *command_line, *started_at;
-  bool measured; /* else imported */
+  bool measured;             /* else imported */
+  const char *host, *driver; /* NULL = not recorded */
+  bool simulated;
 };
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,
                               struct run_scenario *scenario, struct error *err) CHECK_RESULT;

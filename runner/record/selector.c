@@ -274,6 +274,11 @@ enum status selector_find_before(struct database *database, int64_t run, struct 
   return selector_find_related(database, "select/run_before", run, before, err);
 }
 
+enum status selector_find_to_compare(struct database *database, int64_t run, struct run_ref *found,
+                                     struct error *err) {
+  return selector_find_related(database, "select/run_to_compare", run, found, err);
+}
+
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,
                               struct run_list *list, struct error *err) {
   *list = (struct run_list){0};

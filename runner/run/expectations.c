@@ -63,6 +63,12 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
       .sums = view->sums, .brief = view->brief && !common->verbose && !view->sums, .answer = true};
   if (status == STATUS_OK) {
     document_begin(&document, &table, err);
+    if (view->lead != NULL) {
+      document_say(&document, TONE_NONE, "%s", view->lead);
+      if (view->simulated) {
+        document_say(&document, TONE_NONE, "SIMULATED: a fake driver answered");
+      }
+    }
     run_result_print(&cases, common->verbose ? &flows : NULL, &how, &document);
     expect_judge_print(judge, &document);
     status = document_end(&document);

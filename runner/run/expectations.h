@@ -24,6 +24,8 @@ struct result_view {
   const struct row_sink *rows; /* where it goes unless people read it */
   bool sums;                   /* of the cells of matrices of rates */
   bool brief;                  /* one line for a block whose places agree, unless verbose */
+  const char *lead;            /* above the blocks: which run it is; NULL = nothing */
+  bool simulated;              /* which is said below that */
 };
 
 /* Show what came of a run: to people its blocks, each as matrix, grid or table. run: as runs are

@@ -96,6 +96,10 @@ for option in --verbose --sum --csv; do
   cp out first
   "$haul" run "$small" --db again.db --only '*/64KiB*' -q >/dev/null 2>&1
   run_ok show --result previous --db again.db "$option"
+  if [ "$option" != --csv ]; then
+    expect_out '^run [135] of small, [0-9]{4}-[0-9-]+ [0-9:]+ UTC, on .'
+    sed -i 1,2d out
+  fi
   if cmp -s out first; then good; else bad "haul show --result $option has another result than haul run"; fi
 done
 run_ok show --scenario previous --db again.db
@@ -106,10 +110,16 @@ expect_err 'comparing run:5 \(A\) with latest \(B\)'
 begin 'runs of two scenarios are not compared, and the default finds the run before of the same one'
 sed 's/name = "small"/name = "other"/' "$small" >other.toml
 run_ok run other.toml --set transfer.size=8KiB -q --db again.db
-run_error 3 'nothing to compare: run 6 is of small, run 7 of other$' diff --db again.db
+run_error 3 'nothing to compare: run 7 is the only run of other$' diff --db again.db
+run_ok check run:5 --fail-on broken --db again.db --only '*/64KiB*'
+expect_err 'comparing with run:6 \(B\), the latest of small; run 7 is of other$'
+run_error 3 'nothing to compare: no run of small is newer than run 6 of A, and the latest, run 7, is of other$' \
+  check run:6 --db again.db
 run_ok run "$small" -q --db again.db
 run_ok diff --db again.db
 expect_err 'comparing run:6 \(A\) with latest \(B\)'
+run_ok check run:6 --fail-on broken --db again.db --only '*/64KiB*'
+reject_err 'comparing'
 
 begin 'SQL that compares a run with a name of runs'
 run_ok query "select 1 from v_run where run = 'tag:before'" --db again.db

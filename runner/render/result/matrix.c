@@ -16,6 +16,9 @@ struct matrix_extent {
   double cell_sum;
 };
 
+/* An uncertainty that is marked. */
+static const double ROUGH_PERCENT = 30;
+
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
   const double magnitude = fabs(value);
   if (value == 0) {
@@ -28,7 +31,6 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
 }
 
 void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_MAX]) {
-  static const double ROUGH_PERCENT = 30;
   const double first = floor(log10(fabs(value)));
   /* Of the last place: two digits stay, for 55 is not about 60 where the peak is 63. */
   const double digit = fmin(ceil(log10(fabs(value) * percent / 100 / 10)), first - 1);
@@ -58,7 +60,11 @@ static const char *matrix_mark(const struct matrix_cell *cell) {
 /* The number, the status of a case without one, "N/A" or "-"; without the mark. */
 static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
   if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
-    matrix_number(cell->value, text);
+    if (cell->percent > ROUGH_PERCENT) {
+      matrix_number_within(cell->value, cell->percent, text);
+    } else {
+      matrix_number(cell->value, text); /* the line below has the largest uncertainty of all */
+    }
   } else {
     (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s",
                    cell->kind == MATRIX_TEXT   ? cell->text

@@ -26,6 +26,7 @@ enum matrix_cell_kind {
 struct matrix_cell {
   enum matrix_cell_kind kind;
   double value;
+  double percent;   /* its uncertainty is +/- so many; NAN or 0: not known */
   const char *text; /* MATRIX_TEXT: "failed" */
   const char *mark; /* of a note: "a"; "" or NULL = none */
 };

@@ -103,6 +103,7 @@ static struct matrix_cell result_matrix_cell_of(const struct matrix_maker *maker
   const bool measured = strcmp(row->status, "ok") == 0 && !isnan(value);
   return (struct matrix_cell){.kind = measured ? MATRIX_VALUE : MATRIX_TEXT,
                               .value = measured ? value : 0,
+                              .percent = measured ? result_spread(row) : 0,
                               .text = measured ? NULL : row->status,
                               .mark = result_remarks_mark(maker->remarks, row)};
 }
@@ -182,7 +183,7 @@ static const char *range_text(struct arena *arena, struct value_span range) {
                                : arena_format(arena, "%s to %s", from, to);
 }
 
-/* "82.4 to 83.1 % of peak (nvlink raw, 478.3 GB/s; usable 450.0); 95 % interval within 0.02 %" */
+/* "82.4 to 83.1 % of peak (nvlink raw, 478.3 GB/s; usable 450.0); largest +/- 0.02 %" */
 static const char *matrix_remark(struct arena *arena, const struct result_facet *facet) {
   struct value_span peak = {NAN, NAN};
   struct value_span cycles = {NAN, NAN};
@@ -226,8 +227,7 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
     text = arena_format(arena, "%s cycles per hop", range_text(arena, cycles));
   }
   if (spread > 0) {
-    text = arena_format(arena, "%s%s%s within %s %%", text, text[0] != '\0' ? "; " : "",
-                        first->processes > 1 ? "processes" : "95 % interval",
+    text = arena_format(arena, "%s%slargest +/- %s %%", text, text[0] != '\0' ? "; " : "",
                         result_percent(arena, spread));
   }
   return text;

@@ -127,6 +127,22 @@ static void run_before_is_one_with_results(void **state) {
   assert_int_equal(before.id, 1);
 }
 
+/* A run that skipped all cases shows nothing; where the scenario is named, it counts. */
+static void latest_run_to_compare_measured_something(void **state) {
+  const struct three_runs *runs = *state;
+  struct run_ref found = {0};
+  struct error err = {0};
+  assert_int_equal(selector_find_to_compare(runs->database, 0, &found, &err), STATUS_OK);
+  assert_int_equal(found.id, 3);
+  fixture_execute(
+      runs->fixture->path,
+      "UPDATE case_run SET status = 'skipped', reason = 'x', process = NULL WHERE run = 3");
+  assert_int_equal(selector_find_to_compare(runs->database, 0, &found, &err), STATUS_OK);
+  assert_int_equal(found.id, 1); /* those of run 2 were deleted */
+  assert_int_equal(selector_find_to_compare(runs->database, 1, &found, &err), STATUS_OK);
+  assert_int_equal(found.id, 3);
+}
+
 static void what_names_a_run_is_told_from_other_words(void **state) {
   (void)state;
   static const char *const RUNS[] = {"latest",     "previous",     "9", "run:01a2", "tag:x",
@@ -153,6 +169,7 @@ int main(void) {
       cmocka_unit_test(unknown_selector_lists_what_exists),
       cmocka_unit_test(empty_database_has_no_runs),
       cmocka_unit_test(run_before_is_one_with_results),
+      cmocka_unit_test(latest_run_to_compare_measured_something),
       cmocka_unit_test(what_names_a_run_is_told_from_other_words),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

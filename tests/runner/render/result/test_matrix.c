@@ -153,6 +153,17 @@ static void a_number_has_the_digits_that_its_interval_allows(void **state) {
 }
 
 /* Within 1 % of the best, within 3, 10, 25, further; a latency is best when it is least. */
+static void a_rough_cell_is_marked(void **state) {
+  (void)state;
+  const struct matrix_cell cells[] = {{.kind = MATRIX_VALUE, .value = 55.21, .percent = 43},
+                                      {.kind = MATRIX_VALUE, .value = 54.12, .percent = 3}};
+  const struct matrix matrix = matrix_of(gpus, 1, gpus, 2, cells);
+  expect_matrix(&matrix, 0, false,
+                "      gpu0   gpu1\n"
+                "gpu0   ~55  54.12\n"
+                "min 54.12, mean 54.66, max 55.21 GB/s\n");
+}
+
 static void heat_says_how_far_from_the_best(void **state) {
   (void)state;
   static const char *const one[] = {""};
@@ -238,6 +249,7 @@ static void two_results_in_one_cell_are_a_failed_assertion(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_rough_cell_is_marked),
       cmocka_unit_test(a_number_has_the_digits_that_its_interval_allows),
       cmocka_unit_test(numbers_have_four_digits),
       cmocka_unit_test(sum_is_over_every_cell),

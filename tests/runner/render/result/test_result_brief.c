@@ -30,7 +30,7 @@ static void places_that_agree_are_one_line(void **state) {
                    "gpu0    N/A  300.0\n"
                    "gpu1  290.0    N/A\n"
                    "min 290.0, mean 295.0, max 300.0 GB/s; 72.5 to 75.0 % of peak (nvlink raw, "
-                   "400.0 GB/s); 95 % interval within 0.05 %\n"
+                   "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
                    "again\n"
                    "1MiB by ce: GB/s\n"
@@ -96,7 +96,7 @@ static void the_answer_stands_at_the_end(void **state) {
                    "gpu0    N/A  300.0   N/A\n"
                    "gpu1  250.0    N/A  hung  a\n"
                    "min 250.0, mean 275.0, max 300.0 GB/s; 62.5 to 75.0 % of peak (nvlink raw, "
-                   "400.0 GB/s); 95 % interval within 0.05 %\n"
+                   "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
                    "l\n"
                    "1MiB by ce: GB/s\n"
@@ -187,8 +187,7 @@ static void the_slowest_latency_is_named_behind_its_kind(void **state) {
       "4KiB: ns per hop: row = memory, column = GPU that reads\n"
       "               gpu0   gpu1\n"
       "numa0:pinned  900.0  990.0\n"
-      "min 900.0, mean 945.0, max 990.0 ns; 1800 to 1980 cycles per hop; 95 % interval "
-      "within 0.05 %\n"
+      "min 900.0, mean 945.0, max 990.0 ns; 1800 to 1980 cycles per hop; largest +/- 0.05 %\n"
       "\n"
       "Latency       900.0-990.0 ns from a GPU to host memory; slowest: gpu1 to numa0\n");
 }
@@ -207,7 +206,7 @@ static void notes_on_all_cases_count(void **state) {
                    "               gpu0   gpu1\n"
                    "numa0:pinned  55.00  9.000\n"
                    "min 9.000, mean 32.00, max 55.00 GB/s; 2.2 to 13.8 % of peak (nvlink raw, "
-                   "400.0 GB/s); 95 % interval within 0.05 %\n"
+                   "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
                    "All cases: Caches of the host were flushed before each trial.\n"
                    "\n"
@@ -229,7 +228,7 @@ static void a_link_that_was_fast_is_not_called_slow(void **state) {
                    "               gpu0   gpu1\n"
                    "numa0:pinned  27.00  3.000  a\n"
                    "min 3.000, mean 15.00, max 27.00 GB/s; 0.8 to 6.8 % of peak (nvlink raw, "
-                   "400.0 GB/s); 95 % interval within 0.05 %\n"
+                   "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
                    "a  May be slowed: PCIe link of gpu0 at gen1 x16, its best is gen4 x16\n");
 }

@@ -22,8 +22,8 @@ static void what_was_left_out_is_not_impossible(void **state) {
          "gpu0    N/A  300.0     -\n"
          "gpu1      -    N/A   N/A\n"
          "gpu2  300.0      -   N/A\n"
-         "min 300.0, mean 300.0, max 300.0 GB/s; 75.0 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-         "interval within 0.05 %\n"
+         "min 300.0, mean 300.0, max 300.0 GB/s; 75.0 % of peak (nvlink raw, 400.0 GB/s); largest "
+         "+/- 0.05 %\n"
          "- = not measured\n");
 }
 
@@ -60,8 +60,7 @@ static void visits_are_told_and_the_figure_is_chosen(void **state) {
         "       gpu0      gpu1\n"
         "gpu0    N/A     %s  a\n"
         "gpu1  300.0  a    N/A\n"
-        "min 300.0, mean %s GB/s; %s %% of peak (nvlink raw, 400.0 GB/s); 95 %% interval "
-        "within 0.05 %%\n"
+        "min 300.0, mean %s GB/s; %s %% of peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %%\n"
         "\n"
         "down\n"
         "4KiB by ce: GB/s%s\n"
@@ -98,24 +97,21 @@ static void pairs_are_matrices(void **state) {
          "gpu0    N/A  300.0  200.0\n"
          "gpu1  300.0    N/A    N/A\n"
          "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 0.05 %\n"
+         "largest +/- 0.05 %\n"
          "\n"
          "down\n"
          "4KiB by ce: GB/s from column to row, while load runs beside it\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  55.00  54.00\n"
          "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 0.05 %\n"
+         "largest +/- 0.05 %\n"
          "\n"
          "local\n"
          "1MiB by ce: GB/s copied within each GPU\n"
          " gpu0   gpu1\n"
          "100.0  100.0\n"
-         "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink raw, 400.0 GB/s); 95 % "
-         "interval "
-         "within 0.05 %\n");
+         "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink raw, 400.0 GB/s); largest "
+         "+/- 0.05 %\n");
 }
 
 static void both_ways_stand_on_both_sides(void **state) {
@@ -138,7 +134,7 @@ static void both_ways_stand_on_both_sides(void **state) {
          "gpu1  700.0       N/A  720.0\n"
          "gpu2   hung  a  720.0    N/A\n"
          "min 700.0, mean 710.0, max 720.0 GB/s; 175.0 to 180.0 % of\n"
-         "peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %\n"
          "\n"
          "a  no answer\n");
 }
@@ -156,8 +152,7 @@ static void both_ways_with_the_host_stand_once(void **state) {
          "               gpu0   gpu1\n"
          "numa0:pinned  100.0  101.0\n"
          "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 0.05 %\n");
+         "largest +/- 0.05 %\n");
 }
 
 /* Each direction is a matrix of its own, and nodes are rows whichever way the bytes go. */
@@ -197,12 +192,11 @@ static void directions_are_not_mixed(void **state) {
          "gpu0    N/A  374.0\n"
          "gpu1  375.0    N/A\n"
          "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 0.05 %\n"
+         "largest +/- 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "       gpu1\n"
          "gpu0  748.0\n"
-         "187.0 % of peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "187.0 % of peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %\n"
          "\n"
          "host\n"
          "4KiB by ce\n"
@@ -210,20 +204,17 @@ static void directions_are_not_mixed(void **state) {
          "               gpu0   gpu1\n"
          "numa0:pinned  55.00  54.00\n"
          "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 0.05 %\n"
+         "largest +/- 0.05 %\n"
          "GB/s from column to row\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  50.00  51.00\n"
          "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 0.05 %\n"
+         "largest +/- 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  90.00  91.00\n"
          "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % "
-         "interval within 0.05 %\n");
+         "largest +/- 0.05 %\n");
 }
 
 #define UP_OF(gpu, bytes)                                                                          \
@@ -259,7 +250,7 @@ static void a_sweep_over_places_is_a_grid(void **state) {
          " size   gpu0      gpu1\n"
          "64KiB  10.00  a   hung  b\n"
          " 1MiB  40.00     41.00\n"
-         "2.5 to 10.2 % of peak (nvlink raw, 400.0 GB/s); 95 % interval within 0.05 %\n"
+         "2.5 to 10.2 % of peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %\n"
          "\n"
          "again\n"
          "64KiB by ce: GB/s\n"
@@ -319,12 +310,12 @@ static void sizes_and_memories_are_headings(void **state) {
          "        gpu0   gpu1\n"
          "numa0  50.00  51.00\n"
          "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % interval within 0.05 %\n"
+         "largest +/- 0.05 %\n"
          "4KiB, pageable memory\n"
          "        gpu0      gpu1\n"
          "numa0  9.000  a  8.000  a\n"
-         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); 95 "
-         "% interval within 0.05 %\n"
+         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); "
+         "largest +/- 0.05 %\n"
          "\n"
          "a  2 cases: slow\n");
 }
@@ -340,7 +331,7 @@ static void latencies_are_in_ns(void **state) {
          "4KiB: ns per hop: row = memory, column = GPU that reads\n"
          "              gpu0  gpu1\n"
          "numa0:pinned  1190  1210\n"
-         "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles per hop; 95 % interval within 0.05 "
+         "min 1190, mean 1200, max 1210 ns; 2356 to 2397 cycles per hop; largest +/- 0.05 "
          "%\n");
 }
 
@@ -549,7 +540,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "               gpu0      gpu1\n"
          "numa0:pinned  50.00  a  51.00\n"
          "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
-         "95 % interval within 2 %\n"
+         "largest +/- 2 %\n"
          "\n"
          "All cases: Not gated\n"
          "a  Precision target missed: +/- 2 % when max_time ended. More time may help: --set "
