@@ -421,6 +421,27 @@ static void saved_queries_take_parameters(void **state) {
   assert_non_null(strstr(err.message, "haul list queries lists all "));
 }
 
+/* Drivers may be exchanged more than once, as where two are measured in turn. */
+static void a_change_back_is_a_row(void **state) {
+  (void)state;
+  static const char *const DRIVERS[] = {"580.159.04", "590.1.2", "580.159.04", "590.1.2"};
+  struct fixture *fixture = fixture_new();
+  struct query *query = NULL;
+  struct error err = {0};
+  for (size_t i = 0; i < sizeof DRIVERS / sizeof *DRIVERS; i++) {
+    fixture_set_fact(fixture, "driver_version", DRIVERS[i]);
+    fixture_record_run(fixture, 1);
+  }
+  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  char *text = csv_of(query, NULL, "changes", NULL, 0);
+  assert_non_null(strstr(text, ",driver_version,580.159.04,590.1.2,1,"));
+  assert_non_null(strstr(text, ",2\r\n"));
+  assert_non_null(strstr(text, ",driver_version,590.1.2,580.159.04,1,"));
+  free(text);
+  query_close(query);
+  fixture_free(fixture);
+}
+
 /* Runs have 100,000 cases: what is looked up for each of them must not go over all of the run. */
 static void query_time_is_linear_in_rows(void **state) {
   struct opened *opened = *state;
@@ -474,6 +495,7 @@ int main(void) {
       cmocka_unit_test(every_saved_query_is_described_and_runs),
       cmocka_unit_test(plots_of_saved_queries_have_their_columns),
       cmocka_unit_test(saved_queries_take_parameters),
+      cmocka_unit_test(a_change_back_is_a_row),
       cmocka_unit_test(query_time_is_linear_in_rows),
       cmocka_unit_test(results_can_be_read_while_they_are_written),
   };
