@@ -296,7 +296,9 @@ static bool keeps_promises(const struct cell *cell, double diffs) {
   const bool in_turn = (world->order == ABAB || world->order == ABBA) && world->looks == ONE_LOOK &&
                        world->layout != ONE_RUN && world->layout != A_ONE_RUN;
   const bool welch = processes >= 10 && in_turn && is_rare(t->welch_any, diffs);
-  const bool more = !welch || !(t->welch_found > t->found + WELCH_MORE);
+  /* The cases of a diff may share their noise: so many diffs, not cases, were drawn. */
+  const double chance = 2 * sqrt(t->welch_found * (1 - t->welch_found) / diffs);
+  const bool more = !welch || !(t->welch_found > t->found + WELCH_MORE + chance);
   return more && is_rare(t->any, diffs) && is_rare(t->group, diffs) && is_rare(t->wrong, diffs) &&
          (is_rare(t->distribution, diffs) || world->a_sd > 0) && is_rare(t->false_same, diffs) &&
          (!plain || t->found >= 0.93) &&
