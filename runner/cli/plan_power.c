@@ -132,8 +132,9 @@ static void power_say(const struct command *command, const struct power_request 
            DIFF_PROCESSES_MAX, 100 * command->detect, request->count);
   }
   if (request->delta > 0) {
-    printf("To prove a change of %g %%, set the threshold below it: haul diff --delta %g\n",
-           100 * command->detect, 100 * request->delta);
+    printf("That is with a threshold of %g %%: haul diff --delta %g. The default threshold is too "
+           "close to a change of %g %%.\n",
+           100 * request->delta, 100 * request->delta, 100 * command->detect);
   }
   if (request->recorded == 0) {
     printf(
@@ -147,8 +148,8 @@ static void power_say(const struct command *command, const struct power_request 
                                        : "; runs are taken to differ as much as its processes do");
   }
   if (request->runs_of_a > 0 && best->runs > request->runs_of_a) {
-    printf("A has %zu %s: measure as many more, in turn with B.\n", request->runs_of_a,
-           strings_plural(request->runs_of_a, "run", "runs"));
+    printf("A has %zu %s: measure %zu more, in turn with B.\n", request->runs_of_a,
+           strings_plural(request->runs_of_a, "run", "runs"), best->runs - request->runs_of_a);
   }
   printf("\n");
 }

@@ -100,9 +100,11 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
       say_note(&command->common, "next: haul explain %s%s", command->request.names[SIDE_B],
                console_db_option(&command->common, &command->arena));
     }
-    command->code = command->request.compare.one_side || diff_any_on_both(result.comparison)
-                        ? EXIT_DONE
-                        : EXIT_NOT_MEASURED;
+    const bool split = !command->request.a_a || result.a_a.splits > 0;
+    command->code =
+        split && (command->request.compare.one_side || diff_any_on_both(result.comparison))
+            ? EXIT_DONE
+            : EXIT_NOT_MEASURED;
   }
   return status;
 }
@@ -136,10 +138,15 @@ const struct verb VERB_DIFF = {
         "  IMPROVED      faster by more than the threshold; the same rate\n"
         "  SAME          the 90 % interval is within the threshold; shown with -v\n"
         "  UNCLEAR       undecided: too close to the threshold or too noisy, so that 30\n"
-        "                processes per side would not decide\n"
-        "  INSUFFICIENT  undecided: more processes would decide; stderr says how many\n"
+        "                units (runs, or processes) per side would not decide\n"
+        "  INSUFFICIENT  undecided: more units would decide; stderr says how many\n"
         "  NEW, MISSING  only B, only A has a result\n"
         "  INCOMPARABLE  another GPU or another measurement; a line above says which\n"
+        "Changes that the median hides:\n"
+        "  TAIL          the slowest 5 % of the trials became slower or faster\n"
+        "  JITTER        processes or runs spread more or less\n"
+        "  MODE          more or fewer results are at the slower of two levels\n"
+        "haul check fails on worse ones: --fail-on distribution.\n\n"
         "A \"?\" marks a provisional verdict: a side has fewer than 4 processes, or neither side "
         "has 4 "
         "runs (4 earlier runs of the machine in the database count), or all of B was measured "
@@ -148,7 +155,8 @@ const struct verb VERB_DIFF = {
         "With three nodes or more on both sides, the list begins with the hardware of single nodes "
         "that became slower. It is provisional where the other nodes differ too, or are few.\n\n"
         "Exit codes: 0 compared, whatever was found (haul check fails on it); 2 the command line "
-        "is wrong, or selects no runs; 3 no case has a result on both sides, or the database "
+        "is wrong, or selects no runs; 3 no case has a result on both sides, --a-a has too little "
+        "to split, or the database "
         "cannot "
         "be read.",
     .options = VERB_DIFF_OPTIONS,

@@ -113,6 +113,22 @@ static const char *verb_query_needed(struct arena *arena, const struct saved_que
                             count == 1 ? "" : "s", names, count == 1 ? names : "NAME");
 }
 
+/* Of SQL without rows: a parameter other than :run whose value names runs. true: it was said. */
+static bool verb_query_note_parameters(struct command *command) {
+  for (size_t i = 0; i < command->parameter_count && command->word_count > 0; i++) {
+    const struct query_parameter *given = &command->parameters[i];
+    if (strcmp(given->name, "run") != 0 && selector_is_one(given->value) &&
+        strspn(given->value, "0123456789") == 0) {
+      say_note(&command->common,
+               "no rows: only :run takes names of runs, and :%s is the text \"%s\"; write run = "
+               ":run and add --param run=%s",
+               given->name, given->value, given->value);
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Of SQL without rows: a text in it that means something elsewhere, a run as 'tag:before' or a size
  * as '256MiB'. */
 static void verb_query_note_texts(struct command *command) {
@@ -168,7 +184,7 @@ static enum status verb_query_run(struct command *command, struct error *err) {
     RETURN_ON_ERROR(verb_query_give_rows(command, rows, err));
     if (table_row_count(command->table) == 0 && saved.name != NULL) {
       verb_query_note_empty(command, &saved);
-    } else if (table_row_count(command->table) == 0) {
+    } else if (table_row_count(command->table) == 0 && !verb_query_note_parameters(command)) {
       verb_query_note_texts(command);
     }
     return STATUS_OK;

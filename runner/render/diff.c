@@ -302,6 +302,7 @@ static void diff_say_blocks(struct diff_view *view) {
   struct diff_layout *layout = &view->layout;
   const size_t shown = view->show->all ? layout->block_count : layout->changed_blocks;
   size_t undecided = 0;
+  bool any_speed = false;
   double low = NAN;
   double high = NAN;
   if (layout->block_count < 2 || shown < 2) { /* the rows name a single one */
@@ -320,11 +321,15 @@ static void diff_say_blocks(struct diff_view *view) {
     }
     if (isfinite(block->change)) {
       diff_percent_words(block->change, change);
+      any_speed = true;
     }
     DOCUMENT_ROW(document, cell_text(block->name), cell_integer((int64_t)block->cases),
                  cell_words(change, TONE_NONE), cell_text(diff_block_words(layout, block)));
   }
   document_table_end(document);
+  if (!any_speed) { /* then the table has no such column */
+    return;
+  }
   const size_t left = layout->block_count - shown;
   const char *others = "";
   if (left > 0) {
@@ -473,6 +478,7 @@ static bool diff_say_cases(struct diff_view *view) {
     }
   }
   document_table_end(view->document);
+  view->counts = counts && !all && document_shows(view->document, COLUMN_COUNTS);
   return tested && document_shows(view->document, COLUMN_Q);
 }
 
@@ -503,6 +509,9 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   }
   if (explain_q) {
     document_say(document, TONE_NONE, "%s", DIFF_WORDS_Q);
+  }
+  if (view->counts) {
+    document_say(document, TONE_NONE, "n: %s", DIFF_WORDS_COUNTS(comparison));
   }
   diff_say_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
   diff_say_text(view, TONE_NONE,

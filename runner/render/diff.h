@@ -45,6 +45,7 @@ struct diff_view {
   const struct diff_show *show;
   struct diff_layout layout; /* by diff_view_init(); ended by diff_layout_fini() */
   /* The rows, in place of a table; NULL = that. Returns whether q is seen. */
+  bool counts; /* the table has a column n; filled in */
   bool (*say_cases)(struct diff_view *view);
   void *context; /* of say_cases() */
 };

@@ -131,8 +131,11 @@ const char *diff_counts_words(const struct comparison_row *row, bool all,
     (void)snprintf(text, DIFF_WORDS_MAX, "%zu nodes", row->result.units[SIDE_A]);
   } else if (a->runs > 0 && b->runs > 0 && a->processes * b->runs == b->processes * a->runs &&
              a->processes % a->runs == 0) {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u runs of %u", a->runs, b->runs,
-                   a->processes / a->runs);
+    const unsigned each = a->processes / a->runs;
+    const int length = snprintf(text, DIFF_WORDS_MAX, "%u/%u runs", a->runs, b->runs);
+    if (each > 1) {
+      (void)snprintf(text + length, DIFF_WORDS_MAX - (size_t)length, " of %u", each);
+    }
   } else {
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u in %u/%u runs", a->processes, b->processes, a->runs,
                    b->runs);

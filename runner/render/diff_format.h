@@ -69,7 +69,10 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
 unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
 const char *diff_change_legend(const struct comparison *comparison);
-#define DIFF_WORDS_Q "q: false discovery rate of changes beyond the threshold, down to this row"
+#define DIFF_WORDS_COUNTS(comparison)                                                              \
+  ((comparison)->judged == NULL ? "processes of A/B"                                               \
+                                : "runs or processes of A/B; \"of 5\": 5 processes each")
+#define DIFF_WORDS_Q "q: expected share of false positives in this row and those above it"
 #define DIFF_WORDS_MOVED                                                                           \
   "changed: typical rate, with the noise of others, or undisturbed, without; visits tell"
 /* The name of a fact and its values; every: before a fact of all GPUs. */

@@ -148,6 +148,9 @@ static const char *history_when(struct document *document, const struct measured
                 UNITS_UTC_ISO_MINUTES));
 }
 
+/* A smaller change would read as 0.00 %. */
+#define HISTORY_SHOWN_MIN 5e-5
+
 static void history_say_marks(struct document *document, const struct measured *measured,
                               const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
@@ -157,7 +160,10 @@ static void history_say_marks(struct document *document, const struct measured *
     }
     const char *when = UNITS_UTC(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES);
     document_put(document, arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
-                 arena_format(&document->arena, "%s: %+.2f %%, %s%s", when, 100 * point->change,
+                 arena_format(&document->arena, "%s: %s, %s%s", when,
+                              fabs(point->change) < HISTORY_SHOWN_MIN
+                                  ? "no change"
+                                  : arena_format(&document->arena, "%+.2f %%", 100 * point->change),
                               history_mark_words(&document->arena, series, i),
                               history_when(document, measured, series, i)));
   }

@@ -192,7 +192,7 @@ static const char *outliers_row_verdict(struct arena *arena, const struct measur
   X("sizes", text, row->sizes != SIZES_NONE ? size_class_text(row->sizes) : NULL)                  \
   X("change %", text, outliers_change_text(arena, row))                                            \
   X("robust z", text, arena_format(arena, "%+.1f", row->robust_z))                                 \
-  X("cases affected", text, arena_format(arena, "%zu of %zu", row->slow_cases, row->cases))        \
+  X("slow cases", text, arena_format(arena, "%zu of %zu", row->slow_cases, row->cases))            \
   X("paths", text,                                                                                 \
     row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN) : NULL)           \
   X("only in case", text, row->single ? measured->cases[row->worst].name : NULL)                   \
@@ -205,7 +205,7 @@ static void outliers_say_table(struct document *document, const struct measured 
   struct arena *arena = &document->arena;
   DOCUMENT_COLUMNS(document, OUTLIERS_TABLE_COLUMNS,
                    .narrow =
-                       "paths,robust z,cases affected,only in case,memory,finding,sizes,how,host");
+                       "paths,robust z,slow cases,only in case,memory,finding,sizes,how,host");
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     /* outliers_say_undecided() lists the undecided ones below the table. */

@@ -136,6 +136,10 @@ begin 'how many runs find a change, from recorded spreads and from shipped ones'
 run_ok plan gpu.toml --db few.db --detect 3% --compare tag:a
 expect_out '^[0-9]+ runs per side of [1235] process(es)? each find a change of 3 % in [0-9]+ % of [0-9]+ cases: about .* per side\.$'
 expect_out '^Based on how [0-9]+ of [0-9]+ cases varied over up to '
+run_ok plan gpu.toml --db few.db --detect 1% --compare tag:a
+expect_out '^That is with a threshold of 0\.5 %: haul diff --delta 0\.5\. The default threshold is too close to a change of 1 %\.$'
+expect_out '^A has 1 run: measure [0-9]+ more, in turn with B\.$'
+equal "$(sed -n 's/^\([0-9]*\) runs per side.*/\1/p' out)" "$(($(sed -n 's/^A has 1 run: measure \([0-9]*\) more.*/\1/p' out) + 1))" 'runs per side'
 run_ok plan gpu.toml --db few.db --detect 2 --csv
 expect_out '^processes,runs,found_percent,duration_s'
 equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'
@@ -405,6 +409,11 @@ expect_out '^8 cases were not measured in A \(--only up\*\)$'
 expect_out '^4 cases were not measured in B \(--only down\*\)$'
 run_fails 3 'nothing was compared' check previous latest --db apart.db --fail-on regressed
 run_fails 3 'nothing was compared' check previous latest --db apart.db
+
+begin 'an A/A test of too few processes compares nothing'
+run diff run:1 --a-a --db one.db
+expect_code 3
+expect_out '^A/A test: A has fewer than four processes and cannot be split$'
 
 begin 'an A/A test: five splits of ten processes report no false positives'
 on_first gpu.toml -q --db same.db --processes 10

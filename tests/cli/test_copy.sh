@@ -37,7 +37,7 @@ run_fails 2 'did you mean "1GiB"' copy --from host --to gpu0 --size 1G
 begin 'a copy is measured, recorded and resumed like any run'
 run_ok copy --from host --to host --size 64KiB --set measure.max_time=1ms --db c.db --tag mine
 expect_out '^numa0:pageable-numa0:pageable +~?[0-9.]+'
-expect_out '^Host to host +~?[0-9.]+ GB/s \(pageable, [0-9A-Za-z]+\)$'
+expect_out '^Host to host +~?[0-9.]+ GB/s pageable \([0-9A-Za-z]+\)$'
 run_ok list runs --db c.db --where tag=mine
 expect_out '^ *1 .* copy +mine +done'
 run_ok show --scenario latest --db c.db

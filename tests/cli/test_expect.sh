@@ -81,7 +81,7 @@ run_ok run up.toml --db r.db
 reject_out 'usual|expected'
 run_fails 3 'nothing is known of these cases on this machine: the shipped expectations .*: use --expect FILE' check --expect --db r.db
 run_ok explain latest 'up/*gpu0*' --db r.db
-expect_out '^ +small_copies +1 here; in the run 4 cases below 32 KiB$'
+expect_out '^ +small_copies +4 cases \(1 of those selected\) below 32 KiB$'
 sed 's/16MiB/1GiB/' mine.toml >large.toml
 run_fails 3 'on this machine: no row of large\.toml fits them: a row names the GPU' check --expect=large.toml --db r.db
 

@@ -111,19 +111,21 @@ begin 'runs of two scenarios are not compared, and the default finds the run bef
 sed 's/name = "small"/name = "other"/' "$small" >other.toml
 run_ok run other.toml --set transfer.size=8KiB -q --db again.db
 run_error 3 'nothing to compare: run 7 is the only run of other$' diff --db again.db
-run_ok check run:5 --fail-on broken --db again.db --only '*/64KiB*'
+"$haul" check run:5 --fail-on broken --db again.db --only '*/64KiB*' >out 2>err
 expect_err 'comparing with run:6 \(B\), the latest of small; run 7 is of other$'
 run_error 3 'nothing to compare: no run of small is newer than run 6 of A, and the latest, run 7, is of other$' \
   check run:6 --db again.db
 run_ok run "$small" -q --db again.db
 run_ok diff --db again.db
 expect_err 'comparing run:6 \(A\) with latest \(B\)'
-run_ok check run:6 --fail-on broken --db again.db --only '*/64KiB*'
+"$haul" check run:6 --fail-on broken --db again.db --only '*/64KiB*' >out 2>err
 reject_err 'comparing'
 
 begin 'SQL that compares a run with a name of runs'
 run_ok query "select 1 from v_run where run = 'tag:before'" --db again.db
 expect_err '^haul: no rows: in SQL a run is a number; write run = :run and add --param run=tag:before$'
+run_ok query 'select 1 from v_run where run = :a' --param a=tag:before --db again.db
+expect_err '^haul: no rows: only :run takes names of runs, and :a is the text "tag:before"; write run = :run and add --param run=tag:before$'
 run_ok query "select 'latest' from v_run limit 1" --db again.db
 reject_err 'no rows'
 
@@ -258,10 +260,10 @@ if fake_driver no-gpu; then
   unset HAUL_FAKE_MACHINE LD_LIBRARY_PATH
 fi
 
-begin 'the list of runs counts results against those expected'
+begin 'the list of runs counts results against those planned'
 run_ok run "$small" --db n.db --processes 2 -q
 run list runs --db n.db --format csv
-expect_out '^run,started_at,duration_s,scenario,tag,status,cases,skipped,processes,expected,ok,not_ok,'
+expect_out '^run,started_at,duration_s,scenario,tag,status,cases,skipped,processes,planned,ok,not_ok,'
 expect_out ',done,3,0,2,6,6,0,'
 for i in 2 3 4; do run run "$small" --db n.db -q --set "measure.trials.max=$((i + 3))"; done
 

@@ -203,9 +203,7 @@ static bool page_say_cases(struct diff_view *view) {
   html_print(page,
              "<p class=\"note\"><span class=\"band\">Grey band: changes below the threshold. "
              "</span>An arrow: the interval goes on. n: %s.</p>\n",
-             comparison->judged == NULL
-                 ? "processes of A/B"
-                 : "processes of A/B; \"runs of 5\" are runs of A/B with 5 processes each");
+             DIFF_WORDS_COUNTS(comparison));
   page_maps_put(page, maps);
   page_maps_free(maps);
   (void)fputs("<h3>Limits, differences and sides</h3>\n", page);

@@ -115,32 +115,42 @@ static void answer_add(struct arena *arena, struct answer_pairs *rates,
   }
 }
 
-/* "393.5 GB/s", "372.1-394.1 GB/s; lowest: gpu2 to gpu3", "799.5-847.7 ns to another GPU; slowest:
- * gpu1 to gpu0" */
-static const char *answer_text(struct arena *arena, const struct answer_pairs *pairs,
-                               const char *unit, const char *what, bool less_is_better) {
-  if (pairs->count == 0) {
-    return "";
-  }
-  const struct run_row *least = pairs->items[0];
-  const struct run_row *greatest = least;
+/* The case of the least and of the greatest figure. */
+struct answer_span {
+  const struct run_row *least, *greatest;
+};
+
+static struct answer_span answer_span_of(const struct answer_pairs *pairs) {
+  struct answer_span span = {pairs->items[0], pairs->items[0]};
   for (size_t i = 1; i < pairs->count; i++) {
     const struct run_row *row = pairs->items[i];
-    least = result_figure(row) < result_figure(least) ? row : least;
-    greatest = result_figure(row) > result_figure(greatest) ? row : greatest;
+    span.least = result_figure(row) < result_figure(span.least) ? row : span.least;
+    span.greatest = result_figure(row) > result_figure(span.greatest) ? row : span.greatest;
   }
-  const struct run_row *worst = less_is_better ? greatest : least;
-  const char *text =
-      arena_format(arena, "%s %s%s", result_figures(arena, least, greatest), unit, what);
-  if (result_figure(greatest) <= result_figure(least) * (1 + RESULT_ALIKE_PERCENT / 100)) {
-    return text;
+  return span;
+}
+
+/* "gpu2 to gpu3": the worst pair; NULL = all are alike. */
+static const char *answer_worst(struct arena *arena, struct answer_span span, bool less_is_better) {
+  if (result_figure(span.greatest) <=
+      result_figure(span.least) * (1 + RESULT_ALIKE_PERCENT / 100)) {
+    return NULL;
   }
   /* As in the names of cases: of a chase the GPU that loads, then the memory. */
+  const struct run_row *worst = less_is_better ? span.greatest : span.least;
   const char *from = less_is_better ? worst->target : worst->source;
   const char *to = less_is_better ? worst->source : worst->target;
   const bool own = strcmp(from, to) == 0;
-  return arena_format(arena, "%s; %s: %s%s%s", text, less_is_better ? "slowest" : "lowest", from,
-                      own ? "" : " to ", own ? "" : to);
+  return arena_format(arena, "%s%s%s", from, own ? "" : " to ", own ? "" : to);
+}
+
+/* "799.5-847.7 ns to another GPU; slowest: gpu1 to gpu0" */
+static const char *answer_latency(struct arena *arena, const struct answer_pairs *all,
+                                  const char *what) {
+  const struct answer_pairs pairs = answer_select(arena, all, NULL);
+  const struct answer_span span = answer_span_of(&pairs);
+  return arena_format(arena, "%s ns%s%s", result_figures(arena, span.least, span.greatest), what,
+                      arena_around(arena, "; slowest: ", answer_worst(arena, span, true), ""));
 }
 
 static void answer_say(struct document *document, struct arena *arena, bool *said, const char *what,
@@ -152,57 +162,43 @@ static void answer_say(struct document *document, struct arena *arena, bool *sai
   document_put(document, arena_format(arena, "%-13s ", what), text);
 }
 
-static const char *answer_rate(struct arena *arena, const struct answer_pairs *all,
-                               const char *memory, const char *what) {
-  const struct answer_pairs pairs = answer_select(arena, all, memory);
-  return answer_text(arena, &pairs, "GB/s", what, false);
+/* "256MiB"; "" = several. */
+static const char *answer_size(struct arena *arena, const struct answer_pairs *pairs,
+                               size_t count) {
+  const struct run_row *first = pairs[0].items[0];
+  for (size_t p = 0; p < count; p++) {
+    for (size_t i = 0; i < pairs[p].count; i++) {
+      if (pairs[p].items[i]->size_bytes != first->size_bytes) {
+        return "";
+      }
+    }
+  }
+  return result_size(arena, first);
 }
 
-static bool answer_has(const struct answer_pairs *all, const char *memory) {
-  bool has = false;
-  for (size_t i = 0; i < all->count; i++) {
-    has = has || strcmp(answer_memory(all->items[i]), memory) == 0;
+/* "372.1-394.1 GB/s (1MiB); lowest: gpu2 to gpu3", "55.11 GB/s pinned, 9.5-9.699 pageable (256MiB);
+ * lowest pageable: numa0 to gpu1" */
+static const char *answer_rates(struct arena *arena, const struct answer_pairs *all) {
+  struct answer_pairs pairs[] = {answer_select(arena, all, NULL),
+                                 answer_select(arena, all, "pageable")};
+  const bool both = pairs[1].count > 0 && strcmp(answer_memory(pairs[0].items[0]), "pageable") != 0;
+  const size_t count = both ? 2 : 1;
+  const char *text = "";
+  const char *lowest = "";
+  for (size_t p = 0; p < count; p++) {
+    const struct answer_span span = answer_span_of(&pairs[p]);
+    const char *memory = answer_memory(span.least);
+    const char *worst = answer_worst(arena, span, false);
+    text = arena_format(arena, "%s%s%s%s%s%s", text, p > 0 ? ", " : "",
+                        result_figures(arena, span.least, span.greatest), p == 0 ? " GB/s" : "",
+                        memory[0] != '\0' ? " " : "", memory);
+    lowest = worst != NULL ? arena_format(arena, "%s; lowest%s%s: %s", lowest, both ? " " : "",
+                                          both ? memory : "", worst)
+                           : lowest;
   }
-  return has;
-}
-
-/* " (pinned, 256MiB)": what the number is of. */
-static const char *answer_of_what(struct arena *arena, const struct answer_pairs *all) {
-  const struct answer_pairs pairs = answer_select(arena, all, NULL);
-  if (pairs.count == 0) {
-    return "";
-  }
-  const char *memory = answer_memory(pairs.items[0]);
-  const char *size = result_size(arena, pairs.items[0]);
-  for (size_t i = 1; i < pairs.count; i++) {
-    size = pairs.items[i]->size_bytes == pairs.items[0]->size_bytes ? size : "";
-  }
-  return memory[0] == '\0' && size[0] == '\0'
-             ? ""
-             : arena_format(arena, " (%s%s%s)", memory,
-                            memory[0] != '\0' && size[0] != '\0' ? ", " : "", size);
-}
-
-/* "55.11 GB/s (pinned, 256MiB); back 55.10 GB/s; pageable 9.699 GB/s; back 16.30 GB/s" */
-static const char *answer_rates(struct arena *arena, const struct answer_pairs *rates,
-                                enum answer answer) {
-  const struct answer_pairs *there = &rates[answer];
-  const struct answer_pairs *back =
-      answer == ANSWER_UP && rates[ANSWER_DOWN].count > 0 ? &rates[ANSWER_DOWN] : NULL;
-  const char *what = answer_of_what(arena, there);
-  const char *text = answer_rate(arena, there, NULL, what);
-  if (back != NULL) {
-    const char *of_back = answer_of_what(arena, back);
-    text = arena_format(arena, "%s; back %s", text,
-                        answer_rate(arena, back, NULL, strcmp(what, of_back) == 0 ? "" : of_back));
-  }
-  if (strncmp(what, " (pageable", 10) != 0 && answer_has(there, "pageable")) {
-    text = arena_format(arena, "%s; pageable %s", text, answer_rate(arena, there, "pageable", ""));
-    text = back != NULL && answer_has(back, "pageable")
-               ? arena_format(arena, "%s; back %s", text, answer_rate(arena, back, "pageable", ""))
-               : text;
-  }
-  return text;
+  const char *size = answer_size(arena, pairs, count);
+  return arena_format(arena, "%s%s%s", text,
+                      arena_around(arena, " (", size[0] != '\0' ? size : NULL, ")"), lowest);
 }
 
 /* "8 of 78 cases: 4 crashed, 2 hung", "1 of 78 cases: hung"; "" = none. */
@@ -248,16 +244,13 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   }
   const char *latency = "";
   for (unsigned i = 0; i < answer_count; i++) {
-    const bool is_back = i == ANSWER_DOWN && rates[ANSWER_UP].count > 0; /* said with the other */
     if (latencies[i].count > 0) {
-      const struct answer_pairs pairs = answer_select(&arena, &latencies[i], NULL);
       latency = arena_format(&arena, "%s%s%s", latency, latency[0] != '\0' ? "; " : "",
-                             answer_text(&arena, &pairs, "ns", ANSWERS[i].latency, true));
+                             answer_latency(&arena, &latencies[i], ANSWERS[i].latency));
     }
     /* What copies within the host reach is an answer where there is no GPU. */
-    if (rates[i].count > 0 && !is_back && (i != ANSWER_HOST || !said)) {
-      answer_say(document, &arena, &said, ANSWERS[i].rate,
-                 answer_rates(&arena, rates, (enum answer)i));
+    if (rates[i].count > 0 && (i != ANSWER_HOST || !said)) {
+      answer_say(document, &arena, &said, ANSWERS[i].rate, answer_rates(&arena, &rates[i]));
     }
   }
   if (latency[0] != '\0') {

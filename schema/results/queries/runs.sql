@@ -1,12 +1,12 @@
 -- Every run in the database, the latest first.
 --
 -- started_at is in UTC. cases is the number of planned cases, skipped the number of those that this machine cannot
--- run. Every other case is measured once per process, which gives the number of results expected: ok of them
+-- run. Every other case is measured once per process, which gives the number of results planned: ok of them
 -- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
 --
 -- about: results
 --
--- narrow: expected,skipped,processes,gpu_name,remark,driver_version,host_name,duration_s,not_ok,ok,status,tag
+-- narrow: planned,skipped,processes,gpu_name,remark,driver_version,host_name,duration_s,not_ok,ok,status,tag
 --
 -- empty: the database has no run
 --
@@ -23,7 +23,7 @@ SELECT
   r.cases AS cases,
   r.skipped AS skipped,
   r.processes AS processes,
-  (r.cases - r.skipped) * r.processes AS expected,
+  (r.cases - r.skipped) * r.processes AS planned,
   r.ok AS ok,
   r.not_ok AS not_ok,
   r.node AS host_name,

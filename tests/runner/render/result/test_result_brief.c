@@ -41,7 +41,8 @@ static void places_that_agree_are_one_line(void **state) {
                    "a  odd\n"
                    "b  2 cases: Duplicate of another case, measured once.\n"
                    "\n"
-                   "Host to GPU   55.0-55.5 GB/s (pinned, 4KiB); back 54.00 GB/s\n"
+                   "Host to GPU   55.0-55.5 GB/s pinned (4KiB)\n"
+                   "GPU to host   54.00 GB/s pinned (4KiB)\n"
                    "GPU to GPU    300.0 GB/s (1MiB)\n"
                    "Notes         3 of 8 cases have a note\n");
 }
@@ -133,7 +134,7 @@ static void what_failed_is_no_slow_link(void **state) {
       {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
       {UP("gpu1", "pinned"), .size_bytes = 64 << 20, .status = "hung", .reason = "x"},
       {UP("gpu0", "pageable"), .gbps = 9, .size_bytes = 64 << 20},
-      {UP("gpu1", "pageable"), .gbps = 9, .size_bytes = 64 << 20},
+      {UP("gpu1", "pageable"), .gbps = 8, .size_bytes = 64 << 20},
       {UP("gpu2", "pinned"), .size_bytes = 64 << 20, .status = "crashed", .reason = "y"},
   };
   struct result_set rows;
@@ -149,7 +150,8 @@ static void what_failed_is_no_slow_link(void **state) {
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   assert_string_equal(text, "No result     2 of 7 cases: 1 crashed, 1 hung\n"
-                            "Host to GPU   55.00 GB/s (pinned, 64MiB); pageable 9.000 GB/s\n");
+                            "Host to GPU   55.00 GB/s pinned, 8.000-9.000 pageable (64MiB); "
+                            "lowest pageable: numa0 to gpu1\n");
   free(text);
   result_set_fini(&rows);
 }
@@ -210,7 +212,7 @@ static void notes_on_all_cases_count(void **state) {
                    "\n"
                    "All cases: Caches of the host were flushed before each trial.\n"
                    "\n"
-                   "Host to GPU   9.000-55.00 GB/s (pinned, 4KiB); lowest: numa0 to gpu1\n"
+                   "Host to GPU   9.000-55.00 GB/s pinned (4KiB); lowest: numa0 to gpu1\n"
                    "Notes         2 of 2 cases have a note\n");
 }
 
