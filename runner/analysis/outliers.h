@@ -116,6 +116,7 @@ struct outlier_verdict {
   enum outlier_role direction;
   bool direction_is_vague; /* ROLE_BOTH, from what goes both ways at once alone */
   double change, least;    /* largest and smallest slowdown */
+  size_t worst, mildest;   /* in measured.cases: the one of each; SIZE_MAX = of several cases */
   size_t cases, slow_cases;
   const char *blocks; /* ", " between */
 };

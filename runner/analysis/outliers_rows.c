@@ -309,6 +309,8 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
                                       .direction_is_vague = true,
                                       .change = row->change,
                                       .least = row->change,
+                                      .worst = SIZE_MAX,
+                                      .mildest = SIZE_MAX,
                                       .blocks = ""};
   return verdict;
 }
@@ -329,6 +331,20 @@ static void rows_narrow_direction(struct outlier_verdict *verdict, const struct 
 static double rows_worst_change(const struct outlier *row) {
   const bool alone = row->host_link >= 0 || row->direction == ROLE_LOCAL;
   return alone ? fmin(row->change, row->worst_change) : row->change;
+}
+
+/* The row is in the verdict. A row of one case names it, as the slowest case does. */
+static void rows_extend_change(struct outlier_verdict *verdict, const struct outlier *row) {
+  const double change = rows_worst_change(row);
+  const bool is_first = verdict->cases == 0;
+  if (is_first || change < verdict->change) {
+    verdict->change = change;
+    verdict->worst = row->cases == 1 || change < row->change ? row->worst : SIZE_MAX;
+  }
+  if (is_first || row->change > verdict->least) {
+    verdict->least = row->change;
+    verdict->mildest = row->cases == 1 ? row->worst : SIZE_MAX;
+  }
 }
 
 void outliers_count_row(const struct finder *f, const struct outlier *row, uint32_t number,
@@ -375,8 +391,7 @@ static void rows_make_verdicts(struct finder *f) {
     struct outlier_verdict *verdict = rows_verdict(outliers, &capacity, row);
     row->verdict = (size_t)(verdict - outliers->verdicts);
     rows_narrow_direction(verdict, row);
-    verdict->change = fmin(verdict->change, rows_worst_change(row));
-    verdict->least = fmax(verdict->least, row->change);
+    rows_extend_change(verdict, row);
     verdict->cases += row->cases;
     verdict->slow_cases += row->slow_cases;
     if (!strings_has_word(verdict->blocks, row->block)) {

@@ -1,6 +1,7 @@
 #include "runner/render/outliers.h"
 
 #include "engine/base/strings.h"
+#include "engine/base/units.h"
 #include "runner/document/document.h"
 #include "runner/table/json_shape.h"
 
@@ -92,6 +93,22 @@ static const char *outliers_identity_words(struct arena *arena, const struct mea
   return text;
 }
 
+/* "is 3.0 to 50.0 % slower than its peers", or "is slower than its peers: 50.0 % at 256MiB, 3.0 %
+ * at 4KiB" where the largest and the smallest are of one size each. */
+static const char *outliers_slower_words(struct arena *arena, const struct measured *measured,
+                                         const struct outlier_verdict *verdict, const char *peers) {
+  const bool known = verdict->worst != SIZE_MAX && verdict->mildest != SIZE_MAX;
+  const uint64_t worst = known ? measured->cases[verdict->worst].size_bytes : 0;
+  const uint64_t mildest = known ? measured->cases[verdict->mildest].size_bytes : 0;
+  if (worst == 0 || mildest == 0 || worst == mildest) {
+    return arena_format(arena, "is %s %% slower than %s:",
+                        outliers_range_words(arena, verdict->least, verdict->change), peers);
+  }
+  return arena_format(arena, "is slower than %s: %.1f %% at %s, %.1f %% at %s;", peers,
+                      -100 * verdict->change, units_format_size(worst, UNITS_TEXT),
+                      -100 * verdict->least, units_format_size(mildest, UNITS_TEXT));
+}
+
 const char *outliers_verdict_words(struct arena *arena, const struct measured *measured,
                                    const struct outliers *outliers,
                                    const struct outlier_verdict *verdict) {
@@ -106,20 +123,19 @@ const char *outliers_verdict_words(struct arena *arena, const struct measured *m
         verdict->rivals, verdict->name, host, -100 * verdict->change,
         verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict), blocks);
   }
-  const char *by = outliers_range_words(arena, verdict->least, verdict->change);
   const bool one_way = verdict->host_link >= 0 &&
                        (verdict->direction == ROLE_SOURCE || verdict->direction == ROLE_TARGET);
   const char *what = one_way ? outliers_link_words(arena, verdict) : verdict->name;
   const char *how =
       one_way || verdict->entity == ENTITY_HOST ? "" : outliers_direction_words(verdict);
-  return arena_format(
-      arena, "%s%s%s is %s %% slower than %s: %zu of %zu %s, in %s%s", what, host, how, by,
-      verdict->host_link < 0              ? "its peers"
-      : verdict->direction == ROLE_TARGET ? "to the other GPUs"
-      : verdict->direction == ROLE_SOURCE ? "from the other GPUs"
-                                          : "those of the other GPUs",
-      verdict->slow_cases, verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks,
-      outliers_identity_words(arena, measured, verdict));
+  const char *peers = verdict->host_link < 0              ? "its peers"
+                      : verdict->direction == ROLE_TARGET ? "to the other GPUs"
+                      : verdict->direction == ROLE_SOURCE ? "from the other GPUs"
+                                                          : "those of the other GPUs";
+  return arena_format(arena, "%s%s%s %s %zu of %zu %s, in %s%s", what, host, how,
+                      outliers_slower_words(arena, measured, verdict, peers), verdict->slow_cases,
+                      verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks,
+                      outliers_identity_words(arena, measured, verdict));
 }
 
 const char *outliers_range_words(struct arena *arena, double least, double change) {

@@ -228,6 +228,11 @@ begin 'a slow host link is named; the latest run counts, the history does not hi
 outliers_of '"host"' 2
 expect_out '^Host to gpu2 is [23]\.[0-9] % slower than to the other GPUs: 1 of 1 case, in up; gpu2 is 0000:[0-9a-f:.]+, GPU-'
 cp out latest
+sed 's/0\.97/0.5/' links.toml >half.toml
+HAUL_FAKE_FAULTS=$scratch/half.toml run_ok run four.toml -q --db sizes.db --processes 3 --only 'up/*' --set 'up.size=["64KiB","16MiB"]'
+run_ok outliers --db sizes.db
+expect_out '^Host to gpu2 is slower than to the other GPUs: [45][0-9]\.[0-9] % at 16MiB, [0-9.]+ % at 64KiB; 2 of 2 cases, in up; gpu2 is 0000:'
+cp latest out
 run_ok outliers --all --db slow.db
 equal "$(cat latest)" "$(cat out)" 'what --all finds'
 run_ok outliers --where scenario=gpu --db slow.db

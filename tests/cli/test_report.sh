@@ -200,7 +200,7 @@ for _ in 1 2 3 4 5 6; do # drivers alternate
   on_second gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag y
 done
 run_ok report alternate.html tag:x tag:y --db alternate.db
-page alternate.html '</span>An arrow: the interval goes on. n: processes of A/B; '
+page alternate.html '</span>An arrow: the interval goes on. n: runs or processes of A/B; '
 equal '13 True' "$(python3 -c 'import re
 chart = re.findall(r"<figure[^>]*><svg[^>]*>\s*<title[^>]*>[^<]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
 lines = {}

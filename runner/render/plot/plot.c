@@ -275,7 +275,18 @@ static void plot_put_x_axis(const struct pen *pen, const struct area *area, cons
   strbuf_printf(pen->text, "%s\n", name);
 }
 
-static void plot_put_legend(const struct pen *pen, const struct plot *plot) {
+/* Whether a letter of it is to be seen. */
+static bool plot_shows(const struct canvas *canvas, char letter) {
+  for (size_t i = 0; i < (size_t)canvas->width * canvas->height; i++) {
+    if (canvas->cells[i].letter == letter) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void plot_put_legend(const struct pen *pen, const struct plot *plot,
+                            const struct canvas *canvas) {
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
     if (plot->curves[i].name[0] == '\0') {
       continue;
@@ -285,6 +296,7 @@ static void plot_put_legend(const struct pen *pen, const struct plot *plot) {
     plot_put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
     plot_put_spaces(pen->text, 2);
     text_append(pen->text, plot->curves[i].name);
+    strbuf_append(pen->text, plot_shows(canvas, letter[0]) ? "" : " (behind others)");
     strbuf_append_char(pen->text, '\n');
   }
   for (size_t i = 0; i < plot->level_count; i++) {
@@ -352,6 +364,6 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
   plot_put_head(&pen, plot);
   plot_put_area(&pen, &area);
   plot_put_x_axis(&pen, &area, plot->x_name);
-  plot_put_legend(&pen, plot);
+  plot_put_legend(&pen, plot, &area.canvas);
   free(area.canvas.cells);
 }

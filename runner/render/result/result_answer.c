@@ -148,6 +148,9 @@ static const char *answer_worst(struct arena *arena, struct answer_span span, bo
 static const char *answer_latency(struct arena *arena, const struct answer_pairs *all,
                                   const char *what) {
   const struct answer_pairs pairs = answer_select(arena, all, NULL);
+  if (pairs.items == NULL) {
+    return "";
+  }
   const struct answer_span span = answer_span_of(&pairs);
   return arena_format(arena, "%s ns%s%s", result_figures(arena, span.least, span.greatest), what,
                       arena_around(arena, "; slowest: ", answer_worst(arena, span, true), ""));
@@ -181,7 +184,11 @@ static const char *answer_size(struct arena *arena, const struct answer_pairs *p
 static const char *answer_rates(struct arena *arena, const struct answer_pairs *all) {
   struct answer_pairs pairs[] = {answer_select(arena, all, NULL),
                                  answer_select(arena, all, "pageable")};
-  const bool both = pairs[1].count > 0 && strcmp(answer_memory(pairs[0].items[0]), "pageable") != 0;
+  if (pairs[0].items == NULL) {
+    return "";
+  }
+  const bool both =
+      pairs[1].items != NULL && strcmp(answer_memory(pairs[0].items[0]), "pageable") != 0;
   const size_t count = both ? 2 : 1;
   const char *text = "";
   const char *lowest = "";

@@ -97,6 +97,16 @@ static struct plot two_curves(void) {
                        .curve_count = 2};
 }
 
+static void a_curve_that_others_hide_is_said(void **state) {
+  (void)state;
+  const struct plot_curve curves[] = {CURVES[0], CURVES[0]};
+  struct plot plot = two_curves();
+  plot.curves = curves;
+  struct strbuf text = draw(plot, (struct plot_style){.width = 40, .height = 9});
+  assert_non_null(strstr(text.text, "\n  a  up (behind others)\n  b  up\n"));
+  strbuf_fini(&text);
+}
+
 static void a_plot_is_drawn(void **state) {
   (void)state;
   struct strbuf text = draw(two_curves(), (struct plot_style){.width = 40, .height = 9});
@@ -243,7 +253,7 @@ static void every_number_is_a_curve_without_names(void **state) {
   add(&output, (struct cell[]){cell_integer(1), cell_real(4), cell_real(5), cell_integer(7)});
   add(&output, (struct cell[]){cell_integer(2), cell_null(), cell_real(6), cell_integer(8)});
   assert_int_equal(finish(&output, &err), STATUS_OK);
-  assert_non_null(strstr(output.text, "  a  gbps_low\n  b  gbps_high\n  c  ns\n"));
+  assert_non_null(strstr(output.text, "  a  gbps_low (behind others)\n  b  gbps_high\n  c  ns\n"));
   assert_null(strstr(output.text, "GB/s")); /* they have no unit in common */
   assert_non_null(strstr(output.text, " threads\n"));
   free(output.text);
@@ -437,6 +447,7 @@ int main(void) {
       cmocka_unit_test(linear_axes_hold_zero),
       cmocka_unit_test(any_extent_has_an_axis),
       cmocka_unit_test(a_plot_is_drawn),
+      cmocka_unit_test(a_curve_that_others_hide_is_said),
       cmocka_unit_test(braille_lines_are_finer),
       cmocka_unit_test(lines_fit),
       cmocka_unit_test(what_has_no_place_is_left_out),
