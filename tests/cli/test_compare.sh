@@ -180,6 +180,8 @@ equal 1 "$(grep -c '%</b> the latest run is off the level before it (p ' history
 begin 'history and outliers'
 run_ok history down/gpu0-numa0:pinned/4MiB --db r.db
 expect_out '\| .* -[23]\.[0-9]+ %, driver 580.* to 590\.44\.01'
+run_ok history '*' --db r.db
+reject_out ': [+-]0\.00 %,'
 run_ok history 'down/*' --db r.db --format csv
 equal 17 "$(wc -l <out | tr -d ' ')" 'lines: 8 cases in 2 runs, and a heading'
 run_error 2 'no-such-case' history no-such-case --db r.db

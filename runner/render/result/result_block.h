@@ -147,6 +147,8 @@ bool result_is_unsettled(const struct run_row *row);
 const char *result_peak_words(struct arena *arena, const struct run_row *row);
 /* "0.94", "3.1", "50" per cent; ">999" of more. */
 const char *result_percent(struct arena *arena, double percent);
+/* In a sentence: "+/- 0.94 %", "beyond +/- 999 %". */
+const char *result_within(struct arena *arena, double percent);
 
 /* ---- layout (result_layout.c, its labels in result_labels.c) ----
  *

@@ -227,8 +227,8 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
     text = arena_format(arena, "%s cycles per hop", range_text(arena, cycles));
   }
   if (spread > 0) {
-    text = arena_format(arena, "%s%slargest +/- %s %%", text, text[0] != '\0' ? "; " : "",
-                        result_percent(arena, spread));
+    text = arena_format(arena, "%s%slargest %s", text, text[0] != '\0' ? "; " : "",
+                        result_within(arena, spread));
   }
   return text;
 }

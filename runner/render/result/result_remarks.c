@@ -280,7 +280,7 @@ static const char *remarks_describe(const struct result_remarks *remarks,
   const char *reached =
       several ? " in some processes"
       : few   ? ": too few trials for a 95 % interval"
-              : arena_format(remarks->arena, ": +/- %s %%", result_percent(remarks->arena, widest));
+              : arena_format(remarks->arena, ": %s", result_within(remarks->arena, widest));
   return arena_format(remarks->arena, "Precision target missed%s when %s ended. %s", reached,
                       noisy->stop == STOP_TIME ? "max_time" : "trials.max",
                       remarks_describe_noise(remarks, noisy));

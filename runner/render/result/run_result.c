@@ -250,6 +250,12 @@ const char *result_percent(struct arena *arena, double percent) {
   return percent < 10 ? arena_format(arena, "%.2g", percent) : arena_format(arena, "%.0f", percent);
 }
 
+const char *result_within(struct arena *arena, double percent) {
+  const char *text = result_percent(arena, percent);
+  return text[0] == '>' ? arena_format(arena, "beyond +/- %s %%", text + 1)
+                        : arena_format(arena, "+/- %s %%", text);
+}
+
 /* ---- blocks ---- */
 
 /* Blocks in the order in which their first case is measured. */

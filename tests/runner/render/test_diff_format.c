@@ -1,4 +1,5 @@
-/* The number of a case in a diff has its unit, but for GB/s, which the heading says. */
+/* Words of a row of a diff: the number with its unit, but for GB/s, which the heading says; counts.
+ */
 #include "runner/render/diff_format.h"
 #include "tests/cmocka.h"
 
@@ -17,9 +18,21 @@ static void figures_have_their_unit(void **state) {
   }
 }
 
+static void runs_of_one_process_are_runs(void **state) {
+  (void)state;
+  struct comparison_row row = {.result = {.unit = DIFF_UNIT_RUN},
+                               .sides = {{.runs = 2, .processes = 2}, {.runs = 5, .processes = 5}}};
+  char text[DIFF_WORDS_MAX];
+  assert_string_equal(diff_counts_words(&row, false, text), "2/5 runs");
+  row.sides[SIDE_A].processes = 8;
+  row.sides[SIDE_B].processes = 20;
+  assert_string_equal(diff_counts_words(&row, false, text), "2/5 runs of 4");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(figures_have_their_unit),
+      cmocka_unit_test(runs_of_one_process_are_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* A result as people see it: which blocks are matrices, which are tables, what stands below. */
+#include "runner/render/result/result_block.h"
 #include "tests/runner/render/result/said.h"
 
 static void expect_result(const struct said *said, size_t count, unsigned width,
@@ -547,6 +548,14 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "measure.max_time=TIME\n");
 }
 
+static void a_wide_interval_is_no_sign_behind_a_sign(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  assert_string_equal(result_within(&arena, 43.2), "+/- 43 %");
+  assert_string_equal(result_within(&arena, 1e4), "beyond +/- 999 %");
+  arena_fini(&arena);
+}
+
 /* What helps depends on the noise: more trials only where they differ by chance. */
 static void kinds_of_noise_have_a_remark_each(void **state) {
   (void)state;
@@ -641,6 +650,7 @@ int main(void) {
       cmocka_unit_test(every_kind_has_its_unit),
       cmocka_unit_test(what_is_not_precise_enough_is_marked),
       cmocka_unit_test(kinds_of_noise_have_a_remark_each),
+      cmocka_unit_test(a_wide_interval_is_no_sign_behind_a_sign),
       cmocka_unit_test(footnotes_that_differ_by_figures_are_one),
       cmocka_unit_test(nothing_is_said_too),
   };
