@@ -227,7 +227,7 @@ static void prometheus_print_family(struct writing *writing, enum family_index w
     if (i > 0 && prometheus_compare_samples(&sample[-1], sample) == 0) {
       continue;
     }
-    (void)text_real_exact(sample->value, number);
+    text_real_exact(sample->value, number);
     fprintf(stream, "%s%s %s", name, sample->labels, number);
     if (sample->at_ns != 0) {
       fprintf(stream, " %.3f", floor((double)sample->at_ns / 1e6) / 1e3);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define JSON_SCHEMA_VERSION "1"
-enum { EXACT_DIGITS = 17 };
 
 /* ---- values ---- */
 
@@ -53,9 +52,12 @@ static void append_json_text(struct strbuf *text, const char *bytes, size_t leng
   strbuf_fini(&repaired);
 }
 
-static void append_json_real(struct strbuf *text, double value, int digits) {
+static void append_json_real(struct strbuf *text, double value) {
   if (isfinite(value)) {
-    append_json(text, json_real(value), JSON_REAL_PRECISION((size_t)digits));
+    char number[NUMBER_TEXT_MAX];
+    text_real_exact(value, number);
+    strbuf_append(text, number);
+    strbuf_append(text, strpbrk(number, ".e") == NULL ? ".0" : ""); /* no integer */
   } else {
     strbuf_append(text, "null"); /* JSON has no infinity */
   }
@@ -122,7 +124,7 @@ void json_out_integer(struct json_out *json, const char *key, int64_t value) {
 
 void json_out_real(struct json_out *json, const char *key, double value) {
   json_out_begin(json, key);
-  append_json_real(json->text, value, EXACT_DIGITS);
+  append_json_real(json->text, value);
 }
 
 void json_out_text(struct json_out *json, const char *key, const char *value) {
@@ -152,11 +154,10 @@ void json_out_break(struct json_out *json) {
 /* ---- rows ---- */
 
 static void append_json_cell(struct strbuf *text, const struct cell *cell) {
-  char number[NUMBER_TEXT_MAX];
   if (cell->kind == CELL_NULL) {
     strbuf_append(text, "null");
   } else if (cell->kind == CELL_REAL) {
-    append_json_real(text, cell->as.real, text_real_exact(cell->as.real, number));
+    append_json_real(text, cell->as.real);
   } else if (cell->kind == CELL_TEXT) {
     append_json_text(text, cell->as.text.bytes, cell->as.text.length);
   } else {

@@ -8,12 +8,12 @@ void text_integer(int64_t value, char text[NUMBER_TEXT_MAX]) {
   *std::to_chars(text, text + NUMBER_TEXT_MAX - 1, value).ptr = '\0';
 }
 
-int text_real_exact(double value, char text[NUMBER_TEXT_MAX]) {
+void text_real_exact(double value, char text[NUMBER_TEXT_MAX]) {
   char *const last = text + NUMBER_TEXT_MAX - 1;
   *std::to_chars(text, last, value, std::chars_format::scientific).ptr = '\0';
   const char *const exponent = std::strchr(text, 'e');
   if (exponent == nullptr) {
-    return 15; /* infinity, or no number */
+    return; /* infinity, or no number */
   }
   const long power = std::strtol(exponent + 1, nullptr, 10);
   int digits = 0;
@@ -24,5 +24,4 @@ int text_real_exact(double value, char text[NUMBER_TEXT_MAX]) {
   if (power >= -4 && power < digits) {
     *std::to_chars(text, last, value, std::chars_format::fixed).ptr = '\0';
   }
-  return digits;
 }

@@ -12,9 +12,10 @@ extern "C" {
 #endif
 
 void text_integer(int64_t value, char text[NUMBER_TEXT_MAX]);
-/* The shortest, as printf()'s %.*g writes it with the digits that are needed, 15 to 17: the result.
- * Infinity is "inf". */
-int text_real_exact(double value, char text[NUMBER_TEXT_MAX]);
+/* The shortest that reads back, in the form of printf()'s %.*g with at least 15 digits. At a power
+ * of two that number of digits may have another text, which does not read back. Infinity is "inf".
+ */
+void text_real_exact(double value, char text[NUMBER_TEXT_MAX]);
 
 #ifdef __cplusplus
 }

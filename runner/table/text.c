@@ -169,7 +169,7 @@ void text_cell_exact(struct strbuf *buffer, const struct cell *cell) {
     strbuf_append(buffer, number);
     break;
   case CELL_REAL:
-    (void)text_real_exact(cell->as.real, number);
+    text_real_exact(cell->as.real, number);
     strbuf_append(buffer, number);
     break;
   case CELL_TEXT:

@@ -463,6 +463,24 @@ static void bad_bytes_harm_no_format(void **state) {
   }
 }
 
+static void assert_reads_back(double value) {
+  char text[NUMBER_TEXT_MAX];
+  text_real_exact(value, text);
+  assert_true(strtod(text, NULL) == value);
+  struct output output;
+  start(&output, (struct table_options){.format = OUTPUT_JSONL});
+  begin(&output, (const char *const[]){"x"}, 1);
+  add(&output, (struct cell[]){cell_real(value)});
+  char *line = finish(&output);
+  json_t *row = json_loads(line, 0, NULL);
+  assert_true(json_is_real(json_object_get(row, "x")));
+  if (json_real_value(json_object_get(row, "x")) != value) {
+    fail_msg("%.17g is %s", value, line);
+  }
+  json_decref(row);
+  free(line);
+}
+
 static void reals_are_exact_for_machines(void **state) {
   (void)state;
   static const double VALUES[] = {0.1,
@@ -489,22 +507,17 @@ static void reals_are_exact_for_machines(void **state) {
   char text[NUMBER_TEXT_MAX];
   char printed[320];
   for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
-    const int digits = text_real_exact(VALUES[i], text);
-    assert_true(strtod(text, NULL) == VALUES[i]);
-    (void)snprintf(printed, sizeof printed, "%.*g", digits, VALUES[i]);
+    text_real_exact(VALUES[i], text);
+    int digits = 15;
+    do {
+      (void)snprintf(printed, sizeof printed, "%.*g", digits++, VALUES[i]);
+    } while (strtod(printed, NULL) != VALUES[i]);
     assert_true(strcmp(text, printed) == 0 || fabs(VALUES[i]) < DBL_MIN);
-    (void)snprintf(printed, sizeof printed, "%.*g", digits - 1, VALUES[i]);
-    assert_true(digits == 15 || strtod(printed, NULL) != VALUES[i]);
-    struct output output;
-    start(&output, (struct table_options){.format = OUTPUT_JSONL});
-    begin(&output, (const char *const[]){"x"}, 1);
-    add(&output, (struct cell[]){cell_real(VALUES[i])});
-    char *line = finish(&output);
-    json_t *row = json_loads(line, 0, NULL);
-    assert_true(json_is_real(json_object_get(row, "x")));
-    assert_true(json_real_value(json_object_get(row, "x")) == VALUES[i]);
-    json_decref(row);
-    free(line);
+    assert_reads_back(VALUES[i]);
+  }
+  for (int power = -1074; power <= 1023; power++) {
+    assert_reads_back(ldexp(1, power));
+    assert_reads_back(-ldexp(1, power));
   }
   struct output output;
   start(&output, (struct table_options){.format = OUTPUT_JSONL});
