@@ -18,7 +18,7 @@ SELECT
   nullif(count(DISTINCT b.block), 1) AS blocks,
   min(c.reason) || CASE WHEN count(DISTINCT c.reason) > 1 THEN ', and others like it' ELSE '' END AS reason,
   min(b.name) AS example
-FROM (SELECT x.*, replace(replace(replace(replace(replace(x.reason, '0', '#'), '1', '#'), '2', '#'), '3', '#'), '4', '#') AS half FROM case_run x) c JOIN bench_case b ON b.id = c.bench_case
+FROM (SELECT x.*, replace(replace(replace(replace(replace(x.reason, '0', '<>'), '1', '<>'), '2', '<>'), '3', '<>'), '4', '<>') AS half FROM case_run x) c JOIN bench_case b ON b.id = c.bench_case
 WHERE c.run = :run AND c.status <> 'ok'
-GROUP BY c.status, replace(replace(replace(replace(replace(c.half, '5', '#'), '6', '#'), '7', '#'), '8', '#'), '9', '#')
+GROUP BY c.status, replace(replace(replace(replace(replace(replace(c.half, '5', '<>'), '6', '<>'), '7', '<>'), '8', '<>'), '9', '<>'), '><', '')
 ORDER BY c.status = 'skipped', count(DISTINCT c.bench_case) DESC, c.status, min(c.reason);

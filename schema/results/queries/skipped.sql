@@ -15,7 +15,7 @@ SELECT
   min(c.reason) || CASE WHEN count(DISTINCT c.reason) > 1 THEN ', and others like it' ELSE '' END AS reason,
   count(*) AS cases,
   min(c.case_name) AS example
-FROM (SELECT x.*, replace(replace(replace(replace(replace(x.reason, '0', '#'), '1', '#'), '2', '#'), '3', '#'), '4', '#') AS half FROM v_case x) c
+FROM (SELECT x.*, replace(replace(replace(replace(replace(x.reason, '0', '<>'), '1', '<>'), '2', '<>'), '3', '<>'), '4', '<>') AS half FROM v_case x) c
 WHERE c.run = :run AND c.status = 'skipped'
-GROUP BY c.block, replace(replace(replace(replace(replace(c.half, '5', '#'), '6', '#'), '7', '#'), '8', '#'), '9', '#')
+GROUP BY c.block, replace(replace(replace(replace(replace(replace(c.half, '5', '<>'), '6', '<>'), '7', '<>'), '8', '<>'), '9', '<>'), '><', '')
 ORDER BY min(c.position);

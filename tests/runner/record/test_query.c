@@ -316,6 +316,32 @@ static void every_saved_query_is_described_and_runs(void **state) {
   arena_fini(&arena);
 }
 
+/* Numbers of one, two and three digits. */
+static void reasons_that_differ_in_numbers_are_one(void **state) {
+  struct fixture *fixture = fixture_new();
+  struct query *query = NULL;
+  struct error err = {0};
+  (void)state;
+  fixture->cases[0].skip_reason = "GPU 9 has no managed memory";
+  fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 12 has no managed memory";
+  fixture->cases[3].skip_reason = "GPU 120 has no managed memory";
+  fixture->cases[4].skip_reason = "GPU 12 has no memory";
+  fixture_record_run(fixture, 1);
+  fixture_execute(fixture->path, "UPDATE bench_case SET block = 'one'");
+  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  char *skipped = csv_of(query, NULL, "skipped", NULL, 0);
+  assert_non_null(strstr(skipped, "one,\"GPU 12 has no managed memory, and others like it\",3,"));
+  assert_non_null(strstr(skipped, "one,GPU 12 has no memory,1,"));
+  free(skipped);
+  char *without = csv_of(query, NULL, "not-measured", NULL, 0);
+  assert_non_null(
+      strstr(without, "skipped,3,one,,\"GPU 12 has no managed memory, and others like it\","));
+  assert_non_null(strstr(without, "skipped,1,one,,GPU 12 has no memory,"));
+  free(without);
+  query_close(query);
+  fixture_free(fixture);
+}
+
 /* Whether each word of a list, with "," or "|" between, is a column of that CSV. */
 static void assert_columns(const char *csv, const char *list, const char *query) {
   char *header = strndup(csv, strcspn(csv, "\r"));
@@ -492,6 +518,7 @@ int main(void) {
       cmocka_unit_test(mistakes_are_located),
       cmocka_unit_test(long_queries_end),
       cmocka_unit_test(query_ends_when_reader_is_gone),
+      cmocka_unit_test(reasons_that_differ_in_numbers_are_one),
       cmocka_unit_test(every_saved_query_is_described_and_runs),
       cmocka_unit_test(plots_of_saved_queries_have_their_columns),
       cmocka_unit_test(saved_queries_take_parameters),
