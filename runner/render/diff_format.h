@@ -82,8 +82,5 @@ void diff_fact_cells(const struct fact_difference *fact, const char *every,
 /* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */
 const char *diff_condition_words(struct arena *arena, const struct comparison *comparison,
                                  const struct comparison_condition *condition);
-/* How many there are to show; *more: "2 more such lines with -v", or "". */
-size_t diff_conditions_shown(const struct comparison *comparison, bool all,
-                             char more[DIFF_WORDS_MAX]);
 
 #endif

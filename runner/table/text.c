@@ -277,19 +277,3 @@ void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t ind
     text += strspn(text, " ");
   }
 }
-
-void text_wrap_lines(struct strbuf *text, size_t width) {
-  char *lines = strdup(text->text);
-  if (lines == NULL) {
-    abort();
-  }
-  strbuf_clear(text);
-  char *rest = lines;
-  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-    const size_t indent = strspn(line, " ");
-    strbuf_append_n(text, line, indent);
-    text_wrap(text, line + indent, width, indent, false);
-    strbuf_append(text, rest != NULL ? "\n" : "");
-  }
-  free(lines);
-}

@@ -35,7 +35,5 @@ size_t text_fit(const char *text, size_t width);
  * can be copied; cut: it is broken at a joint of a path or name, else anywhere. A number and its
  * unit stay in one line. Several blanks become one. */
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);
-/* The same for each line of a text that is there already. */
-void text_wrap_lines(struct strbuf *text, size_t width);
 
 #endif

@@ -25,7 +25,7 @@ struct entries {
 /* NULL = the key is absent. */
 const struct entry *entries_find(const struct entries *entries, const char *name);
 /* Read a table: one entry per key, a diagnostic for each mistake. Tables that are sections of their
- * own (section_below) are left to the caller. */
+ * own (language_below) are left to the caller. */
 void entries_read(struct reader *reader, enum section section, const struct toml_node *table,
                   struct entries *entries);
 /* Read one node as the key `path` (for --set): a value, or a table of values below it. */

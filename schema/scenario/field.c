@@ -320,10 +320,6 @@ bool field_is_group(enum section section, const char *name) {
   return language_is_group(&LANGUAGE_SCENARIO, section, name);
 }
 
-enum section section_below(enum section section, const char *key) {
-  return (enum section)language_below(&LANGUAGE_SCENARIO, section, key);
-}
-
 bool field_is_axis(const struct field *field) {
   const bool of_setting =
       field->owner == OWNER_MEASURE || field->owner == OWNER_SETTING || field->owner == OWNER_FLOW;

@@ -134,8 +134,6 @@ const struct field *field_of_kind(enum case_kind kind, size_t *count);
 const struct field *field_find(enum section section, const char *name);
 /* True for the part before a dot: "from", "trials". */
 bool field_is_group(enum section section, const char *name);
-/* The section with that key below `section`, or section_count. */
-enum section section_below(enum section section, const char *key);
 /* True where an array or a range is a sweep: every key of a case but names and selectors. */
 bool field_is_axis(const struct field *field);
 /* True for numeric types, of which a range is possible. */

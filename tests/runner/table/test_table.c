@@ -353,18 +353,12 @@ static void a_list_keeps_what_tells_rows_apart(void **state) {
   }
 }
 
-static void lines_are_wrapped_each(void **state) {
+static void numbers_keep_their_units(void **state) {
   (void)state;
   struct strbuf text;
   strbuf_init(&text, 1000);
-  strbuf_append(&text, "\none two three\n  four five six\n");
-  text_wrap_lines(&text, 10);
-  assert_string_equal(text.text, "\none two\nthree\n  four\n  five six\n");
-  text_wrap_lines(&text, 0);
-  assert_string_equal(text.text, "\none two\nthree\n  four\n  five six\n");
-  strbuf_clear(&text);
-  strbuf_append(&text, "L2 (one) 2 MiB; 48.5 GB/s (+12 %), 4 GPUs, 123456789 MiB a lot 2 MiBs");
-  text_wrap_lines(&text, 12);
+  text_wrap(&text, "L2 (one) 2 MiB; 48.5 GB/s (+12 %), 4 GPUs, 123456789 MiB a lot 2 MiBs", 12, 0,
+            false);
   assert_string_equal(
       text.text, "L2 (one)\n2 MiB;\n48.5 GB/s\n(+12 %), 4\nGPUs,\n123456789\nMiB a lot 2\nMiBs");
   strbuf_fini(&text);
@@ -677,7 +671,7 @@ int main(void) {
       cmocka_unit_test(a_list_keeps_room_for_texts),
       cmocka_unit_test(a_list_keeps_columns_that_are_not_named),
       cmocka_unit_test(a_list_keeps_what_tells_rows_apart),
-      cmocka_unit_test(lines_are_wrapped_each),
+      cmocka_unit_test(numbers_keep_their_units),
       cmocka_unit_test(texts_break_between_words),
       cmocka_unit_test(empty_columns_are_left_out),
       cmocka_unit_test(nothing_is_told),
