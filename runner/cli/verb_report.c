@@ -260,7 +260,8 @@ static enum status verb_report_run_site(struct command *command, const struct ex
   size_t count = 0;
   size_t written = 1;
   RETURN_ON_ERROR(command_open_query(command, err));
-  RETURN_ON_ERROR(site_new(command->query, HAUL_VERSION, &site, err));
+  RETURN_ON_ERROR(site_new(command->query, HAUL_VERSION,
+                           console_db_option(&command->common, &command->arena), &site, err));
   struct site_file *files = site_files(site, &count);
   enum status status = STATUS_OK;
   if (mkdir(command->output, 0777) != 0 && errno != EEXIST) {
@@ -294,6 +295,8 @@ static enum status verb_report_run(struct command *command, struct error *err) {
                                    .sums = command->sums,
                                    .expected = &expectations.set,
                                    .haul_version = HAUL_VERSION,
+                                   .db_option =
+                                       console_db_option(&command->common, &command->arena),
                                    .sides = &command->request};
   (void)expectations_open(&expectations, &command->common, command->expect);
   if (command->site) {

@@ -200,8 +200,8 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
   struct run_ref before = {0};
   status = THEN(status, selector_find_before(database, report->request->runs[i].id, &before, err));
   if (before.id > 0) {
-    run->next = arena_format(&report->arena, "haul diff run:%" PRId64 " run:%" PRId64, before.id,
-                             report->request->runs[i].id);
+    run->next = arena_format(&report->arena, "haul diff run:%" PRId64 " run:%" PRId64 "%s",
+                             before.id, report->request->runs[i].id, report->request->db_option);
   }
   outliers_free(outliers);
   measured_free(measured);

@@ -15,6 +15,7 @@ struct report_request {
   bool sums;                         /* of the cells of matrices of rates */
   const struct expect_set *expected; /* what results are compared with */
   const char *haul_version;
+  const char *db_option; /* of commands that the page gives: " --db FILE", or "" */
   struct query *query;
   const struct run_ref *runs; /* one section each, in this order */
   size_t run_count;
@@ -48,8 +49,8 @@ struct site_file {
 
 struct site;
 /* STATUS_NOT_FOUND: there is no run that haul measured. */
-enum status site_new(struct query *query, const char *haul_version, struct site **site,
-                     struct error *err) CHECK_RESULT;
+enum status site_new(struct query *query, const char *haul_version, const char *db_option,
+                     struct site **site, struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void site_free(struct site *site);
 /* Pages that the index links to: the latest runs and those after a step, and what each driver

@@ -23,6 +23,7 @@ struct site {
   struct site_verdict *verdicts; /* by upgrade; words NULL = not compared yet */
   struct query *query;
   const char *haul_version;
+  const char *db_option;
   struct measured *measured;
   struct machines *machines;
   struct site_sum *sums; /* by run in measured */
@@ -153,10 +154,13 @@ static void site_list_files(struct site *site) {
   }
 }
 
-enum status site_new(struct query *query, const char *haul_version, struct site **site,
-                     struct error *err) {
+enum status site_new(struct query *query, const char *haul_version, const char *db_option,
+                     struct site **site, struct error *err) {
   struct site *made = memory_new(1, sizeof *made);
-  *made = (struct site){.query = query, .haul_version = haul_version, .measured = measured_new()};
+  *made = (struct site){.query = query,
+                        .haul_version = haul_version,
+                        .db_option = db_option,
+                        .measured = measured_new()};
   result_set_init(&made->changes, SIZE_MAX);
   const enum status status = site_load(made, err);
   if (status != STATUS_OK) {
@@ -232,6 +236,7 @@ enum status site_write_file(struct site *site, const struct site_file *file,
   if (file->title == NULL) {
     const struct report_request request = {.expected = expected,
                                            .haul_version = site->haul_version,
+                                           .db_option = site->db_option,
                                            .query = site->query,
                                            .runs = &site->measured->runs[file->of].ref,
                                            .run_count = 1};
