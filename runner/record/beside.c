@@ -130,11 +130,17 @@ enum status beside_take_up(const char *path, size_t *left, struct error *err) {
   glob_t found = {0};
   enum status status = STATUS_OK;
   const size_t count = beside_find(path, &found);
+  int wait_ms = TAKE_UP_MS;
   *left = count;
-  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+  for (size_t i = 0; i < count; i++) {
     struct stat info;
+    struct error failed = {0};
     if (lstat(found.gl_pathv[i], &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid()) {
-      status = beside_merge(path, found.gl_pathv[i], TAKE_UP_MS, err);
+      const enum status merged = beside_merge(path, found.gl_pathv[i], wait_ms, &failed);
+      if (merged != STATUS_OK && (status == STATUS_OK || status == STATUS_TIMEOUT)) {
+        status = error_set(err, merged, "%s: %s", found.gl_pathv[i], failed.message);
+      }
+      wait_ms = merged == STATUS_TIMEOUT ? 0 : wait_ms; /* once is enough */
       *left -= access(found.gl_pathv[i], F_OK) != 0;
     }
   }

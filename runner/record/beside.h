@@ -23,7 +23,8 @@ enum status beside_open(const char *path, const char *place, int64_t run,
  * its run ended. STATUS_TIMEOUT: the database is still held, and nothing changed. */
 enum status beside_merge(const char *path, const char *place, int busy_ms,
                          struct error *err) CHECK_RESULT;
-/* The same with all that earlier runs of this user left. *left: how many of them stay. */
+/* The same with all that earlier runs of this user left, each of them, whether others fail or not:
+ * the first failure that is no STATUS_TIMEOUT, else that. *left: how many of them stay. */
 enum status beside_take_up(const char *path, size_t *left, struct error *err) CHECK_RESULT;
 /* How many wait beside the database. */
 size_t beside_count(const char *path);

@@ -356,18 +356,21 @@ static void run_gather(struct run_state *state, const char *uuid) {
   struct error err = {0};
   struct record *record = NULL;
   const char *path = state->request->database;
-  const enum status status =
+  enum status status =
       beside_merge(path, state->place, state->request->unshown ? PATIENT_MS : GATHER_MS, &err);
-  if (status == STATUS_OK && record_open(path, &record, &err) == STATUS_OK) {
+  status = THEN(status, record_open(path, &record, &err));
+  if (status == STATUS_OK) {
     state->place = NULL;
     (void)!record_find_run(record, uuid, &state->number, &err);
     record_close(record);
     return;
   }
+  const char *held = "it is held by another program";
   say_warning(state->request->common,
-              "%s is held by another program: the run is complete in %s. The next run in %s adds "
-              "it, or: haul merge %s %s",
-              path, state->place, path, path, state->place);
+              "the run is complete in %s, but not added to %s: %s. The next run there tries again, "
+              "or: haul merge %s %s",
+              state->place, path, status == STATUS_TIMEOUT ? held : err.message, path,
+              state->place);
 }
 
 /* Measure what is open in the record, write how it ended, and show it. */
@@ -479,8 +482,11 @@ static enum status run_begin(struct run_state *state, const struct preflight *pr
   };
   if (request->shard == NULL) {
     size_t left = 0;
-    struct error held = {0};
-    (void)!beside_take_up(request->database, &left, &held);
+    struct error failed = {0};
+    const enum status status = beside_take_up(request->database, &left, &failed);
+    if (status != STATUS_OK && status != STATUS_TIMEOUT) {
+      say_warning(request->common, "not added to %s: %s", request->database, failed.message);
+    }
   }
   RETURN_ON_ERROR(record_open(request->database, &state->record, err));
   if (request->shard == NULL) {

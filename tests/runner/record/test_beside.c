@@ -153,11 +153,41 @@ static void killed_run_is_added_and_kept(void **state) {
   fixture_free(fixture);
 }
 
+/* One that cannot be added, first by its name, keeps no other from it. */
+static void bad_file_blocks_no_other(void **state) {
+  struct fixture *fixture = fixture_new();
+  struct readers readers;
+  struct error err = {0};
+  size_t left = 0;
+  char bad[128];
+  (void)state;
+  assert_null(record_run(fixture, &readers, NONE, false));
+  char *place = record_run(fixture, &readers, NONE, true);
+  assert_non_null(place);
+  readers_release(&readers);
+  (void)snprintf(bad, sizeof bad, "%s-run-!.db", fixture->path);
+  FILE *file = fopen(bad, "w");
+  assert_non_null(file);
+  (void)fputs("This is no database.\n", file);
+  assert_int_equal(fclose(file), 0);
+  const enum status status = beside_take_up(fixture->path, &left, &err);
+  assert_int_not_equal(status, STATUS_OK);
+  assert_int_not_equal(status, STATUS_TIMEOUT);
+  assert_non_null(strstr(err.message, bad));
+  assert_int_equal(left, 1);
+  assert_int_equal(access(bad, F_OK), 0);
+  assert_int_not_equal(access(place, F_OK), 0);
+  assert_same_content(fixture);
+  free(place);
+  fixture_free(fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(run_goes_on_beside_a_database_held_before),
       cmocka_unit_test(run_goes_on_beside_a_database_held_meanwhile),
       cmocka_unit_test(killed_run_is_added_and_kept),
+      cmocka_unit_test(bad_file_blocks_no_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
