@@ -295,7 +295,9 @@ enum status cuda_session_new_part(struct cuda_session *session, int32_t gpu, uin
   CUdevResource some;
   CUdevResourceDesc description = NULL;
   unsigned count = 1;
-  if (driver->cuGreenCtxStreamCreate == NULL || driver->cuGreenCtxCreate == NULL) {
+  if (driver->cuDeviceGetDevResource == NULL || driver->cuDevSmResourceSplitByCount == NULL ||
+      driver->cuDevResourceGenerateDesc == NULL || driver->cuGreenCtxCreate == NULL ||
+      driver->cuGreenCtxDestroy == NULL || driver->cuGreenCtxStreamCreate == NULL) {
     return error_set(err, STATUS_UNSUPPORTED,
                      "the driver has no green contexts: they came with CUDA 12.5, and this one is "
                      "of CUDA %d.%d",

@@ -1,7 +1,9 @@
 /* Kernels that compute: verified alone and beside loads, refused where they cannot run, and as
  * loads themselves. */
 #include "engine/case/transfer.h"
+#include "engine/gpu/session.h"
 #include "engine/machine/machine.h"
+#include "engine/workload/workload.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
@@ -99,6 +101,29 @@ static void a_driver_without_green_contexts_is_told(void **state) {
   assert_non_null(strstr(fixture->outcome.reason, "cuGreenCtxCreate with"));
 }
 
+/* Any of their calls may be missing. */
+static void a_driver_with_some_of_their_calls_is_told(void **state) {
+  struct fixture *fixture = *state;
+  struct cuda_driver *driver = &fixture->engine->context.cuda->driver;
+  struct cuda_driver whole;
+  struct flow flow = kernel(COMPUTE_FMA, WORKING);
+  flow.compute.sm_share = SM_SHARE_GREEN;
+  const struct bench_case bench = computing(&flow, 1);
+  memcpy(&whole, driver, sizeof whole);
+  for (int i = 0; i < 6; i++) {
+    driver->cuDeviceGetDevResource = i == 0 ? NULL : whole.cuDeviceGetDevResource;
+    driver->cuDevSmResourceSplitByCount = i == 1 ? NULL : whole.cuDevSmResourceSplitByCount;
+    driver->cuDevResourceGenerateDesc = i == 2 ? NULL : whole.cuDevResourceGenerateDesc;
+    driver->cuGreenCtxCreate = i == 3 ? NULL : whole.cuGreenCtxCreate;
+    driver->cuGreenCtxDestroy = i == 4 ? NULL : whole.cuGreenCtxDestroy;
+    driver->cuGreenCtxStreamCreate = i == 5 ? NULL : whole.cuGreenCtxStreamCreate;
+    fixture_run(fixture, &bench);
+    assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+    assert_non_null(strstr(fixture->outcome.reason, "no green contexts"));
+  }
+  driver->cuGreenCtxStreamCreate = whole.cuGreenCtxStreamCreate;
+}
+
 /* Pages that go to and fro beside a kernel. */
 static void unified_memory_is_a_load(void **state) {
   struct fixture *fixture = *state;
@@ -170,6 +195,7 @@ int main(void) {
       cmocka_unit_test(the_share_of_the_sms_is_the_share_of_the_rate),
       cmocka_unit_test(kernels_run_in_green_contexts),
       cmocka_unit_test(a_driver_without_green_contexts_is_told),
+      cmocka_unit_test(a_driver_with_some_of_their_calls_is_told),
       cmocka_unit_test(unified_memory_is_a_load),
       cmocka_unit_test(kernels_and_copies_run_beside_each_other),
       cmocka_unit_test(flows_have_streams_of_their_priority),
