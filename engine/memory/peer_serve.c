@@ -119,6 +119,11 @@ static enum status peer_on_loan(struct peer *peer, const struct peer_packet *pac
                          part->gpu, err);
 }
 
+static bool peer_has_flag(const struct buffer *loan, uint64_t at) {
+  return loan != NULL && loan->size_bytes >= sizeof(uint32_t) &&
+         at <= loan->size_bytes - sizeof(uint32_t);
+}
+
 static enum status peer_pass_signal(struct peer *peer, const struct peer_packet *packet,
                                     struct peer_answer *answer, struct error *err) {
   const struct peer_signal *signal = &packet->signal;
@@ -126,9 +131,8 @@ static enum status peer_pass_signal(struct peer *peer, const struct peer_packet 
   const struct buffer *answered = peer_loan(peer, signal->answer_in);
   const bool has_flags = packet->request != PEER_EVENT_OPEN && packet->request != PEER_EVENT_PASS &&
                          packet->request != PEER_EVENT_CLOSE;
-  if (has_flags && (watched == NULL || answered == NULL ||
-                    signal->side.watched + sizeof(uint32_t) > watched->size_bytes ||
-                    signal->side.answer + sizeof(uint32_t) > answered->size_bytes)) {
+  if (has_flags && !(peer_has_flag(watched, signal->side.watched) &&
+                     peer_has_flag(answered, signal->side.answer))) {
     return error_set(err, STATUS_INVALID, "it has lent no such memory");
   }
   return peer_signals_do(&peer->signals, &peer->context, packet, watched, answered, answer, err);
@@ -181,6 +185,9 @@ void peer_serve(int fd, const struct machine *machine, uint32_t process) {
   while (peer_receive(fd, &packet, sizeof packet, &unused)) {
     struct peer_answer answer;
     struct error err = {0};
+    if (unused >= 0) {
+      (void)close(unused);
+    }
     memset(&answer, 0, sizeof answer); /* padding, too */
     answer.status = peer_do(&peer, machine, &packet, &answer, &err);
     memcpy(answer.reason, err.message, sizeof answer.reason);

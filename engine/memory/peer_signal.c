@@ -1,6 +1,7 @@
 #include "engine/memory/peer_signal.h"
 
 #include "engine/host/thread_team.h"
+#include "engine/machine/machine.h"
 
 #include <string.h>
 
@@ -175,6 +176,9 @@ enum status peer_signals_do(struct peer_signals *signals, const struct memory_co
   }
   if (context->cuda == NULL) {
     return error_set(err, STATUS_UNSUPPORTED, "there is no GPU");
+  }
+  if (signal->index < 0 || (uint32_t)signal->index >= context->machine->gpu_count) {
+    return error_set(err, STATUS_INVALID, "it has no such GPU");
   }
   RETURN_ON_ERROR(cuda_session_use(context->cuda, signal->index, err));
   if (packet->request == PEER_SIGNAL_START) {

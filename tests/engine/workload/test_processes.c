@@ -2,13 +2,18 @@
  * methods, and what the processes say of it. */
 #include "engine/case/work.h"
 #include "engine/engine.h"
+#include "engine/machine/machine.h"
+#include "engine/memory/peer_packet.h"
+#include "engine/workload/workload.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { SIZE = 1 << 20 };
 
@@ -157,6 +162,58 @@ static void calls_open_what_others_have(void **state) {
   }
 }
 
+static void refuses(const struct fixture *fixture, const struct peer_packet *packet, int file,
+                    const char *why) {
+  const int socket = fixture->peers.sockets[0];
+  struct peer_answer answer;
+  int unused = -1;
+  assert_true(peer_send(socket, packet, sizeof *packet, file));
+  assert_true(peer_receive(socket, &answer, sizeof answer, &unused));
+  assert_int_equal(answer.status, STATUS_INVALID);
+  assert_string_equal(answer.reason, why);
+}
+
+static void numbers_from_elsewhere_are_checked(void **state) {
+  const struct fixture *fixture = *state;
+  const struct endpoint memory = shared(SHARE_MEMFD, 0, 1);
+  const int32_t gpus[] = {-1, (int32_t)fixture->machine->gpu_count, INT32_MAX};
+  struct peer_packet packet;
+  struct share_handle handle;
+  struct error err = {0};
+  memset(&packet, 0, sizeof packet);
+  packet.request = PEER_EVENT_OPEN;
+  for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+    packet.signal.index = gpus[i];
+    refuses(fixture, &packet, -1, "it has no such GPU");
+  }
+  uint64_t lent = 0;
+  assert_int_equal(peer_export(&fixture->engine->context, &memory, SIZE, &lent, &handle, &err),
+                   STATUS_OK);
+  (void)close(handle.file);
+  packet.request = PEER_SIGNAL_PASS;
+  packet.signal.index = 0;
+  packet.signal.watched_in = packet.signal.answer_in = lent;
+  packet.signal.side.watched = UINT64_MAX - 1;
+  refuses(fixture, &packet, -1, "it has lent no such memory");
+  packet.signal.side.watched = 0;
+  packet.signal.side.answer = SIZE - 3;
+  refuses(fixture, &packet, -1, "it has lent no such memory");
+  peer_release(&fixture->engine->context, 1, lent);
+}
+
+/* It ends with the last of them. */
+static void a_file_that_nobody_wants_is_closed(void **state) {
+  struct peer_packet packet;
+  int ends[2];
+  char byte;
+  memset(&packet, 0, sizeof packet);
+  assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  refuses(*state, &packet, ends[1], "it was asked for something unknown");
+  assert_int_equal(close(ends[1]), 0);
+  assert_int_equal(read(ends[0], &byte, 1), 0);
+  assert_int_equal(close(ends[0]), 0);
+}
+
 /* Last: nothing can be measured with it any more. */
 static void a_process_that_ended_costs_the_case_and_the_engine(void **state) {
   struct fixture *fixture = *state;
@@ -185,6 +242,8 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_shared_is_skipped),
       cmocka_unit_test(methods_say_what_they_do_not_copy),
       cmocka_unit_test(calls_open_what_others_have),
+      cmocka_unit_test(numbers_from_elsewhere_are_checked),
+      cmocka_unit_test(a_file_that_nobody_wants_is_closed),
       cmocka_unit_test(a_process_that_ended_costs_the_case_and_the_engine),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
