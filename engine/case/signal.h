@@ -23,9 +23,9 @@ ENUM_NAMES_DECLARE(signal_home, SIGNAL_HOME_LIST)
 /* Part of a signal's case_key: raised whenever it measures differently. */
 enum { SIGNAL_METHOD_VERSION = 1 };
 
-/* Rounds of a stream stand in its queue before the first is answered, those of one trial that are
- * not timed among them; each round of events has two of its own. */
-enum { SIGNAL_STREAM_ROUNDS_MAX = 128, SIGNAL_EVENTS_MAX = 64, SIGNAL_ROUNDS_MAX = 1 << 20 };
+/* Of one trial. Rounds of a stream stand in its queue before the first is answered, beside those
+ * that are not timed; each round of events has two of its own. */
+enum { SIGNAL_STREAM_ROUNDS_MAX = 124, SIGNAL_EVENTS_MAX = 64, SIGNAL_ROUNDS_MAX = 1 << 20 };
 
 struct signal {
   enum signal_op op;
@@ -42,6 +42,12 @@ struct signal {
 static inline bool signal_is_answered_by_gpu(const struct signal *signal) {
   return signal->other.place == PLACE_GPU && signal->op != SIGNAL_ATOMIC &&
          signal->op != SIGNAL_ATOMICS;
+}
+
+static inline uint32_t signal_rounds_max(const struct signal *signal) {
+  return signal->op == SIGNAL_STREAM  ? SIGNAL_STREAM_ROUNDS_MAX
+         : signal->op == SIGNAL_EVENT ? SIGNAL_EVENTS_MAX
+                                      : SIGNAL_ROUNDS_MAX;
 }
 
 /* Of one iteration. */

@@ -81,9 +81,9 @@ struct case_outcome {
   enum case_status status;
   enum stop stop;
   enum clock clock;
-  bool gated;      /* enqueueing was kept out of the time by the gate */
-  bool verified;   /* every byte of every measured flow was compared and right, and it moved */
-  bool unproven;   /* pages of unified memory that nothing proves to have moved: never verified */
+  bool gated;    /* enqueueing was kept out of the time by the gate */
+  bool verified; /* every byte of every measured flow was compared and right, and it moved */
+  bool unproven; /* never verified: events, and unified memory that nothing proves to have moved */
   bool serialised; /* flow times and window disagree: the flows did not run side by side */
   uint32_t iterations;
   /* Wall time of the case by what it went to, ns. */

@@ -27,6 +27,31 @@ static enum status signal_side_write(const struct cuda_driver *driver, CUstream 
                     "cuStreamWriteValue32");
 }
 
+/* Both sides: not by the streams' own means, which may be what fails. */
+static enum status signal_side_let_go(struct cuda_session *session, const struct signal_side *side,
+                                      struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  const uint64_t flags[] = {side->watched, side->answer};
+  const uint32_t last = signal_side_last(side);
+  CUstream other = NULL;
+  RETURN_ON_ERROR(cuda_session_new_stream(session, 0, NULL, &other, err));
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < sizeof flags / sizeof *flags; i++) {
+    status = cuda_check(driver, driver->cuMemcpyHtoDAsync(flags[i], &last, sizeof last, other), err,
+                        "ending a stream's waits");
+  }
+  status = THEN(status, cuda_session_wait(session, other, "ending a stream's waits", err));
+  (void)driver->cuStreamDestroy(other);
+  return status;
+}
+
+/* A side that answers stands in a stream that others use, too. */
+static void signal_side_give_up(struct cuda_session *session, CUstream stream,
+                                const struct signal_side *side) {
+  (void)(signal_side_let_go(session, side, NULL) == STATUS_OK &&
+         cuda_session_wait(session, stream, "ending a stream's waits", NULL) == STATUS_OK);
+}
+
 enum status signal_side_queue(struct cuda_session *session, CUstream stream,
                               const struct signal_side *side, CUevent start, struct error *err) {
   const struct cuda_driver *driver = &session->driver;
@@ -50,24 +75,9 @@ enum status signal_side_queue(struct cuda_session *session, CUstream stream,
       status = signal_side_write(driver, stream, side->answer, value, err);
     }
   }
-  return status;
-}
-
-/* Both sides: not by the streams' own means, which may be what fails. */
-static enum status signal_side_let_go(struct cuda_session *session, const struct signal_side *side,
-                                      struct error *err) {
-  const struct cuda_driver *driver = &session->driver;
-  const uint64_t flags[] = {side->watched, side->answer};
-  const uint32_t last = signal_side_last(side);
-  CUstream other = NULL;
-  RETURN_ON_ERROR(cuda_session_new_stream(session, 0, NULL, &other, err));
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < sizeof flags / sizeof *flags; i++) {
-    status = cuda_check(driver, driver->cuMemcpyHtoDAsync(flags[i], &last, sizeof last, other), err,
-                        "ending a stream's waits");
+  if (status != STATUS_OK && !side->begins) {
+    signal_side_give_up(session, stream, side);
   }
-  status = THEN(status, cuda_session_wait(session, other, "ending a stream's waits", err));
-  (void)driver->cuStreamDestroy(other);
   return status;
 }
 

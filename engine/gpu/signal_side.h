@@ -30,7 +30,8 @@ static inline uint32_t signal_side_last(const struct signal_side *side) {
 enum status signal_side_launch(struct cuda_session *session, int32_t gpu,
                                const struct signal_side *side, uint64_t time,
                                struct error *err) CHECK_RESULT;
-/* On that stream, by itself. start: recorded where the timed rounds begin; NULL: nowhere. The
+/* On that stream, by itself. On failure a side that answers is not left waiting; who begins calls
+ * signal_side_wait(). start: recorded where the timed rounds begin; NULL: nowhere. The
  * context of the stream is current. STATUS_UNSUPPORTED: this driver's streams cannot do it. */
 enum status signal_side_queue(struct cuda_session *session, CUstream stream,
                               const struct signal_side *side, CUevent start,

@@ -2,10 +2,11 @@
  * whole system sees.
  *
  * Flags count up and each side waits for the very next value (engine/gpu/signal_side.h), so that a
- * signal that was lost or came twice is a time-out and no number. Flags between a GPU and a thread
+ * flag that was lost or came twice is a time-out and no number. Flags between a GPU and a thread
  * of the host lie in page-locked memory of the node that the thread is bound to; their time is on
  * the host's clock, in whichever process the thread is. Kernels time themselves, streams by events.
  * Where another process answers, all flags are in its memory. What atomics left is read back whole.
+ * Events carry no value: nothing shows that a stream waited for one, and they are never verified.
  */
 #include "engine/base/clock.h"
 #include "engine/machine/machine.h"
@@ -18,6 +19,7 @@
 
 enum { PAGE_BYTES = 4096, BLOCK_MAX = 1024 };
 _Static_assert((int)SIGNAL_EVENTS_MAX == (int)PEER_EVENTS_MAX, "a peer opens every event");
+_Static_assert(SIGNAL_STREAM_ROUNDS_MAX + SIGNAL_WARM_ROUNDS <= 128, "a stream's queue has room");
 
 static bool signal_is_atomic(const struct signal *signal) {
   return signal->op == SIGNAL_ATOMIC || signal->op == SIGNAL_ATOMICS;
@@ -25,12 +27,6 @@ static bool signal_is_atomic(const struct signal *signal) {
 
 static bool signal_has_peer(const struct signal *signal) {
   return signal->other.place == PLACE_GPU && signal->other.index != signal->gpu;
-}
-
-static uint32_t signal_rounds_max(const struct signal *signal) {
-  return signal->op == SIGNAL_STREAM  ? SIGNAL_STREAM_ROUNDS_MAX - SIGNAL_WARM_ROUNDS
-         : signal->op == SIGNAL_EVENT ? SIGNAL_EVENTS_MAX
-                                      : SIGNAL_ROUNDS_MAX;
 }
 
 static const char *signal_shape_unsupported_reason(const struct signal *signal,
@@ -209,6 +205,7 @@ static enum status signal_set_up(struct engine *engine, const struct bench_case 
   state->signal = signal;
   state->outcome = outcome;
   state->value = 1;
+  outcome->unproven = signal->op == SIGNAL_EVENT;
   enum status status = STATUS_OK;
   const bool streams = signal->op == SIGNAL_STREAM || signal->op == SIGNAL_EVENT;
   if (streams && session->driver.cuStreamWaitValue32 == NULL) {

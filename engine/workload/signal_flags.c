@@ -34,7 +34,9 @@ static enum status signal_begin(struct signal_state *state, struct error *err) {
   RETURN_ON_ERROR(signal_ask(state, PEER_SIGNAL_PASS, &request, &answer, err));
   state->in_time = answer.in_time;
   state->elapsed_ns = answer.elapsed_ns;
-  state->reservation.taken.bits[answer.cpu / 64] |= UINT64_C(1) << answer.cpu % 64;
+  if (answer.cpu >= 0 && answer.cpu < NUMA_CPUS_MAX) {
+    state->reservation.taken.bits[answer.cpu / 64] |= UINT64_C(1) << answer.cpu % 64;
+  }
   return STATUS_OK;
 }
 
@@ -45,11 +47,21 @@ static void signal_let_go(const struct signal_state *state) {
   __atomic_store_n((uint32_t *)(uintptr_t)side.watched, signal_side_last(&side), __ATOMIC_RELEASE);
 }
 
+/* The first error of two. */
+static enum status signal_first(enum status first, enum status second, const struct error *later,
+                                struct error *err) {
+  if (first == STATUS_OK && second != STATUS_OK && err != NULL) {
+    *err = *later;
+  }
+  return first != STATUS_OK ? first : second;
+}
+
 enum status signal_run_host(struct signal_state *state, struct trial_times *times,
                             struct error *err) {
   const struct signal *signal = state->signal;
   struct cuda_session *session = state->engine->context.cuda;
   const struct signal_side side = signal_host_side(state, false, buffer_gpu_address(state->other));
+  struct error later = {0};
   state->in_time = false;
   enum status status = cuda_session_use(session, signal->gpu, err);
   if (status == STATUS_OK && signal->op == SIGNAL_STREAM) {
@@ -62,7 +74,8 @@ enum status signal_run_host(struct signal_state *state, struct trial_times *time
   if (signal->op == SIGNAL_STREAM && !state->in_time) {
     signal_let_go(state);
   }
-  status = THEN(status, signal_wait(state, signal->gpu, err));
+  const enum status ended = signal_wait(state, signal->gpu, &later);
+  status = signal_first(status, ended, &later, err);
   if (status == STATUS_OK && !state->in_time) {
     status = error_set(err, STATUS_CORRUPT, "a signal to the host did not arrive within 4 s");
   }
@@ -129,15 +142,6 @@ static enum status signal_end_answers(struct signal_state *state, const struct s
   RETURN_ON_ERROR(signal_wait(state, signal->other.index, err));
   *in_time = state->page->times[1].in_time != 0;
   return STATUS_OK;
-}
-
-/* The first error of two. */
-static enum status signal_first(enum status first, enum status second, const struct error *later,
-                                struct error *err) {
-  if (first == STATUS_OK && second != STATUS_OK && err != NULL) {
-    *err = *later;
-  }
-  return first != STATUS_OK ? first : second;
 }
 
 /* However far it was queued, the stream is not left waiting. */

@@ -80,10 +80,8 @@ static void plan_signal_cost(const struct bench_case *bench, const struct machin
   cost->work_ns = (double)bench->operations * (op == SIGNAL_ATOMICS  ? MANY_NS
                                                : op == SIGNAL_ATOMIC ? ATOMIC_NS
                                                                      : ROUND_NS);
-  cost->iterations_max = (double)(op == SIGNAL_STREAM  ? SIGNAL_STREAM_ROUNDS_MAX
-                                  : op == SIGNAL_EVENT ? SIGNAL_EVENTS_MAX
-                                                       : SIGNAL_ROUNDS_MAX) /
-                         bench->work->signal.rounds;
+  cost->iterations_max =
+      (double)signal_rounds_max(&bench->work->signal) / bench->work->signal.rounds;
 }
 
 static uint64_t plan_signal_rounds(const struct bench_case *bench) {

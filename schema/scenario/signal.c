@@ -113,8 +113,8 @@ const struct scenario_kind scenario_kind_signal = {
          "Signals: a flag or an event there and back, also between two processes, or atomic "
          "additions that the whole system sees. "
          "The time is that of one round or one addition. Flags count up, and each side waits "
-         "for the very next value; sums are read back whole: a signal that is lost or comes "
-         "twice is no number."},
+         "for the very next value; sums are read back whole: a flag or an addition that is lost or "
+         "comes twice is no number. Events carry no value: they are not verified."},
     .fields = signal_fields,
     .field_count = sizeof signal_fields / sizeof *signal_fields,
     .finish = signal_finish,

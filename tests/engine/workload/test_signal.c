@@ -39,6 +39,7 @@ static void flags_come_there_and_back(void **state) {
     fixture_run_ok(fixture, &bench);
     assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
     assert_true(fixture->trials[fixture->trial_count - 1].cycles > 0);
+    assert_true(fixture->outcome.verified);
   }
 }
 
@@ -101,6 +102,7 @@ static void events_are_passed_on(void **state) {
     const struct bench_case bench = signal_of(SIGNAL_EVENT, WORKING, others[i]);
     fixture_run_ok(fixture, &bench);
     assert_int_equal(fixture->outcome.clock, CLOCK_EVENT);
+    assert_false(fixture->outcome.verified);
   }
   assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns > 0);
 }
@@ -126,6 +128,19 @@ static void a_lost_value_of_a_stream_is_corrupt(void **state) {
     assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
     assert_non_null(strstr(fixture->outcome.reason, "between GPUs did not arrive"));
     bench = signal_of(SIGNAL_STREAM, WORKING, others[i]);
+    fixture_run_ok(fixture, &bench);
+  }
+}
+
+/* test_signal.toml: GPU 2 queues its first waits alone, in each process once. They do not stay. */
+static void a_stream_that_queues_half_is_not_left_waiting(void **state) {
+  struct fixture *fixture = *state;
+  const struct endpoint others[] = {fixture_gpu(2, MEMORY_DEVICE), lent_gpu(2, SHARE_IPC)};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, others[i]);
+    fixture_run(fixture, &bench);
+    assert_int_equal(fixture->outcome.status, CASE_FAILED);
+    assert_non_null(strstr(fixture->outcome.reason, "cuStreamWaitValue32"));
     fixture_run_ok(fixture, &bench);
   }
 }
@@ -195,6 +210,7 @@ int main(void) {
       cmocka_unit_test(events_are_passed_on),
       cmocka_unit_test(what_a_driver_lacks_is_skipped),
       cmocka_unit_test(a_lost_value_of_a_stream_is_corrupt),
+      cmocka_unit_test(a_stream_that_queues_half_is_not_left_waiting),
       cmocka_unit_test(additions_are_made_once),
       cmocka_unit_test(a_lost_addition_is_corrupt),
       cmocka_unit_test(what_cannot_be_has_a_reason),

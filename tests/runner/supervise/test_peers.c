@@ -124,7 +124,8 @@ static enum status take_case(void *context, const struct case_report *report, st
   struct seen *seen = context;
   (void)err;
   seen->count++;
-  if (report->outcome->status == CASE_OK && report->outcome->verified) {
+  if (report->outcome->status == CASE_OK &&
+      (report->outcome->verified || report->outcome->unproven)) {
     seen->ok++;
   } else {
     seen->bad = *report->outcome;
