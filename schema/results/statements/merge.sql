@@ -186,6 +186,7 @@ SELECT printf('SELECT %Q, CASE%s END FROM input."%w" WHERE %s LIMIT 1', t.name,
   group_concat(printf('typeof("%w") NOT BETWEEN ''integer'' AND ''real''', c.name), ' OR '))
 FROM main.sqlite_master t JOIN pragma_table_info(t.name, 'main') c
 WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.type IN ('INTEGER', 'REAL') AND c.name <> 'id'
+  AND (t.name, c.name) NOT IN (VALUES ('stream', 'grid')) -- or the word "full"
 GROUP BY t.name;
 
 -- name: compare
@@ -245,14 +246,19 @@ WITH
     SELECT w.id, w.name, w.kind IS NOT json_extract(d, '$.kind') AS kind,
       w.payload_bytes IS NOT CASE w.kind
         WHEN 'stream' THEN json_extract(d, '$.stream.size_bytes') * json_extract(d, '$.stream.passes')
+          * ifnull(json_extract(d, '$.stream.grid') / nullif(json_extract(d, '$.stream.parts'), 0), 1)
           * CASE WHEN json_extract(d, '$.stream.op') IN ('read', 'write') THEN 1
                  WHEN json_extract(d, '$.stream.op') IN ('add', 'triad') THEN 3 ELSE 2 END
+        WHEN 'signal' THEN 0
+        WHEN 'compute' THEN w.payload_bytes -- it follows from the shape of the GPU, as operations do
         ELSE (SELECT ifnull(sum(json_extract(f.value, '$.size_bytes') * ifnull(json_extract(f.value, '$.copies'), 1)), 0)
               FROM json_each(d, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured')
       END AS payload,
       w.operations IS NOT CASE w.kind
         WHEN 'chase' THEN json_extract(d, '$.chase.hops')
-        WHEN 'arithmetic' THEN json_extract(d, '$.arithmetic.instructions') ELSE 0 END AS operations,
+        WHEN 'arithmetic' THEN json_extract(d, '$.arithmetic.instructions')
+        WHEN 'signal' THEN w.operations
+        WHEN 'compute' THEN w.operations ELSE 0 END AS operations,
       (SELECT count(*) FROM input.flow f WHERE f.bench_case = w.id) IS NOT ifnull(json_array_length(d, '$.flows'), 0)
         OR EXISTS (
           SELECT 1 FROM input.flow f LEFT JOIN json_each(d, '$.flows') j ON j.key = f.ordinal
