@@ -94,7 +94,7 @@ run query --saved comm-scope-figure --param figure=10 --db fig.db --plot
 equal 2 "$(count 'to the')" 'plots of figure 10'
 expect_out '^ +host threads$'
 run query --saved comm-scope-figure --param figure=2 --db fig.db --plot
-expect_out '^  a  pinned_to_gpu warm$'
+expect_out '^  a  pinned_to_gpu warm( \(behind others\))?$'
 expect_out '^  d  pageable_to_gpu flushed$'
 run query --saved comm-scope-figure --param figure=7 --db fig.db --format csv
 equal 3 "$(count '^figure 7,duplex_pageable,"local, two threads",')" 'points of two threads'
