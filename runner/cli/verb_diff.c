@@ -72,7 +72,9 @@ static enum status verb_diff_compare_default(struct command *command, struct com
   struct verb_diff_default sides = {0};
   struct run_scenario recorded;
   RETURN_ON_ERROR(verb_diff_choose(command, &sides, err));
-  const enum status status = analysis_compare(command, result, err);
+  /* Where "latest" measured nothing, what is previous to it may be the run itself. */
+  const bool alone = sides.before.id == 0 && strcmp(names[SIDE_B], "latest") != 0;
+  const enum status status = alone ? STATUS_UNSUPPORTED : analysis_compare(command, result, err);
   if (status == STATUS_UNSUPPORTED && sides.before.id == 0) {
     RETURN_ON_ERROR(
         run_scenario_read(command->database, sides.latest.id, &command->arena, &recorded, err));
