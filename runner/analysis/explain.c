@@ -134,6 +134,7 @@ static enum status explain_find_cases(struct database *database,
     row->gbps = statement_column_real(&statement, 4);
     row->best_gbps = statement_column_real(&statement, 5);
     row->lack = statement_column_real(&statement, 7);
+    row->cases_of_run = (size_t)statement_column_number(&statement, 8);
     if (!row->rule->note) {
       row->shortfalls = explain_mark_touched(
           request, statement_column_optional(&statement, 6, &explanation->arena));
@@ -360,7 +361,6 @@ enum status explain_find(struct database *database, const struct explain_request
                          struct explanation *explanation, struct error *err) {
   *explanation = (struct explanation){0};
   const char *only = globs_json(request->only, &explanation->arena);
-  explanation->selected = only != NULL;
   explain_read_rules(&explanation->arena, &explanation->rules);
   RETURN_ON_ERROR(explain_collect(database, request, err));
   RETURN_ON_ERROR(explain_read_head(database, only, explanation, err));

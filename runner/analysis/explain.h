@@ -51,16 +51,17 @@ struct explain_row {
   const struct explain_rule *rule;
   enum explain_state state;
   int32_t gpu;          /* -1 = the machine */
-  const char *evidence; /* recorded values, or why there are none */
+  const char *evidence; /* recorded values, behind "{cases}" where they begin with cases_of_run, or
+                           why there are none */
   /* EXPLAIN_FOUND in a run: the cases that it touches, and of those measured at several places the
    * one that is furthest behind the best of its places. */
-  size_t cases;
-  const char *blocks;     /* NULL = none */
-  const char *worst;      /* NULL = none was measured at several places */
-  double behind;          /* share of its best that it lacks; NAN */
-  double gbps, best_gbps; /* NAN = it has no rate */
-  size_t shortfalls;      /* of these cases, those below the expected range */
-  double lack;            /* of the worst of them; NAN = none */
+  size_t cases, cases_of_run; /* those that `only` selects, and all */
+  const char *blocks;         /* NULL = none */
+  const char *worst;          /* NULL = none was measured at several places */
+  double behind;              /* share of its best that it lacks; NAN */
+  double gbps, best_gbps;     /* NAN = it has no rate */
+  size_t shortfalls;          /* of these cases, those below the expected range */
+  double lack;                /* of the worst of them; NAN = none */
 };
 
 struct explanation {
@@ -73,7 +74,6 @@ struct explanation {
   int gpu_count;
   const char *run_uuid, *scenario, *started_at; /* NULL = a machine without a run */
   size_t cases;                                 /* of the run, that `only` selects */
-  bool selected;          /* by `only`: evidence with a count of cases is of the whole run still */
   size_t wrong;           /* cases of the run that failed, crashed and so on */
   const char *wrong_case; /* one: "NAME: STATUS: REASON"; NULL = none */
   size_t findings, notes, unknown, fine, absent; /* rules */

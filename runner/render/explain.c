@@ -6,13 +6,25 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6, RULE_WIDTH = 20 };
 
 /* Cases that are behind by less are not: places differ by so much. */
 #define BEHIND_MIN 0.01
+
+/* "32 cases below 32 KiB" of "{cases} below 32 KiB"; noted: behind the count. NULL = no evidence.
+ */
+static const char *explain_evidence_words(struct arena *arena, const struct explain_row *row,
+                                          const char *noted) {
+  static const char CASES[] = "{cases}";
+  if (row->evidence == NULL || strncmp(row->evidence, CASES, sizeof CASES - 1) != 0) {
+    return row->evidence;
+  }
+  return arena_format(arena, "%zu %s%s%s", row->cases_of_run,
+                      strings_plural(row->cases_of_run, "case", "cases"), noted,
+                      row->evidence + sizeof CASES - 1);
+}
 
 /* ---- rows ---- */
 
@@ -21,7 +33,7 @@ enum { BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6, RULE_WIDTH = 20 };
   X("kind", text, row->rule->note ? "note" : "finding")                                            \
   X("state", text, explain_state_text(row->state))                                                 \
   X("gpu", known, row->gpu >= 0, row->gpu)                                                         \
-  X("evidence", text, row->evidence)                                                               \
+  X("evidence", text, explain_evidence_words(&document->arena, row, ""))                           \
   X("cases", known, touches, (int64_t)row->cases)                                                  \
   X("blocks", text, row->blocks)                                                                   \
   X("worst_case", text, row->worst)                                                                \
@@ -76,19 +88,12 @@ enum status explain_print_rules(const struct explain_rules *rules,
 
 /* ---- for people ---- */
 
-/* Counts that a rule makes are of the run: "32 cases (16 of those selected) take 1 % longer". */
-static const char *explain_counts(struct arena *arena, const struct explanation *explanation,
-                                  const struct explain_row *row) {
-  const char *evidence = row->evidence != NULL ? row->evidence : "";
-  const size_t digits = strspn(evidence, "0123456789");
-  const bool counts = digits > 0 && strncmp(evidence + digits, " case", 5) == 0 &&
-                      strtoull(evidence, NULL, 10) != row->cases;
-  if (!explanation->selected || !counts || row->state != EXPLAIN_FOUND) {
-    return evidence;
-  }
-  const size_t noun = digits + 1 + strspn(evidence + digits + 1, "cases"); /* behind "case(s)" */
-  return arena_format(arena, "%.*s (%zu of those selected)%s", (int)noun, evidence, row->cases,
-                      evidence + noun);
+/* With how many of the cases were selected: "32 cases (16 of those selected) below 32 KiB". */
+static const char *explain_selected_words(struct arena *arena, const struct explain_row *row) {
+  const bool part = row->state == EXPLAIN_FOUND && row->cases < row->cases_of_run;
+  const char *words = explain_evidence_words(
+      arena, row, part ? arena_format(arena, " (%zu of those selected)", row->cases) : "");
+  return words != NULL ? words : "";
 }
 
 /* "gpu0, gpu2: ecc = on", or "all GPUs: ...": rows with the same evidence as rows[i], of count; ""
@@ -97,11 +102,11 @@ static const char *explain_evidence(struct document *document,
                                     const struct explanation *explanation, size_t first,
                                     size_t count, size_t i) {
   const struct explain_row *rows = explanation->rows;
-  const char *evidence = explain_counts(&document->arena, explanation, &rows[i]);
+  const char *evidence = explain_selected_words(&document->arena, &rows[i]);
   const char *gpus = "";
   int gpu_count = 0;
   for (size_t j = first; j < first + count; j++) {
-    if (strcmp(explain_counts(&document->arena, explanation, &rows[j]), evidence) != 0) {
+    if (strcmp(explain_selected_words(&document->arena, &rows[j]), evidence) != 0) {
       continue;
     }
     if (j < i) {

@@ -274,20 +274,21 @@ LEFT JOIN scenario s ON s.id = r.scenario;
 
 -- name: touched
 -- The cases of a finding: how many, their blocks, and the one that is furthest behind those of other places.
--- Then those below the expected range. :classes is "a,b"; :gpu NULL: of any.
+-- Then those below the expected range, and how many there are without :only. :classes is "a,b"; :gpu NULL: of any.
 WITH
-  hit AS (
-    SELECT DISTINCT b.id AS bench_case, b.case_key AS case_key, b.block AS block, p.position AS position
+  any_hit AS (
+    SELECT DISTINCT b.id AS bench_case, b.name AS name, b.case_key AS case_key, b.block AS block, p.position AS position
     FROM plan_case p
     JOIN bench_case b ON b.id = p.bench_case
     WHERE p.run = (SELECT run FROM explained)
       AND (:gpu IS NULL AND :classes = 'all' OR b.id IN (
         SELECT t.bench_case FROM touched t
         WHERE (:gpu IS NULL OR t.gpu = :gpu)
-          AND (:classes = 'all' OR instr(',' || :classes || ',', ',' || t.class || ',') > 0)))
-      AND (:only IS NULL OR EXISTS (
-        SELECT 1 FROM json_each(:only) g
-        WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value))),
+          AND (:classes = 'all' OR instr(',' || :classes || ',', ',' || t.class || ',') > 0)))),
+  hit AS (
+    SELECT * FROM any_hit h
+    WHERE :only IS NULL OR EXISTS (
+      SELECT 1 FROM json_each(:only) g WHERE h.name GLOB g.value OR h.block GLOB g.value OR h.case_key = g.value)),
   worst AS (
     SELECT r.name AS name, r.gbps AS gbps, r.ns AS ns, r.best AS best, 1 - r.speed / r.best AS behind
     FROM hit h JOIN result r ON r.bench_case = h.bench_case
@@ -297,7 +298,8 @@ SELECT (SELECT count(*) FROM hit),
   (SELECT name FROM worst), (SELECT behind FROM worst), (SELECT gbps FROM worst),
   (SELECT CASE WHEN gbps IS NOT NULL THEN best END FROM worst),
   (SELECT group_concat(s.case_key) FROM hit h JOIN shortfall s ON s.case_key = h.case_key),
-  (SELECT max(s.lack) FROM hit h JOIN shortfall s ON s.case_key = h.case_key);
+  (SELECT max(s.lack) FROM hit h JOIN shortfall s ON s.case_key = h.case_key),
+  (SELECT count(*) FROM any_hit);
 
 -- name: reason
 -- Why a fact is not known; no row: it was not recorded.

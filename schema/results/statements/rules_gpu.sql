@@ -8,7 +8,8 @@
 --   action:   what to do
 --   source:   who says so
 -- It returns a row for everything that it looked at: gpu (NULL: the host), bad (1: found, 0: not, NULL: not known)
--- and evidence, the recorded values; a fourth column replaces touches. No row: it does not apply here.
+-- and evidence, the recorded values, in which a first word {cases} stands for how many cases of the run it touches; a
+-- fourth column replaces touches. No row: it does not apply here.
 
 -- name: pcie_link
 -- finding: The PCIe link is slower or narrower than the GPU and the slot allow

@@ -60,7 +60,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 --   the call is in the time, a few us. Pinned memory reaches three to five times the rate.
 -- action: None; compare with other pageable cases alone.
 -- source: https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html
-SELECT NULL AS gpu, n > 0 AS bad, n || ' cases of pageable memory include the time of the driver call' AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, '{cases} of pageable memory include the time of the driver call' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'pageable_ungated')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
@@ -73,7 +73,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 --   most 8 % between host and GPU, and 10 to 43 % within the GPU.
 -- action: Let copy engines move bytes beside computing (method = "ce"), or give the copying kernel few blocks.
 -- source: measured on two H100, r580: haul run interference; haul query --saved interference-matrix
-SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, '{cases}' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'beside_kernel')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
@@ -85,7 +85,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 --   small copies than for large ones, so that a curve over sizes has steps.
 -- action: None; copy more at once.
 -- source: measured on H200, r580: copy of 4 B, one / 64 back to back, 5.1 / 2.3 us
-SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case below 32 KiB' ELSE ' cases below 32 KiB' END AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, '{cases} below 32 KiB' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_copy')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
@@ -97,7 +97,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 --   host the rate doubles with the size of the pieces.
 -- action: Pieces of 32 KiB and more, or a kernel (method sm), which reaches 50 GB/s with both.
 -- source: measured on H200, r580: haul run scattered-copies --only 'host_by_*'
-SELECT NULL AS gpu, n > 0 AS bad, n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
+SELECT NULL AS gpu, n > 0 AS bad, '{cases}' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_batch')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
