@@ -364,29 +364,29 @@ static bool compare_is_flaky(const struct comparison_row *row) {
          row->result.verdict != VERDICT_BROKEN;
 }
 
-/* Whether all runs of the side that the case has no result on were told to leave it out. */
-static bool compare_is_unasked(const struct measured *measured, const enum side *sides,
-                               const struct comparison_row *row, struct comparison *comparison) {
-  const enum side side = row->result.verdict == VERDICT_NEW ? SIDE_A : SIDE_B;
+/* The side that a case of one side alone has no result on. */
+static enum side compare_absent_side(const struct comparison_row *row) {
+  return row->result.verdict == VERDICT_NEW ? SIDE_A : SIDE_B;
+}
+
+/* What all runs of that side were told, each of which left the case out; NULL: it was not so. */
+static const char *compare_find_unasked(const struct measured *measured, const enum side *sides,
+                                        const struct comparison_row *row) {
+  const enum side side = compare_absent_side(row);
   const char *only = NULL;
   if ((row->result.verdict != VERDICT_NEW && row->result.verdict != VERDICT_MISSING) ||
       row->sides[side].tried) {
-    return false;
+    return NULL;
   }
   for (size_t i = 0; i < measured->run_count; i++) {
     if (sides[i] == side) {
       only = measured->runs[i].only;
       if (only == NULL || measured_case_matches(&measured->cases[row->bench], only)) {
-        return false;
+        return NULL;
       }
     }
   }
-  if (only == NULL) { /* no run is on that side */
-    return false;
-  }
-  comparison->unasked[side]++;
-  comparison->unasked_only[side] = only;
-  return true;
+  return only; /* NULL, too, where no run is on that side */
 }
 
 /* All cases are judged together, so that who looks at the worst alone finds no better evidence. */
@@ -399,7 +399,10 @@ static void compare_keep_only(const enum side *sides, const char *only,
   memset(summary->doubts, 0, sizeof summary->doubts);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    if (compare_is_unasked(comparison->measured, sides, row, comparison)) {
+    const char *unasked = compare_find_unasked(comparison->measured, sides, row);
+    if (unasked != NULL) {
+      comparison->unasked[compare_absent_side(row)]++;
+      comparison->unasked_only[compare_absent_side(row)] = unasked;
       continue;
     }
     comparison->judged_count++;

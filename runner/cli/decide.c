@@ -127,17 +127,15 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
 
 /* "comparison 2 of 5: 4 of 18 cases still undecided, 3 newly decided (REGRESSED down/gpu0, 2 same),
  * 9 provisionally the same" */
-static void decide_say_look(struct decide *decide, const struct case_keys *before) {
+static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
   size_t counts[verdict_name_count] = {0};
   size_t named = 0;
   size_t decided = 0;
-  size_t same = 0; /* provisionally */
   SCOPED(strbuf_fini) struct strbuf names = STRBUF(TEXT_MAX);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct measured_case *bench = &decide->result.measured->cases[row->bench];
-    same += row->result.is_provisional && row->result.verdict == VERDICT_SAME;
     if (decide_is_open(row) || (before != NULL && !decide_was_open(before, bench->key))) {
       continue;
     }
@@ -155,16 +153,16 @@ static void decide_say_look(struct decide *decide, const struct case_keys *befor
                     named > 0 && v != VERDICT_SAME ? "more " : "", verdict_text((enum verdict)v));
     }
   }
-  decide->same = same;
   const bool is_first = before == NULL;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  strbuf_printf(&text, "%zu of %zu cases %sundecided, %zu %sdecided", decide->undecided - same,
-                comparison->row_count, is_first ? "" : "still ", decided, is_first ? "" : "newly ");
+  strbuf_printf(&text, "%zu of %zu cases %sundecided, %zu %sdecided",
+                decide->undecided - decide->same, comparison->row_count, is_first ? "" : "still ",
+                decided, is_first ? "" : "newly ");
   if (decided > 0) {
     strbuf_printf(&text, " (%s)", names.text);
   }
-  if (same > 0) {
-    strbuf_printf(&text, ", %zu provisionally the same", same);
+  if (decide->same > 0) {
+    strbuf_printf(&text, ", %zu provisionally the same", decide->same);
   }
   say_note(&decide->command->common, "comparison %u of %u: %s", decide->look, decide->looks,
            text.text);
@@ -175,6 +173,7 @@ static void decide_find_open(struct decide *decide) {
   struct arena *arena = &decide->command->arena;
   struct case_keys open = {.items = arena_array(arena, comparison->row_count, sizeof *open.items)};
   decide->undecided = 0;
+  decide->same = 0;
   decide->a_processes = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
@@ -182,6 +181,7 @@ static void decide_find_open(struct decide *decide) {
       const unsigned of_a = row->sides[SIDE_A].processes;
       const unsigned known = decide->a_processes;
       decide->undecided++;
+      decide->same += row->result.verdict == VERDICT_SAME;
       decide->a_processes = decide_is_short(row) && (known == 0 || of_a < known) ? of_a : known;
       if (decide_is_hopeful(row)) {
         open.items[open.count++] =

@@ -43,6 +43,7 @@ static void verb_diff_check(struct command *command, struct argp_state *state) {
 struct verb_diff_default {
   struct run_ref latest; /* that measured something */
   struct run_ref before; /* of its scenario; id 0 = there is none, and A is whichever is before */
+  bool is_latest;        /* no run is later, not even one that measured nothing */
 };
 
 static enum status verb_diff_choose(struct command *command, struct verb_diff_default *sides,
@@ -53,14 +54,14 @@ static enum status verb_diff_choose(struct command *command, struct verb_diff_de
   RETURN_ON_ERROR(selector_find(command->database, "latest", &latest, err));
   RETURN_ON_ERROR(selector_find_to_compare(command->database, 0, &sides->latest, err));
   sides->latest = sides->latest.id == 0 ? latest : sides->latest;
+  sides->is_latest = sides->latest.id == latest.id;
   RETURN_ON_ERROR(selector_find_before(command->database, sides->latest.id, &sides->before, err));
   request->names[SIDE_A] = sides->before.id == 0 ? "previous"
                                                  : arena_format(&command->arena, "run:%lld",
                                                                 (long long)sides->before.id);
   request->names[SIDE_B] =
-      sides->latest.id == latest.id
-          ? "latest"
-          : arena_format(&command->arena, "run:%lld", (long long)sides->latest.id);
+      sides->is_latest ? "latest"
+                       : arena_format(&command->arena, "run:%lld", (long long)sides->latest.id);
   request->name_count = SIDES;
   return STATUS_OK;
 }
@@ -72,9 +73,10 @@ static enum status verb_diff_compare_default(struct command *command, struct com
   struct verb_diff_default sides = {0};
   struct run_scenario recorded;
   RETURN_ON_ERROR(verb_diff_choose(command, &sides, err));
-  /* Where "latest" measured nothing, what is previous to it may be the run itself. */
-  const bool alone = sides.before.id == 0 && strcmp(names[SIDE_B], "latest") != 0;
-  const enum status status = alone ? STATUS_UNSUPPORTED : analysis_compare(command, result, err);
+  /* Else what is previous to the latest may be this run itself. */
+  const enum status status = sides.before.id == 0 && !sides.is_latest
+                                 ? STATUS_UNSUPPORTED
+                                 : analysis_compare(command, result, err);
   if (status == STATUS_UNSUPPORTED && sides.before.id == 0) {
     RETURN_ON_ERROR(
         run_scenario_read(command->database, sides.latest.id, &command->arena, &recorded, err));

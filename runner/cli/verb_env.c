@@ -1,4 +1,5 @@
 /* haul env: the machine and its software; --save writes it for haul plan --machine. */
+#include "engine/base/units.h"
 #include "engine/machine/machine.h"
 #include "runner/cli/selection.h"
 #include "runner/console/output_file.h"
@@ -49,10 +50,11 @@ static enum status verb_env_get_rates(struct command *command, const struct run_
   struct run_scenario scenario;
   RETURN_ON_ERROR(
       run_scenario_read(query_database(command->query), run->id, arena, &scenario, err));
-  *measured = (struct machine_measured){
-      arena_format(arena, "run %" PRId64 ": %s on %s, %s", run->id, scenario.name,
-                   command->target->host_name, scenario.started_at),
-      rates};
+  *measured =
+      (struct machine_measured){arena_format(arena, "run %" PRId64 ": %s on %s, %s", run->id,
+                                             scenario.name, command->target->host_name,
+                                             UNITS_UTC(scenario.started_at_ns, UNITS_UTC_SECONDS)),
+                                rates};
   return query_run_saved(command->query, "link-rates", &parameter, 1, NULL, &rates->sink, err);
 }
 

@@ -1,4 +1,5 @@
 /* haul show NAME|RUN: the text of a shipped scenario, or the result of a run, or its scenario. */
+#include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/expect/judge.h"
 #include "runner/record/manage.h"
@@ -54,7 +55,7 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   RETURN_ON_ERROR(run_scenario_read(command->database, run.id, &command->arena, &recorded, err));
   const bool whole = verb_show_is_whole(&recorded);
   say_note(&command->common, "run %lld (%s), %s: %s%s", (long long)run.id, run.uuid,
-           recorded.started_at, recorded.command_line,
+           UNITS_UTC(recorded.started_at_ns, UNITS_UTC_SECONDS), recorded.command_line,
            whole ? "" : "; its includes and --set are part of what is shown");
   say_note(&command->common, "its result: haul show run:%.13s%s", run.uuid,
            console_db_option(&command->common, &command->arena));
@@ -81,12 +82,9 @@ static enum status verb_show_failed(struct command *command, int64_t run, struct
 /* "run 4 of quick, 2026-11-26 00:17 UTC, on vm, driver 590.44.01" */
 static const char *verb_show_title(struct arena *arena, int64_t run,
                                    const struct run_scenario *recorded) {
-  enum { DATE = 10, TIME = 11, MINUTES = 5 }; /* of "2026-11-26T00:17:05Z" */
-  const char *at = recorded->started_at;
-  const bool is_time = strlen(at) > TIME + MINUTES;
-  return arena_format(arena, "run %lld of %s, %.*s%s%.*s%s%s%s", (long long)run, recorded->name,
-                      DATE, at, is_time ? " " : "", MINUTES, is_time ? at + TIME : "",
-                      is_time ? " UTC" : "", arena_around(arena, ", on ", recorded->host, ""),
+  return arena_format(arena, "run %lld of %s, %s UTC%s%s", (long long)run, recorded->name,
+                      UNITS_UTC(recorded->started_at_ns, UNITS_UTC_MINUTES),
+                      arena_around(arena, ", on ", recorded->host, ""),
                       arena_around(arena, ", driver ", recorded->driver, ""));
 }
 

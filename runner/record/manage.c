@@ -22,7 +22,7 @@ enum status run_scenario_read(struct database *database, int64_t run, struct are
                                       .resolved = statement_column_text(&statement, 2, arena),
                                       .path = statement_column_text(&statement, 3, arena),
                                       .command_line = statement_column_text(&statement, 4, arena),
-                                      .started_at = statement_column_text(&statement, 5, arena),
+                                      .started_at_ns = sqlite3_column_int64(statement.stmt, 5),
                                       .measured = sqlite3_column_int(statement.stmt, 6) != 0,
                                       .host = statement_column_optional(&statement, 7, arena),
                                       .driver = statement_column_optional(&statement, 8, arena),

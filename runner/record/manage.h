@@ -11,7 +11,8 @@ struct run_scenario {
   const char *name, *path;
   const char *text;     /* the file as read */
   const char *resolved; /* means the same alone: includes and --set applied */
-  const char *command_line, *started_at;
+  const char *command_line;
+  int64_t started_at_ns;
   bool measured;             /* else imported */
   const char *host, *driver; /* NULL = not recorded */
   bool simulated;

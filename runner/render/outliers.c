@@ -86,8 +86,8 @@ static const char *outliers_identity_words(struct arena *arena, const struct mea
   for (size_t i = 0; i < environment->gpu_count; i++) {
     const struct measured_gpu *gpu = &environment->gpus[i];
     if (gpu->pci_address != NULL && (gpu->number == numbers[0] || gpu->number == numbers[1])) {
-      text = arena_format(arena, "%s; gpu%d is %s%s%s", text, gpu->number, gpu->pci_address,
-                          gpu->uuid != NULL ? ", " : "", gpu->uuid != NULL ? gpu->uuid : "");
+      text = arena_add(arena, text, "; gpu%d is %s%s", gpu->number, gpu->pci_address,
+                       arena_around(arena, ", ", gpu->uuid, ""));
     }
   }
   return text;

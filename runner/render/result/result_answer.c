@@ -219,7 +219,7 @@ static const char *answer_failed(struct arena *arena, const struct run_rows *row
   for (size_t i = 0; i < rows->count; i++) {
     shown += result_row_shown(&rows->items[i]);
   }
-  for (size_t s = 0; s < sizeof STATUSES / sizeof *STATUSES; s++) {
+  for (size_t s = 0; s < COUNT_OF(STATUSES); s++) {
     size_t count = 0;
     for (size_t i = 0; i < rows->count; i++) {
       count += strcmp(rows->items[i].status, STATUSES[s]) == 0;

@@ -1,8 +1,7 @@
 -- What haul show, tag and delete need of runs.
 
 -- name: scenario_of_run
-SELECT s.name, s.text, s.resolved, r.scenario_path, r.command_line,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch'),
+SELECT s.name, s.text, s.resolved, r.scenario_path, r.command_line, r.started_at_ns,
   r.origin = 'measured', e.host_name, e.driver_version, e.simulated
 FROM run r JOIN scenario s ON s.id = r.scenario JOIN environment e ON e.id = r.environment
 WHERE r.id = :run;
