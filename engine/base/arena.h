@@ -6,11 +6,9 @@
 #ifndef HAUL_ENGINE_BASE_ARENA_H
 #define HAUL_ENGINE_BASE_ARENA_H
 
-#include <stddef.h>
+#include "engine/base/macros.h"
 
-/* Before a local variable: what releases it at the end of its scope, however that is left.
- *   SCOPED(arena_fini) struct arena arena = {0}; */
-#define SCOPED(release) __attribute__((cleanup(release)))
+#include <stddef.h>
 
 struct arena_block;
 struct arena {
@@ -45,9 +43,6 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacit
 #define ARENA_ADD(arena, items, count, capacity)                                                   \
   ((items) = arena_grow((arena), (items), (count), (capacity), sizeof *(items)), (count)++,        \
    &(items)[(count)-1])
-
-/* How many elements an array has. */
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* Memory of its own, zeroed, for free(). Like that of an arena it is always there. */
 void *memory_new(size_t count, size_t size_bytes);

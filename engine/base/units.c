@@ -1,4 +1,5 @@
 #include "engine/base/units.h"
+#include "engine/base/macros.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -80,12 +81,11 @@ static bool parse_scaled(const char *text, const struct unit *units, size_t coun
 }
 
 bool units_parse_size(const char *text, uint64_t *size_bytes) {
-  return parse_scaled(text, size_units, sizeof size_units / sizeof *size_units, "B", size_bytes);
+  return parse_scaled(text, size_units, COUNT_OF(size_units), "B", size_bytes);
 }
 
 bool units_parse_duration(const char *text, uint64_t *duration_ns) {
-  return parse_scaled(text, duration_units, sizeof duration_units / sizeof *duration_units, NULL,
-                      duration_ns);
+  return parse_scaled(text, duration_units, COUNT_OF(duration_units), NULL, duration_ns);
 }
 
 /* The first of `units` (large before small) that divides the value; the last always does. */
@@ -100,8 +100,7 @@ static void format_exact(uint64_t value, const struct unit *units, size_t count,
 
 /* Binary units and bytes only: 1000 stays "1000B", so that a column of sizes reads alike. */
 const char *units_format_size(uint64_t size_bytes, char text[UNITS_TEXT_MAX]) {
-  format_exact(size_bytes, shown_size_units, sizeof shown_size_units / sizeof *shown_size_units,
-               text);
+  format_exact(size_bytes, shown_size_units, COUNT_OF(shown_size_units), text);
   return text;
 }
 
@@ -109,7 +108,7 @@ const char *units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MA
   static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = (double)size_bytes;
   size_t unit = 0;
-  while (value >= 1024 && unit + 1 < sizeof names / sizeof *names) {
+  while (value >= 1024 && unit + 1 < COUNT_OF(names)) {
     value /= 1024;
     unit++;
   }
@@ -118,7 +117,7 @@ const char *units_format_size_short(uint64_t size_bytes, char text[UNITS_TEXT_MA
 }
 
 const char *units_format_duration(uint64_t duration_ns, char text[UNITS_TEXT_MAX]) {
-  format_exact(duration_ns, duration_units, sizeof duration_units / sizeof *duration_units, text);
+  format_exact(duration_ns, duration_units, COUNT_OF(duration_units), text);
   return text;
 }
 

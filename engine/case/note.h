@@ -80,8 +80,11 @@
   X(NOTE_ABOVE_PEAK, "above_peak", 0, "%",                                                         \
     "above_peak|: {1} % of the peak. A cache served the bytes, they did not move, or the peak is " \
     "wrong. Nothing compares this number.")                                                        \
-  X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved| {1} GB/s each")
-/* The last two are made of a result when it is shown. */
+  X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved| {1} GB/s each")                     \
+  X(NOTE_GREEN_CONTEXT, "green_context", 0, "SMs",                                                 \
+    "the green context of a kernel on {place} has as many SMs as it asks for, or the next number " \
+    "that the driver gives|: {1}")
+/* above_peak and load_rate are made of a result when it is shown. */
 ENUM_NAMES_DECLARE(note_kind, NOTE_KIND_LIST)
 /* A set of kinds without amounts. */
 #define NOTE_BIT(kind) (UINT64_C(1) << (kind))

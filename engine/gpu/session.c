@@ -288,7 +288,7 @@ enum status cuda_session_new_stream(struct cuda_session *session, int priority, 
 }
 
 enum status cuda_session_new_part(struct cuda_session *session, int32_t gpu, uint32_t sm_count,
-                                  CUgreenCtx *part, struct error *err) {
+                                  CUgreenCtx *part, uint32_t *part_sm_count, struct error *err) {
   const struct cuda_driver *driver = &session->driver;
   const CUdevice device = session->gpus[gpu].device;
   CUdevResource whole;
@@ -318,6 +318,7 @@ enum status cuda_session_new_part(struct cuda_session *session, int32_t gpu, uin
   }
   RETURN_ON_ERROR(cuda_check(driver, driver->cuDevResourceGenerateDesc(&description, &some, 1), err,
                              "cuDevResourceGenerateDesc"));
+  *part_sm_count = some.sm.smCount;
   return cuda_check(
       driver, driver->cuGreenCtxCreate(part, description, device, CU_GREEN_CTX_DEFAULT_STREAM), err,
       "cuGreenCtxCreate with %u SMs", some.sm.smCount);
@@ -354,6 +355,33 @@ enum status cuda_session_fitting_blocks(struct cuda_session *session, int32_t gp
                              err, "asking how many blocks of %s an SM holds", kernel_text(kernel)));
   *blocks = fitting > 0 ? (uint32_t)fitting : 0;
   return STATUS_OK;
+}
+
+enum status cuda_session_new_page(struct cuda_session *session, uint64_t size_bytes,
+                                  const char *what, void **host, CUdeviceptr *device,
+                                  struct error *err) {
+  const struct cuda_driver *driver = &session->driver;
+  void *page = NULL;
+  RETURN_ON_ERROR(
+      cuda_check(driver,
+                 driver->cuMemHostAlloc(&page, size_bytes,
+                                        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+                 err, "allocating %s", what));
+  memset(page, 0, size_bytes);
+  enum status status = cuda_check(driver, driver->cuMemHostGetDevicePointer(device, page, 0), err,
+                                  "mapping %s", what);
+  if (status != STATUS_OK) {
+    cuda_session_free_page(session, page);
+    return status;
+  }
+  *host = page;
+  return STATUS_OK;
+}
+
+void cuda_session_free_page(struct cuda_session *session, void *host) {
+  if (host != NULL) {
+    (void)session->driver.cuMemFreeHost(host);
+  }
 }
 
 enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,

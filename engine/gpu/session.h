@@ -97,9 +97,11 @@ enum status cuda_session_set_peer(struct cuda_session *session, int32_t gpu, int
 enum status cuda_session_new_stream(struct cuda_session *session, int priority, CUgreenCtx part,
                                     CUstream *stream, struct error *err) CHECK_RESULT;
 /* At least that many SMs of the GPU, and no more than the driver has to add: a green context, to be
- * ended after its streams. STATUS_UNSUPPORTED: the driver has none. */
+ * ended after its streams; *part_sm_count is how many it has. STATUS_UNSUPPORTED: the driver has
+ * none. */
 enum status cuda_session_new_part(struct cuda_session *session, int32_t gpu, uint32_t sm_count,
-                                  CUgreenCtx *part, struct error *err) CHECK_RESULT;
+                                  CUgreenCtx *part, uint32_t *part_sm_count,
+                                  struct error *err) CHECK_RESULT;
 /* Launch on a stream of that GPU, whose context is current. arguments is one struct of kernels.h.
  */
 enum status cuda_session_launch(struct cuda_session *session, int32_t gpu, enum kernel kernel,
@@ -114,6 +116,13 @@ enum status cuda_session_launch_shared(struct cuda_session *session, int32_t gpu
 enum status cuda_session_fitting_blocks(struct cuda_session *session, int32_t gpu,
                                         enum kernel kernel, uint32_t block, uint32_t *blocks,
                                         struct error *err) CHECK_RESULT;
+/* Page-locked memory of the host, zeroed, that GPUs and processors read and write while kernels
+ * run: *host, and *device as every GPU sees it. The GPU's context is current. On failure there is
+ * none. what: "the gate". */
+enum status cuda_session_new_page(struct cuda_session *session, uint64_t size_bytes,
+                                  const char *what, void **host, CUdeviceptr *device,
+                                  struct error *err) CHECK_RESULT;
+void cuda_session_free_page(struct cuda_session *session, void *host); /* NULL is fine */
 /* Wait until all work of the stream is done, and report its errors. what: "filling a buffer". */
 enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
                               struct error *err) CHECK_RESULT;

@@ -1,6 +1,7 @@
 #include "engine/gpu/signal_side.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/macros.h"
 
 enum { LOOKS = 1024 }; /* at a flag, between two at the clock */
 
@@ -36,7 +37,7 @@ static enum status signal_side_let_go(struct cuda_session *session, const struct
   CUstream other = NULL;
   RETURN_ON_ERROR(cuda_session_new_stream(session, 0, NULL, &other, err));
   enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < sizeof flags / sizeof *flags; i++) {
+  for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(flags); i++) {
     status = cuda_check(driver, driver->cuMemcpyHtoDAsync(flags[i], &last, sizeof last, other), err,
                         "ending a stream's waits");
   }

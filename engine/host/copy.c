@@ -1,5 +1,7 @@
 #include "engine/host/copy.h"
 
+#include "engine/base/macros.h"
+
 #include <string.h>
 
 #if defined(__x86_64__)
@@ -126,7 +128,7 @@ const struct host_copy host_copies[] = {
 #endif
     {"memcpy", copy_libc, false, false, always},
 };
-const size_t host_copies_count = sizeof host_copies / sizeof *host_copies;
+const size_t host_copies_count = COUNT_OF(host_copies);
 
 const struct host_copy *host_copy_choose(bool write_combined, uint64_t footprint_bytes,
                                          uint64_t cache_bytes) {

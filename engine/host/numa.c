@@ -1,5 +1,6 @@
 #include "engine/host/numa.h"
 
+#include "engine/base/macros.h"
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
@@ -209,7 +210,7 @@ enum status numa_pin_thread(const struct machine *machine, int32_t node, struct 
 void numa_add_own_cpus(struct cpu_set_bits *cpus) {
   struct cpu_set_bits own = {{0}};
   if (sched_getaffinity(0, sizeof own, (cpu_set_t *)&own) == 0) {
-    for (size_t i = 0; i < sizeof own.bits / sizeof *own.bits; i++) {
+    for (size_t i = 0; i < COUNT_OF(own.bits); i++) {
       cpus->bits[i] |= own.bits[i];
     }
   }

@@ -1,6 +1,7 @@
 #include "engine/host/thread_team.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/macros.h"
 #include "engine/host/cache.h"
 #include "engine/machine/machine.h"
 
@@ -219,7 +220,7 @@ enum status thread_team_new(const struct machine *machine, int32_t node, uint32_
   sigset_t before;
   (void)sigfillset(&blocked);
   static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++) {
+  for (size_t i = 0; i < COUNT_OF(own_faults); i++) {
     (void)sigdelset(&blocked, own_faults[i]);
   }
   (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);

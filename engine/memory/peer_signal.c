@@ -1,5 +1,6 @@
 #include "engine/memory/peer_signal.h"
 
+#include "engine/base/macros.h"
 #include "engine/host/thread_team.h"
 #include "engine/machine/machine.h"
 
@@ -12,18 +13,14 @@ static CUstream peer_signal_stream(const struct memory_context *context,
 
 /* ---- flags ---- */
 
-static enum status peer_signal_take_time(struct peer_signals *signals,
-                                         const struct memory_context *context, struct error *err) {
-  const struct cuda_driver *driver = &context->cuda->driver;
+static enum status peer_signal_take_time(struct peer_signals *signals, struct cuda_session *session,
+                                         struct error *err) {
   void *time = NULL;
   if (signals->time != NULL) {
     return STATUS_OK;
   }
-  RETURN_ON_ERROR(
-      cuda_check(driver,
-                 driver->cuMemHostAlloc(&time, sizeof *signals->time,
-                                        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                 err, "allocating the time of a kernel"));
+  RETURN_ON_ERROR(cuda_session_new_page(session, sizeof *signals->time, "the time of a kernel",
+                                        &time, &signals->time_device, err));
   signals->time = time;
   return STATUS_OK;
 }
@@ -40,7 +37,7 @@ static enum status peer_signal_start(struct peer_signals *signals,
   signals->side.answer += buffer_gpu_address(answered);
   enum status status =
       cuda_session_prepare(session, 1U << signal->index, 1U << KERNEL_MODULE_SIGNAL, err);
-  for (size_t i = 0; status == STATUS_OK && i < sizeof buffers / sizeof *buffers; i++) {
+  for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(buffers); i++) {
     if (buffers[i]->endpoint.place == PLACE_GPU) {
       status = cuda_session_set_peer(session, signal->index, buffers[i]->endpoint.index, true, err);
     }
@@ -50,13 +47,9 @@ static enum status peer_signal_start(struct peer_signals *signals,
     return signal_side_queue(session, peer_signal_stream(context, signal), &signals->side, NULL,
                              err);
   }
-  status = THEN(status, peer_signal_take_time(signals, context, err));
-  CUdeviceptr time = 0;
-  status =
-      THEN(status, cuda_check(&session->driver,
-                              session->driver.cuMemHostGetDevicePointer(&time, signals->time, 0),
-                              err, "mapping the time of a kernel"));
-  return THEN(status, signal_side_launch(session, signal->index, &signals->side, time, err));
+  status = THEN(status, peer_signal_take_time(signals, session, err));
+  return THEN(status, signal_side_launch(session, signal->index, &signals->side,
+                                         signals->time_device, err));
 }
 
 static enum status peer_signal_wait(const struct peer_signals *signals,
@@ -202,7 +195,5 @@ void peer_signals_fini(struct peer_signals *signals, const struct memory_context
     return;
   }
   peer_events_close(signals, context);
-  if (signals->time != NULL) {
-    (void)context->cuda->driver.cuMemFreeHost(signals->time);
-  }
+  cuda_session_free_page(context->cuda, signals->time);
 }

@@ -8,8 +8,9 @@
 /* A zeroed one is ready for use. */
 struct peer_signals {
   struct signal_time *time; /* page-locked, for the kernel; made at first use */
-  struct signal_side side;  /* that is under way */
-  uint32_t events;          /* that are open */
+  CUdeviceptr time_device;
+  struct signal_side side; /* that is under way */
+  uint32_t events;         /* that are open */
   CUevent opened[PEER_EVENTS_MAX], own[PEER_EVENTS_MAX];
 };
 

@@ -158,7 +158,8 @@ static enum status compute_prepare(const struct memory_context *context, struct 
   enum status status = cuda_session_use(context->cuda, run->gpu, err);
   if (status == STATUS_OK && shape->sm_share == SM_SHARE_GREEN) {
     CUgreenCtx part = NULL;
-    status = cuda_session_new_part(context->cuda, run->gpu, launch->grid, &part, err);
+    status = cuda_session_new_part(context->cuda, run->gpu, launch->grid, &part,
+                                   &run->part_sm_count, err);
     run->part = part;
   }
   if (status == STATUS_OK && shape->op == COMPUTE_MATMUL) {

@@ -22,6 +22,7 @@ struct flow_run {
   void *stream; /* CUstream of that GPU; NULL for host threads */
   void *
       part; /* CUgreenCtx, set by prepare(): of the SMs that the stream's kernels have; NULL: all */
+  uint32_t part_sm_count;    /* how many those are */
   uint32_t kernels_on_gpu;   /* flows of the case whose kernels share that GPU, this one included */
   struct flow_run *leader;   /* whose launches move this flow's bytes, too; NULL = its own do */
   struct flow_run *follower; /* whose bytes this flow's launches move, too; NULL = none */

@@ -7,6 +7,7 @@
  * copies to or from the host that share their GPU with another kernel of the case: of two grids
  * that cover their data the first takes all SMs, and both ways move less than two bulk copies do.
  */
+#include "engine/base/macros.h"
 #include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/machine/machine.h"
@@ -49,7 +50,7 @@ static bool kernel_for_width(uint32_t bytes, enum kernel *kernel) {
                 {4, KERNEL_COPY_4},
                 {8, KERNEL_COPY_8},
                 {16, KERNEL_COPY_16}};
-  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+  for (size_t i = 0; i < COUNT_OF(widths); i++) {
     if (widths[i].bytes == bytes) {
       *kernel = widths[i].kernel;
       return true;

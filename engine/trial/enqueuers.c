@@ -1,5 +1,7 @@
 #include "engine/trial/enqueuers.h"
 
+#include "engine/base/macros.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -146,7 +148,7 @@ enum status enqueuers_run(struct enqueuers *enqueuers, enum status status, struc
 
 void enqueuers_cpus(const struct enqueuers *enqueuers, struct cpu_set_bits *cpus) {
   for (uint32_t i = 0; i < enqueuers->count; i++) {
-    for (size_t word = 0; word < sizeof cpus->bits / sizeof *cpus->bits; word++) {
+    for (size_t word = 0; word < COUNT_OF(cpus->bits); word++) {
       cpus->bits[word] |= enqueuers->items[i].cpus.bits[word];
     }
   }

@@ -74,20 +74,15 @@ static enum status use_gpu_of(const struct event_trial *trial, uint32_t i, struc
 }
 
 static enum status allocate_gate(struct event_trial *trial, struct error *err) {
-  const struct cuda_driver *driver = event_trial_driver(trial);
-  size_t size = sizeof *trial->gate + trial->count * sizeof trial->gate->reports[0];
-  void *host = NULL;
-  RETURN_ON_ERROR(cuda_check(
-      driver,
-      driver->cuMemHostAlloc(&host, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-      err, "allocating the gate"));
-  trial->gate = host;
-  trial->gate->flag = 0;
+  const size_t size = sizeof *trial->gate + trial->count * sizeof trial->gate->reports[0];
+  void *page = NULL;
+  RETURN_ON_ERROR(cuda_session_new_page(trial->context->cuda, size, "the gate", &page,
+                                        &trial->gate_device, err));
+  trial->gate = page;
   for (uint32_t i = 0; i < trial->count; i++) {
     trial->gate->reports[i] = GATE_OPENED; /* what follows on a shared stream has no gate */
   }
-  return cuda_check(driver, driver->cuMemHostGetDevicePointer(&trial->gate_device, host, 0), err,
-                    "mapping the gate");
+  return STATUS_OK;
 }
 
 /* ---- streams that flows share ---- */
@@ -383,9 +378,7 @@ void event_trial_free(struct event_trial *trial) {
   if (trial->final != NULL) {
     (void)driver->cuEventDestroy(trial->final);
   }
-  if (trial->gate != NULL) {
-    (void)driver->cuMemFreeHost(trial->gate);
-  }
+  cuda_session_free_page(trial->context->cuda, trial->gate);
   free(trial->flows);
   free(trial->times);
   free(trial);

@@ -16,24 +16,19 @@ struct chase_gpu {
 };
 
 static enum status chase_gpu_allocate(struct chase_gpu *gpu, struct error *err) {
-  const struct cuda_driver *driver = &gpu->session->driver;
   const struct chase_gpu_request *request = &gpu->request;
   const uint64_t threads = (uint64_t)request->threads * request->blocks;
   const uint64_t positions_bytes = threads * sizeof *gpu->positions;
-  void *host = NULL;
+  void *page = NULL;
   CUdeviceptr device = 0;
-  RETURN_ON_ERROR(cuda_check(
-      driver,
-      driver->cuMemHostAlloc(&host, positions_bytes + request->blocks * sizeof *gpu->times,
-                             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-      err, "allocating the result of a chase"));
-  gpu->positions = host;
+  RETURN_ON_ERROR(cuda_session_new_page(gpu->session,
+                                        positions_bytes + request->blocks * sizeof *gpu->times,
+                                        "the result of a chase", &page, &device, err));
+  gpu->positions = page;
   gpu->times = (struct chase_time *)(void *)(gpu->positions + threads);
-  enum status status = cuda_check(driver, driver->cuMemHostGetDevicePointer(&device, host, 0), err,
-                                  "mapping the result of a chase");
   gpu->positions_device = device;
   gpu->times_device = device + positions_bytes;
-  return status;
+  return STATUS_OK;
 }
 
 static enum status chase_gpu_allocate_turn(struct chase_gpu *gpu, struct error *err) {
@@ -110,9 +105,7 @@ void chase_gpu_free(struct chase_gpu *gpu) {
     if (gpu->turn != 0) {
       (void)gpu->session->driver.cuMemFree(gpu->turn);
     }
-    if (gpu->positions != NULL) {
-      (void)gpu->session->driver.cuMemFreeHost(gpu->positions);
-    }
+    cuda_session_free_page(gpu->session, gpu->positions);
     free(gpu);
   }
 }

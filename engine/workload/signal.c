@@ -9,6 +9,7 @@
  * Events carry no value: nothing shows that a stream waited for one, and they are never verified.
  */
 #include "engine/base/clock.h"
+#include "engine/base/macros.h"
 #include "engine/machine/machine.h"
 #include "engine/workload/signal_state.h"
 
@@ -115,20 +116,6 @@ static enum clock signal_clock(const struct bench_case *bench_case) {
   return signal_is_answered_by_host(signal) ? CLOCK_HOST : streams ? CLOCK_EVENT : CLOCK_KERNEL;
 }
 
-static enum status signal_take_page(struct signal_state *state, struct error *err) {
-  const struct cuda_driver *driver = signal_driver(state);
-  void *page = NULL;
-  RETURN_ON_ERROR(
-      cuda_check(driver,
-                 driver->cuMemHostAlloc(&page, sizeof *state->page,
-                                        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                 err, "allocating flags"));
-  memset(page, 0, sizeof *state->page);
-  state->page = page;
-  return cuda_check(driver, driver->cuMemHostGetDevicePointer(&state->page_device, page, 0), err,
-                    "mapping flags");
-}
-
 /* Of flags between GPUs one page on each of them, of whichever process answers. */
 static enum status signal_take_buffers(struct signal_state *state, struct error *err) {
   const struct signal *signal = state->signal;
@@ -154,7 +141,7 @@ static enum status signal_clear(const struct signal_state *state, struct error *
   struct cuda_session *session = state->engine->context.cuda;
   const struct buffer *buffers[] = {state->own, state->other};
   enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < sizeof buffers / sizeof *buffers; i++) {
+  for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(buffers); i++) {
     const uint64_t size = i == 0 ? PAGE_BYTES : signal_bytes(state->signal);
     if (buffers[i] == NULL) {
       continue;
@@ -217,7 +204,10 @@ static enum status signal_set_up(struct engine *engine, const struct bench_case 
         THEN(status, cuda_session_set_peer(session, signal->other.index, signal->gpu, true, err));
   }
   status = THEN(status, cuda_session_use(session, signal->gpu, err));
-  status = THEN(status, signal_take_page(state, err));
+  void *page = NULL;
+  status = THEN(status, cuda_session_new_page(session, sizeof *state->page, "flags", &page,
+                                              &state->page_device, err));
+  state->page = page;
   if (status == STATUS_OK && streams) {
     status = signal_make_clock(state, err);
   }
@@ -347,9 +337,7 @@ static void signal_tear_down(void *opaque) {
   if (cuda_session_use(state->engine->context.cuda, state->signal->gpu, NULL) == STATUS_OK) {
     spans_fini(state->engine->context.cuda, &state->spans);
     signal_drop_events(state);
-    if (state->page != NULL) {
-      (void)signal_driver(state)->cuMemFreeHost(state->page);
-    }
+    cuda_session_free_page(state->engine->context.cuda, state->page);
   }
   pool_give_back_all(state->engine->pool);
   free(state);

@@ -2,6 +2,8 @@
  * Those of another process are opened by the handles of both. */
 #include "engine/workload/signal_state.h"
 
+#include "engine/base/macros.h"
+
 #include <string.h>
 
 static enum status signal_new_event(const struct cuda_driver *driver, bool shared, CUevent *event,
@@ -77,7 +79,7 @@ void signal_drop_events(struct signal_state *state) {
   for (uint32_t i = 0; i < state->event_count; i++) {
     signal_drop_event(driver, state->there[i]);
   }
-  for (size_t i = 0; i < sizeof state->streams / sizeof *state->streams; i++) {
+  for (size_t i = 0; i < COUNT_OF(state->streams); i++) {
     if (state->streams[i] != NULL) {
       (void)driver->cuStreamDestroy(state->streams[i]);
     }

@@ -6,6 +6,7 @@
  * load counts. */
 #include "engine/workload/stream.h"
 #include "engine/base/clock.h"
+#include "engine/base/macros.h"
 #include "engine/case/work.h"
 #include "engine/host/cache.h"
 #include "engine/machine/machine.h"
@@ -362,7 +363,7 @@ static enum status take_arrays(struct stream_state *state, struct case_outcome *
                 {stream->op != STREAM_WRITE, &state->arrays.a},
                 {has_second_input(stream->op), &state->arrays.b}};
   enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < sizeof arrays / sizeof *arrays; i++) {
+  for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(arrays); i++) {
     if (arrays[i].wanted) {
       status = pool_take(state->engine->pool, &stream->memory, stream->size_bytes, arrays[i].buffer,
                          err);

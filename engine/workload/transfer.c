@@ -206,6 +206,11 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
     status = transfer_ops(flow)->prepare(context, run, err);
     transfer->ready_count += status == STATUS_OK;
     notes_add_kinds(&transfer->outcome->notes, run->notes);
+    if (run->part != NULL) {
+      notes_add(&transfer->outcome->notes, &(struct note){.kind = NOTE_GREEN_CONTEXT,
+                                                          .gpu = run->gpu,
+                                                          .amounts = {run->part_sm_count}});
+    }
     transfer->outcome->unproven |= run->unproven && flow->role == FLOW_MEASURED;
   }
   return status;

@@ -269,7 +269,7 @@ static void verb_merge_group_nodes(const struct result_set *nodes, struct arena 
         cell_text(state), cell_integer((int64_t)(end - first)),
         cell_text(node_list_join(names, end - first, NODES_NAMED_MAX, arena)), cell_text(reason)};
     const size_t row = result_set_add_row(groups);
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+    for (size_t i = 0; i < COUNT_OF(cells); i++) {
       result_set_put(groups, row, i, cells[i]);
     }
   }

@@ -16,7 +16,8 @@
 static void plan_signal_expand(struct expander *x, const struct setting *setting) {
   const struct signal *given = &setting->work.signal;
   const bool within = given->op != SIGNAL_FLAG && given->op != SIGNAL_STREAM;
-  const struct pair_rule rule = {.equal = within, .unequal = true};
+  const struct pair_rule rule = {
+      .equal = within, .unequal = true, .if_equal = "give `of` another GPU, or a node"};
   expand_resolve_pairs(x, &setting->at, &setting->of, rule, CONCURRENT_NONE);
   for (size_t i = 0; i < x->set.pair_count; i++) {
     const struct pair pair = x->set.pairs[i];

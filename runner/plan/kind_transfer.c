@@ -91,6 +91,7 @@ static struct pair_rule plan_transfer_rule_of_transfer(const struct expander *x,
   struct pair_rule rule = transfer->pairs_given ? plan_transfer_rule_given(x, transfer)
                                                 : plan_transfer_rule_default(&transfer->flow);
   rule.once = rule.once || (once && (!transfer->pairs_given || rule.samples > 0));
+  rule.if_equal = "pairs = \"same\" copies inside one";
   return rule;
 }
 

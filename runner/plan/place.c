@@ -423,8 +423,8 @@ static void pairs_say_none(const struct pair_set *x, enum place from, enum place
   } else if (count < 2) {
     (void)snprintf(reason, CASE_REASON_MAX, "needs two %ss, this machine has %u", what, count);
   } else {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "from and to come to the same %s; pairs = \"same\" copies inside one", what);
+    (void)snprintf(reason, CASE_REASON_MAX, "both ends are the same %s%s%s", what,
+                   rule.if_equal != NULL ? ": " : "", rule.if_equal != NULL ? rule.if_equal : "");
   }
 }
 

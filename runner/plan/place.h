@@ -91,7 +91,8 @@ struct pair_rule {
   /* Not 0: of those that are wanted only so many out of each place, and as many into it; with
    * `once` so many with it. */
   uint32_t samples;
-  uint64_t seed; /* decides which */
+  uint64_t seed;        /* decides which */
+  const char *if_equal; /* where all are (a, a) and not wanted: what to write; NULL = nothing */
 };
 
 /* from x to, each resolved as place.h says; what is missing becomes complaints. */

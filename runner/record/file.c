@@ -297,7 +297,7 @@ enum status database_file_copy(const char *path, const char *copy, struct error 
 
 enum status database_file_make_scratch(char **path, struct error *err) {
   const char *const places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+  for (size_t i = 0; i < COUNT_OF(places); i++) {
     char folder[PATH_MAX];
     if (places[i] == NULL || places[i][0] == '\0' ||
         database_file_network_file_system(places[i]) != NULL ||

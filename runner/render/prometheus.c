@@ -98,7 +98,7 @@ static const char *prometheus_labels_of(struct writing *writing, size_t run, siz
                                  {"size_bytes", measured->size_bytes > 0 ? size : NULL},
                                  {"simulated", at->simulated ? "1" : NULL},
                                  {"verdict", verdict}};
-  return prometheus_labels(writing, labels, sizeof labels / sizeof *labels);
+  return prometheus_labels(writing, labels, COUNT_OF(labels));
 }
 
 void prometheus_add_sample_at(struct writing *writing, enum family_index which, const char *labels,
@@ -122,8 +122,7 @@ void prometheus_add_host(struct writing *writing, size_t run, int64_t at_ns) {
       {"gpu_name", measured_run_fact(writing->measured, run, "gpu_name")},
       {"simulated", at->simulated ? "1" : NULL}};
   prometheus_add_sample_at(writing, FAMILY_HOST,
-                           prometheus_labels(writing, labels, sizeof labels / sizeof *labels), 1,
-                           at_ns);
+                           prometheus_labels(writing, labels, COUNT_OF(labels)), 1, at_ns);
 }
 
 /* Of each host as its latest run found it. */

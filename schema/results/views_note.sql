@@ -58,7 +58,9 @@ VALUES ('remark', 0, '', '{what}'),
   ('some_on_host', 0, '', 'after a trial some were still on the host'),
   ('above_peak', 0, '%',
     'above_peak|: {1} % of the peak. A cache served the bytes, they did not move, or the peak is wrong. Nothing compares this number.'),
-  ('load_rate', 0, 'GB/s', 'load flows moved| {1} GB/s each');
+  ('load_rate', 0, 'GB/s', 'load flows moved| {1} GB/s each'),
+  ('green_context', 0, 'SMs',
+    'the green context of a kernel on {place} has as many SMs as it asks for, or the next number that the driver gives|: {1}');
 
 CREATE VIEW v_note AS
 SELECT

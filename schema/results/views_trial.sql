@@ -109,7 +109,11 @@ SELECT
   f.bench_case AS bench_case,
   f.ordinal AS flow,
   f.role AS role,
-  CASE WHEN f.source_memory = 'managed' THEN 'pages to GPU' || f.target_index
+  CASE WHEN f.source_memory = 'managed' AND f.target_place = 'numa' THEN 'pages to host'
+    WHEN f.source_memory = 'managed' THEN 'pages to GPU' || f.target_index
+    WHEN f.source_place = 'numa' AND f.target_place = 'numa'
+      THEN CASE WHEN f.source_index = f.target_index THEN 'within node' || f.source_index
+        ELSE 'node' || f.source_index || ' to node' || f.target_index END
     WHEN f.source_place = 'numa' THEN 'host to GPU' || f.target_index
     WHEN f.target_place = 'numa' THEN 'GPU' || f.source_index || ' to host'
     WHEN f.source_index = f.target_index THEN 'within GPU' || f.source_index

@@ -80,10 +80,13 @@ static void kernels_run_in_green_contexts(void **state) {
   struct fixture *fixture = *state;
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     struct flow flows[2] = {kernel((enum compute_op)op, WORKING), copy(FLOW_MEASURED)};
-    flows[0].compute.sm_percent = 33;
+    flows[0].compute.sm_percent = 34; /* 45 of 132 SMs, which the driver gives in pairs */
     flows[0].compute.sm_share = SM_SHARE_GREEN;
     struct bench_case bench = computing(flows, 1);
     fixture_run_ok(fixture, &bench);
+    const struct note *note = &fixture->outcome.notes.items[0];
+    assert_int_equal(note->kind, NOTE_GREEN_CONTEXT);
+    assert_true(note->amounts[0] == 46);
     flows[0].role = FLOW_LOAD;
     bench = fixture_transfer(flows, 2);
     fixture_run_ok(fixture, &bench);

@@ -107,6 +107,16 @@ static void signals_are_flows_in_their_definition(void **state) {
   planned_fini(&made);
 }
 
+static void a_flag_within_a_gpu_is_told_in_keys_of_signals(void **state) {
+  (void)state;
+  struct planned made = planned_text(
+      "h200x4.toml", HEAD "[[signal]]\nname = \"s\"\nop = \"flag\"\nat.gpu = 1\nof.gpu = 1\n");
+  assert_int_equal(made.plan->case_count, 1);
+  assert_string_equal(made.plan->cases[0].skip_reason,
+                      "both ends are the same GPU: give `of` another GPU, or a node");
+  planned_fini(&made);
+}
+
 /* Another process answers: it stands at the source. What shares memory says which kind it is, in
  * the process that measures too; events have none. */
 static void signals_name_the_process_that_answers(void **state) {
@@ -157,6 +167,7 @@ int main(void) {
       cmocka_unit_test(green_contexts_are_in_the_definition),
       cmocka_unit_test(unified_memory_mirrors_a_copy),
       cmocka_unit_test(signals_are_flows_in_their_definition),
+      cmocka_unit_test(a_flag_within_a_gpu_is_told_in_keys_of_signals),
       cmocka_unit_test(signals_name_the_process_that_answers),
       cmocka_unit_test(bytes_are_divided_among_streams),
   };

@@ -287,6 +287,26 @@ static void gpu_is_followed_by_its_uuid(void **state) {
   free(seen);
 }
 
+static void ways_name_both_ends(void **state) {
+  struct fixture *fixture = *state;
+  fixture_record_run(fixture, 1);
+  fixture_execute(
+      fixture->path,
+      "delete from flow; with e(o, a, i, m, b, j) as (values (1, 'numa', 1, 'pinned', 'gpu', 0), "
+      "(2, 'gpu', 3, 'device', 'numa', 0), (3, 'gpu', 0, 'device', 'gpu', 2), "
+      "(4, 'numa', 0, 'pageable', 'numa', 0), (5, 'numa', 0, 'pageable', 'numa', 1), "
+      "(6, 'numa', 0, 'managed', 'gpu', 1), (7, 'gpu', 1, 'managed', 'numa', 0)) "
+      "insert into flow (bench_case, ordinal, role, method, source_place, source_index, "
+      "source_memory, target_place, target_index, target_memory, initiator, staged, size_bytes) "
+      "select (select min(id) from bench_case), o, 'load', 'ce', a, i, m, b, j, m, 'source', 0, 1 "
+      "from e");
+  char *ways = fixture_query(fixture, "select group_concat(way, ', ') from v_case_flow");
+  assert_string_equal(ways,
+                      "host to GPU0, GPU3 to host, GPU0 to GPU2, within node0, node0 to node1, "
+                      "pages to GPU1, pages to host");
+  free(ways);
+}
+
 /* Else the sum of all flows reads as the rate of the first one's ends. */
 static void several_flows_are_named_by_their_group(void **state) {
   struct fixture *fixture = *state;
@@ -540,6 +560,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(kinds_of_notes_are_those_of_the_engine, set_up, tear_down),
       cmocka_unit_test_setup_teardown(questions_of_the_cookbook_are_answered, set_up, tear_down),
       cmocka_unit_test_setup_teardown(gpu_is_followed_by_its_uuid, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(ways_name_both_ends, set_up, tear_down),
       cmocka_unit_test_setup_teardown(several_flows_are_named_by_their_group, set_up, tear_down),
       cmocka_unit_test_setup_teardown(missed_precision_is_in_the_remark, set_up, tear_down),
       cmocka_unit_test_setup_teardown(trials_join_telemetry, set_up, tear_down),
