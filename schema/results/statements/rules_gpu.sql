@@ -16,8 +16,8 @@
 -- reads: v_gpu.pcie_generation, v_gpu.pcie_width, v_gpu.pcie_generation_max, v_gpu.pcie_width_max
 -- touches: host_link,peer_pcie
 -- costs: Half the lanes, or one generation less, halves the rate.
--- action: Look for link errors (nvidia-smi -q, lspci -vv: LnkSta); reseat the GPU or its riser; compare the slot's
---   settings in the firmware. A slow link is no fault while it is idle: it speeds up under load.
+-- action: Look for link errors: run nvidia-smi -q, and lspci -vv (LnkSta). Reseat the GPU or its riser. Compare the
+--   settings of the slot in the firmware. An idle link may be slow: it speeds up under load.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html (nvmlDeviceGetMaxPcieLinkWidth:
 --   possible with this device and system); https://docs.nvidia.com/deploy/nvidia-smi/index.html (PCI, GPU Link Info)
 SELECT gpu,
@@ -44,9 +44,10 @@ FROM (
 -- finding: Host memory on another NUMA node than the GPU
 -- reads: v_gpu.numa_node, v_flow.source, v_flow.target
 -- touches: host_link
--- costs: The path crosses the link between sockets: latency grows, and bandwidth drops where that link is the
+-- costs: The path crosses the link between the sockets. Latency grows, and bandwidth drops if that link is the
 --   bottleneck, most of all with several GPUs at once.
--- action: Measure with numa = "local", or start programs with numactl --cpunodebind and --membind of the GPU's node.
+-- action: Measure with numa = "local", or start programs with numactl --cpunodebind and --membind of the GPU's
+--   node.
 -- source: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html (NUMA best practices)
 SELECT g.gpu,
   CASE WHEN h.node_count = 1 THEN 0 ELSE n.number <> g.numa_node END AS bad,
@@ -71,10 +72,10 @@ WHERE h.run IS NULL AND h.node_count > 1;
 -- finding: ACS sends traffic between GPUs up to the root complex
 -- reads: fact acs, fact pcie_path
 -- touches: peer_pcie
--- costs: Traffic between GPUs over PCIe takes the switches' uplinks instead of staying within one switch, and
---   loses most with several pairs at once. NVLink is not affected.
--- action: Switch ACS redirection off on these bridges (firmware, or setpci -s ADDRESS ECAP_ACS+6.w=0 as root) where
---   no device is handed to virtual machines.
+-- costs: Traffic between GPUs over PCIe takes the switches' uplinks instead of staying within one switch. It loses
+--   most with several pairs at once. NVLink is not affected.
+-- action: If no device is given to virtual machines, switch ACS redirection off on these bridges: in the firmware,
+--   or as root with setpci -s ADDRESS ECAP_ACS+6.w=0.
 -- source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (PCI Access Control
 --   Services)
 SELECT g.gpu, json_extract(g.facts, '$.acs') LIKE 'redirects%' AS bad,
@@ -88,9 +89,10 @@ WHERE EXISTS (SELECT 1 FROM link l WHERE l.environment = h.environment AND l.pla
 -- finding: No peer access: the driver stages copies between these GPUs in host memory
 -- reads: link.peer_access
 -- touches: peer
--- costs: At most the rate of the slower PCIe link to the host: on H200 55 GB/s where NVLink reaches 396. Kernels
---   cannot read and write the other GPU's memory at all.
--- action: nvidia-smi topo -p2p r says why: MIG, another root complex, an IOMMU, or a driver that does not allow it.
+-- costs: At most the rate of the slower PCIe link to the host: on H200, 55 GB/s instead of 396 over NVLink. Kernels
+--   cannot access the other GPU's memory at all.
+-- action: Run nvidia-smi topo -p2p r, which shows the reason: MIG, another root complex, an IOMMU, or a driver that
+--   does not allow it.
 -- source: https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Peer-to-Peer Memory Access)
 SELECT g.gpu, min(l.peer_access) = 0 AS bad,
   'peer_access = 0 to ' || group_concat(CASE WHEN NOT l.peer_access THEN 'gpu' || l.target END, ', ') AS evidence
@@ -103,8 +105,9 @@ GROUP BY g.gpu;
 -- finding: NVLinks are down
 -- reads: v_gpu.nvlink_count
 -- touches: peer
--- costs: Each link carries its share: 17 of 18 are 94 % of the rate.
--- action: nvidia-smi nvlink -s and -e; dmesg for Xid 74; then the fabric manager's log.
+-- costs: Each link carries its share: 17 of 18 links reach 94 % of the rate.
+-- action: Run nvidia-smi nvlink -s and nvidia-smi nvlink -e. Look in dmesg for Xid 74, then in the log of the
+--   fabric manager.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (nvlink); counts of links: data sheets of the GPUs
 SELECT g.gpu, g.nvlink_count < coalesce(u.links, p.links) AS bad,
   'nvlink_count = ' || g.nvlink_count || ', ' || CASE
@@ -125,7 +128,7 @@ WHERE h.gpu_count > 1;
 -- reads: fact c2c
 -- touches: host_link
 -- costs: Traffic between GPU and host takes PCIe, at a fraction of the link's rate.
--- action: nvidia-smi c2c -s; dmesg for Xid; restart the node.
+-- action: Run nvidia-smi c2c -s. Look in dmesg for Xid. Restart the node.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (c2c)
 SELECT gpu, v = 'off' AS bad, 'c2c = ' || v AS evidence
 FROM (SELECT gpu, name, json_extract(facts, '$.c2c') AS v FROM gpu)
@@ -136,9 +139,10 @@ WHERE name GLOB 'NVIDIA G[BH][23]00*' OR EXISTS (SELECT 1 FROM gpu g WHERE json_
 -- finding: The GPU has not joined the NVLink switches
 -- reads: fact fabric
 -- touches: peer
--- costs: No NVLink to other GPUs; on machines with switches CUDA does not start until the fabric manager has set
---   the fabric up.
--- action: systemctl status nvidia-fabricmanager, whose version must be the driver's; nvidia-smi -q -d FABRIC.
+-- costs: The GPU has no NVLink to other GPUs. On machines with NVLink switches, CUDA does not start until the
+--   fabric manager is done.
+-- action: Run systemctl status nvidia-fabricmanager. Its version must be that of the driver. Run nvidia-smi -q -d
+--   FABRIC.
 -- source: https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html;
 --   https://docs.nvidia.com/deploy/nvml-api/structnvmlGpuFabricInfo__t.html
 SELECT gpu, v NOT IN ('completed', 'none') AS bad, 'fabric = ' || v AS evidence
@@ -148,9 +152,9 @@ FROM (SELECT gpu, json_extract(facts, '$.fabric') AS v FROM gpu);
 -- finding: The power limit is below the default
 -- reads: fact power_limit, fact power_limit_default
 -- touches: gpu_memory,gpu_clock
--- costs: Copies over links need little power; kernels that are bound by SMs or memory slow down once the limit is
+-- costs: Copies over links need little power. Kernels that are limited by SMs or memory slow down once the limit is
 --   reached (throttled by sw_power_cap).
--- action: nvidia-smi -pl WATTS as root, where cooling and supply allow it.
+-- action: If cooling and power supply allow it, run nvidia-smi -pl WATTS as root.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (Power Readings)
 SELECT gpu, v < standard AS bad, 'power_limit = ' || v || ' mW, power_limit_default = ' || standard || ' mW' AS evidence
 FROM (SELECT gpu, CAST(json_extract(facts, '$.power_limit') AS INTEGER) AS v,
@@ -160,8 +164,8 @@ FROM (SELECT gpu, CAST(json_extract(facts, '$.power_limit') AS INTEGER) AS v,
 -- finding: Throttled at the power limit
 -- reads: v_telemetry.throttle_reasons, v_case.slowed_by
 -- touches: gpu_memory,gpu_clock
--- costs: Work bound by SMs slows down with the SM clock; copies by copy engines lose nothing.
--- action: Usual for kernels that fill the GPU: compare with GPUs at the same power_limit.
+-- costs: Kernels that are limited by SMs slow down with the SM clock. Copies by copy engines lose nothing.
+-- action: Compare with GPUs at the same power_limit. Throttling is usual for kernels that fill the GPU.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (SwPowerCap)
 SELECT g.gpu,
   CASE WHEN t.slowed THEN 1 WHEN t.throttled = 0 OR g.other_processes IS NOT NULL THEN 0 END AS bad,
@@ -175,8 +179,8 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- finding: Throttled by heat
 -- reads: v_telemetry.throttle_reasons, v_telemetry.temperature_c, v_case.slowed_by
 -- touches: gpu_memory,gpu_clock
--- costs: hw_thermal at least halves the clocks; sw_thermal lowers them as far as needed.
--- action: Check inlet temperature, fans, dust and the position in the chassis; nvidia-smi -q -d TEMPERATURE shows
+-- costs: hw_thermal at least halves the clocks. sw_thermal lowers them as far as needed.
+-- action: Check inlet temperature, fans, dust and the position in the chassis. nvidia-smi -q -d TEMPERATURE shows
 --   the limits.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (thermal slowdowns)
 SELECT g.gpu,
@@ -194,7 +198,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- reads: v_telemetry.throttle_reasons, v_case.slowed_by
 -- touches: gpu_memory,gpu_clock
 -- costs: Clocks fall to a half or less at once.
--- action: Check the power supplies and their cables, then the board's power brake; where hw_thermal comes with
+-- action: Check the power supplies and their cables, then the power brake of the board. If hw_thermal comes with
 --   hw_slowdown, check the cooling first.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html (HwSlowdown, HwPowerBrake)
 SELECT g.gpu,
@@ -209,8 +213,8 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- finding: Application clocks are not the default ones
 -- reads: fact gpu_clocks
 -- touches: gpu_memory,gpu_clock
--- costs: Work bound by SMs changes with the ratio of the clocks; copies by copy engines do not change.
--- action: nvidia-smi -rac resets them, as root.
+-- costs: Kernels that are limited by SMs change with the ratio of the clocks. Copies by copy engines do not change.
+-- action: Run nvidia-smi -rac as root, which resets them.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (Applications Clocks)
 SELECT gpu, v = 'locked' AS bad, 'gpu_clocks = ' || v AS evidence
 FROM (SELECT gpu, json_extract(facts, '$.gpu_clocks') AS v FROM gpu);
@@ -219,8 +223,8 @@ FROM (SELECT gpu, json_extract(facts, '$.gpu_clocks') AS v FROM gpu);
 -- finding: Another program uses the GPU
 -- reads: v_case.slowed_by, v_telemetry.other_processes
 -- touches: shared
--- costs: Links, copy engines, SMs and memory are shared: beside one other program that does the same, half the
---   rate is left.
+-- costs: The programs share links, copy engines, SMs and memory. Beside one other program that does the same, half
+--   of the rate is left.
 -- action: Wait for it to end, or end it, and measure again. haul run --wait waits for other runs, and
 --   measure.idle_wait for any program.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html (running processes, utilization)
@@ -244,7 +248,8 @@ JOIN (SELECT *, CAST(json_extract(facts, '$.process_count') AS INTEGER) AS proce
 -- reads: fact mig
 -- touches: all
 -- costs: An instance has a share of the SMs, memory and copy engines, and no peer access.
--- action: nvidia-smi -mig 0 as root, when nobody uses the GPU; or compare with instances of the same kind only.
+-- action: If nobody uses the GPU, run nvidia-smi -mig 0 as root. Otherwise compare only with instances of the same
+--   kind.
 -- source: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/index.html
 SELECT gpu, v = 'on' AS bad, 'mig = ' || v AS evidence
 FROM (SELECT gpu, coalesce(json_extract(facts, '$.mig'),
@@ -258,7 +263,7 @@ FROM (SELECT gpu, coalesce(json_extract(facts, '$.mig'),
 -- touches: peer_pcie
 -- costs: Traffic between GPUs over PCIe goes through a small window, or through the host. NVLink and copies to and
 --   from the host are not affected.
--- action: Switch Above 4G Decoding and Resizable BAR on in the firmware; nvidia-smi -q -d MEMORY shows BAR1.
+-- action: Switch on Above 4G Decoding and Resizable BAR in the firmware. nvidia-smi -q -d MEMORY shows BAR1.
 -- source: https://docs.nvidia.com/cuda/gpudirect-rdma/index.html (BAR sizes)
 SELECT g.gpu, v < g.memory_bytes AS bad, 'bar1_bytes = ' || v || ', memory_bytes = ' || g.memory_bytes AS evidence
 FROM host h
@@ -270,7 +275,7 @@ WHERE EXISTS (SELECT 1 FROM link l WHERE l.environment = h.environment AND l.pla
 -- note: Memory is protected by ECC
 -- reads: fact ecc
 -- touches: gpu_memory
--- costs: Nothing measurable with HBM. A few per cent of the bandwidth with GDDR.
+-- costs: Nothing measurable with HBM, a few per cent of the bandwidth with GDDR.
 -- action: None.
 -- source: https://images.nvidia.com/content/pdf/tesla/whitepaper/pascal-architecture-whitepaper.pdf (ECC of HBM2)
 SELECT gpu, v = 'on' AS bad, 'ecc = ' || v AS evidence
@@ -280,8 +285,8 @@ FROM (SELECT gpu, json_extract(facts, '$.ecc') AS v FROM gpu);
 -- note: Persistence mode is off: the driver releases the GPU when nobody uses it
 -- reads: fact persistence
 -- touches: all
--- costs: The first program waits 1 to 3 s per GPU; results are not affected, because a context is open while they
---   are measured.
+-- costs: The first program waits 1 to 3 s per GPU. Results are not affected, because a context is open while haul
+--   measures.
 -- action: Start nvidia-persistenced.
 -- source: https://docs.nvidia.com/deploy/driver-persistence/index.html
 SELECT gpu, v = 'off' AS bad, 'persistence = ' || v AS evidence

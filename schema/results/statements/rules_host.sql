@@ -4,11 +4,11 @@
 -- finding: The IOMMU translates what GPUs read and write in host memory
 -- reads: fact iommu
 -- touches: host_link,peer_pcie
--- costs: Each access of a GPU to host memory is translated; copies of large pinned buffers may lose nothing, small
---   and scattered copies lose more. Traffic between GPUs over PCIe goes through the root complex instead of the
---   nearest switch.
--- action: Boot with iommu=pt (x86) or iommu.passthrough=1 (Arm), or switch the IOMMU off, where no device is handed
---   to virtual machines.
+-- costs: The IOMMU translates each access of a GPU to host memory. Copies of large pinned buffers may lose nothing,
+--   small and scattered copies lose more. Traffic between GPUs over PCIe goes through the root complex instead of
+--   the nearest switch.
+-- action: If no device is given to virtual machines, boot with iommu=pt (x86) or iommu.passthrough=1 (Arm), or
+--   switch the IOMMU off.
 -- source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (ACS, IO virtualization);
 --   https://docs.kernel.org/admin-guide/kernel-parameters.html (iommu)
 SELECT NULL AS gpu, v LIKE 'translated%' OR v LIKE 'mixed%' AS bad, 'iommu = ' || v AS evidence
@@ -18,9 +18,9 @@ FROM (SELECT json_extract(facts, '$.iommu') AS v FROM host WHERE gpu_count > 0);
 -- finding: Confidential computing encrypts what crosses PCIe
 -- reads: fact confidential_compute
 -- touches: host_link,peer
--- costs: Copies go through an encrypted bounce buffer in host memory, at the rate at which processors encrypt, far
---   below that of the link. Between GPUs it depends on the mode.
--- action: Compare with other confidential machines only; nvidia-smi conf-compute -f shows the mode.
+-- costs: Copies go through an encrypted buffer in host memory, far below the rate of the link, because processors
+--   encrypt it. Between GPUs it depends on the mode.
+-- action: Compare only with other confidential machines. nvidia-smi conf-compute -f shows the mode.
 -- source: https://docs.nvidia.com/confidential-computing/release-notes/r570-trd1.md
 SELECT NULL AS gpu, v = 'on' AS bad, 'confidential_compute = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.confidential_compute') AS v FROM host WHERE gpu_count > 0);
@@ -29,7 +29,7 @@ FROM (SELECT json_extract(facts, '$.confidential_compute') AS v FROM host WHERE 
 -- finding: This process may not choose the NUMA node of its memory
 -- reads: fact numa_policy, fact container, v_run.node_count
 -- touches: host_link,host_memory,pageable,managed
--- costs: Buffers lie wherever the kernel puts them: on a host with two nodes, half of them on the far one.
+-- costs: The kernel puts buffers where it likes: on a host with two nodes, half of them on the far one.
 -- action: Give the container CAP_SYS_NICE, or a seccomp profile that allows mbind, set_mempolicy and get_mempolicy.
 -- source: https://docs.docker.com/engine/security/seccomp/ (calls that the default profile blocks)
 SELECT NULL AS gpu, v = 'refused' AND node_count > 1 AS bad,
@@ -41,9 +41,9 @@ FROM (SELECT json_extract(facts, '$.numa_policy') AS v, facts, node_count FROM h
 -- finding: The kernel moves pages between NUMA nodes while they are in use
 -- reads: fact numa_balancing, v_run.node_count
 -- touches: host_memory,pageable,managed
--- costs: Pages are unmapped now and then to see who uses them. Memory that is page-locked or bound to a node is
---   left alone; pageable copies and unified memory vary more.
--- action: sysctl kernel.numa_balancing=0, or boot with numa_balancing=disable.
+-- costs: The kernel unmaps pages now and then to see who uses them. It leaves page-locked memory and memory bound
+--   to a node alone. Pageable copies and unified memory vary more.
+-- action: Run sysctl kernel.numa_balancing=0 as root, or boot with numa_balancing=disable.
 -- source: https://docs.kernel.org/admin-guide/sysctl/kernel.html (numa_balancing);
 --   https://nvidia.github.io/grace-cpu-benchmarking-guide/platform/index.html
 SELECT NULL AS gpu, v = 'on' AND node_count > 1 AS bad,
@@ -56,7 +56,7 @@ FROM (SELECT json_extract(facts, '$.numa_balancing') AS v, node_count FROM host)
 -- touches: host_memory,pageable,host_call
 -- costs: Work of host threads (pageable copies, calls of the driver) starts slower and varies more. Copies of
 --   pinned memory are not affected.
--- action: cpupower frequency-set -g performance
+-- action: Run cpupower frequency-set -g performance as root.
 -- source: https://docs.kernel.org/admin-guide/pm/cpufreq.html (generic scaling governors)
 SELECT NULL AS gpu, v <> 'performance' AS bad, 'governor = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.governor') AS v FROM host);
@@ -66,8 +66,8 @@ FROM (SELECT json_extract(facts, '$.governor') AS v FROM host);
 -- reads: fact turbo
 -- touches: host_memory,pageable,host_call
 -- costs: Work of host threads is slower, by up to the ratio of boost to base frequency.
--- action: echo 0 > /sys/devices/system/cpu/intel_pstate/no_turbo, or 1 > /sys/devices/system/cpu/cpufreq/boost; else
---   the firmware's setting.
+-- action: As root, write 0 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 1 to
+--   /sys/devices/system/cpu/cpufreq/boost. If neither file is there, change the setting in the firmware.
 -- source: https://docs.kernel.org/admin-guide/pm/cpufreq.html (frequency boost support)
 SELECT NULL AS gpu, v = 'off' AS bad, 'turbo = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.turbo') AS v FROM host);
@@ -76,9 +76,9 @@ FROM (SELECT json_extract(facts, '$.turbo') AS v FROM host);
 -- finding: Transparent huge pages are off
 -- reads: fact huge_pages
 -- touches: host_memory,pageable,managed
--- costs: Host threads miss the TLB more often, and memory is touched for the first time 4 KiB at a time: pageable
+-- costs: Host threads miss the TLB more often, and the first touch of memory handles only 4 KiB at a time. Pageable
 --   copies and unified memory lose, copies of pinned memory do not.
--- action: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
+-- action: As root, write madvise to /sys/kernel/mm/transparent_hugepage/enabled.
 -- source: https://docs.kernel.org/admin-guide/mm/transhuge.html
 SELECT NULL AS gpu, v = 'never' AS bad, 'huge_pages = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.huge_pages') AS v FROM host);
@@ -98,9 +98,9 @@ FROM (SELECT CAST(json_extract(facts, '$.page_size') AS INTEGER) AS v FROM host
 -- note: A virtual machine
 -- reads: fact hypervisor
 -- touches: all
--- costs: Nothing, where processors and memory are pinned by the host: virtual machines with GPUs passed through reach
---   what bare metal does. Facts about power, IOMMU, ACS and frequencies are those of the guest.
--- action: None. If nothing else explains a loss, ask who runs the host.
+-- costs: Nothing, if the host pins processors and memory: virtual machines with GPUs passed through are as fast as
+--   bare metal. Facts about power, IOMMU, ACS and frequencies are those of the guest.
+-- action: None. If nothing else explains a loss, ask the operator of the host.
 -- source: https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html (full passthrough)
 SELECT NULL AS gpu, v <> 'none' AS bad, 'hypervisor = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.hypervisor') AS v FROM host);
@@ -109,7 +109,7 @@ FROM (SELECT json_extract(facts, '$.hypervisor') AS v FROM host);
 -- note: Several logical processors per core
 -- reads: fact smt
 -- touches: host_memory,pageable,host_call
--- costs: Nothing measurable for copies by a GPU; host threads of a case are put on cores of their own.
+-- costs: Nothing measurable for copies by a GPU. haul puts the host threads of a case on cores of their own.
 -- action: None.
 -- source: https://docs.kernel.org/admin-guide/kernel-parameters.html (nosmt)
 SELECT NULL AS gpu, v = 'on' AS bad, 'smt = ' || v AS evidence
@@ -119,8 +119,9 @@ FROM (SELECT json_extract(facts, '$.smt') AS v FROM host);
 -- note: This user may lock little memory
 -- reads: fact memlock_limit
 -- touches: host_link
--- costs: Nothing here: the driver's page-locked memory is not counted. RDMA and mlock() of other programs fail.
--- action: ulimit -l unlimited, where programs beside CUDA register memory.
+-- costs: Nothing here, because page-locked memory of the driver does not count. RDMA and mlock() of other programs
+--   fail.
+-- action: If programs beside CUDA register memory, set ulimit -l unlimited.
 -- source: https://man7.org/linux/man-pages/man2/getrlimit.2.html (RLIMIT_MEMLOCK)
 SELECT NULL AS gpu, v <> 'unlimited' AND CAST(v AS INTEGER) < 1073741824 AS bad,
   'memlock_limit = ' || v || ' bytes' AS evidence
@@ -130,18 +131,20 @@ FROM (SELECT json_extract(facts, '$.memlock_limit') AS v FROM host);
 -- finding: A GPU on the PCI bus does not answer the driver
 -- reads: fact gpus_lost
 -- touches: all
--- costs: It is not measured at all; a GPU that fell off the bus often takes the NVLinks of others with it.
--- action: dmesg for Xid 79 or "fallen off the bus"; lspci -d 10de:; drain the node and reset or reseat the GPU.
+-- costs: haul cannot measure it. A GPU that fell off the bus often takes the NVLinks of others with it.
+-- action: Look in dmesg for Xid 79 or "fallen off the bus". Run lspci -d 10de:. Drain the node, and reset or reseat
+--   the GPU.
 -- source: https://docs.nvidia.com/deploy/xid-errors/index.html (Xid 79)
 SELECT NULL AS gpu, CAST(v AS INTEGER) > 0 AS bad, 'gpus_lost = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.gpus_lost') AS v FROM host);
 
 -- name: gpus_hidden
--- note: GPUs of this machine that were not looked at
+-- note: This run did not see all GPUs of the machine
 -- reads: fact gpus_hidden
 -- touches: all
--- costs: Nothing by itself; programs on them share links, switches and host memory with what is measured.
--- action: Unset CUDA_VISIBLE_DEVICES, or start the container with all GPUs, to see them.
+-- costs: Nothing by itself. Programs on the hidden GPUs share links, switches and host memory with the measured
+--   ones.
+-- action: To see them, unset CUDA_VISIBLE_DEVICES, or start the container with all GPUs.
 -- source: https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA_VISIBLE_DEVICES)
 SELECT NULL AS gpu, CAST(v AS INTEGER) > 0 AS bad, 'gpus_hidden = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.gpus_hidden') AS v FROM host WHERE gpu_count > 0);

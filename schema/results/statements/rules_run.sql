@@ -4,9 +4,9 @@
 -- finding: GPUs share an uplink to the host: at once they are slower than one by one
 -- reads: v_run_case.gbps, fact pcie_path, fact hypervisor
 -- touches: at_once
--- costs: Two GPUs behind one uplink of a switch have half of it each.
--- action: Compare nvidia-smi topo -m, and pcie_path of the GPUs; spread what runs at once over GPUs with ways of
---   their own.
+-- costs: Two GPUs behind one uplink of a switch get half of it each.
+-- action: Compare nvidia-smi topo -m with pcie_path of the GPUs. Use GPUs with uplinks of their own for copies at
+--   the same time.
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (topo); the results themselves
 SELECT NULL AS gpu, uplink IS NOT NULL AS bad, evidence || coalesce('; ' || uplink, '') AS evidence,
   'at_once' AS touches
@@ -16,9 +16,10 @@ FROM at_once;
 -- note: Several GPUs at once are slower than one by one, and are not known to share an uplink
 -- reads: v_run_case.gbps, fact memory_peak, fact pcie_path
 -- touches: at_once
--- costs: The memory of one NUMA node serves all of its GPUs: four H200 write 141 GB/s to it at once, 55 each alone.
--- action: None. To tell the host's memory from an uplink, measure pairs of GPUs: of pairs that share an uplink and
---   pairs that do not, the former are slower; where all are alike, it is the memory.
+-- costs: The memory of one NUMA node serves all of its GPUs: four H200s write 141 GB/s to it at once, and 55 each
+--   alone.
+-- action: None. To tell host memory from an uplink, measure pairs of GPUs. If pairs with a common uplink are slower
+--   than other pairs, it is the uplink. If all pairs are alike, it is the memory.
 -- source: measured on four H200, r580: haul run nvbandwidth --only all_to_host_memcpy_ce,device_to_host_memcpy_ce
 SELECT NULL AS gpu, slow AND uplink IS NULL AS bad,
   evidence || coalesce('; memory_peak = ' || round(memory_peak / 1e9, 1) || ' GB/s of '
@@ -32,9 +33,10 @@ JOIN (SELECT node_count, CAST(json_extract(facts, '$.memory_peak') AS INTEGER) A
 -- finding: The first process is slower than those after it
 -- reads: v_case.process, v_case.median_ns
 -- touches: all
--- costs: GPU, memory and driver wake up from idle: a few per cent, in the first process only. Verdicts count it as
+-- costs: GPU, memory and driver wake up from idle: a few per cent, only in the first process. Verdicts count it as
 --   one process of several.
--- action: Measure with more processes, or once before: haul run --only a case; start nvidia-persistenced.
+-- action: Measure with more processes, or measure one case before the run (haul run --only). Start
+--   nvidia-persistenced.
 -- source: the results themselves
 WITH
   value AS (
@@ -56,9 +58,9 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: Copies of pageable memory are measured from the call on
 -- reads: v_case.gated
 -- touches: pageable_ungated
--- costs: The driver copies through a buffer of its own and blocks the caller, so that nothing can wait behind a gate:
---   the call is in the time, a few us. Pinned memory reaches three to five times the rate.
--- action: None; compare with other pageable cases alone.
+-- costs: The driver copies through a buffer of its own and blocks the caller, so that no gate can hold the copy.
+--   The time includes the call, a few us. Pinned memory is three to five times as fast.
+-- action: None. Compare only with other pageable cases.
 -- source: https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html
 SELECT NULL AS gpu, n > 0 AS bad, '{cases} of pageable memory include the time of the driver call' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'pageable_ungated')
@@ -68,22 +70,22 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: Copies by kernels take SMs and memory from a kernel that computes
 -- reads: v_run_case.tflops, v_flow.method
 -- touches: beside_kernel
--- costs: A matrix product keeps 98 % of its rate beside copies between host and GPU by a copy engine, 4 % beside such
---   copies by a kernel, and 29 to 38 % beside copies within the GPU, which are kernels in any case. The copies lose at
---   most 8 % between host and GPU, and 10 to 43 % within the GPU.
--- action: Let copy engines move bytes beside computing (method = "ce"), or give the copying kernel few blocks.
+-- costs: Beside copies between host and GPU, a matrix product keeps 98 % of its rate if a copy engine copies, and 4
+--   % if a kernel copies. Beside copies within the GPU, which are always kernels, it keeps 29 to 38 %. The copies
+--   lose at most 10 % between host and GPU, and 10 to 43 % within the GPU.
+-- action: Use copy engines beside computation (method = "ce"), or give the copying kernel few blocks.
 -- source: measured on two H100, r580: haul run interference; haul query --saved interference-matrix
 SELECT NULL AS gpu, n > 0 AS bad, '{cases}' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'beside_kernel')
 WHERE (SELECT run FROM explained) IS NOT NULL;
 
 -- name: small_copies
--- note: Copies below 32 KiB take the time of an operation, not of their bytes
+-- note: Copies below 32 KiB are limited by the time per copy, not by their bytes
 -- reads: v_run_case.size_bytes, v_run_case.median_ns
 -- touches: small_copy
--- costs: 2 to 5 us per copy, whatever its size: 4 KiB at 2.3 us are 1.8 GB/s. The driver also takes other ways for
---   small copies than for large ones, so that a curve over sizes has steps.
--- action: None; copy more at once.
+-- costs: 2 to 5 us per copy, whatever its size: 4 KiB in 2.3 us are 1.8 GB/s. The driver also copies small sizes in
+--   other ways than large ones, so that a curve over sizes has steps.
+-- action: None. Copy more at once.
 -- source: measured on H200, r580: copy of 4 B, one / 64 back to back, 5.1 / 2.3 us
 SELECT NULL AS gpu, n > 0 AS bad, '{cases} below 32 KiB' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_copy')
@@ -95,7 +97,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- touches: small_batch
 -- costs: A step of more than five times: 3.9 GB/s in pieces of 16 KiB, 21.8 GB/s in pieces of 32 KiB. From GPU to
 --   host the rate doubles with the size of the pieces.
--- action: Pieces of 32 KiB and more, or a kernel (method sm), which reaches 50 GB/s with both.
+-- action: Use pieces of 32 KiB and more, or a kernel (method sm), which reaches 50 GB/s with both.
 -- source: measured on H200, r580: haul run scattered-copies --only 'host_by_*'
 SELECT NULL AS gpu, n > 0 AS bad, '{cases}' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_batch')
@@ -105,8 +107,8 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: Flows of a case ran one after the other
 -- reads: v_case.serialised
 -- touches: serialised
--- costs: The rate of a case is that of its whole window: two flows that wait for each other have that of one.
--- action: Fewer flows per copy engine at once; kernels (method sm) run side by side.
+-- costs: The rate is that of all flows together: two flows that wait for each other have the rate of one.
+-- action: Use fewer flows per copy engine at once. Kernels (method sm) run side by side.
 -- source: docs/ARCHITECTURE.md (the life of a trial)
 SELECT NULL AS gpu, n > 0 AS bad, 'serialised = 1 in ' || n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'serialised')
@@ -116,10 +118,10 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: A rate falls from one size to the next
 -- reads: v_step
 -- touches: rate_step
--- costs: More than a fifth. Beyond the size of a cache that is what memory costs; elsewhere the driver or the hardware
---   changes how it copies.
--- action: Measure the sizes around it: haul query --saved steps lists them all. Compare with graph = true or false,
---   and with another method.
+-- costs: More than a fifth. Beyond the size of a cache, that is the cost of memory. Elsewhere, the driver or the
+--   hardware changes its way to copy.
+-- action: Measure the sizes around it. haul query --saved steps lists all steps. Compare with graph = true or
+--   false, and with another method.
 -- source: the results themselves
 SELECT NULL AS gpu, n > 0 AS bad,
   coalesce(text || CASE n WHEN 1 THEN '' ELSE '; ' || (n - 1) || ' more' END, 'no rate falls') AS evidence
@@ -132,9 +134,9 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- finding: Links corrected errors
 -- reads: v_note (link_errors), v_fact (error_counters)
 -- touches: link_errors
--- costs: What was damaged is sent again: every replay and recovery costs time, and a link with many of them is about to
---   fail.
--- action: Look at nvidia-smi -q (Replays) and nvidia-smi nvlink -e; clean and reseat the GPU, its riser or cable.
+-- costs: The link sends damaged data again. Every replay and recovery costs time, and a link with many of them is
+--   about to fail.
+-- action: Run nvidia-smi -q (Replays) and nvidia-smi nvlink -e. Clean and reseat the GPU, its riser or cable.
 -- source: https://docs.nvidia.com/deploy/nvml-api/group__nvmlFieldValueEnums.html
 SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad,
   coalesce(v.text, 'no counter rose during a case' || c.missing) AS evidence
@@ -144,10 +146,10 @@ FROM counters c LEFT JOIN rose v ON v.class = 'link_errors';
 -- finding: The memory of a GPU had errors
 -- reads: v_note (link_errors), v_fact (error_counters)
 -- touches: memory_errors
--- costs: Corrected ECC errors cost little, and rows that were remapped cost nothing, but they wear out; an uncorrected
---   error ends the programs that touch it.
--- action: Look at nvidia-smi -q (ECC Errors, Remapped Rows) and at v_telemetry.memory_temperature_c; reset a GPU with a
---   pending remapping, and let the vendor see one whose counters go on rising.
+-- costs: Corrected ECC errors cost little. Remapped rows cost nothing, but their number is limited. An uncorrected
+--   error ends the programs that use that memory.
+-- action: Look at nvidia-smi -q (ECC Errors, Remapped Rows) and at v_telemetry.memory_temperature_c. Reset a GPU
+--   with a pending remapping. If its counters keep rising, return it to the vendor.
 -- source: https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html
 SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad,
   coalesce(v.text, 'no counter rose during a case' || c.missing) AS evidence
@@ -157,8 +159,8 @@ FROM counters c LEFT JOIN rose v ON v.class = 'memory_errors';
 -- finding: The driver reported an error of a GPU (Xid)
 -- reads: v_note (link_errors), v_fact (error_counters)
 -- touches: xid
--- costs: It ends the programs on that GPU, or the driver had to recover it.
--- action: Look up the number in the list of the source, and see what dmesg says at that time.
+-- costs: It ends the programs on that GPU, or the driver had to recover the GPU.
+-- action: Look up the number in the list of the source. Read dmesg of that time.
 -- source: https://docs.nvidia.com/deploy/xid-errors/index.html
 SELECT v.gpu AS gpu, v.gpu IS NOT NULL AS bad, coalesce(v.text, 'none during a case' || c.missing) AS evidence
 FROM counters c LEFT JOIN rose v ON v.class = 'xid';

@@ -211,11 +211,11 @@ static void put_rules(struct strbuf *text) {
   for (size_t i = 0; i < rules.count; i++) {
     const struct explain_rule *rule = &rules.items[i];
     strbuf_printf(text, "\n### `%s`: %s\n\n", rule->name, rule->title);
-    put_paragraph(text, "- ",
-                  arena_format(&arena, "A %s about `%s`; reads %s", rule->note ? "note" : "finding",
-                               rule->touches, rule->reads));
-    put_paragraph(text, "- ", arena_format(&arena, "Usually: %s", rule->costs));
+    put_paragraph(text, "- ", arena_format(&arena, "Usual cost: %s", rule->costs));
     put_paragraph(text, "- ", arena_format(&arena, "Do: %s", rule->action));
+    put_paragraph(text, "- ",
+                  arena_format(&arena, "%s: affects `%s`. Evidence: %s",
+                               rule->note ? "Note" : "Finding", rule->touches, rule->reads));
     put_paragraph(text, "- ", arena_format(&arena, "Source: %s", rule->source));
   }
   arena_fini(&arena);
