@@ -186,8 +186,7 @@ static void compare_set_confounded(const enum side *sides, struct comparison *co
     comparison->confounded = "One run per side, of two tools: neither run-to-run variation nor the "
                              "tools can be told from the driver's effect";
   } else if (a->runs == 1 && b->runs == 1) {
-    comparison->confounded = "One run per side: run-to-run variation cannot be told from the "
-                             "driver's effect";
+    comparison->confounded = COMPARISON_ONE_RUN;
   } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
     comparison->confounded =
         arena_format(&comparison->arena,

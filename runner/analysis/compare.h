@@ -137,6 +137,9 @@ struct comparison_group {
   const size_t *rows; /* while the groups are made */
 };
 
+/* Of comparison.confounded, where both sides are one run of haul. */
+#define COMPARISON_ONE_RUN "One run per side: run-to-run variation cannot be told from a change"
+
 struct comparison_total {
   size_t runs;
   unsigned processes, boots, gpus;

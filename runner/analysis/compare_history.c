@@ -167,14 +167,18 @@ void compare_set_history(const struct measured *before, struct comparison *compa
       known++;
     }
   }
-  if (known > 0 && known == asked) {
-    comparison->confounded = NULL;
+  if (known == 0) {
+    return;
   }
-  if (known > 0) {
-    comparison->judged =
-        arena_format(&comparison->arena,
-                     "One run per side; run-to-run variation is estimated from up to %.0f earlier "
-                     "runs of the machine",
-                     most);
-  }
+  comparison->judged = arena_format(
+      &comparison->arena,
+      "One run per side; run-to-run variation%s is estimated from up to %.0f earlier runs of the "
+      "machine",
+      known == asked ? "" : arena_format(&comparison->arena, " of %zu cases", known), most);
+  comparison->confounded =
+      known == asked ? NULL
+                     : arena_format(&comparison->arena,
+                                    "Run-to-run variation of the other %zu cases is not known: "
+                                    "their changes may be no more than it",
+                                    asked - known);
 }

@@ -120,13 +120,14 @@ ENUM_NAMES_DECLARE(diff_test, DIFF_TEST_LIST)
   X(DIFF_UNIT_NODE, "node")
 ENUM_NAMES_DECLARE(diff_unit, DIFF_UNIT_LIST)
 
-/* Why a verdict is provisional. */
-#define DIFF_DOUBT_LIST(X)                                                                         \
-  X(DIFF_DOUBT_NONE, "none")                                                                       \
-  X(DIFF_DOUBT_FEW, "few")         /* processes or runs: DIFF_PROCESSES_FIRM */                    \
-  X(DIFF_DOUBT_ONE_RUN, "one_run") /* a side, and nothing tells how runs differ */                 \
-  X(DIFF_DOUBT_ORDER, "order")     /* of one side, then of the other, as a level that wanders */   \
-  X(DIFF_DOUBT_MODES, "modes")     /* so many cases have two that one has them by chance */
+/* X(enum diff_doubt, name, reason): why a verdict is provisional. Outputs, help and documents have
+ * the reasons from here. */
+#define DIFF_DOUBT_REASON_LIST(X)                                                                  \
+  X(DIFF_DOUBT_ONE_RUN, "one_run", "each side is one run, without 4 earlier runs of the machine")  \
+  X(DIFF_DOUBT_FEW, "few", "a side has fewer than 4 processes, or neither side has 4 runs")        \
+  X(DIFF_DOUBT_ORDER, "order", "one side came after the other, and drift may explain the change")  \
+  X(DIFF_DOUBT_MODES, "modes", "many cases have two modes, and chance may explain the change")
+#define DIFF_DOUBT_LIST(X) X(DIFF_DOUBT_NONE, "none", "") DIFF_DOUBT_REASON_LIST(X)
 ENUM_NAMES_DECLARE(diff_doubt, DIFF_DOUBT_LIST)
 
 struct diff_case {

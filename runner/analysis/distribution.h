@@ -23,11 +23,13 @@
 #define DISTRIBUTION_RATIO       2.0
 enum { DISTRIBUTION_UNITS_MIN = 5 };
 
-#define DISTRIBUTION_LIST(X)                                                                       \
-  X(DISTRIBUTION_SAME, "same")                                                                     \
-  X(DISTRIBUTION_MODE, "mode")                                                                     \
-  X(DISTRIBUTION_TAIL, "tail")                                                                     \
-  X(DISTRIBUTION_JITTER, "jitter")
+/* X(enum distribution, name, word of outputs, meaning), which help and documents have from here. */
+#define DISTRIBUTION_CHANGE_LIST(X)                                                                \
+  X(DISTRIBUTION_MODE, "mode", "MODE  ",                                                           \
+    "the share of results in the slower of two modes changed")                                     \
+  X(DISTRIBUTION_TAIL, "tail", "TAIL  ", "the slowest trials (p95) moved relative to the median")  \
+  X(DISTRIBUTION_JITTER, "jitter", "JITTER", "results of runs or processes spread more or less")
+#define DISTRIBUTION_LIST(X) X(DISTRIBUTION_SAME, "same", "", "") DISTRIBUTION_CHANGE_LIST(X)
 ENUM_NAMES_DECLARE(distribution, DISTRIBUTION_LIST)
 
 struct distribution_change {

@@ -319,7 +319,7 @@ static bool advice_is_spent(const struct compare_result *result) {
   return spent;
 }
 
-/* "A has 2 runs and B has 3. A firm verdict takes 5 of each. Measure A first, then B". */
+/* "A has 2 runs and B has 3. A firm verdict takes 5 of each. Measure both sides again, A first:" */
 static void advice_put_both(struct strbuf *text, const struct comparison *comparison,
                             size_t first) {
   const unsigned *least = comparison->units_least;
@@ -331,7 +331,7 @@ static void advice_put_both(struct strbuf *text, const struct comparison *compar
                          : strings_plural(least[SIDE_A], "process", "processes"),
                   least[SIDE_B], comparison->units_needed);
   }
-  strbuf_printf(text, "Measure %c first, then %c", advice_letter(first), advice_letter(1 - first));
+  strbuf_printf(text, "Measure both sides again, %c first", advice_letter(first));
 }
 
 /* Of one side or, where no side alone would do, of both: the one that is shorter comes first. */
@@ -350,7 +350,12 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
   if (neither) {
     advice_put_both(text, comparison, first);
   } else {
-    strbuf_printf(text, "To decide%s", both ? "" : ", measure more of one side");
+    strbuf_append(text, "To decide, measure ");
+    if (both) {
+      strbuf_append(text, "one of the sides again, whichever you can");
+    } else {
+      strbuf_printf(text, "%c again", advice_letter(alone[SIDE_A] > 0 ? SIDE_A : SIDE_B));
+    }
   }
   strbuf_append_char(text, ':');
   for (size_t i = 0; i < SIDES; i++) {
@@ -411,8 +416,13 @@ void compare_advise(const struct common_options *common, struct database *databa
   } else if (!spent && advice_may_decide(request, result)) {
     advice_put_decide(&text, common, request, result, help);
   } else {
-    strbuf_printf(&text, "; %u per side would decide %s:", comparison->units_needed,
-                  strings_plural(count, "it", "them"));
+    strbuf_printf(
+        &text, "; %u %ss per side would decide %s. Measure %s again:", comparison->units_needed,
+        diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN),
+        strings_plural(count, "it", "them"),
+        help[SIDE_A].wanted == 0   ? "B"
+        : help[SIDE_B].wanted == 0 ? "A"
+                                   : "both sides");
     advice_put_commands(&text, &request->filter.arena, result, help, open);
     if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
         !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {

@@ -113,6 +113,9 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
   return status;
 }
 
+#define VERB_DIFF_CHANGE(kind, name, word, meaning) "  " word "        " meaning "\n"
+#define VERB_DIFF_REASON(doubt, name, reason)       "  - " reason "\n"
+
 const struct verb VERB_DIFF = {
     .name = "diff",
     .group = VERBS_COMPARE,
@@ -141,28 +144,30 @@ const struct verb VERB_DIFF = {
         "  REGRESSED     slower by more than the threshold; false discovery rate 5 %\n"
         "  IMPROVED      faster by more than the threshold; the same rate\n"
         "  SAME          the 90 % interval is within the threshold; shown with -v\n"
-        "  UNCLEAR       undecided: too close to the threshold or too noisy, so that 30\n"
-        "                units (runs, or processes) per side would not decide\n"
-        "  INSUFFICIENT  undecided: more units would decide; stderr says how many\n"
-        "  NEW, MISSING  only B, only A has a result\n"
-        "  INCOMPARABLE  another GPU or another measurement; a line above says which\n"
-        "Changes that the median hides:\n"
-        "  TAIL          the slowest 5 % of the trials became slower or faster\n"
-        "  JITTER        processes or runs spread more or less\n"
-        "  MODE          more or fewer results are at the slower of two levels\n"
-        "haul check fails on worse ones: --fail-on distribution.\n\n"
-        "A \"?\" marks a provisional verdict: a side has fewer than 4 processes, or neither side "
-        "has 4 "
-        "runs (4 earlier runs of the machine in the database count), or all of B was measured "
-        "after "
-        "A and the runs themselves show a drift, or many cases have two levels.\n\n"
-        "With three nodes or more on both sides, the list begins with the hardware of single nodes "
-        "that became slower. It is provisional where the other nodes differ too, or are few.\n\n"
-        "Exit codes: 0 compared, whatever was found (haul check fails on it); 2 the command line "
-        "is wrong, or selects no runs; 3 no case has a result on both sides, --a-a has too little "
-        "to split, or the database "
-        "cannot "
-        "be read.",
+        "  INSUFFICIENT  undecided: more runs would decide; stderr says how many\n"
+        "  UNCLEAR       undecided: 30 runs per side would not decide, as the change is\n"
+        "                too close to the threshold or the case too noisy\n"
+        "  NEW           only B has a result\n"
+        "  MISSING       only A has a result\n"
+        "  INCOMPARABLE  the sides used other GPUs or measured differently; a line says\n"
+        "                which\n"
+        "Changes that the median hides:\n" DISTRIBUTION_CHANGE_LIST(
+            VERB_DIFF_CHANGE) "haul check fails on worse ones: --fail-on distribution.\n\n"
+                              "A verdict is firm or provisional. A provisional one has a \"?\". A "
+                              "verdict is "
+                              "provisional if\n" DIFF_DOUBT_REASON_LIST(
+                                  VERB_DIFF_REASON) "\n"
+                                                    "With three nodes or more on both sides, the "
+                                                    "list begins with the hardware of single nodes "
+                                                    "that became slower. It is provisional where "
+                                                    "the other nodes differ too, or are few.\n\n"
+                                                    "Exit codes: 0 compared, whatever was found "
+                                                    "(haul check fails on it); 2 the command line "
+                                                    "is wrong, or selects no runs; 3 no case has a "
+                                                    "result on both sides, --a-a has too little "
+                                                    "to split, or the database "
+                                                    "cannot "
+                                                    "be read.",
     .options = VERB_DIFF_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,

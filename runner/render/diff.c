@@ -11,9 +11,6 @@
 #include <string.h>
 
 enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, FACTS_NAMED = 4 };
-/* So many times what matters, a change is said that cannot be judged. */
-#define LARGE_CHANGE 5
-
 /* A paragraph; "" is none. */
 static void diff_say_text(const struct diff_view *view, unsigned tone, const char *text) {
   if (text[0] != '\0') {
@@ -134,51 +131,11 @@ static void diff_say_conditions(const struct diff_view *view) {
   }
 }
 
-/* "h2d/gpu1 by 50.0 %", "8 cases of h2d by 49.2 to 49.6 %, most h2d/gpu1": of a block, what is much
- * slower and cannot be judged; "" = nothing. */
-static const char *diff_unjudged_words(struct arena *arena, const struct comparison *comparison,
-                                       const struct diff_block *block) {
-  const char *worst = NULL;
-  size_t count = 0;
-  double least = -1;
-  double most = 0;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    const double change = row->result.change;
-    if (row->result.verdict == VERDICT_INSUFFICIENT && isnan(row->result.p) &&
-        change <= -LARGE_CHANGE * row->delta &&
-        strcmp(comparison->measured->cases[row->bench].block, block->name) == 0) {
-      least = fmax(least, change);
-      worst = change < most ? comparison->measured->cases[row->bench].name : worst;
-      most = fmin(most, change);
-      count++;
-    }
-  }
-  return count == 0 ? ""
-         : count == 1
-             ? arena_format(arena, "%s by %.1f %%", worst, -100 * most)
-             : arena_format(arena, "%zu cases%s by %.1f%s %%, most %s", count,
-                            arena_around(arena, " of ", block->name, ""), -100 * least,
-                            least - most >= 0.0005 ? arena_format(arena, " to %.1f", -100 * most)
-                                                   : "",
-                            worst);
-}
-
 /* Limits of the whole comparison. */
 static void diff_say_notes(const struct diff_view *view) {
   struct document *document = view->document;
   struct arena *arena = &document->arena;
   const struct comparison *comparison = view->comparison;
-  const char *unjudged = "";
-  for (size_t b = 0; b < view->layout.block_count; b++) {
-    const char *words = diff_unjudged_words(arena, comparison, &view->layout.blocks[b]);
-    unjudged = words[0] != '\0' ? arena_add_word(arena, unjudged, words) : unjudged;
-  }
-  diff_say_text(view, TONE_NONE,
-                arena_around(arena,
-                             "Slower, but of too few processes to judge (it takes --processes 5 or "
-                             "several runs on each side): ",
-                             unjudged, ""));
   if (comparison->simulated) {
     document_say(document, TONE_NONE, "SIMULATED: a fake driver answered%s",
                  comparison->totals[SIDE_B].runs == 0 ? "" : " on both sides");
@@ -204,7 +161,10 @@ static void diff_say_notes(const struct diff_view *view) {
     }
   }
   diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));
-  diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
+  if (comparison->summary.doubts[DIFF_DOUBT_ONE_RUN] == 0 || /* else the legend says so */
+      !strings_equal(comparison->confounded, COMPARISON_ONE_RUN)) {
+    diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
+  }
   if (comparison->looks > 1) {
     document_say(
         document, TONE_NONE,
@@ -270,14 +230,20 @@ static void diff_say_facts(const struct diff_view *view) {
     const char *reason = NULL;
     document_say(document, TONE_NONE, "%s",
                  diff_count_incomparable(comparison, &reason) > 0
-                     ? "The facts of the environments do not differ, but for what is not compared."
+                     ? "No other recorded fact of the machine differs between A and B."
                  : comparison->condition_count == 0
-                     ? "The environments do not differ."
-                     : "The facts of the environments do not differ; see above for what was not as "
-                       "it should be.");
+                     ? "No recorded fact of the machine differs between A and B."
+                     : "No recorded fact of the machine differs between A and B, but see the "
+                       "conditions above.");
     return;
   }
-  if (layout->fact_count > 0) {
+  if (layout->fact_count == 1) {
+    char name[DIFF_FACT_MAX];
+    struct cell cells[1 + SIDES];
+    diff_fact_cells(layout->facts[0], "every gpu: ", name, cells);
+    document_say(document, TONE_NONE, "One recorded fact differs: %s, %s -> %s", name,
+                 cells[1 + SIDE_A].as.text.bytes, cells[1 + SIDE_B].as.text.bytes);
+  } else if (layout->fact_count > 0) {
     DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
     for (size_t i = 0; i < layout->fact_count; i++) {
       char name[DIFF_FACT_MAX];
@@ -514,9 +480,9 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
     document_say(document, TONE_NONE, "n: %s", DIFF_WORDS_COUNTS(comparison));
   }
   diff_say_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
-  diff_say_text(view, TONE_NONE,
-                arena_around(&document->arena, "?: provisional, as ",
-                             diff_provisional_words(comparison), ""));
+  diff_say_text(
+      view, TONE_NONE,
+      arena_around(&document->arena, "?: provisional: ", diff_provisional_words(comparison), ""));
 }
 
 /* A page colours it by the worst verdict, as a terminal colours rows. */

@@ -89,20 +89,13 @@ const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_
 }
 
 const char *diff_provisional_words(const struct comparison *comparison) {
-  static const char *const WORDS[diff_doubt_name_count] = {
-      [DIFF_DOUBT_ONE_RUN] = "each side is one run",
-      [DIFF_DOUBT_FEW] = "neither side has 4 runs",
-      [DIFF_DOUBT_ORDER] = "one side was measured after the other, and the level may have drifted",
-      [DIFF_DOUBT_MODES] = "cases with two levels are common, and these may be by chance",
-  };
-  const struct comparison_total *totals = comparison->totals;
-  const bool few = totals[SIDE_A].processes < DIFF_PROCESSES_FIRM ||
-                   totals[SIDE_B].processes < DIFF_PROCESSES_FIRM;
-  const char *words = "";
-  for (size_t d = 1; d < diff_doubt_name_count; d++) {
-    words = comparison->summary.doubts[d] > 0 && words[0] == '\0' ? WORDS[d] : words;
+#define REASON_OF(doubt, name, reason) [doubt] = reason,
+  static const char *const REASONS[] = {DIFF_DOUBT_LIST(REASON_OF)};
+  enum diff_doubt d = (enum diff_doubt)(DIFF_DOUBT_NONE + 1);
+  while (d < diff_doubt_name_count && comparison->summary.doubts[d] == 0) {
+    d++;
   }
-  return words == WORDS[DIFF_DOUBT_FEW] && few ? "a side has fewer than 4 processes" : words;
+  return d < diff_doubt_name_count ? REASONS[d] : "";
 }
 
 const char *diff_rank_words(struct arena *arena, const struct comparison *comparison) {
@@ -218,13 +211,15 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
     const size_t count = verdicts[ORDER[i]];
     const size_t doubtful = provisional != NULL ? provisional[ORDER[i]] : 0;
     if (count > 0 && length < DIFF_COUNTS_MAX) {
-      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s%s",
-                                 length > 0 ? ", " : "", count, verdict_text(ORDER[i]),
-                                 doubtful > 0 && doubtful == count ? "?" : "");
+      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s",
+                                 length > 0 ? ", " : "", count, verdict_text(ORDER[i]));
     }
-    if (doubtful > 0 && doubtful < count && length < DIFF_COUNTS_MAX) {
-      length +=
-          (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, " (%zu provisional)", doubtful);
+    if (doubtful > 0 && length < DIFF_COUNTS_MAX) {
+      char room[DIFF_WORDS_MAX] = "";
+      if (doubtful < count) {
+        (void)snprintf(room, sizeof room, "%zu ", doubtful);
+      }
+      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, " (%sprovisional)", room);
     }
   }
   return text;
@@ -279,7 +274,7 @@ const char *diff_group_sentence(struct arena *arena, const struct comparison_gro
 
 const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {
   static const char *const WORDS[distribution_name_count] = {
-      [DISTRIBUTION_MODE] = "MODE%s: %.0f %% of A and %.0f %% of B at the slower of two levels",
+      [DISTRIBUTION_MODE] = "MODE%s: %.0f %% of A and %.0f %% of B in the slower of two modes",
       [DISTRIBUTION_TAIL] =
           "TAIL%s: p95 of the trials %.3g %% above their median in A, %.3g %% in B",
       [DISTRIBUTION_JITTER] = "JITTER%s: spread %.2g %% in A, %.2g %% in B"};
@@ -378,13 +373,63 @@ bool diff_any_on_both(const struct comparison *comparison) {
   return false;
 }
 
-/* What changed most: the part of the machine that explains it, else the case with the strongest
- * evidence. */
+/* Undecided cases, by how they differ. */
+struct undecided {
+  size_t slower, faster, others;       /* by more than the threshold, or not */
+  const struct comparison_row *widest; /* of the former; NULL = there are none */
+};
+
+static struct undecided diff_find_undecided(const struct comparison *comparison) {
+  struct undecided found = {0};
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const double change = row->result.change;
+    if (!verdict_is_undecided(row->result.verdict)) {
+      continue;
+    }
+    if (!(fabs(change) > row->delta)) { /* also NAN */
+      found.others++;
+      continue;
+    }
+    found.slower += change < 0;
+    found.faster += change > 0;
+    if (found.widest == NULL || fabs(change) > fabs(found.widest->result.change)) {
+      found.widest = row;
+    }
+  }
+  return found;
+}
+
+/* "2 look slower, 16 within the threshold (undecided)", "16 undecided"; "" = there are none. */
+static const char *diff_undecided_words(struct arena *arena, const struct undecided *found) {
+  const char *text = "";
+  if (found->widest == NULL) {
+    return found->others == 0 ? "" : arena_format(arena, "%zu undecided", found->others);
+  }
+  if (found->slower > 0) {
+    text = arena_add_word(arena, text,
+                          arena_format(arena, "%zu %s slower", found->slower,
+                                       strings_plural(found->slower, "looks", "look")));
+  }
+  if (found->faster > 0) {
+    text = arena_add_word(arena, text,
+                          arena_format(arena, "%zu %s faster", found->faster,
+                                       strings_plural(found->faster, "looks", "look")));
+  }
+  if (found->others > 0) {
+    text =
+        arena_add_word(arena, text, arena_format(arena, "%zu within the threshold", found->others));
+  }
+  return arena_add(arena, text, " (undecided)");
+}
+
 const char *diff_cause_words(struct arena *arena, const struct comparison *comparison) {
   const struct conclusion *first =
       comparison->conclusion_count > 0 ? &comparison->conclusions[0] : NULL;
   const struct comparison_row *row = comparison->row_count > 0 ? &comparison->rows[0] : NULL;
+  const struct comparison_row *widest = diff_find_undecided(comparison).widest;
   const char *what = NULL;
+  const char *unit = "";
   double change = NAN;
   if (first != NULL && first->what != NULL && isfinite(first->change)) {
     what = first->what;
@@ -392,15 +437,37 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   } else if (comparison->alone_count > 0) {
     what = diff_part_name(arena, &comparison->alone->parts[0]);
     change = comparison->alone->parts[0].change;
-  } else if (row != NULL && isfinite(row->result.change) &&
-             verdict_is_change(row->result.verdict)) {
+  } else if (row != NULL && (verdict_is_change(row->result.verdict) ||
+                             (widest != NULL && row->result.verdict != VERDICT_BROKEN))) {
+    row = verdict_is_change(row->result.verdict) ? row : widest;
     const struct measured_case *bench = &comparison->measured->cases[row->bench];
     what = bench->path != NULL ? bench->path : bench->name;
-    change = row->result.change;
+    unit = figure_is_rate(row->figure) ? "" : " time"; /* as in its row */
+    change = row->change;
   }
-  return what == NULL
-             ? ""
-             : arena_format(arena, " (%s, %s %%)", what, diff_percent_words(change, DIFF_TEXT));
+  return what == NULL ? ""
+                      : arena_format(arena, " (%s, %s %%%s)", what,
+                                     diff_percent_words(change, DIFF_TEXT), unit);
+}
+
+const char *diff_found_words(struct arena *arena, const struct comparison *comparison) {
+  const struct diff_summary *summary = &comparison->summary;
+  const struct undecided undecided = diff_find_undecided(comparison);
+  size_t verdicts[verdict_name_count];
+  char room[DIFF_COUNTS_MAX];
+  bool all_provisional = true;
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    verdicts[v] = verdict_is_undecided((enum verdict)v) ? 0 : summary->verdicts[v];
+    all_provisional = all_provisional && verdicts[v] == summary->provisional[v];
+  }
+  const char *text = arena_strdup(
+      arena, diff_counts_text(verdicts, all_provisional ? NULL : summary->provisional, room));
+  if (all_provisional && text[0] != '\0') {
+    text = arena_add(arena, text, " (provisional)");
+  }
+  const char *open = diff_undecided_words(arena, &undecided);
+  text = open[0] != '\0' ? arena_add_word(arena, text, open) : text;
+  return text[0] != '\0' ? text : "nothing to compare";
 }
 
 /* Of which parts are slower unlike those of the others. */
@@ -428,14 +495,11 @@ const char *diff_sides_words(struct arena *arena, const struct comparison *compa
 const char *diff_answer_words(struct arena *arena, const struct comparison *comparison,
                               const char *const names[SIDES]) {
   const char *text = "";
-  char room[DIFF_COUNTS_MAX];
-  const char *counts =
-      diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, room);
   if (comparison->judged_count > comparison->row_count) {
     text = arena_format(arena, "Showing %zu of %zu compared cases: ", comparison->row_count,
                         comparison->judged_count);
   }
-  text = arena_add(arena, text, "%s%s", counts[0] != '\0' ? counts : "nothing to compare",
+  text = arena_add(arena, text, "%s%s", diff_found_words(arena, comparison),
                    diff_any_on_both(comparison) ? "" : "; none is on both sides");
   if (comparison->alone_count > 0) {
     const size_t nodes = diff_count_nodes(comparison);

@@ -55,13 +55,17 @@ bool diff_any_on_both(const struct comparison *comparison);
 /* "580.159.04 -> 590.44.01"; names: of the sides, where both have one driver. */
 const char *diff_sides_words(struct arena *arena, const struct comparison *comparison,
                              const char *const names[SIDES]);
-/* " (gpu1-gpu2, -4.2 %)": what changed most; nothing where nothing did. */
+/* How many cases have which verdict, undecided ones by how they look: "2 regressed, 14 same
+ * (provisional), 1 looks slower (undecided)". */
+const char *diff_found_words(struct arena *arena, const struct comparison *comparison);
+/* " (gpu1-gpu2, -4.2 %)": the part of the machine that changed, else the case with the strongest
+ * evidence, else the undecided case that differs most; nothing where nothing does. */
 const char *diff_cause_words(struct arena *arena, const struct comparison *comparison);
 /* The answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2
  * %)". names: of the sides, which stand where both have one driver. */
 const char *diff_answer_words(struct arena *arena, const struct comparison *comparison,
                               const char *const names[SIDES]);
-/* How many cases have which verdict: "2 regressed, 14 same"; provisional may be NULL. */
+/* "2 regressed (1 provisional), 14 same"; provisional may be NULL. */
 const char *diff_counts_text(const size_t verdicts[verdict_name_count],
                              const size_t provisional[verdict_name_count],
                              char text[DIFF_COUNTS_MAX]);

@@ -174,7 +174,7 @@ static void layout_set_groups(struct diff_layout *layout, const bool shown[verdi
   const bool small_last = !all && layout_has_many_small(comparison);
   const size_t count_of_rows = comparison->row_count;
   for (size_t k = 0; k < (small_last ? 2 : 1) * count_of_rows; k++) {
-    const size_t i = k % count_of_rows;
+    const size_t i = k < count_of_rows ? k : k - count_of_rows;
     const struct comparison_row *row = &comparison->rows[i];
     const bool small = small_last && layout_is_small(row);
     if (!shown[row->result.verdict] || small != (k >= count_of_rows)) {
@@ -248,16 +248,35 @@ static const char *layout_not_ok_words(struct diff_layout *layout, const struct 
   return arena_around(&layout->arena, " (", words, ")");
 }
 
+/* The row of a group to name, and why. */
+static size_t layout_pick_row(const struct comparison *comparison, const struct diff_group *group,
+                              const char **why) {
+  size_t picked = group->rows[0];
+  *why = "first";
+  for (size_t i = 0; i < group->count; i++) {
+    const struct comparison_row *row = &comparison->rows[group->rows[i]];
+    const double change = row->result.change;
+    const double widest = comparison->rows[picked].result.change;
+    if (group->verdict != VERDICT_BROKEN && isfinite(change) &&
+        !(fabs(change) < fabs(widest))) { /* also where that is NAN */
+      picked = group->rows[i];
+      *why = !(fabs(change) > row->delta) ? "most changed" : change < 0 ? "worst" : "best";
+    }
+  }
+  return picked;
+}
+
 const char *diff_group_words(struct diff_layout *layout, const struct diff_group *group) {
   const struct comparison *comparison = layout->comparison;
-  const bool evidence = verdict_is_change(group->verdict) || group->verdict == VERDICT_BROKEN;
-  const char *first = comparison->measured->cases[comparison->rows[group->rows[0]].bench].name;
+  const char *why = NULL;
+  const size_t picked = layout_pick_row(comparison, group, &why);
+  const char *name = comparison->measured->cases[comparison->rows[picked].bench].name;
   const size_t block = strlen(group->block);
-  if (block > 0 && strncmp(first, group->block, block) == 0 && first[block] == '/') {
-    first += block + 1; /* the line begins with it */
+  if (block > 0 && strncmp(name, group->block, block) == 0 && name[block] == '/') {
+    name += block + 1; /* the line begins with it */
   }
   return arena_format(&layout->arena, "%s%s, %s %s", diff_group_title(layout, group),
-                      layout_not_ok_words(layout, group), evidence ? "strongest" : "first", first);
+                      layout_not_ok_words(layout, group), why, name);
 }
 
 const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group) {

@@ -52,7 +52,7 @@ void diff_layout_fini(struct diff_layout *layout);
 
 /* "down: 12 cases", "59 cases below the threshold" */
 const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group);
-/* "down: 12 cases, strongest gpu2-numa0:pinned/4MiB" */
+/* "down: 12 cases, worst gpu2-numa0:pinned/4MiB": the one that changed most. */
 const char *diff_group_words(struct diff_layout *layout, const struct diff_group *group);
 /* "-5.21 .. -4.98"; "" = no change is known. */
 const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group);

@@ -374,10 +374,7 @@ static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
     const struct comparison *comparison = request->compared->comparison;
-    char room[DIFF_COUNTS_MAX];
-    const char *counts =
-        diff_counts_text(comparison->summary.verdicts, comparison->summary.provisional, room);
-    return arena_format(&report->arena, "%s%s", counts[0] != '\0' ? counts : "Nothing to compare",
+    return arena_format(&report->arena, "%s%s", diff_found_words(&report->arena, comparison),
                         diff_cause_words(&report->arena, comparison));
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])

@@ -193,10 +193,8 @@ struct site_file *site_files(const struct site *site, size_t *count) {
 static void site_keep_verdict(struct site *site, size_t u, const struct compare_result *compared) {
   const struct comparison *comparison = compared->comparison;
   const struct diff_summary *summary = &comparison->summary;
-  char counts[DIFF_COUNTS_MAX];
   site->verdicts[u] = (struct site_verdict){
-      arena_format(&site->arena, "%s%s",
-                   diff_counts_text(summary->verdicts, summary->provisional, counts),
+      arena_format(&site->arena, "%s%s", diff_found_words(&site->arena, comparison),
                    diff_cause_words(&site->arena, comparison)),
       summary->verdicts[VERDICT_REGRESSED] + comparison->alone_count > 0};
 }

@@ -4,6 +4,15 @@
 . "$(dirname -- "$0")/common.sh"
 two_drivers
 
+begin 'help and docs/COMPARE.md say the same of provisional verdicts and of distributions'
+run_ok diff --help
+sed -En 's/^  (- .*|(MODE|TAIL|JITTER) .*)/\1/p' out >words
+equal 7 "$(wc -l <words)" 'lines of help'
+sed -E 's/^\| (MODE|TAIL|JITTER) \| (.*) \|$/\1 \2/' "$source_folder/docs/COMPARE.md" >page
+while read -r word rest; do
+  if grep -qxF -- "$word $rest" page; then good; else bad "not in docs/COMPARE.md: $word $rest"; fi
+done <words
+
 begin 'diff names the one link at 97 %'
 on_first gpu.toml -q --db r.db --processes 5 --tag before
 expect_code 0
@@ -13,10 +22,11 @@ run_ok diff tag:before tag:after --db r.db
 expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/2MiB'
 expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
-expect_out '^2 regressed\?, 16 same\?: 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-equal '2 regressed?, 16 same?' "$(head -n 1 out | cut -d: -f1)" 'first line'
-expect_out 'driver_version +580.* +590\.44\.01'
-expect_out "^One run per side: run-to-run variation cannot be told from the driver's effect"
+expect_out '^2 regressed, 16 same \(provisional\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
+equal '2 regressed, 16 same (provisional)' "$(head -n 1 out | cut -d: -f1)" 'first line'
+expect_out '^One recorded fact differs: driver_version, 580[0-9.]+ -> 590\.44\.01$'
+expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
+reject_out '^One run per side'
 expect_out '^(Common change of nearly all|Median change over) 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
@@ -36,9 +46,9 @@ run_error 2 'no case of these runs is named like "gpu0-numa0:pinned"; did you me
   diff --by driver_version --from 580 --to 590 --db r.db --only gpu0-numa0:pinned
 run_error 2 'no run has the driver_version "58"; there are: ' diff --by driver_version --from 58 --to 590 --db r.db
 run diff tag:before tag:after --db r.db --method rank
-expect_out '^[0-9].*(same\??|insufficient): '
+expect_out '^[0-9].*(same \(provisional\)|undecided\)?): '
 run diff tag:before tag:after --db r.db --delta 5
-expect_out '^18 same\?: '
+expect_out '^18 same \(provisional\): '
 
 begin 'diff draws the conclusion above the list, and folds rows'
 cat >gpu2.toml <<'TOML'
@@ -59,14 +69,14 @@ pairs "$faults/noise.toml" before
 pairs "$scratch/gpu2-noise.toml" after
 run_ok diff tag:before tag:after --db pairs.db
 expect_out '^gpu2 as source: [0-9.]+ % slower \(6 of 6 cases\); none of the other 22 cases is$'
-expect_out '^REGRESSED\? +between: 6 cases, strongest gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
+expect_out '^REGRESSED\? +between: 6 cases, worst gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
 expect_out '^-v lists every case'
-expect_out '^6 regressed\?, 22 same\?: 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
+expect_out '^6 regressed, 22 same \(provisional\): 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
 equal 1 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases'
 reject_out $'\033'
 run_ok diff tag:before tag:after --db pairs.db -v
 equal 6 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases with -v'
-expect_out '^between +24 +-[0-9.]+ +6 regressed\?, 18 same\?$'
+expect_out '^between +24 +-[0-9.]+ +6 regressed \(provisional\), 18 same \(provisional\)$'
 equal 22 "$(grep -c '^SAME' out)" 'lines of cases that are the same'
 run_ok diff tag:before tag:after --db pairs.db --color always
 expect_out $'\033\\[31mREGRESSED'
@@ -81,13 +91,13 @@ cp r.db delta.db
 on_second gpu.toml -q --db delta.db --processes 5 --tag lenient --set down.delta=0.05
 expect_code 0
 run diff tag:before tag:lenient --db delta.db
-expect_out '^18 same\?: '
+expect_out '^18 same \(provisional\): '
 run diff tag:lenient tag:before --db delta.db --json
 equal 8 "$(grep -c '"delta_from": "scenario"' out)" 'cases of block down'
 equal 10 "$(grep -c '"delta_from": "usual"' out)" 'others'
 equal 8 "$(sed -n '/"cases": \[/,$p' out | grep -c '"delta_percent": 5.0,')" 'δ of block down'
 run diff tag:before tag:lenient --db delta.db --delta 1
-expect_out '^2 regressed\?, 16 same\?: '
+expect_out '^2 regressed, 16 same \(provisional\): '
 expect_out '^threshold: 1 %$'
 run query "select distinct block, delta from v_case where tag = 'lenient'" --db delta.db --format csv
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
@@ -101,7 +111,7 @@ run check tag:after tag:before --db r.db --fail-on improved,suspect
 expect_code 1
 run_ok check tag:before tag:after --db r.db --only 'up/*'
 run diff tag:before tag:after --db r.db --only 'down/gpu0-numa0:pinned/4MiB'
-expect_out '^Showing 1 of 18 compared cases: 1 regressed\?: '
+expect_out '^Showing 1 of 18 compared cases: 1 regressed \(provisional\): '
 equal "$(grep -o '4MiB .*' by-name)" "$(grep -o '4MiB .*' out)" 'row of --only'
 run check tag:before tag:after --fail-on suspect --db r.db --format junit
 expect_code 1
@@ -114,10 +124,10 @@ on_first gpu.toml -q --db few.db --processes 3 --tag a
 on_second gpu.toml -q --db few.db --processes 3 --tag b
 run_ok check tag:a tag:b --db few.db
 expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
-expect_out '^\?: provisional, as each side is one run$'
-expect_out '2 regressed\?'
+expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
+expect_out '^2 regressed(, 16 same)? \(provisional\)'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on regressed,suspect$'
-expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?\. A has 1 run and B has 1\. A firm verdict takes 5 of each\. Measure A first, then B:$'
+expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?\. A has 1 run and B has 1\. A firm verdict takes 5 of each\. Measure both sides again, A first:$'
 expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on suspect
@@ -284,7 +294,7 @@ run_ok run blocks.toml -q --db blocks.db
 HAUL_FAKE_FAULTS=tenth.toml run_ok run blocks.toml -q --db blocks.db
 run_ok diff previous latest --db blocks.db
 expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB .* -[89]\.'
-expect_out '^INSUFFICIENT +14 cases below the threshold, first b'
+expect_out '^INSUFFICIENT +14 cases below the threshold, most changed b'
 equal 2 "$(grep -c '^INSUFFICIENT' out)" 'lines'
 expect_out '^verdict +case +A GB/s +B GB/s +change %$'
 reject_out '^q:'
@@ -299,9 +309,9 @@ begin 'one process per side is undecided; stderr says what would decide'
 on_first gpu.toml -q --db one.db --tag a
 on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
-expect_out "^INSUFFICIENT +down: 8 cases, first gpu0-numa0:pinned/4MiB"
-expect_out '^18 insufficient: '
-expect_err '5 per side would decide'
+expect_out "^INSUFFICIENT +down: 8 cases, worst gpu0-numa0:pinned/4MiB"
+expect_out '^2 look slower, 16 within the threshold \(undecided\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
+expect_err '5 runs per side would decide them\. Measure both sides again:$'
 expect_err 'A \(install driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
 cp err advice
 run_ok diff previous latest --db one.db
@@ -335,7 +345,7 @@ on_first gpu.toml -q --db half.db
 HAUL_FAKE_FAULTS=$scratch/half.toml run run gpu.toml -q --db half.db
 run_fails 3 'nothing was compared: no case has two processes on each side, as runs with --processes 5' \
   check previous latest --db half.db
-expect_out '^Slower, but of too few processes to judge .*: [0-9]+ cases of (down|across) by [0-9.]+ to (49|50)\.[0-9] %'
+expect_out '^[0-9]+ look slower, .* \(undecided\): .* \(.*gpu0.*, -(49|50)\.[0-9] %\)$'
 expect_out '; run 1 of 20[0-9-]+ [0-9:]+ UTC$'
 run_ok diff previous latest --db half.db --json
 expect_out '"which": "2 of 20'
@@ -380,7 +390,7 @@ on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Each run counts once, as the mean of its processes$'
 reject_out 'One run each'
-expect_err 'are (undecided|provisional). To decide'
+expect_err 'are (undecided|provisional)\. To decide, measure one of the sides again, whichever you can:$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 
 begin 'advice says that databases of two hosts are merged'
@@ -399,7 +409,7 @@ on_first gpu.toml -q --db base.db --processes 5 --tag a2
 on_second gpu.toml -q --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
 run diff tag:a2 tag:b2 --db joint.db
-expect_out '^2 regressed\?, 16 same\?: '
+expect_out '^2 regressed, 16 same \(provisional\): '
 if command -v sqlite3 >/dev/null; then
   sqlite3 joint.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
   run diff tag:a tag:b --db joint.db --any-hardware
@@ -472,7 +482,7 @@ begin 'the line of several broken cases says what went wrong'
 printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' 'nth = 1' 'count = 0' >fault.toml
 HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml -q --db r.db --processes 2 --tag none
 run diff tag:before tag:none --db r.db
-expect_out '^BROKEN +down: 8 cases \(in B 16 results failed\), strongest '
+expect_out '^BROKEN +down: 8 cases \(in B 16 results failed\), first '
 
 begin 'runs that cannot be compared'
 run_error 2 'on both sides' diff latest latest --db r.db

@@ -62,7 +62,7 @@ for _ in 1 2; do
   on_second -q gpu.toml --only 'down*' --processes 1 --db short.db --tag b
 done
 run_ok diff tag:a tag:b --db short.db
-expect_err '^haul: [0-9]+ cases are (provisional|undecided).*\. A has 2 runs and B has 2\. A firm verdict takes [0-9]+ of each\. Measure A first, then B:$'
+expect_err '^haul: [0-9]+ cases are (provisional|undecided).*\. A has 2 runs and B has 2\. A firm verdict takes [0-9]+ of each\. Measure both sides again, A first:$'
 equal 'A B' "$(sed -n 's/^  \([AB]\) (.*haul run --decide.*/\1/p' err | tr '\n' ' ' | sed 's/ $//')" 'sides in the order of the advice'
 on_second --decide tag:a --tag b --processes 3 --db short.db
 expect_err 'tag:a has 2 processes, and a firm change needs 4: more of tag:b alone would not decide the rest$'

@@ -145,7 +145,7 @@ begin 'diff says what was not as it should be'
 run_ok diff tag:quiet tag:busy --db busy.db
 expect_out '^B: gpu1 was in use when the run began: 2 compute processes, 98 % busy'
 expect_out "^B: 3 results may be slowed: gpu1 in use by pid $program \\(sleep\\)"
-expect_out '^The facts of the environments do not differ; see above'
+expect_out '^No recorded fact of the machine differs between A and B, but see the conditions above'
 run_ok diff tag:quiet tag:busy --db busy.db --json
 expect_out '"conditions"'
 run_ok report - tag:busy --against tag:quiet --db busy.db

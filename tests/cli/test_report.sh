@@ -179,16 +179,16 @@ on_second gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag after
 expect_code 0
 run report c.html tag:before tag:after --db c.db
 expect_page c.html
-page c.html '<h1>2 regressed\?, 10 same\? \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)</h1>'
+page c.html '<h1>2 regressed, 10 same \(provisional\) \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)</h1>'
 page c.html '<p class="lead">Driver 580[0-9.]+ -&gt; 590\.44\.01</p>'
 equal 2 "$(grep -c '>REGRESSED?<' c.html)" 'cases that regressed'
 page c.html '<tr id="case-0"><td><span class="badge bad">REGRESSED\?</span></td><th scope="row">(<a href="#cell-0">)?down/gpu0-numa0:pinned/'
-page c.html '<li class="bad">2 regressed\?, 10 same\?: 580[0-9.]+ -&gt; 590\.44\.01 \(gpu0-numa0:pinned, -'
+page c.html '<li class="bad">2 regressed, 10 same \(provisional\): 580[0-9.]+ -&gt; 590\.44\.01 \(gpu0-numa0:pinned, -'
 page c.html 'run 1, before</small>'
 page c.html 'What changed since the run before: <code>haul diff run:1 run:2 --db c.db</code>'
 page c.html '<td>power_limit</td>.*<td>[0-9]+ W</td>'
 page c.html '(Common change of nearly all|Median change over) 12 cases:'
-page c.html '>driver_version</th><td[^>]*>580[0-9.]+</td><td[^>]*>590\.44\.01</td>'
+page c.html '>One recorded fact differs: driver_version, 580[0-9.]+ -&gt; 590\.44\.01<'
 equal 2 "$(grep -cE '<section id="run-[0-9]+"' c.html)" 'sections of runs'
 "$haul" diff tag:before tag:after --db c.db >diff.txt
 change=$(grep -Eo 'down/gpu0-numa0:pinned/4MiB .*' diff.txt | grep -Eo -- '-[0-9.]+ ± [0-9.]+')
