@@ -60,7 +60,7 @@ static void explain_add_rule(struct arena *arena, const char *file, const char *
 
 void explain_read_rules(struct arena *arena, struct explain_rules *rules) {
   *rules = (struct explain_rules){0};
-  for (size_t i = 0; i < sizeof RULE_FILES / sizeof RULE_FILES[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(RULE_FILES); i++) {
     const char *file = RULE_FILES[i];
     char *text =
         database_sql(arena_format(arena, "statements/%.*s.sql", (int)strlen(file) - 1, file));
@@ -78,7 +78,6 @@ void explain_read_rules(struct arena *arena, struct explain_rules *rules) {
 static enum status explain_find_reason(struct database *database, struct explanation *explanation,
                                        struct explain_row *row, struct error *err) {
   static const char FACT[] = "fact ";
-  SCOPED(statement_finalize) struct statement statement = {0};
   const char *fact = strstr(row->rule->reads, FACT);
   row->evidence = explanation->run_uuid != NULL
                       ? arena_format(&explanation->arena, "not recorded (%s)", row->rule->reads)
@@ -88,16 +87,11 @@ static enum status explain_find_reason(struct database *database, struct explana
   }
   fact += sizeof FACT - 1;
   row->evidence = "not recorded";
-  enum status status = statement_prepare(database, "explain/reason", &statement, err);
-  if (status == STATUS_OK) {
-    statement_bind_text(&statement, ":name",
-                        arena_strndup(&explanation->arena, fact, strcspn(fact, ",")));
-    statement_bind_int(&statement, ":gpu", row->gpu);
-  }
-  if (statement_next(&statement, &status, err)) {
-    row->evidence = statement_column_text(&statement, 0, &explanation->arena);
-  }
-  return status;
+  return database_read(
+      database, "explain/reason",
+      PARAMETERS(PARAMETER(":name", arena_strndup(&explanation->arena, fact, strcspn(fact, ","))),
+                 PARAMETER(":gpu", row->gpu)),
+      ROW_WORD, &row->evidence, &explanation->arena, NULL, err);
 }
 
 /* keys: those of the shortfalls that a finding touches, or NULL. Returns how many. */
@@ -112,35 +106,29 @@ static size_t explain_mark_touched(const struct explain_request *request, const 
   return count;
 }
 
+static const struct row_member TOUCHED_MEMBERS[] = {
+    ROW_MEMBER(struct explain_row, cases), ROW_MEMBER(struct explain_row, blocks),
+    ROW_MEMBER(struct explain_row, worst), ROW_MEMBER(struct explain_row, behind),
+    ROW_MEMBER(struct explain_row, gbps),  ROW_MEMBER(struct explain_row, best_gbps),
+    ROW_MEMBER(struct explain_row, lack),  ROW_MEMBER(struct explain_row, cases_of_run),
+    ROW_MEMBER(struct explain_row, keys),  {0}};
+
 /* The cases that the finding touches, of those that `only`, a JSON array, selects. */
 static enum status explain_find_cases(struct database *database,
                                       const struct explain_request *request, const char *only,
                                       const char *classes, struct explanation *explanation,
                                       struct explain_row *row, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "explain/touched", &statement, err);
-  if (status == STATUS_OK) {
-    statement_bind_text(&statement, ":classes", classes);
-    statement_bind_text(&statement, ":only", only);
-    if (row->gpu >= 0) {
-      statement_bind_int(&statement, ":gpu", row->gpu);
-    }
+  const struct parameter parameters[] = {PARAMETER(":classes", classes),
+                                         PARAMETER(":only", only),
+                                         row->gpu >= 0 ? PARAMETER(":gpu", row->gpu)
+                                                       : PARAMETER(":gpu", (const char *)NULL),
+                                         {0}};
+  RETURN_ON_ERROR(database_read(database, "explain/touched", parameters, TOUCHED_MEMBERS, row,
+                                &explanation->arena, NULL, err));
+  if (!row->rule->note) {
+    row->shortfalls = explain_mark_touched(request, row->keys);
   }
-  if (statement_next(&statement, &status, err)) {
-    row->cases = (size_t)statement_column_number(&statement, 0);
-    row->blocks = statement_column_optional(&statement, 1, &explanation->arena);
-    row->worst = statement_column_optional(&statement, 2, &explanation->arena);
-    row->behind = statement_column_real(&statement, 3);
-    row->gbps = statement_column_real(&statement, 4);
-    row->best_gbps = statement_column_real(&statement, 5);
-    row->lack = statement_column_real(&statement, 7);
-    row->cases_of_run = (size_t)statement_column_number(&statement, 8);
-    if (!row->rule->note) {
-      row->shortfalls = explain_mark_touched(
-          request, statement_column_optional(&statement, 6, &explanation->arena));
-    }
-  }
-  return status;
+  return STATUS_OK;
 }
 
 static struct explain_row *explain_add_row(struct explanation *explanation,
@@ -187,13 +175,12 @@ static enum status explain_add_answer(struct database *database, const struct st
 static enum status explain_ask(struct database *database, const struct explain_rule *rule,
                                const struct explain_request *request, const char *only,
                                struct explanation *explanation, struct error *err) {
-  struct statement answer;
+  SCOPED(statement_finalize) struct statement answer = {0};
   const size_t before = explanation->row_count;
   enum status status = statement_prepare(database, rule->statement, &answer, err);
   while (statement_next(&answer, &status, err)) {
     status = explain_add_answer(database, &answer, rule, request, only, explanation, err);
   }
-  statement_finalize(&answer);
   if (status == STATUS_OK && explanation->row_count == before) {
     (void)explain_add_row(explanation, rule);
   }
@@ -293,34 +280,23 @@ static void explain_count(struct explanation *explanation) {
 /* ---- the whole ---- */
 
 static enum status explain_choose(struct database *database, int64_t run, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "explain/choose", &statement, err);
-  if (status == STATUS_OK) {
-    if (run != 0) {
-      statement_bind_int(&statement, ":run", run);
-    }
-    statement_bind_int(&statement, ":busy_percent", GPU_BUSY_PERCENT);
-    status = statement_run(&statement, err);
-  }
-  statement_finalize(&statement);
-  status = THEN(status, statement_prepare(database, "explain/choose_steps", &statement, err));
-  if (status == STATUS_OK) {
-    statement_bind_int(&statement, ":run", run);
-    status = statement_run(&statement, err);
-    statement_finalize(&statement);
-  }
-  return status;
+  RETURN_ON_ERROR(database_do(
+      database, "explain/choose",
+      PARAMETERS(run != 0 ? PARAMETER(":run", run) : PARAMETER(":run", (const char *)NULL),
+                 PARAMETER(":busy_percent", GPU_BUSY_PERCENT)),
+      err));
+  return database_do(database, "explain/choose_steps", PARAMETERS(PARAMETER(":run", run)), err);
 }
 
 static enum status explain_add_shortfalls(struct database *database,
                                           const struct explain_request *request,
                                           struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "explain/add_shortfall", &statement, err);
+  enum status status = STATUS_OK;
   for (size_t i = 0; i < request->shortfall_count && status == STATUS_OK; i++) {
-    statement_bind_text(&statement, ":case_key", request->shortfalls[i].case_key);
-    statement_bind_real(&statement, ":lack", request->shortfalls[i].lack);
-    status = statement_run(&statement, err);
+    status = database_do(database, "explain/add_shortfall",
+                         PARAMETERS(PARAMETER(":case_key", request->shortfalls[i].case_key),
+                                    PARAMETER(":lack", request->shortfalls[i].lack)),
+                         err);
   }
   return status;
 }
@@ -333,28 +309,23 @@ static enum status explain_collect(struct database *database, const struct expla
   return database_script(database, "explain/collect", err);
 }
 
+static const struct row_member HEAD_MEMBERS[] = {ROW_MEMBER_TEXT(struct explanation, host),
+                                                 ROW_MEMBER(struct explanation, gpu_count),
+                                                 ROW_MEMBER_TEXT(struct explanation, gpus),
+                                                 ROW_MEMBER(struct explanation, run_uuid),
+                                                 ROW_MEMBER_TEXT(struct explanation, scenario),
+                                                 ROW_MEMBER_TEXT(struct explanation, started_at),
+                                                 ROW_MEMBER(struct explanation, cases),
+                                                 ROW_MEMBER(struct explanation, wrong),
+                                                 ROW_MEMBER_TEXT(struct explanation, wrong_case),
+                                                 {0}};
+
 static enum status explain_read_head(struct database *database, const char *only,
                                      struct explanation *explanation, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  struct arena *arena = &explanation->arena;
-  enum status status = statement_prepare(database, "explain/machine", &statement, err);
-  if (status == STATUS_OK) {
-    statement_bind_text(&statement, ":only", only);
-  }
   explanation->host = explanation->gpus = explanation->scenario = "";
   explanation->started_at = explanation->wrong_case = "";
-  if (statement_next(&statement, &status, err)) {
-    explanation->host = statement_column_text(&statement, 0, arena);
-    explanation->gpu_count = statement_column_number(&statement, 1);
-    explanation->gpus = statement_column_text(&statement, 2, arena);
-    explanation->run_uuid = statement_column_optional(&statement, 3, arena);
-    explanation->scenario = statement_column_text(&statement, 4, arena);
-    explanation->started_at = statement_column_text(&statement, 5, arena);
-    explanation->cases = (size_t)statement_column_number(&statement, 6);
-    explanation->wrong = (size_t)statement_column_number(&statement, 7);
-    explanation->wrong_case = statement_column_text(&statement, 8, arena);
-  }
-  return status;
+  return database_read(database, "explain/machine", PARAMETERS(PARAMETER(":only", only)),
+                       HEAD_MEMBERS, explanation, &explanation->arena, NULL, err);
 }
 
 enum status explain_find(struct database *database, const struct explain_request *request,

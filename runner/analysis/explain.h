@@ -10,6 +10,7 @@
 
 #include "engine/base/arena.h"
 #include "runner/record/database.h"
+#include "runner/record/rows.h"
 
 #define EXPLAIN_STATE_LIST(X)                                                                      \
   X(EXPLAIN_FOUND, "found")                                                                        \
@@ -62,6 +63,7 @@ struct explain_row {
   double gbps, best_gbps;     /* NAN = it has no rate */
   size_t shortfalls;          /* of these cases, those below the expected range */
   double lack;                /* of the worst of them; NAN = none */
+  const char *keys;           /* case_keys of all of them, with commas; NULL = none */
 };
 
 struct explanation {

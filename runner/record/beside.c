@@ -1,6 +1,7 @@
 #include "runner/record/beside.h"
 
 #include "runner/record/merge.h"
+#include "runner/record/rows.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -29,27 +30,16 @@ static void beside_remove(const char *place) {
 
 /* The rows of the run, inside a transaction; the other database is attached as "input". */
 static enum status beside_copy_rows(struct database *database, int64_t run, struct error *err) {
-  struct statement chosen;
-  enum status status = statement_prepare(database, "beside/choose", &chosen, err);
-  if (status == STATUS_OK) {
-    statement_bind_int(&chosen, ":run", run);
-    status = statement_run(&chosen, err);
-    statement_finalize(&chosen);
-  }
+  enum status status =
+      database_do(database, "beside/choose", PARAMETERS(PARAMETER(":run", run)), err);
   status = THEN(status, database_run_generated(database, "beside/copy", err));
   return THEN(status, database_script(database, "beside/end", err));
 }
 
 static enum status beside_copy(struct database *database, const char *path, int64_t run,
                                struct error *err) {
-  struct statement attach;
-  RETURN_ON_ERROR(statement_prepare(database, "merge/attach", &attach, err));
-  enum status status = STATUS_OK;
-  statement_bind_text(&attach, ":path", path);
-  (void)statement_next(&attach, &status, err);
-  statement_finalize(&attach);
-  RETURN_ON_ERROR(status);
-  status = database_script(database, "beside/begin", err);
+  RETURN_ON_ERROR(database_do(database, "merge/attach", PARAMETERS(PARAMETER(":path", path)), err));
+  enum status status = database_script(database, "beside/begin", err);
   status = THEN(status, database_end(database, beside_copy_rows(database, run, err), err));
   struct error ignored = {0};
   (void)!database_script(database, "merge/detach", &ignored);
@@ -73,11 +63,11 @@ enum status beside_open(const char *path, const char *place, int64_t run,
 /* Whether every run at the place has ended. */
 static enum status beside_has_ended(const char *place, bool *ended, struct error *err) {
   struct database *database = NULL;
-  struct statement running;
+  bool running = false;
   RETURN_ON_ERROR(database_open(place, DATABASE_READ, &database, err));
-  enum status status = statement_prepare(database, "beside/running", &running, err);
-  *ended = !statement_next(&running, &status, err);
-  statement_finalize(&running);
+  const enum status status =
+      database_read(database, "beside/running", NULL, NULL, NULL, NULL, &running, err);
+  *ended = !running;
   database_close(database);
   return status;
 }

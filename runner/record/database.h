@@ -10,43 +10,14 @@
  * untouched.
  *
  * Every connection has foreign keys on, trusted_schema and triggers off, defensive mode on and the
- * limits of guard.h, and waits up to DATABASE_BUSY_MS for another writer. Its statements may take
- * DATABASE_LIMIT_S in all, and a second more for each MiB of the file: no database that haul made
- * comes near that. Objects of a file that are not haul's: foreign.h. */
+ * limits of guard.h, and waits up to DATABASE_BUSY_MS for another writer. Objects of a file that
+ * are not haul's: foreign.h. */
 #ifndef HAUL_RUNNER_RECORD_DATABASE_H
 #define HAUL_RUNNER_RECORD_DATABASE_H
 
-#include "engine/base/arena.h"
-#include "engine/base/error.h"
+#include "runner/record/connection.h"
 
-#include <signal.h>
-#include <sqlite3.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { DATABASE_LIMIT_S = 60 };
-enum { DATABASE_BUSY_MS = 30000, DATABASE_APPLICATION_ID = 0x6861756c /* "haul" */ };
-
-enum database_access { DATABASE_READ, DATABASE_WRITE };
-
-/* Asked again and again while another program keeps the database locked; false: give up. */
-typedef bool database_wait(void *context, uint64_t waited_ms);
-
-struct database {
-  sqlite3 *handle;
-  char *path;
-  int version;                     /* user_version: major * 1000 + minor */
-  int file_version;                /* the file's own, where a migrated copy of it is read; else 0 */
-  const char *network_file_system; /* its name; NULL = a local file system */
-  char *foreign;                   /* what is in it that haul did not make; NULL = nothing */
-  database_wait *wait;             /* NULL: for as long as it was opened to wait */
-  void *wait_context;
-  int64_t wait_started_ns;
-  /* Statements may take that long in all; 0 = as long as they take. */
-  uint64_t limit_ns, used_ns, step_started_ns;
-  bool out_of_time;
-  const volatile sig_atomic_t *interrupted; /* may be NULL; not 0: stop */
-};
+enum { DATABASE_BUSY_MS = 30000 };
 
 /* *database is untouched on failure. STATUS_NOT_FOUND: opening for reading, and there is no file.
  */
@@ -67,103 +38,11 @@ enum status database_open_temporary(struct database **database, struct error *er
  * the path is ever changed (a journal that a killed writer left is an error of the first read). */
 enum status database_open_untouched(const char *path, struct database **database,
                                     struct error *err) CHECK_RESULT;
-/* All pages of one database to another, which is empty. Errors are worded for the reader of `from`:
- * "cannot be copied ...". */
-enum status database_copy_pages(const struct database *from, sqlite3 *to,
-                                struct error *err) CHECK_RESULT;
 /* From now on `wait` says how long to wait for other writers. */
 void database_when_locked(struct database *database, database_wait *wait, void *context);
-/* From now on statements may take that long in all; limit_ns 0: as long as they take. interrupted
- * may be NULL. */
-void database_limit_time(struct database *database, uint64_t limit_ns,
-                         const volatile sig_atomic_t *interrupted);
-/* What a file of that size may take. */
-uint64_t database_time_for(int64_t size_bytes);
-/* Whether a statement that runs is to end: asked by SQLite every few thousand steps. */
-bool database_must_stop(struct database *database);
-/* Again, after another progress handler was set. */
-void database_watch_time(struct database *database);
-/* sqlite3_step(), of which the time is taken. */
-int database_step(struct database *database, sqlite3_stmt *stmt);
 /* The file was deleted, or another one stands at its path, since it was opened. */
 bool database_is_gone(const struct database *database);
 /* Accepts NULL. */
 void database_close(struct database *database);
-
-/* SQL of schema/results by its name: "case/insert_chase" is the section "-- name: insert_chase" of
- * statements/case.sql, "views.sql" that whole file. It must exist. The caller frees. */
-char *database_sql(const char *name);
-
-/* One prepared statement from schema/results/statements. */
-struct statement {
-  struct database *database;
-  sqlite3_stmt *stmt;
-  const char *name; /* "case/insert_chase" */
-};
-
-/* name: static text. A statement that failed takes values and is finalized like any other, and has
- * no rows. */
-enum status statement_prepare(struct database *database, const char *name,
-                              struct statement *statement, struct error *err) CHECK_RESULT;
-void statement_finalize(struct statement *statement);
-/* Index of ":name" for sqlite3_bind_*(), for statements that are run often; it must be there. */
-int statement_parameter(const struct statement *statement, const char *parameter);
-/* parameter: ":name", which must be in the statement. Bound text is borrowed until the next bind
- * or reset. NULL text binds NULL. */
-void statement_bind_int(struct statement *statement, const char *parameter, int64_t value);
-void statement_bind_real(struct statement *statement, const char *parameter, double value);
-void statement_bind_text(struct statement *statement, const char *parameter, const char *text);
-/* Run a statement that returns no rows, and make it ready for the next binding. */
-enum status statement_run(struct statement *statement, struct error *err) CHECK_RESULT;
-/* Step to the next row, if *status is STATUS_OK. False: there is none, or *status says what went
- * wrong; the statement is reset. */
-bool statement_next(struct statement *statement, enum status *status, struct error *err);
-/* After a row was read and no more are wanted: reset and clear the bindings. */
-void statement_reset(struct statement *statement);
-/* Column i of the row at hand, kept by the arena. Never NULL: what the schema says of NULLs, a file
- * need not keep to, and so NULL is "". */
-char *statement_column_text(const struct statement *statement, int i, struct arena *arena);
-/* The same, valid until the next step. */
-const char *statement_text(const struct statement *statement, int i);
-/* Of a column that may be NULL: NULL for NULL. */
-char *statement_column_optional(const struct statement *statement, int i, struct arena *arena);
-/* Column i, or -1 for NULL. */
-int statement_column_number(const struct statement *statement, int i);
-/* Column i, or NAN for NULL. */
-double statement_column_real(const struct statement *statement, int i);
-/* How many columns the statement has. */
-int statement_column_count(const struct statement *statement);
-
-/* Run SQL of several statements by its name, as database_sql() has it. */
-enum status database_script(struct database *database, const char *name,
-                            struct error *err) CHECK_RESULT;
-/* The statements that are the rows of the statement of that name; the caller frees. */
-enum status database_generate(struct database *database, const char *name, char **sql,
-                              struct error *err) CHECK_RESULT;
-/* Run them. */
-enum status database_run_generated(struct database *database, const char *name,
-                                   struct error *err) CHECK_RESULT;
-/* Run SQL of several statements; `what` names it in errors. */
-enum status database_run_sql(struct database *database, const char *sql, const char *what,
-                             struct error *err) CHECK_RESULT;
-/* A write transaction; a failing commit rolls back. Rolling back never fails. */
-enum status database_begin(struct database *database, struct error *err) CHECK_RESULT;
-enum status database_commit(struct database *database, struct error *err) CHECK_RESULT;
-void database_rollback(struct database *database);
-/* Commit if the work since the beginning came to STATUS_OK, else roll back. */
-enum status database_end(struct database *database, enum status status,
-                         struct error *err) CHECK_RESULT;
-
-/* Fill err from the handle's last error: the file, what (a statement's name), SQLite's message, and
- * for the usual causes (full disk, lock, read-only) what to do. SQL of haul's own that names what
- * is not there: the file is not what its version says (DATABASE_ALTERED). */
-enum status database_error(const struct database *database, const char *what, struct error *err);
-/* What follows "it has no column TABLE.COLUMN". */
-#define DATABASE_ALTERED                                                                           \
-  ", which its version of the schema has: it was not made by a released haul, or was changed by "  \
-  "other means"
-/* "column: f.pieces", "table: fleet", of an error that says that there is none; NULL: of another.
- */
-const char *database_missing(const struct database *database);
 
 #endif

@@ -291,52 +291,55 @@ static enum status environment_read_links(struct database *database, int64_t env
   return status;
 }
 
+struct fact_row {
+  const char *name, *value;
+  int gpu;
+  enum fact_state state;
+};
+
+static const struct row_member FACT_MEMBERS[] = {
+    ROW_MEMBER_TEXT(struct fact_row, name),
+    ROW_MEMBER(struct fact_row, gpu),
+    ROW_MEMBER_ENUM(struct fact_row, state, fact_state_names, FACT_UNAVAILABLE),
+    ROW_MEMBER_TEXT(struct fact_row, value),
+    {0}};
+
 static enum status environment_read_facts(struct database *database, int64_t environment,
                                           struct machine *machine, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "environment/facts_of_machine", &statement, err);
-  statement_bind_int(&statement, ":environment", environment);
-  while (statement_next(&statement, &status, err)) {
-    enum fact_state state = FACT_UNAVAILABLE;
-    (void)fact_state_parse(statement_text(&statement, 2), &state);
-    const char *name = statement_text(&statement, 0);
-    const char *value = statement_text(&statement, 3);
-    const int gpu = sqlite3_column_int(statement.stmt, 1);
-    machine_add_fact(machine, name, gpu, state, "%s", value);
-    if (strcmp(name, "memory_node") == 0 && gpu >= 0 && gpu < (int)machine->gpu_count &&
-        state == FACT_OK) {
-      (void)sscanf(value, "%" SCNd32, &machine->gpus[gpu].memory_node);
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct fact_row *facts = NULL;
+  size_t count = 0;
+  RETURN_ON_ERROR(DATABASE_READ_ALL(database, "environment/facts_of_machine",
+                                    PARAMETERS(PARAMETER(":environment", environment)),
+                                    FACT_MEMBERS, &arena, facts, count, err));
+  for (size_t i = 0; i < count; i++) {
+    const struct fact_row *fact = &facts[i];
+    machine_add_fact(machine, fact->name, fact->gpu, fact->state, "%s", fact->value);
+    if (strcmp(fact->name, "memory_node") == 0 && fact->gpu >= 0 &&
+        fact->gpu < (int)machine->gpu_count && fact->state == FACT_OK) {
+      (void)sscanf(fact->value, "%" SCNd32, &machine->gpus[fact->gpu].memory_node);
     }
   }
-  statement_finalize(&statement);
   machine_sort_facts(machine);
-  return status;
+  return STATUS_OK;
 }
+
+static const struct row_member ENVIRONMENT_ID[] = {
+    {.column = "id", .type = ROW_INTEGER, .size = sizeof(int64_t)}, {0}};
+static const struct row_member MACHINE_MEMBERS[] = {
+    ROW_MEMBER(struct machine, host_name), ROW_COLUMN(struct machine, node_name, "node"),
+    ROW_MEMBER(struct machine, simulated), ROW_MEMBER(struct machine, cuda_state),
+    ROW_MEMBER(struct machine, source),    {0}};
 
 enum status run_machine_read(struct database *database, int64_t run, struct machine *machine,
                              struct error *err) {
-  struct statement statement;
+  const struct parameter *parameters = PARAMETERS(PARAMETER(":run", run));
   int64_t environment = -1;
   memset(machine, 0, sizeof *machine);
-  enum status status = statement_prepare(database, "environment/machine_of_run", &statement, err);
-  statement_bind_int(&statement, ":run", run);
-  if (statement_next(&statement, &status, err)) {
-    const struct {
-      char *text;
-      size_t size;
-      int column;
-    } TEXTS[] = {{machine->host_name, sizeof machine->host_name, 1},
-                 {machine->node_name, sizeof machine->node_name, 2},
-                 {machine->cuda_state, sizeof machine->cuda_state, 4},
-                 {machine->source, sizeof machine->source, 5}};
-    for (size_t i = 0; i < COUNT_OF(TEXTS); i++) {
-      (void)snprintf(TEXTS[i].text, TEXTS[i].size, "%s",
-                     statement_text(&statement, TEXTS[i].column));
-    }
-    environment = sqlite3_column_int64(statement.stmt, 0);
-    machine->simulated = sqlite3_column_int(statement.stmt, 3) != 0;
-  }
-  statement_finalize(&statement);
+  enum status status = database_read(database, "environment/machine_of_run", parameters,
+                                     ENVIRONMENT_ID, &environment, NULL, NULL, err);
+  status = THEN(status, database_read(database, "environment/machine_of_run", parameters,
+                                      MACHINE_MEMBERS, machine, NULL, NULL, err));
   status = THEN(status, environment_read_devices(database, environment, machine, err));
   status = THEN(status, environment_read_links(database, environment, machine, err));
   return THEN(status, environment_read_facts(database, environment, machine, err));

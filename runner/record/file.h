@@ -2,7 +2,7 @@
 #ifndef HAUL_RUNNER_RECORD_FILE_H
 #define HAUL_RUNNER_RECORD_FILE_H
 
-#include "runner/record/database.h"
+#include "runner/record/connection.h"
 
 /* Of the file beside a shard that says why there is none, or no newer one: "NODE-UUID.failed". */
 #define DATABASE_FAILURE_SUFFIX ".failed"

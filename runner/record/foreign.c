@@ -153,7 +153,7 @@ static void foreign_list(const struct objects *found, const struct objects *expe
 
 enum status foreign_check_tables(struct database *database, struct error *err) {
   const int latest = migrate_latest_version();
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
   struct objects expected = {0};
   foreign_read_expected(database->version < latest ? database->version : latest, &expected);
   enum status status = statement_prepare(database, "foreign/no_plain_table", &statement, err);
@@ -175,7 +175,6 @@ enum status foreign_check_tables(struct database *database, struct error *err) {
       statement_reset(&statement);
     }
   }
-  statement_finalize(&statement);
   arena_fini(&expected.arena);
   return status;
 }

@@ -9,7 +9,7 @@
 #ifndef HAUL_RUNNER_RECORD_FOREIGN_H
 #define HAUL_RUNNER_RECORD_FOREIGN_H
 
-#include "runner/record/database.h"
+#include "runner/record/connection.h"
 
 #include <stdio.h>
 

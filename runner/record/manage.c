@@ -10,71 +10,58 @@
 
 enum { SHRINK_FROM_PERCENT = 25 };
 
+static const struct row_member SCENARIO_MEMBERS[] = {
+    ROW_MEMBER_TEXT(struct run_scenario, name),
+    ROW_MEMBER_TEXT(struct run_scenario, path),
+    ROW_MEMBER_TEXT(struct run_scenario, text),
+    ROW_MEMBER_TEXT(struct run_scenario, resolved),
+    ROW_MEMBER_TEXT(struct run_scenario, command_line),
+    ROW_MEMBER(struct run_scenario, started_at_ns),
+    ROW_MEMBER(struct run_scenario, measured),
+    ROW_MEMBER(struct run_scenario, host),
+    ROW_MEMBER(struct run_scenario, driver),
+    ROW_MEMBER(struct run_scenario, simulated),
+    {0}};
+
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,
                               struct run_scenario *scenario, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "manage/scenario_of_run", &statement, err);
-  statement_bind_int(&statement, ":run", run);
   bool found = false;
-  if (statement_next(&statement, &status, err)) {
-    *scenario = (struct run_scenario){.name = statement_column_text(&statement, 0, arena),
-                                      .text = statement_column_text(&statement, 1, arena),
-                                      .resolved = statement_column_text(&statement, 2, arena),
-                                      .path = statement_column_text(&statement, 3, arena),
-                                      .command_line = statement_column_text(&statement, 4, arena),
-                                      .started_at_ns = sqlite3_column_int64(statement.stmt, 5),
-                                      .measured = sqlite3_column_int(statement.stmt, 6) != 0,
-                                      .host = statement_column_optional(&statement, 7, arena),
-                                      .driver = statement_column_optional(&statement, 8, arena),
-                                      .simulated = sqlite3_column_int(statement.stmt, 9) != 0};
-    found = true;
-  }
-  statement_finalize(&statement);
-  return status == STATUS_OK && !found
-             ? error_set(err, STATUS_CORRUPT,
-                         "%s: run %lld has no scenario; it was changed by "
-                         "other means",
-                         database->path, (long long)run)
-             : status;
+  RETURN_ON_ERROR(database_read(database, "manage/scenario_of_run",
+                                PARAMETERS(PARAMETER(":run", run)), SCENARIO_MEMBERS, scenario,
+                                arena, &found, err));
+  return found ? STATUS_OK
+               : error_set(err, STATUS_CORRUPT,
+                           "%s: run %lld has no scenario; it was changed by other means",
+                           database->path, (long long)run);
 }
 
 enum status run_failure_read(struct database *database, int64_t run, struct arena *arena,
                              const char **reason, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "manage/failure_of_run", &statement, err);
   *reason = NULL;
-  statement_bind_int(&statement, ":run", run);
-  if (statement_next(&statement, &status, err)) {
-    *reason = statement_column_text(&statement, 0, arena);
-  }
-  return status;
+  return database_read(database, "manage/failure_of_run", PARAMETERS(PARAMETER(":run", run)),
+                       ROW_WORD, reason, arena, NULL, err);
 }
 
 enum status run_words_read(struct database *database, struct arena *arena,
                            const char *const **words, struct error *err) {
-  struct statement statement;
   const char **list = NULL;
   size_t count = 0;
-  size_t capacity = 0;
-  enum status status = statement_prepare(database, "manage/run_words", &statement, err);
-  while (statement_next(&statement, &status, err)) {
-    *ARENA_ADD(arena, list, count, &capacity) = statement_column_text(&statement, 0, arena);
-  }
-  statement_finalize(&statement);
+  RETURN_ON_ERROR(
+      DATABASE_READ_ALL(database, "manage/run_words", NULL, ROW_WORD, arena, list, count, err));
+  size_t capacity = count;
   list = arena_grow(arena, list, count, &capacity, sizeof *list);
   list[count] = NULL;
   *words = list;
-  return status;
+  return STATUS_OK;
 }
 
 static enum status manage_tag_each(struct database *database, const struct run_list *runs,
                                    const char *tag, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "manage/set_tag", &statement, err);
+  enum status status = STATUS_OK;
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
-    statement_bind_int(&statement, ":run", runs->runs[i].id);
-    statement_bind_text(&statement, ":tag", tag);
-    status = statement_run(&statement, err);
+    status =
+        database_do(database, "manage/set_tag",
+                    PARAMETERS(PARAMETER(":run", runs->runs[i].id), PARAMETER(":tag", tag)), err);
   }
   return status;
 }
@@ -85,64 +72,44 @@ enum status run_tag_set(struct database *database, const struct run_list *runs, 
   return database_end(database, manage_tag_each(database, runs, tag, err), err);
 }
 
+static const struct row_member TO_DELETE_MEMBERS[] = {
+    ROW_MEMBER_TEXT(struct run_to_delete, scenario),
+    ROW_MEMBER(struct run_to_delete, tag),
+    ROW_MEMBER_TEXT(struct run_to_delete, started_at),
+    ROW_MEMBER(struct run_to_delete, baselines),
+    ROW_MEMBER(struct run_to_delete, running),
+    ROW_MEMBER(struct run_to_delete, results),
+    {0}};
+
 enum status run_to_delete_read(struct database *database, int64_t run, struct arena *arena,
                                struct run_to_delete *found, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "manage/run_to_delete", &statement, err);
-  statement_bind_int(&statement, ":run", run);
   *found = (struct run_to_delete){.scenario = "?", .started_at = "?"};
-  if (statement_next(&statement, &status, err)) {
-    const char *recorded = statement_column_text(&statement, 2, arena);
-    *found = (struct run_to_delete){.scenario = statement_column_text(&statement, 0, arena),
-                                    .tag = statement_column_optional(&statement, 1, arena),
-                                    .started_at = statement_column_text(&statement, 3, arena),
-                                    .baselines = statement_column_optional(&statement, 4, arena),
-                                    .running = strcmp(recorded, "running") == 0,
-                                    .results = sqlite3_column_int64(statement.stmt, 5)};
-  }
-  return status;
-}
-
-/* Every row of the statement, which is finalized. */
-static enum status manage_read_runs(struct statement *statement, struct arena *arena,
-                                    struct run_list *runs, enum status status, struct error *err) {
-  size_t capacity = 0;
-  *runs = (struct run_list){0};
-  while (statement_next(statement, &status, err)) {
-    struct run_ref *run = ARENA_ADD(arena, runs->runs, runs->count, &capacity);
-    run->id = sqlite3_column_int64(statement->stmt, 0);
-    (void)snprintf(run->uuid, sizeof run->uuid, "%s", statement_text(statement, 1));
-  }
-  statement_finalize(statement);
-  return status;
+  return database_read(database, "manage/run_to_delete", PARAMETERS(PARAMETER(":run", run)),
+                       TO_DELETE_MEMBERS, found, arena, NULL, err);
 }
 
 enum status running_runs_read(struct database *database, const char *host, struct arena *arena,
                               struct run_list *runs, struct error *err) {
-  struct statement statement;
-  const enum status status = statement_prepare(database, "manage/running_runs", &statement, err);
-  statement_bind_text(&statement, ":host", host);
-  return manage_read_runs(&statement, arena, runs, status, err);
+  return DATABASE_READ_ALL(database, "manage/running_runs", PARAMETERS(PARAMETER(":host", host)),
+                           RUN_REF_MEMBERS, arena, runs->runs, runs->count, err);
 }
 
 enum status old_health_runs_read(struct database *database, const char *scenario, int64_t before_ns,
                                  size_t limit, struct arena *arena, struct run_list *runs,
                                  struct error *err) {
-  struct statement statement;
-  const enum status status = statement_prepare(database, "manage/old_health_runs", &statement, err);
-  statement_bind_text(&statement, ":scenario", scenario);
-  statement_bind_int(&statement, ":before", before_ns);
-  statement_bind_int(&statement, ":limit", (int64_t)limit);
-  return manage_read_runs(&statement, arena, runs, status, err);
+  return DATABASE_READ_ALL(database, "manage/old_health_runs",
+                           PARAMETERS(PARAMETER(":scenario", scenario),
+                                      PARAMETER(":before", before_ns),
+                                      PARAMETER(":limit", (int64_t)limit)),
+                           RUN_REF_MEMBERS, arena, runs->runs, runs->count, err);
 }
 
 static enum status manage_add_deleted(struct database *database, const struct run_list *runs,
                                       struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "delete/add_run", &statement, err);
+  enum status status = STATUS_OK;
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
-    statement_bind_int(&statement, ":run", runs->runs[i].id);
-    status = statement_run(&statement, err);
+    status = database_do(database, "delete/add_run",
+                         PARAMETERS(PARAMETER(":run", runs->runs[i].id)), err);
   }
   return status;
 }
@@ -159,40 +126,24 @@ enum status runs_delete(struct database *database, const struct run_list *runs, 
 
 static enum status manage_choose_pruned(struct database *database,
                                         const struct trials_to_prune *prune, struct error *err) {
-  SCOPED(statement_finalize) struct statement choose = {0};
-  struct statement keep;
-  enum status status = statement_prepare(database, "upkeep/choose", &choose, err);
-  status = THEN(status, statement_prepare(database, "upkeep/keep", &keep, err));
-  if (status == STATUS_OK) {
-    statement_bind_int(&choose, ":before", prune->before_ns);
-    statement_bind_int(&choose, ":keep_baselines", prune->keep_baselines);
-    status = statement_run(&choose, err);
-    for (size_t i = 0; i < prune->kept->count && status == STATUS_OK; i++) {
-      statement_bind_int(&keep, ":run", prune->kept->runs[i].id);
-      status = statement_run(&keep, err);
-    }
-    statement_finalize(&keep);
+  enum status status = database_do(database, "upkeep/choose",
+                                   PARAMETERS(PARAMETER(":before", prune->before_ns),
+                                              PARAMETER(":keep_baselines", prune->keep_baselines)),
+                                   err);
+  for (size_t i = 0; i < prune->kept->count && status == STATUS_OK; i++) {
+    status = database_do(database, "upkeep/keep",
+                         PARAMETERS(PARAMETER(":run", prune->kept->runs[i].id)), err);
   }
   return status;
 }
 
-static enum status manage_count_pruned(struct database *database, struct trials_to_prune *prune,
-                                       struct error *err) {
-  SCOPED(statement_finalize) struct statement count = {0};
-  enum status status = statement_prepare(database, "upkeep/count", &count, err);
-  if (statement_next(&count, &status, err)) {
-    prune->runs = sqlite3_column_int64(count.stmt, 0);
-    prune->trials = sqlite3_column_int64(count.stmt, 1);
-  }
-  return status;
-}
+static const struct row_member PRUNE_MEMBERS[] = {
+    ROW_MEMBER(struct trials_to_prune, runs), ROW_MEMBER(struct trials_to_prune, trials), {0}};
 
 static enum status manage_prune(struct database *database, struct error *err) {
-  SCOPED(statement_finalize) struct statement mark = {0};
   RETURN_ON_ERROR(database_script(database, "upkeep/prune", err));
-  enum status status = statement_prepare(database, "upkeep/mark", &mark, err);
-  statement_bind_int(&mark, ":now", (int64_t)clock_read_ns(CLOCK_REALTIME));
-  return THEN(status, statement_run(&mark, err));
+  return database_do(database, "upkeep/mark",
+                     PARAMETERS(PARAMETER(":now", (int64_t)clock_read_ns(CLOCK_REALTIME))), err);
 }
 
 enum status trials_prune(struct database *database, struct trials_to_prune *prune,
@@ -201,7 +152,8 @@ enum status trials_prune(struct database *database, struct trials_to_prune *prun
   RETURN_ON_ERROR(database_begin(database, err));
   enum status status = database_script(database, "upkeep/begin", err);
   status = THEN(status, manage_choose_pruned(database, prune, err));
-  status = THEN(status, manage_count_pruned(database, prune, err));
+  status = THEN(
+      status, database_read(database, "upkeep/count", NULL, PRUNE_MEMBERS, prune, NULL, NULL, err));
   if (!prune->dry_run) {
     status = THEN(status, manage_prune(database, err));
   }
@@ -240,10 +192,10 @@ enum status database_write_copy(const struct database *database, const char *pat
 }
 
 enum status database_shrink(struct database *database, bool *shrunk, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "manage/free_share", &statement, err);
-  *shrunk = statement_next(&statement, &status, err) &&
-            sqlite3_column_int(statement.stmt, 0) >= SHRINK_FROM_PERCENT;
-  statement_finalize(&statement);
+  static const struct row_member PERCENT[] = {{.column = "percent", .type = ROW_NUMBER}, {0}};
+  int percent = 0;
+  const enum status status =
+      database_read(database, "manage/free_share", NULL, PERCENT, &percent, NULL, NULL, err);
+  *shrunk = percent >= SHRINK_FROM_PERCENT;
   return *shrunk ? THEN(status, database_script(database, "manage/shrink", err)) : status;
 }

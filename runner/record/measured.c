@@ -4,7 +4,7 @@
 #include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
-#include "runner/record/database.h"
+#include "runner/record/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,53 +39,30 @@ void measured_free(struct measured *measured) {
 
 /* ---- cases ---- */
 
-static enum figure measured_figure(const char *text) {
-  enum figure figure = FIGURE_TIME;
-  (void)figure_parse(text, &figure);
-  return figure;
-}
+static const struct row_member CASE_MEMBERS[] = {
+    ROW_MEMBER(struct measured_case, id),
+    ROW_COLUMN_TEXT(struct measured_case, key, "case_key"),
+    ROW_MEMBER_TEXT(struct measured_case, definition),
+    ROW_MEMBER_TEXT(struct measured_case, block),
+    ROW_MEMBER_TEXT(struct measured_case, name),
+    ROW_MEMBER_TEXT(struct measured_case, axes),
+    ROW_MEMBER_TEXT(struct measured_case, path),
+    ROW_MEMBER(struct measured_case, method),
+    ROW_MEMBER(struct measured_case, size_bytes),
+    ROW_MEMBER_ENUM(struct measured_case, figure, figure_names, FIGURE_TIME),
+    ROW_MEMBER(struct measured_case, units),
+    ROW_MEMBER(struct measured_case, aliases),
+    {0}};
 
-static void measured_take_case(struct measured *measured, const struct statement *statement) {
-  sqlite3_stmt *stmt = statement->stmt;
-  *ARENA_ADD(&measured->arena, measured->cases, measured->case_count, &measured->case_capacity) =
-      (struct measured_case){
-          .id = sqlite3_column_int64(stmt, 0),
-          .key = statement_column_text(statement, 1, &measured->arena),
-          .definition = statement_column_text(statement, 2, &measured->arena),
-          .block = statement_column_text(statement, 3, &measured->arena),
-          .name = statement_column_text(statement, 4, &measured->arena),
-          .axes = statement_column_text(statement, 5, &measured->arena),
-          .path = statement_column_text(statement, 6, &measured->arena),
-          .method = statement_column_optional(statement, 7, &measured->arena),
-          .size_bytes = (uint64_t)sqlite3_column_int64(stmt, 8),
-          .figure = measured_figure(statement_text(statement, 9)),
-          .units = (uint64_t)sqlite3_column_int64(stmt, 10),
-          .aliases = statement_column_optional(statement, 11, &measured->arena),
-      };
-}
-
-/* Flows of one case while they are read. */
-struct flow_list {
-  struct measured_flow *flows;
-  size_t count, capacity;
-};
-
-static bool measured_word_at(const struct statement *statement, int i, const char *word) {
-  return strcmp(statement_text(statement, i), word) == 0;
-}
-
-static void measured_take_flow(struct measured *measured, const struct statement *statement,
-                               struct flow_list *list) {
-  *ARENA_ADD(&measured->arena, list->flows, list->count, &list->capacity) = (struct measured_flow){
-      .load = measured_word_at(statement, 0, "load"),
-      .source_is_gpu = measured_word_at(statement, 1, "gpu"),
-      .source = statement_column_number(statement, 2),
-      .source_memory = statement_column_text(statement, 3, &measured->arena),
-      .target_is_gpu = measured_word_at(statement, 4, "gpu"),
-      .target = statement_column_number(statement, 5),
-      .target_memory = statement_column_text(statement, 6, &measured->arena),
-  };
-}
+static const struct row_member FLOW_MEMBERS[] = {
+    ROW_MEMBER(struct measured_flow, load),
+    ROW_MEMBER(struct measured_flow, source_is_gpu),
+    ROW_MEMBER(struct measured_flow, source),
+    ROW_MEMBER_TEXT(struct measured_flow, source_memory),
+    ROW_MEMBER(struct measured_flow, target_is_gpu),
+    ROW_MEMBER(struct measured_flow, target),
+    ROW_MEMBER_TEXT(struct measured_flow, target_memory),
+    {0}};
 
 static uint64_t measured_gpu_bit(bool is_gpu, int number) {
   return is_gpu && number >= 0 && number < GPUS_MAX ? UINT64_C(1) << number : 0;
@@ -109,11 +86,18 @@ static bool measured_is_later(const struct measured *measured, uint32_t run, uin
 
 /* What the plan of a run says of a case. */
 struct plan {
+  int64_t id;   /* of the run */
   uint32_t run; /* in reading.runs */
   int64_t bench;
   double fastest_ns; /* that its peak allows; NAN = not known */
   double delta;      /* NAN = not said */
 };
+
+static const struct row_member PLAN_MEMBERS[] = {ROW_COLUMN(struct plan, id, "run"),
+                                                 ROW_COLUMN(struct plan, bench, "bench_case"),
+                                                 ROW_MEMBER(struct plan, fastest_ns),
+                                                 ROW_MEMBER(struct plan, delta),
+                                                 {0}};
 
 /* A run, where it is in the order of their ids. */
 struct run_index {
@@ -127,7 +111,7 @@ struct reading {
   struct strbuf ids; /* of the runs, as JSON */
   struct run_index *runs;
   struct plan *plans; /* by run, then case */
-  size_t plan_count, plan_capacity;
+  size_t plan_count;
 };
 
 ORDER_DEFINE(measured_compare_run_index, struct run_index, ORDER(x->id, y->id))
@@ -150,24 +134,21 @@ static void measured_end_reading(struct reading *reading) {
 
 static enum status measured_load_plans(struct measured *measured, struct database *database,
                                        struct reading *reading, struct error *err) {
-  struct statement statement;
+  RETURN_ON_ERROR(DATABASE_READ_ALL(database, "compare/plans",
+                                    PARAMETERS(PARAMETER(":runs", reading->ids.text)), PLAN_MEMBERS,
+                                    &reading->arena, reading->plans, reading->plan_count, err));
   uint32_t run = 0;
-  enum status status = statement_prepare(database, "compare/plans", &statement, err);
-  statement_bind_text(&statement, ":runs", reading->ids.text);
-  while (statement_next(&statement, &status, err)) {
-    const int64_t id = sqlite3_column_int64(statement.stmt, 0);
-    const int64_t bench = sqlite3_column_int64(statement.stmt, 1);
-    while (reading->runs[run].id != id) {
+  for (size_t i = 0; i < reading->plan_count; i++) {
+    struct plan *plan = &reading->plans[i];
+    while (reading->runs[run].id != plan->id) {
       run++;
     }
-    *ARENA_ADD(&reading->arena, reading->plans, reading->plan_count, &reading->plan_capacity) =
-        (struct plan){run, bench, statement_column_real(&statement, 2),
-                      statement_column_real(&statement, 3)};
-    measured->case_ids_end = bench >= measured->case_ids_end ? bench + 1 : measured->case_ids_end;
+    plan->run = run;
+    measured->case_ids_end =
+        plan->bench >= measured->case_ids_end ? plan->bench + 1 : measured->case_ids_end;
   }
-  statement_finalize(&statement);
   measured->plan_count = reading->plan_count;
-  return status;
+  return STATUS_OK;
 }
 
 /* The cases in those plans, "[1,2,3]". */
@@ -218,24 +199,20 @@ static void measured_set_deltas(struct measured *measured, const struct reading 
 static enum status measured_load_cases(struct measured *measured, struct database *database,
                                        const char *only, struct reading *reading,
                                        struct error *err) {
-  struct statement statement;
   SCOPED(strbuf_fini) struct strbuf planned = STRBUF(MEASURED_LIST_MAX);
   measured_planned_ids(measured, reading, &planned);
-  enum status status = statement_prepare(database, "compare/cases", &statement, err);
-  statement_bind_text(&statement, ":only", globs_json(only, &measured->arena));
-  statement_bind_text(&statement, ":runs", reading->ids.text);
-  statement_bind_text(&statement, ":cases", planned.text);
-  while (statement_next(&statement, &status, err)) {
-    measured_take_case(measured, &statement);
-  }
-  statement_finalize(&statement);
+  RETURN_ON_ERROR(DATABASE_READ_ALL(
+      database, "compare/cases",
+      PARAMETERS(PARAMETER(":only", globs_json(only, &measured->arena)),
+                 PARAMETER(":runs", reading->ids.text), PARAMETER(":cases", planned.text)),
+      CASE_MEMBERS, &measured->arena, measured->cases, measured->case_count, err));
   measured->case_numbers =
       arena_array(&measured->arena, (size_t)measured->case_ids_end, sizeof *measured->case_numbers);
   for (size_t i = 0; i < measured->case_count; i++) {
     measured->case_numbers[measured->cases[i].id] = (uint32_t)i + 1;
   }
   measured_set_deltas(measured, reading);
-  return status;
+  return STATUS_OK;
 }
 
 static enum status measured_load_flows(struct measured *measured, struct database *database,
@@ -244,17 +221,16 @@ static enum status measured_load_flows(struct measured *measured, struct databas
   enum status status = statement_prepare(database, "compare/flows", &statement, err);
   for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
     struct measured_case *bench = &measured->cases[i];
-    struct flow_list list = {0};
+    struct measured_flow flow = {0};
+    struct measured_flow *flows = NULL;
+    size_t capacity = 0;
     statement_bind_int(&statement, ":bench_case", bench->id);
-    while (statement_next(&statement, &status, err)) {
-      measured_take_flow(measured, &statement, &list);
+    while (rows_next(&statement, FLOW_MEMBERS, &flow, &measured->arena, &status, err)) {
+      *ARENA_ADD(&measured->arena, flows, bench->flow_count, &capacity) = flow;
+      bench->gpus |= measured_gpu_bit(flow.source_is_gpu, flow.source) |
+                     measured_gpu_bit(flow.target_is_gpu, flow.target);
     }
-    bench->flows = list.flows;
-    bench->flow_count = list.count;
-    for (size_t f = 0; f < list.count; f++) {
-      bench->gpus |= measured_gpu_bit(list.flows[f].source_is_gpu, list.flows[f].source) |
-                     measured_gpu_bit(list.flows[f].target_is_gpu, list.flows[f].target);
-    }
+    bench->flows = flows;
   }
   return status;
 }
@@ -275,14 +251,20 @@ static void measured_add_median(struct measured *measured, struct measured_media
   measured->medians[measured->median_count++] = median;
 }
 
-/* NULL = ok. A status that a newer version wrote and this one does not know: something failed. */
-static enum case_status measured_status_at(const struct statement *statement, int i) {
-  enum case_status status = CASE_OK;
-  if (sqlite3_column_type(statement->stmt, i) == SQLITE_NULL) {
-    return status;
-  }
-  return case_status_parse(statement_text(statement, i), &status) ? status : CASE_FAILED;
-}
+/* A result as it is recorded. */
+struct result_row {
+  int64_t run, process;
+  enum case_status status;
+  double median_ns;
+};
+
+/* A status that a newer version wrote and this one does not know: something failed. */
+static const struct row_member RESULT_MEMBERS[] = {
+    ROW_MEMBER(struct result_row, run),
+    ROW_MEMBER(struct result_row, process),
+    ROW_MEMBER_ENUM(struct result_row, status, case_status_names, CASE_FAILED),
+    ROW_MEMBER(struct result_row, median_ns),
+    {0}};
 
 /* The plans by case, each case's by run. starts: of each case, and one more. */
 static const struct plan **measured_sort_plans(const struct measured *measured,
@@ -302,25 +284,18 @@ static const struct plan **measured_sort_plans(const struct measured *measured,
   return sorted;
 }
 
-/* Most runs of the database: then each case's results are read whole. */
-static enum status measured_takes_most(const struct measured *measured, struct database *database,
-                                       bool *most, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "compare/run_count", &statement, err);
-  if (statement_next(&statement, &status, err)) {
-    *most = SHARE_READ_WHOLE * (double)sqlite3_column_int64(statement.stmt, 0) <=
-            (double)measured->run_count;
-  }
-  return status;
-}
-
 static enum status measured_load_medians(struct measured *measured, struct database *database,
                                          struct reading *reading, struct error *err) {
+  static const struct row_member COUNT[] = {{.column = "runs", .type = ROW_INTEGER, .size = 8},
+                                            {0}};
   SCOPED(statement_finalize) struct statement statement = {0};
-  bool most = false;
+  int64_t runs = 0;
   size_t *starts = NULL;
   const struct plan **plans = measured_sort_plans(measured, reading, &starts);
-  RETURN_ON_ERROR(measured_takes_most(measured, database, &most, err));
+  RETURN_ON_ERROR(
+      database_read(database, "compare/run_count", NULL, COUNT, &runs, NULL, NULL, err));
+  /* Most runs of the database: then each case's results are read whole. */
+  const bool most = SHARE_READ_WHOLE * (double)runs <= (double)measured->run_count;
   enum status status = statement_prepare(
       database, most ? "compare/medians_of_all_runs" : "compare/medians", &statement, err);
   const int bench_parameter = statement_parameter(&statement, ":bench_case");
@@ -331,58 +306,56 @@ static enum status measured_load_medians(struct measured *measured, struct datab
     }
     size_t run = 0;
     size_t plan = starts[i];
-    while (statement_next(&statement, &status, err)) {
-      const int64_t id = sqlite3_column_int64(statement.stmt, 0);
-      while (run < measured->run_count && reading->runs[run].id < id) {
+    struct result_row row;
+    while (rows_next(&statement, RESULT_MEMBERS, &row, NULL, &status, err)) {
+      while (run < measured->run_count && reading->runs[run].id < row.run) {
         run++;
       }
-      if (run == measured->run_count || reading->runs[run].id != id) {
+      if (run == measured->run_count || reading->runs[run].id != row.run) {
         continue;
       }
       while (plan < starts[i + 1] && plans[plan]->run < run) {
         plan++;
       }
       const bool planned = plan < starts[i + 1] && plans[plan]->run == run;
-      const enum case_status case_status = measured_status_at(&statement, 2);
-      const double ns = sqlite3_column_double(statement.stmt, 3);
-      const bool ok = case_status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
+      const double ns = row.median_ns;
+      const bool ok = row.status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
       measured_add_median(measured,
-                          (struct measured_median){
-                              .run = reading->runs[run].index,
-                              .bench = (uint32_t)i,
-                              .process = sqlite3_column_int64(statement.stmt, 1),
-                              .ns = ok ? ns : NAN,
-                              .undisturbed_ns = ok ? ns : NAN,
-                              .status = case_status,
-                              .above_peak = planned && ns > 0 && ns < plans[plan]->fastest_ns});
+                          (struct measured_median){.run = reading->runs[run].index,
+                                                   .bench = (uint32_t)i,
+                                                   .process = row.process,
+                                                   .ns = ok ? ns : NAN,
+                                                   .undisturbed_ns = ok ? ns : NAN,
+                                                   .status = row.status,
+                                                   .above_peak = planned && ns > 0 &&
+                                                                 ns < plans[plan]->fastest_ns});
     }
   }
   return status;
 }
 
+static const struct row_member CONDITION_MEMBERS[] = {
+    ROW_COLUMN(struct measured_condition, run_id, "run"),
+    ROW_MEMBER_ENUM(struct measured_condition, kind, condition_names, CONDITION_INCOMPLETE),
+    ROW_MEMBER_TEXT(struct measured_condition, text),
+    ROW_MEMBER(struct measured_condition, results),
+    ROW_MEMBER(struct measured_condition, gpu),
+    ROW_MEMBER(struct measured_condition, brief),
+    {0}};
+
 static enum status measured_load_conditions(struct measured *measured, struct database *database,
                                             const char *runs, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "compare/conditions", &statement, err);
-  statement_bind_text(&statement, ":runs", runs);
-  while (statement_next(&statement, &status, err)) {
-    struct measured_condition condition = {
-        .kind = (enum condition)sqlite3_column_int(statement.stmt, 1),
-        .text = statement_column_text(&statement, 2, &measured->arena),
-        .results = (unsigned)sqlite3_column_int64(statement.stmt, 3),
-        .gpu = sqlite3_column_type(statement.stmt, 4) == SQLITE_NULL
-                   ? -1
-                   : sqlite3_column_int(statement.stmt, 4),
-        .brief = statement_column_optional(&statement, 5, &measured->arena),
-    };
-    condition.brief = condition.brief != NULL ? condition.brief : condition.text;
-    while (measured->runs[condition.run].ref.id != sqlite3_column_int64(statement.stmt, 0)) {
-      condition.run++;
+  RETURN_ON_ERROR(DATABASE_READ_ALL(
+      database, "compare/conditions", PARAMETERS(PARAMETER(":runs", runs)), CONDITION_MEMBERS,
+      &measured->arena, measured->conditions, measured->condition_count, err));
+  for (size_t i = 0; i < measured->condition_count; i++) {
+    struct measured_condition *condition = &measured->conditions[i];
+    condition->brief = condition->brief != NULL ? condition->brief : condition->text;
+    while (measured->runs[condition->run].ref.id != condition->run_id) {
+      condition->run++;
     }
-    *ARENA_ADD(&measured->arena, measured->conditions, measured->condition_count,
-               &measured->condition_capacity) = condition;
   }
-  return status;
+  return STATUS_OK;
 }
 
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
@@ -414,28 +387,20 @@ bool measured_case_matches(const struct measured_case *bench, const char *only) 
 
 enum status measured_reason(struct measured *measured, struct database *database, size_t run,
                             size_t bench, const char **reason, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "compare/not_ok_reason", &statement, err);
   *reason = NULL;
-  statement_bind_int(&statement, ":run", measured->runs[run].ref.id);
-  statement_bind_int(&statement, ":bench_case", measured->cases[bench].id);
-  if (statement_next(&statement, &status, err)) {
-    *reason = arena_format(&measured->arena, "%s: %s", statement_text(&statement, 0),
-                           statement_text(&statement, 1));
-  }
-  return status;
+  return database_read(database, "compare/not_ok_reason",
+                       PARAMETERS(PARAMETER(":run", measured->runs[run].ref.id),
+                                  PARAMETER(":bench_case", measured->cases[bench].id)),
+                       ROW_WORD, reason, &measured->arena, NULL, err);
 }
 
 enum status measured_process_ordinal(struct database *database, int64_t process, int *ordinal,
                                      struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "compare/process_ordinal", &statement, err);
+  static const struct row_member ORDINAL[] = {{.column = "ordinal", .type = ROW_NUMBER}, {0}};
   *ordinal = -1;
-  statement_bind_int(&statement, ":process", process);
-  if (statement_next(&statement, &status, err)) {
-    *ordinal = sqlite3_column_int(statement.stmt, 0);
-  }
-  return status;
+  return database_read(database, "compare/process_ordinal",
+                       PARAMETERS(PARAMETER(":process", process)), ORDINAL, ordinal, NULL, NULL,
+                       err);
 }
 
 /* ---- hardware ---- */

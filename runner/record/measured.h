@@ -147,6 +147,7 @@ struct measured_condition {
   const char *brief; /* without the amount in which runs that were slowed alike differ */
   int gpu;           /* -1 = of none */
   unsigned results;  /* of the run that were slowed */
+  int64_t run_id;
 };
 
 struct measured {
@@ -156,7 +157,7 @@ struct measured {
   struct measured_environment *environments;
   size_t environment_count, environment_capacity;
   struct measured_case *cases;
-  size_t case_count, case_capacity;
+  size_t case_count;
   uint32_t *case_numbers; /* by bench_case.id, below case_ids_end: from 1 in cases; 0 = not there */
   int64_t case_ids_end;
   size_t plan_count; /* of runs and cases in their plans, with those that are not among the cases */
@@ -165,7 +166,7 @@ struct measured {
   size_t median_count, median_capacity;
   bool has_errors; /* measured_load_errors() */
   struct measured_condition *conditions;
-  size_t condition_count, condition_capacity;
+  size_t condition_count;
 };
 
 /* An empty one; measured_free() accepts NULL. */

@@ -3,14 +3,30 @@
 #include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
-#include "runner/record/database.h"
 #include "runner/record/measured.h"
+#include "runner/record/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- environments ---- */
+
+static const struct row_member FACT_MEMBERS[] = {ROW_MEMBER_TEXT(struct measured_fact, name),
+                                                 ROW_MEMBER(struct measured_fact, gpu),
+                                                 ROW_MEMBER(struct measured_fact, value),
+                                                 {0}};
+
+static const struct row_member GPU_MEMBERS[] = {
+    ROW_MEMBER(struct measured_gpu, number),      ROW_MEMBER(struct measured_gpu, uuid),
+    ROW_MEMBER(struct measured_gpu, name),        ROW_MEMBER(struct measured_gpu, numa_node),
+    ROW_MEMBER(struct measured_gpu, pci_address), {0}};
+
+static const struct row_member LINK_MEMBERS[] = {ROW_MEMBER(struct measured_link, source),
+                                                 ROW_MEMBER(struct measured_link, target),
+                                                 ROW_MEMBER(struct measured_link, peer_access),
+                                                 ROW_MEMBER(struct measured_link, nvlink_count),
+                                                 {0}};
 
 static void measured_add_fact(struct arena *arena, struct measured_environment *environment,
                               size_t *capacity, struct measured_fact fact) {
@@ -38,7 +54,9 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
                                        struct measured_environment *environment,
                                        struct error *err) {
   size_t capacity = 0;
-  struct statement columns;
+  SCOPED(statement_finalize) struct statement columns = {0};
+  SCOPED(statement_finalize) struct statement facts = {0};
+  struct measured_fact fact;
   enum status status = statement_prepare(database, "compare/environment", &columns, err);
   statement_bind_int(&columns, ":environment", environment->id);
   while (statement_next(&columns, &status, err)) {
@@ -51,7 +69,6 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
       }
     }
   }
-  statement_finalize(&columns);
   RETURN_ON_ERROR(status);
   environment->simulated = !strings_equal(measured_machine_fact(environment, "simulated"), "0");
   environment->host_name = measured_machine_fact(environment, "host_name");
@@ -64,48 +81,10 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
   }
   environment->driver_version = measured_machine_fact(environment, "driver_version");
   environment->boot_id = measured_machine_fact(environment, "boot_id");
-  SCOPED(statement_finalize) struct statement facts = {0};
   status = statement_prepare(database, "compare/facts", &facts, err);
   statement_bind_int(&facts, ":environment", environment->id);
-  while (statement_next(&facts, &status, err)) {
-    measured_add_fact(arena, environment, &capacity,
-                      (struct measured_fact){statement_column_text(&facts, 0, arena),
-                                             sqlite3_column_int(facts.stmt, 1),
-                                             statement_column_optional(&facts, 2, arena)});
-  }
-  return status;
-}
-
-static enum status measured_read_gpus(struct arena *arena, struct database *database,
-                                      struct measured_environment *environment, struct error *err) {
-  size_t capacity = 0;
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "compare/gpus", &statement, err);
-  statement_bind_int(&statement, ":environment", environment->id);
-  while (statement_next(&statement, &status, err)) {
-    *ARENA_ADD(arena, environment->gpus, environment->gpu_count, &capacity) =
-        (struct measured_gpu){.number = sqlite3_column_int(statement.stmt, 0),
-                              .uuid = statement_column_optional(&statement, 1, arena),
-                              .name = statement_column_optional(&statement, 2, arena),
-                              .numa_node = statement_column_number(&statement, 3),
-                              .pci_address = statement_column_optional(&statement, 4, arena)};
-  }
-  return status;
-}
-
-static enum status measured_read_links(struct arena *arena, struct database *database,
-                                       struct measured_environment *environment,
-                                       struct error *err) {
-  size_t capacity = 0;
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "compare/gpu_links", &statement, err);
-  statement_bind_int(&statement, ":environment", environment->id);
-  while (statement_next(&statement, &status, err)) {
-    *ARENA_ADD(arena, environment->links, environment->link_count, &capacity) =
-        (struct measured_link){.source = sqlite3_column_int(statement.stmt, 0),
-                               .target = sqlite3_column_int(statement.stmt, 1),
-                               .peer_access = sqlite3_column_int(statement.stmt, 2) != 0,
-                               .nvlink_count = sqlite3_column_int(statement.stmt, 3)};
+  while (rows_next(&facts, FACT_MEMBERS, &fact, arena, &status, err)) {
+    measured_add_fact(arena, environment, &capacity, fact);
   }
   return status;
 }
@@ -122,13 +101,13 @@ static enum status measured_find_environment(struct measured *measured, struct d
                 &measured->environment_capacity);
   *environment = (struct measured_environment){.id = id};
   enum status status = measured_read_facts(&measured->arena, database, environment, err);
-  if (status == STATUS_OK) {
-    status = measured_read_gpus(&measured->arena, database, environment, err);
-  }
-  if (status == STATUS_OK) {
-    status = measured_read_links(&measured->arena, database, environment, err);
-  }
-  return status;
+  const struct parameter *parameters = PARAMETERS(PARAMETER(":environment", id));
+  status = THEN(status, DATABASE_READ_ALL(database, "compare/gpus", parameters, GPU_MEMBERS,
+                                          &measured->arena, environment->gpus,
+                                          environment->gpu_count, err));
+  return THEN(status, DATABASE_READ_ALL(database, "compare/gpu_links", parameters, LINK_MEMBERS,
+                                        &measured->arena, environment->links,
+                                        environment->link_count, err));
 }
 
 /* ---- runs ---- */
@@ -142,25 +121,28 @@ static bool measured_has_run(const struct measured *measured, int64_t id) {
   return false;
 }
 
-/* *environment: the id of the run's environment. */
-static void measured_take_run(const struct statement *statement, struct arena *arena,
-                              struct measured_run *run, int64_t *environment) {
-  sqlite3_stmt *stmt = statement->stmt;
-  run->ref.id = sqlite3_column_int64(stmt, 0);
-  (void)snprintf(run->ref.uuid, sizeof run->ref.uuid, "%s", statement_text(statement, 1));
-  run->tag = statement_column_optional(statement, 2, arena);
-  run->scenario = statement_column_text(statement, 3, arena);
-  run->only = statement_column_optional(statement, 4, arena);
-  run->origin = statement_column_text(statement, 5, arena);
-  run->argv = statement_column_optional(statement, 6, arena);
-  run->haul_version = statement_column_text(statement, 7, arena);
-  run->started_at_ns = sqlite3_column_int64(stmt, 8);
-  *environment = sqlite3_column_int64(stmt, 9);
-  run->processes = (unsigned)sqlite3_column_int64(stmt, 10);
-  run->looks = (unsigned)sqlite3_column_int64(stmt, 11);
-  run->look = (unsigned)sqlite3_column_int64(stmt, 12);
-  run->fleet = statement_column_optional(statement, 13, arena);
-}
+/* A run, and the number of its environment. */
+struct run_row {
+  struct measured_run run;
+  int64_t environment;
+};
+
+static const struct row_member RUN_MEMBERS[] = {
+    ROW_COLUMN(struct run_row, run.ref.id, "id"),
+    ROW_COLUMN(struct run_row, run.ref.uuid, "uuid"),
+    ROW_COLUMN(struct run_row, run.tag, "tag"),
+    ROW_COLUMN_TEXT(struct run_row, run.scenario, "scenario"),
+    ROW_COLUMN(struct run_row, run.only, "only"),
+    ROW_COLUMN_TEXT(struct run_row, run.origin, "origin"),
+    ROW_COLUMN(struct run_row, run.argv, "argv"),
+    ROW_COLUMN_TEXT(struct run_row, run.haul_version, "haul_version"),
+    ROW_COLUMN(struct run_row, run.started_at_ns, "started_at_ns"),
+    ROW_MEMBER(struct run_row, environment),
+    ROW_COLUMN(struct run_row, run.processes, "processes"),
+    ROW_COLUMN(struct run_row, run.looks, "looks"),
+    ROW_COLUMN(struct run_row, run.look, "look"),
+    ROW_COLUMN(struct run_row, run.fleet, "fleet"),
+    {0}};
 
 /* Runs whose number is first to last, but for those that are there. */
 /* The statement is compare/runs. */
@@ -169,17 +151,15 @@ static enum status measured_read_runs(struct measured *measured, struct statemen
   enum status status = STATUS_OK;
   statement_bind_int(statement, ":first", first);
   statement_bind_int(statement, ":last", last);
-  while (statement_next(statement, &status, err)) {
-    int64_t environment = 0;
-    struct measured_run run = {0};
-    measured_take_run(statement, &measured->arena, &run, &environment);
-    if (measured_has_run(measured, run.ref.id)) {
+  struct run_row row = {0};
+  while (rows_next(statement, RUN_MEMBERS, &row, &measured->arena, &status, err)) {
+    if (measured_has_run(measured, row.run.ref.id)) {
       continue;
     }
-    status = measured_find_environment(measured, statement->database, environment, &run.environment,
-                                       err);
+    status = measured_find_environment(measured, statement->database, row.environment,
+                                       &row.run.environment, err);
     *ARENA_ADD(&measured->arena, measured->runs, measured->run_count, &measured->run_capacity) =
-        run;
+        row.run;
   }
   return status;
 }
@@ -200,25 +180,20 @@ enum status measured_add_runs(struct measured *measured, struct database *databa
 enum status measured_add_earlier_runs(struct measured *measured, struct database *database,
                                       const struct measured *other, size_t run, int64_t before_ns,
                                       struct error *err) {
-  struct statement statement;
-  struct run_ref found[MEASURED_EARLIER_MAX];
-  size_t first = MEASURED_EARLIER_MAX; /* they come from the latest to the earliest */
   const struct measured_environment *environment =
       &other->environments[other->runs[run].environment];
+  SCOPED(arena_fini) struct arena arena = {0};
   SCOPED(strbuf_fini) struct strbuf ids = STRBUF(MEASURED_LIST_MAX);
+  struct run_list found;
   measured_run_ids(other, &ids);
-  enum status status = statement_prepare(database, "compare/earlier_runs", &statement, err);
-  statement_bind_text(&statement, ":node", environment->node);
-  statement_bind_int(&statement, ":simulated", environment->simulated);
-  statement_bind_int(&statement, ":before_ns", before_ns);
-  statement_bind_text(&statement, ":runs", ids.text);
-  statement_bind_int(&statement, ":most", MEASURED_EARLIER_MAX);
-  while (statement_next(&statement, &status, err)) {
-    found[--first].id = sqlite3_column_int64(statement.stmt, 0);
-  }
-  statement_finalize(&statement);
-  return THEN(status, measured_add_runs(measured, database, found + first,
-                                        MEASURED_EARLIER_MAX - first, err));
+  RETURN_ON_ERROR(
+      DATABASE_READ_ALL(database, "compare/earlier_runs",
+                        PARAMETERS(PARAMETER(":node", environment->node),
+                                   PARAMETER(":simulated", environment->simulated),
+                                   PARAMETER(":before_ns", before_ns), PARAMETER(":runs", ids.text),
+                                   PARAMETER(":most", MEASURED_EARLIER_MAX)),
+                        RUN_REF_MEMBERS, &arena, found.runs, found.count, err));
+  return measured_add_runs(measured, database, found.runs, found.count, err);
 }
 
 enum status measured_add_all_runs(struct measured *measured, struct database *database,

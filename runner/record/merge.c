@@ -3,6 +3,7 @@
 #include "engine/base/strings.h"
 #include "runner/record/merge_input.h"
 #include "runner/record/node_list.h"
+#include "runner/record/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,14 +100,6 @@ static enum status merge_open_output(struct merge *merge, struct error *err) {
   return merge_take_output(merge, output, err);
 }
 
-static enum status merge_attach(struct database *output, const char *uri, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(output, "merge/attach", &statement, err);
-  statement_bind_text(&statement, ":path", uri);
-  (void)statement_next(&statement, &status, err);
-  return status;
-}
-
 /* A file of that version that lacks a column was not made by a released haul. Inputs have the same
  * tables, nearly always: those of the last good one need no second look. */
 static enum status merge_check_columns(struct merge *merge, struct error *err) {
@@ -159,7 +152,8 @@ static enum status merge_check_keys(struct database *output, struct error *err) 
   static const int OF_CASE[] = {2, 4, 0, 5, 6, 7, 8};
   static const int OF_SCENARIO[] = {0, 2, 3, 4};
   static const int BEFORE_1003[] = {0, 2, 3, 5};
-  struct statement statement;
+  SCOPED(statement_finalize) struct statement statement = {0};
+  SCOPED(statement_finalize) struct statement scenarios = {0};
   enum status status = statement_prepare(output, "merge/new_cases", &statement, err);
   while (statement_next(&statement, &status, err)) {
     char case_key[CONTENT_KEY_MAX];
@@ -172,20 +166,17 @@ static enum status merge_check_keys(struct database *output, struct error *err) 
                          statement_text(&statement, 0), defined ? "its names" : "its definition");
     }
   }
-  statement_finalize(&statement);
-  RETURN_ON_ERROR(status);
-  status = statement_prepare(output, "merge/new_scenarios", &statement, err);
-  while (statement_next(&statement, &status, err)) {
+  status = THEN(status, statement_prepare(output, "merge/new_scenarios", &scenarios, err));
+  while (statement_next(&scenarios, &status, err)) {
     const size_t count = COUNT_OF(OF_SCENARIO);
-    if (!merge_key_is(&statement, 1, OF_SCENARIO, count) &&
-        !merge_key_is(&statement, 1, BEFORE_1003, count)) {
+    if (!merge_key_is(&scenarios, 1, OF_SCENARIO, count) &&
+        !merge_key_is(&scenarios, 1, BEFORE_1003, count)) {
       status =
           error_set(err, STATUS_INVALID,
                     "its scenario %s has a key of other content: it was changed by other means",
-                    statement_text(&statement, 0));
+                    statement_text(&scenarios, 0));
     }
   }
-  statement_finalize(&statement);
   return status;
 }
 
@@ -198,7 +189,7 @@ static enum status merge_refuse_generated(struct database *output, const char *s
                                           const char *name, const char *format, struct error *err) {
   enum status status = STATUS_OK;
   while (status == STATUS_OK && sql[0] != '\0') {
-    SCOPED(statement_finalize) struct statement row = {output, NULL, name};
+    SCOPED(statement_finalize) struct statement row = {.database = output, .name = name};
     if (sqlite3_prepare_v2(output->handle, sql, -1, &row.stmt, &sql) != SQLITE_OK) {
       return database_error(output, name, err);
     }
@@ -257,18 +248,11 @@ static enum status merge_expand_fleets(struct database *output, struct error *er
   return status;
 }
 
-static enum status merge_read_result(struct database *output, struct merge_result *result,
-                                     struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(output, "merge/result", &statement, err);
-  if (statement_next(&statement, &status, err)) {
-    *result = (struct merge_result){.runs = sqlite3_column_int64(statement.stmt, 0),
-                                    .added = sqlite3_column_int64(statement.stmt, 1),
-                                    .completed = sqlite3_column_int64(statement.stmt, 2),
-                                    .results = sqlite3_column_int64(statement.stmt, 3)};
-  }
-  return status;
-}
+static const struct row_member RESULT_MEMBERS[] = {ROW_MEMBER(struct merge_result, runs),
+                                                   ROW_MEMBER(struct merge_result, added),
+                                                   ROW_MEMBER(struct merge_result, completed),
+                                                   ROW_MEMBER(struct merge_result, results),
+                                                   {0}};
 
 static enum status merge_copy_rows(struct merge *merge, struct merge_result *result,
                                    struct error *err) {
@@ -284,7 +268,8 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
   status = THEN(status, database_run_sql(output, merge->copy, "merge/copy", err));
   status = THEN(status, merge_expand_fleets(output, err));
   status = THEN(status, database_script(output, "merge/complete", err));
-  return THEN(status, merge_read_result(output, result, err));
+  return THEN(status,
+              database_read(output, "merge/result", NULL, RESULT_MEMBERS, result, NULL, NULL, err));
 }
 
 /* Errors of the output, which every other input would meet too. */
@@ -304,40 +289,44 @@ static bool merge_of_the_output(const struct database *output) {
 /* file: as it was before it was read; reason NULL: it was merged. */
 static enum status merge_remember(struct database *output, const struct merge_file *file,
                                   int64_t runs, const char *reason, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(output, "merge/remember_input", &statement, err);
-  statement_bind_text(&statement, ":path", file->path);
-  statement_bind_text(&statement, ":version", file->version);
-  statement_bind_text(&statement, ":node", file->node);
-  statement_bind_text(&statement, ":run_uuid", file->run_uuid);
-  statement_bind_int(&statement, ":runs", runs);
-  statement_bind_text(&statement, ":reason", reason);
-  return THEN(status, statement_run(&statement, err));
+  return database_do(
+      output, "merge/remember_input",
+      PARAMETERS(PARAMETER(":path", file->path), PARAMETER(":version", file->version),
+                 PARAMETER(":node", file->node), PARAMETER(":run_uuid", file->run_uuid),
+                 PARAMETER(":runs", runs), PARAMETER(":reason", reason)),
+      err);
 }
 
 /* A shard with nothing new names its fleet, too. */
 static enum status merge_remember_fleet(struct database *output, const struct merge_file *file,
                                         struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(output, "merge/given_fleet", &statement, err);
-  statement_bind_text(&statement, ":run_uuid", file->run_uuid);
-  return THEN(status, statement_run(&statement, err));
+  return database_do(output, "merge/given_fleet",
+                     PARAMETERS(PARAMETER(":run_uuid", file->run_uuid)), err);
 }
+
+struct known_input {
+  const char *reason; /* NULL = it was merged */
+  int64_t runs;
+};
+
+static const struct row_member KNOWN_MEMBERS[] = {
+    ROW_MEMBER(struct known_input, reason), ROW_MEMBER(struct known_input, runs), {0}};
 
 /* *known: the file was merged or skipped before as it is; the status says which. */
 static enum status merge_find_known(struct database *output, const struct merge_file *file,
                                     struct merge_result *result, bool *known, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(output, "merge/known_input", &statement, err);
-  statement_bind_text(&statement, ":path", file->path);
-  statement_bind_text(&statement, ":version", file->version);
-  *known = statement_next(&statement, &status, err);
-  if (*known) {
-    const char *reason = statement_text(&statement, 0);
-    result->runs = sqlite3_column_int64(statement.stmt, 1);
-    status = reason[0] != '\0' ? error_set(err, STATUS_INVALID, "%s", reason) : STATUS_OK;
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct known_input input = {0};
+  RETURN_ON_ERROR(database_read(
+      output, "merge/known_input",
+      PARAMETERS(PARAMETER(":path", file->path), PARAMETER(":version", file->version)),
+      KNOWN_MEMBERS, &input, &arena, known, err));
+  if (!*known) {
+    return STATUS_OK;
   }
-  return *known ? THEN(status, merge_remember_fleet(output, file, err)) : status;
+  result->runs = input.runs;
+  return input.reason != NULL ? error_set(err, STATUS_INVALID, "%s", input.reason)
+                              : merge_remember_fleet(output, file, err);
 }
 
 static enum status merge_attached(struct merge *merge, const struct merge_file *file,
@@ -376,7 +365,8 @@ static enum status merge_attach_and_copy(struct merge *merge, const struct merge
   enum status status = merge_open_output(merge, err);
   status = THEN(status, merge_write_ahead(merge, file->size_bytes, err));
   *fatal = status != STATUS_OK;
-  status = THEN(status, merge_attach(merge->output, input->uri, err));
+  status = THEN(status, database_do(merge->output, "merge/attach",
+                                    PARAMETERS(PARAMETER(":path", input->uri)), err));
   RETURN_ON_ERROR(status);
   struct merge_result merged = {0};
   status = merge_attached(merge, file, input, &merged, fatal, err);
@@ -450,19 +440,12 @@ static enum status merge_write_failures(struct merge *merge, struct error *err) 
 
 enum status merge_finish(struct merge *merge, struct arena *arena, const char ***fleets,
                          size_t *count, struct error *err) {
-  size_t capacity = 0;
   *fleets = NULL;
   *count = 0;
   if (merge->output == NULL) {
     return STATUS_OK;
   }
-  enum status status = merge->failure_count > 0 ? merge_write_failures(merge, err) : STATUS_OK;
-  RETURN_ON_ERROR(status);
-  SCOPED(statement_finalize) struct statement statement = {0};
-  status = statement_prepare(merge->output, "merge/fleets", &statement, err);
-  while (statement_next(&statement, &status, err)) {
-    *fleets = arena_grow(arena, *fleets, *count, &capacity, sizeof **fleets);
-    (*fleets)[(*count)++] = statement_column_text(&statement, 0, arena);
-  }
-  return status;
+  RETURN_ON_ERROR(merge->failure_count > 0 ? merge_write_failures(merge, err) : STATUS_OK);
+  return DATABASE_READ_ALL(merge->output, "merge/fleets", NULL, ROW_WORD, arena, *fleets, *count,
+                           err);
 }

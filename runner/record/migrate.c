@@ -1,6 +1,7 @@
 #include "runner/record/migrate.h"
 
 #include "runner/record/content.h"
+#include "runner/record/rows.h"
 #include "schema/results/results_sql.h"
 
 #include <stdlib.h>
@@ -42,15 +43,23 @@ int migrate_first_version(void) {
   return version;
 }
 
+struct version_row {
+  int application_id, user_version, objects;
+};
+
+static const struct row_member VERSION_MEMBERS[] = {ROW_MEMBER(struct version_row, application_id),
+                                                    ROW_MEMBER(struct version_row, user_version),
+                                                    ROW_MEMBER(struct version_row, objects),
+                                                    {0}};
+
 enum status migrate_read_version(struct database *database, int *application_id, int *objects,
                                  struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "database/version", &statement, err);
-  if (statement_next(&statement, &status, err)) {
-    *application_id = sqlite3_column_int(statement.stmt, 0);
-    database->version = sqlite3_column_int(statement.stmt, 1);
-    *objects = sqlite3_column_int(statement.stmt, 2);
-  }
+  struct version_row row = {*application_id, database->version, *objects};
+  const enum status status =
+      database_read(database, "database/version", NULL, VERSION_MEMBERS, &row, NULL, NULL, err);
+  *application_id = row.application_id;
+  database->version = row.user_version;
+  *objects = row.objects;
   return status;
 }
 
@@ -147,8 +156,8 @@ static enum status migrate_check_text(struct database *database, struct error *e
 /* Each table of the one has the columns that it has in the other. */
 static enum status migrate_compare_columns(struct database *made, struct database *database,
                                            struct error *err) {
-  struct statement expected = {0};
-  struct statement found = {0};
+  SCOPED(statement_finalize) struct statement expected = {0};
+  SCOPED(statement_finalize) struct statement found = {0};
   enum status status = statement_prepare(made, "database/columns", &expected, err);
   status = THEN(status, statement_prepare(database, "database/columns_of", &found, err));
   while (statement_next(&expected, &status, err)) {
@@ -165,8 +174,6 @@ static enum status migrate_compare_columns(struct database *made, struct databas
     }
     statement_reset(&found);
   }
-  statement_finalize(&expected);
-  statement_finalize(&found);
   return status;
 }
 
@@ -190,10 +197,9 @@ static enum status migrate_check_columns(struct database *database, struct error
 }
 
 enum status migrate_check_schema(struct database *database, struct error *err) {
-  struct statement statement;
-  enum status status = statement_prepare(database, "database/has_schema_text", &statement, err);
-  const bool has_text = statement_next(&statement, &status, err);
-  statement_finalize(&statement);
+  bool has_text = false;
+  const enum status status =
+      database_read(database, "database/has_schema_text", NULL, NULL, NULL, NULL, &has_text, err);
   if (status != STATUS_OK || database->version > migrate_latest_version()) {
     return status;
   }
@@ -260,13 +266,12 @@ static enum status migrate_check_references(struct database *database, struct er
 
 static enum status migrate_write_text(struct database *database, const struct embedded_file *files,
                                       size_t count, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
   const struct schema_text text = migrate_text_of(files, count, database->version);
-  enum status status = statement_prepare(database, "database/insert_schema_text", &statement, err);
-  statement_bind_int(&statement, ":version", database->version);
-  statement_bind_text(&statement, ":migrations", text.migrations);
-  statement_bind_text(&statement, ":views", text.views);
-  return THEN(status, statement_run(&statement, err));
+  return database_do(database, "database/insert_schema_text",
+                     PARAMETERS(PARAMETER(":version", database->version),
+                                PARAMETER(":migrations", text.migrations),
+                                PARAMETER(":views", text.views)),
+                     err);
 }
 
 static enum status migrate_apply_missing(struct database *database,

@@ -8,7 +8,7 @@
 #define HAUL_RUNNER_RECORD_MIGRATE_H
 
 #include "engine/base/embed.h"
-#include "runner/record/database.h"
+#include "runner/record/connection.h"
 
 enum { MIGRATE_VERSIONS_PER_MAJOR = 1000 };
 

@@ -26,8 +26,6 @@
   X(END_RUN, "run/end_run")                                                                        \
   X(CONTINUE_RUN, "run/continue_run")                                                              \
   X(FIND_RUN, "run/find_run")                                                                      \
-  X(PLANNED_KEYS, "run/planned_keys")                                                              \
-  X(FIND_RESUMABLE, "run/find_resumable")                                                          \
   X(RUN_ENVIRONMENT, "run/environment")                                                            \
   X(FIND_RESULT, "run/find_result")                                                                \
   X(COUNT_OUTCOMES, "run/count_outcomes")                                                          \
@@ -46,8 +44,6 @@
   X(INSERT_NOTE, "result/insert_note")                                                             \
   X(INSERT_FLOW_RUN, "result/insert_flow_run")                                                     \
   X(OPEN_CASE, "result/open_case")                                                                 \
-  X(TRIALS, "result/trials")                                                                       \
-  X(FLOW_TRIALS, "result/flow_trials")                                                             \
   X(INSERT_TRIAL, "result/insert_trial")                                                           \
   X(INSERT_FLOW_TRIAL, "result/insert_flow_trial")                                                 \
   X(INSERT_TELEMETRY, "run/insert_telemetry")

@@ -8,52 +8,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The cases of a run that measured but some of its scenario. */
-static enum status record_read_keys(struct record *record, int64_t run, struct arena *arena,
-                                    struct case_keys *keys, struct error *err) {
-  struct statement *statement = record_statement(record, PLANNED_KEYS);
-  enum status status = STATUS_OK;
-  size_t capacity = 0;
-  statement_bind_int(statement, ":run", run);
-  while (statement_next(statement, &status, err)) {
-    *ARENA_ADD(arena, keys->items, keys->count, &capacity) =
-        statement_column_text(statement, 0, arena);
-  }
-  return status;
-}
+/* A run as it is recorded. */
+struct resumable {
+  struct resumed_run run;
+  const char *status, *origin;
+  bool has_keys; /* it measured but some cases of its scenario */
+};
+
+static const struct row_member RESUMABLE_MEMBERS[] = {
+    ROW_COLUMN_TEXT(struct resumable, run.uuid, "uuid"),
+    ROW_COLUMN_TEXT(struct resumable, run.scenario_path, "scenario_path"),
+    ROW_COLUMN_TEXT(struct resumable, run.scenario_text, "resolved"),
+    ROW_COLUMN(struct resumable, run.only, "only_glob"),
+    ROW_COLUMN(struct resumable, run.processes, "processes"),
+    ROW_MEMBER_TEXT(struct resumable, status),
+    ROW_MEMBER_TEXT(struct resumable, origin),
+    ROW_MEMBER(struct resumable, has_keys),
+    {0}};
 
 enum status record_resume_find(struct record *record, const char *selector, struct resumed_run *run,
                                struct error *err) {
   struct run_ref ref;
-  enum status status = selector_find(record->database, selector, &ref, err);
-  RETURN_ON_ERROR(status);
-  struct statement *statement = record_statement(record, FIND_RESUMABLE);
-  statement_bind_int(statement, ":run", ref.id);
-  if (!statement_next(statement, &status, err)) {
-    return status == STATUS_OK ? error_set(err, STATUS_NOT_FOUND, "run %s is gone", ref.uuid)
-                               : status;
+  bool found = false;
+  RETURN_ON_ERROR(selector_find(record->database, selector, &ref, err));
+  const struct parameter *parameters = PARAMETERS(PARAMETER(":run", ref.id));
+  struct resumable resumable = {.run = *run};
+  RETURN_ON_ERROR(database_read(record->database, "run/find_resumable", parameters,
+                                RESUMABLE_MEMBERS, &resumable, &run->arena, &found, err));
+  if (!found) {
+    return error_set(err, STATUS_NOT_FOUND, "run %s is gone", ref.uuid);
   }
-  sqlite3_stmt *stmt = statement->stmt;
-  const char *run_status = statement_text(statement, 1);
-  const char *origin = statement_text(statement, 2);
-  if (strcmp(origin, "measured") != 0) {
-    status =
-        error_set(err, STATUS_INVALID, "run %s was imported: there is nothing to resume", ref.uuid);
-  } else if (strcmp(run_status, "done") == 0) {
-    status =
-        error_set(err, STATUS_INVALID, "run %s is complete: there is nothing to resume", ref.uuid);
-  } else {
-    run->uuid = statement_column_text(statement, 0, &run->arena);
-    run->scenario_path = statement_column_text(statement, 3, &run->arena);
-    run->scenario_text = statement_column_text(statement, 4, &run->arena);
-    run->only = statement_column_optional(statement, 5, &run->arena);
-    run->processes = (uint32_t)sqlite3_column_int64(stmt, 6);
+  if (strcmp(resumable.origin, "measured") != 0) {
+    return error_set(err, STATUS_INVALID, "run %s was imported: there is nothing to resume",
+                     ref.uuid);
   }
-  const bool has_keys = sqlite3_column_int(stmt, 7) != 0;
-  statement_reset(statement);
-  return status == STATUS_OK && has_keys
-             ? record_read_keys(record, ref.id, &run->arena, &run->keys, err)
-             : status;
+  if (strcmp(resumable.status, "done") == 0) {
+    return error_set(err, STATUS_INVALID, "run %s is complete: there is nothing to resume",
+                     ref.uuid);
+  }
+  resumable.run.arena = run->arena;
+  *run = resumable.run;
+  return resumable.has_keys
+             ? DATABASE_READ_ALL(record->database, "run/planned_keys", parameters, ROW_WORD,
+                                 &run->arena, run->keys.items, run->keys.count, err)
+             : STATUS_OK;
 }
 
 void resumed_run_fini(struct resumed_run *run) {
@@ -136,47 +134,27 @@ bool record_has_case(struct record *record, uint32_t process, const char *case_k
   return record_read_number(statement, &found, &err) == STATUS_OK && found != 0;
 }
 
-static enum status record_read_trials(struct record *record, int64_t case_run,
-                                      struct visits_read *visits, struct error *err) {
-  struct statement *statement = record_statement(record, TRIALS);
-  sqlite3_stmt *stmt = statement->stmt;
-  enum status status = STATUS_OK;
-  statement_bind_int(statement, ":case_run", case_run);
-  while (statement_next(statement, &status, err)) {
-    visits->trials =
-        record_reallocate(visits->trials, visits->trial_count + 1, sizeof *visits->trials);
-    visits->trials[visits->trial_count++] = (struct trial){
-        .visit = (uint32_t)sqlite3_column_int(stmt, 0),
-        .ordinal = (uint32_t)sqlite3_column_int64(stmt, 1),
-        .phase = (enum trial_phase)sqlite3_column_int(stmt, 2),
-        .status = (enum trial_status)sqlite3_column_int(stmt, 3),
-        .iterations = (uint32_t)sqlite3_column_int64(stmt, 4),
-        .start_ns = (uint64_t)(sqlite3_column_int64(stmt, 5) - record->clock_offset_ns),
-        .elapsed_ns = (uint64_t)sqlite3_column_int64(stmt, 6),
-        .cycles = (uint64_t)sqlite3_column_int64(stmt, 7),
-        .submit_ns = (uint64_t)sqlite3_column_int64(stmt, 8),
-        .gpu_ns = (uint64_t)sqlite3_column_int64(stmt, 9)};
-  }
-  return status;
-}
+static const struct row_member TRIAL_MEMBERS[] = {ROW_MEMBER(struct trial, visit),
+                                                  ROW_MEMBER(struct trial, ordinal),
+                                                  ROW_MEMBER(struct trial, phase),
+                                                  ROW_MEMBER(struct trial, status),
+                                                  ROW_MEMBER(struct trial, iterations),
+                                                  ROW_MEMBER(struct trial, start_ns),
+                                                  ROW_MEMBER(struct trial, elapsed_ns),
+                                                  ROW_MEMBER(struct trial, cycles),
+                                                  ROW_MEMBER(struct trial, submit_ns),
+                                                  ROW_MEMBER(struct trial, gpu_ns),
+                                                  {0}};
 
-static enum status record_read_flow_trials(struct record *record, int64_t case_run,
-                                           struct visits_read *visits, struct error *err) {
-  struct statement *statement = record_statement(record, FLOW_TRIALS);
-  sqlite3_stmt *stmt = statement->stmt;
-  enum status status = STATUS_OK;
-  statement_bind_int(statement, ":case_run", case_run);
-  while (statement_next(statement, &status, err)) {
-    visits->flow_trials = record_reallocate(visits->flow_trials, visits->flow_trial_count + 1,
-                                            sizeof *visits->flow_trials);
-    visits->flow_trials[visits->flow_trial_count++] =
-        (struct flow_trial){.ordinal = (uint32_t)sqlite3_column_int64(stmt, 0),
-                            .flow = (uint32_t)sqlite3_column_int64(stmt, 1),
-                            .start_ns = (uint64_t)sqlite3_column_int64(stmt, 2),
-                            .elapsed_ns = (uint64_t)sqlite3_column_int64(stmt, 3),
-                            .iterations = (uint64_t)sqlite3_column_int64(stmt, 4)};
-  }
-  return status;
+static const struct row_member FLOW_TRIAL_MEMBERS[] = {
+    ROW_MEMBER(struct flow_trial, ordinal),    ROW_MEMBER(struct flow_trial, flow),
+    ROW_MEMBER(struct flow_trial, start_ns),   ROW_MEMBER(struct flow_trial, elapsed_ns),
+    ROW_MEMBER(struct flow_trial, iterations), {0}};
+
+/* A copy for free(). */
+static void *record_keep(const void *items, size_t count, size_t size_bytes) {
+  void *kept = record_reallocate(NULL, count, size_bytes);
+  return count > 0 ? memcpy(kept, items, count * size_bytes) : kept;
 }
 
 bool record_read_visits(struct record *record, uint32_t process, const char *case_key,
@@ -190,12 +168,23 @@ bool record_read_visits(struct record *record, uint32_t process, const char *cas
   if (status != STATUS_OK || case_run == 0) {
     return false;
   }
-  status = record_read_trials(record, case_run, visits, &err);
-  status = THEN(status, record_read_flow_trials(record, case_run, visits, &err));
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct visits_read read = {0};
+  status = DATABASE_READ_ALL(record->database, "result/trials",
+                             PARAMETERS(PARAMETER(":case_run", case_run),
+                                        PARAMETER(":clock_offset_ns", record->clock_offset_ns)),
+                             TRIAL_MEMBERS, &arena, read.trials, read.trial_count, &err);
+  status = THEN(status,
+                DATABASE_READ_ALL(record->database, "result/flow_trials",
+                                  PARAMETERS(PARAMETER(":case_run", case_run)), FLOW_TRIAL_MEMBERS,
+                                  &arena, read.flow_trials, read.flow_trial_count, &err));
   if (status != STATUS_OK) {
-    visits_read_fini(visits);
+    return false;
   }
-  return status == STATUS_OK;
+  read.trials = record_keep(read.trials, read.trial_count, sizeof *read.trials);
+  read.flow_trials = record_keep(read.flow_trials, read.flow_trial_count, sizeof *read.flow_trials);
+  *visits = read;
+  return true;
 }
 
 void visits_read_fini(struct visits_read *visits) {

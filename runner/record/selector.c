@@ -14,8 +14,10 @@ enum { NAMES_SHOWN = 8, RUNS_SHOWN = 3, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_M
 /* Of a UUIDv7: its time in ms, and the version. */
 enum { UUID_DIGITS_SHOWN = 13 };
 
-/* The rows of a statement as "a, b, c ..."; only the first few of many runs.
- */
+const struct row_member RUN_REF_MEMBERS[] = {
+    ROW_MEMBER(struct run_ref, id), ROW_MEMBER(struct run_ref, uuid), {0}};
+
+/* The rows of a statement as "a, b, c ..."; only the first few of many runs. */
 static enum status selector_list_rows(struct statement *statement, bool runs, struct strbuf *list,
                                       size_t *count, struct error *err) {
   enum status status = STATUS_OK;
@@ -65,22 +67,22 @@ static enum status selector_refuse(struct database *database, enum status wrong,
 static enum status selector_add_runs(struct database *database, const char *name, const char *text,
                                      struct arena *arena, struct run_list *list, size_t *count,
                                      struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, name, &statement, err);
-  statement_bind_text(&statement, ":name", text);
+  struct run_list found;
   size_t capacity = list->count;
-  for (*count = 0; statement_next(&statement, &status, err); ++*count) {
-    struct run_ref run = {.id = sqlite3_column_int64(statement.stmt, 0)};
-    (void)snprintf(run.uuid, sizeof run.uuid, "%s", statement_text(&statement, 1));
+  *count = 0;
+  RETURN_ON_ERROR(DATABASE_READ_ALL(database, name, PARAMETERS(PARAMETER(":name", text)),
+                                    RUN_REF_MEMBERS, arena, found.runs, found.count, err));
+  *count = found.count;
+  for (size_t r = 0; r < found.count; r++) {
     bool known = false;
     for (size_t i = 0; i < list->count && !known; i++) {
-      known = list->runs[i].id == run.id;
+      known = list->runs[i].id == found.runs[r].id;
     }
     if (!known) {
-      *ARENA_ADD(arena, list->runs, list->count, &capacity) = run;
+      *ARENA_ADD(arena, list->runs, list->count, &capacity) = found.runs[r];
     }
   }
-  return status;
+  return STATUS_OK;
 }
 
 /* before: number of runs that started later, as text. */

@@ -14,6 +14,7 @@
 
 #include "engine/base/arena.h"
 #include "runner/record/database.h"
+#include "runner/record/rows.h"
 
 #include <stdbool.h>
 
@@ -23,6 +24,7 @@ struct run_ref {
   int64_t id; /* run.id in this database */
   char uuid[RUN_UUID_MAX];
 };
+extern const struct row_member RUN_REF_MEMBERS[];
 
 /* Whether the text is one of these forms, but for the beginning of a UUID without "run:", which may
  * as well be another word. */

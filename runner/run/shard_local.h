@@ -8,6 +8,7 @@
 #define HAUL_RUNNER_RUN_SHARD_LOCAL_H
 
 #include "runner/console/console.h"
+#include "runner/record/database.h"
 #include "runner/record/file.h"
 
 /* "NODE-UUID.failed" for "NODE-UUID.db"; to be freed. */

@@ -1,9 +1,9 @@
 -- What comparisons read of runs.
 
 -- name: runs
-SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob, r.origin, r.argv,
-  r.haul_version, r.started_at_ns, r.environment, r.processes, ifnull(r.looks, 0), ifnull(r.look, 0),
-  (SELECT f.name FROM fleet f WHERE f.id = r.fleet)
+SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob AS only, r.origin, r.argv,
+  r.haul_version, r.started_at_ns, r.environment, r.processes, r.looks, r.look,
+  (SELECT f.name FROM fleet f WHERE f.id = r.fleet) AS fleet
 FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id BETWEEN :first AND :last
 ORDER BY r.started_at_ns, r.id;
 
@@ -18,7 +18,7 @@ SELECT name, gpu, CASE state WHEN 'ok' THEN value END AS value
 FROM environment_fact WHERE environment = :environment ORDER BY name, gpu;
 
 -- name: gpus
-SELECT number, nullif(uuid, ''), name, numa_node, nullif(pci_address, '') FROM device
+SELECT number, nullif(uuid, '') AS uuid, name, numa_node, nullif(pci_address, '') AS pci_address FROM device
 WHERE environment = :environment AND place = 'gpu' ORDER BY number;
 
 -- name: gpu_links
@@ -37,7 +37,7 @@ SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
   CASE WHEN h.hops > 0 THEN h.hops WHEN o.bench_case IS NULL AND b.payload_bytes > 0
     THEN b.payload_bytes WHEN b.kind IN ('compute', 'signal') THEN b.operations ELSE 1 END AS units,
   -- Names and blocks of the settings that come to this case, one in a line.
-  alias.names
+  alias.names AS aliases
 FROM bench_case b
 LEFT JOIN (
   SELECT a.measured_by, group_concat(n.name || char(10) || n.block, char(10)) AS names
@@ -65,37 +65,39 @@ ORDER BY b.case_key, b.id;
 -- name: plans
 -- Of each case in the plans of the runs (:runs, a JSON array of ids): the least time of one iteration that is not above its
 -- peak (above_peak in views.sql), and the change that matters.
-SELECT run, bench_case, 100.0 * traffic_bytes / (101 * (peak_bytes_per_second / 1e9)), delta
+SELECT run, bench_case, 100.0 * traffic_bytes / (101 * (peak_bytes_per_second / 1e9)) AS fastest_ns, delta
 FROM plan_case WHERE run IN (SELECT value FROM json_each(:runs))
 ORDER BY run, bench_case;
 
 -- name: earlier_runs
--- The latest runs of a machine before a time, without some (:runs, a JSON array of ids).
-SELECT r.id
+-- The latest runs of a machine before a time, without some (:runs, a JSON array of ids), in the order of their start.
+SELECT id, uuid FROM (
+SELECT r.id, r.uuid, r.started_at_ns
 FROM run r JOIN environment e ON e.id = r.environment
 WHERE coalesce(e.node, e.host_name) = :node AND e.simulated = :simulated AND r.origin = 'measured'
   AND r.started_at_ns < :before_ns AND r.id NOT IN (SELECT value FROM json_each(:runs))
 ORDER BY r.started_at_ns DESC, r.id DESC
-LIMIT :most;
+LIMIT :most)
+ORDER BY started_at_ns, id;
 
 -- name: run_count
-SELECT count(*) FROM run;
+SELECT count(*) AS runs FROM run;
 
 -- name: conditions
--- What of the runs (:runs, a JSON array of ids) may explain a difference: checks that failed (1), what slowed
--- how many results (0), and runs that are not complete (2); of which GPU that is, NULL: of none; and the text without
+-- What of the runs (:runs, a JSON array of ids) may explain a difference: checks that failed, what slowed
+-- how many results, and runs that are not complete; of which GPU that is, NULL: of none; and the text without
 -- the amount in which runs that were slowed alike differ.
-SELECT k.run, 1, CASE
+SELECT k.run, 'check' AS kind, CASE
     WHEN k.name = 'gpu_idle' AND k.want IN ('true', 'on')
     THEN 'gpu' || k.gpu || ' was in use when the run began: ' || k.found
     ELSE 'check ' || k.name || CASE WHEN k.gpu >= 0 THEN ' of gpu' || k.gpu ELSE '' END
       || ' failed: found ' || k.found || ', wanted ' || k.want
-  END, 1, CASE WHEN k.gpu >= 0 THEN k.gpu END, NULL
+  END AS text, 1 AS results, CASE WHEN k.gpu >= 0 THEN k.gpu END AS gpu, NULL AS brief
 FROM check_result k
 WHERE k.run IN (SELECT value FROM json_each(:runs)) AND k.status = 'failed'
 UNION ALL
 -- The results of a process are nearly always adjacent, and few of them were slowed.
-SELECT run, 0, text, sum(results), gpu, brief FROM (
+SELECT run, 'slowed_by', text, sum(results), gpu, brief FROM (
   SELECT v.run, v.text, count(*) AS results, v.gpu, v.brief
   FROM v_note v
   WHERE (v.case_run, v.ordinal) IN (
@@ -109,7 +111,7 @@ SELECT run, 0, text, sum(results), gpu, brief FROM (
   GROUP BY v.run, v.kind, v.gpu, v.what, v.amount, v.amount2, v.amount3, v.amount4) -- else a text per note is made
 GROUP BY run, text
 UNION ALL
-SELECT v.run, 2, 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
+SELECT v.run, 'incomplete', 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
     WHEN 'running' THEN ' has not ended, or was killed' ELSE ' failed' END
   || ': ' || v.ok || ' of ' || ((v.cases - v.skipped) * v.processes) || ' results', 0, NULL, NULL
 FROM v_run v
@@ -118,7 +120,8 @@ WHERE v.run IN (SELECT value FROM json_each(:runs)) AND v.status <> 'done';
 -- name: flows
 -- The endpoints of a case. A chase and an overhead count as one flow to the GPU, a stream and arithmetic
 -- as one flow inside their place.
-SELECT role, source_place, source_index, source_memory, target_place, target_index, target_memory
+SELECT role = 'load' AS load, source_place = 'gpu' AS source_is_gpu, source_index AS source, source_memory,
+  target_place = 'gpu' AS target_is_gpu, target_index AS target, target_memory
 FROM (
   SELECT ordinal, role, source_place, source_index,
     coalesce(source_share || ':process' || source_process, source_memory) AS source_memory, target_place, target_index,
@@ -143,13 +146,13 @@ ORDER BY ordinal;
 
 -- name: medians
 -- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone; status NULL: ok.
-SELECT run, process, CASE WHEN status <> 'ok' THEN status END, median_ns
+SELECT run, process, CASE WHEN status <> 'ok' THEN status END AS status, median_ns
 FROM case_run INDEXED BY case_run_by_bench_case
 WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs))
 ORDER BY run, process;
 
 -- name: medians_of_all_runs
-SELECT run, process, CASE WHEN status <> 'ok' THEN status END, median_ns
+SELECT run, process, CASE WHEN status <> 'ok' THEN status END AS status, median_ns
 FROM case_run INDEXED BY case_run_by_bench_case
 WHERE bench_case = :bench_case
 ORDER BY run, process;
@@ -159,10 +162,10 @@ ORDER BY run, process;
 -- trials do not scatter alike (dips, two levels, a drift), more of them make it no better, and it is their
 -- standard deviation. And how far their slow end is above the median.
 SELECT run, bench_case, process,
-  max((median_high_ns - median_low_ns) / (2 * 1.96),
+  ifnull(max((median_high_ns - median_low_ns) / (2 * 1.96),
     CASE WHEN noise IN ('dips', 'two_modes', 'drift') THEN (p95_ns - p5_ns) / (2 * 1.645) ELSE 0 END)
-    / median_ns,
-  p95_ns / median_ns
+    / median_ns, 0) AS error,
+  ifnull(p95_ns / median_ns, 0) AS tail
 FROM case_run INDEXED BY case_run_by_run
 WHERE run IN (SELECT value FROM json_each(:runs)) AND status = 'ok'
 ORDER BY run, bench_case, ifnull(process, 0);
@@ -170,14 +173,14 @@ ORDER BY run, bench_case, ifnull(process, 0);
 -- name: undisturbed
 -- Of processes that visited a case again because it was not precise, the rate that came back; 0: none did. Such results
 -- are few, and in an index of their own.
-SELECT bench_case, process, ifnull(undisturbed_ns, 0)
+SELECT bench_case, process, ifnull(undisturbed_ns, 0) AS ns
 FROM case_run INDEXED BY case_run_noise
 WHERE noise IS NOT NULL AND visits > 1 AND status = 'ok' AND run IN (SELECT value FROM json_each(:runs))
 ORDER BY bench_case, process;
 
 -- name: not_ok_reason
 -- Why a case has no result in a run.
-SELECT status, reason FROM case_run
+SELECT status || ': ' || ifnull(reason, '') AS word FROM case_run
 WHERE run = :run AND bench_case = :bench_case AND status <> 'ok'
 ORDER BY process LIMIT 1;
 

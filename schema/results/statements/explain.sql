@@ -259,14 +259,15 @@ WITH wrong AS (
     SELECT 1 FROM json_each(:only) g
     WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value))
   ORDER BY c.id)
-SELECT coalesce(e.node, e.host_name), e.gpu_count, coalesce(e.gpu_name, 'no GPU'), r.uuid, s.name,
-  strftime('%Y-%m-%d %H:%M', r.started_at_ns / 1000000000, 'unixepoch'),
+SELECT coalesce(e.node, e.host_name) AS host, e.gpu_count, coalesce(e.gpu_name, 'no GPU') AS gpus,
+  r.uuid AS run_uuid, s.name AS scenario,
+  strftime('%Y-%m-%d %H:%M', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
   (SELECT count(*) FROM plan_case p JOIN bench_case b ON b.id = p.bench_case
    WHERE p.run = x.run AND (:only IS NULL OR EXISTS (
      SELECT 1 FROM json_each(:only) g
-     WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value))),
-  (SELECT count(DISTINCT name) FROM wrong),
-  (SELECT printf('%s: %s: %s', name, status, reason) FROM wrong LIMIT 1)
+     WHERE b.name GLOB g.value OR b.block GLOB g.value OR b.case_key = g.value))) AS cases,
+  (SELECT count(DISTINCT name) FROM wrong) AS wrong,
+  (SELECT printf('%s: %s: %s', name, status, reason) FROM wrong LIMIT 1) AS wrong_case
 FROM explained x
 JOIN environment e ON e.id = x.environment
 LEFT JOIN run r ON r.id = x.run
@@ -293,15 +294,15 @@ WITH
     SELECT r.name AS name, r.gbps AS gbps, r.ns AS ns, r.best AS best, 1 - r.speed / r.best AS behind
     FROM hit h JOIN result r ON r.bench_case = h.bench_case
     WHERE r.places > 1 ORDER BY behind DESC, h.position LIMIT 1)
-SELECT (SELECT count(*) FROM hit),
-  (SELECT group_concat(block, ', ') FROM (SELECT block FROM hit GROUP BY block ORDER BY min(position))),
-  (SELECT name FROM worst), (SELECT behind FROM worst), (SELECT gbps FROM worst),
-  (SELECT CASE WHEN gbps IS NOT NULL THEN best END FROM worst),
-  (SELECT group_concat(s.case_key) FROM hit h JOIN shortfall s ON s.case_key = h.case_key),
-  (SELECT max(s.lack) FROM hit h JOIN shortfall s ON s.case_key = h.case_key),
-  (SELECT count(*) FROM any_hit);
+SELECT (SELECT count(*) FROM hit) AS cases,
+  (SELECT group_concat(block, ', ') FROM (SELECT block FROM hit GROUP BY block ORDER BY min(position))) AS blocks,
+  (SELECT name FROM worst) AS worst, (SELECT behind FROM worst) AS behind, (SELECT gbps FROM worst) AS gbps,
+  (SELECT CASE WHEN gbps IS NOT NULL THEN best END FROM worst) AS best_gbps,
+  (SELECT group_concat(s.case_key) FROM hit h JOIN shortfall s ON s.case_key = h.case_key) AS keys,
+  (SELECT max(s.lack) FROM hit h JOIN shortfall s ON s.case_key = h.case_key) AS lack,
+  (SELECT count(*) FROM any_hit) AS cases_of_run;
 
 -- name: reason
 -- Why a fact is not known; no row: it was not recorded.
-SELECT state || ': ' || value FROM environment_fact
+SELECT state || ': ' || value AS word FROM environment_fact
 WHERE environment = (SELECT environment FROM explained) AND name = :name AND gpu = :gpu AND state <> 'ok';

@@ -1,22 +1,22 @@
 -- What haul show, tag and delete need of runs.
 
 -- name: scenario_of_run
-SELECT s.name, s.text, s.resolved, r.scenario_path, r.command_line, r.started_at_ns,
-  r.origin = 'measured', e.host_name, e.driver_version, e.simulated
+SELECT s.name, s.text, s.resolved, r.scenario_path AS path, r.command_line, r.started_at_ns,
+  r.origin = 'measured' AS measured, e.host_name AS host, e.driver_version AS driver, e.simulated
 FROM run r JOIN scenario s ON s.id = r.scenario JOIN environment e ON e.id = r.environment
 WHERE r.id = :run;
 
 -- name: failure_of_run
-SELECT ifnull(reason, 'no reason is recorded') FROM run WHERE id = :run AND status = 'failed';
+SELECT ifnull(reason, 'no reason is recorded') AS word FROM run WHERE id = :run AND status = 'failed';
 
 -- name: set_tag
 UPDATE run SET tag = :tag WHERE id = :run;
 
 -- name: run_to_delete
-SELECT s.name, r.tag, r.status,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch'),
-  (SELECT group_concat(b.name, ', ') FROM baseline b WHERE b.run = r.id),
-  (SELECT count(*) FROM case_run c WHERE c.run = r.id)
+SELECT s.name AS scenario, r.tag, r.status = 'running' AS running,
+  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
+  (SELECT group_concat(b.name, ', ') FROM baseline b WHERE b.run = r.id) AS baselines,
+  (SELECT count(*) FROM case_run c WHERE c.run = r.id) AS results
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 
@@ -45,7 +45,7 @@ ORDER BY place, word;
 
 -- name: free_share
 -- Per cent of the file that no row uses.
-SELECT 100 * f.freelist_count / max(p.page_count, 1) FROM pragma_freelist_count f, pragma_page_count p;
+SELECT 100 * f.freelist_count / max(p.page_count, 1) AS percent FROM pragma_freelist_count f, pragma_page_count p;
 
 -- name: shrink
 VACUUM;

@@ -380,7 +380,7 @@ WHERE x.name = 'fleet' AND x.known = 0 AND f.expected IS NOT NULL;
 INSERT OR IGNORE INTO main.fleet_node (fleet, node) VALUES (:fleet, :node);
 
 -- name: known_input
-SELECT reason, ifnull(runs, 0) FROM main.merged_input WHERE path = :path AND version = :version;
+SELECT reason, runs FROM main.merged_input WHERE path = :path AND version = :version;
 
 -- name: given_fleet
 -- The fleet of a shard that was merged before.
@@ -393,7 +393,7 @@ VALUES (:path, nullif(:version, ''), nullif(:node, ''), nullif(:run_uuid, ''), :
 
 -- name: fleets
 -- Those that changed, or else those whose shards were given, or else the one that was started last.
-SELECT name FROM temp.merge_fleet
+SELECT name AS word FROM temp.merge_fleet
 UNION ALL
 SELECT name FROM temp.merge_given WHERE NOT EXISTS (SELECT 1 FROM temp.merge_fleet)
 UNION ALL

@@ -82,7 +82,7 @@ WHERE b.case_key = :case_key AND c.run = :run AND p.ordinal = :process AND p.end
   AND c.status = 'ok' AND c.settled = 'budget';
 
 -- name: trials
-SELECT t.visit, t.ordinal, t.phase, t.status, t.iterations, t.start_ns + c.started_at_ns, t.elapsed_ns, t.cycles,
+SELECT t.visit, t.ordinal, t.phase, t.status, t.iterations, t.start_ns + c.started_at_ns - :clock_offset_ns AS start_ns, t.elapsed_ns, t.cycles,
   t.submit_ns, t.gpu_ns
 FROM case_run c JOIN trial t ON t.case_run = c.id
 WHERE c.id = :case_run ORDER BY t.ordinal;

@@ -29,12 +29,12 @@ SELECT id FROM run WHERE uuid = :key;
 
 -- name: find_resumable
 SELECT r.uuid, r.status, r.origin, r.scenario_path, s.resolved, r.only_glob, r.processes,
-  r.looks IS NOT NULL OR r.repeats IS NOT NULL
+  r.looks IS NOT NULL OR r.repeats IS NOT NULL AS has_keys
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 
 -- name: planned_keys
-SELECT b.case_key FROM plan_case p JOIN bench_case b ON b.id = p.bench_case WHERE p.run = :run;
+SELECT b.case_key AS word FROM plan_case p JOIN bench_case b ON b.id = p.bench_case WHERE p.run = :run;
 
 -- name: environment
 -- Names and values that must not change when a run is resumed.

@@ -14,8 +14,8 @@ WHERE r.started_at_ns < :before AND r.status <> 'running' AND r.pruned_at_ns IS 
 DELETE FROM temp.pruned WHERE id = :run;
 
 -- name: count
-SELECT count(*),
-  (SELECT count(*) FROM temp.pruned p JOIN case_run c ON c.run = p.id JOIN trial t ON t.case_run = c.id)
+SELECT count(*) AS runs,
+  (SELECT count(*) FROM temp.pruned p JOIN case_run c ON c.run = p.id JOIN trial t ON t.case_run = c.id) AS trials
 FROM temp.pruned;
 
 -- name: prune

@@ -70,7 +70,8 @@ static inline void made_flow(struct measured *m, size_t bench, struct measured_f
 /* One copy from a GPU to the host; key is of one letter. */
 static inline size_t made_case(struct measured *m, const char *key, const char *block, int gpu,
                                uint64_t size_bytes) {
-  m->cases = arena_grow(&m->arena, m->cases, m->case_count, &m->case_capacity, sizeof *m->cases);
+  size_t capacity = m->case_count;
+  m->cases = arena_grow(&m->arena, m->cases, m->case_count, &capacity, sizeof *m->cases);
   m->cases[m->case_count] = (struct measured_case){
       .id = (int64_t)m->case_count + 1,
       .key = key,

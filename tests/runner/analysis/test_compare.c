@@ -334,11 +334,11 @@ static void conditions_are_counted_without_their_shares(void **state) {
   struct measured *m = two_drivers();
   add_case(m, "a", 0, 50, 50);
   struct measured_condition conditions[] = {
-      {0, CONDITION_SLOWED, "heat for 70 %", "heat", 1, 2},
-      {0, CONDITION_SLOWED, "heat for 5 %", "heat", 1, 1},
-      {1, CONDITION_SLOWED, "in use", "in use", 1, 1},
-      {1, CONDITION_SLOWED, "power for 9 %", "power", 1, 4},
-      {1, CONDITION_SLOWED, "heat for 20 %", "heat", 1, 3},
+      {0, CONDITION_SLOWED, "heat for 70 %", "heat", 1, 2, 0},
+      {0, CONDITION_SLOWED, "heat for 5 %", "heat", 1, 1, 0},
+      {1, CONDITION_SLOWED, "in use", "in use", 1, 1, 0},
+      {1, CONDITION_SLOWED, "power for 9 %", "power", 1, 4, 0},
+      {1, CONDITION_SLOWED, "heat for 20 %", "heat", 1, 3, 0},
   };
   m->conditions = conditions;
   m->condition_count = sizeof conditions / sizeof *conditions;

@@ -1,0 +1,96 @@
+#include "runner/record/database.h"
+#include "runner/record/rows.h"
+
+#include "tests/cmocka.h"
+#include "tests/runner/record/fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+struct sample {
+  int64_t wide;
+  uint32_t narrow;
+  int number;
+  bool flag;
+  double real;
+  const char *optional, *text;
+  char array[4];
+  enum database_access access;
+};
+
+static const char *const ACCESS_NAMES[] = {"read", "write", NULL};
+static const struct row_member MEMBERS[] = {ROW_MEMBER(struct sample, wide),
+                                            ROW_MEMBER(struct sample, narrow),
+                                            ROW_MEMBER(struct sample, number),
+                                            ROW_MEMBER(struct sample, flag),
+                                            ROW_MEMBER(struct sample, real),
+                                            ROW_MEMBER(struct sample, optional),
+                                            ROW_COLUMN_TEXT(struct sample, text, "words"),
+                                            ROW_MEMBER(struct sample, array),
+                                            ROW_MEMBER_ENUM(struct sample, access, ACCESS_NAMES, 7),
+                                            {0}};
+
+static void read_row(const char *sql, struct sample *sample, struct arena *arena) {
+  struct database *database = NULL;
+  struct error err = {0};
+  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
+  struct statement statement = {.database = database, .name = "a test"};
+  enum status status = STATUS_OK;
+  assert_int_equal(sqlite3_prepare_v2(database->handle, sql, -1, &statement.stmt, NULL), SQLITE_OK);
+  assert_true(rows_next(&statement, MEMBERS, sample, arena, &status, &err));
+  assert_false(rows_next(&statement, MEMBERS, sample, arena, &status, &err));
+  assert_int_equal(status, STATUS_OK);
+  statement_finalize(&statement);
+  database_close(database);
+}
+
+static void columns_are_found_by_name_in_any_order(void **state) {
+  (void)state;
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct sample sample = {0};
+  read_row("SELECT 'write' AS access, 'longer' AS array, 'w' AS words, 'o' AS optional, 1.5 AS "
+           "real, 2 AS flag, "
+           "-3 AS number, 4294967295 AS narrow, 0 AS other, 9223372036854775807 AS wide",
+           &sample, &arena);
+  assert_int_equal(sample.wide, INT64_MAX);
+  assert_int_equal(sample.narrow, UINT32_MAX);
+  assert_int_equal(sample.number, -3);
+  assert_true(sample.flag);
+  assert_true(sample.real == 1.5);
+  assert_string_equal(sample.optional, "o");
+  assert_string_equal(sample.text, "w");
+  assert_string_equal(sample.array, "lon");
+  assert_int_equal(sample.access, DATABASE_WRITE);
+}
+
+static void nulls_and_unknown_names_have_their_values(void **state) {
+  (void)state;
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct sample sample = {.wide = 5, .narrow = 5, .flag = true, .access = DATABASE_WRITE};
+  read_row("SELECT NULL AS wide, NULL AS narrow, NULL AS number, NULL AS flag, NULL AS real, NULL "
+           "AS optional, "
+           "NULL AS words, NULL AS array, NULL AS access",
+           &sample, &arena);
+  assert_int_equal(sample.wide, 0);
+  assert_int_equal(sample.narrow, 0);
+  assert_int_equal(sample.number, -1);
+  assert_false(sample.flag);
+  assert_true(isnan(sample.real));
+  assert_null(sample.optional);
+  assert_string_equal(sample.text, "");
+  assert_string_equal(sample.array, "");
+  assert_int_equal(sample.access, DATABASE_READ);
+  read_row("SELECT 1 AS wide, 1 AS narrow, 1 AS number, 1 AS flag, 1 AS real, 1 AS optional, 1 AS "
+           "words, 1 AS array, "
+           "'of a newer version' AS access",
+           &sample, &arena);
+  assert_int_equal(sample.access, 7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(columns_are_found_by_name_in_any_order),
+      cmocka_unit_test(nulls_and_unknown_names_have_their_values),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
