@@ -110,6 +110,16 @@ equal 3 "$(grep -c '' "$scratch/out")" 'points of the latest run'
 run query --saved comm-scope-figure --param figure=11 --db fig.db --format csv --param run=previous
 equal 7 "$(grep -c '' "$scratch/out")" 'points of the run before'
 
+begin 'a figure in parts, which share a tag'
+for sizes in '["4KiB", "16KiB"]' '["16KiB", "64KiB"]'; do
+  run_ok run comm-scope/fig11 "${small[@]}" "${once[@]}" --set "transfer.size=$sizes" --only 'pinned_to_gpu/*' --db parts.db -q --tag parts
+done
+run_ok query --saved comm-scope-figure --db parts.db --format csv
+equal 4 "$(grep -c '' "$scratch/out")" 'each size once'
+run_ok tag latest other --db parts.db -q
+run_ok query --saved comm-scope-figure --db parts.db --format csv
+equal 3 "$(grep -c '' "$scratch/out")" 'sizes of the latest run alone'
+
 verdict() { # SECTION BEGINNING-OF-CLAIM
   tr -d '\r' <"$scratch/out" | awk -F '\t' -v s="$1" -v c="$2" '$1 == s && index($2, c) == 1 { print $3 }'
 }

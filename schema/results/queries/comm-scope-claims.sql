@@ -2,7 +2,8 @@
 --
 -- One row per claim, with the section of the paper. Compares the rates of the latest run of each comm-scope
 -- scenario on the machine that was measured last, at the sizes that both sides have, averaged over pairs of
--- places; runs of the figures take precedence over table1. "both ways at once" is
+-- places; runs of the figures take precedence over table1. Runs of a scenario with the tag of its latest one are parts
+-- of it: of what several have measured, the latest counts. "both ways at once" is
 -- compared with one way after the other: 2x when the two overlap fully. GPUs are near each other where their
 -- link has the highest peak of all pairs, far where it has the lowest; what fits the last-level cache (of one
 -- processor: fact cpu_caches) is compared with what is four times as large. Rates are known to their interval
@@ -19,7 +20,7 @@
 -- :tag (text, default *) glob of tags: only runs with such a tag, for example of one driver
 WITH
   paper_run AS (
-    SELECT r.run, r.scenario, r.host_name, r.simulated, r.status,
+    SELECT r.run, r.scenario, r.tag, r.host_name, r.simulated, r.status,
       row_number() OVER (PARTITION BY r.host_name, r.simulated, r.scenario
                          ORDER BY r.started_at_ns DESC, r.run DESC) AS age,
       row_number() OVER (ORDER BY r.started_at_ns DESC, r.run DESC) AS age_of_all
@@ -29,7 +30,9 @@ WITH
   scenario_run AS (
     SELECT r.run, r.scenario, r.status = 'interrupted' AS interrupted
     FROM paper_run r JOIN paper_run n ON n.age_of_all = 1
-    WHERE r.age = 1 AND r.host_name IS n.host_name AND r.simulated = n.simulated),
+    JOIN paper_run l ON l.age = 1 AND l.scenario = r.scenario AND l.host_name IS n.host_name
+      AND l.simulated = n.simulated
+    WHERE (r.age = 1 OR r.tag = l.tag) AND r.host_name IS n.host_name AND r.simulated = n.simulated),
   result AS (
     SELECT s.run, s.scenario, s.interrupted, c.block, c.size_bytes AS size, c.axes, c.status, c.reason, c.gbps,
       c.peak_gbps, c.processes,
@@ -70,7 +73,7 @@ WITH
     SELECT name, size, avg(gbps) AS gbps, avg(low) AS low, avg(high) AS high, min(processes) AS processes,
       scenario, interrupted,
       row_number() OVER (PARTITION BY name, size ORDER BY scenario = 'comm-scope-table1', run DESC) AS choice
-    FROM named GROUP BY scenario, name, size),
+    FROM named GROUP BY scenario, run, name, size),
   measured AS (
     SELECT name, size, gbps, low, high, scenario, interrupted, processes FROM mean WHERE choice = 1),
   peer AS (

@@ -6,7 +6,9 @@
 -- as seen from the GPU; for pageable_to_pinned, from the node of the source. x is the size in bytes of one
 -- direction; in figure 10, to the host, the number of threads that touch 1 GiB. interval says what low and high are:
 -- "sd" or "95 %". A point is one operation per trial, so that its fixed time is in the number; curves "back to back"
--- are of copies that follow each other in a trial. "two threads": a thread calls for each direction.
+-- are of copies that follow each other in a trial. "two threads": a thread calls for each direction. A figure can be
+-- measured in parts: runs of it with the same tag, on one machine, are shown as one, each point from the latest of
+-- them that has it.
 --
 -- of: comm-scope-fig*
 --
@@ -20,16 +22,27 @@
 -- :figure (integer, default null) number of the figure; without it: the one measured last
 -- :run (run, default null) the run to show; without it: the latest of that figure
 WITH RECURSIVE
-  chosen AS (
+  latest AS (
     SELECT coalesce(:run, (
       SELECT r.run FROM v_run r
       WHERE r.scenario GLOB 'comm-scope-fig[0-9][0-9]'
         AND (:figure IS NULL OR r.scenario = printf('comm-scope-fig%02d', :figure))
       ORDER BY r.started_at_ns DESC, r.run DESC LIMIT 1)) AS run),
+  chosen AS (
+    SELECT run FROM latest
+    UNION
+    SELECT p.id FROM latest l CROSS JOIN run r ON r.id = l.run CROSS JOIN run p ON p.tag = r.tag
+    JOIN scenario s ON s.id = r.scenario JOIN scenario q ON q.id = p.scenario
+    JOIN environment e ON e.id = r.environment JOIN environment f ON f.id = p.environment
+    WHERE :run IS NULL AND q.name = s.name AND f.host_name IS e.host_name),
+  newest AS (
+    SELECT c.bench_case, max(c.run) AS run FROM chosen x CROSS JOIN case_run c ON c.run = x.run
+    WHERE c.status <> 'skipped' GROUP BY c.bench_case),
   spread AS (
     SELECT c.case_key, m.mean, sum((c.gbps - m.mean) * (c.gbps - m.mean)) / (count(*) - 1) AS square
-    FROM chosen x JOIN v_case c ON c.run = x.run
-    JOIN (SELECT d.case_key, avg(d.gbps) AS mean FROM chosen y JOIN v_case d ON d.run = y.run
+    FROM newest x CROSS JOIN v_case c ON c.run = x.run AND c.bench_case = x.bench_case
+    JOIN (SELECT d.case_key, avg(d.gbps) AS mean
+          FROM newest y CROSS JOIN v_case d ON d.run = y.run AND d.bench_case = y.bench_case
           WHERE d.status = 'ok' GROUP BY d.case_key) m ON m.case_key = c.case_key
     WHERE c.status = 'ok' AND c.gbps IS NOT NULL
     GROUP BY c.case_key HAVING count(*) > 1),
@@ -78,10 +91,9 @@ SELECT
   CASE WHEN m.unproven THEN c.gbps * 1000 / (SELECT f.value
     FROM run y JOIN environment_fact f ON f.environment = y.environment AND f.name = 'page_size'
     WHERE y.id = c.run AND f.state = 'ok') END AS pages_per_us
-FROM chosen x
-JOIN v_run_case c ON c.run = x.run
+FROM newest x
+CROSS JOIN v_run_case c ON c.run = x.run AND c.bench_case = x.bench_case
 LEFT JOIN root d ON d.case_key = c.case_key AND d.steps = 0
 JOIN (SELECT v.case_key, v.block LIKE 'demand%' AND NOT min(v.verified) AS unproven
-      FROM chosen y JOIN v_case v ON v.run = y.run GROUP BY v.case_key) m ON m.case_key = c.case_key
-WHERE c.status <> 'skipped'
-ORDER BY c.position;
+      FROM newest y CROSS JOIN v_case v ON v.run = y.run AND v.bench_case = y.bench_case GROUP BY v.case_key) m ON m.case_key = c.case_key
+ORDER BY c.position, c.size_bytes;
