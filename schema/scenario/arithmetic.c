@@ -2,28 +2,27 @@
 #include "schema/scenario/kind.h"
 
 static const struct field arithmetic_fields[] = {
-    KIND_KEY(
-        ARITHMETIC, "op", "op", WORDS(arithmetic_op_names), SETTING(work.arithmetic.op),
-        .required = true,
-        HELP("The instruction; for integers fma is the low half of a * b + c, and add3, which only "
-             "they have, a + b + c")),
+    KIND_KEY(ARITHMETIC, "op", "op", WORDS(arithmetic_op_names), SETTING(work.arithmetic.op),
+             .required = true,
+             HELP("The instruction. For integers, fma is the low half of a * b + c. add3 is a + b "
+                  "+ c, only for integers")),
     KIND_KEY(ARITHMETIC, "type", "type", WORDS(number_type_names), SETTING(work.arithmetic.type),
              .required = true,
-             HELP("Type of the numbers; an instruction on f16 does two packed operations")),
+             HELP("Type of the numbers. An instruction on f16 does two packed operations")),
     KIND_KEY(ARITHMETIC, "measure", "measure", WORDS(arithmetic_measure_names),
              SETTING(work.arithmetic.measure), .default_text = "latency",
              HELP("Cycles per dependent instruction, or instructions per clock and SM")),
     KIND_KEY(ARITHMETIC, "at.gpu", "gpu", .type = FIELD_GPUS, SETTING(at),
              RESOLVED(work.arithmetic.gpu),
-             HELP("GPUs, numbered in the order of PCI addresses; by default all")),
+             HELP("GPUs, numbered in the order of PCI addresses. Default: all")),
     KIND_KEY(ARITHMETIC, "ilp", "ilp", COUNT(1, 8), SETTING(work.arithmetic.ilp),
              .power_of_two = true,
-             HELP("Independent chains per thread; by default 1 for latency, 4 for throughput")),
+             HELP("Independent chains per thread. Default: 1 for latency, 4 for throughput")),
     KIND_KEY(ARITHMETIC, "block", "block", COUNT(1, 1024), SETTING(work.arithmetic.block),
-             HELP("Threads per block; by default 1 for latency, 1024 for throughput")),
+             HELP("Threads per block. Default: 1 for latency, 1024 for throughput")),
     KIND_KEY(ARITHMETIC, "grid", "grid", GRID(1, 0x1p31 - 1), SETTING(grid), .zero_word = "auto",
              .default_text = "auto", RESOLVED(work.arithmetic.grid),
-             HELP("Number of blocks: a number, or a number per SM; \"auto\" is 1 for latency, "
+             HELP("Number of blocks: a number, or a number per SM. \"auto\": 1 for latency, "
                   "\"per_sm*2\" for throughput")),
     KIND_KEY(ARITHMETIC, "instructions", "instructions",
              COUNT(ARITHMETIC_UNIT, ARITHMETIC_INSTRUCTIONS_MAX),

@@ -30,41 +30,39 @@ static bool chase_is_by_processor(const void *work) {
 }
 
 static const struct field chase_fields[] = {
-    KIND_KEY(
-        CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
-        .required = true,
-        HELP("Memory that is read: memory of the host, of a GPU page-locked; memory of another "
-             "GPU; the GPU's own memory through its caches; or the shared memory of a block")),
-    KIND_KEY(
-        CHASE, "at.gpu", "gpu", .type = FIELD_GPUS, SETTING(at), RESOLVED(work.chase.gpu),
-        .applies = chase_is_by_gpu,
-        HELP("GPUs whose threads load, numbered in the order of PCI addresses; by default all, "
-             "unless at.numa is given")),
+    KIND_KEY(CHASE, "space", "space", WORDS(chase_space_names), SETTING(work.chase.space),
+             .required = true,
+             HELP("Memory that is read. \"host\": the host's, page-locked if a GPU loads. "
+                  "\"peer\": another GPU's. \"global\": the GPU's own, through its caches. "
+                  "\"shared\": the shared memory of a block")),
+    KIND_KEY(CHASE, "at.gpu", "gpu", .type = FIELD_GPUS, SETTING(at), RESOLVED(work.chase.gpu),
+             .applies = chase_is_by_gpu,
+             HELP("GPUs whose threads load, numbered in the order of PCI addresses. Default: all, "
+                  "unless at.numa is given")),
     KIND_KEY(CHASE, "at.numa", "node", .type = FIELD_NODES, SETTING(at), RESOLVED(work.chase.node),
              .applies = chase_is_by_processor,
              HELP("NUMA nodes whose processors load, for space host: the latency of the host's own "
                   "memory and caches")),
     KIND_KEY(CHASE, "of.gpu", NULL, .type = FIELD_GPUS, SETTING(of),
-             HELP("GPUs whose memory is read, for space peer; by default all others")),
+             HELP("GPUs whose memory is read, for space peer. Default: all others")),
     KIND_KEY(CHASE, "of.numa", NULL, .type = FIELD_NODES, SETTING(of),
-             HELP("NUMA nodes whose memory is read, for space host; by default \"local\", the one "
-                  "nearest to the loading GPU, for processors \"*\"")),
+             HELP("NUMA nodes whose memory is read, for space host. Default: \"local\", the one "
+                  "nearest to the loading GPU; for processors \"*\"")),
     KIND_KEY(CHASE, "of.memory", "memory", WORDS(memory_kind_names), SETTING(of.memory),
              RESOLVED(work.chase.memory),
-             HELP("Kind of memory that is read; by default pinned on a node, for processors "
-                  "pageable, and device on a GPU")),
+             HELP("Kind of memory that is read. Default: device on a GPU, pinned on a node, or "
+                  "pageable if processors load")),
     KIND_KEY(CHASE, "footprint", "footprint_bytes", SIZE(8, SIZE_LIMIT),
              SETTING(work.chase.footprint_bytes),
-             HELP("Bytes that the chain covers, at least two strides; by default 2MiB, for shared "
+             HELP("Bytes that the chain covers, at least two strides. Default: 2MiB, for shared "
                   "memory 32KiB")),
-    KIND_KEY(
-        CHASE, "stride", "stride_bytes", SIZE(4, SIZE_LIMIT), SETTING(work.chase.stride_bytes),
-        .default_text = "128B",
-        HELP("Bytes from one element to the next: a multiple of the element, which has 8 bytes, "
-             "in shared memory 4, by the bulk copy engine 16")),
+    KIND_KEY(CHASE, "stride", "stride_bytes", SIZE(4, SIZE_LIMIT), SETTING(work.chase.stride_bytes),
+             .default_text = "128B",
+             HELP("Bytes from one element to the next: a multiple of 8, in shared memory of 4, and "
+                  "with the bulk copy engine of 16")),
     KIND_KEY(CHASE, "order", "order", WORDS(chase_order_names), SETTING(work.chase.order),
              .default_text = "random",
-             HELP("Order in which the chain visits the elements: one random cycle, or by address")),
+             HELP("Order of the elements in the chain: one random cycle, or by address")),
     KIND_KEY(CHASE, "cache", "cache", WORDS(cache_level_names), SETTING(work.chase.cache),
              .default_text = "l1", .applies = chase_is_global,
              HELP("The nearest cache that loads from global memory may hit")),
@@ -73,29 +71,30 @@ static const struct field chase_fields[] = {
              HELP("Threads per block, each following the chain from its own element")),
     KIND_KEY(CHASE, "blocks", "blocks", COUNT(1, 65535), SETTING(work.chase.blocks),
              .default_text = "1",
-             HELP("Number of blocks; each has its own shared memory, and all follow the same chain "
-                  "in global memory")),
+             HELP("Number of blocks. Each has its own shared memory. In global memory all of them "
+                  "follow the same chain")),
     KIND_KEY(CHASE, "hops", "hops", INTEGER(1, 0x1p24), SETTING(work.chase.hops),
              .default_text = "4096", HELP("Loads per thread and iteration")),
     KIND_KEY(CHASE, "access", "access", WORDS(chase_access_names), SETTING(work.chase.access),
              .default_text = "load", .applies = chase_is_by_bulk,
-             HELP("What brings an element to its thread: a load, or the bulk copy engine (TMA, "
-                  "cp.async.bulk), from compute capability 9.0 on, for host, peer and global "
-                  "memory; it passes the L1 cache")),
+             HELP("How an element gets to its thread: by a load, or by the bulk copy engine (TMA, "
+                  "cp.async.bulk). The latter bypasses the L1 cache, and needs compute capability "
+                  "9.0 and host, peer or global memory")),
     KIND_KEY(CHASE, "element_bytes", "element_bytes", COUNT(4, 8),
              SETTING(work.chase.element_bytes), .power_of_two = true, .default_text = "8",
              .applies = chase_has_words,
-             HELP("Size of an element in global memory: 8, or 4 for strides of 4 bytes, with a "
+             HELP("Size of an element in global memory: 8, or 4 for strides of 4 bytes and a "
                   "footprint of at most 2MiB")),
     KIND_KEY(CHASE, "l1_size", "l1_size", WORDS(l1_size_names), SETTING(work.chase.l1_size),
              .default_text = "auto", .applies = chase_asks_for_l1,
              HELP("How much of an SM's memory is L1 cache: as the driver chooses, or as much or as "
-                  "little as the GPU can, which is the rest of the largest shared memory")),
-    KIND_KEY(CHASE, "sm", "sm", WORDS(chase_sm_names), SETTING(work.chase.sm),
-             .default_text = "one", .applies = chase_is_by_each_sm,
-             HELP("SMs whose threads load: the one that gets the first block, or each in turn, so "
-                  "that the time is "
-                  "the mean over all: SMs are not equally far from memory and links")),
+                  "little as the GPU can. The smallest L1 cache is the rest of the largest shared "
+                  "memory")),
+    KIND_KEY(
+        CHASE, "sm", "sm", WORDS(chase_sm_names), SETTING(work.chase.sm), .default_text = "one",
+        .applies = chase_is_by_each_sm,
+        HELP("SMs whose threads load: the one that gets the first block, or each in turn. In turn, "
+             "the time is the mean over all SMs, which are not equally far from memory and links")),
 };
 
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
@@ -308,19 +307,17 @@ static const char *const chase_checked[] = {"footprint", "stride",        "space
                                             "access",    "element_bytes", NULL};
 
 const struct scenario_kind scenario_kind_chase = {
-    .section =
-        {SECTION_ROOT, "chase", true, "[[chase]]",
-         "The latency of memory: threads of a GPU, or of a NUMA node's processors, follow a chain "
-         "of addresses (pointer chasing), so that each load depends on the one before it. The "
-         "threads time themselves; the kernel "
-         "launch is not included. For host and peer memory there is one case per pair of a loading "
-         "GPU (`at`) and a place of memory (`of`), never a GPU's own memory; for global and shared "
-         "memory one case per GPU; for processors one per pair of their node and one of memory. "
-         "Thread t starts at element t of a strided chain, so that the "
-         "accesses of a warp are one stride apart; the slowest thread counts. `verify`, "
-         "`host_cache` and `device_cache` do not apply: every trial checks where the chain ends, "
-         "host memory starts outside the processor's caches, and the footprint decides which "
-         "caches of the GPU are hit."},
+    .section = {SECTION_ROOT, "chase", true, "[[chase]]",
+                "The latency of memory. Threads of a GPU, or of a NUMA node's processors, follow a "
+                "chain of addresses (pointer chasing), so that each load depends on the one before "
+                "it. The threads time themselves, without the kernel launch. The slowest thread "
+                "counts. For host and peer memory there is one case per pair of a loading GPU "
+                "(`at`) and a place of memory (`of`), without a GPU's own memory. For global and "
+                "shared memory there is one case per GPU, for processors one per pair of nodes. "
+                "Thread t starts at element t of a strided chain, so that the accesses of a warp "
+                "are one stride apart. `verify`, `host_cache` and `device_cache` do not apply: "
+                "every trial checks where the chain ends, host memory starts outside the "
+                "processor's caches, and the footprint decides which caches of the GPU are hit."},
     .fields = chase_fields,
     .field_count = sizeof chase_fields / sizeof *chase_fields,
     .finish = chase_finish,

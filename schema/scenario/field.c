@@ -14,28 +14,26 @@ static const struct section_row section_rows[section_count] = {
                       "The scenario itself."},
     [SECTION_MEASURE] =
         {SECTION_ROOT, "measure", false, "[measure]",
-         "How carefully each case is measured. All keys except `processes`, `pause`, `order`, "
-         "`seed`, `telemetry`, `idle_wait`, `settle_time`, `budget`, `verdict` and `figure` "
-         "may also be given in a block, "
-         "for that "
-         "block only."},
+         "How carefully haul measures each case. A block may have these keys, too, which then hold "
+         "for that block only. Not in a block: `processes`, `pause`, `order`, `seed`, `telemetry`, "
+         "`idle_wait`, `settle_time`, `budget`, `verdict` and `figure`."},
     [SECTION_CHECKS] = {SECTION_ROOT, "checks", false, "[checks]",
-                        "The state in which the machine should be, and what to do when it is not. "
-                        "Only the checks listed here are made."},
+                        "The state in which the machine should be, and what to do if it is not. "
+                        "haul makes only the checks that the scenario names. CHECK stands for the "
+                        "name of any check."},
     [SECTION_LOAD] =
         {SECTION_TRANSFER, "load", true, "[[transfer.load]]",
-         "Background flows that run as long as the measured ones and are not counted. Keys that "
-         "are absent here, except `from` and `to`, are taken from the block. Without `from` and "
-         "`to` the load mirrors the measured flows: one flow for each of them, between the same "
-         "two places, with the same method and size, in the direction given by `direction`. The "
-         "same end, source or target, initiates it as initiates the measured flow; between a host "
-         "and a GPU it is the GPU."},
+         "Background flows. They run as long as the measured flows and do not count. Keys that are "
+         "absent here, except `from` and `to`, are taken from the block. Without `from` and `to` "
+         "the load mirrors the measured flows: one flow for each of them, between the same two "
+         "places, with the same method and size, in the direction of `direction`. The same end "
+         "starts it as the measured flow, or the GPU if one end is a node."},
     [SECTION_CHASE_LOAD] =
         {SECTION_KIND + CASE_CHASE, "load", true, "[[chase.load]]",
          "Background flows that run as long as the chase does. Nothing is taken from the block. "
-         "Without `from` and `to` the load takes the way of the chase: from the memory that is "
-         "read to the GPU that reads, or back, as `direction` says; beside a chase through a GPU's "
-         "own memory it is a copy within that memory."},
+         "Without `from` and `to` the load goes from the memory that the chase reads to the GPU "
+         "that reads, or back, by `direction`. If the chase reads the GPU's own memory, the load "
+         "is a copy within that memory."},
     [SECTION_STREAM_LOAD] =
         {SECTION_KIND + CASE_STREAM, "load", true, "[[stream.load]]",
          "Background flows that run as long as the stream does. Nothing is taken from the block. "
@@ -44,11 +42,11 @@ static const struct section_row section_rows[section_count] = {
         {SECTION_KIND + CASE_COMPUTE, "load", true, "[[compute.load]]",
          "Background flows that run as long as the kernel does. Nothing is taken from the block. "
          "Without `from` and `to` the load is a copy within the memory of the GPU."},
-    [SECTION_FLOW] = {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
-                      "Measured flows listed one by one, for combinations that `from` and `to` of "
-                      "the block cannot express; all are one case. They run at once, or in "
-                      "sequence where they share a `stream`. Keys that are absent here are taken "
-                      "from the block."},
+    [SECTION_FLOW] =
+        {SECTION_TRANSFER, "flow", true, "[[transfer.flow]]",
+         "Measured flows, one by one, for combinations that `from` and `to` of the block cannot "
+         "express. All of them are one case. They run at once, or one after the other if they "
+         "share a `stream`. Keys that are absent here are taken from the block."},
 };
 
 /* The keys of the file, of [measure], of [checks] and of every block. */
@@ -75,11 +73,14 @@ static const char *const cache_flush_words[] = {"proven", NULL};
 #define CHECK(kind, text, ...)                                                                     \
   KEY(text ".want", IN(CHECKS), .owner = OWNER_CHECK, .check = kind, __VA_ARGS__),                 \
       KEY(text ".on_fail", IN(CHECKS), .owner = OWNER_CHECK, .check = kind, WORDS(on_fail_names),  \
-          .default_text = "warn", HELP("What to do when the check fails")),                        \
+          .default_text = "warn",                                                                  \
+          HELP("What to do if the check fails. "                                                   \
+               "\"record\": only record it. \"warn\": also warn. "                                 \
+               "\"skip\": skip every case. \"abort\": end the run as failed")),                    \
       KEY(text "." FIELD_ON_UNKNOWN, IN(CHECKS), .owner = OWNER_CHECK, .check = kind,              \
           WORDS(on_fail_names),                                                                    \
-          HELP("What to do if there is no answer (default: `warn` where `on_fail` is `skip` or "   \
-               "`abort`, else `record`)"))
+          HELP("What to do if the state is not known (default: `warn` if "                         \
+               "`on_fail` is `skip` or `abort`, else `record`)"))
 
 static const struct field shared_fields[] = {
     /* The file */
@@ -90,17 +91,16 @@ static const struct field shared_fields[] = {
     KEY("description", IN(ROOT), .type = FIELD_TEXT, .default_text = "",
         HELP("What the scenario measures, in one line")),
     KEY("include", IN(ROOT), .type = FIELD_TEXTS,
-        HELP("Files whose [measure] and [checks] are defaults here; later files override earlier "
-             "ones. They are looked up beside this file, then among the shipped scenarios")),
+        HELP("Files whose [measure] and [checks] are defaults here. Later files override earlier "
+             "ones. haul looks beside this file, then among the shipped scenarios")),
 
     /* [measure] */
     KEY("processes", IN(MEASURE), COUNT(1, 1000), RUN(processes), .default_text = "1",
-        HELP("Worker processes, run one after the other, each measuring every case; use 5 or more "
-             "for `haul diff`")),
+        HELP("Worker processes, one after the other. Each measures every case")),
     KEY("trials.min", IN_MEASURE, COUNT(1, COUNT_LIMIT), MEASURE(trials_min), .default_text = "10",
         HELP("Minimum number of trials per case")),
     KEY("trials.max", IN_MEASURE, COUNT(1, COUNT_LIMIT), MEASURE(trials_max), .default_text = "200",
-        HELP("Maximum number of trials per case, converged or not")),
+        HELP("Maximum number of trials per case, even if the precision is not reached")),
     KEY("precision", IN_MEASURE, NUMBER(0, 0.5), MEASURE(precision), .default_text = "0.005",
         HELP("Stop when the 95 % confidence interval of the median is within this fraction of the "
              "median on either side")),
@@ -110,81 +110,79 @@ static const struct field shared_fields[] = {
         HELP("Minimum duration of a trial when iterations is \"auto\"")),
     KEY("min_time", IN_MEASURE, DURATION(1, DURATION_LIMIT), MEASURE(min_time_ns),
         .zero_word = "none", .default_text = "none",
-        HELP("Go on until the timed parts of all trials add up to this, whatever the precision; "
+        HELP("Minimum total time of a case's trials, even if the precision is reached earlier. "
              "trials.max and max_time still end a case")),
     KEY("warmup", IN_MEASURE, COUNT(0, COUNT_LIMIT), MEASURE(warmup), .default_text = "1",
-        HELP("Number of warm-up trials before the measured ones; they are recorded as warm-up")),
+        HELP("Number of warm-up trials before the measured ones. They are recorded as warm-up")),
     KEY("iterations", IN_MEASURE, COUNT(1, COUNT_LIMIT), MEASURE(iterations), .zero_word = "auto",
         .default_text = "auto",
-        HELP("Back-to-back repetitions per trial; \"auto\" derives them from min_trial")),
+        HELP("Back-to-back repetitions per trial. \"auto\": as many as min_trial takes")),
     KEY("verify", IN_MEASURE_OF_BYTES, WORDS(verify_names), MEASURE(verify), .default_text = "once",
         HELP("Compare every byte at the target: never, once per case, or after every trial")),
     KEY("host_cache", IN_MEASURE_OF_BYTES, WORDS(host_cache_names), MEASURE(host_cache),
         .default_text = "as_is",
         HELP("State of the processors' caches before a trial. \"as_is\": unchanged. \"warm\": they "
-             "hold "
-             "the host's buffers, written by threads of their node. \"flushed\": they hold none of "
-             "them. With \"warm\" and \"flushed\", `iterations = \"auto\"` means one iteration per "
-             "trial")),
+             "hold the host's buffers, written by threads of their node. \"flushed\": they hold no "
+             "part of the buffers. With \"warm\" and \"flushed\", `iterations = \"auto\"` means "
+             "one iteration per trial")),
     KEY("device_cache", IN_MEASURE_OF_BYTES, WORDS(cache_state_names), MEASURE(device_cache),
         .default_text = "warm", HELP("State of the GPU's L2 cache before a trial")),
     KEY("gate", IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(COMPUTE), WORDS(gating_names),
         MEASURE(gating), .default_text = "on",
-        HELP("Hold the GPU's streams until a whole trial is enqueued. With \"off\" the time of the "
-             "calls is part of small copies; sanitizers and profilers that serialize kernels need "
-             "it")),
+        HELP("Hold the GPU's streams until a whole trial is queued. With \"off\", the time of "
+             "small copies includes the calls. Sanitizers and profilers that serialize kernels "
+             "need \"off\"")),
     KEY("callers", IN(MEASURE) | IN_KIND(TRANSFER), WORDS(callers_names), MEASURE(callers),
         .default_text = "each",
-        HELP("Threads that make the calls of concurrent copies which no gate holds, such as those "
-             "of pageable memory: a thread for each stream, or one thread for all, call after "
+        HELP("Threads that start concurrent copies without a gate, such as those of pageable "
+             "memory. \"each\": a thread for each stream. \"one\": one thread for all, call after "
              "call")),
     KEY("free_share", IN(MEASURE) | IN_KIND(TRANSFER) | IN_KIND(OVERHEAD), NUMBER(0, 1),
         MEASURE(free_share), .exclusive = true, .default_text = "0.25",
-        HELP("Fraction of a GPU's free memory that managed memory of a case may take; a case that "
-             "needs more is skipped, because it can hang the GPU")),
+        HELP("Fraction of a GPU's free memory that managed memory of a case may take. haul skips a "
+             "case that needs more, because it can hang the GPU")),
     KEY("delta", IN_MEASURE, NUMBER(0, 1), MEASURE(delta), .zero_word = "auto", .exclusive = true,
         .default_text = "auto",
-        HELP("Smallest relative change that `haul diff` reports: 0.01 is 1 %; \"auto\" is 0.01 for "
-             "bandwidths from 1 MiB on, otherwise 0.03")),
+        HELP("Threshold of `haul diff`, the smallest change that matters: 0.01 is 1 %. \"auto\": "
+             "0.01 for bandwidth from 1 MiB on, otherwise 0.03")),
     KEY("order", IN(MEASURE), WORDS(case_order_names), RUN(order), .default_text = "file",
         HELP("Order of the cases")),
     KEY("seed", IN(MEASURE), INTEGER(0, 0x1p53), RUN(seed), .default_text = "1",
-        HELP("Seed of the shuffled order and of sampled pairs: the same seed gives the same")),
+        HELP("Seed of the shuffled order and of sampled pairs. The same seed gives the same order "
+             "and pairs")),
     KEY("telemetry", IN(MEASURE), DURATION(10e6, 3600e9), RUN(telemetry_ns), .zero_word = "off",
         .default_text = "100ms",
-        HELP("Interval at which clocks, power, temperature, links and error counters are sampled "
-             "during the run; error counters are read before and after each case in any case")),
+        HELP("Interval of samples of clocks, power, temperature, links and error counters. haul "
+             "also reads error counters before and after each case")),
     KEY("pause", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(pause_ns), .zero_word = "none",
         .default_text = "none",
-        HELP("Time from the end of one process to the start of the next: processes spread over "
-             "time see more of what differs from hour to hour, as `haul diff` needs")),
+        HELP("Time from the end of one process to the start of the next. Processes spread over "
+             "time include more of the changes from hour to hour")),
 
     KEY("idle_wait", IN(MEASURE), DURATION(1e6, 3600e9), RUN(idle_wait_ns), .zero_word = "none",
         .default_text = "none",
-        HELP("How long to wait, before anything is measured, while another program is at work on a "
-             "GPU; then the run goes on, and the check `gpu_idle` names the program")),
+        HELP("How long the run waits at its start for other programs on the GPUs to end. Then it "
+             "goes on, and the check `gpu_idle` names the program")),
     KEY("settle_time", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(settle_ns),
         .zero_word = "off", .most_word = "auto", .default_text = "auto",
-        HELP("How long the run may visit cases again that were not within their precision at once, "
-             "all processes together. Visits of a case lie apart in time, so that it is seen when "
-             "other users of the host rest; \"auto\" is as long as the first round over all "
-             "cases, and at least 5 s")),
+        HELP("How long the run may measure noisy cases again, all processes together: those that "
+             "missed their precision. haul measures them again at later times, when other users of "
+             "the host may rest. \"auto\": as long as the first round over all cases, and at least "
+             "5 s")),
     KEY("budget", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(budget_ns), .zero_word = "none",
         .default_text = "none",
-        HELP("How long the run may measure, all processes together: no case begins later, one that "
-             "gives no sign of life is ended then, and the run counts as interrupted; "
-             "`haul run --resume` measures the rest. For `verdict`, what is measured once more may "
-             "take a fifth of it besides")),
+        HELP("How long the run may measure, all processes together. Then no further case begins, a "
+             "case that hangs is ended, and the run counts as interrupted. `haul run --resume` "
+             "measures the rest. With `verdict`, repeating cases may take a fifth of it more")),
     KEY("verdict", IN(MEASURE), WORDS(run_verdict_names), RUN(verdict), .default_text = "none",
         HELP(
-            "\"expected\": compare the results with what the machine should reach (`haul expect`), "
-            "measure what falls short once more, and end with one line and exit code 1 if it still "
-            "does, or if another program is at work on a GPU")),
+            "\"expected\": compare the results with what the machine should reach (`haul expect`). "
+            "haul measures cases that fall short once more. The run prints one line, and exits "
+            "with 1 if a case still falls short or another program is at work on a GPU")),
     KEY("figure", IN(MEASURE), WORDS(run_figure_names), RUN(figure), .default_text = "typical",
-        HELP(
-            "The rate that tables of results show: \"typical\", the median, in which each visit of "
-            "a case has one vote; or \"undisturbed\", the fastest level that was seen again at "
-            "another time, where it is known. Both are recorded")),
+        HELP("The rate that tables show. \"typical\": the median over all measurements of a case. "
+             "\"undisturbed\": the fastest rate that two measurements agree on, if there is one. "
+             "haul records both")),
 
     /* [checks] */
     CHECK(CHECK_GOVERNOR, "governor", WORDS(governor_words), .default_text = "performance",
@@ -216,15 +214,14 @@ static const struct field shared_fields[] = {
     CHECK(CHECK_PCIE_LINK, "pcie_link", WORDS(pcie_link_words), .default_text = "max",
           HELP("Generation and width of the GPU's PCIe link, observed under load")),
     CHECK(CHECK_CACHE_FLUSH, "cache_flush", WORDS(cache_flush_words), .default_text = "proven",
-          HELP("Whether flushing the processors' caches works. Timed reloads prove it on each NUMA "
-               "node when the run starts, and again in the buffers of each case with host_cache "
-               "\"warm\" or \"flushed\". A case that fails the proof is skipped if `on_fail` is "
-               "`skip` "
-               "or `abort`")),
+          HELP("Flushing the processors' caches works. Timed reloads prove it on each NUMA node at "
+               "the start of the run, and in the buffers of each case with host_cache \"warm\" or "
+               "\"flushed\". haul skips a case that fails the proof if `on_fail` is `skip` or "
+               "`abort`")),
 
     /* Every block */
     KEY("name", IN_BLOCKS, .type = FIELD_NAME, .required = true,
-        HELP("Unique in the scenario; letters, digits, '.', '_' and '-'")),
+        HELP("Name of the block, unique in the scenario: letters, digits, '.', '_' and '-'")),
 };
 
 /* After the keys of its kind. */

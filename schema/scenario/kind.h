@@ -28,12 +28,12 @@
 #define SETTING(member)     .owner = OWNER_SETTING, .offset = offsetof(struct setting, member)
 #define RESOLVED(member)    .resolved = offsetof(struct setting, member)
 #define HELP(text)          .help = text
-/* "; ipc (device memory): a handle of cuIpcGetMemHandle" */
+/* A line of a help: "ipc (device memory): a handle of cuIpcGetMemHandle" */
 #define SHARE_KIND_MEMORY_DEVICE            "device"
 #define SHARE_KIND_MEMORY_VMM               "vmm"
 #define SHARE_KIND_MEMORY_POOL              "pool"
 #define SHARE_KIND_MEMORY_SHARED            "shared"
-#define SHARE_HELP_(id, text, memory, what) "; " text " (" SHARE_KIND_##memory " memory): " what
+#define SHARE_HELP_(id, text, memory, what) "\n" text " (" SHARE_KIND_##memory " memory): " what
 #define SIZE_LIMIT                          0x1p46 /* 64 TiB */
 #define COUNT_LIMIT                         1e6
 

@@ -43,50 +43,49 @@ static bool overhead_has_nodes(const void *work) {
 }
 
 #define OVERHEAD_HELP_(id, name, entry, traits, ready, before, timed, after, help)                 \
-  "; " name " (" #entry ")" help
+  "\n" name " (" #entry ")" help
 static const struct field overhead_fields[] = {
     KIND_KEY(OVERHEAD, "operation", "operation", WORDS(overhead_operation_names),
              SETTING(work.overhead.operation), .required = true,
-             HELP("The call that is timed, and its entry point" OVERHEAD_OPERATION_LIST(
+             HELP("The call that is timed, and its function of the driver" OVERHEAD_OPERATION_LIST(
                  OVERHEAD_HELP_))),
     KIND_KEY(OVERHEAD, "at.gpu", "gpu", .type = FIELD_GPUS, SETTING(at),
              RESOLVED(work.overhead.gpu), .applies = overhead_has_gpu,
-             HELP("GPUs for which the driver is called, numbered in the order of PCI addresses; by "
-                  "default all")),
+             HELP("GPUs for which the driver is called, numbered in the order of PCI addresses. "
+                  "Default: all")),
     KIND_KEY(OVERHEAD, "at.numa", NULL, .type = FIELD_NODES, SETTING(of),
-             HELP("NUMA nodes on which host memory is allocated; by default \"local\", the one "
-                  "nearest to the GPU, for pageable and huge memory \"*\"")),
+             HELP("NUMA nodes on which host memory is allocated. Default: \"local\", the one "
+                  "nearest to the GPU; for pageable and huge memory \"*\"")),
     KIND_KEY(OVERHEAD, "memory", "memory", WORDS(memory_kind_names),
              SETTING(work.overhead.memory.memory), .default_text = "device",
              RESOLVED(work.overhead.memory), .applies = overhead_allocates,
              HELP("Kind of memory that is allocated or freed")),
     KIND_KEY(OVERHEAD, "size", "size_bytes", SIZE(1, SIZE_LIMIT), SETTING(work.overhead.size_bytes),
              .default_text = "1MiB", .applies = overhead_has_size,
-             HELP("Bytes per call, of operations that take a size")),
+             HELP("Bytes per call, for operations that take a size")),
     KIND_KEY(OVERHEAD, "threads", "threads", COUNT(1, OVERHEAD_THREADS_MAX),
              SETTING(work.overhead.threads), .default_text = "1", .applies = overhead_has_threads,
-             HELP("Threads that make the call at once, each with a stream and buffers of its own, "
-                  "on processors beside the GPU; the time is that of one call as each of them sees "
-                  "it")),
-    KIND_KEY(
-        OVERHEAD, "alive", "alive", INTEGER(0, OVERHEAD_ALIVE_MAX), SETTING(work.overhead.alive),
-        .default_text = "0", .applies = overhead_has_alive,
-        HELP("Other allocations of 4 KiB on the GPU that exist meanwhile; operations that take "
-             "a pointer ask about each in turn")),
+             HELP("Threads that make the call at once, on processors beside the GPU. Each has a "
+                  "stream and buffers of its own. The time is that of one call in one thread")),
+    KIND_KEY(OVERHEAD, "alive", "alive", INTEGER(0, OVERHEAD_ALIVE_MAX),
+             SETTING(work.overhead.alive), .default_text = "0", .applies = overhead_has_alive,
+             HELP("Other allocations of 4 KiB on the GPU that exist meanwhile. Operations on a "
+                  "pointer use each in turn")),
     KIND_KEY(OVERHEAD, "nodes", "nodes", COUNT(1, OVERHEAD_NODES_MAX), SETTING(work.overhead.nodes),
              .default_text = "1", .applies = overhead_has_nodes, HELP("Kernels in the graph")),
-    KIND_KEY(
-        OVERHEAD, "pages", "pages", WORDS(overhead_pages_names), SETTING(work.overhead.pages),
-        .default_text = "small", .applies = overhead_has_pages,
-        HELP("Pages that are pinned: the system's own with transparent huge pages off or asked "
-             "for, or reserved ones of that size")),
+    KIND_KEY(OVERHEAD, "pages", "pages", WORDS(overhead_pages_names), SETTING(work.overhead.pages),
+             .default_text = "small", .applies = overhead_has_pages,
+             HELP("Pages that are pinned. \"small\": the system's, with transparent huge pages "
+                  "off. \"transparent\": with transparent huge pages. \"2MiB\", \"1GiB\": reserved "
+                  "pages of that size")),
     KIND_KEY(OVERHEAD, "touch_threads", "touch_threads", COUNT(1, OVERHEAD_THREADS_MAX),
              SETTING(work.overhead.touch_threads), .default_text = "1",
              .applies = overhead_has_pages,
              HELP("Threads that touch the pages of one allocation before they are registered")),
     KIND_KEY(OVERHEAD, "handles", "handles", INTEGER(0, OVERHEAD_HANDLES_MAX),
              SETTING(work.overhead.handles), .default_text = "0", .applies = overhead_has_handles,
-             HELP("Other memory of the other process, of the same size, that is open meanwhile")),
+             HELP("Number of other pieces of the other process's memory, of the same size, that "
+                  "are open meanwhile")),
 };
 
 static void overhead_finish(const struct block *block, struct setting *setting) {
@@ -175,13 +174,11 @@ static void overhead_check_keys(struct reader *reader, const struct block *block
 const struct scenario_kind scenario_kind_overhead = {
     .section =
         {SECTION_ROOT, "overhead", true, "[[overhead]]",
-         "The time that a call of the driver takes on the host, in ns of the host's clock; one "
-         "iteration is one call. Beside the calls of a trial, which are timed together, single "
-         "ones "
-         "are timed: of a case the first call in a process, the median and the 99th percentile "
-         "(v_case: call_first_ns, call_median_ns, call_p99_ns). `memory` is for `allocate` and "
-         "`free`. Memory that needs no driver (pageable, huge) is allocated as for any other "
-         "case."},
+         "The time that a call of the driver takes on the host, in ns of the host's clock. One "
+         "iteration is one call. haul times the calls of a trial together, and also single calls: "
+         "the first call in a process, the median and the 99th percentile (v_case: call_first_ns, "
+         "call_median_ns, call_p99_ns). `memory` is for `allocate` and `free`. Memory that needs "
+         "no driver (pageable, huge) is allocated as for any other case."},
     .fields = overhead_fields,
     .field_count = sizeof overhead_fields / sizeof *overhead_fields,
     .finish = overhead_finish,

@@ -11,52 +11,52 @@ static bool signal_is_of_many(const void *work) {
 }
 
 static const struct field signal_fields[] = {
-    KIND_KEY(
-        SIGNAL, "op", "op", WORDS(signal_op_names), SETTING(work.signal.op), .required = true,
-        HELP("What is passed; flag: a value there and back between a kernel and a thread of "
-             "the host, which both poll, or between kernels of two GPUs; stream: the same "
-             "with a stream that waits for a value and writes one (cuStreamWaitValue32, "
-             "cuStreamWriteValue32), and a thread or a stream of another GPU; event: two streams "
-             "in turn, each waits for an event that the other one has recorded; atomic: additions "
-             "of 64 bits with system scope, each "
-             "after the answer of the one before; atomics: by many threads, without answers. Over "
-             "PCIe a GPU's additions to the host's memory are atomic among its own threads, not "
-             "beside those of processors; compute-sanitizer reports them")),
+    KIND_KEY(SIGNAL, "op", "op", WORDS(signal_op_names), SETTING(work.signal.op), .required = true,
+             HELP("What is passed, there and back unless it is an addition\nflag: a value between "
+                  "a kernel and a thread of the host, which both poll, or between kernels of two "
+                  "GPUs\nstream: a value between a stream, which waits for it and writes one "
+                  "(cuStreamWaitValue32, cuStreamWriteValue32), and a thread or a stream of "
+                  "another GPU\nevent: two streams take turns; each waits for an event that the "
+                  "other one has recorded\natomic: additions of 64 bits with system scope, each "
+                  "after the answer of the one before\natomics: the same by many threads, without "
+                  "answers. Over PCIe, additions of a GPU to host memory are atomic only among its "
+                  "own threads; compute-sanitizer reports them")),
     KIND_KEY(SIGNAL, "at.gpu", NULL, .type = FIELD_GPUS, SETTING(at),
-             HELP("GPUs whose kernel or stream it is, numbered in the order of PCI addresses; by "
-                  "default all")),
-    KIND_KEY(SIGNAL, "of.gpu", NULL, .type = FIELD_GPUS, SETTING(of),
-             HELP("GPUs that answer, or whose memory is added to, the GPU's own too")),
-    KIND_KEY(SIGNAL, "of.numa", NULL, .type = FIELD_NODES, SETTING(of),
-             HELP("NUMA nodes whose thread answers, or whose pinned memory is added to; by default "
-                  "\"local\", the one nearest to the GPU")),
+             HELP("GPUs that run the kernel or stream, numbered in the order of PCI addresses. "
+                  "Default: all")),
     KIND_KEY(
-        SIGNAL, "of.process", NULL, COUNT(0, PEERS_MAX), SETTING(of.process), .default_text = "0",
-        HELP("Process that answers and has the flags, or the memory that is added to: 0 is the "
-             "one that measures. Two processes have a GPU by turns, so that flags go to "
-             "another GPU or to a thread; events of one GPU do without")),
+        SIGNAL, "of.gpu", NULL, .type = FIELD_GPUS, SETTING(of),
+        HELP("GPUs that answer, or whose memory the additions change. This may be the GPU itself")),
+    KIND_KEY(SIGNAL, "of.numa", NULL, .type = FIELD_NODES, SETTING(of),
+             HELP("NUMA nodes whose thread answers, or whose pinned memory the additions change. "
+                  "Default: \"local\", the one nearest to the GPU")),
+    KIND_KEY(SIGNAL, "of.process", NULL, COUNT(0, PEERS_MAX), SETTING(of.process),
+             .default_text = "0",
+             HELP("Process that answers, and that has the flags or the memory of the additions. 0: "
+                  "the one that measures. Two processes take turns on one GPU. Therefore flags of "
+                  "two processes need two GPUs, or a GPU and a thread. Events may use one GPU")),
     KIND_KEY(SIGNAL, "of.share", NULL, WORDS(share_names), SETTING(of.share),
-             HELP("How memory of another process is opened, which says of which kind it is; in the "
-                  "process that measures, that kind alone" SHARE_LIST(
-                      SHARE_HELP_) ". Events go by "
+             HELP("How memory of another process is opened, which decides its kind. In the process "
+                  "that measures, only the kind counts" SHARE_LIST(
+                      SHARE_HELP_) "\nEvents go by "
                                    "handles of cuIpcGetEventHandle")),
     KIND_KEY(SIGNAL, "flags", "flags", WORDS(signal_home_names), SETTING(work.signal.home),
              .default_text = "receiver", .applies = signal_has_home,
-             HELP("Between GPUs, where a flag is: in the memory of the GPU that watches it, or of "
-                  "the one that writes it")),
+             HELP("Between GPUs, the memory of a flag: that of the GPU that waits for it "
+                  "(receiver), or of the GPU that writes it (sender)")),
     KIND_KEY(SIGNAL, "rounds", "rounds", COUNT(1, SIGNAL_ROUNDS_MAX), SETTING(work.signal.rounds),
-             HELP("Per iteration, times there and back, or additions of each thread; by default "
-                  "100, of streams and events 16, at most 124 and 64")),
+             HELP("Per iteration: rounds there and back, or additions of each thread. Default: "
+                  "100, for streams and events 16. Maximum for streams 124, for events 64")),
     KIND_KEY(SIGNAL, "blocks", "kernel.grid", COUNT(1, 65535), SETTING(work.signal.blocks),
              .default_text = "128", .applies = signal_is_of_many,
-             HELP("Of atomics: number of blocks")),
+             HELP("For atomics: number of blocks")),
     KIND_KEY(SIGNAL, "threads", "kernel.block", COUNT(1, 1024), SETTING(work.signal.threads),
              .default_text = "256", .applies = signal_is_of_many,
-             HELP("Of atomics: threads per block")),
+             HELP("For atomics: threads per block")),
     KIND_KEY(SIGNAL, "addresses", "addresses", COUNT(1, 65536), SETTING(work.signal.addresses),
              .default_text = "1", .applies = signal_is_of_many,
-             HELP("Of atomics: different addresses, 128 bytes apart, that the threads share "
-                  "evenly; with 1 all of them add to the same")),
+             HELP("For atomics: number of addresses, 128 bytes apart, that the threads share "
+                  "evenly. With 1, all threads add to the same address")),
 };
 
 enum { ROUNDS_USUAL = 100, ROUNDS_OF_STREAM = 16 };
@@ -108,13 +108,12 @@ static void signal_check_keys(struct reader *reader, const struct block *block) 
 }
 
 const struct scenario_kind scenario_kind_signal = {
-    .section =
-        {SECTION_ROOT, "signal", true, "[[signal]]",
-         "Signals: a flag or an event there and back, also between two processes, or atomic "
-         "additions that the whole system sees. "
-         "The time is that of one round or one addition. Flags count up, and each side waits "
-         "for the very next value; sums are read back whole: a flag or an addition that is lost or "
-         "comes twice is no number. Events carry no value: they are not verified."},
+    .section = {SECTION_ROOT, "signal", true, "[[signal]]",
+                "Signals: a flag or an event there and back, also between two processes, or atomic "
+                "additions that the whole system sees. The time is that of one round or one "
+                "addition. Flags count up, and each side waits for exactly the next value. haul "
+                "reads all sums back. So a lost or repeated flag or addition makes the case fail. "
+                "Events carry no value and are not verified."},
     .fields = signal_fields,
     .field_count = sizeof signal_fields / sizeof *signal_fields,
     .finish = signal_finish,

@@ -22,39 +22,41 @@ static bool stream_has_parts(const void *work) {
 }
 
 static const struct field stream_fields[] = {
-    KIND_KEY(STREAM, "op", "op", WORDS(stream_op_names), SETTING(work.stream.op), .required = true,
-             HELP("Operation per element: copy out = a, mul out = s a, add out = a + b, triad out "
-                  "= a + s b, dot the sum of a b, read the sum of a's bits, write out only")),
+    KIND_KEY(
+        STREAM, "op", "op", WORDS(stream_op_names), SETTING(work.stream.op), .required = true,
+        HELP("Operation per element\ncopy: out = a\nmul: out = s a\nadd: out = a + b\ntriad: out = "
+             "a + s b\ndot: the sum of a b\nread: the sum of a's bits\nwrite: only out")),
     KIND_KEY(STREAM, "type", "type", WORDS(number_type_names), SETTING(work.stream.type),
              .default_text = "f64", HELP("Type of the numbers: f32 or f64")),
-    KIND_KEY(STREAM, "at.gpu", NULL, .type = FIELD_GPUS, SETTING(at),
-             HELP("GPUs, numbered in the order of PCI addresses; by default all, unless at.numa is "
-                  "given")),
+    KIND_KEY(
+        STREAM, "at.gpu", NULL, .type = FIELD_GPUS, SETTING(at),
+        HELP(
+            "GPUs, numbered in the order of PCI addresses. Default: all, unless at.numa is given")),
     KIND_KEY(STREAM, "at.numa", NULL, .type = FIELD_NODES, SETTING(at),
              HELP("NUMA nodes whose threads work on the node's own memory")),
     KIND_KEY(STREAM, "at.memory", "memory", WORDS(memory_kind_names), SETTING(at.memory),
              RESOLVED(work.stream.memory),
-             HELP("Kind of memory of the arrays; by default device on a GPU, pageable on a node")),
+             HELP("Kind of memory of the arrays. Default: device on a GPU, pageable on a node")),
     KIND_KEY(STREAM, "size", "size_bytes", SIZE(4, SIZE_LIMIT), SETTING(work.stream.size_bytes),
              .required = true, HELP("Bytes of one array, a whole number of elements")),
     KIND_KEY(STREAM, "passes", "passes", COUNT(1, COUNT_LIMIT), SETTING(work.stream.passes),
              .default_text = "1",
-             HELP("Passes over the arrays per iteration, inside one kernel: for arrays that stay "
-                  "in a cache. All blocks are on the SMs at once then, and each pass goes over "
-                  "all of the arrays; larger grids are refused")),
+             HELP("Passes over the arrays per iteration, inside one kernel, for arrays that stay "
+                  "in a cache. All blocks are then on the SMs at once, and each pass covers all "
+                  "arrays. haul refuses larger grids")),
     KIND_KEY(STREAM, "per_sm", NULL, .type = FIELD_FLAG, SETTING(per_sm), .default_text = "false",
-             HELP("Whether size is that of each SM's share: an array has as many times the bytes "
-                  "as the GPU has SMs")),
+             HELP("Whether size is the share of each SM. An array then has that size times the "
+                  "number of SMs")),
     KIND_KEY(STREAM, "threads", "threads", COUNT(1, 4096), SETTING(work.stream.threads),
              .zero_word = "all", .default_text = "all", .applies = stream_is_on_node,
-             HELP("Threads per node; \"all\" is one per processor")),
+             HELP("Threads per node. \"all\": one per processor")),
     KIND_KEY(STREAM, "block", "block", COUNT(1, 1024), SETTING(work.stream.block),
              .zero_word = "auto", .default_text = "auto", .applies = stream_is_on_gpu,
-             HELP("Threads per block; \"auto\" is what is best for the operation")),
+             HELP("Threads per block. \"auto\": the best number for the operation")),
     KIND_KEY(
         STREAM, "grid", "grid", GRID(1, 0x1p31 - 1), SETTING(grid), .zero_word = "auto",
         .default_text = "auto", RESOLVED(work.stream.grid), .applies = stream_is_on_gpu,
-        HELP("Number of blocks: a number, a number per SM, or as many as cover the arrays once")),
+        HELP("Number of blocks: a number, a number per SM, or enough to cover the arrays once")),
     KIND_KEY(STREAM, "vector_bytes", "vector_bytes", COUNT(4, 16),
              SETTING(work.stream.vector_bytes), .zero_word = "auto", .power_of_two = true,
              .default_text = "auto", .applies = stream_is_on_gpu,
@@ -66,24 +68,21 @@ static const struct field stream_fields[] = {
     KIND_KEY(STREAM, "clock", "clock", WORDS(stream_clock_names), SETTING(work.stream.clock),
              .default_text = "event", .applies = stream_is_on_gpu,
              HELP("Whether cycles of the SMs are recorded in addition to the time")),
-    KIND_KEY(
-        STREAM, "order", "order", WORDS(stream_order_names), SETTING(work.stream.order),
-        .default_text = "alone", .applies = stream_is_in_sequence,
-        HELP("Whether repeats of an operation follow each other, or each follows the other "
-             "three of copy, mul, add and triad over the same three arrays (f64), so that they "
-             "evict what it left in the caches; a trial then has one repeat")),
-    KIND_KEY(
-        STREAM, "cache", "cache", WORDS(cache_level_names), SETTING(work.stream.cache),
-        .default_text = "l1", .applies = stream_is_past_l1,
-        HELP("The nearest cache that loads may hit, of copy and read: with l2 they pass the L1 "
-             "cache; write stores past it anyhow")),
+    KIND_KEY(STREAM, "order", "order", WORDS(stream_order_names), SETTING(work.stream.order),
+             .default_text = "alone", .applies = stream_is_in_sequence,
+             HELP("Whether repeats of an operation follow each other, or each repeat follows the "
+                  "other three of copy, mul, add and triad over the same three arrays (f64). Those "
+                  "empty the caches of its data. A trial then has one repeat")),
+    KIND_KEY(STREAM, "cache", "cache", WORDS(cache_level_names), SETTING(work.stream.cache),
+             .default_text = "l1", .applies = stream_is_past_l1,
+             HELP("For copy and read: the nearest cache that loads may hit. With l2 they bypass "
+                  "the L1 cache. Stores of write always bypass it")),
     KIND_KEY(STREAM, "parts", "parts", COUNT(1, 0x1p31 - 1), SETTING(work.stream.parts),
              .zero_word = "auto", .default_text = "auto", .applies = stream_has_parts,
-             HELP("Of read: parts that the array is divided into, block number b going over part b "
-                  "modulo parts; `grid` "
-                  "is a multiple of it. Blocks with the same part read the same bytes at about the "
-                  "same time, which "
-                  "an L2 cache serves faster. \"auto\": a part of its own for each block")),
+             HELP("For read: number of parts of the array. Block number b reads part b modulo "
+                  "parts. `grid` is a multiple of it. Blocks with the same part read the same "
+                  "bytes at about the same time, which an L2 cache serves faster. \"auto\": a part "
+                  "of its own for each block")),
 };
 
 static void stream_finish(const struct block *block, struct setting *setting) {

@@ -107,28 +107,30 @@ static const char *const mirror_words[] = {"forward", "reverse", NULL}; /* as en
 /* The two ends of a flow take the same keys. */
 #define END(end)                                                                                   \
   FLOW_KEY(#end ".gpu", .type = FIELD_GPUS, FLOW(end),                                             \
-           HELP("GPUs at this end, numbered in the order of PCI addresses; several are a set, "    \
-                "not a sweep")),                                                                   \
+           HELP("GPUs at this end, numbered in the order of PCI addresses. "                       \
+                "Several are a set, not a sweep")),                                                \
       FLOW_KEY(#end ".numa", .type = FIELD_NODES, FLOW(end),                                       \
-               HELP("NUMA nodes at this end; \"local\" and \"remote\" are relative to the GPU at " \
-                    "the other end")),                                                             \
+               HELP("NUMA nodes at this end. \"local\" and \"remote\" are relative to"             \
+                    " the GPU at the other end")),                                                 \
       FLOW_KEY(#end ".memory", WORDS(memory_kind_names), FLOW(end.memory),                         \
-               HELP("Kind of memory at this end; by default device on a GPU, on a node pinned "    \
-                    "for ce and sm and pageable for cpu; managed for um")),                        \
-      FLOW_KEY(                                                                                    \
-          #end ".process", COUNT(0, PEERS_MAX), FLOW(end.process), .default_text = "0",            \
-          HELP("Process that has the memory at this end: 0 is the one that measures; another "     \
-               "one exports it, fills and verifies it, and the one that measures opens it; "       \
-               "on a node it is shared memory then")),                                             \
+               HELP("Kind of memory at this end. Default on a GPU: device. "                       \
+                    "Default on a node: pinned for ce and sm, pageable for cpu. "                  \
+                    "For um: managed")),                                                           \
+      FLOW_KEY(#end ".process", COUNT(0, PEERS_MAX), FLOW(end.process), .default_text = "0",       \
+               HELP("Process that has the memory at this end. 0: the one that "                    \
+                    "measures. Another process exports, fills and verifies the "                   \
+                    "memory, and the one that measures opens it. On a node it is "                 \
+                    "then shared memory")),                                                        \
       FLOW_KEY(#end ".share", WORDS(share_names), FLOW(end.share),                                 \
-               HELP("How memory of another process is opened, which says of which kind it is; "    \
-                    "in the process that measures, that kind alone" SHARE_LIST(SHARE_HELP_)))
+               HELP("How memory of another process is opened, which decides its "                  \
+                    "kind. In the process that measures, only the kind counts" SHARE_LIST(         \
+                        SHARE_HELP_)))
 
 static const char *const cpu_words[] = {"any", "local", "remote", NULL}; /* as enum cpu_choice */
 
 static const struct field transfer_fields[] = {
     KEY("name", IN_LOADS | IN(FLOW), .type = FIELD_NAME, FLOW(name),
-        HELP("Name for --set and in axes; by default its number, from 1")),
+        HELP("Name for --set and in axes. Default: its number, from 1")),
     FLOW_KEY("method", WORDS(method_names), FLOW(base.method),
              HELP("What moves the bytes" METHOD_LIST(METHOD_HELP_))),
     END(from),
@@ -139,45 +141,44 @@ static const struct field transfer_fields[] = {
         .default_text = "reverse",
         HELP("Direction of a load without `from` and `to`, relative to the measured flow")),
     FLOW_KEY("size", SIZE(1, SIZE_LIMIT), FLOW(base.size_bytes),
-             HELP("Bytes that a flow moves per iteration; of method compute as in [[compute]]")),
+             HELP("Bytes that a flow moves per iteration. For method compute: see [[compute]]")),
     FLOW_KEY("initiator", WORDS(initiator_names), FLOW(base.initiator),
-             HELP("The end that initiates the flow: the source pushes, the target pulls; by "
-                  "default the GPU if one end is a node, otherwise the source")),
+             HELP("The end that starts the flow: the source pushes, the target pulls. Default: the "
+                  "GPU if one end is a node, otherwise the source")),
     FLOW_KEY("peer", .type = FIELD_FLAG, FLOW(peer), .default_text = "true",
              HELP("Copy between two GPUs directly (peer access) or staged through the host")),
     KEY("pairs", IN(TRANSFER), WORDS(pairs_names), SETTING(transfer.pairs),
-        HELP("Pairs of from x to that are measured: each ordered pair (a, b), each unordered pair "
-             "{a, b} once, only (a, a), or a sample (samples). By default ordered, with (a, a) "
-             "between NUMA nodes and "
-             "between two single places; unordered if direction is \"both\"")),
+        HELP("Which pairs of `from` and `to` are measured. \"ordered\": each pair (a, b). "
+             "\"unordered\": each pair {a, b} once. \"same\": only (a, a). \"sample\": a sample "
+             "(see `samples`). Default: unordered if direction is \"both\", otherwise ordered. The "
+             "default has (a, a) only between NUMA nodes and between two single places")),
     KEY("samples", IN(TRANSFER), COUNT(1, MACHINE_GPUS_MAX), SETTING(transfer.samples),
         .default_text = "2",
-        HELP("With pairs \"sample\", which takes n * samples of n * (n - 1) pairs: how often each "
-             "of "
-             "n places is the source, and the target; which pairs they are follows from "
-             "measure.seed")),
+        HELP("With pairs \"sample\": how often each of n places is the source, and how often the "
+             "target. haul takes n * samples of the n * (n - 1) pairs, chosen by measure.seed")),
     KEY("concurrent", IN(TRANSFER), WORDS(concurrent_names), SETTING(transfer.concurrent),
         .default_text = "none", HELP("Which of the selected flows run concurrently, as one case")),
     SHAPE_KEY("shape.width", "shape.width_bytes", SIZE(1, SIZE_LIMIT), FLOW(base.shape.width_bytes),
-              HELP("Bytes per row of a strided copy, of which the size is width x height x depth")),
+              HELP("Bytes per row of a strided copy. Its size is width x height x depth")),
     SHAPE_KEY("shape.height", "shape.height", INTEGER(1, 0x1p32), FLOW(base.shape.height),
               .default_text = "1", HELP("Rows per plane")),
     SHAPE_KEY("shape.depth", "shape.depth", INTEGER(1, 0x1p32), FLOW(base.shape.depth),
               .default_text = "1", HELP("Number of planes")),
-    SHAPE_KEY(
-        "shape.pitch", "shape.pitch_bytes", SIZE(1, SIZE_LIMIT), FLOW(base.shape.pitch_bytes),
-        HELP("Bytes from the start of one row to the start of the next; by default the width")),
-    FLOW_KEY("threads", .methods = METHOD(CPU) | METHOD(PIN), .json = "threads", COUNT(1, 4096),
-             FLOW(base.threads), .zero_word = "all", .default_text = "all",
-             HELP("Number of host threads; \"all\" is one per processor of the initiating node")),
-    METHOD_KEY(SM, "kernel.variant", "kernel.variant", WORDS(kernel_variant_names),
-               FLOW(base.kernel.variant), .default_text = "auto",
-               HELP("Kind of copy kernel; \"auto\" is vector, except for copies to or from the "
-                    "host while another kernel of the case runs on the same GPU: bulk, from "
-                    "compute capability 9.0 on")),
+    SHAPE_KEY("shape.pitch", "shape.pitch_bytes", SIZE(1, SIZE_LIMIT), FLOW(base.shape.pitch_bytes),
+              HELP("Bytes from the start of one row to the start of the next. Default: the width")),
+    FLOW_KEY(
+        "threads", .methods = METHOD(CPU) | METHOD(PIN), .json = "threads", COUNT(1, 4096),
+        FLOW(base.threads), .zero_word = "all", .default_text = "all",
+        HELP(
+            "Number of host threads. \"all\": one per processor of the node that starts the flow")),
+    METHOD_KEY(
+        SM, "kernel.variant", "kernel.variant", WORDS(kernel_variant_names),
+        FLOW(base.kernel.variant), .default_text = "auto",
+        HELP("Kind of copy kernel. \"auto\": vector. But from compute capability 9.0 on, a copy to "
+             "or from the host beside another kernel of the case on the same GPU is bulk")),
     KERNEL_KEY("kernel.block", COUNT(1, 1024), FLOW(base.kernel.block), .applies = flow_has_block,
-               HELP("Threads per block; of um, where one lane of each warp touches: a multiple of "
-                    "32")),
+               HELP("Threads per block. For um a multiple of 32, because one lane of each warp "
+                    "touches pages")),
     KERNEL_KEY("kernel.grid", COUNT(1, 0x1p31 - 1), FLOW(base.kernel.grid),
                .applies = flow_has_grid, HELP("Number of blocks")),
     METHOD_KEY(SM, "kernel.vector_bytes", "kernel.vector_bytes", COUNT(1, 16),
@@ -194,86 +195,87 @@ static const struct field transfer_fields[] = {
     METHOD_KEY(UM, "unified.advise", "unified.advise", WORDS(advise_names),
                FLOW(base.unified.advise), .default_text = "none",
                HELP("Advice given to the driver about the memory before the trials")),
-    METHOD_KEY(
-        UM, "unified.stride", "unified.stride_bytes", SIZE(1, SIZE_LIMIT),
-        FLOW(base.unified.stride_bytes), .zero_word = "page", .default_text = "page",
-        HELP("Distance between touched bytes; \"page\" is the page size of the touching end")),
+    METHOD_KEY(UM, "unified.stride", "unified.stride_bytes", SIZE(1, SIZE_LIMIT),
+               FLOW(base.unified.stride_bytes), .zero_word = "page", .default_text = "page",
+               HELP("Distance between touched bytes. \"page\": the page size of the touching end")),
     METHOD_KEY(UM, "unified.access", "unified.access", WORDS(touch_access_names),
                FLOW(base.unified.access), .applies = flow_touch_reads, .default_text = "write",
-               HELP("Whether touching a page writes or reads it; what is read is added up and "
-                    "verified")),
+               HELP("Whether touching a page writes or reads it. haul verifies the sum of the read "
+                    "values")),
     METHOD_KEY(UM, "unified.order", "unified.order", WORDS(touch_order_names),
                FLOW(base.unified.order), .applies = flow_touch_is_random, .default_text = "linear",
                HELP("Order in which pages are touched")),
     METHOD_KEY(UM, "unified.passes", "unified.passes", COUNT(1, 1000), FLOW(base.unified.passes),
                .applies = flow_touches_often, .default_text = "1",
                HELP("How often each touching processor goes over the pages in one iteration")),
-    METHOD_KEY(UM, "unified.again", "unified.again", .type = FIELD_FLAG, FLOW(base.unified.again),
-               .applies = flow_touches_again, .default_text = "false",
-               HELP("Time the second touch: before the trial the touching end has touched every "
-                    "page, and then the other end has read it, which shows what an advice keeps in "
-                    "place")),
+    METHOD_KEY(
+        UM, "unified.again", "unified.again", .type = FIELD_FLAG, FLOW(base.unified.again),
+        .applies = flow_touches_again, .default_text = "false",
+        HELP("Time the second touch, which shows which pages an advice keeps in place. Before the "
+             "trial, the touching end touches every page, and then the other end reads it")),
     METHOD_KEY(UM, "unified.together", "unified.together", .type = FIELD_FLAG,
                FLOW(base.unified.together), .applies = flow_touches_together,
                .default_text = "false",
-               HELP("Both processors, a GPU and host threads, touch the same pages at the same "
-                    "time, until both have finished; timed by the host's clock")),
+               HELP("A GPU and host threads touch the same pages at the same time, until both are "
+                    "done. The host's clock times it")),
     STREAM_KEY("count", "copies", COUNT(1, COPIES_MAX), FLOW(base.copies),
                .applies = flow_has_copies, .default_text = "1",
                HELP("Copies of the flow's bytes per iteration, one after the other")),
-    STREAM_KEY("stream", "stream", COUNT(1, CASE_FLOWS_MAX), FLOW(base.stream), .zero_word = "own",
-               .applies = flow_shares_stream, .default_text = "own",
-               HELP("Flows of one number run one after the other, as calls on one stream do, with "
-                    "flows of other numbers beside them; \"own\": beside all others")),
+    STREAM_KEY(
+        "stream", "stream", COUNT(1, CASE_FLOWS_MAX), FLOW(base.stream), .zero_word = "own",
+        .applies = flow_shares_stream, .default_text = "own",
+        HELP("Flows with the same number run one after the other, as calls on one stream do. Flows "
+             "with other numbers run at the same time. \"own\": at the same time as all others")),
     KEY("stream_order", IN(TRANSFER), WORDS(case_order_names), SETTING(transfer.stream_order),
         .default_text = "file",
         HELP("Order of the copies of flows that share a stream: as they are listed, or all copies "
              "shuffled by measure.seed")),
     KEY("from_csv", IN(TRANSFER), .type = FIELD_TEXT,
-        HELP("File with one flow per line, beside this one: the first line says which keys of "
-             "[[transfer.flow]] its columns are, such as from.numa,to.gpu,size,count")),
+        HELP("CSV file with one flow per line, in the folder of this file. The first line names "
+             "the keys of [[transfer.flow]], such as from.numa,to.gpu,size,count")),
     METHOD_KEY(CE, "cpu", NULL, .type = FIELD_CPU, .words = cpu_words, .minimum = 0,
                .maximum = MACHINE_NODES_MAX * 16, FLOW(cpu), .default_text = "local",
-               HELP("NUMA node on whose processors the thread runs that copies pageable memory, or "
-                    "between GPUs with peer = false: \"local\" is the node of that memory, or the "
-                    "one nearest to the source GPU; \"remote\" the farthest from there; with "
-                    "\"any\" the system decides. Other copies are made by no processor")),
+               HELP("NUMA node of the host thread that copies pageable memory, or between GPUs "
+                    "with peer = false. \"local\": the node of that memory, or the one nearest to "
+                    "the source GPU. \"remote\": the farthest one from there. \"any\": the system "
+                    "decides. Other copies need no host thread")),
     PIECE_KEY("pieces", "scatter.pieces", INTEGER(1, SCATTER_PIECES_MAX), FLOW(base.scatter.pieces),
-              HELP("Number of pieces of a scattered copy; the size is pieces x piece_size, so that "
-                   "of size and pieces one is given")),
+              HELP("Number of pieces of a scattered copy. The size is pieces x piece_size, so give "
+                   "either size or pieces")),
+    PIECE_KEY("piece_size", "scatter.piece_bytes", SIZE(1, SIZE_LIMIT),
+              FLOW(base.scatter.piece_bytes),
+              HELP("Bytes per piece of a scattered copy, such as those of KV caches. It is timed "
+                   "by the host's clock from the first call to the end, with one iteration per "
+                   "trial and without a gate")),
     PIECE_KEY(
-        "piece_size", "scatter.piece_bytes", SIZE(1, SIZE_LIMIT), FLOW(base.scatter.piece_bytes),
-        HELP("Bytes per piece of a scattered copy, as of KV caches: timed from the call to the "
-             "end on the host's clock, one iteration per trial, without a gate")),
-    PIECE_KEY("places", "scatter.places", WORDS(piece_places_names), FLOW(base.scatter.places),
-              .default_text = "random",
-              HELP("Where the pieces are at both ends, each in memory for twice as many: anywhere, "
-                   "in any order (the same in every run), or in order, one piece apart")),
-    METHOD_KEY(
-        CE, "submit", "scatter.submit", WORDS(submit_names), FLOW(base.scatter.submit),
-        .applies = flow_has_pieces, .default_text = "loop",
-        HELP("How copy engines are given the pieces: a call of cuMemcpyAsync for each, or one "
-             "call of cuMemcpyBatchAsync for all, from CUDA 12.8 on")),
+        "places", "scatter.places", WORDS(piece_places_names), FLOW(base.scatter.places),
+        .default_text = "random",
+        HELP("Where the pieces are. Each end has memory for twice as many. \"random\": anywhere, "
+             "in any order, the same in every run. \"strided\": in order, one piece apart")),
+    METHOD_KEY(CE, "submit", "scatter.submit", WORDS(submit_names), FLOW(base.scatter.submit),
+               .applies = flow_has_pieces, .default_text = "loop",
+               HELP("How copy engines get the pieces. \"loop\": a call of cuMemcpyAsync for each. "
+                    "\"batch\": one call of cuMemcpyBatchAsync for all, from CUDA 12.8 on")),
     BATCH_KEY("batch.order", "scatter.order", WORDS(batch_order_names), FLOW(base.scatter.order),
               .default_text = "stream",
-              HELP("When a batch may read its sources: in the order of the stream, all of them "
-                   "before the call returns, or at any time")),
+              HELP("When a batch may read its sources. \"stream\": in the order of the stream. "
+                   "\"call\": before the call returns. \"any\": at any time")),
     BATCH_KEY("batch.overlap", "scatter.overlap", .type = FIELD_FLAG, FLOW(base.scatter.overlap),
               .default_text = "false",
-              HELP("Ask for a batch that overlaps with kernels rather than one that is fast")),
+              HELP("Ask for a batch that overlaps with kernels instead of a fast one")),
     KEY("run", IN_FLOWS, INTEGER(1, SCATTER_PIECES_MAX), FLOW(base.scatter.run_pieces),
         .methods = METHOD(CE) | METHOD(SM), .json = "scatter.run", .applies = flow_has_runs,
         .default_text = "1",
-        HELP("Pieces that follow each other in memory at both ends, and are still copied one by "
-             "one; their number divides that of the pieces")),
+        HELP("Number of pieces in a row in memory at both ends. They are still copied one by one. "
+             "It must divide the number of pieces")),
     KEY("graph", IN_FLOWS, .type = FIELD_FLAG, FLOW(base.graph), .methods = METHOD(CE) | METHOD(SM),
         .json = "graph", .applies = flow_has_graph, .default_text = "false",
-        HELP("Capture the calls of a trial in a CUDA graph, once, and launch it in each trial; the "
-             "driver captures neither prefetches nor batches (580)")),
+        HELP("Capture the calls of a trial in a CUDA graph once, and launch the graph in each "
+             "trial. Driver 580 captures neither prefetches nor batches")),
     KEY("streams", IN(TRANSFER) | IN(FLOW), COUNT(1, 64), FLOW(streams),
         .methods = METHOD(CE) | METHOD(SM), .default_text = "1",
-        HELP("Streams that the bytes of a flow are divided among, evenly, so that several copy "
-             "engines or kernels may have a share each, at once")),
+        HELP("Number of streams that share the bytes of a flow evenly, so that several copy "
+             "engines or kernels can work at once")),
     KEY("priority", IN_FLOWS, WORDS(stream_priority_names), FLOW(base.priority),
         .methods = METHOD(CE) | METHOD(SM) | METHOD(COMPUTE), .json = "priority",
         .applies = flow_has_priority, .default_text = "default",
