@@ -15,49 +15,26 @@
 #include "runner/record/query.h"
 #include "runner/run/batch.h"
 #include "runner/run/claim.h"
-#include "runner/run/launch.h"
 #include "runner/table/json_shape.h"
 
 #include <argp.h>
 
-/* What a command line says, and what the verb opened on the way. Every verb uses its part of it;
- * texts are borrowed from argv, NULL = not given. */
+/* What a command line says, and what the verb opened on the way. Texts are borrowed from argv, NULL
+ * = not given. Options of one verb alone are in its own struct; those of several are here. */
 struct command {
   const struct verb *verb;
+  void *options; /* verb->options_size bytes, zeroed: of what its options fill in */
   struct common_options common;
   const char *line;   /* the whole command, quoted for a shell */
   const char *argv;   /* its words, as JSON */
   const char **words; /* the arguments */
   size_t word_count, word_capacity;
   size_t choice;                  /* the first word, as an index of verb->words */
-  struct launch launch;           /* of run */
-  struct batch batch;             /* has --set and --processes */
+  struct batch batch;             /* run, copy, plan, validate */
   struct compare_request request; /* diff, check; its filter has --only and --where of every verb */
   struct plot_request plot;
   bool sums;
-  struct query_parameter *parameters;
-  size_t parameter_count, parameter_capacity;
-  const char *against, *baseline, *decide, *expect, *expected_nodes, *gpu, *host, *keep, *limit,
-      *machine, *node_name, *output, *resume, *run, *saved, *shard, *size, *tag;
-  uint64_t time_limit_ns, budget_ns, shard_interval_ns, wait_ns, older_than_ns;
-  double detect;   /* of plan: 0.01 = 1 %; 0 = not asked */
-  int64_t date_ns; /* since 1970 */
-  bool date_given;
-  bool expects, force, gpus_missing, list, yes;
-  bool fail_on_given, fails[verdict_name_count], fails_distribution;
-  unsigned fleet_fails;       /* bit i: enum fleet_reason i */
-  const char *tests;          /* of nvbandwidth, as globs; NULL = all */
-  const char *unmatched_only; /* globs of --only that selected nothing so far */
-  const char *loss;           /* message about unusable GPUs; NULL = all can be used */
-  size_t left_out;            /* scenarios of the batch that --only leaves out */
-  const char **nothing;       /* by scenario of the batch: why it has no case to measure here */
-  /* Of copy, as they were typed. */
-  struct {
-    const char *from, *to, *size, *method;
-    bool both, print;
-  } copy;
-  bool all, blocks, clear, confusion, dry_run, features, fleet, here, result, rules, scenario,
-      share, site, strict, suspect, trials, wait_given;
+  const char *expect, *machine;
 
   /* Closed and freed by the frame; NULL = not opened. */
   struct arena arena;
@@ -66,6 +43,8 @@ struct command {
   bool copy_noted; /* that an older file is read through a copy */
   struct measured *measured;
   struct machine *target; /* machine to plan for */
+  bool gpus_missing;      /* it has GPUs that cannot be used */
+  const char *loss;       /* the message about them; NULL = all can be used */
   struct table *table;
 
   int code; /* exit code, unless the verb fails with a worse one */
@@ -75,7 +54,7 @@ struct command {
 struct option_use {
   struct command *command;
   const struct verb_option *option;
-  void *field;     /* option->field of the command */
+  void *field;     /* where its value goes */
   const char *arg; /* NULL = none was given */
   struct argp_state *state;
 };
@@ -88,7 +67,8 @@ struct verb_option {
   const char *argument; /* as help shows it; NULL = none */
   const char *help;     /* NULL: the option is in no list */
   option_take *take;
-  size_t field; /* of struct command, for take() */
+  size_t field; /* offset in the verb's own struct or, if shared, in struct command, for take() */
+  bool shared;
   /* "--NAME needs NEEDS, not 'ARG'"; NULL: a text that is not empty. Where take() looks for one of
    * names: "unknown NEEDS 'ARG'". */
   const char *needs;
@@ -126,6 +106,7 @@ struct verb {
   const char *summary;               /* one line for haul --help */
   const char *doc;                   /* more, for haul VERB --help; may be NULL */
   const struct verb_option *options; /* its own; may be NULL */
+  size_t options_size;               /* of the struct that they fill in; 0 = of several verbs all */
   enum argument_kind argument_kind;
   size_t word_max;      /* most arguments that it takes; SIZE_MAX = any number */
   const char *missing;  /* "missing WHAT", the complaint if there is no argument; NULL: none */

@@ -40,13 +40,14 @@ static bool decide_is_interrupted(const struct decide *decide) {
 
 /* The scenario of the run of A that started last; --processes and --pause apply. */
 static enum status decide_read_scenario(struct decide *decide, struct error *err) {
+  const struct run_options *options = decide->command->options;
   struct command *command = decide->command;
   struct run_ref run;
   struct run_scenario recorded;
   struct run_list list;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(
-      selector_find_all(command->database, command->decide, &command->arena, &list, err));
+      selector_find_all(command->database, options->decide, &command->arena, &list, err));
   run = list.runs[list.count - 1];
   RETURN_ON_ERROR(run_scenario_read(command->database, run.id, &command->arena, &recorded, err));
   if (!recorded.measured) {
@@ -216,8 +217,9 @@ static enum status decide_look(struct decide *decide, struct error *err) {
 
 /* Nothing is measured yet: every case of A is open. */
 static enum status decide_open_all(struct decide *decide, struct error *err) {
+  const struct run_options *options = decide->command->options;
   struct command *command = decide->command;
-  RETURN_ON_ERROR(analysis_load(command, &command->decide, 1, err));
+  RETURN_ON_ERROR(analysis_load(command, &options->decide, 1, err));
   const struct measured *measured = command->measured;
   decide->open.items = arena_array(&command->arena, measured->case_count, sizeof(const char *));
   for (size_t i = 0; i < measured->case_count; i++) {
@@ -242,18 +244,20 @@ static bool decide_pause(const struct decide *decide, uint64_t pause_ns) {
 
 /* Whether a run of that plan would end after --budget. */
 static bool decide_is_spent(const struct decide *decide, const struct plan *plan) {
-  const uint64_t budget_ns = decide->command->budget_ns;
+  const struct run_options *options = decide->command->options;
+  const uint64_t budget_ns = options->budget_ns;
   return budget_ns > 0 &&
          clock_read_ns(CLOCK_BOOTTIME) - decide->started_ns + plan->estimate_ns > budget_ns;
 }
 
 /* The machine may have changed since the last run. */
 static enum status decide_plan(struct decide *decide, struct plan **plan, struct error *err) {
+  const struct run_options *options = decide->command->options;
   struct command *command = decide->command;
-  const struct plan_options options = {.only = command->request.filter.only, .keys = decide->open};
+  const struct plan_options open = {.only = command->request.filter.only, .keys = decide->open};
   RETURN_ON_ERROR(command_get_machine(command, err));
   selection_warn_of_loss(command);
-  RETURN_ON_ERROR(plan_new(decide->scenario, command->target, &options, plan, err));
+  RETURN_ON_ERROR(plan_new(decide->scenario, command->target, &open, plan, err));
   if ((*plan)->case_count == 0) {
     plan_free(*plan);
     *plan = NULL;
@@ -265,7 +269,7 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
     return error_set(err, STATUS_INVALID,
                      "no undecided case is of scenario %s, which the last run of %s measured; name "
                      "a run of the others",
-                     decide->scenario->name, command->decide);
+                     decide->scenario->name, options->decide);
   }
   return STATUS_OK;
 }
@@ -393,12 +397,13 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
 }
 
 enum status decide_run(struct command *command, struct run_request *request, struct error *err) {
+  const struct run_options *options = command->options;
   struct decide decide = {
       .command = command, .request = request, .started_ns = clock_read_ns(CLOCK_BOOTTIME)};
   struct diff_show show = {0};
   bool has_b = false;
-  command->request.names[SIDE_A] = command->decide;
-  command->request.names[SIDE_B] = arena_format(&command->arena, "tag:%s", command->tag);
+  command->request.names[SIDE_A] = options->decide;
+  command->request.names[SIDE_B] = arena_format(&command->arena, "tag:%s", options->tag);
   command->request.name_count = SIDES;
   command->request.compare.diff.looks = DECIDE_LOOKS;
   request->unshown = true;

@@ -11,7 +11,7 @@
 #ifndef HAUL_RUNNER_CLI_DECIDE_H
 #define HAUL_RUNNER_CLI_DECIDE_H
 
-#include "runner/cli/cli.h"
+#include "runner/cli/run_options.h"
 #include "runner/run/run.h"
 
 /* Runs per look, and of the first one, which must tell more. */

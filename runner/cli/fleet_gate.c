@@ -21,7 +21,7 @@ bool fleet_gate_take(const struct option_use *use) {
       options_reject_name(use->state, "reason", name, fleet_reason_names);
       return false;
     }
-    command->fleet_fails |= 1U << reason;
+    *(unsigned *)use->field |= 1U << reason;
     word = word[length] == ',' ? word + length + 1 : NULL;
   }
   return true;
@@ -130,10 +130,8 @@ static enum status fleet_gate_add_slow(struct command *command, const char *flee
   return status;
 }
 
-static bool fleet_gate_fails(const struct command *command, const struct result_set *all,
-                             size_t row) {
+static bool fleet_gate_fails(unsigned fails, const struct result_set *all, size_t row) {
   enum fleet_reason reason;
-  const unsigned fails = command->fleet_fails != 0 ? command->fleet_fails : ~0U;
   return fleet_reason_parse(result_set_text(all, row, "reason"), &reason) &&
          (fails & 1U << reason) != 0;
 }
@@ -147,10 +145,10 @@ JSON_DESCRIBER(fleet_gate_describe_json, FLEET_GATE_COLUMNS, JSON_COLUMN)
 
 /* The rows whose reason fails. */
 static enum status fleet_gate_print(struct command *command, const struct result_set *all,
-                                    struct error *err) {
+                                    unsigned fails, struct error *err) {
   size_t count = 0;
   for (size_t i = 0; i < all->row_count; i++) {
-    count += fleet_gate_fails(command, all, i);
+    count += fleet_gate_fails(fails, all, i);
   }
   if (count == 0 && output_layout_of(command->common.format) == LAYOUT_PAGE) {
     say_note(&command->common, "the nodes are well");
@@ -159,7 +157,7 @@ static enum status fleet_gate_print(struct command *command, const struct result
   const struct row_sink *sink = command_rows(command, NULL);
   enum status status = SINK_COLUMNS(sink, FLEET_GATE_COLUMNS, err);
   for (size_t i = 0; i < all->row_count && status == STATUS_OK; i++) {
-    if (fleet_gate_fails(command, all, i)) {
+    if (fleet_gate_fails(fails, all, i)) {
       status = SINK_ROW(sink, err, FLEET_GATE_COLUMNS(COLUMN_CELL));
     }
   }
@@ -167,7 +165,8 @@ static enum status fleet_gate_print(struct command *command, const struct result
   return THEN(status, sink_end(sink, err));
 }
 
-enum status fleet_gate_check(struct command *command, const char *fleet, struct error *err) {
+enum status fleet_gate_check(struct command *command, const char *fleet, unsigned fails,
+                             struct error *err) {
   struct result_set rows;
   struct result_set known;
   result_set_init(&rows, SIZE_MAX);
@@ -186,7 +185,7 @@ enum status fleet_gate_check(struct command *command, const char *fleet, struct 
   status = THEN(status, query_run_saved(command->query, "node-reasons", &parameter,
                                         fleet != NULL ? 1 : 0, NULL, &rows.sink, err));
   status = THEN(status, fleet_gate_add_slow(command, fleet, &rows, err));
-  status = THEN(status, fleet_gate_print(command, &rows, err));
+  status = THEN(status, fleet_gate_print(command, &rows, fails != 0 ? fails : ~0U, err));
   result_set_fini(&rows);
   result_set_fini(&known);
   return status;

@@ -13,12 +13,12 @@
   X(FLEET_SLOW, "slow")           /* a part of it, as haul outliers finds */
 ENUM_NAMES_DECLARE(fleet_reason, FLEET_REASON_LIST)
 
-/* "missing,slow": into command->fleet_fails. */
+/* "missing,slow": as bits of an unsigned, bit i: enum fleet_reason i. */
 bool fleet_gate_take(const struct option_use *use);
 /* Print what is wrong with the fleet of that name (NULL: the one that was started last);
- * command->code becomes EXIT_REGRESSED where something of command->fleet_fails (none: any) is. The
- * database to read is that of the command. STATUS_NOT_FOUND: there is no fleet. */
-enum status fleet_gate_check(struct command *command, const char *fleet,
+ * command->code becomes EXIT_REGRESSED where something of fails (0: of any reason) is. The database
+ * to read is that of the command. STATUS_NOT_FOUND: there is no fleet. */
+enum status fleet_gate_check(struct command *command, const char *fleet, unsigned fails,
                              struct error *err) CHECK_RESULT;
 
 /* The columns of these lines. */

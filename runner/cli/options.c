@@ -61,6 +61,17 @@ bool option_take_non_empty(const struct option_use *use) {
   return option_take_text(use) && use->arg[0] != '\0';
 }
 
+bool option_take_duration(const struct option_use *use) {
+  return units_parse_duration(use->arg, use->field);
+}
+
+bool option_take_percent(const struct option_use *use) {
+  char *end = NULL;
+  const double percent = strtod(use->arg, &end);
+  *(double *)use->field = percent / 100;
+  return end != use->arg && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 100;
+}
+
 bool option_take_name(const struct option_use *use) {
   const size_t index = options_find_name(use->option->names, use->arg);
   if (index == SIZE_MAX) {
@@ -215,13 +226,6 @@ bool option_take_where(const struct option_use *use) {
                                     : option_add_where(use, use->arg);
 }
 
-bool option_take_delta(const struct option_use *use) {
-  char *end = NULL;
-  const double percent = strtod(use->arg, &end);
-  use->command->request.compare.margin = percent / 100;
-  return end != use->arg && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 100;
-}
-
 bool option_take_plot(const struct option_use *use) {
   use->command->plot.wanted = true;
   use->command->plot.scale_given = use->arg != NULL;
@@ -230,7 +234,8 @@ bool option_take_plot(const struct option_use *use) {
 
 #define FORMAT_OPTION(shown, list)                                                                 \
   {                                                                                                \
-    "format", "FORMAT", "one of:" shown, OPTION_AT(option_take_format, common.format),             \
+    "format", "FORMAT", "one of:" shown,                                                           \
+        OPTION_AT(option_take_format, struct command, common.format),                              \
         .needs = "format", .names = (list), .group = GROUP_COMMON                                  \
   }
 const struct verb_option FORMAT_OR_SVG =
@@ -241,16 +246,17 @@ const struct verb_option FORMAT_OR_TESTS =
 const struct verb_option COMMON_OPTIONS[] = {
     {"db", "FILE",
      "results database (default: HAUL_DB, else haul/results.db in the user's data folder)",
-     OPTION_NON_EMPTY(common.db), .group = GROUP_COMMON},
+     OPTION_NON_EMPTY(struct command, common.db), .group = GROUP_COMMON},
     FORMAT_OPTION(OUTPUT_FORMAT_NAMES, output_format_names),
     {"json", NULL, "the same as --format json", option_take_json, .group = GROUP_COMMON},
     {"csv", NULL, "the same as --format csv", option_take_csv, .group = GROUP_COMMON},
-    {"color", "WHEN", "auto, always or never", OPTION_AT(option_take_color, common.colour),
-     .needs = "value of --color", .names = when_names, .optional = true, .group = GROUP_COMMON},
-    {"quiet", NULL, "write nothing but errors to stderr", OPTION_FLAG(common.quiet), .letter = 'q',
-     .group = GROUP_COMMON},
-    {"verbose", NULL, "show more details", OPTION_FLAG(common.verbose), .letter = 'v',
-     .group = GROUP_COMMON},
+    {"color", "WHEN", "auto, always or never",
+     OPTION_AT(option_take_color, struct command, common.colour), .needs = "value of --color",
+     .names = when_names, .optional = true, .group = GROUP_COMMON},
+    {"quiet", NULL, "write nothing but errors to stderr", OPTION_FLAG(struct command, common.quiet),
+     .letter = 'q', .group = GROUP_COMMON},
+    {"verbose", NULL, "show more details", OPTION_FLAG(struct command, common.verbose),
+     .letter = 'v', .group = GROUP_COMMON},
     {0},
 };
 
@@ -333,11 +339,12 @@ static void options_take_word(struct command *command, const char *arg, struct a
 /* The tests of nvbandwidth that are named are globs like those of --only. */
 static void options_check_tests(struct command *command, struct argp_state *state) {
   const char **only = &command->request.filter.only;
-  if (command->tests != NULL && *only != NULL) {
+  const char *tests = command->batch.tests;
+  if (tests != NULL && *only != NULL) {
     argp_error(state, "give --test or --only, not both; for some cases of a test: --only '%s/GLOB'",
-               command->tests);
+               tests);
   }
-  *only = command->tests != NULL ? command->tests : *only;
+  *only = tests != NULL ? tests : *only;
 }
 
 /* How many options begin so, one that is called so counting alone; *found is one of them. */
@@ -383,7 +390,8 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
   const struct verb_option *option;
   for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
     if (options_key(option, i) == key) {
-      const struct option_use use = {command, option, (char *)command + option->field, arg, state};
+      void *base = option->shared ? (void *)command : command->options;
+      const struct option_use use = {command, option, (char *)base + option->field, arg, state};
       const struct verb_option *next = NULL;
       if (arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1) {
         argp_error(state, "--%s needs %s, and %s is an option", option->name, option->argument,

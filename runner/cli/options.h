@@ -1,23 +1,34 @@
 /* options.h - options that several verbs share, as rows for their tables, and how arguments of
  * options are taken.
  *
- * OPTION_...(member) are the last parts of a row: what takes the argument, and into which member of
- * struct command. */
+ * OPTION_...(T, member) are the last parts of a row: what takes the argument, and into which member
+ * of the verb's own struct T or of struct command. */
 #ifndef HAUL_RUNNER_CLI_OPTIONS_H
 #define HAUL_RUNNER_CLI_OPTIONS_H
 
 #include "runner/cli/cli.h"
 
-#define OPTION_AT(how, member) .take = (how), .field = offsetof(struct command, member)
-/* A bool; a text; a text that is not empty; nanoseconds; one of an enumeration's names. */
-#define OPTION_FLAG(member)      OPTION_AT(option_take_flag, member)
-#define OPTION_TEXT(member)      OPTION_AT(option_take_text, member)
-#define OPTION_NON_EMPTY(member) OPTION_AT(option_take_non_empty, member)
-#define OPTION_NAME(member, noun, texts)                                                           \
-  OPTION_AT(option_take_name, member), .needs = (noun), .names = (texts)
+#define OPTION_AT(how, T, member)                                                                  \
+  .take = (how), .field = offsetof(T, member),                                                     \
+  .shared = _Generic((T *)NULL, struct command *                                                   \
+                     : true, default                                                               \
+                     : false)
+/* A bool; a text; a text that is not empty; nanoseconds; a share of one; one of an enumeration's
+ * names. */
+#define OPTION_FLAG(T, member)      OPTION_AT(option_take_flag, T, member)
+#define OPTION_TEXT(T, member)      OPTION_AT(option_take_text, T, member)
+#define OPTION_NON_EMPTY(T, member) OPTION_AT(option_take_non_empty, T, member)
+#define OPTION_DURATION(T, member, example)                                                        \
+  OPTION_AT(option_take_duration, T, member), .needs = "a duration such as " example
+#define OPTION_PERCENT(T, member)                                                                  \
+  OPTION_AT(option_take_percent, T, member),                                                       \
+      .needs = "a percentage above 0 and below 100, such as 1"
+#define OPTION_NAME(T, member, noun, texts)                                                        \
+  OPTION_AT(option_take_name, T, member), .needs = (noun), .names = (texts)
 option_take option_take_flag, option_take_text, option_take_non_empty, option_take_name;
+option_take option_take_duration, option_take_percent;
 option_take option_take_only, option_take_set, option_take_processes, option_take_where;
-option_take option_take_delta, option_take_pause, option_take_plot;
+option_take option_take_pause, option_take_plot;
 
 /* Every verb takes these. */
 extern const struct verb_option COMMON_OPTIONS[];
@@ -58,7 +69,7 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
     "expect", "FILE",                                                                              \
         "a data file of what to expect, before the shipped one (default: HAUL_EXPECT, then "       \
         "~/.config/haul/expect.toml); haul expect --help describes it",                            \
-        OPTION_NON_EMPTY(expect)                                                                   \
+        OPTION_NON_EMPTY(struct command, expect)                                                   \
   }
 
 /* Which runs; what: that the help begins with. */
@@ -85,22 +96,23 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 /* Two sides: diff, check. */
 #define COMPARE_OPTIONS                                                                            \
   {"by", "FACT", "compare all runs by a fact, for example driver_version",                         \
-   OPTION_TEXT(request.by)},                                                                       \
+   OPTION_TEXT(struct command, request.by)},                                                       \
       {"from", "VALUE",                                                                            \
        "with --by: the value of the fact on side A, or the first parts of a version: 580",         \
-       OPTION_TEXT(request.from)},                                                                 \
-      {"to", "VALUE", "with --by: the value of the fact on side B", OPTION_TEXT(request.to)},      \
+       OPTION_TEXT(struct command, request.from)},                                                 \
+      {"to", "VALUE", "with --by: the value of the fact on side B",                                \
+       OPTION_TEXT(struct command, request.to)},                                                   \
       {"delta", "PERCENT",                                                                         \
        "threshold, the smallest change that matters (default: 1 for bandwidth from 1 MiB on, "     \
        "else 3)",                                                                                  \
-       option_take_delta, .needs = "a percentage above 0 and below 100, such as 1"},               \
+       OPTION_PERCENT(struct command, request.compare.margin)},                                    \
       {"method", "METHOD",                                                                         \
        "statistical test: moderated (t test with moderated variances, the default) or rank",       \
-       OPTION_NAME(request.compare.diff.method, "method", diff_method_names)},                     \
+       OPTION_NAME(struct command, request.compare.diff.method, "method", diff_method_names)},     \
   {                                                                                                \
     "any-hardware", NULL,                                                                          \
         "compare cases even when they were measured on different GPUs and hosts",                  \
-        OPTION_FLAG(request.compare.any_hardware)                                                  \
+        OPTION_FLAG(struct command, request.compare.any_hardware)                                  \
   }
 #define COMPARE_TOO_MANY "; two sides are compared, and a comma joins several runs on one side"
 /* Their check: what was not given right; names the sides. */
@@ -110,7 +122,7 @@ void options_check_sides(struct command *command, struct argp_state *state);
 #define SUM_OPTION                                                                                 \
   {                                                                                                \
     "sum", NULL, "below each matrix of rates, the sum of its cells, as nvbandwidth prints it",     \
-        OPTION_FLAG(sums)                                                                          \
+        OPTION_FLAG(struct command, sums)                                                          \
   }
 /* Its check where rows may be asked for: rejects a --format without matrices. */
 void options_check_sums(const struct command *command, struct argp_state *state);
@@ -120,8 +132,8 @@ void options_check_sums(const struct command *command, struct argp_state *state)
   {                                                                                                \
     "plot", "SCALE",                                                                               \
         "draw sweeps as curves: log (both axes, the default), semilog (x alone) or linear",        \
-        OPTION_AT(option_take_plot, plot.scale), .needs = "scale", .names = plot_scale_names,      \
-                                                 .optional = true                                  \
+        OPTION_AT(option_take_plot, struct command, plot.scale),                                   \
+        .needs = "scale", .names = plot_scale_names, .optional = true                              \
   }
 /* Its check: rejects a --format that a plot cannot be in. */
 void options_check_plot(const struct command *command, struct argp_state *state);

@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool option_take_detect(const struct option_use *use) {
-  char *end = NULL;
-  const double percent = strtod(use->arg, &end);
-  use->command->detect = percent / 100;
-  return end != use->arg && (*end == '\0' || strcmp(end, "%") == 0) && percent > 0 && percent < 100;
-}
-
 /* What is known before anything is measured. */
 struct power_request {
   struct power_spreads spreads; /* recorded; none = shipped ones */
@@ -39,8 +32,9 @@ static const unsigned PROCESSES_OF_RUNS[PROCESSES_TRIED] = {1, 2, 3, 5};
 /* Where A has few runs, earlier ones of its machine, under the same driver, say how runs differ. */
 static enum status power_read(struct command *command, struct power_request *request,
                               struct error *err) {
+  const struct power_options *options = command->options;
   struct measured *measured = command->measured = measured_new();
-  const char *const names[] = {command->against};
+  const char *const names[] = {options->against};
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(
       filter_runs(&command->request.filter, command->database, measured, names, 1, err));
@@ -87,10 +81,11 @@ static void power_take_plan(struct command *command, const struct plan *plan,
 /* A change of just what matters is never shown to exceed it: what matters must be smaller then, and
  * a diff has one --delta. 0 = it needs none. */
 static double power_set_delta(const struct command *command, struct power_request *request) {
+  const struct power_options *options = command->options;
   double least = 1;
   bool smaller = false;
   for (size_t i = 0; i < request->count; i++) {
-    const double own = power_delta(&request->cases[i], command->detect);
+    const double own = power_delta(&request->cases[i], options->detect);
     smaller = smaller || own < request->cases[i].delta;
     least = fmin(least, own);
   }
@@ -105,13 +100,14 @@ ORDER_DEFINE(power_compare_ways, struct power_way,
 
 static void power_find_ways(const struct command *command, const struct plan *plan,
                             const struct power_request *request, struct power_way *ways) {
+  const struct power_options *options = command->options;
   const unsigned of_a = (unsigned)request->runs_of_a;
   for (size_t i = 0; i < PROCESSES_TRIED; i++) {
     struct power_way *way = &ways[i];
     *way = (struct power_way){.processes = PROCESSES_OF_RUNS[i]};
-    way->runs = power_runs(request->cases, request->count, command->detect, of_a, way->processes);
+    way->runs = power_runs(request->cases, request->count, options->detect, of_a, way->processes);
     const unsigned runs = way->runs > 0 ? way->runs : DIFF_PROCESSES_MAX;
-    way->found = power_share(request->cases, request->count, command->detect,
+    way->found = power_share(request->cases, request->count, options->detect,
                              of_a > runs ? of_a : runs, runs, way->processes);
     way->duration_ns = runs * plan_total_ns(plan, way->processes);
   }
@@ -121,20 +117,21 @@ static void power_find_ways(const struct command *command, const struct plan *pl
 /* The answer, before the table of all ways. */
 static void power_say(const struct command *command, const struct power_request *request,
                       const struct power_way *best) {
+  const struct power_options *options = command->options;
   if (best->runs > 0) {
     printf("%u runs per side of %u %s each find a change of %g %% in %.0f %% of %zu cases: about "
            "%s per side.\n",
            best->runs, best->processes, strings_plural(best->processes, "process", "processes"),
-           100 * command->detect, 100 * best->found, request->count,
+           100 * options->detect, 100 * best->found, request->count,
            units_format_duration_short(best->duration_ns, UNITS_TEXT));
   } else {
     printf("Not even %d runs per side find a change of %g %% in 80 %% of %zu cases.\n",
-           DIFF_PROCESSES_MAX, 100 * command->detect, request->count);
+           DIFF_PROCESSES_MAX, 100 * options->detect, request->count);
   }
   if (request->delta > 0) {
     printf("That is with a threshold of %g %%: haul diff --delta %g. The default threshold is too "
            "close to a change of %g %%.\n",
-           100 * request->delta, 100 * request->delta, 100 * command->detect);
+           100 * request->delta, 100 * request->delta, 100 * options->detect);
   }
   if (request->recorded == 0) {
     printf(
@@ -172,11 +169,12 @@ static enum status power_print(struct command *command, const struct power_reque
 }
 
 enum status plan_power_show(struct command *command, struct error *err) {
+  const struct power_options *options = command->options;
   struct power_request request = {0};
   struct power_way ways[PROCESSES_TRIED];
   struct plan *plan = NULL;
   enum status status = selection_plan(command, 0, &plan, err);
-  if (status == STATUS_OK && command->against != NULL) {
+  if (status == STATUS_OK && options->against != NULL) {
     status = power_read(command, &request, err);
   }
   if (status == STATUS_OK) {

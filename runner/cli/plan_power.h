@@ -4,16 +4,20 @@
 
 #include "runner/cli/options.h"
 
+struct power_options {
+  double detect; /* 0.01 = 1 %; 0 = not asked */
+  const char *against;
+};
+
 #define PLAN_POWER_OPTIONS                                                                         \
   {"detect", "PERCENT",                                                                            \
    "instead of the plan: how many runs find a change of that size in 80 % of the cases, and how "  \
    "long they take",                                                                               \
-   option_take_detect, .needs = "a percentage above 0 and below 100, such as 1"},                  \
+   OPTION_PERCENT(struct power_options, detect)},                                                  \
   {                                                                                                \
     "compare", "A", "with --detect: the runs of side A, which say how cases spread here",          \
-        OPTION_TEXT(against)                                                                       \
+        OPTION_TEXT(struct power_options, against)                                                 \
   }
-option_take option_take_detect;
 
 /* Prints a row per number of processes, cheapest first. */
 enum status plan_power_show(struct command *command, struct error *err) CHECK_RESULT;

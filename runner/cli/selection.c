@@ -37,7 +37,8 @@ static void selection_add_test(const struct option_use *use, const char *word) {
                selection_test_count() - 1);
   }
   /* Another name may be a block of another scenario: the plan says what there is. */
-  use->command->tests = globs_add(use->command->tests, name != NULL ? name : word, &filter->arena);
+  use->command->batch.tests =
+      globs_add(use->command->batch.tests, name != NULL ? name : word, &filter->arena);
 }
 
 bool option_take_test(const struct option_use *use) {
@@ -69,14 +70,14 @@ static bool selection_has(const char *globs, const char *wanted, struct arena *a
 /* Of the globs that selected nothing in earlier scenarios, those that selected nothing here. */
 static void selection_keep_unmatched(struct command *command, const char *unmatched) {
   struct arena *arena = &command->arena;
-  const char *rest = command->unmatched_only;
+  const char *rest = command->batch.unmatched_only;
   const char *both = NULL;
   for (const char *next; rest != NULL && (next = globs_next(&rest, arena)) != NULL;) {
     if (unmatched != NULL && selection_has(unmatched, next, arena)) {
       both = globs_add(both, next, arena);
     }
   }
-  command->unmatched_only = both;
+  command->batch.unmatched_only = both;
 }
 
 enum status selection_plan(struct command *command, size_t i, struct plan **plan,
@@ -87,24 +88,25 @@ enum status selection_plan(struct command *command, size_t i, struct plan **plan
   const bool last = i + 1 == batch->count;
   *plan = NULL;
   if (i == 0) {
-    command->unmatched_only = only;
+    command->batch.unmatched_only = only;
   }
   enum status status = plan_new(batch->scenarios[i], command->target, &options, plan, err);
   const bool nothing = status == STATUS_NOT_FOUND && only != NULL && batch->count > 1;
   if (nothing) {
     say_note(&command->common, "%s is left out: no block and no case of it matches \"%s\"",
              batch->inputs[i].name, only);
-    command->left_out++;
+    command->batch.left_out++;
     status = STATUS_OK;
   } else if (status == STATUS_OK) {
     selection_keep_unmatched(command, (*plan)->unmatched_only);
   }
-  if (status == STATUS_OK && last && command->left_out == batch->count) {
+  if (status == STATUS_OK && last && command->batch.left_out == batch->count) {
     return error_set(err, STATUS_INVALID, "nothing in %zu scenarios matches \"%s\"", batch->count,
                      only);
   }
-  if (status == STATUS_OK && last && command->unmatched_only != NULL) {
-    say_warning(&command->common, "no block and no case matches \"%s\"", command->unmatched_only);
+  if (status == STATUS_OK && last && command->batch.unmatched_only != NULL) {
+    say_warning(&command->common, "no block and no case matches \"%s\"",
+                command->batch.unmatched_only);
   }
   return status;
 }
@@ -139,29 +141,30 @@ int selection_code(struct command *command, const struct plan *plan, int code) {
 }
 
 void selection_note_nothing(struct command *command, size_t i, const char *reason) {
-  if (command->nothing == NULL) {
-    command->nothing = arena_array(&command->arena, command->batch.count, sizeof *command->nothing);
+  if (command->batch.nothing == NULL) {
+    command->batch.nothing =
+        arena_array(&command->arena, command->batch.count, sizeof *command->batch.nothing);
   }
-  command->nothing[i] = arena_strdup(&command->arena, reason);
+  command->batch.nothing[i] = arena_strdup(&command->arena, reason);
 }
 
 void selection_end(struct command *command) {
   const struct batch *batch = &command->batch;
-  size_t count = command->left_out;
-  if (command->nothing == NULL) {
+  size_t count = command->batch.left_out;
+  if (command->batch.nothing == NULL) {
     return;
   }
   for (size_t i = 0; i < batch->count; i++) {
-    count += command->nothing[i] != NULL ? 1 : 0;
+    count += command->batch.nothing[i] != NULL ? 1 : 0;
   }
   if (count == batch->count) {
     command->code = worse(command->code, EXIT_NOT_MEASURED);
     return; /* each said so itself */
   }
   for (size_t i = 0; i < batch->count; i++) {
-    if (command->nothing[i] != NULL) {
+    if (command->batch.nothing[i] != NULL) {
       say_note(&command->common, "%s has nothing to measure here: %s", batch->inputs[i].name,
-               command->nothing[i]);
+               command->batch.nothing[i]);
     }
   }
 }

@@ -12,10 +12,17 @@
 #include <string.h>
 
 #define FAIL_ON_NAME_(id, name) name,
+struct check_options {
+  bool expects, fleet, strict;
+  bool suspect, fails[verdict_name_count], fails_distribution, fail_on_given; /* --fail-on */
+  unsigned fleet_fails; /* bit i: enum fleet_reason i */
+};
+
 static const char *const FAIL_ON_NAMES[] = {
     VERDICT_LIST(FAIL_ON_NAME_) "distribution", "suspect", "partial", "different", "slow", NULL};
 
 static bool verb_check_take_fail_on(const struct option_use *use) {
+  struct check_options *options = use->command->options;
   struct command *command = use->command;
   for (const char *word = use->arg; word != NULL;) {
     const size_t length = strcspn(word, ",");
@@ -23,13 +30,13 @@ static bool verb_check_take_fail_on(const struct option_use *use) {
     enum verdict verdict;
     enum fleet_reason reason;
     const bool of_fleet = fleet_reason_parse(name, &reason); /* "missing" is a verdict as well */
-    command->fleet_fails |= of_fleet ? 1U << reason : 0;
+    options->fleet_fails |= of_fleet ? 1U << reason : 0;
     if (strcmp(name, "suspect") == 0) {
-      command->suspect = true;
+      options->suspect = true;
     } else if (strcmp(name, "distribution") == 0) {
-      command->fails_distribution = command->fail_on_given = true;
+      options->fails_distribution = options->fail_on_given = true;
     } else if (verdict_parse(name, &verdict)) {
-      command->fails[verdict] = command->fail_on_given = true;
+      options->fails[verdict] = options->fail_on_given = true;
     } else if (!of_fleet) {
       options_reject_name(use->state, "verdict", name, FAIL_ON_NAMES);
       return false;
@@ -41,11 +48,12 @@ static bool verb_check_take_fail_on(const struct option_use *use) {
 
 /* "--expect mine.toml" is meant as "--expect=mine.toml" is, and as other verbs take it. */
 static bool verb_check_take_expect(const struct option_use *use) {
+  struct check_options *options = use->command->options;
   struct argp_state *state = use->state;
   const char *next = state->next < state->argc ? state->argv[state->next] : "";
   const char *dot = strrchr(next, '.');
   const bool is_file = use->arg == NULL && dot != NULL && strcmp(dot, ".toml") == 0;
-  use->command->expects = true;
+  options->expects = true;
   use->command->expect = is_file ? next : use->arg;
   state->next += is_file;
   return use->arg == NULL || use->arg[0] != '\0';
@@ -64,23 +72,25 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
      "the nodes of the fleet that was measured last: exit with 1 where one is missing, partial, "
      "failed, different "
      "from most or slow; --fail-on names some of these",
-     OPTION_FLAG(fleet)},
-    {"strict", NULL, "exit with 4 if a case is undecided", OPTION_FLAG(strict)},
+     OPTION_FLAG(struct check_options, fleet)},
+    {"strict", NULL, "exit with 4 if a case is undecided",
+     OPTION_FLAG(struct check_options, strict)},
     COMPARE_OPTIONS,
     FILTER_OPTIONS,
     {0}};
 
 static void verb_check_check(struct command *command, struct argp_state *state) {
+  struct check_options *options = command->options;
   struct compare_request *request = &command->request;
-  if (command->fleet) {
-    if (command->word_count > 0 || request->by != NULL || command->expects) {
+  if (options->fleet) {
+    if (command->word_count > 0 || request->by != NULL || options->expects) {
       argp_error(state,
                  "--fleet looks at one fleet: it cannot be combined with runs, --by or --expect");
     }
     return;
   }
-  if (command->expects) {
-    if (request->by != NULL || command->fail_on_given) {
+  if (options->expects) {
+    if (request->by != NULL || options->fail_on_given) {
       argp_error(state, "--expect compares with no other runs: it cannot be combined with --by or "
                         "--fail-on");
     }
@@ -94,22 +104,23 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
   if (request->name_count == 1) {
     request->names[request->name_count++] = "latest";
   }
-  if (!command->fail_on_given) {
-    command->fails[VERDICT_REGRESSED] = true;
-    command->fails[VERDICT_BROKEN] = true;
-    command->fails[VERDICT_MISSING] = true;
-    command->fails_distribution = true;
+  if (!options->fail_on_given) {
+    options->fails[VERDICT_REGRESSED] = true;
+    options->fails[VERDICT_BROKEN] = true;
+    options->fails[VERDICT_MISSING] = true;
+    options->fails_distribution = true;
   }
 }
 
 /* What fails no check that was not told to fail on it. */
 static void verb_check_say_suspects(const struct command *command,
                                     const struct comparison *comparison, size_t suspects) {
+  const struct check_options *options = command->options;
   const char *passed =
-      command->strict || comparison->tested_count == 0 ? "" : "check passed, although ";
+      options->strict || comparison->tested_count == 0 ? "" : "check passed, although ";
   const char *words = diff_provisional_words(comparison);
   const size_t slower =
-      command->fails[VERDICT_REGRESSED] ? comparison->summary.provisional[VERDICT_REGRESSED] : 0;
+      options->fails[VERDICT_REGRESSED] ? comparison->summary.provisional[VERDICT_REGRESSED] : 0;
   if (slower > 0) {
     say_note(&command->common,
              "%s%zu %s slower (provisional: %s). To fail on it: --fail-on regressed,suspect",
@@ -122,13 +133,14 @@ static void verb_check_say_suspects(const struct command *command,
 
 /* "check failed: 1 regressed?" of those that fail it. */
 static enum status verb_check_fail(struct command *command, const struct comparison *comparison) {
+  const struct check_options *options = command->options;
   size_t verdicts[verdict_name_count] = {0};
   char counts[DIFF_COUNTS_MAX];
   for (size_t v = 0; v < verdict_name_count; v++) {
-    const size_t provisional = command->suspect ? 0 : comparison->summary.provisional[v];
-    verdicts[v] = command->fails[v] ? comparison->summary.verdicts[v] - provisional : 0;
+    const size_t provisional = options->suspect ? 0 : comparison->summary.provisional[v];
+    verdicts[v] = options->fails[v] ? comparison->summary.verdicts[v] - provisional : 0;
   }
-  diff_counts_text(verdicts, command->suspect ? comparison->summary.provisional : NULL, counts);
+  diff_counts_text(verdicts, options->suspect ? comparison->summary.provisional : NULL, counts);
   say_note(&command->common, "check failed%s%s", counts[0] != '\0' ? ": " : "", counts);
   command->code = EXIT_REGRESSED;
   return STATUS_OK;
@@ -137,36 +149,37 @@ static enum status verb_check_fail(struct command *command, const struct compari
 /* The exit code. A finding outranks an undecided case; a check that judged nothing never passes. */
 static enum status verb_check_judge(struct command *command, const struct comparison *comparison,
                                     struct error *err) {
+  const struct check_options *options = command->options;
   const size_t *verdicts = comparison->summary.verdicts;
-  const size_t parts = command->suspect ? comparison->alone_count : comparison->alone_certain;
+  const size_t parts = options->suspect ? comparison->alone_count : comparison->alone_certain;
   size_t suspects = 0;
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
-    const bool counts = group->is_kept && command->fails[group->result.verdict] &&
+    const bool counts = group->is_kept && options->fails[group->result.verdict] &&
                         verdict_is_change(group->result.verdict);
-    suspects += counts && group->is_news && group->result.is_provisional && !command->suspect;
-    if (counts && (command->suspect || !group->result.is_provisional)) {
+    suspects += counts && group->is_news && group->result.is_provisional && !options->suspect;
+    if (counts && (options->suspect || !group->result.is_provisional)) {
       return verb_check_fail(command, comparison);
     }
   }
-  for (size_t i = 0; i < comparison->row_count && command->fails_distribution; i++) {
+  for (size_t i = 0; i < comparison->row_count && options->fails_distribution; i++) {
     const struct distribution_change *change = &comparison->rows[i].distribution;
-    suspects += change->is_worse && change->is_provisional && !command->suspect;
-    if (change->is_worse && (command->suspect || !change->is_provisional)) {
+    suspects += change->is_worse && change->is_provisional && !options->suspect;
+    if (change->is_worse && (options->suspect || !change->is_provisional)) {
       return verb_check_fail(command, comparison);
     }
   }
-  if (command->fails[VERDICT_REGRESSED] && parts > 0) {
+  if (options->fails[VERDICT_REGRESSED] && parts > 0) {
     return verb_check_fail(command, comparison);
   }
   for (size_t v = 0; v < verdict_name_count; v++) {
-    const size_t provisional = command->suspect ? 0 : comparison->summary.provisional[v];
-    suspects += command->fails[v] ? provisional : 0;
-    if (command->fails[v] && verdicts[v] > provisional) {
+    const size_t provisional = options->suspect ? 0 : comparison->summary.provisional[v];
+    suspects += options->fails[v] ? provisional : 0;
+    if (options->fails[v] && verdicts[v] > provisional) {
       return verb_check_fail(command, comparison);
     }
   }
-  if (command->fails[VERDICT_REGRESSED] && comparison->alone_count > 0) {
+  if (options->fails[VERDICT_REGRESSED] && comparison->alone_count > 0) {
     say_note(&command->common,
              "what became slower unlike the other nodes is not certain; --fail-on "
              "suspect fails on that");
@@ -174,7 +187,7 @@ static enum status verb_check_judge(struct command *command, const struct compar
   if (suspects > 0) {
     verb_check_say_suspects(command, comparison, suspects);
   }
-  if (command->strict &&
+  if (options->strict &&
       suspects + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {
     command->code = EXIT_UNDECIDED;
     return STATUS_OK;
@@ -394,6 +407,7 @@ static void verb_check_say_partial(const struct command *command, const struct m
 }
 
 static enum status verb_check_expected(struct command *command, struct error *err) {
+  const struct check_options *options = command->options;
   static const char *const LATEST[] = {"latest"};
   SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
@@ -440,13 +454,13 @@ static enum status verb_check_expected(struct command *command, struct error *er
                   strings_plural(above_peak, "result is", "results are"));
     }
     command->code = shorts + broken > 0                           ? EXIT_REGRESSED
-                    : command->strict && unclear + above_peak > 0 ? EXIT_UNDECIDED
+                    : options->strict && unclear + above_peak > 0 ? EXIT_UNDECIDED
                                                                   : EXIT_DONE;
     for (size_t r = 0; r < run_count; r++) {
       if (expect_judge_is_partial(runs[r].judge)) {
         verb_check_say_partial(command, runs[r].run);
         command->code =
-            command->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
+            options->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
       }
     }
     if (known == 0 && above_peak > 0) {
@@ -497,20 +511,21 @@ static enum status verb_check_choose(struct command *command, struct error *err)
 }
 
 static enum status verb_check_run(struct command *command, struct error *err) {
-  if (command->fleet) {
-    return fleet_gate_check(command, NULL, err);
+  const struct check_options *options = command->options;
+  if (options->fleet) {
+    return fleet_gate_check(command, NULL, options->fleet_fails, err);
   }
-  if (command->expects) {
+  if (options->expects) {
     return verb_check_expected(command, err);
   }
   SCOPED(compare_result_fini) struct compare_result result = {0};
-  struct diff_show show = {.undecided_fails = command->strict,
-                           .suspect_fails = command->suspect,
+  struct diff_show show = {.undecided_fails = options->strict,
+                           .suspect_fails = options->suspect,
                            .answer_only = command->common.quiet};
-  memcpy(show.fails, command->fails, sizeof show.fails);
+  memcpy(show.fails, options->fails, sizeof show.fails);
   for (size_t v = 0; v < verdict_name_count; v++) {
-    show.verdicts[v] = command->common.verbose || command->fails[v] ||
-                       (command->strict && verdict_is_undecided((enum verdict)v));
+    show.verdicts[v] = command->common.verbose || options->fails[v] ||
+                       (options->strict && verdict_is_undecided((enum verdict)v));
   }
   enum status status = command->request.by == NULL && command->word_count == 1
                            ? verb_check_choose(command, err)
@@ -547,6 +562,7 @@ const struct verb VERB_CHECK = {
            "codes: 0 all nodes are well; 1 one is not; 2 there is no fleet. haul merge "
            "--fail-on does the same right after merging.",
     .options = VERB_CHECK_OPTIONS,
+    .options_size = sizeof(struct check_options),
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,
     .too_many = COMPARE_TOO_MANY,

@@ -1,30 +1,39 @@
 /* haul copy --from PLACE --to PLACE: measures one kind of copy, as the scenario that --print shows.
  */
 #include "runner/cli/options.h"
+#include "runner/cli/run_options.h"
 #include "runner/expect/judge.h"
 
 #include <string.h>
 
-extern const struct verb VERB_RUN;
+/* As they were typed. */
+struct copy_options {
+  struct run_options run; /* first: haul run does the rest */
+  const char *from, *to, *size, *method;
+  bool both, print;
+};
 
 static const char DEFAULT_SIZE[] = "256MiB";
 
 static const struct verb_option VERB_COPY_OPTIONS[] = {
-    {"from", "PLACE", "where the bytes are, for example host or gpu0", OPTION_NON_EMPTY(copy.from)},
-    {"to", "PLACE", "where they go, for example gpu1", OPTION_NON_EMPTY(copy.to)},
+    {"from", "PLACE", "where the bytes are, for example host or gpu0",
+     OPTION_NON_EMPTY(struct copy_options, from)},
+    {"to", "PLACE", "where they go, for example gpu1", OPTION_NON_EMPTY(struct copy_options, to)},
     {"size", "SIZES",
      "bytes per copy: 1GiB, several as 4KiB,64MiB, or 4KiB..1GiB in steps of 4x "
      "(default: 256MiB)",
-     OPTION_NON_EMPTY(copy.size)},
+     OPTION_NON_EMPTY(struct copy_options, size)},
     {"method", "METHOD",
      "ce (copy engine), sm (kernel), um (unified memory) or cpu (host threads), or several with "
      "commas (default: ce, and cpu within the host)",
-     OPTION_NON_EMPTY(copy.method)},
-    {"both", NULL, "both directions at once", OPTION_FLAG(copy.both)},
-    {"print", NULL, "print the scenario and measure nothing", OPTION_FLAG(copy.print)},
+     OPTION_NON_EMPTY(struct copy_options, method)},
+    {"both", NULL, "both directions at once", OPTION_FLAG(struct copy_options, both)},
+    {"print", NULL, "print the scenario and measure nothing",
+     OPTION_FLAG(struct copy_options, print)},
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
-    {"tag", "NAME", "tag the run: tag:NAME selects it later", OPTION_NON_EMPTY(tag)},
+    {"tag", "NAME", "tag the run: tag:NAME selects it later",
+     OPTION_NON_EMPTY(struct copy_options, run.tag)},
     EXPECT_OPTION,
     {0},
 };
@@ -108,32 +117,31 @@ static const char *copy_size(struct arena *arena, const char *text) {
 }
 
 static void verb_copy_check(struct command *command, struct argp_state *state) {
+  const struct copy_options *options = command->options;
   struct arena *arena = &command->arena;
-  if (command->copy.from == NULL || command->copy.to == NULL) {
+  if (options->from == NULL || options->to == NULL) {
     argp_error(state, "--from PLACE and --to PLACE are needed: haul copy --from host --to gpu0");
     return;
   }
-  const char *from = copy_place(arena, command->copy.from, command->copy.to);
-  const char *to = copy_place(arena, command->copy.to, command->copy.from);
-  const char *size =
-      copy_size(arena, command->copy.size != NULL ? command->copy.size : DEFAULT_SIZE);
-  const bool on_host =
-      strncmp(command->copy.from, "gpu", 3) != 0 && strncmp(command->copy.to, "gpu", 3) != 0;
+  const char *from = copy_place(arena, options->from, options->to);
+  const char *to = copy_place(arena, options->to, options->from);
+  const char *size = copy_size(arena, options->size != NULL ? options->size : DEFAULT_SIZE);
+  const bool on_host = strncmp(options->from, "gpu", 3) != 0 && strncmp(options->to, "gpu", 3) != 0;
   const char *method = copy_values(arena,
-                                   command->copy.method != NULL ? command->copy.method
-                                   : on_host                    ? "cpu"
-                                                                : "ce",
+                                   options->method != NULL ? options->method
+                                   : on_host               ? "cpu"
+                                                           : "ce",
                                    false);
   if (from == NULL || to == NULL) {
     argp_error(state,
                "'%s' is not a place: host, gpu0, gpu0,2, gpu* or numa1, and after a colon kinds of "
                "memory such as host:pageable",
-               from == NULL ? command->copy.from : command->copy.to);
+               from == NULL ? options->from : options->to);
   } else if (size == NULL) {
     argp_error(state, "--size needs a size, several with commas, or a range, not '%s'",
-               command->copy.size);
+               options->size);
   } else if (method == NULL) {
-    argp_error(state, "--method needs ce, sm, um or cpu, not '%s'", command->copy.method);
+    argp_error(state, "--method needs ce, sm, um or cpu, not '%s'", options->method);
   }
   command->batch.text =
       arena_format(arena,
@@ -146,11 +154,12 @@ static void verb_copy_check(struct command *command, struct argp_state *state) {
                    "from = %s\n"
                    "to = %s\n"
                    "size = %s\n%s",
-                   method, from, to, size, command->copy.both ? "direction = \"both\"\n" : "");
+                   method, from, to, size, options->both ? "direction = \"both\"\n" : "");
 }
 
 static enum status verb_copy_run(struct command *command, struct error *err) {
-  if (command->copy.print) {
+  const struct copy_options *options = command->options;
+  if (options->print) {
     (void)fputs(command->batch.text, stdout);
     return STATUS_OK;
   }
@@ -170,6 +179,7 @@ const struct verb VERB_COPY = {
            "The run is recorded like any other. --print shows its scenario, a start for one "
            "of your own: haul copy --from host --to gpu0 --print > mine.toml.",
     .options = VERB_COPY_OPTIONS,
+    .options_size = sizeof(struct copy_options),
     .check = verb_copy_check,
     .rows = VERB_COPY_ROWS,
     .run = verb_copy_run,

@@ -6,10 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+struct delete_options {
+  bool yes, force;
+};
+
 static const struct verb_option VERB_DELETE_OPTIONS[] = {
-    {"yes", NULL, "do not ask", OPTION_FLAG(yes), .letter = 'y'},
+    {"yes", NULL, "do not ask", OPTION_FLAG(struct delete_options, yes), .letter = 'y'},
     {"force", NULL, "also runs that a baseline names, or that are being measured",
-     OPTION_FLAG(force)},
+     OPTION_FLAG(struct delete_options, force)},
     {0},
 };
 
@@ -25,15 +29,16 @@ static enum status verb_delete_find(struct command *command, struct run_list *ru
 /* Whether the run may be deleted; says it on stderr when somebody is to be asked. */
 static enum status verb_delete_look(struct command *command, const struct run_ref *run, bool ask,
                                     struct error *err) {
+  const struct delete_options *options = command->options;
   struct run_to_delete found;
   RETURN_ON_ERROR(run_to_delete_read(command->database, run->id, &command->arena, &found, err));
-  if (found.baselines != NULL && !command->force) {
+  if (found.baselines != NULL && !options->force) {
     return error_set(err, STATUS_USAGE,
                      "run %lld is in the baseline %s: nothing was deleted; haul baseline remove "
                      "NAME first, or --force",
                      (long long)run->id, found.baselines);
   }
-  if (found.running && !command->force) {
+  if (found.running && !options->force) {
     struct claim_request claiming;
     struct lock *owner = NULL;
     RETURN_ON_ERROR(command_claiming(command, &claiming, err));
@@ -83,9 +88,10 @@ static enum status verb_delete_shrink(struct command *command) {
 }
 
 static enum status verb_delete_run(struct command *command, struct error *err) {
+  const struct delete_options *options = command->options;
   struct run_list runs = {0};
   const char *path = NULL;
-  const bool ask = !command->yes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+  const bool ask = !options->yes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
   RETURN_ON_ERROR(command_path(command, &path, err));
   /* Read first: writing would make a database where there is none. */
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
@@ -93,7 +99,7 @@ static enum status verb_delete_run(struct command *command, struct error *err) {
   for (size_t i = 0; i < runs.count; i++) {
     RETURN_ON_ERROR(verb_delete_look(command, &runs.runs[i], ask, err));
   }
-  if (!command->yes && !ask) {
+  if (!options->yes && !ask) {
     return error_set(err, STATUS_USAGE, "%zu run%s would be deleted for good: confirm with --yes",
                      runs.count, strings_plural(runs.count, "", "s"));
   }
@@ -127,6 +133,7 @@ const struct verb VERB_DELETE = {
            "If a quarter of the file is then free, it is made smaller, which needs room for "
            "a copy. A deleted run that is merged again comes back under a new number.",
     .options = VERB_DELETE_OPTIONS,
+    .options_size = sizeof(struct delete_options),
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
     .missing = "argument: RUN; haul list runs lists them",

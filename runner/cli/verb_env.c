@@ -14,20 +14,25 @@
 
 enum { VERB_ENV_PICTURE_MAX = 16 << 20 };
 
+struct env_options {
+  const char *output, *run;
+};
+
 static const struct verb_option VERB_ENV_OPTIONS[] = {
     {"save", "FILE", "write the machine to FILE as TOML instead of showing it",
-     OPTION_TEXT(output)},
-    {"machine", "FILE", "show the machine saved in FILE", OPTION_TEXT(machine)},
+     OPTION_TEXT(struct env_options, output)},
+    {"machine", "FILE", "show the machine saved in FILE", OPTION_TEXT(struct command, machine)},
     {"run", "RUN", "show the machine of that run; --format svg: with the rates that it measured",
-     OPTION_TEXT(run)},
+     OPTION_TEXT(struct env_options, run)},
     {0},
 };
 
 static void verb_env_check(struct command *command, struct argp_state *state) {
-  if (command->run != NULL && command->machine != NULL) {
+  const struct env_options *options = command->options;
+  if (options->run != NULL && command->machine != NULL) {
     argp_error(state, "give --run or --machine, not both");
   }
-  if (command->plot.picture && command->output != NULL) {
+  if (command->plot.picture && options->output != NULL) {
     argp_error(state, "--save writes a machine file: --format svg cannot be combined with it");
   }
 }
@@ -35,8 +40,9 @@ static void verb_env_check(struct command *command, struct argp_state *state) {
 /* command->target as that run recorded it. */
 static enum status verb_env_get_run(struct command *command, struct run_ref *run,
                                     struct error *err) {
+  const struct env_options *options = command->options;
   RETURN_ON_ERROR(command_open_query(command, err));
-  RETURN_ON_ERROR(selector_find(query_database(command->query), command->run, run, err));
+  RETURN_ON_ERROR(selector_find(query_database(command->query), options->run, run, err));
   command->target = machine_new();
   return run_machine_read(query_database(command->query), run->id, command->target, err);
 }
@@ -60,16 +66,17 @@ static enum status verb_env_get_rates(struct command *command, const struct run_
 
 static enum status verb_env_draw(struct command *command, const struct run_ref *run,
                                  struct error *err) {
+  const struct env_options *options = command->options;
   struct result_set rates;
   struct machine_measured measured = {0};
   enum status status = STATUS_OK;
   result_set_init(&rates, SIZE_MAX);
   SCOPED(strbuf_fini) struct strbuf picture = STRBUF(VERB_ENV_PICTURE_MAX);
-  if (command->run != NULL) {
+  if (options->run != NULL) {
     status = verb_env_get_rates(command, run, &rates, &measured, err);
   }
   if (status == STATUS_OK) {
-    machine_drawing_picture(command->target, command->run != NULL ? &measured : NULL, &picture);
+    machine_drawing_picture(command->target, options->run != NULL ? &measured : NULL, &picture);
     status = stream_write(stdout, &picture, NULL, err);
   }
   result_set_fini(&rates);
@@ -77,22 +84,23 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
 }
 
 static enum status verb_env_run(struct command *command, struct error *err) {
+  const struct env_options *options = command->options;
   struct run_ref run = {0};
-  RETURN_ON_ERROR(command->run != NULL ? verb_env_get_run(command, &run, err)
+  RETURN_ON_ERROR(options->run != NULL ? verb_env_get_run(command, &run, err)
                                        : command_get_machine(command, err));
-  if (command->run == NULL) {
+  if (options->run == NULL) {
     selection_warn_of_loss(command);
   }
   if (command->plot.picture) {
     return verb_env_draw(command, &run, err);
   }
-  if (command->output == NULL) {
-    const struct table_options options = table_to_stdout(&command->common);
-    return env_print(command->target, &options, err);
+  if (options->output == NULL) {
+    const struct table_options rows = table_to_stdout(&command->common);
+    return env_print(command->target, &rows, err);
   }
   struct output_file file;
   RETURN_ON_ERROR(
-      output_file_open(strcmp(command->output, "-") == 0 ? NULL : command->output, &file, err));
+      output_file_open(strcmp(options->output, "-") == 0 ? NULL : options->output, &file, err));
   const enum status status = machine_file_save(file.stream, command->target, err);
   return output_file_close(&file, status, err);
 }
@@ -105,6 +113,7 @@ const struct verb VERB_ENV = {
            "standard output. --format svg draws it: nodes, GPUs, links and "
            "their theoretical peaks; with --run also what that run measured on them.",
     .options = VERB_ENV_OPTIONS,
+    .options_size = sizeof(struct env_options),
     .format = &FORMAT_OR_SVG,
     .check = verb_env_check,
     .json = env_describe_json,

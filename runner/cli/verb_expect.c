@@ -23,19 +23,24 @@ ENUM_NAMES_DEFINE(expect_action, EXPECT_ACTION_LIST)
 
 enum { EXPECT_TEXT_MAX = 64 << 20 };
 
+struct expect_options {
+  const char *gpu;
+};
+
 static bool verb_expect_take_of(const struct option_use *use) {
   static const char GPU[] = "gpu=";
   const size_t length = sizeof GPU - 1;
   if (strncmp(use->arg, GPU, length) != 0 || use->arg[length] == '\0') {
     return false;
   }
-  use->command->gpu = use->arg + length;
+  *(const char **)use->field = use->arg + length;
   return true;
 }
 
 static const struct verb_option VERB_EXPECT_OPTIONS[] = {
     EXPECT_OPTION,
-    {"of", "gpu=GLOB", "learn: only of GPUs with such a name", verb_expect_take_of,
+    {"of", "gpu=GLOB", "learn: only of GPUs with such a name",
+     OPTION_AT(verb_expect_take_of, struct expect_options, gpu),
      .needs = "gpu=GLOB, for example --of 'gpu=*H200*'"},
     FILTER_OPTIONS,
     {0}};
@@ -264,13 +269,14 @@ static enum status verb_expect_print_learned(struct command *command, const stru
 }
 
 static enum status verb_expect_learn(struct command *command, struct error *err) {
+  const struct expect_options *options = command->options;
   RETURN_ON_ERROR(analysis_load(command, command->words + 1, command->word_count - 1, err));
   RETURN_ON_ERROR(command_open_query(command, err));
   RETURN_ON_ERROR(measured_load_undisturbed(command->measured, command->database, err));
   struct learn *learn = learn_new();
   size_t runs = 0;
   enum status status =
-      learn_add(learn, command->query, command->measured, command->gpu, &runs, err);
+      learn_add(learn, command->query, command->measured, options->gpu, &runs, err);
   if (status == STATUS_OK) {
     const struct learned learned = learn_finish(learn);
     status =
@@ -324,6 +330,7 @@ const struct verb VERB_EXPECT = {
            "'gpu=*H200*' > ~/.config/haul/expect.toml. A simulated machine has rows of its "
            "own.",
     .options = VERB_EXPECT_OPTIONS,
+    .options_size = sizeof(struct expect_options),
     .argument_kind = ARGUMENTS_WORDS,
     .runs_after = "learn",
     .words = expect_action_names,

@@ -8,11 +8,17 @@
 
 #include <inttypes.h>
 
+struct explain_options {
+  bool here, rules;
+};
+
 static const struct verb_option VERB_EXPLAIN_OPTIONS[] = {
-    {"machine", "FILE", "explain the machine saved in FILE, without a run", OPTION_TEXT(machine)},
-    {"here", NULL, "explain this machine as it is now, without a run", OPTION_FLAG(here)},
+    {"machine", "FILE", "explain the machine saved in FILE, without a run",
+     OPTION_TEXT(struct command, machine)},
+    {"here", NULL, "explain this machine as it is now, without a run",
+     OPTION_FLAG(struct explain_options, here)},
     {"rules", NULL, "list the rules: what each finds, reads, costs, and its source",
-     OPTION_FLAG(rules)},
+     OPTION_FLAG(struct explain_options, rules)},
     {0}};
 
 /* The words as a run and a case; NULL = not given. */
@@ -24,13 +30,14 @@ static void verb_explain_words(const struct command *command, const char **run, 
 }
 
 static void verb_explain_check(struct command *command, struct argp_state *state) {
-  const bool machine = command->machine != NULL || command->here;
+  const struct explain_options *options = command->options;
+  const bool machine = command->machine != NULL || options->here;
   if (machine && command->word_count > 0) {
     argp_error(state,
                "a machine without a run has no '%s': name a run, or give --machine or "
                "--here, not both",
                command->words[0]);
-  } else if (command->machine != NULL && command->here) {
+  } else if (command->machine != NULL && options->here) {
     argp_error(state, "give --machine or --here, not both");
   }
 }
@@ -38,7 +45,8 @@ static void verb_explain_check(struct command *command, struct argp_state *state
 /* Open what is to be explained; *run is 0 for a machine. */
 static enum status verb_explain_open(struct command *command, const char *selector, int64_t *run,
                                      struct error *err) {
-  bool machine = command->machine != NULL || command->here;
+  const struct explain_options *options = command->options;
+  bool machine = command->machine != NULL || options->here;
   struct run_ref found = {0};
   if (!machine) {
     const enum status status = command_open_database(command, DATABASE_READ, err);
@@ -140,9 +148,10 @@ static enum status verb_explain_recorded(struct command *command, struct explain
 }
 
 static enum status verb_explain_run(struct command *command, struct error *err) {
+  const struct explain_options *options = command->options;
   const char *selector = NULL;
   struct explain_request request = {0};
-  if (command->rules) {
+  if (options->rules) {
     const struct table_options rows = table_to_stdout(&command->common);
     struct explain_rules rules;
     explain_read_rules(&command->arena, &rules);
@@ -172,6 +181,7 @@ const struct verb VERB_EXPLAIN = {
            "the findings that affect such a case. -v lists the values that are in order. "
            "Without any result, this machine is explained.",
     .options = VERB_EXPLAIN_OPTIONS,
+    .options_size = sizeof(struct explain_options),
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 2,
     .check = verb_explain_check,

@@ -15,42 +15,49 @@
 ENUM_NAMES_DECLARE(export_format, EXPORT_FORMAT_LIST)
 ENUM_NAMES_DEFINE(export_format, EXPORT_FORMAT_LIST)
 
+struct export_options {
+  const char *output, *run, *against;
+  bool blocks, trials;
+};
+
 static const struct verb_option VERB_EXPORT_OPTIONS[] = {
     {"output", "FILE", "write to FILE, which is replaced as a whole (default: standard output)",
-     OPTION_TEXT(output), .letter = 'o'},
-    {"run", "RUN", "csv, jsonl: only that run (default: all)", OPTION_TEXT(run)},
+     OPTION_TEXT(struct export_options, output), .letter = 'o'},
+    {"run", "RUN", "csv, jsonl: only that run (default: all)",
+     OPTION_TEXT(struct export_options, run)},
     {"trials", NULL, "csv, jsonl: one row per trial instead of one per case and process",
-     OPTION_FLAG(trials)},
+     OPTION_FLAG(struct export_options, trials)},
     {"against", "RUNS",
      "prometheus: compare with these, for example baseline:NAME or driver:VERSION (default: the "
      "runs under the previous driver of each host)",
-     OPTION_TEXT(against)},
+     OPTION_TEXT(struct export_options, against)},
     {"blocks", NULL,
      "prometheus: the lowest, median and highest case of each block, not every case",
-     OPTION_FLAG(blocks)},
+     OPTION_FLAG(struct export_options, blocks)},
     FILTER_OPTIONS_OF("prometheus, openmetrics: "),
     {0},
 };
 
 static void verb_export_check(struct command *command, struct argp_state *state) {
+  const struct export_options *options = command->options;
   const struct filter *filter = &command->request.filter;
   if (command->common.format_given) {
     argp_error(state, "--format cannot be combined with export: the format is its argument");
   }
   const bool prometheus =
       command->choice == EXPORT_PROMETHEUS || command->choice == EXPORT_OPENMETRICS;
-  if (prometheus && (command->run != NULL || command->trials)) {
+  if (prometheus && (options->run != NULL || options->trials)) {
     argp_error(state,
                "%s exports cases, not one run: --run and --trials cannot be combined with it; use "
                "--where and --only",
                export_format_text((enum export_format)command->choice));
   }
-  if ((command->blocks && command->choice != EXPORT_PROMETHEUS) ||
-      (command->against != NULL && (command->blocks || command->choice == EXPORT_OPENMETRICS))) {
+  if ((options->blocks && command->choice != EXPORT_PROMETHEUS) ||
+      (options->against != NULL && (options->blocks || command->choice == EXPORT_OPENMETRICS))) {
     argp_error(state, "--blocks goes with prometheus alone, and --against with its cases");
   }
   if (!prometheus &&
-      (command->against != NULL || filter->only != NULL || filter->where_count > 0)) {
+      (options->against != NULL || filter->only != NULL || filter->where_count > 0)) {
     argp_error(state,
                "--against, --where and --only can only be combined with prometheus; haul query "
                "selects rows with SQL");
@@ -60,16 +67,17 @@ static void verb_export_check(struct command *command, struct argp_state *state)
 /* ---- rows ---- */
 
 static enum status verb_export_rows(struct command *command, FILE *stream, struct error *err) {
+  const struct export_options *options = command->options;
   /* By whether a run and trials were asked for. */
   static const char *const NAMES[2][2] = {{"export/cases", "export/trials"},
                                           {"export/run_cases", "export/run_trials"}};
-  const bool one_run = command->run != NULL;
-  const struct query_parameter run = {"run", command->run};
+  const bool one_run = options->run != NULL;
+  const struct query_parameter run = {"run", options->run};
   const struct query_options query_options = {.interrupted = watch_interrupts()};
   const struct table_options table_options = {
       .format = command->choice == EXPORT_CSV ? OUTPUT_CSV : OUTPUT_JSONL, .stream = stream};
   command->table = table_new(&table_options);
-  char *sql = database_sql(NAMES[one_run][command->trials]);
+  char *sql = database_sql(NAMES[one_run][options->trials]);
   enum status status = command_open_query(command, err);
   status = THEN(status, query_run(command->query, sql, &run, one_run ? 1 : 0, &query_options,
                                   table_sink(command->table), err));
@@ -189,13 +197,14 @@ static enum status verb_export_compare_hosts(struct arena *arena, const struct m
 static enum status verb_export_find_against(struct command *command,
                                             const struct measured *measured, bool **against,
                                             struct error *err) {
+  const struct export_options *options = command->options;
   *against = NULL;
-  if (command->against == NULL) {
+  if (options->against == NULL) {
     return STATUS_OK;
   }
   struct arena *arena = &command->arena;
   struct run_list list;
-  enum status status = selector_find_all(command->database, command->against, arena, &list, err);
+  enum status status = selector_find_all(command->database, options->against, arena, &list, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "--against: ");
   }
@@ -210,6 +219,7 @@ static enum status verb_export_find_against(struct command *command,
 
 static enum status verb_export_prometheus(struct command *command, FILE *stream,
                                           struct error *err) {
+  const struct export_options *options = command->options;
   struct filter *filter = &command->request.filter;
   struct measured *measured = command->measured = measured_new();
   struct verdicts verdicts = {0};
@@ -218,10 +228,10 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
   RETURN_ON_ERROR(filter_runs(filter, command->database, measured, NULL, 0, err));
   measured_keep_runs(measured, measured_run_is_own, NULL);
   enum status status = measured_load(measured, command->database, filter->only, err);
-  if (status == STATUS_OK && (command->blocks || command->choice == EXPORT_OPENMETRICS)) {
+  if (status == STATUS_OK && (options->blocks || command->choice == EXPORT_OPENMETRICS)) {
     size_t count = 0;
     const struct latest_case *cases =
-        command->blocks ? latest_cases(measured, &command->arena, &count) : NULL;
+        options->blocks ? latest_cases(measured, &command->arena, &count) : NULL;
     return prometheus_print_blocks(measured, cases, count, stream, err);
   }
   status = THEN(status, verb_export_find_against(command, measured, &against, err));
@@ -240,8 +250,9 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
 }
 
 static enum status verb_export_run(struct command *command, struct error *err) {
+  const struct export_options *options = command->options;
   struct output_file file;
-  RETURN_ON_ERROR(output_file_open(command->output, &file, err));
+  RETURN_ON_ERROR(output_file_open(options->output, &file, err));
   const bool rows = command->choice == EXPORT_CSV || command->choice == EXPORT_JSONL;
   const enum status status = rows ? verb_export_rows(command, file.stream, err)
                                   : verb_export_prometheus(command, file.stream, err);
@@ -263,6 +274,7 @@ const struct verb VERB_EXPORT = {
            "with their times, per block, to fill in the past of a Prometheus: promtool tsdb "
            "create-blocks-from openmetrics haul.txt",
     .options = VERB_EXPORT_OPTIONS,
+    .options_size = sizeof(struct export_options),
     .argument_kind = ARGUMENTS_WORDS,
     .words = export_format_names,
     .noun = "format",

@@ -9,11 +9,15 @@
 
 enum { TEXT_MAX = 256 };
 
+struct identify_options {
+  bool confusion, features;
+};
+
 static const struct verb_option VERB_IDENTIFY_OPTIONS[] = {
     {"confusion", NULL, "show which GPU was taken for which, leaving one run out at a time",
-     OPTION_FLAG(confusion)},
+     OPTION_FLAG(struct identify_options, confusion)},
     {"features", NULL, "show how often that is right by the cases of each block, and by all",
-     OPTION_FLAG(features)},
+     OPTION_FLAG(struct identify_options, features)},
     {0}};
 
 /* A set of features: the GPUs of earlier runs, by UUID, and what these measured. */
@@ -239,19 +243,20 @@ static void verb_identify_say_accuracy(const struct common_options *common,
 }
 
 static enum status verb_identify_run(struct command *command, struct error *err) {
+  const struct identify_options *options = command->options;
   struct fingerprints samples;
   struct known_sets sets = {0};
-  const struct query_options options = {.interrupted = watch_interrupts()};
+  const struct query_options limits = {.interrupted = watch_interrupts()};
   const struct row_sink *sink = command_rows(command, NULL);
   const char *run = command->word_count > 0 ? command->words[0] : NULL;
   RETURN_ON_ERROR(command_open_query(command, err));
-  RETURN_ON_ERROR(fingerprints_read(command->query, run, &options, &command->arena, &samples, err));
+  RETURN_ON_ERROR(fingerprints_read(command->query, run, &limits, &command->arena, &samples, err));
   verb_identify_make_sets(&sets, &samples, &command->arena);
   const struct known *best = verb_identify_best(&sets);
   enum status status = STATUS_OK;
-  if (command->features) {
+  if (options->features) {
     status = verb_identify_print_features(&sets, sink, err);
-  } else if (command->confusion) {
+  } else if (options->confusion) {
     status = verb_identify_print_confusion(best, sink, err);
   } else {
     status = verb_identify_print_verdicts(best, sets.count, &command->arena, sink, err);
@@ -282,6 +287,7 @@ const struct verb VERB_IDENTIFY = {
            "is right. Of the run's blocks, the one that is right most often decides, or all "
            "of them together.",
     .options = VERB_IDENTIFY_OPTIONS,
+    .options_size = sizeof(struct identify_options),
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 1,
     .too_many = "; one RUN can be identified at a time",

@@ -20,36 +20,45 @@
 
 enum { FORMAT_SHOWN = 10 };
 
+struct import_options {
+  const char *size, *host, *tag;
+  int64_t date_ns; /* since 1970 */
+  bool date_given;
+};
+
 static bool verb_import_take_size(const struct option_use *use) {
   uint64_t size_bytes = 0;
   return option_take_text(use) && units_parse_size(use->arg, &size_bytes) && size_bytes > 0;
 }
 
 static bool verb_import_take_date(const struct option_use *use) {
+  struct import_options *options = use->command->options;
   static const char *const FORMATS[] = {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M",
                                         "%Y-%m-%d"};
-  struct command *command = use->command;
-  command->date_given = false;
-  for (size_t i = 0; i < COUNT_OF(FORMATS) && !command->date_given; i++) {
+  options->date_given = false;
+  for (size_t i = 0; i < COUNT_OF(FORMATS) && !options->date_given; i++) {
     struct tm tm = {0};
     const char *end = strptime(use->arg, FORMATS[i], &tm);
-    command->date_given = end != NULL && *end == '\0';
-    command->date_ns = (int64_t)timegm(&tm) * NS_PER_S;
+    options->date_given = end != NULL && *end == '\0';
+    options->date_ns = (int64_t)timegm(&tm) * NS_PER_S;
   }
-  return command->date_given;
+  return options->date_given;
 }
 
 static const struct verb_option VERB_IMPORT_OPTIONS[] = {
     {"machine", "FILE",
      "the machine it was measured on, saved by haul env --save FILE: NUMA nodes, links, UUIDs",
-     OPTION_TEXT(machine)},
-    {"host", "NAME", "name of the host, if the file does not have it", OPTION_NON_EMPTY(host)},
+     OPTION_TEXT(struct command, machine)},
+    {"host", "NAME", "name of the host, if the file does not have it",
+     OPTION_NON_EMPTY(struct import_options, host)},
     {"size", "SIZE", "the size of buffers that nvbandwidth was given with -b",
-     OPTION_AT(verb_import_take_size, size), .needs = "a size such as 512MiB"},
+     OPTION_AT(verb_import_take_size, struct import_options, size),
+     .needs = "a size such as 512MiB"},
     {"date", "DATE",
      "when it was measured, in UTC: 2025-11-20 or 2025-11-20T14:30:00 (default: the date of FILE)",
      verb_import_take_date, .needs = "a date in UTC such as 2025-11-20 or 2025-11-20T14:30:00"},
-    {"tag", "NAME", "tag the run: tag:NAME selects it later", OPTION_NON_EMPTY(tag)},
+    {"tag", "NAME", "tag the run: tag:NAME selects it later",
+     OPTION_NON_EMPTY(struct import_options, tag)},
     {0},
 };
 
@@ -86,29 +95,31 @@ static void verb_import_fini(struct import *import) {
 
 static enum status verb_import_find_machine(struct command *command, struct import *import,
                                             struct error *err) {
+  const struct import_options *options = command->options;
   import->machine = machine_new();
   if (command->machine != NULL) {
     RETURN_ON_ERROR(command_get_machine(command, err));
   }
-  const enum status status = nvbandwidth_machine(&import->file, command->target, command->host,
+  const enum status status = nvbandwidth_machine(&import->file, command->target, options->host,
                                                  import->machine, import->gpu_of_device, err);
   return status == STATUS_OK ? STATUS_OK : error_prefix(err, "%s: ", command->words[1]);
 }
 
 static enum status verb_import_make_plan(struct command *command, struct import *import,
                                          struct error *err) {
-  const struct scenario_override overrides[] = {{"transfer.size", command->size},
-                                                {"stream.size", command->size}};
+  const struct import_options *options = command->options;
+  const struct scenario_override overrides[] = {{"transfer.size", options->size},
+                                                {"stream.size", options->size}};
   struct diagnostics *diagnostics = diagnostics_new();
   const struct input input = {.name = SCENARIO, .embedded = scenarios_find(SCENARIO)};
   enum status status =
-      input_read(&input, overrides, command->size != NULL ? COUNT_OF(overrides) : 0,
+      input_read(&input, overrides, options->size != NULL ? COUNT_OF(overrides) : 0,
                  &import->scenario, diagnostics);
   if (status != STATUS_OK) {
     /* It is shipped: only --size can be wrong. */
     diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
     status = error_set(err, STATUS_INVALID, "--size %s does not go with the scenario " SCENARIO,
-                       command->size != NULL ? command->size : "");
+                       options->size != NULL ? options->size : "");
   } else {
     status = plan_new(import->scenario, import->machine, NULL, &import->plan, err);
   }
@@ -135,6 +146,7 @@ static void verb_import_name_run(struct import *import) {
 
 static enum status verb_import_prepare(struct command *command, struct import *import,
                                        struct error *err) {
+  const struct import_options *options = command->options;
   struct stat info;
   RETURN_ON_ERROR(nvbandwidth_read(command->words[1], &command->arena, &import->file, err));
   RETURN_ON_ERROR(verb_import_find_machine(command, import, err));
@@ -142,8 +154,8 @@ static enum status verb_import_prepare(struct command *command, struct import *i
   nvbandwidth_cases(&import->file, import->plan, import->gpu_of_device, &command->arena,
                     &import->cases);
   verb_import_name_run(import);
-  import->started_at_ns = command->date_ns;
-  if (!command->date_given && stat(command->words[1], &info) == 0) {
+  import->started_at_ns = options->date_ns;
+  if (!options->date_given && stat(command->words[1], &info) == 0) {
     import->started_at_ns = (int64_t)info.st_mtim.tv_sec * NS_PER_S + info.st_mtim.tv_nsec;
   }
   return STATUS_OK;
@@ -151,6 +163,7 @@ static enum status verb_import_prepare(struct command *command, struct import *i
 
 static enum status verb_import_write_run(struct command *command, struct import *import,
                                          int64_t *run, struct error *err) {
+  const struct import_options *options = command->options;
   const char *path = NULL;
   struct record *record = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
@@ -159,7 +172,7 @@ static enum status verb_import_write_run(struct command *command, struct import 
   status = THEN(status, record_find_run(record, import->uuid, &import->known_run, err));
   if (status == STATUS_OK && import->known_run == 0) {
     const struct run_info info = {
-        .tag = command->tag,
+        .tag = options->tag,
         .command_line =
             arena_format(&command->arena, "haul import " SCENARIO " %s", command->words[1]),
         .haul_version = HAUL_VERSION,
@@ -197,6 +210,7 @@ static enum status verb_import_show_tests(const struct import *import, const str
 
 static void verb_import_say_result(const struct command *command, const struct import *import,
                                    int64_t run) {
+  const struct import_options *options = command->options;
   const struct common_options *common = &command->common;
   size_t values = 0;
   for (size_t i = 0; i < import->cases.test_count; i++) {
@@ -216,7 +230,7 @@ static void verb_import_say_result(const struct command *command, const struct i
            import->file.driver_version != NULL ? import->file.driver_version : "(unknown version)");
   const uint64_t usual_bytes = nvbandwidth_usual_size_bytes(&import->file);
   const struct bench_case *first = &import->cases.plan.cases[0].bench;
-  if (command->size == NULL && plan_kinds[first->kind]->size_bytes(first) != usual_bytes) {
+  if (options->size == NULL && plan_kinds[first->kind]->size_bytes(first) != usual_bytes) {
     say_note(common,
              "the sizes of scenario " SCENARIO " were assumed, but nvbandwidth 0.%u copies %" PRIu64
              " MiB unless -b is given; use --size if it copied another size",
@@ -270,6 +284,7 @@ const struct verb VERB_IMPORT = {
            "Importing a file again adds nothing. With another --size, --host or --machine its "
            "values become another run; haul delete removes a wrong one.",
     .options = VERB_IMPORT_OPTIONS,
+    .options_size = sizeof(struct import_options),
     .argument_kind = ARGUMENTS_WORDS,
     .words = TOOLS,
     .word_max = 2,

@@ -17,20 +17,27 @@ enum { RUN_LIST_MAX = 16 << 20, TITLE_WIDTH = 40 };
 ENUM_NAMES_DECLARE(list_what, LIST_WHAT_LIST)
 ENUM_NAMES_DEFINE(list_what, LIST_WHAT_LIST)
 
+struct list_options {
+  const char *run, *tag, *limit;
+};
+
 static const struct verb_option VERB_LIST_OPTIONS[] = {
-    {"run", "RUN", "list cases: the cases of that run (default: latest)", OPTION_TEXT(run)},
-    {"tag", "GLOB", "list runs: only runs with such a tag", OPTION_NON_EMPTY(tag)},
+    {"run", "RUN", "list cases: the cases of that run (default: latest)",
+     OPTION_TEXT(struct list_options, run)},
+    {"tag", "GLOB", "list runs: only runs with such a tag",
+     OPTION_NON_EMPTY(struct list_options, tag)},
     {"limit", "N", "list runs: that many of the latest runs (default: 50)",
-     OPTION_NON_EMPTY(limit)},
+     OPTION_NON_EMPTY(struct list_options, limit)},
     WHERE_OPTION,
     {0}};
 
 static void verb_list_check(struct command *command, struct argp_state *state) {
-  if (command->run != NULL && command->choice != LIST_CASES) {
+  const struct list_options *options = command->options;
+  if (options->run != NULL && command->choice != LIST_CASES) {
     argp_error(state, "--run can only be combined with list cases");
   }
   const bool filtered =
-      command->tag != NULL || command->limit != NULL || command->request.filter.where_count > 0;
+      options->tag != NULL || options->limit != NULL || command->request.filter.where_count > 0;
   if (filtered && command->choice != LIST_RUNS) {
     argp_error(state, "--tag, --where and --limit can only be combined with list runs");
   }
@@ -119,6 +126,7 @@ static enum status verb_list_find_runs(struct command *command, const char **run
 }
 
 static enum status verb_list_run(struct command *command, struct error *err) {
+  const struct list_options *options = command->options;
   const struct row_sink *sink = command_rows(command, NULL);
   if (command->choice == LIST_SCENARIOS) {
     return verb_list_scenarios(sink, err);
@@ -134,7 +142,7 @@ static enum status verb_list_run(struct command *command, struct error *err) {
     RETURN_ON_ERROR(verb_list_find_runs(command, &runs, err));
   }
   const struct query_parameter given[] = {
-      {"run", command->run}, {"tag", command->tag}, {"limit", command->limit}, {"runs", runs}};
+      {"run", options->run}, {"tag", options->tag}, {"limit", options->limit}, {"runs", runs}};
   struct query_parameter parameters[COUNT_OF(given)];
   size_t count = 0;
   for (size_t i = 0; i < COUNT_OF(given); i++) {
@@ -167,6 +175,7 @@ const struct verb VERB_LIST = {
         "haul query --saved NAME runs a saved query, and haul schema NAME explains it. A parameter "
         "without a value may be left out: haul schema NAME says what it is then.",
     .options = VERB_LIST_OPTIONS,
+    .options_size = sizeof(struct list_options),
     .argument_kind = ARGUMENTS_WORDS,
     .words = list_what_names,
     .noun = "list",

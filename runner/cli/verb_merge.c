@@ -31,16 +31,22 @@ struct merge_total {
   size_t fleet_count;
 };
 
+struct merge_options {
+  const char *output;   /* the first argument */
+  unsigned fleet_fails; /* bit i: enum fleet_reason i */
+};
+
 static const struct verb_option VERB_MERGE_OPTIONS[] = {
     {"fail-on", "REASONS",
      "print one line per node of the fleets that is missing, partial, failed, different from most "
      "(driver, kernel, "
      "VBIOS, GPUs, failed checks) or slow, whichever is named, with commas between them, and exit "
      "with 1",
-     .take = fleet_gate_take, .names = fleet_reason_names},
+     OPTION_AT(fleet_gate_take, struct merge_options, fleet_fails), .names = fleet_reason_names},
     {0}};
 
 static void verb_merge_check(struct command *command, struct argp_state *state) {
+  struct merge_options *options = command->options;
   if (command->word_count < 2) {
     argp_error(state, "missing arguments: the output first, then the inputs: haul merge all.db "
                       "node1.db node2.db");
@@ -48,7 +54,7 @@ static void verb_merge_check(struct command *command, struct argp_state *state) 
   if (command->common.db != NULL) {
     argp_error(state, "--db cannot be combined with merge: the output is the first argument");
   }
-  command->output = command->words[0];
+  options->output = command->words[0];
 }
 
 static void verb_merge_add_input(struct arena *arena, struct merge_inputs *inputs,
@@ -143,12 +149,13 @@ static void verb_merge_count_input(struct merge_total *total, const struct merge
 /* Merge them one by one. Returns the exit code. */
 static int verb_merge_all(struct command *command, const struct merge_inputs *inputs,
                           const struct row_sink *sink, struct merge_total *total) {
+  const struct merge_options *options = command->options;
   const volatile sig_atomic_t *interrupted = watch_interrupts();
   struct error err = {0};
-  if (database_check_folder(&command->common, command->output, &err) != STATUS_OK) {
+  if (database_check_folder(&command->common, options->output, &err) != STATUS_OK) {
     return fail(&command->common, &err);
   }
-  struct merge *merge = merge_new(command->output, interrupted);
+  struct merge *merge = merge_new(options->output, interrupted);
   int code = EXIT_DONE;
   bool fatal = false;
   for (size_t i = 0; i < inputs->count && !fatal; i++) {
@@ -164,7 +171,7 @@ static int verb_merge_all(struct command *command, const struct merge_inputs *in
     if (status != STATUS_OK && fatal) {
       code = worse(code, fail(&command->common, &err));
     } else if (status != STATUS_OK) {
-      const bool judged = command->fleet_fails != 0 && database_file_is_failure(path);
+      const bool judged = options->fleet_fails != 0 && database_file_is_failure(path);
       total->skipped++;
       code = judged ? code : worse(code, EXIT_NOT_MEASURED);
       say_warning(&command->common, "skipped %s: %s", path, err.message);
@@ -192,6 +199,7 @@ static int verb_merge_all(struct command *command, const struct merge_inputs *in
 
 static void verb_merge_say_total(const struct command *command, const struct merge_inputs *inputs,
                                  const struct merge_total *total) {
+  const struct merge_options *options = command->options;
   const size_t done = total->merged + total->unchanged;
   char rest[128] = "";
   if (total->skipped > 0) {
@@ -202,18 +210,18 @@ static void verb_merge_say_total(const struct command *command, const struct mer
                    inputs->count - done - total->skipped);
   }
   if (done == 0) {
-    say_note(&command->common, "nothing was merged into %s%s", command->output, rest);
+    say_note(&command->common, "nothing was merged into %s%s", options->output, rest);
     return;
   }
   if (total->merged == 0) {
-    say_note(&command->common, "nothing new for %s in %zu of %zu databases%s", command->output,
+    say_note(&command->common, "nothing new for %s in %zu of %zu databases%s", options->output,
              done, inputs->count, rest);
     return;
   }
   say_note(&command->common,
            "%s: %" PRId64 " %s added, %" PRId64 " completed, %" PRId64
            " results, from %zu of %zu databases (%zu had nothing new)%s",
-           command->output, total->added, strings_plural((size_t)total->added, "run", "runs"),
+           options->output, total->added, strings_plural((size_t)total->added, "run", "runs"),
            total->completed, total->results, done, inputs->count, total->unchanged, rest);
 }
 
@@ -277,6 +285,7 @@ static void verb_merge_group_nodes(const struct result_set *nodes, struct arena 
 
 static enum status verb_merge_show_nodes(struct command *command,
                                          const struct query_parameter *fleet, struct error *err) {
+  const struct merge_options *options = command->options;
   const struct query_parameter parameters[] = {*fleet, {"but", "ok"}};
   struct result_set nodes;
   struct result_set groups;
@@ -289,7 +298,7 @@ static enum status verb_merge_show_nodes(struct command *command,
     status = verb_merge_print(
         command, &groups,
         arena_format(&command->arena, "not ok (node by node: haul query --saved nodes --db %s)\n",
-                     shell_word(&command->arena, command->output)),
+                     shell_word(&command->arena, options->output)),
         err);
   }
   result_set_fini(&nodes);
@@ -300,10 +309,11 @@ static enum status verb_merge_show_nodes(struct command *command,
 /* For people: how far each fleet is, whom to look at, and who differs from the others. */
 static enum status verb_merge_show_fleets(struct command *command, const struct merge_total *total,
                                           struct error *err) {
+  const struct merge_options *options = command->options;
   if (total->fleet_count == 0 || output_layout_of(command->common.format) != LAYOUT_PAGE) {
     return STATUS_OK;
   }
-  command->common.db = command->output;
+  command->common.db = options->output;
   RETURN_ON_ERROR(command_open_query(command, err));
   for (size_t i = 0; i < total->fleet_count; i++) {
     const struct query_parameter fleet = {"fleet", total->fleets[i]};
@@ -316,6 +326,7 @@ static enum status verb_merge_show_fleets(struct command *command, const struct 
 }
 
 static enum status verb_merge_run(struct command *command, struct error *err) {
+  const struct merge_options *options = command->options;
   const struct common_options *common = &command->common;
   struct merge_inputs inputs = {0};
   struct merge_total total = {0};
@@ -324,7 +335,7 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
   }
   const struct row_sink *sink = NULL;
   /* Of a gate, standard output has the lines of nodes alone. */
-  if (command->fleet_fails == 0 &&
+  if (options->fleet_fails == 0 &&
       (common->format_given || common->verbose || inputs.count <= LISTED_MAX)) {
     sink = command_rows(command, NULL);
     RETURN_ON_ERROR(sink_begin(sink, COLUMNS, verb_merge_column_count(common), err));
@@ -334,12 +345,12 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
     RETURN_ON_ERROR(sink_end(sink, err));
   }
   verb_merge_say_total(command, &inputs, &total);
-  if (command->fleet_fails == 0) {
+  if (options->fleet_fails == 0) {
     return verb_merge_show_fleets(command, &total, err);
   }
-  command->common.db = command->output;
+  command->common.db = options->output;
   for (size_t i = 0; i < total.fleet_count; i++) {
-    RETURN_ON_ERROR(fleet_gate_check(command, total.fleets[i], err));
+    RETURN_ON_ERROR(fleet_gate_check(command, total.fleets[i], options->fleet_fails, err));
   }
   return STATUS_OK;
 }
@@ -362,6 +373,7 @@ const struct verb VERB_MERGE = {
            "exits with 1 where a node is not well. A node that could not write its shard is one "
            "of them then.",
     .options = VERB_MERGE_OPTIONS,
+    .options_size = sizeof(struct merge_options),
     .word_max = SIZE_MAX,
     .check = verb_merge_check,
     .rows = VERB_MERGE_ROWS,

@@ -3,15 +3,20 @@
 #include "runner/cli/analysis.h"
 #include "runner/render/outliers.h"
 
+struct outliers_arguments {
+  bool all;
+};
+
 static const struct verb_option VERB_OUTLIERS_OPTIONS[] = {
     {"all", NULL,
      "look at the latest run of each host and scenario, for example of a cluster in one database",
-     OPTION_FLAG(all)},
+     OPTION_FLAG(struct outliers_arguments, all)},
     FILTER_OPTIONS,
     {0}};
 
 static void verb_outliers_check(struct command *command, struct argp_state *state) {
-  if (command->all && command->word_count > 0) {
+  const struct outliers_arguments *options = command->options;
+  if (options->all && command->word_count > 0) {
     argp_error(state, "name runs or give --all, not both");
   }
 }
@@ -40,21 +45,22 @@ static enum status verb_outliers_load_latest(struct command *command, struct err
 }
 
 static enum status verb_outliers_run(struct command *command, struct error *err) {
+  const struct outliers_arguments *options = command->options;
   const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
   /* --where without a run asks all of them; of what was measured again, the latest counts: a fault
    * of today is not to be hidden by months without it. */
   const bool latest =
-      command->word_count == 0 && !command->all && command->request.filter.where_count == 0;
+      command->word_count == 0 && !options->all && command->request.filter.where_count == 0;
   command->request.filter.latest_of_each = command->word_count == 0;
   enum status status = latest ? verb_outliers_load_latest(command, err)
                               : analysis_load(command, command->words, command->word_count, err);
   struct outliers *outliers = NULL;
-  const struct outliers_options options = {
+  const struct outliers_options wanted = {
       .latest_only = command->word_count == 0,
       .slow_only = !common->verbose && output_layout_of(rows.format) == LAYOUT_PAGE};
   status = THEN(status, measured_load_errors(command->measured, command->database, err));
-  status = THEN(status, outliers_find(command->measured, &options, &outliers, err));
+  status = THEN(status, outliers_find(command->measured, &wanted, &outliers, err));
   if (status == STATUS_OK && outliers->cases + outliers->undecided_count > 0) {
     status = outliers_print(command->measured, outliers, common->verbose, &rows, err);
   }
@@ -89,6 +95,7 @@ const struct verb VERB_OUTLIERS = {
            "and so are two halves of an even number. -v shows everything that was compared. "
            "Exit code 3: nothing could be compared.",
     .options = VERB_OUTLIERS_OPTIONS,
+    .options_size = sizeof(struct outliers_arguments),
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
     .check = verb_outliers_check,

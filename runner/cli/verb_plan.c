@@ -10,30 +10,32 @@ static const struct verb_option VERB_PLAN_OPTIONS[] = {
     BATCH_OPTION_PROCESSES,
     BATCH_OPTION_PAUSE,
     {"machine", "FILE", "plan for the machine saved in FILE (by haul env --save FILE)",
-     OPTION_TEXT(machine)},
+     OPTION_TEXT(struct command, machine)},
     PLAN_POWER_OPTIONS,
     {0},
 };
 
 static void verb_plan_check(struct command *command, struct argp_state *state) {
-  if (command->against != NULL && !(command->detect > 0)) {
+  const struct power_options *options = command->options;
+  if (options->against != NULL && !(options->detect > 0)) {
     argp_error(state, "--compare needs --detect PERCENT");
   }
-  if (command->detect > 0 && command->word_count > 1) {
+  if (options->detect > 0 && command->word_count > 1) {
     argp_error(state, "--detect takes one scenario");
   }
 }
 
 static enum status verb_plan_run(struct command *command, struct error *err) {
+  const struct power_options *options = command->options;
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
   }
   RETURN_ON_ERROR(command_get_machine(command, err));
-  if (command->detect > 0 && command->batch.count > 1) {
+  if (options->detect > 0 && command->batch.count > 1) {
     return error_set(err, STATUS_INVALID, "--detect takes one scenario, not %zu",
                      command->batch.count);
   }
-  return command->detect > 0 ? plan_power_show(command, err) : selection_show_plans(command, err);
+  return options->detect > 0 ? plan_power_show(command, err) : selection_show_plans(command, err);
 }
 
 const struct verb VERB_PLAN = {
@@ -52,6 +54,7 @@ const struct verb VERB_PLAN = {
            "the runs of --compare A and, where these are few, from earlier runs of their machine "
            "under the same driver; without A, as on a quiet machine.",
     .options = VERB_PLAN_OPTIONS,
+    .options_size = sizeof(struct power_options),
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
     .missing = BATCH_MISSING,

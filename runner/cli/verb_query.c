@@ -10,57 +10,64 @@
 
 enum { SQL_MAX = 1 << 20 };
 
+struct query_arguments {
+  const char *saved;
+  struct query_parameter *parameters;
+  size_t parameter_count, parameter_capacity;
+  uint64_t time_limit_ns;
+};
+
 static bool verb_query_take_parameter(const struct option_use *use) {
+  struct query_arguments *options = use->command->options;
   struct command *command = use->command;
   struct arena *arena = &command->arena;
   struct query_parameter parameter;
   const bool good = options_split(arena, use->arg, &parameter.name, &parameter.value);
   if (good) {
-    *ARENA_ADD(arena, command->parameters, command->parameter_count, &command->parameter_capacity) =
+    *ARENA_ADD(arena, options->parameters, options->parameter_count, &options->parameter_capacity) =
         parameter;
   }
   return good;
 }
 
-static bool verb_query_take_time_limit(const struct option_use *use) {
-  return units_parse_duration(use->arg, &use->command->time_limit_ns);
-}
-
 static const struct verb_option VERB_QUERY_OPTIONS[] = {
-    {"saved", "NAME", "run a saved query; haul list queries lists them", OPTION_TEXT(saved)},
+    {"saved", "NAME", "run a saved query; haul list queries lists them",
+     OPTION_TEXT(struct query_arguments, saved)},
     {"param", "NAME=VALUE", "value of the parameter :NAME; may be repeated",
      verb_query_take_parameter, .needs = "NAME=VALUE, for example --param run=latest"},
     {"time-limit", "DURATION", "give up after that time, for example 10s",
-     verb_query_take_time_limit, .needs = "a duration such as 10s"},
+     OPTION_DURATION(struct query_arguments, time_limit_ns, "10s")},
     PLOT_OPTION,
     {0},
 };
 
 static void verb_query_check(struct command *command, struct argp_state *state) {
+  const struct query_arguments *options = command->options;
   options_check_plot(command, state);
-  if (command->word_count > 0 && command->saved != NULL) {
+  if (command->word_count > 0 && options->saved != NULL) {
     argp_error(state, "give SQL or --saved NAME, not both");
   }
-  if (command->word_count == 0 && command->saved == NULL && isatty(STDIN_FILENO)) {
+  if (command->word_count == 0 && options->saved == NULL && isatty(STDIN_FILENO)) {
     argp_error(state, "missing argument: SQL in quotes, or --saved NAME");
   }
 }
 
 static enum status verb_query_give_rows(struct command *command, const struct row_sink *sink,
                                         struct error *err) {
-  const struct query_options options = {.time_limit_ns = command->time_limit_ns,
-                                        .interrupted = watch_interrupts()};
+  const struct query_arguments *options = command->options;
+  const struct query_options limits = {.time_limit_ns = options->time_limit_ns,
+                                       .interrupted = watch_interrupts()};
   const char *sql = command->word_count > 0 ? command->words[0] : "-";
   enum status status = STATUS_OK;
-  if (command->saved == NULL && strcmp(sql, "-") == 0) {
+  if (options->saved == NULL && strcmp(sql, "-") == 0) {
     status = read_stdin("SQL", SQL_MAX, &command->arena, &sql, err);
   }
   RETURN_ON_ERROR(THEN(status, command_open_query(command, err)));
-  status = command->saved != NULL
-               ? query_run_saved(command->query, command->saved, command->parameters,
-                                 command->parameter_count, &options, sink, err)
-               : query_run(command->query, sql, command->parameters, command->parameter_count,
-                           &options, sink, err);
+  status = options->saved != NULL
+               ? query_run_saved(command->query, options->saved, options->parameters,
+                                 options->parameter_count, &limits, sink, err)
+               : query_run(command->query, sql, options->parameters, options->parameter_count,
+                           &limits, sink, err);
   if (status == STATUS_DENIED) {
     /* Not a file that this user may not read: SQL that does more than read. */
     err->status = status = STATUS_USAGE;
@@ -115,8 +122,9 @@ static const char *verb_query_needed(struct arena *arena, const struct saved_que
 
 /* Of SQL without rows: a parameter other than :run whose value names runs. true: it was said. */
 static bool verb_query_note_parameters(struct command *command) {
-  for (size_t i = 0; i < command->parameter_count && command->word_count > 0; i++) {
-    const struct query_parameter *given = &command->parameters[i];
+  const struct query_arguments *options = command->options;
+  for (size_t i = 0; i < options->parameter_count && command->word_count > 0; i++) {
+    const struct query_parameter *given = &options->parameters[i];
     if (strcmp(given->name, "run") != 0 && selector_is_one(given->value) &&
         strspn(given->value, "0123456789") == 0) {
       say_note(&command->common,
@@ -152,9 +160,10 @@ static void verb_query_note_texts(struct command *command) {
 
 /* Of a saved query without rows: why. */
 static void verb_query_note_empty(struct command *command, const struct saved_query *saved) {
+  const struct query_arguments *options = command->options;
   const char *needed = saved->of != NULL ? verb_query_needed(&command->arena, saved) : "";
-  for (size_t i = 0; i < command->parameter_count; i++) {
-    const struct query_parameter *given = &command->parameters[i];
+  for (size_t i = 0; i < options->parameter_count; i++) {
+    const struct query_parameter *given = &options->parameters[i];
     const struct saved_parameter *parameter =
         saved_query_parameter(saved, arena_format(&command->arena, ":%s", given->name));
     if (needed[0] == '\0' && parameter != NULL && parameter->type == PARAMETER_TEXT) {
@@ -174,9 +183,10 @@ static void verb_query_note_empty(struct command *command, const struct saved_qu
 }
 
 static enum status verb_query_run(struct command *command, struct error *err) {
+  const struct query_arguments *options = command->options;
   struct saved_query saved = {.name = NULL};
-  if (command->saved != NULL) {
-    RETURN_ON_ERROR(saved_query_find(command->saved, &command->arena, &saved, err));
+  if (options->saved != NULL) {
+    RETURN_ON_ERROR(saved_query_find(options->saved, &command->arena, &saved, err));
   }
   if (!command->plot.wanted) {
     const struct row_sink *rows = command_rows(command, NULL);
@@ -189,13 +199,13 @@ static enum status verb_query_run(struct command *command, struct error *err) {
     }
     return STATUS_OK;
   }
-  if (command->saved != NULL) {
+  if (options->saved != NULL) {
     RETURN_ON_ERROR(verb_query_check_drawn(&saved, err));
   }
   const char *needed = saved.of != NULL ? verb_query_needed(&command->arena, &saved) : "";
   struct curves *curves = plot_open(&command->common, &command->plot,
                                     arena_format(&command->arena, "nothing to draw%s", needed));
-  if (command->saved != NULL) {
+  if (options->saved != NULL) {
     curves_draw_as(curves, &saved);
   }
   const enum status status = verb_query_give_rows(command, curves_sink(curves), err);
@@ -223,6 +233,7 @@ const struct verb VERB_QUERY = {
            "numeric column is a curve. low and "
            "high are error bars, peak_gbps is a line. --format svg writes a picture.",
     .options = VERB_QUERY_OPTIONS,
+    .options_size = sizeof(struct query_arguments),
     .word_max = 1,
     .too_many = "; put the SQL statement in quotes",
     .format = &FORMAT_OR_SVG,

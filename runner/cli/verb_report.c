@@ -14,21 +14,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
+struct report_options {
+  const char *output; /* the first argument */
+  const char *against, *baseline;
+  bool site, fleet;
+};
+
 static const struct verb_option VERB_REPORT_OPTIONS[] = {
     {"against", "RUNS",
      "compare with these runs as haul diff does, for example tag:before or driver:VERSION",
-     OPTION_TEXT(against)},
+     OPTION_TEXT(struct report_options, against)},
     EXPECT_OPTION,
-    {"baseline", "NAME", "the same as --against baseline:NAME", OPTION_TEXT(baseline)},
+    {"baseline", "NAME", "the same as --against baseline:NAME",
+     OPTION_TEXT(struct report_options, baseline)},
     {"site", NULL,
      "write a site to the folder OUT: what changed on machines over the years, what drivers "
      "changed, machines by weeks or days, blocks; repeated, it writes only what is new",
-     OPTION_FLAG(site)},
+     OPTION_FLAG(struct report_options, site)},
     {"fleet", NULL,
      "many nodes on one page: what to swap, who is missing, nodes by blocks, and what changed "
      "since "
      "the fleet before",
-     OPTION_FLAG(fleet)},
+     OPTION_FLAG(struct report_options, fleet)},
     SUM_OPTION,
     {0}};
 
@@ -50,28 +57,29 @@ static bool verb_report_names_a_page(const char *path) {
 
 /* Makes the runs that are asked for the only words. */
 static void verb_report_check(struct command *command, struct argp_state *state) {
+  struct report_options *options = command->options;
   static const char *LATEST[] = {"latest"};
-  command->output = command->words[0];
+  options->output = command->words[0];
   command->words++;
   command->word_count--;
-  if (command->site && (command->word_count > 0 || command->fleet || command->against != NULL ||
-                        command->baseline != NULL)) {
+  if (options->site && (command->word_count > 0 || options->fleet || options->against != NULL ||
+                        options->baseline != NULL)) {
     argp_error(state, "--site takes a folder and nothing else: it has all runs");
   }
-  if (command->word_count == 0 && !command->fleet) {
+  if (command->word_count == 0 && !options->fleet) {
     command->words = LATEST;
     command->word_count = 1;
   }
-  if (!command->site && !verb_report_names_a_page(command->output)) {
+  if (!options->site && !verb_report_names_a_page(options->output)) {
     argp_error(state,
                "the first argument is the file to write: it ends in .html, or is - for standard "
                "output, not '%s'",
-               command->output);
+               options->output);
   }
   if (command->common.format_given) {
     argp_error(state, "a report is HTML: --format and --json cannot be combined with it");
   }
-  if (command->against != NULL && command->baseline != NULL) {
+  if (options->against != NULL && options->baseline != NULL) {
     argp_error(state, "give --against or --baseline, not both");
   }
 }
@@ -80,8 +88,9 @@ static void verb_report_check(struct command *command, struct argp_state *state)
 
 /* What --against and --baseline name; NULL = neither is given. */
 static const char *verb_report_side_a(struct command *command) {
-  return command->baseline != NULL ? arena_format(&command->arena, "baseline:%s", command->baseline)
-                                   : command->against;
+  const struct report_options *options = command->options;
+  return options->baseline != NULL ? arena_format(&command->arena, "baseline:%s", options->baseline)
+                                   : options->against;
 }
 
 /* "a,b" of a and b. */
@@ -144,8 +153,9 @@ static enum status verb_report_find_runs(struct command *command, struct report_
 /* Two runs are compared if they can be; runs that --against names must be comparable. */
 static enum status verb_report_compare_sides(struct command *command, struct compare_result *result,
                                              struct report_request *request, struct error *err) {
+  const struct report_options *options = command->options;
   struct compare_request *sides = &command->request;
-  const bool asked = command->against != NULL || command->baseline != NULL;
+  const bool asked = options->against != NULL || options->baseline != NULL;
   if (!asked && command->word_count != SIDES) {
     return STATUS_OK;
   }
@@ -195,17 +205,18 @@ static enum status verb_report_note_unended(struct command *command,
 }
 
 static enum status verb_report_run_fleet(struct command *command, struct error *err) {
+  const struct report_options *options = command->options;
   struct fleet_request request = {.haul_version = HAUL_VERSION};
-  RETURN_ON_ERROR(report_file_check(command->output, err));
+  RETURN_ON_ERROR(report_file_check(options->output, err));
   RETURN_ON_ERROR(command_open_query(command, err));
   request.query = command->query;
   RETURN_ON_ERROR(verb_report_find_fleet(command, &request, err));
   struct report_file file;
   report_file_begin(&file);
   RETURN_ON_ERROR(
-      report_file_end(&file, command->output, fleet_report_write(&request, file.page, err), err));
-  if (strcmp(command->output, "-") != 0) {
-    say_note(&command->common, "wrote %s", command->output);
+      report_file_end(&file, options->output, fleet_report_write(&request, file.page, err), err));
+  if (strcmp(options->output, "-") != 0) {
+    say_note(&command->common, "wrote %s", options->output);
   }
   return STATUS_OK;
 }
@@ -215,7 +226,8 @@ static enum status verb_report_run_fleet(struct command *command, struct error *
 static const char SITE_INDEX[] = "index.html";
 
 static const char *verb_report_site_path(struct command *command, const char *name) {
-  return arena_format(&command->arena, "%s/%s", command->output, name);
+  const struct report_options *options = command->options;
+  return arena_format(&command->arena, "%s/%s", options->output, name);
 }
 
 /* Whether the file is there, of the same results: it ends with its mark. */
@@ -255,6 +267,7 @@ static enum status verb_report_write_site_page(struct command *command, struct s
 
 static enum status verb_report_run_site(struct command *command, const struct expect_set *expected,
                                         struct error *err) {
+  const struct report_options *options = command->options;
   struct site *site = NULL;
   struct stat info;
   size_t count = 0;
@@ -264,10 +277,10 @@ static enum status verb_report_run_site(struct command *command, const struct ex
                            console_db_option(&command->common, &command->arena), &site, err));
   struct site_file *files = site_files(site, &count);
   enum status status = STATUS_OK;
-  if (mkdir(command->output, 0777) != 0 && errno != EEXIST) {
-    status = error_set_errno(err, errno, "cannot make the folder %s", command->output);
-  } else if (stat(command->output, &info) != 0 || !S_ISDIR(info.st_mode)) {
-    status = error_set(err, STATUS_INVALID, "%s is a file; --site takes a folder", command->output);
+  if (mkdir(options->output, 0777) != 0 && errno != EEXIST) {
+    status = error_set_errno(err, errno, "cannot make the folder %s", options->output);
+  } else if (stat(options->output, &info) != 0 || !S_ISDIR(info.st_mode)) {
+    status = error_set(err, STATUS_INVALID, "%s is a file; --site takes a folder", options->output);
   }
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     if (!verb_report_is_current(command, &files[i])) {
@@ -286,7 +299,8 @@ static enum status verb_report_run_site(struct command *command, const struct ex
 }
 
 static enum status verb_report_run(struct command *command, struct error *err) {
-  if (command->fleet) {
+  const struct report_options *options = command->options;
+  if (options->fleet) {
     return verb_report_run_fleet(command, err);
   }
   SCOPED(compare_result_fini) struct compare_result result = {0};
@@ -299,10 +313,10 @@ static enum status verb_report_run(struct command *command, struct error *err) {
                                        console_db_option(&command->common, &command->arena),
                                    .sides = &command->request};
   (void)expectations_open(&expectations, &command->common, command->expect);
-  if (command->site) {
+  if (options->site) {
     return verb_report_run_site(command, &expectations.set, err);
   }
-  enum status status = report_file_check(command->output, err);
+  enum status status = report_file_check(options->output, err);
   status = THEN(status, command_open_query(command, err));
   if (status == STATUS_OK) {
     request.query = command->query;
@@ -312,11 +326,11 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   if (status == STATUS_OK) {
     struct report_file file;
     report_file_begin(&file);
-    status = report_file_end(&file, command->output, report_write(&request, file.page, err), err);
+    status = report_file_end(&file, options->output, report_write(&request, file.page, err), err);
   }
   status = THEN(status, verb_report_note_unended(command, &request, err));
-  if (status == STATUS_OK && strcmp(command->output, "-") != 0) {
-    say_note(&command->common, "wrote %s (%s%zu %s)", command->output,
+  if (status == STATUS_OK && strcmp(options->output, "-") != 0) {
+    say_note(&command->common, "wrote %s (%s%zu %s)", options->output,
              request.compared != NULL ? "a comparison and " : "", request.run_count,
              strings_plural(request.run_count, "run", "runs"));
   }
@@ -346,6 +360,7 @@ const struct verb VERB_REPORT = {
         "flows of cases that have several. A block shows at most 1000 cases, and the page tells "
         "how to get the others.",
     .options = VERB_REPORT_OPTIONS,
+    .options_size = sizeof(struct report_options),
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
     .missing = "argument: OUT.html, - for standard output, or with --site a folder",

@@ -12,21 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool verb_run_take_budget(const struct option_use *use) {
-  return units_parse_duration(use->arg, &use->command->budget_ns);
-}
-
 /* Of a run that finds what it needs in use by another. */
 #define WAIT_DEFAULT_NS UINT64_C(600000000000)
 enum { SETTLE_NS = 900000000 };
 
 static bool verb_run_take_wait(const struct option_use *use) {
-  use->command->wait_given = true;
-  return units_parse_duration(use->arg, &use->command->wait_ns);
-}
-
-static bool verb_run_take_shard_interval(const struct option_use *use) {
-  return units_parse_duration(use->arg, &use->command->shard_interval_ns);
+  struct run_options *options = use->command->options;
+  options->wait_given = true;
+  return units_parse_duration(use->arg, &options->wait_ns);
 }
 
 static const struct verb_option VERB_RUN_OPTIONS[] = {
@@ -35,38 +28,39 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
     BATCH_OPTION_SET,
     BATCH_OPTION_PROCESSES,
     BATCH_OPTION_PAUSE,
-    {"tag", "NAME", "tag the run: tag:NAME selects it later", OPTION_NON_EMPTY(tag)},
+    {"tag", "NAME", "tag the run: tag:NAME selects it later",
+     OPTION_NON_EMPTY(struct run_options, tag)},
     {"resume", "RUN", "measure what an interrupted run did not: latest, run:ID, ...",
-     OPTION_TEXT(resume)},
-    {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG(dry_run)},
-    {"list", NULL, "list the shipped scenarios, or what SCENARIO would measure", OPTION_FLAG(list),
-     .letter = 'l'},
+     OPTION_TEXT(struct run_options, resume)},
+    {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG(struct run_options, dry_run)},
+    {"list", NULL, "list the shipped scenarios, or what SCENARIO would measure",
+     OPTION_FLAG(struct run_options, list), .letter = 'l'},
     {"decide", "A",
      "compare the runs of --tag with A, and measure undecided cases again until they are decided",
-     OPTION_NON_EMPTY(decide)},
+     OPTION_NON_EMPTY(struct run_options, decide)},
     {"budget", "DURATION",
      "with --decide: start no run that would end after this time, for example 30min",
-     verb_run_take_budget, .needs = "a duration such as 30min"},
-    {"delta", "PERCENT", "with --decide: threshold, as of haul diff", option_take_delta,
-     .needs = "a percentage above 0 and below 100, such as 1"},
+     OPTION_DURATION(struct run_options, budget_ns, "30min")},
+    {"delta", "PERCENT", "with --decide: threshold, as of haul diff",
+     OPTION_PERCENT(struct command, request.compare.margin)},
     {"wait", "DURATION",
      "how long to wait while another run uses a GPU of the plan or the host (default: 10min)",
      verb_run_take_wait, .needs = "a duration, for example --wait 30s"},
     {"share", NULL,
      "measure at once even while another run measures; affected cases of both are marked",
-     OPTION_FLAG(share)},
+     OPTION_FLAG(struct run_options, share)},
     {"shard", "DIR",
      "one of many nodes: record on a local disk, and move the database into DIR, which all share",
-     OPTION_NON_EMPTY(shard)},
+     OPTION_NON_EMPTY(struct run_options, shard)},
     {"shard-every", "DURATION",
      "with --shard: how often what was measured so far is copied there (default: 60s)",
-     verb_run_take_shard_interval, .needs = "a duration such as 60s"},
+     OPTION_DURATION(struct run_options, shard_interval_ns, "60s")},
     {"node-name", "NAME", "the name of this node (default: SLURMD_NODENAME, else the host's)",
-     OPTION_NON_EMPTY(node_name)},
+     OPTION_NON_EMPTY(struct run_options, node_name)},
     {"expected-nodes", "LIST|FILE",
      "with --shard: the nodes that take part, as a[1-3,7],b2 or a file of names (default: Slurm's "
      "list)",
-     OPTION_NON_EMPTY(expected_nodes)},
+     OPTION_NON_EMPTY(struct run_options, expected_nodes)},
     SUM_OPTION,
     PLOT_OPTION,
     EXPECT_OPTION,
@@ -74,16 +68,17 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
 };
 
 static void verb_run_check_decide(const struct command *command, struct argp_state *state) {
-  if (command->decide == NULL) {
-    if (command->budget_ns > 0 || command->request.compare.margin > 0) {
+  const struct run_options *options = command->options;
+  if (options->decide == NULL) {
+    if (options->budget_ns > 0 || command->request.compare.margin > 0) {
       argp_error(state, "--budget and --delta need --decide A");
     }
     return;
   }
-  if (command->tag == NULL) {
+  if (options->tag == NULL) {
     argp_error(state, "--decide needs --tag NAME: the new runs join those of that tag");
   }
-  if (command->word_count > 0 || command->resume != NULL || command->dry_run ||
+  if (command->word_count > 0 || options->resume != NULL || options->dry_run ||
       command->plot.wanted) {
     argp_error(state, "--decide measures the scenario of A again: it cannot be combined with a "
                       "scenario, --resume, --dry-run or --plot");
@@ -100,37 +95,40 @@ static void verb_run_check_decide(const struct command *command, struct argp_sta
 }
 
 static void verb_run_check_shard(const struct command *command, struct argp_state *state) {
-  if (command->shard == NULL) {
-    if (command->expected_nodes != NULL || command->shard_interval_ns > 0) {
+  const struct run_options *options = command->options;
+  if (options->shard == NULL) {
+    if (options->expected_nodes != NULL || options->shard_interval_ns > 0) {
       argp_error(state, "--expected-nodes and --shard-every need --shard DIR");
     }
-  } else if (command->common.db != NULL || command->decide != NULL || command->dry_run) {
+  } else if (command->common.db != NULL || options->decide != NULL || options->dry_run) {
     argp_error(state, "--shard records runs in databases of their own: it cannot be combined "
                       "with --db, --decide or --dry-run");
   }
 }
 
 static void verb_run_check(struct command *command, struct argp_state *state) {
+  struct run_options *options = command->options;
   options_check_plot(command, state);
   options_check_sums(command, state);
   verb_run_check_decide(command, state);
   verb_run_check_shard(command, state);
-  command->dry_run = command->dry_run || (command->list && command->word_count > 0);
-  if (command->resume == NULL && command->decide == NULL && command->word_count == 0 &&
-      !command->list) {
+  options->dry_run = options->dry_run || (options->list && command->word_count > 0);
+  if (options->resume == NULL && options->decide == NULL && command->word_count == 0 &&
+      !options->list) {
     argp_error(state, "missing " BATCH_MISSING ": \"haul run quick\" works on every machine");
   }
-  if (command->resume != NULL &&
+  if (options->resume != NULL &&
       (command->word_count > 0 || command->request.filter.only != NULL ||
-       command->batch.override_count > 0 || command->tag != NULL || command->dry_run)) {
+       command->batch.override_count > 0 || options->tag != NULL || options->dry_run)) {
     argp_error(state, "--resume continues a run as it was begun: it cannot be combined with a "
                       "scenario, --only, --set, --processes, --tag or --dry-run");
   }
 }
 
 static enum status verb_run_look(struct command *command, struct error *err) {
+  struct run_options *options = command->options;
   RETURN_ON_ERROR(command_get_machine(command, err));
-  launch_name_machine(&command->launch, command->target);
+  launch_name_machine(&options->launch, command->target);
   return STATUS_OK;
 }
 
@@ -175,15 +173,16 @@ static void verb_run_release(struct run_request *request) {
 static enum status verb_run_open_shard(const struct command *command, const char *resume,
                                        struct run_request *request, char uuid[RUN_UUID_MAX],
                                        struct error *err) {
-  if (command->shard == NULL) {
+  const struct run_options *options = command->options;
+  if (options->shard == NULL) {
     return STATUS_OK;
   }
   const struct shard_request shard = {
       .common = &command->common,
-      .folder = command->shard,
-      .node = command->launch.node != NULL ? command->launch.node : command->target->host_name,
+      .folder = options->shard,
+      .node = options->launch.node != NULL ? options->launch.node : command->target->host_name,
       .interval_ns =
-          command->shard_interval_ns > 0 ? command->shard_interval_ns : SHARD_INTERVAL_NS,
+          options->shard_interval_ns > 0 ? options->shard_interval_ns : SHARD_INTERVAL_NS,
   };
   RETURN_ON_ERROR(resume == NULL ? shard_new(&shard, &request->shard, err)
                                  : shard_resume(&shard, resume, &request->shard, uuid, err));
@@ -375,20 +374,21 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
 /* Find the run and continue it. The search must not create an empty database. */
 static enum status verb_run_resume(struct command *command, struct run_request *request,
                                    struct error *err) {
+  const struct run_options *options = command->options;
   struct lock *owner = NULL;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
   char uuid[RUN_UUID_MAX] = "";
-  if (command->shard != NULL) {
+  if (options->shard != NULL) {
     RETURN_ON_ERROR(verb_run_look(command, err));
-    RETURN_ON_ERROR(verb_run_open_shard(command, command->resume, request, uuid, err));
+    RETURN_ON_ERROR(verb_run_open_shard(command, options->resume, request, uuid, err));
   } else if (access(request->database, F_OK) != 0) {
     return error_set(err, STATUS_NOT_FOUND, "no run to resume: the database %s does not exist",
                      request->database);
   }
   enum status status = record_open(request->database, &record, err);
   status = THEN(
-      status, record_resume_find(record, uuid[0] != '\0' ? uuid : command->resume, &resumed, err));
+      status, record_resume_find(record, uuid[0] != '\0' ? uuid : options->resume, &resumed, err));
   status = THEN(status, claim_run(&request->claiming, resumed.uuid, &owner, err));
   status = THEN(status, verb_run_resume_record(command, request, &record, &resumed, err));
   resumed_run_fini(&resumed);
@@ -401,25 +401,27 @@ static enum status verb_run_resume(struct command *command, struct run_request *
 /* Where the results go, and how what is used is claimed; *scratch: as of health_database(). */
 static enum status verb_run_prepare(struct command *command, struct run_request *request,
                                     char **scratch, struct error *err) {
+  struct run_options *options = command->options;
   const bool judged =
       command->batch.count > 0 && command->batch.scenarios[0]->run.verdict == RUN_VERDICT_EXPECTED;
-  if (command->shard == NULL && judged) {
+  if (options->shard == NULL && judged) {
     RETURN_ON_ERROR(health_database(command, &request->database, scratch, err));
-  } else if (command->shard == NULL) {
+  } else if (options->shard == NULL) {
     RETURN_ON_ERROR(command_path(command, &request->database, err));
   }
-  request->launch = &command->launch.run;
+  request->launch = &options->launch.run;
   RETURN_ON_ERROR(command_claiming(command, &request->claiming, err));
   request->claiming.database = request->database;
-  request->claiming.wait_ns = command->wait_given ? command->wait_ns
+  request->claiming.wait_ns = options->wait_given ? options->wait_ns
                               : judged            ? command->batch.scenarios[0]->run.idle_wait_ns
                                                   : WAIT_DEFAULT_NS;
-  request->claiming.share = command->share;
+  request->claiming.share = options->share;
   return STATUS_OK;
 }
 
 /* With the scenarios read and valid: measure. */
 static enum status verb_run_measure(struct command *command, struct error *err) {
+  const struct run_options *options = command->options;
   SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
     command->code = EXIT_USAGE; /* its mistakes were printed */
@@ -428,7 +430,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   struct run_request request = {
       .common = &command->common,
       .expectations = &expectations,
-      .tag = command->tag,
+      .tag = options->tag,
       .only = command->request.filter.only,
       .command_line = command->line,
       .argv = command->argv,
@@ -441,12 +443,12 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   }
   char *scratch = NULL;
   enum status status = verb_run_prepare(command, &request, &scratch, err);
-  if (status == STATUS_OK && command->resume != NULL) {
+  if (status == STATUS_OK && options->resume != NULL) {
     request.interrupted = watch_interrupts();
     request.claiming.interrupted = request.interrupted;
     status = verb_run_resume(command, &request, err);
   } else if (status == STATUS_OK) {
-    status = command->shard == NULL ? database_check_folder(&command->common, request.database, err)
+    status = options->shard == NULL ? database_check_folder(&command->common, request.database, err)
                                     : STATUS_OK;
     if (status == STATUS_OK) {
       verb_run_batch(command, &request);
@@ -457,9 +459,10 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
 }
 
 static enum status verb_run_decide(struct command *command, struct error *err) {
+  const struct run_options *options = command->options;
   struct run_request request = {
       .common = &command->common,
-      .tag = command->tag,
+      .tag = options->tag,
       .command_line = command->line,
       .argv = command->argv,
   };
@@ -470,25 +473,26 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
 }
 
 static enum status verb_run_run(struct command *command, struct error *err) {
-  if (command->list && command->word_count == 0) {
+  struct run_options *options = command->options;
+  if (options->list && command->word_count == 0) {
     return verb_list_scenarios(command_rows(command, NULL), err);
   }
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
   }
-  const struct launch_options launch = {.node_name = command->node_name,
-                                        .expected_nodes = command->expected_nodes,
-                                        .shard = command->shard,
-                                        .tag = command->tag};
-  RETURN_ON_ERROR(launch_read(&launch, &command->arena, &command->launch, err));
-  if (command->resume == NULL && verb_run_look(command, err) != STATUS_OK) {
+  const struct launch_options launch = {.node_name = options->node_name,
+                                        .expected_nodes = options->expected_nodes,
+                                        .shard = options->shard,
+                                        .tag = options->tag};
+  RETURN_ON_ERROR(launch_read(&launch, &command->arena, &options->launch, err));
+  if (options->resume == NULL && verb_run_look(command, err) != STATUS_OK) {
     command->code = EXIT_NOT_MEASURED;
     return err->status;
   }
-  if (command->decide != NULL) {
+  if (options->decide != NULL) {
     return verb_run_decide(command, err);
   }
-  if (!command->dry_run) {
+  if (!options->dry_run) {
     return verb_run_measure(command, err);
   }
   return selection_show_plans(command, err);
@@ -515,6 +519,7 @@ const struct verb VERB_RUN = {
            "none), --pause "
            "the time between them.",
     .options = VERB_RUN_OPTIONS,
+    .options_size = sizeof(struct run_options),
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
     .check = verb_run_check,

@@ -8,18 +8,25 @@
 
 #include <string.h>
 
+struct show_options {
+  bool scenario, result;
+};
+
 static const struct verb_option VERB_SHOW_OPTIONS[] = {
-    {"scenario", NULL, "the scenario of the run, not its result", OPTION_FLAG(scenario)},
-    {"result", NULL, NULL, OPTION_FLAG(result)}, /* until 0.2.0 the other of the two */
+    {"scenario", NULL, "the scenario of the run, not its result",
+     OPTION_FLAG(struct show_options, scenario)},
+    {"result", NULL, NULL,
+     OPTION_FLAG(struct show_options, result)}, /* until 0.2.0 the other of the two */
     SUM_OPTION,
     EXPECT_OPTION,
     {0},
 };
 
 static void verb_show_check(struct command *command, struct argp_state *state) {
-  if (!command->scenario) {
+  const struct show_options *options = command->options;
+  if (!options->scenario) {
     options_check_sums(command, state);
-  } else if (command->sums || command->expect != NULL || command->result) {
+  } else if (command->sums || command->expect != NULL || options->result) {
     argp_error(state, "--sum and --expect are of the result, not of --scenario");
   }
 }
@@ -114,11 +121,12 @@ static enum status verb_show_result(struct command *command, struct error *err) 
 }
 
 static enum status verb_show_run(struct command *command, struct error *err) {
+  const struct show_options *options = command->options;
   const char *name = command->words[0];
-  const struct embedded_file *file = command->result ? NULL : scenarios_find(name);
+  const struct embedded_file *file = options->result ? NULL : scenarios_find(name);
   if (file == NULL &&
-      (command->result || selector_is_one(name))) { /* nothing shipped is called so */
-    return command->scenario ? verb_show_recorded(command, err) : verb_show_result(command, err);
+      (options->result || selector_is_one(name))) { /* nothing shipped is called so */
+    return options->scenario ? verb_show_recorded(command, err) : verb_show_result(command, err);
   }
   if (file == NULL) {
     const char *meant = input_nearest(&command->arena, name);
@@ -144,6 +152,7 @@ const struct verb VERB_SHOW = {
            "--set applied. haul schema --help tells how an editor completes the keys of a "
            "scenario.",
     .options = VERB_SHOW_OPTIONS,
+    .options_size = sizeof(struct show_options),
     .argument_kind = ARGUMENTS_SCENARIOS,
     .takes_runs = true,
     .word_max = 1,

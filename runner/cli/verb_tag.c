@@ -5,17 +5,22 @@
 
 #include <string.h>
 
+struct tag_options {
+  bool clear;
+};
+
 static const struct verb_option VERB_TAG_OPTIONS[] = {
-    {"clear", NULL, "take the tag away", OPTION_FLAG(clear)},
+    {"clear", NULL, "take the tag away", OPTION_FLAG(struct tag_options, clear)},
     {0},
 };
 
 static void verb_tag_check(struct command *command, struct argp_state *state) {
-  if (command->word_count < 2 && !command->clear) {
+  const struct tag_options *options = command->options;
+  if (command->word_count < 2 && !options->clear) {
     argp_error(state, "missing argument: haul tag RUN NAME, for example: tag latest before; "
                       "--clear takes the tag away");
   }
-  if (command->word_count == 2 && command->clear) {
+  if (command->word_count == 2 && options->clear) {
     argp_error(state, "give a NAME or --clear, not both");
   }
   if (command->word_count == 2 &&
@@ -42,7 +47,8 @@ static enum status verb_tag_find_replaced(struct command *command, const struct 
 }
 
 static enum status verb_tag_run(struct command *command, struct error *err) {
-  const char *tag = command->clear ? NULL : command->words[1];
+  const struct tag_options *options = command->options;
+  const char *tag = options->clear ? NULL : command->words[1];
   struct run_list runs = {0};
   /* Read first: writing would make a database where there is none. */
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
@@ -76,6 +82,7 @@ const struct verb VERB_TAG = {
            "new one replaces it. haul merge does not change the tags of runs that are there "
            "already.",
     .options = VERB_TAG_OPTIONS,
+    .options_size = sizeof(struct tag_options),
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 2,
     .missing = "argument: RUN; haul list runs lists them",

@@ -15,6 +15,12 @@ static const uint64_t NS_PER_DAY = UINT64_C(86400000000000);
 
 /* ---- prune ---- */
 
+struct prune_options {
+  bool trials, dry_run;
+  uint64_t older_than_ns;
+  const char *keep;
+};
+
 /* Days, or another duration. */
 static bool verb_prune_take_age(const struct option_use *use) {
   uint64_t *age_ns = use->field;
@@ -29,44 +35,48 @@ static bool verb_prune_take_age(const struct option_use *use) {
 
 static const struct verb_option VERB_PRUNE_OPTIONS[] = {
     {"trials", NULL, "what goes: single trials, of which each result keeps its summary",
-     OPTION_FLAG(trials)},
+     OPTION_FLAG(struct prune_options, trials)},
     {"older-than", "AGE", "of runs that began so long ago: 90d",
-     OPTION_AT(verb_prune_take_age, older_than_ns), .needs = "an age such as 90d"},
+     OPTION_AT(verb_prune_take_age, struct prune_options, older_than_ns),
+     .needs = "an age such as 90d"},
     {"keep", "RUNS",
      "but not of these: baseline (all that baselines name), or tag:NAME, run:ID ...",
-     OPTION_NON_EMPTY(keep)},
-    {"dry-run", NULL, "say what would go", OPTION_FLAG(dry_run)},
+     OPTION_NON_EMPTY(struct prune_options, keep)},
+    {"dry-run", NULL, "say what would go", OPTION_FLAG(struct prune_options, dry_run)},
     {0},
 };
 
 static void verb_prune_check(struct command *command, struct argp_state *state) {
-  if (!command->trials || command->older_than_ns == 0) {
+  const struct prune_options *options = command->options;
+  if (!options->trials || options->older_than_ns == 0) {
     argp_error(state, "missing what to prune: haul prune --trials --older-than 90d");
   }
 }
 
 static enum status verb_prune_find_kept(struct command *command, struct run_list *kept,
                                         bool *baselines, struct error *err) {
+  const struct prune_options *options = command->options;
   *kept = (struct run_list){0};
-  *baselines = strings_equal(command->keep, "baseline");
-  return command->keep == NULL || *baselines
+  *baselines = strings_equal(options->keep, "baseline");
+  return options->keep == NULL || *baselines
              ? STATUS_OK
-             : selector_find_all(command->database, command->keep, &command->arena, kept, err);
+             : selector_find_all(command->database, options->keep, &command->arena, kept, err);
 }
 
 static enum status verb_prune_run(struct command *command, struct error *err) {
+  const struct prune_options *options = command->options;
   struct run_list kept;
   struct trials_to_prune prune = {.before_ns = (int64_t)clock_read_ns(CLOCK_REALTIME) -
-                                               (int64_t)command->older_than_ns,
-                                  .dry_run = command->dry_run};
+                                               (int64_t)options->older_than_ns,
+                                  .dry_run = options->dry_run};
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(verb_prune_find_kept(command, &kept, &prune.keep_baselines, err));
   prune.kept = &kept;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   RETURN_ON_ERROR(trials_prune(command->database, &prune, err));
   say_note(&command->common, "%" PRId64 " trials of %" PRId64 " runs %s%s", prune.trials,
-           prune.runs, command->dry_run ? "would be deleted" : "are deleted; their results stay",
-           command->dry_run || prune.trials == 0 ? "" : "; haul compact makes the file smaller");
+           prune.runs, options->dry_run ? "would be deleted" : "are deleted; their results stay",
+           options->dry_run || prune.trials == 0 ? "" : "; haul compact makes the file smaller");
   return STATUS_OK;
 }
 
@@ -81,6 +91,7 @@ const struct verb VERB_PRUNE = {
            "such runs. A run that is being measured is left alone. Deleted trials do not "
            "come back when the run is merged again.",
     .options = VERB_PRUNE_OPTIONS,
+    .options_size = sizeof(struct prune_options),
     .word_max = 0,
     .check = verb_prune_check,
     .run = verb_prune_run,
@@ -120,13 +131,18 @@ const struct verb VERB_COMPACT = {
 
 /* ---- migrate ---- */
 
+struct migrate_options {
+  const char *output;
+};
+
 static const struct verb_option VERB_MIGRATE_OPTIONS[] = {
     {"output", "FILE", "write a migrated copy there, and leave the database as it is",
-     OPTION_NON_EMPTY(output), .letter = 'o'},
+     OPTION_NON_EMPTY(struct migrate_options, output), .letter = 'o'},
     {0},
 };
 
 static enum status verb_migrate_run(struct command *command, struct error *err) {
+  const struct migrate_options *options = command->options;
   const char *path = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
   command->copy_noted = true; /* a note that it is read through a copy would be one too many */
@@ -134,9 +150,9 @@ static enum status verb_migrate_run(struct command *command, struct error *err) 
   const int version = command->database->file_version != 0 ? command->database->file_version
                                                            : command->database->version;
   const int latest = command->database->version;
-  if (command->output != NULL) {
-    RETURN_ON_ERROR(database_write_copy(command->database, command->output, err));
-    path = command->output;
+  if (options->output != NULL) {
+    RETURN_ON_ERROR(database_write_copy(command->database, options->output, err));
+    path = options->output;
   } else if (version < latest) {
     RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   }
@@ -160,6 +176,7 @@ const struct verb VERB_MIGRATE = {
         "that records in it does. Of an archive that cannot be written, -o makes a migrated copy "
         "to read instead.",
     .options = VERB_MIGRATE_OPTIONS,
+    .options_size = sizeof(struct migrate_options),
     .word_max = 0,
     .run = verb_migrate_run,
 };

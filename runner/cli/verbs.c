@@ -301,6 +301,7 @@ static int cli_run_verb(const struct verb *verb, int argc, char **argv) {
         arena_format(&command.arena, "%s %s", command.line, shell_word(&command.arena, argv[i]));
   }
   compare_request_init(&command.request);
+  command.options = arena_alloc(&command.arena, verb->options_size);
   options_parse(&command, argc, argv);
   const enum status status = verb->run(&command, &err);
   /* A reader that went away is no error, unless the verb says that it did not do its work. */

@@ -40,7 +40,11 @@ struct batch {
   struct input *inputs;
   struct scenario **scenarios; /* one per input */
   size_t count;
-  struct arena arena; /* of all the above; begin with a zeroed batch */
+  const char *tests;          /* of nvbandwidth that were named, as globs; NULL = all */
+  const char *unmatched_only; /* globs of --only that selected nothing so far */
+  size_t left_out;            /* scenarios that --only leaves out */
+  const char **nothing;       /* by scenario: why it has no case to measure here */
+  struct arena arena;         /* of all the above; begin with a zeroed batch */
 };
 
 /* Read the scenarios that the words name. Every error is reported. Returns the exit code. */
