@@ -3,95 +3,107 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { VISITS_FEW = 20 }; /* trials */
+/* The fewest with a 95 % interval of their median. */
+enum { VISITS_TRIALS_LEAST = 6 };
 
 ENUM_NAMES_DEFINE(settled, SETTLED_LIST)
 
 struct visit {
-  double level;
+  const double *values; /* sorted */
+  size_t count;
   bool precise, calm;
 };
 
-uint64_t visits_gap_ns(uint32_t visits) {
-  const uint64_t first_ns = UINT64_C(250000000); /* episodes on the hosts looked at: up to 0.2 s */
-  return visits * first_ns;
+void visits_shorten(struct measure *measure, uint32_t iterations, double iteration_ns) {
+  const uint32_t least = 2;
+  measure->max_time_ns /= 2;
+  if (measure->trials_min > VISITS_TRIALS_LEAST) {
+    measure->trials_min = VISITS_TRIALS_LEAST;
+  }
+  if (measure->iterations == 0 && iterations > least && iteration_ns > 0) {
+    const double wanted = ceil(VISITS_TRIAL_NS / iteration_ns);
+    measure->iterations = wanted < least        ? least
+                          : wanted < iterations ? (uint32_t)wanted
+                                                : iterations;
+  }
 }
 
 static int visits_compare(const void *a, const void *b) {
-  const double x = ((const struct visit *)a)->level;
-  const double y = ((const struct visit *)b)->level;
+  const double x = *(const double *)a;
+  const double y = *(const double *)b;
   return (x > y) - (x < y);
+}
+
+static double visits_half_width(const struct visits_found *found) {
+  return (found->high_ns - found->low_ns) / (2 * found->undisturbed_ns);
 }
 
 /* Of the values of one visit, which are left sorted. */
 static struct visit visits_look(double *values, size_t count, double precision,
                                 struct summary *summary) {
   summary_of_values(values, count, summary);
-  const double level =
-      count > VISITS_FEW ? sorted_quantile(values, count, 1.0 / VISITS_FEW) : values[count > 1];
+  const double second = values[count > 1];
   const double half_width = (summary->median_high_ns - summary->median_low_ns) / 2;
   const bool precise = summary->median_high_ns > 0 && half_width <= precision * summary->median_ns;
-  return (struct visit){level, precise, precise || summary->median_ns <= level * (1 + VISITS_CALM)};
+  return (struct visit){.values = values,
+                        .count = count,
+                        .precise = precise,
+                        .calm = summary->median_ns <= second * (1 + VISITS_CALM)};
 }
 
-/* How many of the sorted visits from the first on agree with it. */
-static size_t visits_agreeing(const struct visit *visits, size_t count, double precision) {
-  size_t agreeing = 0;
-  while (agreeing < count && visits[agreeing].level <= visits[0].level * (1 + precision)) {
-    agreeing++;
-  }
-  return agreeing;
-}
-
-/* How many visits in a row, up to the last, were not faster than those before. */
-static size_t visits_in_vain(const struct visit *visits, size_t count, double precision) {
-  size_t in_vain = 0;
-  double fastest = visits[0].level;
-  for (size_t i = 1; i < count; i++) {
-    const bool faster = visits[i].level < fastest * (1 - precision);
-    in_vain = faster ? 0 : in_vain + 1;
-    fastest = faster ? visits[i].level : fastest;
-  }
-  return in_vain;
-}
-
-/* How many trials there are at that level. */
-static size_t visits_support(const double *values, size_t count, double level, double precision) {
-  size_t support = 0;
-  for (size_t i = 0; i < count; i++) {
-    support += fabs(values[i] - level) <= precision * level;
-  }
-  return support;
-}
-
-/* values: all of their trials. visits are left sorted. */
-static void visits_find_level(struct visit *visits, size_t count, const double *values,
-                              size_t value_count, double precision, bool noisy,
+/* Of a single visit. */
+static void visits_take_first(const struct visit *visit, const struct summary *summary, bool noisy,
                               struct visits_found *found) {
-  const size_t in_vain = visits_in_vain(visits, count, precision);
-  const double first = visits[0].level;
-  qsort(visits, count, sizeof *visits, visits_compare);
-  size_t begin = 0;
-  size_t agreeing = visits_agreeing(visits, count, precision);
-  const bool precise = agreeing == count && visits[0].precise && visits[1].precise;
-  bool enough = agreeing >= 2 && (in_vain >= VISITS_PATIENCE || !noisy || precise);
-  if (agreeing < 2 && (first <= visits[0].level || /* it is the fastest one */
-                       visits[1].level <= visits[0].level * (1 + VISITS_LUCK))) {
-    begin = 1;
-    agreeing = visits_agreeing(visits + 1, count - 1, precision);
-    enough = agreeing >= VISITS_OUTVOTE;
-  }
-  const bool known =
-      agreeing >= 2 && (enough || begin == 0) &&
-      visits_support(values, value_count, visits[begin + 1].level, precision) >= VISITS_SUPPORT;
+  const bool known = visit->precise || (visit->calm && !noisy);
+  found->settled = known && !noisy ? SETTLED_YES : SETTLED_BUDGET;
   if (known) {
-    found->undisturbed_ns = visits[begin + 1].level;
-    found->low_ns = visits[begin].level;
-    found->high_ns = visits[begin + agreeing - 1].level;
+    found->undisturbed_ns = summary->median_ns;
+    found->low_ns = visit->precise ? summary->median_low_ns : summary->min_ns;
+    found->high_ns = fmax(summary->median_high_ns, summary->median_ns);
   }
-  found->settled = known && enough      ? SETTLED_YES
-                   : count < VISITS_MAX ? SETTLED_BUDGET
-                                        : SETTLED_NOISE;
+}
+
+/* The rate of several visits, however wide its interval is. False: there are too few trials. */
+static bool visits_find_rate(const struct visit *visits, size_t count, struct visits_found *found) {
+  double fastest[VISITS_MAX * VISITS_VOTES];
+  const size_t wanted = (size_t)VISITS_VOTES * (count < 3 ? count : 3);
+  size_t taken = 0;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t j = 0; j < VISITS_VOTES && j < visits[i].count; j++) {
+      fastest[taken++] = visits[i].values[j];
+    }
+  }
+  if (taken < wanted) {
+    return false;
+  }
+  qsort(fastest, taken, sizeof *fastest, visits_compare);
+  found->undisturbed_ns = sorted_quantile(fastest, wanted, 0.25);
+  found->high_ns = fastest[wanted - 1];
+  found->low_ns = fmax(fastest[0] - 2 * (found->high_ns - fastest[0]), 0);
+  return true;
+}
+
+/* Of at least two visits, in the order of time. */
+static void visits_take_all(const struct visit *visits, size_t count, double precision, bool noisy,
+                            struct visits_found *found) {
+  struct visits_found all = {0};
+  struct visits_found before = {0};
+  const double wide = count < 3 ? VISITS_WIDE_OF_TWO : VISITS_WIDE;
+  const bool known = visits_find_rate(visits, count, &all) && visits_half_width(&all) <= wide;
+  const bool sure = count > VISITS_PATIENCE || (visits[0].precise && visits[1].precise);
+  const bool steady =
+      count >= VISITS_STEADY_FROM && visits_half_width(&all) <= VISITS_STEADY &&
+      visits_find_rate(visits, count - VISITS_PATIENCE, &before) &&
+      fabs(before.undisturbed_ns - all.undisturbed_ns) <= precision * all.undisturbed_ns;
+  const bool alike = visits_half_width(&all) <= precision && (!noisy || sure);
+  if (known) {
+    found->undisturbed_ns = all.undisturbed_ns;
+    found->low_ns = all.low_ns;
+    found->high_ns = all.high_ns;
+  }
+  found->settled = known && (alike || steady) ? SETTLED_YES
+                   : count < VISITS_MAX       ? SETTLED_BUDGET
+                                              : SETTLED_NOISE;
 }
 
 static void visits_count_disturbed(const double *values, size_t count, struct visits_found *found) {
@@ -128,15 +140,10 @@ void visits_judge(const struct trial *trials, size_t count, double precision, bo
     }
   }
   found->precise = visit_count > 0 && visits[0].precise;
-  if (visit_count > 1) {
-    visits_find_level(visits, visit_count, values, used, precision, noisy, found);
-  } else if (visit_count > 0) {
-    found->settled = visits[0].calm && !noisy ? SETTLED_YES : SETTLED_BUDGET;
-  }
-  if (visit_count == 1 && (noisy ? visits[0].precise : visits[0].calm)) {
-    found->undisturbed_ns = summary.median_ns;
-    found->low_ns = summary.median_low_ns;
-    found->high_ns = summary.median_high_ns;
+  if (visit_count == 1) {
+    visits_take_first(&visits[0], &summary, noisy, found);
+  } else if (visit_count > 1) {
+    visits_take_all(visits, visit_count, precision, noisy, found);
   }
   if (found->undisturbed_ns > 0) {
     visits_count_disturbed(values, used, found);

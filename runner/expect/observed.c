@@ -107,12 +107,14 @@ bool observed_is_near(const struct observed_reader *reader, const struct observe
   return true;
 }
 
-/* Of several processes the slowest and the fastest are known, not how well their middle is. */
+/* The interval of the value, whose times are in those cells. Of several processes the slowest and
+ * the fastest are known, not how well their middle is. */
 static void observed_read_interval(const struct observed_reader *reader, const struct cell *cells,
-                                   struct observed *observed) {
-  const double median = observed_number(reader, cells, CELL_MEDIAN);
-  const double low = observed_number(reader, cells, CELL_LOW) / median; /* NAN stays NAN */
-  const double high = observed_number(reader, cells, CELL_HIGH) / median;
+                                   enum case_cell middle_ns, enum case_cell low_ns,
+                                   enum case_cell high_ns, struct observed *observed) {
+  const double middle = observed_number(reader, cells, middle_ns);
+  const double low = observed_number(reader, cells, low_ns) / middle; /* NAN stays NAN */
+  const double high = observed_number(reader, cells, high_ns) / middle;
   const bool known = observed_number(reader, cells, CELL_PROCESSES) == 1 && low > 0 && high > 0;
   observed->low = observed->high = observed->value;
   if (known) {
@@ -134,7 +136,8 @@ static void observed_read_undisturbed(const struct observed_reader *reader,
   if (ratio > 0 && observed_number(reader, cells, CELL_VISITS) >
                        observed_number(reader, cells, CELL_PROCESSES)) {
     observed->value *= observed->time ? ratio : 1 / ratio;
-    observed->low = observed->high = observed->value;
+    observed_read_interval(reader, cells, CELL_UNDISTURBED, CELL_UNDISTURBED_LOW,
+                           CELL_UNDISTURBED_HIGH, observed);
   }
   const double fastest = observed_number(reader, cells, CELL_FASTEST);
   const char *settled = observed_text(reader, cells, CELL_SETTLED);
@@ -179,7 +182,7 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
   if (observed->kind == CASE_STREAM && target == NULL) { /* works where its memory is */
     observed->gpus[1] = observed->gpus[0];
   }
-  observed_read_interval(reader, cells, observed);
+  observed_read_interval(reader, cells, CELL_MEDIAN, CELL_LOW, CELL_HIGH, observed);
   observed_read_undisturbed(reader, cells, observed);
   const char *memory = observed_text(
       reader, cells, observed->gpus[0] >= 0 ? CELL_TARGET_MEMORY : CELL_SOURCE_MEMORY);

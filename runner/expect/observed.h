@@ -63,6 +63,8 @@ struct hardware {
   X(CELL_VISITS, "visits")                                                                         \
   X(CELL_SETTLED, "settled")                                                                       \
   X(CELL_UNDISTURBED, "undisturbed_ns")                                                            \
+  X(CELL_UNDISTURBED_LOW, "undisturbed_low_ns")                                                    \
+  X(CELL_UNDISTURBED_HIGH, "undisturbed_high_ns")                                                  \
   X(CELL_DISTURBED, "disturbed_percent")                                                           \
   X(CELL_DISTURBED_SLOWER, "disturbed_slower_percent")
 ENUM_NAMES_DECLARE(case_cell, CASE_CELL_LIST)
@@ -77,9 +79,9 @@ struct observed {
   bool above_peak; /* nothing compares it */
   bool time;
   double value; /* the undisturbed one where a process had several visits and it is known */
-  /* The 95 % interval of one process; of several, of visits that agree, and where it is not known,
-   * both are value. Where visits did not find the undisturbed rate it may be as good as the fastest
-   * trial. */
+  /* The 95 % interval of one process; where value is the undisturbed one, its interval. Of several
+   * processes, and where it is not known, both are value. Where visits did not find the undisturbed
+   * rate it may be as good as the fastest trial. */
   double low, high;
   double disturbed_percent, slower_percent; /* of the trials, and by how much at most; 0 = none */
   int gpus[2];

@@ -581,11 +581,11 @@ static bool supervise_is_open(const struct supervisor *supervisor, size_t case_i
 /* One more visit to each open case for which there is time; *visited: there was one. */
 static enum status supervise_visit_all(struct supervisor *supervisor, bool *visited,
                                        bool *process_started, struct error *err) {
-  const uint64_t gap_ns = visits_gap_ns(supervisor->progress.visit);
   for (size_t i = 0; i < supervisor->plan->case_count; i++) {
     const struct visit_time *last = &supervisor->times[i];
     const uint64_t now_ns = child_now_ns();
-    const uint64_t due_ns = last->ended_ns + gap_ns > now_ns ? last->ended_ns + gap_ns : now_ns;
+    const uint64_t gap_end_ns = last->ended_ns + VISITS_GAP_NS;
+    const uint64_t due_ns = gap_end_ns > now_ns ? gap_end_ns : now_ns;
     if (due_ns + last->took_ns > supervisor->settle_end_ns || !supervise_is_open(supervisor, i)) {
       continue;
     }

@@ -6,11 +6,11 @@
  * asks for them: the next case starts only when the last one was handed to the sink, so that
  * nothing is written to disk while something is measured. Cases that the sink says are open are
  * visited again, in rounds over all of them, until none is or settle_ns is spent. Between two
- * visits of a case lies a pause that grows, so that one episode of noise does not hit both.
- * Requests and answers have a fixed size
- * (runner/supervise/message.h). When a worker dies, hangs past the watchdog or loses its CUDA
- * context, the case it was in gets that status and a new worker goes on with the next case. So it
- * does when one of the processes beside it ends whose memory the case has
+ * visits of a case lies a pause, so that one episode of noise does not hit both. A visit by a
+ * worker that has measured the case is shorter than the first (engine/case/visits.h). Requests and
+ * answers have a fixed size (runner/supervise/message.h). When a worker dies, hangs past the
+ * watchdog or loses its CUDA context, the case it was in gets that status and a new worker goes on
+ * with the next case. So it does when one of the processes beside it ends whose memory the case has
  * (runner/supervise/peer_group.h). When the parent dies, the kernel ends all of them
  * (PR_SET_PDEATHSIG). */
 #ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H

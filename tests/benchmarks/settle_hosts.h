@@ -3,13 +3,13 @@
  * A file holds one row per trial, with the columns case_name, start_ns, iterations, elapsed_ns, and
  * perhaps run, process and phase. The trials of a process are a visit where they last less than
  * LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
- * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials of
- * a visit's length. -t leaves out half of the trials at random, -b moves blocks of a trace that
- * are as long as a visit. */
+ * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials. A
+ * variant changes the trials before they are measured (enum variant). */
 #ifndef HAUL_TESTS_BENCHMARKS_SETTLE_HOSTS_H
 #define HAUL_TESTS_BENCHMARKS_SETTLE_HOSTS_H
 
-#include "engine/case/statistics.h"
+#include "engine/base/enum_names.h"
+#include "engine/case/visits.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -95,30 +95,45 @@ static int compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Several trials as one that lasts as long as the scenario wants; returns where the next begins. */
-static size_t series_join(const struct series *series, size_t at, struct raw *joined) {
+/* Several trials as one that lasts so long, or has so many iterations if they are not 0; returns
+ * where the next begins. */
+static size_t series_join(const struct series *series, size_t at, double trial_ns,
+                          uint32_t iterations, struct raw *joined) {
   *joined = series->trials[at++];
-  while (joined->elapsed_ns < MIN_TRIAL_NS && at < series->count) {
+  while ((iterations > 0 ? joined->iterations < iterations : joined->elapsed_ns < trial_ns) &&
+         at < series->count) {
     joined->elapsed_ns += series->trials[at].elapsed_ns;
     joined->iterations += series->trials[at++].iterations;
   }
   return at;
 }
 
+/* Trials of a trace count as long as those of a later visit are. */
 static void source_find_quiet(struct source *source) {
+  const double trial_ns = source_is_trace(source) ? VISITS_TRIAL_NS : 0;
   double *values = NULL;
   size_t count = 0;
   for (size_t i = 0; i < source->count; i++) {
-    for (size_t at = 0; at < source->series[i].count;) {
+    const struct series *series = &source->series[i];
+    values = settle_grow(values, count + series->count + 1, sizeof *values);
+    for (size_t at = 0; at < series->count;) {
       struct raw joined;
-      at = series_join(&source->series[i], at, &joined);
-      values = settle_grow(values, count + 1, sizeof *values);
+      at = series_join(series, at, trial_ns, 0, &joined);
       values[count++] = joined.elapsed_ns / joined.iterations;
     }
   }
   qsort(values, count, sizeof *values, compare_doubles);
   source->quiet_ns = sorted_quantile(values, count, 0.05);
   free(values);
+}
+
+static void host_free(struct host *host) {
+  for (size_t i = 0; i < host->count; i++) {
+    for (size_t j = 0; j < host->sources[i].count; j++) {
+      free(host->sources[i].series[j].trials);
+    }
+  }
+  memset(host, 0, sizeof *host);
 }
 
 /* Recorded hosts ------------------------------------------------------------------------------- */
@@ -150,11 +165,18 @@ static struct series *host_series(struct host *host, const char *name, const cha
   return &source->series[j];
 }
 
+/* Cells in quotes may hold commas, and no quotes. */
 static size_t split_line(char *line, char *cells[], size_t most) {
   size_t count = 0;
   line[strcspn(line, "\r\n")] = '\0';
-  for (char *cell = strsep(&line, ","); cell != NULL && count < most; cell = strsep(&line, ",")) {
-    cells[count++] = cell;
+  while (line != NULL && count < most) {
+    const bool quoted = *line == '"';
+    char *end = strchr(line + quoted, quoted ? '"' : ',');
+    cells[count++] = line + quoted;
+    if (end != NULL) {
+      *end = '\0';
+    }
+    line = end == NULL ? NULL : quoted ? (end[1] == ',' ? end + 2 : NULL) : end + 1;
   }
   return count;
 }
@@ -268,48 +290,89 @@ static void host_simulate(struct host *host, const struct world *world, const ch
   host->sources[host->count - 1].quiet_ns = COPY_NS * (1 + world->truth);
 }
 
-/* Half of the trials are left out, at random; two at least stay. */
-static void host_thin(struct host *host) {
-  for (size_t i = 0; i < host->count; i++) {
-    for (size_t j = 0; j < host->sources[i].count; j++) {
-      struct series *series = &host->sources[i].series[j];
-      size_t kept = 0;
-      for (size_t k = 0; k < series->count; k++) {
-        if (random_share() < 0.5 || series->count - k <= 2 - (kept < 2 ? kept : 2)) {
-          series->trials[kept++] = series->trials[k];
-        }
-      }
-      series->count = kept;
+/* Variants ------------------------------------------------------------------------------------- */
+
+#define VARIANT_LIST(X)                                                                            \
+  X(VARIANT_PLAIN, "plain")                                                                        \
+  X(VARIANT_THINNED, "thinned")   /* half of the trials are left out, at random */                 \
+  X(VARIANT_SHUFFLED, "shuffled") /* blocks of 0.1 s change places */                              \
+  X(VARIANT_BUSY, "busy")         /* a neighbour who never rests slows each trial further */
+ENUM_NAMES_DECLARE(variant, VARIANT_LIST)
+ENUM_NAMES_DEFINE(variant, VARIANT_LIST)
+
+static void series_thin(struct series *series) {
+  size_t kept = 0;
+  for (size_t k = 0; k < series->count; k++) {
+    if (random_share() < 0.5 || series->count - k <= 2 - (kept < 2 ? kept : 2)) {
+      series->trials[kept++] = series->trials[k];
     }
+  }
+  series->count = kept;
+}
+
+/* What lies between the trials goes with them. */
+static void series_shuffle(struct series *series) {
+  const size_t blocks = (size_t)(series_span_ns(series) / MAX_TIME_NS);
+  const size_t block_trials = blocks > 0 ? series->count / blocks : 0;
+  struct series mixed = {0};
+  double at_ns = 0;
+  size_t *order = settle_grow(NULL, blocks + 1, sizeof *order);
+  for (size_t j = 0; j < blocks; j++) {
+    const size_t other = (size_t)(random_share() * (double)(j + 1));
+    order[j] = order[other];
+    order[other] = j;
+  }
+  for (size_t j = 0; j < blocks * block_trials; j++) {
+    const size_t from = order[j / block_trials] * block_trials + j % block_trials;
+    struct raw trial = series->trials[from];
+    const double next_ns = from + 1 < series->count ? series->trials[from + 1].start_ns
+                                                    : trial.start_ns + trial.elapsed_ns;
+    const double step_ns = next_ns - trial.start_ns;
+    trial.start_ns = at_ns;
+    at_ns += step_ns;
+    series_add(&mixed, trial);
+  }
+  free(order);
+  if (mixed.count > 0) {
+    free(series->trials);
+    series->trials = mixed.trials;
+    series->count = mixed.count;
+    series->room = mixed.room;
   }
 }
 
-/* Blocks of a trace change places, each as long as a visit. */
-static void host_shuffle(struct host *host) {
+/* Episodes of 30 ms follow each other; in each, copies are slower by 0.6 % at least. */
+static void series_disturb(struct series *series) {
+  static const double EPISODE_NS = 3e7, LEAST = 0.02, MORE = 0.1;
+  double ends_ns = 0;
+  double slower = 0;
+  double later_ns = 0;
+  for (size_t i = 0; i < series->count; i++) {
+    struct raw *trial = &series->trials[i];
+    if (i == 0 || trial->start_ns >= ends_ns) {
+      ends_ns = trial->start_ns + random_exponential(EPISODE_NS);
+      slower = LEAST + random_exponential(MORE);
+    }
+    const double more_ns = trial->elapsed_ns * slower * (0.3 + 1.4 * random_share());
+    trial->start_ns += later_ns;
+    trial->elapsed_ns += more_ns;
+    later_ns += more_ns;
+  }
+}
+
+static void host_vary(struct host *host, enum variant variant) {
   for (size_t i = 0; i < host->count; i++) {
-    if (!source_is_trace(&host->sources[i])) {
-      continue;
+    struct source *source = &host->sources[i];
+    const bool trace = source_is_trace(source);
+    for (size_t j = 0; j < source->count; j++) {
+      if (variant == VARIANT_THINNED) {
+        series_thin(&source->series[j]);
+      } else if (variant == VARIANT_SHUFFLED && trace) {
+        series_shuffle(&source->series[j]);
+      } else if (variant == VARIANT_BUSY) {
+        series_disturb(&source->series[j]);
+      }
     }
-    const struct series old = host->sources[i].series[0];
-    struct series *series = &host->sources[i].series[0];
-    const size_t blocks = (size_t)(series_span_ns(&old) / MAX_TIME_NS);
-    const size_t block_trials = old.count / blocks;
-    size_t *order = settle_grow(NULL, blocks, sizeof *order);
-    double at_ns = 0;
-    *series = (struct series){0};
-    for (size_t j = 0; j < blocks; j++) {
-      const size_t other = (size_t)(random_share() * (double)(j + 1));
-      order[j] = order[other];
-      order[other] = j;
-    }
-    for (size_t j = 0; j < blocks * block_trials; j++) {
-      struct raw trial = old.trials[order[j / block_trials] * block_trials + j % block_trials];
-      trial.start_ns = at_ns;
-      at_ns += trial.elapsed_ns + 50000;
-      series_add(series, trial);
-    }
-    free(order);
-    free(old.trials);
   }
 }
 

@@ -30,49 +30,45 @@ static void judge(const double *levels, size_t visits, bool noisy, double slower
   assert_int_equal(found->visits, visits);
 }
 
-static void a_level_that_came_back_is_the_undisturbed_one(void **state) {
+static void the_rate_is_what_several_visits_agree_on(void **state) {
   (void)state;
   struct visits_found found;
-  judge((double[]){1200, 1000, 1100, 1001}, 4, false, 0.011, &found);
+  /* A third of each visit's trials are at its level: three times four count. */
+  judge((double[]){1200, 1000, 1000.5, 1001}, 4, false, 0.011, &found);
   assert_int_equal(found.settled, SETTLED_YES);
-  assert_near(found.undisturbed_ns, 1001000, 1);
-  assert_near(found.low_ns, 1000000, 1);
+  assert_near(found.undisturbed_ns, 1000000, 1);
   assert_near(found.high_ns, 1001000, 1);
-  /* All of the first and third visit, and seven of twelve trials in the others. */
-  assert_near(found.disturbed_share, 38.0 / 48, 1e-9);
-  assert_near(found.disturbed_most, 1200 * 1.121 / 1001 - 1, 0.001);
+  assert_near(found.low_ns, 998000, 1); /* twice their span before the fastest */
+  /* All of the first visit, and seven of twelve trials in the others. */
+  assert_near(found.disturbed_share, 33.0 / 48, 1e-9);
+  assert_near(found.disturbed_most, 1200 * 1.121 / 1000 - 1, 0.001);
 }
 
 static void two_that_agree_on_a_noisy_host_may_share_an_episode(void **state) {
   (void)state;
   struct visits_found found;
-  const double levels[] = {1100, 1101, 1100, 1000, 1200, 1001, 1100};
+  const double levels[] = {1100, 1100, 1100, 1000, 1200, 1000, 1000};
   judge(levels, 3, true, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   assert_near(found.undisturbed_ns, 1100000, 1); /* what is known should the time end now */
   judge(levels, 4, true, 0.01, &found);
-  assert_near(found.undisturbed_ns, 0, 0);
+  assert_near(found.undisturbed_ns, 0, 0); /* 1000 and twice 1100 */
   judge(levels, 6, true, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   judge(levels, 7, true, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_YES);
-  assert_near(found.undisturbed_ns, 1001000, 1);
+  assert_near(found.undisturbed_ns, 1000000, 1);
 }
 
 static void one_fast_visit_is_not_believed(void **state) {
   (void)state;
   struct visits_found found;
-  judge((double[]){1000, 1100, 1101, 1100}, 3, false, 0.01, &found);
+  judge((double[]){1000, 1100, 1101, 1100}, 4, false, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   assert_near(found.undisturbed_ns, 0, 0);
-  judge((double[]){1000, 1100, 1101, 1100.5}, 4, false, 0.01, &found); /* cold at first */
-  assert_int_equal(found.settled, SETTLED_YES);
-  assert_near(found.undisturbed_ns, 1100500, 1);
-  judge((double[]){1100, 1092, 1101, 1100.5}, 4, false, 0.01, &found); /* luck */
-  assert_near(found.undisturbed_ns, 1100500, 1);
-  judge((double[]){1100, 1000, 1101, 1100.5}, 4, false, 0.01, &found); /* the quiet one, maybe */
+  judge((double[]){1100, 1092, 1101, 1100}, 4, false, 0.01, &found); /* the interval holds both */
   assert_int_equal(found.settled, SETTLED_BUDGET);
-  assert_near(found.undisturbed_ns, 0, 0);
+  assert_true(found.low_ns < 1092000 && found.high_ns > 1100000 - 1);
 }
 
 static void a_neighbour_who_never_rests_leaves_no_number(void **state) {
@@ -88,39 +84,71 @@ static void a_neighbour_who_never_rests_leaves_no_number(void **state) {
   assert_near(found.disturbed_share, 0, 0);
 }
 
-/* Two visits whose second fastest trials are alike, where no others are. */
+/* Trials of evenly spread times: the faster, the rarer. */
 static void a_level_of_few_trials_is_chance(void **state) {
   (void)state;
   struct visits_found found;
-  struct trial trials[2 * TRIALS];
-  for (unsigned i = 0; i < 2 * TRIALS; i++) {
+  struct trial trials[4 * TRIALS];
+  for (unsigned i = 0; i < 4 * TRIALS; i++) {
     trials[i] = (struct trial){.visit = i / TRIALS,
                                .phase = TRIAL_MEASURE,
                                .iterations = 1,
-                               .elapsed_ns = 1000000 + 10000 * (i % TRIALS)};
+                               .elapsed_ns = 1000000 + 15000 * (i % TRIALS)};
   }
-  visits_judge(trials, 2 * TRIALS, 0.002, false, &found);
+  for (size_t visits = 2; visits <= 4; visits++) {
+    visits_judge(trials, visits * TRIALS, 0.002, false, &found);
+    assert_int_equal(found.settled, SETTLED_BUDGET);
+    assert_near(found.undisturbed_ns, 0, 0);
+  }
+}
+
+static void too_few_trials_leave_no_number(void **state) {
+  (void)state;
+  struct visits_found found;
+  struct trial trials[3];
+  for (unsigned i = 0; i < 3; i++) {
+    trials[i] =
+        (struct trial){.visit = i, .phase = TRIAL_MEASURE, .iterations = 1, .elapsed_ns = 1000000};
+  }
+  visits_judge(trials, 3, 0.002, true, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   assert_near(found.undisturbed_ns, 0, 0);
 }
 
-static void levels_that_drift_leave_no_number(void **state) {
+static void levels_that_drift_have_a_wide_interval(void **state) {
   (void)state;
   struct visits_found found;
-  judge((double[]){1000, 1010, 1020, 1030, 1040}, 5, false, 0.01, &found);
+  judge((double[]){1000, 1012, 1024, 1036, 1048}, 5, false, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   assert_near(found.undisturbed_ns, 0, 0);
-  judge((double[]){1040, 1030, 1020, 1010, 1000}, 5, false, 0.01, &found); /* warms up */
+  judge((double[]){1048, 1036, 1024, 1012, 1000}, 5, false, 0.01, &found); /* warms up */
   assert_near(found.undisturbed_ns, 0, 0);
+  judge((double[]){1004, 1003, 1002, 1001, 1000}, 5, false, 0, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_true(found.low_ns < 1000000 && found.high_ns - found.low_ns > 4000);
 }
 
 static void the_fast_one_of_two_levels_is_taken_if_it_comes_back(void **state) {
   (void)state;
   struct visits_found found;
-  judge((double[]){1030, 1000, 1030, 1030, 1000, 1030, 1030}, 7, true, 0, &found);
+  judge((double[]){1030, 1000, 1030, 1000, 1000, 1030, 1030}, 7, true, 0, &found);
   assert_int_equal(found.settled, SETTLED_YES);
   assert_near(found.undisturbed_ns, 1000000, 1);
-  assert_near(found.disturbed_share, 5.0 / 7, 1e-9);
+  assert_near(found.disturbed_share, 4.0 / 7, 1e-9);
+}
+
+/* The interval of noise that stays is never within the precision. */
+static void visits_end_when_they_move_the_rate_no_more(void **state) {
+  (void)state;
+  struct visits_found found;
+  double levels[VISITS_STEADY_FROM];
+  for (unsigned i = 0; i < VISITS_STEADY_FROM; i++) {
+    levels[i] = i == 0 ? 1000 : 1002.5;
+  }
+  judge(levels, VISITS_STEADY_FROM - 1, true, 0.01, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET);
+  judge(levels, VISITS_STEADY_FROM, true, 0.01, &found);
+  assert_int_equal(found.settled, SETTLED_YES);
 }
 
 static void one_visit_is_enough_on_a_quiet_host(void **state) {
@@ -131,10 +159,11 @@ static void one_visit_is_enough_on_a_quiet_host(void **state) {
   assert_true(found.precise);
   assert_near(found.undisturbed_ns, 1000000, 1);
   assert_true(found.low_ns <= found.undisturbed_ns && found.undisturbed_ns <= found.high_ns);
-  judge((double[]){1000}, 1, false, 0.001, &found); /* the median is 0.3 % above the level */
+  judge((double[]){1000}, 1, false, 0.001, &found); /* the median is 0.3 % above the second */
   assert_int_equal(found.settled, SETTLED_YES);
   assert_false(found.precise);
   assert_near(found.undisturbed_ns, 1002000, 3000);
+  assert_near(found.low_ns, 1000000, 1);
   judge((double[]){1000}, 1, false, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   assert_near(found.undisturbed_ns, 0, 0);
@@ -153,12 +182,29 @@ static void a_precise_visit_on_a_noisy_host_is_confirmed_by_another(void **state
   assert_near(found.undisturbed_ns, 0, 0);
 }
 
-static void the_gap_grows(void **state) {
+static void later_visits_are_shorter(void **state) {
   (void)state;
-  for (uint32_t visits = 1; visits < VISITS_MAX; visits++) {
-    assert_true(visits_gap_ns(visits) >= 250000000);
-    assert_true(visits_gap_ns(visits + 1) > visits_gap_ns(visits));
-  }
+  const struct measure nvbandwidth = {
+      .trials_min = 6, .trials_max = 60, .max_time_ns = 100000000, .min_trial_ns = 8000000};
+  struct measure measure = nvbandwidth;
+  visits_shorten(&measure, 7, 1215000); /* 64 MiB */
+  assert_int_equal(measure.iterations, 2);
+  assert_int_equal(measure.max_time_ns, 50000000);
+  assert_int_equal(measure.trials_min, 6);
+  measure = nvbandwidth;
+  measure.trials_min = 12;
+  visits_shorten(&measure, 1, 9600000); /* 384 MiB: as long as it is */
+  assert_int_equal(measure.iterations, 0);
+  assert_int_equal(measure.trials_min, 6);
+  measure = nvbandwidth;
+  visits_shorten(&measure, 27, 304000); /* 16 MiB */
+  assert_int_equal(measure.iterations, 7);
+  measure = nvbandwidth;
+  visits_shorten(&measure, 5, 30000); /* 0.15 ms, never longer */
+  assert_int_equal(measure.iterations, 5);
+  measure.iterations = 3; /* the scenario says so */
+  visits_shorten(&measure, 7, 1000);
+  assert_int_equal(measure.iterations, 3);
 }
 
 static void without_trials_there_is_nothing(void **state) {
@@ -171,16 +217,18 @@ static void without_trials_there_is_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_level_that_came_back_is_the_undisturbed_one),
+      cmocka_unit_test(the_rate_is_what_several_visits_agree_on),
       cmocka_unit_test(two_that_agree_on_a_noisy_host_may_share_an_episode),
       cmocka_unit_test(one_fast_visit_is_not_believed),
       cmocka_unit_test(a_neighbour_who_never_rests_leaves_no_number),
       cmocka_unit_test(a_level_of_few_trials_is_chance),
-      cmocka_unit_test(levels_that_drift_leave_no_number),
+      cmocka_unit_test(too_few_trials_leave_no_number),
+      cmocka_unit_test(levels_that_drift_have_a_wide_interval),
       cmocka_unit_test(the_fast_one_of_two_levels_is_taken_if_it_comes_back),
+      cmocka_unit_test(visits_end_when_they_move_the_rate_no_more),
       cmocka_unit_test(one_visit_is_enough_on_a_quiet_host),
       cmocka_unit_test(a_precise_visit_on_a_noisy_host_is_confirmed_by_another),
-      cmocka_unit_test(the_gap_grows),
+      cmocka_unit_test(later_visits_are_shorter),
       cmocka_unit_test(without_trials_there_is_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

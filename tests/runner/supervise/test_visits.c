@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { CASES = 4, SKIPPED = 1, REPORTS_MAX = 32 };
+enum { CASES = 4, SKIPPED = 1, REPORTS_MAX = 32, FIRST_ITERATIONS = 7 };
 
 static volatile sig_atomic_t interrupted;
 
@@ -22,10 +22,12 @@ static enum status fake_run_case(struct engine *engine, const struct bench_case 
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err) {
   (void)engine;
-  (void)bench_case;
   (void)err;
-  *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TIME};
-  sink->trial(sink->context, &(struct trial){.iterations = 1, .elapsed_ns = 1});
+  const uint32_t wanted = bench_case->measure.iterations;
+  const uint32_t iterations = wanted > 0 ? wanted : FIRST_ITERATIONS;
+  *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TIME, .iterations = iterations};
+  sink->trial(sink->context,
+              &(struct trial){.iterations = iterations, .elapsed_ns = iterations * 1215000});
   return STATUS_OK;
 }
 
@@ -36,7 +38,7 @@ static void fake_free(struct engine *engine) {
 struct seen {
   struct seen_report {
     size_t case_index;
-    uint32_t process, visit;
+    uint32_t process, visit, iterations;
     uint64_t at_ns;
   } reports[REPORTS_MAX];
   size_t count, workers, ended;
@@ -79,7 +81,8 @@ static enum status seen_case_finished(void *context, const struct case_report *r
   assert_true(seen->count < REPORTS_MAX);
   assert_int_equal(report->trial_count, 1);
   seen->reports[seen->count++] =
-      (struct seen_report){report->case_index, report->process, report->visit, clock_now_ns()};
+      (struct seen_report){report->case_index, report->process, report->visit,
+                           report->trials[0].iterations, clock_now_ns()};
   interrupted = seen->count == seen->interrupt_at;
   return STATUS_OK;
 }
@@ -141,10 +144,11 @@ static void open_cases_are_visited_again_in_rounds(void **state) {
     assert_int_equal(seen.reports[i].case_index, expected[i % 6].case_index);
     assert_int_equal(seen.reports[i].visit, expected[i % 6].visit);
     assert_int_equal(seen.reports[i].process, i / 6);
+    assert_int_equal(seen.reports[i].iterations,
+                     seen.reports[i].visit == 0 ? FIRST_ITERATIONS : 2); /* shorter trials */
   }
-  /* The gap doubles. */
-  assert_true(seen.reports[3].at_ns - seen.reports[0].at_ns >= 250000000);
-  assert_true(seen.reports[5].at_ns - seen.reports[3].at_ns >= 500000000);
+  assert_true(seen.reports[3].at_ns - seen.reports[0].at_ns >= VISITS_GAP_NS);
+  assert_true(seen.reports[5].at_ns - seen.reports[3].at_ns >= VISITS_GAP_NS);
   assert_int_equal(seen.workers, 2);
   assert_int_equal(seen.ended, 2);
   assert_int_equal(seen.done, 6);
@@ -155,7 +159,7 @@ static void further_visits_end_with_their_time(void **state) {
   (void)state;
   static const struct {
     struct supervise_options options;
-    size_t reports; /* 400 ms have room for one gap of 250 ms, and for none of 500 */
+    size_t reports; /* 400 ms have room for one gap of 250 ms */
   } rows[] = {
       {{.settle_ns = 400000000}, 2},
       {{.settle_ns = 0}, 1},
@@ -182,6 +186,7 @@ static void interrupt_ends_further_visits(void **state) {
   assert_int_equal(resumed.count, 1);
   assert_int_equal(resumed.reports[0].case_index, 2);
   assert_int_equal(resumed.reports[0].visit, 1);
+  assert_int_equal(resumed.reports[0].iterations, FIRST_ITERATIONS); /* the first of its worker */
   assert_int_equal(resumed.ended, 1);
 }
 
