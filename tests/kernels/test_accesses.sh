@@ -10,15 +10,21 @@ nvcc=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# FILE: what nvcc made of kernels/FILE.cu for compute capability 9.0; kernels/ptx proves that it is that.
+kept_ptx() {
+  local version kept
+  for version in 75 80 90; do
+    [ ! -e "$source_folder/kernels/ptx/$1.$version.ptx.xz" ] || kept=$source_folder/kernels/ptx/$1.$version.ptx.xz
+  done
+  xz --decompress --stdout "$kept"
+}
+
 # FILE KERNEL REGEX...: that kernel of kernels/FILE.cu has an instruction that fits, for every REGEX.
 failures=0
 check() {
   local file=$1 kernel=$2 pattern
   shift 2
-  if [ ! -e "$work/$file.ptx" ]; then
-    "$nvcc" -ptx -std=c++17 -O3 -arch=compute_90 -allow-unsupported-compiler -I"$source_folder" \
-      -o "$work/$file.ptx" "$source_folder/kernels/$file.cu"
-  fi
+  [ -e "$work/$file.ptx" ] || kept_ptx "$file" >"$work/$file.ptx"
   awk -v entry="[.]entry ${kernel}[(]" '$0 ~ entry { inside = 1 } inside { print } inside && /^}/ { exit }' \
     "$work/$file.ptx" >"$work/body"
   for pattern in "$@"; do
@@ -64,9 +70,9 @@ done
 check stream haul_stream_write_16_u1 "$store\.v4\.[ub]32"
 check pattern haul_pattern_compare "$load"
 
+xz --decompress --stdout "$source_folder/kernels/ptx/copy.75.ptx.xz" >"$work/all.ptx"
 for code in $("$nvcc" --list-gpu-code | grep -E '^sm_[0-9]+$'); do
-  "$nvcc" -cubin -std=c++17 -O3 -arch="$code" -allow-unsupported-compiler -Xptxas -v -I"$source_folder" \
-    -o "$work/copy.cubin" "$source_folder/kernels/copy.cu" 2>&1 |
+  "$(dirname -- "$nvcc")/ptxas" -O3 -arch="$code" -v -o "$work/copy.cubin" "$work/all.ptx" 2>&1 |
     sed -n "s/.*Compiling entry function '\([^']*\)'.*/\1/p; s/.*Used \([0-9]*\) registers.*/\1/p" |
     paste - - >"$work/registers"
   [ "$(wc -l <"$work/registers")" -ge 7 ] || { echo "$code: nvcc does not say what registers the copies use" >&2; exit 1; }
