@@ -78,20 +78,21 @@ reject_err 'kept'
 expect_value '0 ok' deleted.db "select count(*) || ' ' || (select * from pragma_integrity_check) from run"
 
 begin 'a small stack'
-( ulimit -s 64 && exec "$haul" run short.toml --db stack.db ) >out 2>err </dev/null
+sed 's/step = "64B"/factor = 32/' short.toml >few.toml
+( ulimit -s 64 && exec "$haul" run few.toml --db stack.db ) >out 2>err </dev/null
 code=$?
 expect_one_error 3 'the stack is limited to 64 KiB, and haul needs 1024 KiB: raise the limit with ulimit -s'
-( ulimit -Ss 64 && exec "$haul" run short.toml --db stack.db ) >out 2>err </dev/null
+( ulimit -Ss 64 && exec "$haul" run few.toml --db stack.db ) >out 2>err </dev/null
 code=$?
 expect_code 0
 
 begin 'no /dev'
 if unshare -m mount -t tmpfs none /dev 2>"$scratch/null"; then
   place=$(mktemp -d -p /tmp) # TMPDIR may be below /dev
-  cp short.toml "$place/"
+  cp few.toml "$place/"
   # shellcheck disable=SC2016
   HAUL_LOCKS=$place TMPDIR=$place unshare -m bash -c 'mount -t tmpfs none /dev && cd "$2" &&
-    exec "$1" run short.toml --db dev.db' - "$haul" "$place" >out 2>err <&-
+    exec "$1" run few.toml --db dev.db' - "$haul" "$place" >out 2>err <&-
   code=$?
   rm -rf -- "$place"
   expect_code 0
