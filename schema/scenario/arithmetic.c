@@ -101,12 +101,11 @@ static const char *const arithmetic_checked[] = {"measure",      "ilp", "block",
                                                  "instructions", "op",  "type",  NULL};
 
 const struct scenario_kind scenario_kind_arithmetic = {
-    .section =
-        {SECTION_ROOT, "arithmetic", true, "[[arithmetic]]",
-         "Chains of dependent instructions on a GPU: the latency of one instruction, or the "
-         "instructions per clock of an SM. Latency is measured with one chain (`ilp` 1) in at most "
-         "one warp, throughput by default with 4 chains in each of 1024 threads and two such "
-         "blocks per SM."},
+    .section = {SECTION_ROOT, "arithmetic", true, "[[arithmetic]]",
+                "Chains of dependent instructions on a GPU: the latency of one instruction, or the "
+                "instructions per clock of an SM. Latency is measured with one chain (`ilp` 1) in "
+                "at most one warp. Throughput is by default measured with 4 chains per thread, "
+                "1024 threads per block and two blocks per SM."},
     .fields = arithmetic_fields,
     .field_count = sizeof arithmetic_fields / sizeof *arithmetic_fields,
     .finish = arithmetic_finish,

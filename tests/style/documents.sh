@@ -1,6 +1,6 @@
 #!/bin/sh
 # documents.sh ROOT - what the documents name is there: every path below a folder of the project and
-# every function, written as `name()`, in back quotes; every file that a link goes to.
+# every function, written as `name()`, in back quotes; every file, and every heading of a document, that a link goes to.
 set -eu
 # shellcheck source=tests/style/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -40,8 +40,28 @@ while read -r place name; do
   esac
 done <"$scratch/quoted" >"$scratch/found"
 
-xargs grep -HnoE '\]\([^)#: ]+[)#]' <"$scratch/documents" | sed 's/\](//; s/.$//' >"$scratch/links" || true
+# FILE#HEADING of each heading, written as links write it.
+xargs awk '
+  FNR == 1 { fenced = 0 }
+  /^ *```/ { fenced = !fenced }
+  !fenced && sub(/^#+ /, "") {
+    gsub(/\]\([^)]*\)/, "")
+    line = tolower($0)
+    gsub(/[^a-z0-9_ -]/, "", line)
+    gsub(/ /, "-", line)
+    print FILENAME "#" line
+  }' <"$scratch/documents" | sort >"$scratch/headings"
+
+xargs grep -HnoE '\]\([^): ]+\)' <"$scratch/documents" | sed 's/\](//; s/)$//' >"$scratch/links" || true
 while IFS=: read -r file line target; do
-  [ -e "$(dirname -- "$file")/$target" ] || echo "$file:$line: the link goes nowhere: $target"
+  path=$file
+  [ "${target%%#*}" = '' ] || path=$(dirname -- "$file")/${target%%#*}
+  [ -e "$path" ] || { echo "$file:$line: the link goes nowhere: $target"; continue; }
+  case $target in
+    *.md#* | '#'*)
+      path=$(realpath -m --relative-to=. -- "$path")
+      grep -qxF -- "$path#${target#*#}" "$scratch/headings" || echo "$file:$line: no such heading: $target"
+      ;;
+  esac
 done <"$scratch/links" >>"$scratch/found"
 verdict "$scratch/found" "documents name what is there (tests/style/documents.sh)"

@@ -184,6 +184,8 @@ breaks_document 'See `engine/base/bad.h`.' 'there is no engine/base/bad.h'
 breaks_document 'See `engine/*/bad.h`.' 'there is no engine'
 breaks_document 'Call `bad_sum()`.' 'there is no function bad_sum'
 breaks_document 'Read [this](docs/bad.md).' 'the link goes nowhere: docs/bad.md'
+breaks_document 'Read [this](good.md#bad).' 'no such heading: good.md#bad'
+breaks_document 'Read [this](#bad).' 'no such heading: #bad'
 
 # english
 fresh
