@@ -1,6 +1,7 @@
 #include "kernels/code.h"
 
 #include "engine/base/embed.h"
+#include "engine/base/macros.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static const void *ptx_for(const char *module, const struct kernel_target *targe
       {"90a", 90, 90}, {"90", 90, UINT_MAX}, {"80", 80, UINT_MAX}, {"75", 75, UINT_MAX}};
   const unsigned has = 10 * target->compute_major + target->compute_minor;
   const void *image = NULL;
-  for (size_t i = 0; image == NULL && i < sizeof versions / sizeof versions[0]; i++) {
+  for (size_t i = 0; image == NULL && i < COUNT_OF(versions); i++) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s.%s.ptx", module, versions[i].name);
     image =

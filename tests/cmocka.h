@@ -2,6 +2,8 @@
 #ifndef HAUL_TESTS_CMOCKA_H
 #define HAUL_TESTS_CMOCKA_H
 
+#include "engine/base/macros.h"
+
 // clang-format off
 #include <setjmp.h>
 #include <stdarg.h>

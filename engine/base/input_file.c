@@ -1,5 +1,7 @@
 #include "engine/base/input_file.h"
 
+#include "engine/base/macros.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -37,7 +39,7 @@ bool input_file_is_hollow(const struct stat *info) {
 /* A descriptor of this process under one of its names. */
 static bool input_file_is_held(const char *path) {
   static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/"};
-  for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
+  for (size_t i = 0; i < COUNT_OF(FOLDERS); i++) {
     const size_t length = strlen(FOLDERS[i]);
     if (strncmp(path, FOLDERS[i], length) == 0 && strchr(path + length, '/') == NULL) {
       return true;

@@ -1,5 +1,6 @@
 #include "engine/machine/check.h"
 
+#include "engine/base/macros.h"
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
 
@@ -87,7 +88,7 @@ bool check_version_fits(const char *want, const char *found) {
     bool less, equal, greater;
   } OPERATORS[] = {{">=", false, true, true}, {"<=", true, true, false}, {"==", false, true, false},
                    {"!=", true, false, true}, {">", false, false, true}, {"<", true, false, false}};
-  for (size_t i = 0; i < sizeof OPERATORS / sizeof OPERATORS[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(OPERATORS); i++) {
     size_t length = strlen(OPERATORS[i].text);
     if (strncmp(want, OPERATORS[i].text, length) == 0) {
       const char *version = want + length + strspn(want + length, " ");

@@ -1,4 +1,5 @@
 /* GPU_FACT_LIST, through NVML and sysfs: one function per fact, one table. */
+#include "engine/base/macros.h"
 #include "engine/machine/error_counters.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/probe.h"
@@ -89,7 +90,7 @@ static void gsp(const struct gpu_query *query) {
 static void gpu_clocks(const struct gpu_query *query) {
   static const int CLOCKS[] = {NVML_CLOCK_OF_GRAPHICS, NVML_CLOCK_OF_MEMORY};
   bool locked = false;
-  for (size_t i = 0; i < sizeof CLOCKS / sizeof CLOCKS[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(CLOCKS); i++) {
     unsigned set = 0;
     unsigned usual = 0;
     int result =
@@ -324,7 +325,7 @@ static const struct {
 
 void probe_gpu_facts(struct probe *probe) {
   for (uint32_t gpu = 0; gpu < probe->machine->gpu_count; gpu++) {
-    for (size_t i = 0; i < sizeof GPU_FACTS / sizeof GPU_FACTS[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(GPU_FACTS); i++) {
       struct gpu_query query = {.machine = probe->machine,
                                 .sources = probe->sources,
                                 .nvml = probe->nvml,

@@ -1,4 +1,5 @@
 /* HOST_FACT_LIST: one function per fact, one table. */
+#include "engine/base/macros.h"
 #include "engine/machine/probe.h"
 
 #include "engine/machine/machine.h"
@@ -133,7 +134,7 @@ static void container(struct probe *probe, const char *name) {
                {"/.dockerenv", "docker"},
                {"/.singularity.d", "apptainer"}};
   static const char *const GROUPS[] = {"kubepods", "libpod", "docker", "containerd", "lxc", NULL};
-  for (size_t i = 0; i < sizeof MARKS / sizeof MARKS[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(MARKS); i++) {
     if (sources_exists(probe->sources, MARKS[i].path)) {
       host_fact_add(probe, name, FACT_OK, MARKS[i].kind);
       return;
@@ -168,7 +169,7 @@ static const char *arm_core_name(unsigned long implementer, unsigned long part) 
                {0x41, 0xd83, "Arm Neoverse V3AE"}, {0x41, 0xd84, "Arm Neoverse V3"},
                {0x41, 0xd8e, "Arm Neoverse N3"},   {0xc0, 0xac3, "Ampere-1"},
                {0xc0, 0xac4, "Ampere-1A"}};
-  for (size_t i = 0; i < sizeof CORES / sizeof CORES[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(CORES); i++) {
     if (CORES[i].implementer == implementer && CORES[i].part == part) {
       return CORES[i].name;
     }
@@ -347,7 +348,7 @@ static const char *hypervisor_name(const char *text) {
                {"HVM domU", "Xen"},
                {"Parallels", "Parallels"},
                {"BHYVE", "bhyve"}};
-  for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
     if (strstr(text, NAMES[i].text) != NULL) {
       return NAMES[i].name;
     }
@@ -634,7 +635,7 @@ void probe_host_facts(struct probe *probe) {
                    "/proc/cmdline") != FACT_OK) {
     probe->command_line[0] = '\0';
   }
-  for (size_t i = 0; i < sizeof HOST_FACTS / sizeof HOST_FACTS[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(HOST_FACTS); i++) {
     HOST_FACTS[i].answer(probe, HOST_FACTS[i].name);
   }
 }

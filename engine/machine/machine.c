@@ -1,5 +1,6 @@
 #include "engine/machine/machine.h"
 
+#include "engine/base/macros.h"
 #include "engine/machine/facts.h"
 
 #include <limits.h>
@@ -50,7 +51,7 @@ static size_t fact_rank(const char *name) {
   static const char *const NAMES[] = {HOST_FACT_LIST(FACT_NAME_) GPU_FACT_LIST(FACT_NAME_)};
 #undef FACT_NAME_
   size_t i = 0;
-  while (i < sizeof NAMES / sizeof NAMES[0] && strcmp(NAMES[i], name) != 0) {
+  while (i < COUNT_OF(NAMES) && strcmp(NAMES[i], name) != 0) {
     i++;
   }
   return i;
@@ -177,7 +178,7 @@ static const struct {
 };
 
 static uint64_t peak_multiply_adds(const struct gpu *gpu, bool tensor) {
-  for (size_t i = 0; i < sizeof MULTIPLY_ADDS / sizeof MULTIPLY_ADDS[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(MULTIPLY_ADDS); i++) {
     if (MULTIPLY_ADDS[i].compute_major == gpu->compute_major &&
         MULTIPLY_ADDS[i].compute_minor == gpu->compute_minor) {
       return UINT64_C(2) * gpu->sm_count * gpu->sm_clock_max_khz * 1000 *
@@ -196,7 +197,7 @@ uint64_t peak_tensor(const struct gpu *gpu) {
 }
 
 uint64_t peak_pcie(uint32_t generation, uint32_t width) {
-  if (generation >= sizeof PCIE_GENERATIONS / sizeof PCIE_GENERATIONS[0]) {
+  if (generation >= COUNT_OF(PCIE_GENERATIONS)) {
     return 0;
   }
   return PCIE_GENERATIONS[generation].megatransfers * 1000000 * width *

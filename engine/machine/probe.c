@@ -1,5 +1,6 @@
 #include "engine/machine/probe.h"
 
+#include "engine/base/macros.h"
 #include "engine/machine/machine.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct nvml_device *probe_nvml_device(const struct nvml *nvml, const char *pci_a
 static uint32_t generation_of_speed(const char *text) {
   static const double SPEEDS[] = {2.5, 5, 8, 16, 32, 64};
   double speed = strtod(text, NULL);
-  for (uint32_t i = 0; i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
+  for (uint32_t i = 0; i < COUNT_OF(SPEEDS); i++) {
     if (speed >= SPEEDS[i] * 0.99 && speed <= SPEEDS[i] * 1.01) {
       return i + 1;
     }
@@ -121,7 +122,7 @@ static void read_hardware(const struct probe *probe, struct nvml_device *device,
 /* The nearest node by NVML's set of them. */
 static int32_t node_by_nvml(const struct probe *probe, struct nvml_device *device) {
   unsigned long nodes[MACHINE_NODES_MAX / (8 * sizeof(unsigned long))] = {0};
-  enum { BITS = 8 * sizeof nodes[0], WORDS = sizeof nodes / sizeof nodes[0] };
+  enum { BITS = 8 * sizeof nodes[0], WORDS = COUNT_OF(nodes) };
   if (NVML_CALL(probe->nvml, nvmlDeviceGetMemoryAffinity, device, (unsigned)WORDS, nodes,
                 NVML_AFFINITY_OF_NODE) != NVML_OK) {
     return -1;

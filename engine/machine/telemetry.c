@@ -1,6 +1,7 @@
 #include "engine/machine/telemetry.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/macros.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/probe.h"
 
@@ -354,7 +355,7 @@ void telemetry_throttle_text(int64_t throttle_reasons, char text[FACT_VALUE_MAX]
                  {NVML_THROTTLE_HW_POWER_BRAKE, "hw_power_brake"}};
   size_t length = 0;
   text[0] = '\0';
-  for (size_t i = 0; i < sizeof REASONS / sizeof REASONS[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(REASONS); i++) {
     if (throttle_reasons > 0 && (throttle_reasons & REASONS[i].bit) != 0) {
       length += (size_t)snprintf(text + length, FACT_VALUE_MAX - length, "%s%s",
                                  length > 0 ? "," : "", REASONS[i].name);

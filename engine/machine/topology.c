@@ -1,5 +1,6 @@
 /* NUMA nodes, as the kernel reports them in /sys/devices/system/node, less what this process may
  * not use; and NVLink. */
+#include "engine/base/macros.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/memory_limit.h"
 #include "engine/machine/probe.h"
@@ -198,7 +199,7 @@ static uint64_t link_speed(const struct probe *probe, struct nvml_device *device
   }
   unsigned version = 0;
   if (NVML_CALL(probe->nvml, nvmlDeviceGetNvLinkVersion, device, link, &version) == NVML_OK &&
-      version < sizeof BY_VERSION / sizeof BY_VERSION[0]) {
+      version < COUNT_OF(BY_VERSION)) {
     return BY_VERSION[version];
   }
   return 0;

@@ -114,7 +114,7 @@ JSON_DESCRIBER_STATIC(verb_merge_describe, MERGE_COLUMNS, JSON_COLUMN)
 static const char *const COLUMNS[] = {MERGE_COLUMNS(COLUMN_NAME)};
 
 static size_t verb_merge_column_count(const struct common_options *common) {
-  const size_t count = sizeof COLUMNS / sizeof *COLUMNS;
+  const size_t count = COUNT_OF(COLUMNS);
   return output_layout_of(common->format) == LAYOUT_PAGE ? count - 1 : count;
 }
 
@@ -259,7 +259,7 @@ static void verb_merge_group_nodes(const struct result_set *nodes, struct arena 
                                    struct result_set *groups) {
   static const struct column GROUP_COLUMNS[] = {
       {.name = "state"}, {.name = "nodes"}, {.name = "which"}, {.name = "reason"}};
-  for (size_t i = 0; i < sizeof GROUP_COLUMNS / sizeof *GROUP_COLUMNS; i++) {
+  for (size_t i = 0; i < COUNT_OF(GROUP_COLUMNS); i++) {
     (void)result_set_add_column(groups, &GROUP_COLUMNS[i]);
   }
   const char **names = arena_array(arena, nodes->row_count, sizeof *names);

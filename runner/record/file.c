@@ -41,7 +41,7 @@ const char *database_file_network_file_system(const char *path) {
   if (statfs(path, &info) != 0) {
     return NULL;
   }
-  for (size_t i = 0; i < sizeof NETWORK_FILE_SYSTEMS / sizeof *NETWORK_FILE_SYSTEMS; i++) {
+  for (size_t i = 0; i < COUNT_OF(NETWORK_FILE_SYSTEMS); i++) {
     if (((unsigned long)info.f_type & 0xffffffffUL) == NETWORK_FILE_SYSTEMS[i].type) {
       return NETWORK_FILE_SYSTEMS[i].name;
     }
@@ -259,7 +259,7 @@ static enum status database_file_copy_one(const char *from, const char *to, stru
 
 /* The files of a database; the last is made anew from the others. */
 static const char *const SUFFIXES[] = {"", "-journal", "-wal", "-shm"};
-enum { SUFFIX_COUNT = sizeof SUFFIXES / sizeof *SUFFIXES };
+enum { SUFFIX_COUNT = COUNT_OF(SUFFIXES) };
 
 /* open(), but never waits, and opens no device: what was checked may be another thing by now. */
 static int database_file_open_checked(const char *path, int flags, int mode) {

@@ -229,7 +229,7 @@ bool measured_run_is_own(const struct measured *measured, size_t run, const void
 
 static const char *const RUN_FACTS[] = {"tag",    "scenario", "haul_version",
                                         "origin", "fleet",    "node"};
-enum { RUN_FACT_COUNT = sizeof RUN_FACTS / sizeof *RUN_FACTS };
+enum { RUN_FACT_COUNT = COUNT_OF(RUN_FACTS) };
 
 /* False: not a fact of the run itself. */
 static bool measured_own_fact(const struct measured *measured, const struct measured_run *run,

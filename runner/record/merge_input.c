@@ -261,7 +261,7 @@ static void merge_drop_path(const char *path, struct error *err) {
 static void merge_remove_folder(const char *path, int held) {
   static const char *const FILES[] = {"input.db", "input.db-journal", "input.db-wal",
                                       "input.db-shm"};
-  for (size_t i = 0; held >= 0 && i < sizeof FILES / sizeof *FILES; i++) {
+  for (size_t i = 0; held >= 0 && i < COUNT_OF(FILES); i++) {
     (void)unlinkat(held, FILES[i], 0);
   }
   if (held >= 0) {

@@ -509,7 +509,7 @@ static void bind_errors(struct statement *statement, const struct error_counts *
       {":rows_remapped", ERROR_COUNTER_ROWS_CORRECTED, ERROR_COUNTER_ROWS_UNCORRECTED},
       {":xid_count", ERROR_COUNTER_XID, ERROR_COUNTER_XID},
   };
-  for (size_t i = 0; i < sizeof SUMS / sizeof SUMS[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(SUMS); i++) {
     statement_bind_int(statement, SUMS[i].name, errors_sum(errors, SUMS[i].first, SUMS[i].last));
   }
   statement_bind_int(statement, ":xid", errors->last_xid);

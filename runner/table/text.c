@@ -51,7 +51,7 @@ static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code) 
     unsigned char mask, lead;
     uint32_t minimum;
   } FORMS[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-  for (size_t n = 0; n < sizeof FORMS / sizeof *FORMS; n++) {
+  for (size_t n = 0; n < COUNT_OF(FORMS); n++) {
     if ((bytes[0] & FORMS[n].mask) != FORMS[n].lead) {
       continue;
     }

@@ -113,7 +113,7 @@ static const struct field expect_fields[] = {
 };
 
 static const struct field *expect_field_at(size_t i) {
-  return i < sizeof expect_fields / sizeof *expect_fields ? &expect_fields[i] : NULL;
+  return i < COUNT_OF(expect_fields) ? &expect_fields[i] : NULL;
 }
 
 static const struct language LANGUAGE_EXPECT = {expect_section_row, expect_section_count,

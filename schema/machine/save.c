@@ -32,7 +32,7 @@ const struct key MACHINE_KEYS[] = {
     TEXT_(machine, cuda_state, true),
     NUMBER_(machine, KEY_I32, driver_cuda_version, 0, 1000000, 0),
 };
-const size_t MACHINE_KEY_COUNT = sizeof MACHINE_KEYS / sizeof MACHINE_KEYS[0];
+const size_t MACHINE_KEY_COUNT = COUNT_OF(MACHINE_KEYS);
 
 const struct key NODE_KEYS[] = {
     {.name = "number",
@@ -46,7 +46,7 @@ const struct key NODE_KEYS[] = {
     NUMBER_(numa_node, KEY_U64, memory_bytes, 0, BYTES_MAX, 0),
     NUMBER_(numa_node, KEY_U64, free_memory_bytes, 0, BYTES_MAX, 0),
 };
-const size_t NODE_KEY_COUNT = sizeof NODE_KEYS / sizeof NODE_KEYS[0];
+const size_t NODE_KEY_COUNT = COUNT_OF(NODE_KEYS);
 
 const struct key GPU_KEYS[] = {
     TEXT_(gpu, name, true),
@@ -79,14 +79,14 @@ const struct key GPU_KEYS[] = {
     BOOL_(gpu, host_page_tables),
     BOOL_(gpu, host_register_supported),
 };
-const size_t GPU_KEY_COUNT = sizeof GPU_KEYS / sizeof GPU_KEYS[0];
+const size_t GPU_KEY_COUNT = COUNT_OF(GPU_KEYS);
 
 const struct key LINK_KEYS[] = {
     BOOL_(gpu_link, peer_access),
     NUMBER_(gpu_link, KEY_U32, nvlink_count, 0, 1024, -1),
     NUMBER_(gpu_link, KEY_U64, bytes_per_second, 0, RATE_MAX, -1),
 };
-const size_t LINK_KEY_COUNT = sizeof LINK_KEYS / sizeof LINK_KEYS[0];
+const size_t LINK_KEY_COUNT = COUNT_OF(LINK_KEYS);
 
 int64_t machine_key_number(const void *object, const struct key *key) {
   const void *member = (const char *)object + key->offset;

@@ -107,7 +107,7 @@ const struct scenario_kind scenario_kind_arithmetic = {
                 "at most one warp. Throughput is by default measured with 4 chains per thread, "
                 "1024 threads per block and two blocks per SM."},
     .fields = arithmetic_fields,
-    .field_count = sizeof arithmetic_fields / sizeof *arithmetic_fields,
+    .field_count = COUNT_OF(arithmetic_fields),
     .finish = arithmetic_finish,
     .check_setting = arithmetic_check_setting,
     .checked = arithmetic_checked,

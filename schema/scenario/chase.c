@@ -153,7 +153,7 @@ static void chase_check_place(struct subject *subject, unsigned spaces) {
     enum chase_space space; /* the one that has it */
   } ends[] = {{"of.gpu", CHASE_PEER}, {"of.numa", CHASE_HOST}};
   const struct entry *space = subject_find(subject, "space");
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+  for (size_t i = 0; i < COUNT_OF(ends); i++) {
     for (unsigned word = 0; word < chase_space_name_count; word++) {
       if (subject_find(subject, ends[i].key) != NULL && word != ends[i].space &&
           (spaces & BIT(word)) != 0) {
@@ -217,7 +217,7 @@ static void chase_check_processors(struct subject *subject, unsigned spaces) {
     }
   }
   const struct entry *ends[] = {numa, of};
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+  for (size_t i = 0; i < COUNT_OF(ends); i++) {
     if (ends[i] != NULL && ends[i]->values.count == 1 &&
         (ends[i]->values.items[0].selector.kind == SELECTOR_LOCAL ||
          ends[i]->values.items[0].selector.kind == SELECTOR_REMOTE)) {
@@ -319,7 +319,7 @@ const struct scenario_kind scenario_kind_chase = {
                 "checks where the chain ends, host memory starts outside the processor's caches, "
                 "and the footprint decides which caches of the GPU are hit."},
     .fields = chase_fields,
-    .field_count = sizeof chase_fields / sizeof *chase_fields,
+    .field_count = COUNT_OF(chase_fields),
     .finish = chase_finish,
     .check_keys = chase_check_keys,
     .check_setting = chase_check_setting,

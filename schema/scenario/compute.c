@@ -55,6 +55,6 @@ const struct scenario_kind scenario_kind_compute = {
          "operations per second (a multiply-add is two), for triad in bytes per second. One block "
          "runs on each SM that the kernel may use, until all is done. haul verifies every result."},
     .fields = compute_fields,
-    .field_count = sizeof compute_fields / sizeof *compute_fields,
+    .field_count = COUNT_OF(compute_fields),
     .finish = compute_finish,
 };

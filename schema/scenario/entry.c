@@ -137,15 +137,15 @@ static const char *entry_table_meant(struct reader *reader, enum section section
       language_find(reader->language, section, arena_format(reader->arena, "%s.want", path));
   union value value;
   static const char *const BELOW[] = {"gpu", "max"};
-  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+  for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
     const char *key = arena_format(reader->arena, "%s.%s", path, KEYS[i]);
     const struct field *field = language_find(reader->language, section, key);
     if (field != NULL && value_from_text(field, plain, &value)) {
       return arena_format(reader->arena, "{ %s = %s }", KEYS[i], written);
     }
   }
-  const struct field *found[sizeof BELOW / sizeof *BELOW];
-  for (size_t i = 0; i < sizeof BELOW / sizeof *BELOW; i++) {
+  const struct field *found[COUNT_OF(BELOW)];
+  for (size_t i = 0; i < COUNT_OF(BELOW); i++) {
     found[i] = language_find(reader->language, section,
                              arena_format(reader->arena, "%s.%s", path, BELOW[i]));
   }

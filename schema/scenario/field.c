@@ -232,8 +232,8 @@ static const struct field closing_fields[] = {
 };
 
 enum {
-  SHARED_COUNT = sizeof shared_fields / sizeof *shared_fields,
-  CLOSING_COUNT = sizeof closing_fields / sizeof *closing_fields,
+  SHARED_COUNT = COUNT_OF(shared_fields),
+  CLOSING_COUNT = COUNT_OF(closing_fields),
 };
 
 size_t field_count(void) {

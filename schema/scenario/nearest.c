@@ -1,5 +1,7 @@
 #include "schema/scenario/nearest.h"
 
+#include "engine/base/macros.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -126,7 +128,7 @@ static const char *const MEANINGS[][2] = {
 };
 
 static bool nearest_is_meant(const char *wanted, const char *candidate) {
-  for (size_t i = 0; i < sizeof MEANINGS / sizeof *MEANINGS; i++) {
+  for (size_t i = 0; i < COUNT_OF(MEANINGS); i++) {
     if (strcasecmp(wanted, MEANINGS[i][0]) == 0 && strcmp(candidate, MEANINGS[i][1]) == 0) {
       return true;
     }
@@ -172,7 +174,7 @@ static const char *const HINTS[][2] = {
 };
 
 const char *nearest_hint(const char *wanted) {
-  for (size_t i = 0; i < sizeof HINTS / sizeof *HINTS; i++) {
+  for (size_t i = 0; i < COUNT_OF(HINTS); i++) {
     if (strcasecmp(wanted, HINTS[i][0]) == 0) {
       return HINTS[i][1];
     }

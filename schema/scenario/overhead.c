@@ -163,8 +163,7 @@ static void overhead_check_keys(struct reader *reader, const struct block *block
   for (size_t i = 0; operation != NULL && i < operation->values.count; i++) {
     traits |= overhead_traits_of((enum overhead_operation)operation->values.items[i].word);
   }
-  for (size_t i = 0;
-       operation != NULL && operation->values.count > 0 && i < sizeof rules / sizeof *rules; i++) {
+  for (size_t i = 0; operation != NULL && operation->values.count > 0 && i < COUNT_OF(rules); i++) {
     if ((traits & rules[i].trait) == 0) {
       subject_refuse_keys(&subject, rules[i].keys, rules[i].expected, rules[i].why);
     }
@@ -180,7 +179,7 @@ const struct scenario_kind scenario_kind_overhead = {
          "call_median_ns, call_p99_ns). `memory` is for `allocate` and `free`. Memory that needs "
          "no driver (pageable, huge) is allocated as for any other case."},
     .fields = overhead_fields,
-    .field_count = sizeof overhead_fields / sizeof *overhead_fields,
+    .field_count = COUNT_OF(overhead_fields),
     .finish = overhead_finish,
     .check_keys = overhead_check_keys,
 };

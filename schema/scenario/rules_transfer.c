@@ -278,7 +278,7 @@ static void check_pieces(struct subject *subject) {
   const struct entry *piece_size = subject_find(subject, "piece_size");
   static const char *const parts[] = {"pieces", "places",      "submit",
                                       "run",    "batch.order", "batch.overlap"};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+  for (size_t i = 0; i < COUNT_OF(parts); i++) {
     if (piece_size == NULL && entries_find(own, parts[i]) != NULL) {
       subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,
                      "piece_size as well", "%s has no effect without piece_size", parts[i]);
@@ -320,7 +320,7 @@ static void check_size(struct subject *subject, bool needed) {
                    "size = \"64MiB\", an array of sizes, or { from, to, factor }",
                    "missing \"size\" in %s", section_row(subject_slot(subject)->section)->title);
   }
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+  for (size_t i = 0; i < COUNT_OF(parts); i++) {
     if (width == NULL && entries_find(own, parts[i]) != NULL) {
       subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,
                      "shape.width as well", "%s has no effect without shape.width", parts[i]);

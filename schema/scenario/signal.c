@@ -115,7 +115,7 @@ const struct scenario_kind scenario_kind_signal = {
                 "reads all sums back. So a lost or repeated flag or addition makes the case fail. "
                 "Events carry no value and are not verified."},
     .fields = signal_fields,
-    .field_count = sizeof signal_fields / sizeof *signal_fields,
+    .field_count = COUNT_OF(signal_fields),
     .finish = signal_finish,
     .check_keys = signal_check_keys,
 };

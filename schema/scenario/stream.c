@@ -215,7 +215,7 @@ const struct scenario_kind scenario_kind_stream = {
          "`per_sm`, `block`, `grid`, `vector_bytes`, `unroll`, `clock`, `order`, `cache` and "
          "`parts` are for GPUs only."},
     .fields = stream_fields,
-    .field_count = sizeof stream_fields / sizeof *stream_fields,
+    .field_count = COUNT_OF(stream_fields),
     .finish = stream_finish,
     .check_keys = stream_check_keys,
     .check_setting = stream_check_setting,

@@ -322,7 +322,7 @@ static void transfer_finish_end(struct endpoint_setting *end, enum method method
  * that measure the same. */
 static void transfer_drop_unused(struct flow_setting *flow) {
   static const union value nothing = {0};
-  for (size_t i = 0; i < sizeof transfer_fields / sizeof *transfer_fields; i++) {
+  for (size_t i = 0; i < COUNT_OF(transfer_fields); i++) {
     const struct field *field = &transfer_fields[i];
     if (field->methods != 0 && (field->methods & (1U << flow->base.method)) == 0) {
       value_store(field, &nothing, flow);
@@ -378,7 +378,7 @@ const struct scenario_kind scenario_kind_transfer = {
     .section = {SECTION_ROOT, "transfer", true, "[[transfer]]",
                 "Copies of bytes from one endpoint to another."},
     .fields = transfer_fields,
-    .field_count = sizeof transfer_fields / sizeof *transfer_fields,
+    .field_count = COUNT_OF(transfer_fields),
     .needs = transfer_needs,
     .finish = transfer_finish,
     .check_keys = transfer_check_keys,

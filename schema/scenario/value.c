@@ -20,7 +20,7 @@ static bool value_is_name(const char *text) {
 
 static bool value_is_version(const char *text) {
   static const char *const operators[] = {">=", "<=", "==", "!=", ">", "<"};
-  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+  for (size_t i = 0; i < COUNT_OF(operators); i++) {
     if (strncmp(text, operators[i], strlen(operators[i])) == 0) {
       text += strlen(operators[i]);
       break;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const all_quotes[] = {"\"\"\"", "'''", "\"", "'"};
-enum { QUOTES_COUNT = sizeof all_quotes / sizeof *all_quotes };
+enum { QUOTES_COUNT = COUNT_OF(all_quotes) };
 
 struct scanner {
   const char *at;
@@ -314,7 +314,7 @@ void toml_explain(const char *description, const char *text, size_t length, stru
        (strcmp(construct, "boolean") == 0 && toml_explain_word(&pair, message)))) {
     return;
   }
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+  for (size_t i = 0; i < COUNT_OF(known); i++) {
     if (strstr(construct, known[i].construct) != NULL &&
         strstr(problem, known[i].problem) != NULL) {
       strbuf_append(message, known[i].message);

@@ -194,7 +194,7 @@ static bool measure(const char *haul, const char *database, const struct questio
 
 static bool measure_verbs(const char *haul, const char *database) {
   bool fine = true;
-  for (size_t i = 0; i < sizeof VERBS / sizeof *VERBS; i++) {
+  for (size_t i = 0; i < COUNT_OF(VERBS); i++) {
     char line[TEXT_MAX] = "";
     for (size_t j = 0, length = 0; VERBS[i].arguments[j] != NULL && length < sizeof line; j++) {
       length += (size_t)snprintf(line + length, sizeof line - length, "%s%s", j > 0 ? " " : "",
@@ -274,7 +274,7 @@ static bool measure_views(const char *haul, const char *database) {
 }
 
 static void take_option(const char *word) {
-  for (size_t i = 0; i < sizeof SIZE_NAMES / sizeof *SIZE_NAMES; i++) {
+  for (size_t i = 0; i < COUNT_OF(SIZE_NAMES); i++) {
     const size_t length = strlen(SIZE_NAMES[i]);
     if (strncmp(word, SIZE_NAMES[i], length) == 0 && word[length] == '=') {
       size_of[i] = atoll(word + length + 1);

@@ -364,10 +364,10 @@ int main(int argc, char **argv) {
       host_read(&host, argv[i]);
       kept &= host_try(&host, variants[v], policies, policy_count, &options);
     }
-    for (size_t i = 0; optind == argc && i < sizeof WORLDS / sizeof *WORLDS; i++) {
+    for (size_t i = 0; optind == argc && i < COUNT_OF(WORLDS); i++) {
       random_state = 1;
       host_free(&host);
-      for (size_t j = 0; j < sizeof PATHS / sizeof *PATHS; j++) {
+      for (size_t j = 0; j < COUNT_OF(PATHS); j++) {
         host_simulate(&host, &WORLDS[i], PATHS[j]);
       }
       kept &= host_try(&host, variants[v], policies, policy_count, &options);

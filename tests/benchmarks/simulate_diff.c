@@ -47,7 +47,7 @@ static const size_t PROCESSES[] = {2, 4, 10, 30};
 static const double WELCH_MORE = 0.1;
 #define ORACLE_DF 1e9 /* it knows the variance */
 enum { PROMISES_MIN = 50 };
-enum { SIZE_COUNT = sizeof PROCESSES / sizeof *PROCESSES };
+enum { SIZE_COUNT = COUNT_OF(PROCESSES) };
 
 /* ---- judging ---- */
 

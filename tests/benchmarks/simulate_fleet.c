@@ -185,7 +185,7 @@ int main(int argc, char **argv) {
   static const size_t USUAL[] = {10, 52, 60, 100};
   static const double SHARES[] = {0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8};
   const size_t draws = argc > 1 ? strtoul(argv[1], NULL, 10) : 60;
-  const size_t sizes = argc > 2 ? (size_t)argc - 2 : sizeof USUAL / sizeof *USUAL;
+  const size_t sizes = argc > 2 ? (size_t)argc - 2 : COUNT_OF(USUAL);
   bool fine = true;
   (void)printf("| nodes | of      |  slow |   3 %% |   5 %% |  10 %% | false |\n"
                "|------:|---------|------:|------:|------:|------:|------:|\n");
@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
     }
     for (size_t changes = 0; changes < 2; changes++) {
       size_t last = SIZE_MAX;
-      for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {
+      for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
         fleet.changes = changes == 1;
         fleet.slow = (size_t)ceil(SHARES[i] * (double)fleet.nodes - 1e-9);
         if (fleet.slow != last && (fleet.changes || 2 * fleet.slow < fleet.nodes)) {

@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
   }
   (void)printf("| world                |  look | series | wrong | found |  kind |\n"
                "|----------------------|------:|-------:|------:|------:|------:|\n");
-  for (size_t w = 0; w < sizeof WORLDS / sizeof *WORLDS; w++) {
+  for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
     fine = print_world(&WORLDS[w], looks) && fine;
   }
   return fine ? 0 : 1;

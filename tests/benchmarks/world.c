@@ -61,7 +61,7 @@ const struct world WORLDS[] = {
     {"the same; one node in ten 20 % off", NORMAL, .run_sd = 0.003, .layout = NODES,
      .odd_share = 0.05, .odd = 0.2, .whole = true},
 };
-const size_t WORLD_COUNT = sizeof WORLDS / sizeof *WORLDS;
+const size_t WORLD_COUNT = COUNT_OF(WORLDS);
 
 /* Median of 10 trials of standard deviation 1. */
 static double world_median_of_trials(struct generator *g) {

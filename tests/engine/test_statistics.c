@@ -25,7 +25,7 @@ static void ranks_are_those_of_published_tables(void **state) {
       {25, 8, 18},  {30, 10, 21},  {40, 14, 27},   {50, 18, 33},     {70, 27, 44},
       {71, 27, 45}, {100, 40, 61}, {200, 86, 115}, {1000, 469, 532}, {10000, 4902, 5099},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     size_t low = 0;
     size_t high = 0;
     assert_true(median_interval_ranks(table[i].n, &low, &high));

@@ -93,7 +93,7 @@ unsigned char *new_pinned(const struct cuda_driver *driver, size_t size_bytes) {
 CUevent new_event(const struct cuda_driver *driver) {
   static CUevent kept[256]; /* so that they are no leaks */
   static size_t count;
-  CHECK(count < sizeof kept / sizeof kept[0]);
+  CHECK(count < COUNT_OF(kept));
   CHECK_OK(driver->cuEventCreate(&kept[count], CU_EVENT_DEFAULT));
   return kept[count++];
 }

@@ -100,7 +100,7 @@ static void episodes_begin_anew_each_period(void **state) {
     double at_ms, factor;
   } rows[] = {{0, 1}, {9.9, 1}, {10, 1.5}, {14.9, 1.5}, {15, 1}, {21, 3}, {21.6, 1}, {110, 1.5}};
   assert_int_equal(config->noise_count, 1);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     assert_true(fabs(episodes_factor(&config->noises[0], 1e6 * rows[i].at_ms) - rows[i].factor) <
                 1e-9);
   }
@@ -150,7 +150,7 @@ static void noise_is_of_its_way(void **state) {
               {3, 3, 2, 2, false},
               {0, 2, PLACE_ANY, PLACE_ANY, true}};
   links_init(&links, config);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     struct work work = {.bytes = 1000};
     links_add_transfer(&links, &work,
                        &(struct transfer){.from = rows[i].from, .to = rows[i].to, .bytes = 1000});

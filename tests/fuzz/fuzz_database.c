@@ -347,7 +347,7 @@ static void try_companion(const char *suffix, const uint8_t *data, size_t size, 
   (void)snprintf(path, sizeof path, "%s%s", sound.beside, suffix);
   companion_write(path, strcmp(suffix, "-wal") == 0, data, size);
   use_beside(what);
-  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+  for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
     (void)snprintf(path, sizeof path, "%s%s", sound.beside, suffixes[i]);
     (void)unlink(path);
   }
@@ -509,7 +509,7 @@ static const uint8_t *after_word(const char *word, const uint8_t *data, size_t *
 static bool try_beside(const uint8_t *data, size_t size, uint8_t what) {
   static const char *const words[] = {"journal:", "wal:", "shm:", "schema:"};
   static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+  for (size_t i = 0; i < COUNT_OF(words); i++) {
     const uint8_t *rest = after_word(words[i], data, &size);
     if (rest != NULL && i < 3) {
       try_companion(suffixes[i], rest, size, what);

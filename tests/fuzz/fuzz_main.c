@@ -2,6 +2,8 @@
  * that are the same on every machine.
  *   fuzz_x MUTATIONS FILE...
  * With clang, the same entry point links with -fsanitize=fuzzer instead of this file. */
+#include "engine/base/macros.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -100,7 +102,7 @@ static void change(struct input *input, const struct input *other, uint64_t *ran
     splice(input, at, length < input->size - at ? length : input->size - at, &byte, 0);
     return;
   case 2: { /* a token is inserted, or replaces something */
-    const char *token = tokens[below(random, sizeof tokens / sizeof *tokens)];
+    const char *token = tokens[below(random, COUNT_OF(tokens))];
     length = below(random, 2) * below(random, 12);
     splice(input, at, length < input->size - at ? length : input->size - at, (const uint8_t *)token,
            strlen(token));

@@ -283,7 +283,7 @@ static void plain_measure(int fd, int share) {
 static void plain_measure_opening(int fd, int share) {
   static const int numbers[] = {0, 10, 100, 1000};
   int open_now = 0;
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+  for (size_t i = 0; i < COUNT_OF(numbers); i++) {
     double times[31];
     double first = 0;
     struct handle handle;

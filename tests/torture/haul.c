@@ -68,7 +68,7 @@ void haul_start(struct trial *trial, struct haul *haul, const struct environment
   environment_add(&whole, "HAUL_FAKE_MACHINE=%s", settings->machine);
   environment_add(&whole, "HOME=%s", trial->folder);
   environment_add(&whole, "LC_ALL=C.UTF-8");
-  char *entries[sizeof whole.entries / sizeof whole.entries[0] + 1] = {0};
+  char *entries[COUNT_OF(whole.entries) + 1] = {0};
   for (size_t i = 0; i < whole.count; i++) {
     entries[i] = whole.entries[i];
   }

@@ -333,7 +333,7 @@ static const char *json_value(const char *at, unsigned depth) {
   if (*at == '"') {
     return json_string(at);
   }
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+  for (size_t i = 0; i < COUNT_OF(words); i++) {
     if (strncmp(at, words[i], strlen(words[i])) == 0) {
       return at + strlen(words[i]);
     }

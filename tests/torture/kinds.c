@@ -16,8 +16,7 @@
 
 enum { LIMIT_S = 240, LIMIT_HANG_S = 900, LIMIT_READ_S = 120 };
 
-#define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
-#define ARGUMENTS(...)  ((const char *const[]){__VA_ARGS__, NULL})
+#define ARGUMENTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static void trial_path(const struct trial *trial, const char *name, char path[PATH_SIZE]) {
   (void)snprintf(path, PATH_SIZE, "%.400s/%s", trial->folder, name);

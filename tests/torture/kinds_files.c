@@ -277,7 +277,7 @@ void trial_parts(struct trial *trial) {
         ARGUMENTS("env", "--save", copy),
         ARGUMENTS("run", "--resume", "latest", "--db", copy),
     };
-    const unsigned verb = trial_below(trial, sizeof verbs / sizeof *verbs);
+    const unsigned verb = trial_below(trial, COUNT_OF(verbs));
     haul_run(trial, &haul, NULL, LIMIT_READ_S, verbs[verb]);
     haul_fini(&haul);
     victim_judge(trial, verbs[verb][0]);
@@ -423,8 +423,7 @@ void trial_users(struct trial *trial) {
       ARGUMENTS("list", "runs", "--db", paths[0]),
   };
   for (unsigned uses = 0; uses < 5; uses++) {
-    const unsigned verb =
-        uses < 2 ? uses : trial_below(trial, (unsigned)(sizeof verbs / sizeof *verbs));
+    const unsigned verb = uses < 2 ? uses : trial_below(trial, (unsigned)(COUNT_OF(verbs)));
     haul_run(trial, &haul, &environment, LIMIT_S, verbs[verb]);
     haul_fini(&haul);
     victim_judge(trial, verbs[verb][0]);
@@ -537,7 +536,7 @@ void trial_screen(struct trial *trial) {
       ARGUMENTS("run", "quick", option),
       ARGUMENTS("validate", text),
   };
-  for (unsigned i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+  for (unsigned i = 0; i < COUNT_OF(verbs); i++) {
     const int code = run_on_terminal(trial, verbs[i], screen);
     trial->runs++;
     if (code < 0 || code > 4) {

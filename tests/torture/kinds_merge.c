@@ -13,8 +13,7 @@
 
 enum { LIMIT_S = 240, LIMIT_READ_S = 120, SQL_MAX = 4096, MANY = 100 };
 
-#define COUNT_OF(array) ((unsigned)(sizeof(array) / sizeof *(array)))
-#define ARGUMENTS(...)  ((const char *const[]){__VA_ARGS__, NULL})
+#define ARGUMENTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* ---- merges ---- */
 

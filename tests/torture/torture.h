@@ -7,6 +7,8 @@
 #ifndef HAUL_TESTS_TORTURE_TORTURE_H
 #define HAUL_TESTS_TORTURE_TORTURE_H
 
+#include "engine/base/macros.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

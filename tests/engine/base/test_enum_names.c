@@ -24,7 +24,7 @@ static void value_outside_the_list_has_no_text(void **state) {
   (void)state;
   assert_string_equal(colour_text(colour_name_count), "?");
   static const char *const wrong[] = {"", "Red", "red ", "re", "reds", "?"};
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     enum colour value = COLOUR_BLUE;
     assert_false(colour_parse(wrong[i], &value));
     assert_int_equal(value, COLOUR_BLUE);

@@ -28,7 +28,7 @@ static void errno_values_become_their_status(void **state) {
       {EACCES, STATUS_DENIED},    {EPERM, STATUS_DENIED}, {ENOENT, STATUS_NOT_FOUND},
       {ENOMEM, STATUS_NO_MEMORY}, {EIO, STATUS_IO},       {ENOSPC, STATUS_IO},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     struct error err;
     assert_int_equal(error_set_errno(&err, table[i].errno_value, "opening %s", "x"),
                      table[i].status);

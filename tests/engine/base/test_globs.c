@@ -27,7 +27,7 @@ static void a_list_matches_what_one_of_its_globs_matches(void **state) {
       {"x, 12ab", "12ab", true},
       {"x,12ab", "12ab", false},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     if (globs_match(table[i].globs, table[i].text) != table[i].matches) {
       fail_msg("\"%s\" and \"%s\"", table[i].globs, table[i].text);
     }

@@ -27,7 +27,7 @@ static void sizes_are_read(void **state) {
       {"007", 7},
       {"9223372036854775807", INT64_MAX},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     uint64_t bytes = 99;
     if (!units_parse_size(table[i].text, &bytes) || bytes != table[i].bytes) {
       fail_msg("\"%s\" gives %llu", table[i].text, (unsigned long long)bytes);
@@ -68,7 +68,7 @@ static void text_that_is_no_size_is_rejected(void **state) {
       "16777216TiB",
       "0.00000000000000000000000000001TiB",
   };
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+  for (size_t i = 0; i < COUNT_OF(texts); i++) {
     uint64_t bytes = 99;
     if (units_parse_size(texts[i], &bytes) || bytes != 99) {
       fail_msg("\"%s\" gives %llu", texts[i], (unsigned long long)bytes);
@@ -93,14 +93,14 @@ static void durations_are_read(void **state) {
       {"1.5us", 1500},
       {"0s", 0},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     uint64_t ns = 99;
     if (!units_parse_duration(table[i].text, &ns) || ns != table[i].ns) {
       fail_msg("\"%s\" gives %llu", table[i].text, (unsigned long long)ns);
     }
   }
   static const char *const wrong[] = {"", "5", "0", "1.5ns", "1H", "10 ms", "5m", "1KiB", "s"};
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     uint64_t ns = 99;
     if (units_parse_duration(wrong[i], &ns) || ns != 99) {
       fail_msg("\"%s\" gives %llu", wrong[i], (unsigned long long)ns);
@@ -128,7 +128,7 @@ static void what_is_written_reads_back(void **state) {
       {UINT64_C(3) << 40, "3TiB", "3298534883328ns"},
       {INT64_MAX, "9223372036854775807B", "9223372036854775807ns"},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     char text[UNITS_TEXT_MAX];
     uint64_t value = 99;
     units_format_size(table[i].value, text);
@@ -163,7 +163,7 @@ static void short_durations_have_three_digits(void **state) {
       {UINT64_C(3599600000000), "1 h 0 min"},
       {UINT64_C(7505000000000), "2 h 5 min"},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     char text[UNITS_TEXT_MAX];
     units_format_duration_short(table[i].ns, text);
     assert_string_equal(text, table[i].text);
@@ -182,7 +182,7 @@ static void short_sizes_have_three_digits(void **state) {
                {85028896768, "79.2 GiB"},
                {UINT64_C(1008) << 30, "1008 GiB"},
                {UINT64_C(3) << 50, "3072 TiB"}};
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+  for (size_t i = 0; i < COUNT_OF(table); i++) {
     char text[UNITS_TEXT_MAX];
     units_format_size_short(table[i].bytes, text);
     assert_string_equal(text, table[i].text);

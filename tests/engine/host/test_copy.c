@@ -34,8 +34,8 @@ static void every_loop_copies_any_size_and_alignment(void **state) {
     if (!host_copies[loop].supported()) {
       continue;
     }
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-      for (size_t t = 0; t < sizeof offsets / sizeof *offsets; t++) {
+    for (size_t s = 0; s < COUNT_OF(sizes); s++) {
+      for (size_t t = 0; t < COUNT_OF(offsets); t++) {
         check(&host_copies[loop], offsets[t], offsets[(t + s) % 7], sizes[s]);
         check(&host_copies[loop], offsets[t], offsets[t], sizes[s]);
       }

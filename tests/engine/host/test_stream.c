@@ -93,7 +93,7 @@ static void every_loop_does_its_range(void **state) {
                                 {32, 2000}, {1024, 1064}, {0, 4096}, {4064, 4096}};
   (void)state;
   for (int op = 0; op < (int)stream_op_name_count; op++) {
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    for (size_t i = 0; i < COUNT_OF(ranges); i++) {
       for (int past_caches = 0; past_caches < 2; past_caches++) {
         run((enum stream_op)op, NUMBER_F32, past_caches, ranges[i][0], ranges[i][1]);
         run((enum stream_op)op, NUMBER_F64, past_caches, ranges[i][0], ranges[i][1]);
@@ -120,7 +120,7 @@ static void values_differ_by_place_and_are_exact(void **state) {
   const uint64_t counts[] = {
       0, 1, 77, words - 1, words, 5 * words - 1, 5 * words, 1 << 30, (UINT64_C(1) << 40) + 12345};
   assert_int_equal(stream_words_sum(0), 0);
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+  for (size_t i = 0; i < COUNT_OF(counts); i++) {
     assert_int_equal(stream_words_sum(counts[i] + 1),
                      stream_words_sum(counts[i]) + stream_summed_word(counts[i]));
   }

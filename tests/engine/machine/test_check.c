@@ -97,7 +97,7 @@ static void test_driver_versions(void **state) {
                {"580.159", true},       {"580.15", false},
                {"58", false},           {"580.159.04.1", false}};
   machine_add_fact(machine, "driver_version", -1, FACT_OK, "580.159.04");
-  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct check_result result = evaluate(CHECK_DRIVER, CASES[i].want, 0);
     if ((result.status == CHECK_PASSED) != CASES[i].passes) {
       fail_msg("%s: %s", CASES[i].want, check_status_text(result.status));

@@ -274,7 +274,7 @@ static void test_gpus_that_do_not_answer(void **state) {
       {{"vfio-pci", NULL}, "0"},
       {{NULL, NULL}, "0"},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct scene *scene = scene_new(XEON);
     lay_out(scene, (struct recorded[]){
                        {"/proc/driver/nvidia/gpus/0000:06:00.0/information",
@@ -364,7 +364,7 @@ static void test_memory_of_the_only_node(void **state) {
       {"0", "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 80 kB\n", 1000, 600},
       {"0-1", "MemTotal: 9000 kB\nMemFree: 50 kB\nMemAvailable: 8000 kB\n", 1000, 600},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct scene *scene = scene_new((struct recorded[]){
         {"/proc/meminfo", cases[i].memory},
         {"/proc/self/status", "Mems_allowed_list:\t0\nCpus_allowed_list:\t0-3\n"},
@@ -418,7 +418,7 @@ static void test_bridges_above_gpus(void **state) {
   static const struct recorded FOLDER[] = {{"/sys/bus/pci/devices", NULL}, {NULL, NULL}};
   struct scene *scene = scene_new(FOLDER);
   struct machine *machine = scene->probe->machine;
-  machine->gpu_count = sizeof TARGETS / sizeof TARGETS[0];
+  machine->gpu_count = COUNT_OF(TARGETS);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     char path[512];
     (void)snprintf(machine->gpus[i].pci_address, 16, "%s", strrchr(TARGETS[i], '/') + 1);
@@ -454,8 +454,8 @@ static void test_every_fact_in_order(void **state) {
   static const struct recorded NOTHING[] = {{NULL, NULL}};
   struct scene *scene = scene_new(NOTHING);
   look(scene);
-  assert_int_equal(scene->probe->machine->fact_count, sizeof NAMES / sizeof NAMES[0]);
-  for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+  assert_int_equal(scene->probe->machine->fact_count, COUNT_OF(NAMES));
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
     const struct fact *fact = &scene->probe->machine->facts[i];
     assert_string_equal(fact->name, NAMES[i]);
     assert_int_equal(fact->gpu, -1);

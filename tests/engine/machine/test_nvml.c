@@ -366,7 +366,7 @@ static void test_gpu_facts(void **state) {
 #define NAME_(name, meaning) name,
   static const char *const NAMES[] = {GPU_FACT_LIST(NAME_)};
 #undef NAME_
-  enum { NAME_COUNT = sizeof NAMES / sizeof NAMES[0] };
+  enum { NAME_COUNT = COUNT_OF(NAMES) };
   assert_int_equal(probe->machine->fact_count, 2 * NAME_COUNT);
   for (size_t i = 0; i < 2 * NAME_COUNT; i++) {
     assert_string_equal(probe->machine->facts[i].name, NAMES[i % NAME_COUNT]);

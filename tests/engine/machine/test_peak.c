@@ -62,7 +62,7 @@ static void test_nodes(void **state) {
                                     {.number = 2, .cpu_count = 4, .memory_bytes = 1},
                                     {.number = 4, .memory_bytes = 1},
                                     {.number = 5, .memory_bytes = 1}};
-  machine->node_count = sizeof nodes / sizeof *nodes;
+  machine->node_count = COUNT_OF(nodes);
   memcpy(machine->nodes, nodes, sizeof nodes);
   const uint8_t distances[] = {30, 24, 14, 10};
   memcpy(machine->node_distance[3], distances, sizeof distances);

@@ -66,7 +66,7 @@ static void pageable_memory_is_placed_and_usable(void **state) {
   (void)state;
   static const uint64_t sizes[] = {1, 4095, 4097, (UINT64_C(3) << 20) + 5, UINT64_C(64) << 20};
   const struct memory_ops *ops = memory_kinds[MEMORY_PAGEABLE];
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     struct buffer buffer = wanted(MEMORY_PAGEABLE, sizes[i]);
     struct error err = {0};
     if (ops->allocate(&context, &buffer, &err) != STATUS_OK) {
@@ -82,7 +82,7 @@ static void size_beyond_memory_is_no_memory(void **state) {
   (void)state;
   SKIP_EMULATED("looks for room in its address space page by page");
   static const uint64_t sizes[] = {UINT64_C(1) << 45, UINT64_C(1) << 60, UINT64_MAX};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     for (int kind = 0; kind < memory_kind_name_count; kind++) {
       if (memory_kinds[kind] == NULL || memory_kinds[kind]->needs_cuda) {
         continue;
@@ -141,7 +141,7 @@ static bool deny_placement(void) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
 #undef DENY
-  struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+  struct sock_fprog program = {.len = COUNT_OF(filter), .filter = filter};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }

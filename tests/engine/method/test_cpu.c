@@ -85,7 +85,7 @@ static void copy_and_check(uint64_t size_bytes, uint32_t threads, size_t shift) 
 static void any_size_and_alignment_arrives_whole(void **state) {
   (void)state;
   static const uint64_t sizes[] = {1, 2, 63, 4095, 4096, 4097, 8191, 12289, 100001, 1048577};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     copy_and_check(sizes[i], 0, 0);
     copy_and_check(sizes[i], 1, i % 64);
   }

@@ -43,7 +43,7 @@ static void every_space_and_order(void **state) {
     enum chase_space space;
     struct endpoint memory;
   } spaces[] = {{CHASE_HOST, host}, {CHASE_PEER, peer}, {CHASE_GLOBAL, own}, {CHASE_SHARED, own}};
-  for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+  for (size_t i = 0; i < COUNT_OF(spaces); i++) {
     struct bench_case bench_case = chase_case(spaces[i].space, spaces[i].memory);
     for (int order = 0; order < (int)chase_order_name_count; order++) {
       work.chase.access = CHASE_BY_LOAD;
@@ -124,7 +124,7 @@ static void l2_keeps_nothing_of_what_it_cannot_hold(void **state) {
                {CHASE_PEER, peer, 3, 1},
                {CHASE_HOST, host, 3, -1}};
   const struct fixture *fixture = *state;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct bench_case bench_case = chase_case(cases[i].space, cases[i].memory);
     work.chase.footprint_bytes = cases[i].footprint_l2s * fixture->machine->gpus[0].l2_bytes;
     work.chase.stride_bytes = 64 << 10;
@@ -218,7 +218,7 @@ static void loads_beside_it_slow_its_way(void **state) {
     enum chase_space space;
     struct endpoint memory, loading;
   } ways[] = {{CHASE_HOST, host, own}, {CHASE_PEER, peer, own}};
-  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+  for (size_t i = 0; i < COUNT_OF(ways); i++) {
     const struct flow forward = copy_beside(ways[i].memory, ways[i].loading, 8 << 20);
     const struct flow reverse = copy_beside(ways[i].loading, ways[i].memory, 8 << 20);
     struct bench_case bench_case = chase_case(ways[i].space, ways[i].memory);

@@ -31,7 +31,7 @@ static void every_kind_of_host_memory_is_followed(void **state) {
   struct fixture *fixture = *state;
   static const enum memory_kind kinds[] = {MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_REGISTERED,
                                            MEMORY_HOST_VMM};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+  for (size_t i = 0; i < COUNT_OF(kinds); i++) {
     const struct bench_case bench = chasing(kinds[i], 1 << 20);
     fixture_run_ok(fixture, &bench);
     assert_int_equal(fixture->outcome.clock, CLOCK_HOST);

@@ -63,7 +63,7 @@ static void every_trial_finds_the_caches_as_asked(void **state) {
     skip();
   }
   static const enum host_cache wanted[] = {HOST_CACHE_AS_IS, HOST_CACHE_WARM, HOST_CACHE_FLUSHED};
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+  for (size_t i = 0; i < COUNT_OF(wanted); i++) {
     struct fixture *fixture = *state;
     const struct flow flow = {.method = METHOD_CPU,
                               .source = fixture_node(0, MEMORY_PAGEABLE),
@@ -112,7 +112,7 @@ static void case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it(v
  * caches as they were made. */
 static void written_buffers_arrive(void **state) {
   static const enum memory_kind kinds[] = {MEMORY_PINNED, MEMORY_PAGEABLE, MEMORY_WRITE_COMBINED};
-  for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
+  for (size_t i = 0; i < 2 * COUNT_OF(kinds); i++) {
     struct flow flow = {.method = METHOD_CE,
                         .source = fixture_node(0, kinds[i / 2]),
                         .target = fixture_gpu(0, MEMORY_DEVICE),

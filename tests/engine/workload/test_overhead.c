@@ -48,7 +48,7 @@ static void threads_call_at_once(void **state) {
   struct fixture *fixture = *state;
   const enum overhead_operation operations[] = {OVERHEAD_POINTER_ATTRIBUTE, OVERHEAD_MEMCPY_HTOD,
                                                 OVERHEAD_POOL_FREE};
-  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+  for (size_t i = 0; i < COUNT_OF(operations); i++) {
     struct bench_case bench_case = overhead(operations[i], MEMORY_DEVICE, 4096);
     work.overhead.threads = 2;
     work.overhead.alive = 100;

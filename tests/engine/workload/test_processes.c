@@ -143,7 +143,7 @@ static void calls_open_what_others_have(void **state) {
   static const enum overhead_operation operations[] = {
       OVERHEAD_IPC_OPEN,  OVERHEAD_IPC_CLOSE,  OVERHEAD_FD_OPEN,     OVERHEAD_FD_CLOSE,
       OVERHEAD_POOL_OPEN, OVERHEAD_POOL_CLOSE, OVERHEAD_SHARED_OPEN, OVERHEAD_SHARED_CLOSE};
-  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+  for (size_t i = 0; i < COUNT_OF(operations); i++) {
     const union work work = {.overhead = {.operation = operations[i],
                                           .gpu = 0,
                                           .size_bytes = SIZE,
@@ -182,7 +182,7 @@ static void numbers_from_elsewhere_are_checked(void **state) {
   struct error err = {0};
   memset(&packet, 0, sizeof packet);
   packet.request = PEER_EVENT_OPEN;
-  for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+  for (size_t i = 0; i < COUNT_OF(gpus); i++) {
     packet.signal.index = gpus[i];
     refuses(fixture, &packet, -1, "it has no such GPU");
   }

@@ -52,7 +52,7 @@ static bool check_places(uint64_t *places, const struct scatter_shape *scatter) 
 static void places_are_apart(void **state) {
   static const uint64_t counts[] = {1, 2, 3, 1000, 100000};
   (void)state;
-  for (size_t i = 0; i < 2 * sizeof counts / sizeof *counts; i++) {
+  for (size_t i = 0; i < 2 * COUNT_OF(counts); i++) {
     const struct scatter_shape scatter = {.pieces = counts[i / 2],
                                           .piece_bytes = 7,
                                           .places = i % 2 == 0 ? PIECES_RANDOM : PIECES_STRIDED};
@@ -98,8 +98,8 @@ static void pieces_arrive(void **state) {
   const struct endpoint peer = fixture_gpu(1, MEMORY_DEVICE);
   const struct endpoint ends[][2] = {{host, gpu}, {gpu, host}, {gpu, peer}, {gpu, gpu}};
   static const uint64_t sizes[][2] = {{1, 1}, {5, 4096}, {301, 13}, {64, 33000}, {1000, 656}};
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+  for (size_t i = 0; i < COUNT_OF(ends); i++) {
+    for (size_t k = 0; k < COUNT_OF(sizes); k++) {
       struct flow flow = scattered(METHOD_CE, ends[i][0], ends[i][1], sizes[k][0], sizes[k][1]);
       flow.scatter.places = k % 2 == 0 ? PIECES_RANDOM : PIECES_STRIDED;
       run_pieces(*state, flow);

@@ -98,7 +98,7 @@ static void events_are_passed_on(void **state) {
   struct fixture *fixture = *state;
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC),
                                     lent_gpu(WORKING, SHARE_IPC)};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
     const struct bench_case bench = signal_of(SIGNAL_EVENT, WORKING, others[i]);
     fixture_run_ok(fixture, &bench);
     assert_int_equal(fixture->outcome.clock, CLOCK_EVENT);
@@ -121,7 +121,7 @@ static void what_a_driver_lacks_is_skipped(void **state) {
 static void a_lost_value_of_a_stream_is_corrupt(void **state) {
   struct fixture *fixture = *state;
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC)};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
     struct bench_case bench = signal_of(SIGNAL_STREAM, LEFT_OUT, others[i]);
     bench.measure.warmup = 0;
     fixture_run(fixture, &bench);
@@ -136,7 +136,7 @@ static void a_lost_value_of_a_stream_is_corrupt(void **state) {
 static void a_stream_that_queues_half_is_not_left_waiting(void **state) {
   struct fixture *fixture = *state;
   const struct endpoint others[] = {fixture_gpu(2, MEMORY_DEVICE), lent_gpu(2, SHARE_IPC)};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
     const struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, others[i]);
     fixture_run(fixture, &bench);
     assert_int_equal(fixture->outcome.status, CASE_FAILED);
@@ -149,7 +149,7 @@ static void additions_are_made_once(void **state) {
   const struct endpoint others[] = {fixture_node(0, MEMORY_PINNED), fixture_gpu(1, MEMORY_DEVICE),
                                     fixture_gpu(WORKING, MEMORY_DEVICE), lent_node(SHARE_MEMFD),
                                     lent_gpu(1, SHARE_FD)};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; i < COUNT_OF(others); i++) {
     struct bench_case bench = signal_of(SIGNAL_ATOMIC, WORKING, others[i]);
     fixture_run_ok(*state, &bench);
     bench = signal_of(SIGNAL_ATOMICS, WORKING, others[i]);

@@ -54,7 +54,7 @@ static void every_operation_on_a_gpu(void **state) {
 static void every_operation_on_the_host(void **state) {
   const uint64_t sizes[] = {8, 24, 4096, SIZE_BYTES, 3000000};
   for (int op = 0; op < (int)stream_op_name_count; op++) {
-    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < 2 * COUNT_OF(sizes); i++) {
       struct bench_case bench_case =
           stream_case(fixture_node(0, MEMORY_PAGEABLE), (enum stream_op)op,
                       i % 2 == 0 ? NUMBER_F32 : NUMBER_F64);
@@ -71,7 +71,7 @@ static void one_thread_and_many_blocks(void **state) {
   const struct {
     uint32_t block, grid;
   } shapes[] = {{1, 1}, {33, 2}, {1024, 1}, {256, 100000}, {7, STREAM_GRID_FULL}};
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+  for (size_t i = 0; i < COUNT_OF(shapes); i++) {
     for (int op = 0; op < (int)stream_op_name_count; op++) {
       struct bench_case bench_case =
           stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
@@ -115,7 +115,7 @@ static void passes_need_all_blocks_at_once(void **state) {
     bool fits;
   } cases[] = {{256, 8 * sms, true}, {256, 8 * sms + 1, false}, {1024, 2 * sms, true},
                {33, 32 * sms, true}, {33, 32 * sms + 1, false}, {0, 0, true}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     char reason[CASE_REASON_MAX];
     struct bench_case bench_case =
         stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_COPY, NUMBER_F64);

@@ -14,7 +14,7 @@ static void wrong_elements_are_counted(void **state) {
     enum number_type type;
     uint32_t bytes;
   } TYPES[] = {{NUMBER_F32, 4}, {NUMBER_F64, 8}};
-  for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; t++) {
+  for (size_t t = 0; t < COUNT_OF(TYPES); t++) {
     const uint32_t bytes = TYPES[t].bytes;
     const struct stream stream = {.op = STREAM_COPY,
                                   .type = TYPES[t].type,
@@ -36,7 +36,7 @@ static void wrong_elements_are_counted(void **state) {
     assert_true(found.first_offset == UINT64_MAX);
     /* Of either thread; of an element with two wrong bytes, the element. */
     static const size_t WRONG[] = {ELEMENTS - 1, 4000, 1234, 17};
-    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+    for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
       memory[WRONG[i] * bytes] ^= 1;
       memory[WRONG[i] * bytes + bytes - 1] ^= 1;
       assert_int_equal(stream_host.compare(host, &array, &values, &found, &err), STATUS_OK);

@@ -26,7 +26,7 @@ static const struct copy_shape shapes[] = {
 
 static void run_shapes(struct fixture *fixture, enum method method, struct endpoint source,
                        struct endpoint target) {
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+  for (size_t i = 0; i < COUNT_OF(shapes); i++) {
     struct flow flow = strided(method, source, target, shapes[i]);
     struct bench_case bench_case = fixture_transfer(&flow, 1);
     fixture_run_ok(fixture, &bench_case);

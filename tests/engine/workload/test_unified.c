@@ -52,7 +52,7 @@ static void pages_are_prefetched(void **state) {
 
 static void threads_and_strides_touch_all(void **state) {
   const uint64_t strides[] = {1, 100, 4096, 5000, 65536, (uint64_t)SIZE_BYTES * 2};
-  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+  for (size_t i = 0; i < COUNT_OF(strides); i++) {
     struct flow flow = unified(UNIFIED_DEMAND, gpu0, host);
     flow.unified.threads = (uint32_t)i + 1;
     flow.unified.stride_bytes = strides[i];
@@ -107,7 +107,7 @@ static void pages_are_touched_in_every_way(void **state) {
       {.access = TOUCH_READ, .again = true, .advise = ADVISE_READ_MOSTLY},
       {.access = TOUCH_READ, .again = true, .advise = ADVISE_ACCESSED_BY},
   };
-  for (size_t i = 0; i < 4 * sizeof ways / sizeof *ways; i++) {
+  for (size_t i = 0; i < 4 * COUNT_OF(ways); i++) {
     const bool by_gpu = i % 2 == 0;
     struct flow flow =
         by_gpu ? unified(UNIFIED_DEMAND, host, gpu0) : unified(UNIFIED_DEMAND, gpu0, host);
@@ -330,7 +330,7 @@ static void check_touched(uint64_t stride_bytes, uint32_t count, bool complement
 static void touch_part_writes_each_stride_once(void **state) {
   (void)state;
   const uint64_t strides[] = {1, 7, 4096, 5000, 8192, TOUCHED_BYTES - 1, TOUCHED_BYTES, 1 << 20};
-  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+  for (size_t i = 0; i < COUNT_OF(strides); i++) {
     for (uint32_t count = 1; count < 40; count += 6) {
       check_touched(strides[i], count, count % 2 == 0, false);
       check_touched(strides[i], count, count % 2 == 0, true);

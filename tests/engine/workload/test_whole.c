@@ -245,7 +245,7 @@ static void other_flows_to_the_host_are_kernels_of_their_own(void **state) {
     const struct flow *flows;
     uint32_t count;
   } cases[] = {{shaped, 2}, {same_way, 2}, {sizes, 2}, {three, 3}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct bench_case bench_case = fixture_transfer(cases[i].flows, cases[i].count);
     fixture_run_ok(*state, &bench_case);
     assert_false(engine_flow_is_paired(&bench_case, 0));

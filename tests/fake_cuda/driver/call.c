@@ -1,6 +1,7 @@
 /* What all entry points share: the table behind cuGetProcAddress, error texts, initialisation, the
  * current context, faults; and how this driver says that it is a fake one (engine/cuda/driver.h).
  */
+#include "engine/base/macros.h"
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <signal.h>
@@ -249,7 +250,7 @@ static CUdriverProcAddressQueryResult find(const char *name, int version, void *
   int known = driver_version();
   int best = -1;
   bool named = false;
-  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(functions); i++) {
     if (strcmp(functions[i].name, name) != 0 || (known > 0 && functions[i].version > known)) {
       continue;
     }
@@ -326,7 +327,7 @@ static const struct {
 };
 
 static CUresult find_error(CUresult code, const char **name, const char **text) {
-  for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(errors); i++) {
     if (errors[i].code == code) {
       *name = errors[i].name;
       *text = errors[i].text;

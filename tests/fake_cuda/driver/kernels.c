@@ -1,5 +1,6 @@
 #include "tests/fake_cuda/driver/kernels.h"
 
+#include "engine/base/macros.h"
 #include "kernels/pattern.h"
 #include "tests/fake_cuda/driver/contents.h"
 #include "tests/fake_cuda/driver/stream.h"
@@ -375,7 +376,7 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_SIGNAL_ATOMICS, signal_atomic, signal_atomic)};
 
 const struct fake_kernel *kernel_find(const char *name) {
-  for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(kernels); i++) {
     if (strcmp(kernel_text(kernels[i].kernel), name) == 0) {
       return &kernels[i];
     }

@@ -1,5 +1,6 @@
 /* What a kernel is follows from its name, as in kernels/kernels.h. Times are rough: loads and
  * instructions take what they take on an H200. */
+#include "engine/base/macros.h"
 #include "tests/fake_cuda/driver/kernels.h"
 
 #include "tests/fake_cuda/driver/stream.h"
@@ -68,7 +69,7 @@ void stream_accesses(const struct kernel_launch *launch, struct kernel_accesses 
       {stream.spans, SM_SPANS * sizeof(struct sm_span), 0, true},
   };
   *accesses = (struct kernel_accesses){0};
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+  for (size_t i = 0; i < COUNT_OF(wanted); i++) {
     if (wanted[i].address != 0) {
       accesses->items[accesses->count++] = wanted[i];
     }

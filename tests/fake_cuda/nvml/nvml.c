@@ -1,6 +1,7 @@
 /* NVML of the machine that the fake driver is told to be: facts of its file, and how GPUs are
  * linked. A fact that the file calls unavailable, or leaves out, is not supported; one that it
  * calls denied is not permitted. */
+#include "engine/base/macros.h"
 #include "tests/fake_cuda/nvml/device.h"
 
 #include <signal.h>
@@ -321,7 +322,7 @@ int nvmlDeviceGetGpuFabricInfo(struct nvml_device *device, struct nvml_fabric *f
   const char *value = "";
   int result = gpu_fact(device, "fabric", &value);
   *fabric = (struct nvml_fabric){.state = NVML_FABRIC_NOT_SUPPORTED};
-  for (size_t i = 0; i < sizeof STATES / sizeof STATES[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(STATES); i++) {
     fabric->state = strcmp(value, STATES[i]) == 0 ? (unsigned char)i : fabric->state;
   }
   return result;

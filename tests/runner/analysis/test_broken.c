@@ -53,7 +53,7 @@ static void what_fails_on_both_sides_is_chance(void **state) {
       {1, 0.2, 0.25},
       {1, 0.5, 0.05},
   };
-  for (size_t i = 0; i < sizeof WORLDS / sizeof *WORLDS; i++) {
+  for (size_t i = 0; i < COUNT_OF(WORLDS); i++) {
     const double any = any_broken(WORLDS[i].flaky, WORLDS[i].share);
     if (!(any <= WORLDS[i].most + 2 * sqrt(WORLDS[i].most / DIFFS))) {
       print_error("%zu flaky, %g: %g\n", WORLDS[i].flaky, WORLDS[i].share, any);

@@ -62,7 +62,7 @@ static struct measured *two_drivers(void) {
 static const enum side IN_TURN[] = {[1] = SIDE_B, [3] = SIDE_B, [5] = SIDE_B, [7] = SIDE_B};
 static struct measured *drivers_in_turn(void) {
   struct measured *m = two_drivers();
-  while (m->run_count < sizeof IN_TURN / sizeof *IN_TURN) {
+  while (m->run_count < COUNT_OF(IN_TURN)) {
     (void)made_run(m, m->run_count % 2);
   }
   return m;
@@ -81,14 +81,14 @@ static void each_verdict_is_found(void **state) {
       {"e", 0, 50, 0, 5, VERDICT_NEW},          {"f", 50, 48, 1, 1, VERDICT_INSUFFICIENT},
   };
   struct measured *m = two_drivers();
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
     made_medians(m, bench, 0, CASES[i].a, CASES[i].a_processes);
     made_medians(m, bench, 1, CASES[i].b, CASES[i].b_processes);
   }
   struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
-  assert_int_equal(comparison->row_count, sizeof CASES / sizeof *CASES);
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  assert_int_equal(comparison->row_count, COUNT_OF(CASES));
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct comparison_row *row = find(m, comparison, CASES[i].key);
     assert_string_equal(verdict_text(row->result.verdict), verdict_text(CASES[i].verdict));
     assert_int_equal(row->sides[SIDE_A].processes, CASES[i].a_processes);
@@ -154,7 +154,7 @@ static void visits_tell_a_link_from_its_noise(void **state) {
               {"c", true, MOVED_BOTH},
               {"d", false, MOVED_UNKNOWN},
               {"e", true, MOVED_UNKNOWN}};
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+  for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
     const struct comparison_row *row = find(m, comparison, ROWS[i].key);
     assert_int_equal(row->result.verdict == VERDICT_REGRESSED, ROWS[i].regressed);
     assert_int_equal(row->moved, ROWS[i].moved);
@@ -183,7 +183,7 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
       {"i", 1, 2, CASE_CORRUPT, VERDICT_BROKEN}, {"j", 1, 2, CASE_HUNG, VERDICT_SAME},
   };
   struct measured *m = two_drivers();
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
     const unsigned not_ok[SIDES] = {CASES[i].a_not_ok, CASES[i].b_not_ok};
     for (size_t s = 0; s < SIDES; s++) {
@@ -194,8 +194,8 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
     }
   }
   struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
-  assert_int_equal(comparison->row_count, sizeof CASES / sizeof *CASES);
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  assert_int_equal(comparison->row_count, COUNT_OF(CASES));
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct comparison_row *row = find(m, comparison, CASES[i].key);
     assert_string_equal(verdict_text(row->result.verdict), verdict_text(CASES[i].verdict));
     assert_int_equal(row->sides[SIDE_A].not_ok, CASES[i].a_not_ok);
@@ -311,7 +311,7 @@ static void what_matters_is_said_by_the_option_then_the_scenario(void **state) {
                {0.05, 0, DELTA_OPTION, 0.05, VERDICT_SAME},
                {0.02, 0.05, DELTA_OPTION, 0.02, VERDICT_REGRESSED},
                {0, 0.0001, DELTA_SCENARIO, 0.0001, VERDICT_REGRESSED}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct measured *m = two_drivers();
     const size_t bench = add_case(m, "a", 0, 50, 48.5);
     m->cases[bench].delta = CASES[i].scenario;
@@ -341,14 +341,14 @@ static void conditions_are_counted_without_their_shares(void **state) {
       {1, CONDITION_SLOWED, "heat for 20 %", "heat", 1, 3, 0},
   };
   m->conditions = conditions;
-  m->condition_count = sizeof conditions / sizeof *conditions;
+  m->condition_count = COUNT_OF(conditions);
   struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   static const struct comparison_condition EXPECTED[] = {
       {.text = "power", .runs = {0, 1}, .results = {0, 4}},
       {.text = "in use", .runs = {0, 1}, .results = {0, 1}},
       {.text = "heat", .runs = {1, 1}, .results = {3, 3}},
   };
-  assert_int_equal(comparison->condition_count, sizeof EXPECTED / sizeof *EXPECTED);
+  assert_int_equal(comparison->condition_count, COUNT_OF(EXPECTED));
   for (size_t i = 0; i < comparison->condition_count; i++) {
     const struct comparison_condition *found = &comparison->conditions[i];
     assert_string_equal(found->text, EXPECTED[i].text);
@@ -364,7 +364,7 @@ static void only_filters_what_all_cases_were_judged_for(void **state) {
   (void)state;
   static const char *const KEYS[] = {"a", "b", "c", "d", "e", "f"};
   struct measured *m = two_drivers();
-  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+  for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
     (void)add_case(m, KEYS[i], (int)i % MADE_GPUS, 50, i == 1 ? 49.3 : 50);
   }
   struct comparison *whole = compared(m, A_AND_B, &OPTIONS);
@@ -450,7 +450,7 @@ static void one_run_or_boot_a_side_is_warned_of(void **state) {
        NULL,
        "Each run counts once, as the mean of its processes"},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct measured *m = measured_new();
     const size_t a = made_environment(m, "node", "580.1", false);
     const size_t b = made_environment(m, "node", "590.1", false);
@@ -510,7 +510,7 @@ static void kernels_of_two_drivers_are_told_where_they_count(void **state) {
   static const char *const METHODS[] = {"ce", "cpu", "sm"};
   static const char *const CODES[] = {"PTX 9.0 by the driver", "sm_90 by nvcc 13.0"};
   (void)state;
-  for (size_t i = 0; i < 2 * sizeof METHODS / sizeof *METHODS; i++) {
+  for (size_t i = 0; i < 2 * COUNT_OF(METHODS); i++) {
     struct measured *m = two_drivers();
     for (size_t e = 0; e < 2; e++) {
       struct measured_fact *facts = arena_array(&m->arena, 3, sizeof *facts);
@@ -630,7 +630,7 @@ static void definitions_differ_in_words_and_numbers(void **state) {
       {"{}", "{}", OTHERWISE, ""},
   };
   struct arena arena = {0};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     assert_string_equal(definition_difference(&arena, CASES[i].a, CASES[i].b), CASES[i].difference);
     assert_string_equal(definition_add_own_values(&arena, "", CASES[i].a, CASES[i].b),
                         CASES[i].own);

@@ -151,7 +151,7 @@ static void what_they_have_in_common_is_named(void **state) {
       {both_ways, "gpu2 as source", VERDICT_REGRESSED, 2, 18, 18, 54, 0, 2},
       {two_causes, "gpu2 as source", VERDICT_REGRESSED, 2, 18, 18, 54, 8, 2},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct made made;
     make(&made, CASES[i].judge);
     assert_int_equal(made.count, CASES[i].count);
@@ -223,7 +223,7 @@ static void a_value_of_an_axis_is_named(void **state) {
 static void a_path_of_two_cases_stands_out_of_many(void **state) {
   (void)state;
   static const int PATHS[] = {3, 100};
-  for (size_t trial = 0; trial < sizeof PATHS / sizeof *PATHS; trial++) {
+  for (size_t trial = 0; trial < COUNT_OF(PATHS); trial++) {
     struct made made = {.measured = measured_new()};
     for (int i = 0; i < 2 * PATHS[trial]; i++) {
       const int path = i / 2;
@@ -320,7 +320,7 @@ static const struct recorded LOADED[] = {
     {"host_to_host", "pageable", "cpu", HOST, HOST, KIB(4), VERDICT_UNCLEAR, -0.876},
     {"host_to_host", "pageable", "cpu", HOST, HOST, MIB(64), VERDICT_UNCLEAR, -0.37},
 };
-enum { LOADED_COUNT = sizeof LOADED / sizeof *LOADED };
+enum { LOADED_COUNT = COUNT_OF(LOADED) };
 
 /* suspect: a GPU of which a check failed on side B; HOST = of none. */
 static void make_recorded(struct made *made, const struct recorded *rows, size_t count,
@@ -384,7 +384,7 @@ static const struct recorded IN_USE[] = {
     {"device_to_host", "pinned", "ce", 0, HOST, MIB(16), VERDICT_SAME, 0},
     {"device_local_copy", NULL, "sm", 0, 0, MIB(256), VERDICT_SAME, 0},
 };
-enum { IN_USE_COUNT = sizeof IN_USE / sizeof *IN_USE };
+enum { IN_USE_COUNT = COUNT_OF(IN_USE) };
 
 /* Seven of fourteen cases alone might be an accident; of a GPU that was in use they are none. */
 static void a_suspect_gpu_is_named_on_less_evidence(void **state) {
@@ -412,7 +412,7 @@ static void two_cases_are_told_if_they_are_a_whole_link(void **state) {
     int from, to;
     const char *what; /* NULL = nothing is told */
   } SECOND[] = {{3, 1, "the link gpu1--gpu3"}, {1, 2, NULL}, {2, 0, NULL}};
-  for (size_t i = 0; i < sizeof SECOND / sizeof *SECOND; i++) {
+  for (size_t i = 0; i < COUNT_OF(SECOND); i++) {
     struct recorded rows[3 * WAYS];
     for (int way = 0; way < 3 * WAYS; way++) {
       const int from = way % WAYS / (GPUS - 1);

@@ -32,7 +32,7 @@ static void places_count_by_their_first_appearance(void **state) {
       {"no JSON", "no JSON", true},
       {"no JSON", "other", false},
   };
-  for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS; i++) {
+  for (size_t i = 0; i < COUNT_OF(PAIRS); i++) {
     const bool same =
         definition_hash_without_places(PAIRS[i].a) == definition_hash_without_places(PAIRS[i].b);
     if (same != PAIRS[i].same) {

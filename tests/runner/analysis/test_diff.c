@@ -103,7 +103,7 @@ static void one_change_is_found_by_each_test(void **state) {
       {4, 10, 10, 0.002, 1.05, DIFF_RANK, DIFF_TEST_RANK, VERDICT_REGRESSED, true},
       {40, 3, 3, 0.002, 1.05, DIFF_RANK, DIFF_TEST_RANK, VERDICT_INSUFFICIENT, false},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     make(CASES[i].count, CASES[i].processes, CASES[i].sd);
     for (size_t c = 0; c < CASES[i].count; c++) {
       data.cases[c].b.count = CASES[i].b_processes;
@@ -153,7 +153,7 @@ static void ranks_say_how_many_processes_could_report(void **state) {
     unsigned least;
     size_t too_few;
   } CASES[] = {{40, 5, 7, 40}, {40, 7, 7, 0}, {1, 4, 4, 0}, {1, 3, 4, 1}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     make(CASES[i].count, CASES[i].processes, 0.001);
     compare(DIFF_RANK);
     assert_int_equal(data.summary.rank_processes_least, CASES[i].least);
@@ -209,7 +209,7 @@ static void noisy_cases_are_unclear_not_the_same(void **state) {
 static void enough_processes_find_a_change_in_noise(void **state) {
   (void)state;
   static const struct { size_t processes, least; } CASES[] = {{10, 10}, {30, 19}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     make(80, CASES[i].processes, 0.015);
     for (size_t c = 0; c < 20; c++) {
       slow_down(c, 1.03);
@@ -495,7 +495,7 @@ static void make_runs(const struct run_world *world, uint64_t *seed) {
 static void runs_are_no_change(void **state) {
   (void)state;
   enum { DIFFS = 120 };
-  for (size_t w = 0; w < sizeof RUN_WORLDS / sizeof *RUN_WORLDS; w++) {
+  for (size_t w = 0; w < COUNT_OF(RUN_WORLDS); w++) {
     uint64_t seed = 40 + w;
     size_t reported = 0;
     double covered = 0;
@@ -595,7 +595,7 @@ static void a_report_on_three_runs_is_provisional(void **state) {
                {{4, 1}, {1, 4}, false},
                {{4, 1}, {1, 3}, true},
                {{3, 1}, {4, 4}, true}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     uint64_t seed = 5;
     struct run_world world = {.own = 0.0005};
     memcpy(world.runs, CASES[i].runs, sizeof world.runs);
@@ -647,7 +647,7 @@ static void families_are_told_apart(void **state) {
   } kinds[] = {{"ce", "host to gpu", 4096},    {"ce", "host to gpu", 1 << 16},
                {"ce", "host to gpu", 1 << 20}, {"ce", "gpu to gpu", 4096},
                {"sm", "host to gpu", 4096},    {"sm", "gpu to gpu", 4096}};
-  enum { KINDS = sizeof kinds / sizeof *kinds };
+  enum { KINDS = COUNT_OF(kinds) };
   uint32_t families[KINDS][DIFF_FAMILY_LEVELS];
   for (size_t i = 0; i < KINDS; i++) {
     diff_families(kinds[i].method, kinds[i].path, kinds[i].size_bytes, families[i]);

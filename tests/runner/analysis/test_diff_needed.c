@@ -57,7 +57,7 @@ static void as_many_decide_as_was_said(void **state) {
   static const size_t UNITS[] = {5, 10};
   size_t all_promised = 0;
   size_t all_kept = 0;
-  for (size_t w = 0; w < sizeof WORLDS / sizeof *WORLDS; w++) {
+  for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
     for (size_t n = 0; n < 2; n++) {
       uint64_t seed = 100 + 10 * w + n;
       size_t promised = 0;

@@ -76,7 +76,7 @@ static void nothing_is_found_where_nothing_changed(void **state) {
   enum { TRIALS = 100 };
   static const size_t COUNTS[] = {4, 5, 10, 20};
   uint64_t seed = 4;
-  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
     for (int world = 0; world < 4; world++) {
       size_t reports = 0;
       for (int trial = 0; trial < TRIALS; trial++) {

@@ -327,7 +327,7 @@ static void a_set_of_gpus_that_alone_is_slow_shares_an_uplink(void **state) {
     const char *times, *rule, *evidence;
   } CASES[] = {{"1.0", "shared_uplink", "; not so another: "},
                {"1.9", "host_at_once", "; a virtual machine does not see the uplinks"}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     char change[sizeof PAIRS + 8];
     struct explanation explanation;
     (void)snprintf(change, sizeof change, PAIRS, CASES[i].times);

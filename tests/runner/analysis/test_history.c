@@ -92,7 +92,7 @@ static void runs_that_differ_are_no_change(void **state) {
   (void)state;
   static const size_t RUNS[] = {4, 6, 8, 12, 20, 40};
   enum { SERIES = 400 };
-  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+  for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
     size_t found;
     assert_in_range(count_marks(SERIES, RUNS[i], 0.01, 0, 0, &found), 0, SERIES / 20);
   }
@@ -143,7 +143,7 @@ static void a_step_of_the_latest_runs_is_marked(void **state) {
     size_t least; /* in a thousand */
   } CASES[] = {{6, 1, 1000}, {8, 1, 1000},  {20, 1, 1000},
                {8, 2, 1000}, {10, 4, 1000}, {20, 7, 950}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     enum { SERIES = 200 };
     size_t found;
     (void)count_marks(SERIES, CASES[i].runs, 0.01, CASES[i].stepped, -0.1, &found);
@@ -287,7 +287,7 @@ static void facts_that_changed_with_a_level_are_named(void **state) {
   } CASES[] = {
       {0, NULL}, {1, "f0"}, {2, "f0, f1"}, {4, "f0, f1, f2, f3"}, {6, "f0, f1, f2, f3, ..."}};
   enum { FACTS = 8, RUNS = 8 };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct measured *m = measured_new();
     struct measured_fact facts[2][FACTS];
     const size_t environments[] = {made_environment(m, "node", "580.1", false),
@@ -326,7 +326,7 @@ static void facts_that_changed_with_a_level_are_named(void **state) {
 static void the_least_change_is_what_is_marked(void **state) {
   (void)state;
   static const double LEVELS[] = {0, 0.004, -0.003, 0.002, -0.005, 0.001, 0.003, 0};
-  enum { RUNS = sizeof LEVELS / sizeof *LEVELS };
+  enum { RUNS = COUNT_OF(LEVELS) };
   double least = 0;
   for (int i = 0; i < 3; i++) {
     const double change = i == 0 ? 0 : i == 1 ? 0.9 * least : 1.1 * least;

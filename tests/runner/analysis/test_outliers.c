@@ -80,7 +80,7 @@ static void evidence_names_one_of_twelve_gpus(void **state) {
       {.kind = CONDITION_SLOWED, .text = "gpu10 hot", .gpu = 10},
   };
   m->conditions = conditions;
-  m->condition_count = sizeof conditions / sizeof *conditions;
+  m->condition_count = COUNT_OF(conditions);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->part_count, 1);
   assert_string_equal(outliers->parts[0].name, "gpu1's host link");
@@ -296,7 +296,7 @@ static void each_fault_is_found_alone(void **state) {
       {SLOW_TO_HOST(0.97, 3), ENTITY_LINK, ROLE_NONE, "gpu3-numa0", "down"},
       {{0.97, -1, false, false, -1, -1, false, -1, 1}, ENTITY_GPU, ROLE_LOCAL, "gpu1", "within"},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     for (int gpus = 4; gpus <= 8; gpus += 4) {
       assert_found(gpus, &CASES[i].fault, CASES[i].entity, CASES[i].role, CASES[i].name,
                    CASES[i].block);
@@ -328,8 +328,8 @@ static void false_reported_are_rare(void **state) {
   static const int GPUS[] = {4, 8};
   static const double BETWEEN[] = {0.001, 0.004, 0.015, 0.04};
   enum { MACHINES = 200 };
-  for (size_t g = 0; g < sizeof GPUS / sizeof *GPUS; g++) {
-    for (size_t b = 0; b < sizeof BETWEEN / sizeof *BETWEEN; b++) {
+  for (size_t g = 0; g < COUNT_OF(GPUS); g++) {
+    for (size_t b = 0; b < COUNT_OF(BETWEEN); b++) {
       size_t reported = 0;
       size_t halves = 0;
       for (uint64_t seed = 1; seed <= MACHINES; seed++) {
@@ -364,7 +364,7 @@ static void a_process_is_no_surer_than_its_trials(void **state) {
     double share, error;
     int most, least; /* of TIMES that find it slow */
   } WORLDS[] = {{1, 0.03, TIMES / 25, 0}, {0.93, 0.001, TIMES, TIMES}, {0.94, 0.03, TIMES / 5, 0}};
-  for (size_t w = 0; w < sizeof WORLDS / sizeof *WORLDS; w++) {
+  for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
     int slow = 0;
     for (uint64_t seed = 1; seed <= TIMES; seed++) {
       struct measured *m = one_process(WORLDS[w].share, WORLDS[w].error, seed);
@@ -399,7 +399,7 @@ static struct measured *two_memories(double pinned_share, uint64_t seed) {
 static void a_link_is_slow_for_one_memory_only(void **state) {
   (void)state;
   static const double SHARES[] = {0.97, 0.6, 0.5};
-  for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
+  for (size_t s = 0; s < COUNT_OF(SHARES); s++) {
     struct measured *m = two_memories(SHARES[s], 1 + s);
     struct outliers *outliers = found(m);
     const struct outlier *row = only_slow(outliers);
@@ -552,7 +552,7 @@ static void two_halves_that_disagree_are_said(void **state) {
 static void halves_are_no_surer_than_their_trials(void **state) {
   (void)state;
   static const double ERRORS[] = {0.001, 0.03};
-  for (size_t e = 0; e < sizeof ERRORS / sizeof *ERRORS; e++) {
+  for (size_t e = 0; e < COUNT_OF(ERRORS); e++) {
     struct measured *m = one_run(4);
     for (int gpu = 0; gpu < 4; gpu++) {
       add_process(m, gpu, 55 * (gpu < 2 ? 1 : 0.95) * (gpu % 2 == 0 ? 1 : 1.001), ERRORS[e]);

@@ -60,7 +60,7 @@ static void hardware_rows(struct result_set *rows, const struct part *part) {
   static const char *const NAMES[] = {"gpu",          "name",      "pcie_generation", "pcie_width",
                                       "nvlink_links", "numa_node", "nvlink_version",  "c2c",
                                       "simulated",    "uuid",      "driver_version"};
-  enum { COLUMNS = sizeof NAMES / sizeof *NAMES, GPUS = 4 };
+  enum { COLUMNS = COUNT_OF(NAMES), GPUS = 4 };
   struct error err;
   const struct part usual = part != NULL ? *part : (struct part){0};
   result_set_init(rows, SIZE_MAX);
@@ -266,7 +266,7 @@ static void the_ratio_is_below_1_where_it_is_worse(void **state) {
       {{HOP, .ns_per_hop = 250}, 1000.0 / 250},
       {{HOP, .ns_per_hop = 1100}, 1},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct judged judged = judge_rows(UP_USUAL HOPS_USUAL, &CASES[i].said, 1);
     assert_int_equal(judged.count, 1);
     assert_true(fabs(judged.findings[0].ratio - CASES[i].ratio) < 1e-9);
@@ -437,7 +437,7 @@ static void a_machine_is_judged_by_rows_of_its_like(void **state) {
       {UP_USUAL, {.numa_node = 1}, {UP, .gbps = 55}, UNKNOWN},
       {UP_USUAL, {.numa_node = -1}, {UP, .gbps = 55}, USUAL},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct judged judged = judge_machine(NULL, CASES[i].rows, &CASES[i].part, &CASES[i].said, 1);
     assert_said(&judged, CASES[i].expected);
   }
@@ -476,7 +476,7 @@ static void what_was_measured_again_counts_where_it_is_clearer(void **state) {
       {UP_USUAL, {UP, .gbps = 55}, {UP, .gbps = 20}, USUAL},
       {UP_USUAL, {UP, .gbps = 20}, {UP_TO("gpu1"), .gbps = 55}, "short: 20 GB/s, usual 50-60"},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct judged again = judge_rows(CASES[i].rows, &CASES[i].second, 1);
     struct judged judged =
         judge_once_more(NULL, CASES[i].rows, NULL, &CASES[i].first, 1, again.judge);
@@ -550,7 +550,7 @@ static void shortfalls_are_gathered_by_place(void **state) {
   struct judged judged = judge_rows(ROWS, COUNTED(CASES));
   const char *const *lines = NULL;
   const size_t count = expect_judge_words(judged.judge, &lines);
-  assert_int_equal(count, sizeof EXPECTED / sizeof *EXPECTED);
+  assert_int_equal(count, COUNT_OF(EXPECTED));
   for (size_t i = 0; i < count; i++) {
     assert_string_equal(lines[i], EXPECTED[i]);
   }
@@ -601,7 +601,7 @@ static void the_summary_counts_what_is_known(void **state) {
       {UP_LIMIT, {{UP, .gbps = 55}}, NULL},
       {UP_USUAL, {{PEERS("gpu0", "gpu1"), .gbps = 55}}, NULL},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     size_t count = 0;
     while (count < 4 && CASES[i].said[count].block != NULL) {
       count++;

@@ -112,7 +112,7 @@ static void mistakes_are_reported(void **state) {
        "\"bandwidth_matrix\": [[\"inf\"]]}]}}",
        STATUS_INVALID, "row 0, column 0"},
   };
-  for (size_t i = 0; i < sizeof MISTAKES / sizeof *MISTAKES; i++) {
+  for (size_t i = 0; i < COUNT_OF(MISTAKES); i++) {
     struct arena arena = {0};
     struct nvbandwidth_file file;
     struct error err = {0};
@@ -339,7 +339,7 @@ static void text_of_other_versions_is_read(void **state) {
       {"device_local_copy", "Running", "[CUDA_ERROR_ILLEGAL_ADDRESS] an illegal memory access"},
       {"all_to_one_write_ce", "cut short", NULL},
   };
-  for (size_t i = 0; i < sizeof WITHOUT_NUMBERS / sizeof *WITHOUT_NUMBERS; i++) {
+  for (size_t i = 0; i < COUNT_OF(WITHOUT_NUMBERS); i++) {
     test = test_of(&file, WITHOUT_NUMBERS[i].name);
     assert_int_equal(test->rows, 0);
     assert_string_equal(test->status, WITHOUT_NUMBERS[i].status);

@@ -53,7 +53,7 @@ static const struct expected blocks[] = {
     {"zero_copy_duplex_gpu_read", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
     {"zero_copy_duplex_gpu_write", METHOD_SM, GPU_TO_GPU, MEMORY_DEVICE, 28, true},
 };
-enum { BLOCK_COUNT = sizeof blocks / sizeof *blocks };
+enum { BLOCK_COUNT = COUNT_OF(blocks) };
 
 static void check_unified(const struct flow *flow, const char *block) {
   const bool prefetch = strncmp(block, "prefetch", 8) == 0;

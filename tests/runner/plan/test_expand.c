@@ -135,8 +135,8 @@ static void gpus_are_named_by_uuid(void **state) {
   (void)snprintf(machine->gpus[5].uuid, sizeof machine->gpus[5].uuid, "GPU-bbbb1111-22");
   (void)snprintf(machine->gpus[6].uuid, sizeof machine->gpus[6].uuid, "GPU-bbbb1111-33");
   struct setting setting = all_to_all();
-  setting.transfer.flow.from.selector = (struct selector){
-      .kind = SELECTOR_LIST, .uuids = UUIDS, .uuid_count = sizeof UUIDS / sizeof *UUIDS};
+  setting.transfer.flow.from.selector =
+      (struct selector){.kind = SELECTOR_LIST, .uuids = UUIDS, .uuid_count = COUNT_OF(UUIDS)};
   setting.transfer.flow.to = gpu_end(SELECT(0));
   struct made made = make(machine, setting);
   assert_int_equal(made.plan->case_count, 2);

@@ -111,7 +111,7 @@ static void every_pattern_on_eight_gpus(void **state) {
   size_t seen = 0;
   assert_int_equal(f.plan->skip_count, 0);
   assert_int_equal(f.plan->duplicate_count, 0);
-  for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+  for (size_t b = 0; b < COUNT_OF(blocks); b++) {
     for (unsigned m = 0; m < SUFFIXES; m++) {
       char name[128];
       (void)snprintf(name, sizeof name, "%s%s", blocks[b].block, suffixes[m].text);
@@ -218,7 +218,7 @@ static void all_names_are_there(void **state) {
   (void)state;
   struct planned f = plan_for("h100x8-nvlink.toml");
   assert_int_equal(f.scenario->block_count, 44);
-  for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+  for (size_t b = 0; b < COUNT_OF(blocks); b++) {
     for (unsigned m = 0; m < SUFFIXES; m++) {
       char name[128];
       (void)snprintf(name, sizeof name, "%s%s", blocks[b].block, suffixes[m].text);

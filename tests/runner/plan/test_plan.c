@@ -44,7 +44,7 @@ static void names_show_block_path_axes_and_size(void **state) {
       {"from.memory", "pinned"}, {"direction", "forward"}, {"measure.host_cache", "warm"},
       {"to.gpu", "*"},           {"odd key", "a b*"},      {"size", "64MiB"}};
   setting.axis_values = axes;
-  setting.axis_value_count = sizeof axes / sizeof *axes;
+  setting.axis_value_count = COUNT_OF(axes);
   struct plan *plan = plan_one(machine, setting);
   const struct plan_case *c = &plan->cases[0];
   assert_string_equal(c->bench.name,
@@ -195,15 +195,15 @@ static void the_key_has_what_changes_the_number_and_no_more(void **state) {
   char key[CASE_KEY_MAX];
   key_of(nothing, base);
   void (*const same[])(struct setting *) = {care, threads, unified, kernel};
-  for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+  for (size_t i = 0; i < COUNT_OF(same); i++) {
     key_of(same[i], key);
     assert_string_equal(key, base);
   }
   void (*const other[])(struct setting *) = {
       iterations, min_trial, warm_host_cache, host_cache, device_cache, size, memory,
       gpu,        reverse,   initiator,       method,     shape,        gate};
-  char keys[sizeof other / sizeof *other + 1][CASE_KEY_MAX];
-  const size_t count = sizeof other / sizeof *other;
+  char keys[COUNT_OF(other) + 1][CASE_KEY_MAX];
+  const size_t count = COUNT_OF(other);
   (void)snprintf(keys[count], CASE_KEY_MAX, "%s", base);
   for (size_t i = 0; i < count; i++) {
     key_of(other[i], keys[i]);
@@ -263,7 +263,7 @@ static void a_copy_by_a_processor_says_where_that_is(void **state) {
       {true, cpu_any, 0, "\"cpu\":\"any\""},
   };
   struct machine *machine = machine_8xh100();
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct plan *plan = plan_host_copy(machine, cases[i].staged, cases[i].cpu);
     const struct bench_case *bench = &plan->cases[0].bench;
     assert_null(plan->cases[0].skip_reason);
@@ -345,7 +345,7 @@ static void only_takes_globs_on_blocks_and_cases(void **state) {
                {"host_to_device/*gpu3*", 1},
                {"*gpu3*", 16},
                {"*/64MiB", 72}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct plan *plan = finish(three_blocks(machine, cases[i].only), CASE_ORDER_FILE, 0);
     assert_int_equal(plan->case_count, cases[i].count);
     plan_free(plan);

@@ -389,7 +389,7 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
   (void)state;
   static const char *const machines[] = {"gh200.toml",  "gb200x4.toml",     "h100x8-nvlink.toml",
                                          "h200x4.toml", "l40sx4-pcie.toml", "no-gpu.toml"};
-  for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+  for (size_t i = 0; i < COUNT_OF(machines); i++) {
     struct planned made = planned_text(
         machines[i],
         HEAD "[[stream]]\nname = \"s\"\nop = \"dot\"\nsize = [\"1MiB\", \"1GiB\"]\n"
@@ -429,7 +429,7 @@ static void estimates_are_near_what_was_recorded(void **state) {
       {"energy", 2, 33.7},         {"um-access", 2, 15.8},
       {"replay", 2, 1.5},          {"shared-cache-scaling", 1, 13.3},
   };
-  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+  for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
     struct planned made = planned_shipped("h200x4.toml", RUNS[i].scenario, NULL, 0);
     struct plan *plan = NULL;
     struct error err;

@@ -208,7 +208,7 @@ static void schema_of_no_release_is_refused(void **state) {
       {NULL, "drop table schema_text", "but has no table schema_text"},
   };
   struct fixture *fixture = *state;
-  for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+  for (size_t i = 0; i < COUNT_OF(FILES); i++) {
     (void)remove(fixture->path);
     if (FILES[i].recorded != NULL) {
       fixture_load(fixture, FILES[i].recorded);
@@ -299,7 +299,7 @@ static void migrations_are_applied_all_or_none(void **state) {
   struct fixture *fixture = *state;
   fixture_load(fixture, "results-1002.sql");
   char *before = fixture_query(fixture, RATES);
-  for (size_t i = 0; i < sizeof LAST / sizeof *LAST; i++) {
+  for (size_t i = 0; i < COUNT_OF(LAST); i++) {
     assert_int_equal(migrate_made_up(fixture->path, LAST[i].last, LAST[i].version), LAST[i].status);
     char *after = fixture_query(fixture, RATES);
     assert_string_equal(after, before);

@@ -54,7 +54,7 @@ static void call_every_way(struct query *query, const char *function, bool allow
   static const char *const VALUES[] = {"NULL",           "4611686018427387904", "-1",
                                        "'%9999999s'",    "x'4141414141414141'", "1e308",
                                        "'[1,{\"a\":2}]'"};
-  const size_t count = sizeof VALUES / sizeof *VALUES;
+  const size_t count = COUNT_OF(VALUES);
   struct arena arena = {0};
   for (size_t arguments = 0; arguments <= 4; arguments++) {
     for (size_t first = 0; first < (arguments > 0 ? count : 1); first++) {
@@ -94,7 +94,7 @@ static void every_function_is_safe_or_refused(void **state) {
   assert_true(count > 60 && refused > 0 && refused < count);
   static const char *const NEVER[] = {"load_extension", "fts3_tokenizer", "readfile",   "writefile",
                                       "edit",           "fts5",           "sqlite_log", "match"};
-  for (size_t i = 0; i < sizeof NEVER / sizeof *NEVER; i++) {
+  for (size_t i = 0; i < COUNT_OF(NEVER); i++) {
     assert_false(guard_allows_function(NEVER[i]));
   }
 }
@@ -111,7 +111,7 @@ static void every_module_is_gone_but_those_of_json(void **state) {
     static const char *const CALLS[] = {"", "()", "('[1]')", "(1, 2)", "(x'41', 'main', 7)"};
     const bool json = strncmp(name, "json_", 5) == 0;
     const bool pragma = strncmp(name, "pragma_", 7) == 0;
-    for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++) {
+    for (size_t i = 0; i < COUNT_OF(CALLS); i++) {
       struct error err = {0};
       const enum status status =
           run(opened->query, arena_format(&arena, "SELECT * FROM \"%s\"%s", name, CALLS[i]), &err);
@@ -132,7 +132,7 @@ static void sizes_are_bounded(void **state) {
   static const char *const HUGE[] = {
       "SELECT zeroblob(1 << 30)", "SELECT randomblob(1 << 30)",
       "SELECT group_concat(hex(zeroblob(20 << 20))) FROM (VALUES (1), (2), (3))"};
-  for (size_t i = 0; i < sizeof HUGE / sizeof *HUGE; i++) {
+  for (size_t i = 0; i < COUNT_OF(HUGE); i++) {
     struct error err = {0};
     assert_int_not_equal(run(opened->query, HUGE[i], &err), STATUS_OK);
   }

@@ -118,7 +118,7 @@ static void cases_are_chosen_by_glob_block_and_key(void **state) {
                  {"host", 1},          {"00000000000000000000000000000000", 1},
                  {"nothing", 0},       {"", 0}};
   struct opened *opened = *state;
-  for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CHOICES); i++) {
     struct error err = {0};
     measured_free(opened->measured);
     opened->measured = measured_new();

@@ -212,7 +212,7 @@ static void names_like_uris_are_merged(void **state) {
   size_t size = 0;
   char *bytes = bytes_of(merging->fixtures[1]->path, &size);
   static const char *const NAMES[] = {"a?mode=memory.db", "b#c.db", "%41.db", "100% of it?.db"};
-  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
     char input[160];
     char output[160];
     (void)snprintf(input, sizeof input, "%.100s/%s", merging->fixtures[0]->folder, NAMES[i]);

@@ -38,7 +38,7 @@ static void what_is_no_list_is_refused(void **state) {
                                          {"b[1-2-3]", "something else than numbers"},
                                          {"b[0-999999999]", "more than 100000"},
                                          {"b[1-9999999999]", "something else than numbers"}};
-  for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+  for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
     struct arena arena = {0};
     struct node_list list = {0};
     struct error err = {0};

@@ -76,7 +76,7 @@ static bool is_prepared_alone(const char *name) {
                                        "rules_run.sql", "upkeep.sql"};
   static const char FOLDER[] = "statements/";
   bool alone = strncmp(name, FOLDER, strlen(FOLDER)) == 0;
-  for (size_t i = 0; alone && i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+  for (size_t i = 0; alone && i < COUNT_OF(OTHERS); i++) {
     alone = strcmp(name + strlen(FOLDER), OTHERS[i]) != 0;
   }
   return alone;
@@ -208,7 +208,7 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
   struct database *database = NULL;
   struct error err = {0};
   assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
-  for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) {
+  for (size_t i = 0; i < COUNT_OF(VIEWS); i++) {
     char sql[256];
     (void)snprintf(sql, sizeof sql,
                    "select count(*) from %s where (percent_of_peak > 101) is not above_peak",

@@ -140,7 +140,7 @@ static void writing_is_refused(void **state) {
       "select fts3_tokenizer('simple', x'4141414141414141')",
       "explain delete from trial",
   };
-  for (size_t i = 0; i < sizeof WRITING / sizeof *WRITING; i++) {
+  for (size_t i = 0; i < COUNT_OF(WRITING); i++) {
     assert_refused(opened->query, WRITING[i], STATUS_DENIED, "queries cannot ");
   }
   assert_refused(opened->query, "update sqlite_master set sql = 'x'", STATUS_INVALID,
@@ -405,19 +405,19 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
       }
       const char *const lists[] = {plot->x,     plot->y,  plot->low,  plot->high,
                                    plot->curve, plot->by, plot->peak, plot->axis};
-      for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+      for (size_t l = 0; l < COUNT_OF(lists); l++) {
         assert_columns(csv, lists[l], saved.name);
       }
     }
     free(csv);
   }
-  for (size_t i = 0; i < sizeof DRAWN / sizeof *DRAWN; i++) {
+  for (size_t i = 0; i < COUNT_OF(DRAWN); i++) {
     struct saved_query saved;
     struct error err = {0};
     assert_int_equal(saved_query_find(DRAWN[i], &arena, &saved, &err), STATUS_OK);
     assert_true(saved.plot_count > 0);
   }
-  assert_int_equal(drawn, sizeof DRAWN / sizeof *DRAWN);
+  assert_int_equal(drawn, COUNT_OF(DRAWN));
   arena_fini(&arena);
 }
 
@@ -436,7 +436,7 @@ static void saved_queries_take_parameters(void **state) {
                    STATUS_USAGE);
   assert_non_null(strstr(err.message, "must be a whole number"));
   static const char *const NUMBERS[] = {"much", "0.9x", ""};
-  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+  for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
     const struct query_parameter share = {"share", NUMBERS[i]};
     assert_int_equal(query_run_saved(opened->query, "knee", &share, 1, NULL, &sink, &err),
                      STATUS_USAGE);
@@ -454,7 +454,7 @@ static void a_change_back_is_a_row(void **state) {
   struct fixture *fixture = fixture_new();
   struct query *query = NULL;
   struct error err = {0};
-  for (size_t i = 0; i < sizeof DRIVERS / sizeof *DRIVERS; i++) {
+  for (size_t i = 0; i < COUNT_OF(DRIVERS); i++) {
     fixture_set_fact(fixture, "driver_version", DRIVERS[i]);
     fixture_record_run(fixture, 1);
   }

@@ -304,7 +304,7 @@ static void a_refused_case_takes_no_other_along(void **state) {
   struct error err = {0};
   assert_ok(fixture_begin(fixture, &record, &err), &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 10);
     assert_ok(record_case(record, &fixture->plan, report, &err), &err);
   }
@@ -607,7 +607,7 @@ static void record_with_cycles(struct fixture *fixture) {
   fixture->info.processes = 1;
   assert_int_equal(fixture_begin(fixture, &record, &err), STATUS_OK);
   assert_int_equal(record_process_started(record, 0, 100, &err), STATUS_OK);
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 50);
     fixture->outcome.clock = CLOCK_KERNEL;
     for (size_t k = 0; k < report->trial_count;

@@ -140,7 +140,7 @@ static void copy_run(sqlite3 *handle, int copies) {
       "id = id + 10, run = run + 1", "run = run + 1",
       "id = id + 1000, run = run + 1, process = process + 10"};
   for (int i = 0; i < copies; i++) {
-    for (size_t t = 0; t < sizeof TABLES / sizeof *TABLES; t++) {
+    for (size_t t = 0; t < COUNT_OF(TABLES); t++) {
       char *sql = sqlite3_mprintf(
           "CREATE TEMP TABLE copy AS SELECT * FROM %s WHERE %s = (SELECT max(id) - %d FROM run);"
           "UPDATE copy SET %s; INSERT INTO %s SELECT * FROM copy; DROP TABLE copy",

@@ -148,10 +148,10 @@ static void what_names_a_run_is_told_from_other_words(void **state) {
   static const char *const RUNS[] = {"latest",     "previous",     "9", "run:01a2", "tag:x",
                                      "driver:580", "baseline:good"};
   static const char *const OTHERS[] = {"", "quick", "latest2", "9x", "stream", "tag"};
-  for (size_t i = 0; i < sizeof RUNS / sizeof *RUNS; i++) {
+  for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
     assert_true(selector_is_one(RUNS[i]));
   }
-  for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+  for (size_t i = 0; i < COUNT_OF(OTHERS); i++) {
     assert_false(selector_is_one(OTHERS[i]));
   }
   assert_string_equal(selector_tag("tag:monday"), "monday");

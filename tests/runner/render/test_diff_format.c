@@ -9,7 +9,7 @@ static void figures_have_their_unit(void **state) {
     const char *text;
   } ROWS[] = {{FIGURE_RATE, "55.20"}, {FIGURE_FLOPS, "55.20 GFLOP/s"}, {FIGURE_HOP, "55.20 ns"}};
   (void)state;
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+  for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
     struct comparison_row row = {.figure = ROWS[i].figure};
     char text[DIFF_WORDS_MAX];
     row.sides[SIDE_A].value = 55.2;

@@ -69,7 +69,7 @@ static size_t longest_line(const char *text) {
 
 static void test_fits_eighty_columns(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof SHIPPED / sizeof SHIPPED[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
     struct machine *machine = load(SHIPPED[i]);
     char *text = print(machine, 80, false);
     if (longest_line(text) > 80) {
@@ -295,7 +295,7 @@ static void add_rate(struct result_set *rates, enum place from, uint32_t a, enum
 static void make_rates(const struct machine *machine, struct result_set *rates) {
   static const char *const COLUMNS[] = {"source", "target", "case", "cases", "gbps"};
   result_set_init(rates, SIZE_MAX);
-  for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++) {
+  for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
     (void)result_set_add_column(rates, &(struct column){.name = COLUMNS[i]});
   }
   for (uint32_t a = 0; a < machine->gpu_count; a++) {
@@ -334,7 +334,7 @@ static void join_pairs(struct machine *machine, uint32_t pairs) {
 
 static void test_no_text_of_a_drawing_is_over_another(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof SHIPPED / sizeof *SHIPPED; i++) {
+  for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
     struct machine *machine = load(SHIPPED[i]);
     assert_readable_with_and_without_rates(machine);
     join_pairs(machine, 5);

@@ -156,7 +156,7 @@ static void a_full_disk_is_an_error(void **state) {
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
   static const enum output_format formats[] = {OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_CSV};
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+  for (size_t i = 0; i < COUNT_OF(formats); i++) {
     FILE *stream = fopen("/dev/full", "w");
     assert_non_null(stream);
     const struct table_options options = {.format = formats[i], .stream = stream};

@@ -134,7 +134,7 @@ static void a_visit_that_failed_leaves_the_case_as_it_was(void **state) {
   struct case_report whole;
   first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
   assert_open(set, (bool[]){true, true, true, true});
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     assert_false(add(set, i, rows[i], &whole));
   }
   assert_open(set, (bool[]){false, false, false, true});

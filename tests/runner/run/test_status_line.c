@@ -52,7 +52,7 @@ static void quiet_and_verbose_runs_get_none(void **state) {
   (void)state;
   const struct common_options options[] = {{.quiet = true}, {.verbose = true}};
   const struct progress progress = {.done = 12, .total = 62};
-  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+  for (size_t i = 0; i < COUNT_OF(options); i++) {
     struct status_line line = {.common = &options[i]};
     assert_string_equal(said(&line, &progress, 100 * second_ns), "");
   }

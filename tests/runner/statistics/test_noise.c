@@ -59,7 +59,7 @@ static double noise_of_two_levels(const struct moment *moment) {
 static void white_noise_is_white(void **state) {
   (void)state;
   static const size_t COUNTS[] = {12, 13, 15, 20, 30, 60, 200};
-  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
     const size_t white = count_found(NULL, COUNTS[c], 0.01, NOISE_WHITE, 77 + c);
     if (white < SAMPLES * 985 / 1000) {
       fail_msg("%zu of %d samples of %zu trials are white", white, SAMPLES, COUNTS[c]);
@@ -81,8 +81,8 @@ static void each_kind_is_found(void **state) {
       {noise_of_two_levels, NOISE_TWO_MODES, {78, 82, 82}},
   };
   static const size_t COUNTS[] = {12, 24, 60};
-  for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++) {
-    for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t k = 0; k < COUNT_OF(KINDS); k++) {
+    for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
       const size_t found = count_found(KINDS[k].signal, COUNTS[c], 0.01, KINDS[k].kind, 5 + k);
       if (found * 100 < (size_t)KINDS[k].percent[c] * SAMPLES) {
         fail_msg("%s: %zu of %d samples of %zu trials", noise_text(KINDS[k].kind), found, SAMPLES,

@@ -64,7 +64,7 @@ static void many_low_ones_do_not_hide_each_other(void **state) {
   (void)state;
   static const size_t COUNTS[] = {12, 52, 100};
   uint64_t seed = 5;
-  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
     for (size_t lows = 0; 3 * lows <= COUNTS[c]; lows++) {
       struct robust_score scores[100];
       for (size_t i = 0; i < COUNTS[c]; i++) {
@@ -139,8 +139,8 @@ static void false_positives_are_rare(void **state) {
   static const double SPREADS[] = {0.001, 0.003, 0.006, 0.012, 0.03, 0.1};
   static const size_t COUNTS[] = {3, 4, 8, 12, 56};
   uint64_t seed = 1;
-  for (size_t s = 0; s < sizeof SPREADS / sizeof *SPREADS; s++) {
-    for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t s = 0; s < COUNT_OF(SPREADS); s++) {
+    for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
       size_t reported = 0;
       for (size_t set = 0; set < SETS; set++) {
         struct robust_score scores[MOST];
@@ -283,8 +283,8 @@ static void a_slow_share_is_low_and_nothing_else(void **state) {
   static const double SHARES[] = {0, 0.1, 0.2, 0.4};
   static struct robust_score scores[VALUES_MOST];
   uint64_t seed = 31;
-  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
-    for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
+    for (size_t s = 0; s < COUNT_OF(SHARES); s++) {
       const size_t slow = (size_t)round(SHARES[s] * (double)COUNTS[c]);
       size_t right = 0;
       for (size_t trial = 0; trial < TRIALS; trial++) {

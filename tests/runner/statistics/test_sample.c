@@ -40,7 +40,7 @@ static void every_order_is_sorted(void **state) {
   static double values[COUNT_MAX];
   static double expected[COUNT_MAX];
   uint64_t seed = 1;
-  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
     for (int order = 0; order < 7; order++) {
       for (size_t i = 0; i < COUNTS[c]; i++) {
         values[i] = expected[i] = value_at(order, i, COUNTS[c], &seed);

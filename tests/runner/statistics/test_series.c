@@ -30,7 +30,7 @@ static double autocorrelation(const double *of, size_t count) {
 static void autocorrelation_is_known(void **state) {
   (void)state;
   static const double TRUE[] = {0, 0.5, 0.9};
-  for (size_t t = 0; t < sizeof TRUE / sizeof *TRUE; t++) {
+  for (size_t t = 0; t < COUNT_OF(TRUE); t++) {
     double sum[2] = {0, 0};
     uint64_t seed = 5 + t;
     for (size_t i = 0; i < SERIES; i++) {
@@ -53,7 +53,7 @@ static void autocorrelation_is_known(void **state) {
 static void wandering_is_no_change(void **state) {
   (void)state;
   static const double TRUE[] = {0, 0.7, 0.9};
-  for (size_t t = 0; t < sizeof TRUE / sizeof *TRUE; t++) {
+  for (size_t t = 0; t < COUNT_OF(TRUE); t++) {
     uint64_t seed = 50 + t;
     size_t found = 0;
     for (size_t i = 0; i < SERIES; i++) {

@@ -17,7 +17,7 @@ static void noise_has_one_shape(void **state) {
   (void)state;
   static const size_t COUNTS[] = {4, 5, 6, 7, 8, 10, 15, 30};
   enum { SAMPLES = 5000 };
-  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
     uint64_t seed = 20 + c;
     size_t found = 0;
     for (size_t i = 0; i < SAMPLES; i++) {
@@ -33,7 +33,7 @@ static void levels_are_less_strict(void **state) {
   (void)state;
   static const size_t COUNTS[] = {10, 20, 30};
   enum { SAMPLES = 5000 };
-  for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
     uint64_t seed = 40 + c;
     size_t found = 0;
     for (size_t i = 0; i < SAMPLES; i++) {

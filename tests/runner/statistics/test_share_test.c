@@ -13,7 +13,7 @@ static void fisher_by_hand(void **state) {
       {{0, 0}, {1, 5}, 1},         {{3, 4}, {3, 4}, 1 - 6.0 * 1 / 28}, /* of six, b has 2, 3 or 4:
                                                                           not 2 */
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     ASSERT_NEAR(share_test_fisher(CASES[i].a, CASES[i].b), CASES[i].p, 1e-9);
   }
 }

@@ -90,7 +90,7 @@ static void moderated_t_and_interval(void **state) {
   };
   struct effect effects[CASES];
   (void)make_effects(effects);
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+  for (size_t i = 0; i < COUNT_OF(wanted); i++) {
     const struct effect *effect = &effects[wanted[i].at];
     const struct interval interval = effect_interval(effect, 0.95);
     ASSERT_NEAR(effect->difference, wanted[i].difference, 1e-9);
@@ -198,7 +198,7 @@ static void false_discovery_rate(void **state) {
                            0.7532307692307693,
                            0.8132142857142857,
                            1};
-  enum { N = sizeof p / sizeof *p };
+  enum { N = COUNT_OF(p) };
   double mixed[N + 1];
   for (size_t i = 0; i < N; i++) {
     mixed[N - i] = p[i]; /* in another order, and with one that is no test */
@@ -241,7 +241,7 @@ static void variance_prior_matches_limma(void **state) {
       {NULL, NULL, 0, 0, 0}, /* too few learn nothing */
       {VARIANCES, equal, 1, 0, 0.21},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const struct variance_prior prior =
         variance_shrinkage_fit(cases[i].variances, cases[i].dfs, cases[i].count, 0);
     if (isinf(cases[i].df)) {

@@ -28,7 +28,7 @@ static void runs_in_turn_are_pairs_without_their_trend(void **state) {
   static const double DRIFT[] = {0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07};
   static const char *const PAIRED[] = {"ABABAB", "ABBAAB", "BABABA", "ABBAABBA"};
   static const char *const NOT[] = {"ABAB", "AAABBB", "AABBAB", "ABABA"};
-  for (size_t i = 0; i < sizeof PAIRED / sizeof *PAIRED; i++) {
+  for (size_t i = 0; i < COUNT_OF(PAIRED); i++) {
     const struct time_order order = apply(PAIRED[i], DRIFT);
     assert_true(order.paired);
     assert_true(order.trend_inflation >= 1 && order.trend_df >= 0 && order.trend_df <= 1);
@@ -36,7 +36,7 @@ static void runs_in_turn_are_pairs_without_their_trend(void **state) {
       assert_true(fabs(values[1][p] - values[0][p] - 0.1) < 1e-12);
     }
   }
-  for (size_t i = 0; i < sizeof NOT / sizeof *NOT; i++) {
+  for (size_t i = 0; i < COUNT_OF(NOT); i++) {
     assert_false(apply(NOT[i], DRIFT).paired);
   }
   pair = false; /* where it is not asked for, the values stay */
@@ -51,7 +51,7 @@ static void a_random_walk_does_what_is_said(void **state) {
   (void)state;
   static const char *const ORDERS[] = {"AAAABBBB", "AAAAAAAAAABBBBBBBBBB", "AABBAABB", "ABBBBB"};
   uint64_t seed = 5;
-  for (size_t o = 0; o < sizeof ORDERS / sizeof *ORDERS; o++) {
+  for (size_t o = 0; o < COUNT_OF(ORDERS); o++) {
     double difference = 0;
     double within = 0;
     double walk = 0;

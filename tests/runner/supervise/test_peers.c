@@ -67,7 +67,7 @@ static const struct {
 } signals[] = {{SIGNAL_EVENT, "cuIpcOpenEventHandle"},
                {SIGNAL_STREAM, "cuStreamWriteValue32"},
                {SIGNAL_FLAG, "cuLaunchKernel"}};
-enum { SIGNALS = sizeof signals / sizeof *signals };
+enum { SIGNALS = COUNT_OF(signals) };
 
 struct combination {
   bool is_signal;
@@ -301,7 +301,7 @@ static pid_t start_trial(const struct combination *of, char folder[64]) {
 static void remove_folder(const char *folder) {
   static const char *const names[] = {"faults.toml", "begun", "held"};
   char path[128];
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+  for (size_t i = 0; i < COUNT_OF(names); i++) {
     (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
     (void)unlink(path);
   }

@@ -125,7 +125,7 @@ static void gpus_are_missing_unless_they_are_hidden(void **state) {
   };
   struct machine *machine = *state;
   snprintf(machine->cuda_state, sizeof machine->cuda_state, "cuInit failed");
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     machine->gpu_count = CASES[i].shown;
     machine->fact_count = 0;
     machine_add_fact(machine, "gpus_hidden", -1, FACT_OK, "%u", 4 - CASES[i].shown);

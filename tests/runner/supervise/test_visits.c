@@ -165,7 +165,7 @@ static void further_visits_end_with_their_time(void **state) {
       {{.settle_ns = 0}, 1},
       {{.settle_ns = SUPERVISE_SETTLE_AUTO, .budget_ns = 400000000}, 2},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
     struct seen seen = {.wanted = {100}};
     assert_int_equal(run_cases(&seen, 1, rows[i].options), STATUS_OK);
     assert_int_equal(seen.count, rows[i].reports);

@@ -12,7 +12,7 @@ enum { MARKUP_DEPTH_MAX = 64, MARKUP_NAME_MAX = 32 };
 
 static inline void assert_entity(const char *at) {
   static const char *const known[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+  for (size_t i = 0; i < COUNT_OF(known); i++) {
     if (strncmp(at, known[i], strlen(known[i])) == 0) {
       return;
     }

@@ -47,7 +47,7 @@ static void a_long_text_is_cut_between_characters(void **state) {
       {"Größer als", "<title>Größer als</title>Größ…"},
       {"日本語日本語<", "<title>日本語日本語&lt;</title>日本語日…"},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct strbuf text;
     strbuf_init(&text, 1 << 12);
     html_append_cut(&text, CASES[i][0], 5);
@@ -57,7 +57,7 @@ static void a_long_text_is_cut_between_characters(void **state) {
 }
 
 static const char *const columns[] = {"block", "status", "size_bytes", "never", "rate"};
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { COLUMNS = COUNT_OF(columns) };
 
 static void put(const struct row_sink *sink, const char *block, const char *status, double rate) {
   struct error err;

@@ -334,7 +334,7 @@ static void a_list_keeps_what_tells_rows_apart(void **state) {
            "by_gpu    1.5\n"
            "by_gpu    2.5\n"},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct output output;
     start(&output, (struct table_options){.format = OUTPUT_TABLE,
                                           .width = CASES[i].width,
@@ -400,7 +400,7 @@ static void empty_columns_are_left_out(void **state) {
   } CASES[] = {{0, false, "number  always_empty  text\n     1                x\n"},
                {0, true, "number  text\n     1  x\n"},
                {20, false, "number  text\n     1  x\n"}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct output output;
     start(&output, (struct table_options){.format = OUTPUT_TABLE,
                                           .width = CASES[i].width,
@@ -425,7 +425,7 @@ static void nothing_is_told(void **state) {
       {OUTPUT_JSON, "no runs yet", "[]\n"},
       {OUTPUT_JSONL, "no runs yet", ""},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct output output;
     start(&output, (struct table_options){.format = CASES[i].format, .empty = CASES[i].empty});
     begin(&output, (const char *const[]){"a", "b"}, 2);
@@ -500,7 +500,7 @@ static void reals_are_exact_for_machines(void **state) {
                                   -1.0 / 3e200};
   char text[NUMBER_TEXT_MAX];
   char printed[320];
-  for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
+  for (size_t i = 0; i < COUNT_OF(VALUES); i++) {
     text_real_exact(VALUES[i], text);
     int digits = 15;
     do {
@@ -543,7 +543,7 @@ static void reals_are_short_for_people(void **state) {
                {1.23456e-9, "1.2346e-09"},
                {1e20, "1.0000e+20"}};
   char text[NUMBER_TEXT_MAX];
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     text_real_short(CASES[i].value, text);
     assert_string_equal(text, CASES[i].text);
   }
@@ -566,7 +566,7 @@ static void long_tables_start_again(void **state) {
 static void rows_are_written_as_they_come(void **state) {
   (void)state;
   static const enum output_format FORMATS[] = {OUTPUT_CSV, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_MD};
-  for (size_t f = 0; f < sizeof FORMATS / sizeof *FORMATS; f++) {
+  for (size_t f = 0; f < COUNT_OF(FORMATS); f++) {
     struct output output;
     start(&output, (struct table_options){.format = FORMATS[f]});
     begin(&output, (const char *const[]){"a"}, 1);

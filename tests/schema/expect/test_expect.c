@@ -53,7 +53,7 @@ static void units_are_what_they_say(void **state) {
                {EXPECT_MBPS, 12500, 12.5},      {EXPECT_TBPS, 4.8, 4800},
                {EXPECT_GBPS_TWICE, 4250, 2125}, {EXPECT_NS, 826, 826},
                {EXPECT_US, 1.2, 1200}};
-  assert_int_equal(sizeof CASES / sizeof *CASES, expect_unit_name_count);
+  assert_int_equal(COUNT_OF(CASES), expect_unit_name_count);
   for (size_t i = 0; i < expect_unit_name_count; i++) {
     assert_true(fabs(expect_base(CASES[i].unit, CASES[i].value) - CASES[i].base) < 1e-9);
     assert_int_equal(expect_unit_is_time(CASES[i].unit), i >= EXPECT_NS);
@@ -120,7 +120,7 @@ static void mistakes_have_places_and_help(void **state) {
       {HEAD "[[machine.expect]]\nlow = 1\nunit = \"GB/s\"\nstatement = \"limit\"\nsource = \"s\"\n",
        5, 1, "neither path nor block", "path"},
   };
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct expect_file *file = NULL;
     struct diagnostics *diagnostics = diagnostics_new();
     assert_int_equal(expect_parse(CASES[i].text, strlen(CASES[i].text), "f", &file, diagnostics),

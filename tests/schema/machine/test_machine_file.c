@@ -55,7 +55,7 @@ static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", 
 
 static void test_shipped_machines_round_trip(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof SHIPPED / sizeof SHIPPED[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
     struct machine *machine = load_shipped(SHIPPED[i]);
     assert_round_trip(machine);
     free(machine);
@@ -69,15 +69,15 @@ static void test_shipped_machines_are_complete(void **state) {
   static const char *const HOST[] = {HOST_FACT_LIST(NAME_)};
   static const char *const GPU[] = {GPU_FACT_LIST(NAME_)};
 #undef NAME_
-  for (size_t file = 0; file < sizeof SHIPPED / sizeof SHIPPED[0]; file++) {
+  for (size_t file = 0; file < COUNT_OF(SHIPPED); file++) {
     struct machine *machine = load_shipped(SHIPPED[file]);
-    for (size_t i = 0; i < sizeof HOST / sizeof HOST[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(HOST); i++) {
       if (machine_fact(machine, HOST[i], -1) == NULL) {
         fail_msg("%s has no fact %s", SHIPPED[file], HOST[i]);
       }
     }
     for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
-      for (size_t i = 0; i < sizeof GPU / sizeof GPU[0]; i++) {
+      for (size_t i = 0; i < COUNT_OF(GPU); i++) {
         if (machine_fact(machine, GPU[i], (int32_t)gpu) == NULL) {
           fail_msg("%s: GPU %u has no fact %s", SHIPPED[file], gpu, GPU[i]);
         }
@@ -197,7 +197,7 @@ static void test_mistakes_have_a_place(void **state) {
       {START "[[gpu]\n", 3, 0, ""},
   };
   struct machine *machine = new_machine();
-  for (size_t i = 0; i < sizeof MISTAKES / sizeof MISTAKES[0]; i++) {
+  for (size_t i = 0; i < COUNT_OF(MISTAKES); i++) {
     const struct mistake *mistake = &MISTAKES[i];
     struct error err = {0};
     enum status status =
@@ -259,7 +259,7 @@ static void test_reference_is_complete(void **state) {
   assert_non_null(stream);
   text[fread(text, 1, sizeof text - 1, stream)] = '\0';
   (void)fclose(stream);
-  for (size_t table = 0; table < sizeof TABLES / sizeof TABLES[0]; table++) {
+  for (size_t table = 0; table < COUNT_OF(TABLES); table++) {
     for (size_t i = 0; i < *TABLES[table].count; i++) {
       char quoted[64];
       (void)snprintf(quoted, sizeof quoted, "`%s`", TABLES[table].keys[i].name);

@@ -317,7 +317,7 @@ static void several_flows_are_named_by_their_group(void **state) {
                {"gpu0--gpu1", "gpu0 to gpu1"},
                {"5flows", "none"}};
   fixture_record_run(fixture, 1);
-  for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
+  for (size_t i = 0; i < COUNT_OF(PATHS); i++) {
     char sql[160];
     (void)snprintf(sql, sizeof sql, "update bench_case set path = '%s'", PATHS[i].path);
     fixture_execute(fixture->path, sql);
@@ -471,7 +471,7 @@ static void views_need_no_newer_sqlite(void **state) {
         strncmp(file->name, "queries/", 8) != 0) {
       continue;
     }
-    for (size_t word = 0; word < sizeof NEWER / sizeof *NEWER; word++) {
+    for (size_t word = 0; word < COUNT_OF(NEWER); word++) {
       if (strcasestr((const char *)file->data, NEWER[word]) != NULL) {
         fail_msg("%s uses %s, which SQLite 3.26 does not know", file->name, NEWER[word]);
       }

@@ -34,7 +34,7 @@ static int remove_folder(void **state) {
   static const char *const names[] = {"a.toml",   "b.toml",     "c.toml",      "main.toml",
                                       "big.toml", "sub/x.toml", "secret.toml", "a.csv",
                                       "b.csv",    "sub"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+  for (size_t i = 0; i < COUNT_OF(names); i++) {
     if (remove(path_of(names[i])) != 0 && errno != ENOENT) {
       return -1;
     }
@@ -239,7 +239,7 @@ static void the_first_line_of_a_csv_file_is_checked(void **state) {
        "keys of [[transfer.flow]], such as from.numa,to.gpu,size,count", NULL, 1},
   };
   put("main.toml", CSV_BLOCK "\"a.csv\"\nsize = \"1MiB\"\n");
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     put("a.csv", CASES[i].text);
     struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
     assert_int_equal(diagnostics_count(diagnostics), 1);

@@ -30,7 +30,7 @@ static char *read_all(const char *path, size_t *length) {
 
 static void committed_files_are_what_the_table_gives(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof reference_files / sizeof *reference_files; i++) {
+  for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
     char *made = NULL;
     size_t made_length = 0;
     struct error err = {0};
@@ -92,7 +92,7 @@ static void keys_for_set_are_complete(void **state) {
 
 /* --write makes the files anew: the target update_reference. */
 static int write_files(void) {
-  for (size_t i = 0; i < sizeof reference_files / sizeof *reference_files; i++) {
+  for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
     struct error err = {0};
     FILE *stream = fopen(reference_files[i].path, "w");
     if (stream == NULL || reference_files[i].write(stream, &err) != STATUS_OK ||

@@ -385,7 +385,7 @@ static void place_mark(const char *marked, char *text, size_t size, unsigned *li
 
 static void every_mistake_is_found_where_it_is(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+  for (size_t i = 0; i < COUNT_OF(mistakes); i++) {
     const struct mistake *mistake = &mistakes[i];
     char text[1024];
     unsigned line = 0;
@@ -421,7 +421,7 @@ static void a_file_has_a_head_and_unique_names(void **state) {
       {"# nothing\n", 1, 1, "the file is empty"},
       {HEAD CPU_BLOCK SIZED, 10, 8, "already used by the block in line 3"},
   };
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+  for (size_t i = 0; i < COUNT_OF(files); i++) {
     struct diagnostics *diagnostics = must_refuse(files[i].text);
     assert_one(diagnostics, files[i].line, files[i].column, files[i].message);
     assert_null(diagnostics_at(diagnostics, 0)->suggestion);
@@ -472,7 +472,7 @@ static const char *const right[] = {
 
 static void what_is_right_is_taken(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+  for (size_t i = 0; i < COUNT_OF(right); i++) {
     char text[1024];
     (void)snprintf(text, sizeof text, "%s%s", HEAD, right[i]);
     scenario_free(must_parse(text));
@@ -506,7 +506,7 @@ static void what_was_meant_is_written_out(void **state) {
       {CE "size = 1\nfrom.numa = 0\nto = { gpu = [\"0\", \"1\"] }\n",
        "to.gpu: an array holds numbers", "gpu = [0, 1], without quotes"},
   };
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+  for (size_t i = 0; i < COUNT_OF(lines); i++) {
     char text[1024];
     (void)snprintf(text, sizeof text, HEAD "%s", lines[i].text);
     struct diagnostics *diagnostics = must_refuse(text);

@@ -196,7 +196,7 @@ static const struct expected {
 
 static void settings_have_what_the_scenario_says(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+  for (size_t i = 0; i < COUNT_OF(settings); i++) {
     const struct expected *expected = &settings[i];
     char text[2048];
     (void)snprintf(text, sizeof text, HEAD "%s", expected->text);
@@ -235,7 +235,7 @@ static void ranges_have_the_right_values(void **state) {
       {"precision", "{ from = 0.001, to = 0.1, factor = 10 }", 3, "precision=0.1"},
       {"delta", "{ from = 0.01, to = 0.02, step = 0.01 }", 2, "delta=0.02"},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     char text[1024];
     (void)snprintf(text, sizeof text, HEAD BLOCK "%s%s = %s\n",
                    strcmp(cases[i].key, "size") == 0 ? "" : "size = 1\n", cases[i].key,
@@ -312,7 +312,7 @@ static void overrides_change_what_they_name(void **state) {
            "[[stream]]\nname = \"s\"\nop = \"copy\"\nsize = 8\n"
            "[[arithmetic]]\nname = \"a\"\nop = \"add\"\ntype = \"f32\"\n"
            "[[overhead]]\nname = \"o\"\noperation = \"allocate\"\n",
-      overrides, sizeof overrides / sizeof *overrides);
+      overrides, COUNT_OF(overrides));
   assert_int_equal(scenario->run.processes, 4);
   assert_int_equal(scenario->run.telemetry_ns, 0);
   assert_string_equal(scenario->description, "two words");
@@ -340,7 +340,7 @@ static void overrides_rename(void **state) {
   struct scenario *scenario =
       must_parse_with(HEAD BLOCK "size = 1\n[[transfer.load]]\nfrom.gpu = 1\nto.gpu = 0\n"
                                  "[[chase]]\nname = \"c\"\nspace = \"host\"\n",
-                      overrides, sizeof overrides / sizeof *overrides);
+                      overrides, COUNT_OF(overrides));
   assert_string_equal(block_name(scenario->blocks[0]), "z");
   assert_string_equal(block_name(scenario->blocks[1]), "c");
   assert_block(scenario, 0, 0, "size=64KiB load.0.name=noise load.0.size=9B");
@@ -367,7 +367,7 @@ static void overrides_complain_by_name(void **state) {
       {"chase.hops", "64", "this scenario has no [[chase]]"},
       {"", "1", "unknown key"},
   };
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+  for (size_t i = 0; i < COUNT_OF(pairs); i++) {
     const struct scenario_override override = {pairs[i][0], pairs[i][1]};
     struct diagnostics *diagnostics = must_refuse_with(HEAD BLOCK "size = 1\n", &override, 1);
     assert_one(diagnostics, 0, 0, pairs[i][2]);
@@ -407,7 +407,7 @@ static void many_blocks_have_no_more_settings_than_one(void **state) {
       {"size = { from = 1, to = 1000000, step = 1 }\n",
        "more than 1048576 settings in the scenario, reached in block \"b1\"", 9},
   };
-  for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+  for (size_t f = 0; f < COUNT_OF(files); f++) {
     char *end = stpcpy(text, HEAD);
     for (int i = 0; i < BLOCKS; i++) {
       end += sprintf(end,

@@ -132,7 +132,7 @@ static void everything_survives_the_round_trip(void **state) {
       "threads = { from = 1, to = 32, factor = 2 }\nblocks = 2\n"
       "[[overhead]]\nname = \"o\"\noperation = [\"event_record\", \"free\"]\nsize = \"1GiB\"\n"
       "memory = [\"device\", \"pageable\"]\nfree_share = 0.125\n",
-      overrides, sizeof overrides / sizeof *overrides);
+      overrides, COUNT_OF(overrides));
   assert_int_equal(block_setting_count(scenario->blocks[0]), 2 * 2 * 2 * 2 * 3 * 3 * 3);
   assert_int_equal(block_setting_count(scenario->blocks[1]), 2 * 2 * 2 * 2);
   assert_round_trip(scenario);

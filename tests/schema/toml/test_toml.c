@@ -145,7 +145,7 @@ static void bad_text_has_one_positioned_error(void **state) {
       {"a = 25:00:00", 0, 1, 7, "invalid time: other text needs quotes"},
       {"a = [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1", 0, 1, 37, "nested more than 32 levels"},
   };
-  for (size_t i = 0; i < sizeof rejections / sizeof *rejections; i++) {
+  for (size_t i = 0; i < COUNT_OF(rejections); i++) {
     const struct rejection *rejection = &rejections[i];
     struct toml_document *document = NULL;
     struct error err = {0};

@@ -52,7 +52,7 @@ static const struct said PAIRS[] = {
 
 static void pairs_are_coloured_by_the_rule_of_the_terminal(void **state) {
   (void)state;
-  char *text = page_of(PAIRS, sizeof PAIRS / sizeof *PAIRS, NULL);
+  char *text = page_of(PAIRS, COUNT_OF(PAIRS), NULL);
   assert_contains(text, "<h4>up</h4>");
   assert_contains(text, "<table class=\"matrix\"><caption class=\"away\">up</caption>");
   assert_contains(text, "<th scope=\"row\">gpu0</th>");
@@ -80,7 +80,7 @@ static const struct said SWEEP[] = {
 
 static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
   (void)state;
-  char *text = page_of(SWEEP, sizeof SWEEP / sizeof *SWEEP, "s");
+  char *text = page_of(SWEEP, COUNT_OF(SWEEP), "s");
   const char *chart = strstr(text, "<svg");
   const char *folded = strstr(text, "<details><summary>4 rows of numbers</summary>");
   const char *table = strstr(text, "<table>");
@@ -96,12 +96,12 @@ static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
 
 static void a_chart_stands_with_its_own_block_only(void **state) {
   (void)state;
-  char *text = page_of(SWEEP, sizeof SWEEP / sizeof *SWEEP, "another");
+  char *text = page_of(SWEEP, COUNT_OF(SWEEP), "another");
   assert_lacks(text, "<svg");
   assert_lacks(text, "<details");
   assert_contains(text, "<table>");
   free(text);
-  text = page_of(PAIRS, sizeof PAIRS / sizeof *PAIRS, "up"); /* its numbers are not folded away */
+  text = page_of(PAIRS, COUNT_OF(PAIRS), "up"); /* its numbers are not folded away */
   assert_contains(text, "</svg>\n</figure>\n<div class=\"wide\"><table class=\"matrix\">");
   assert_lacks(text, "<details");
   free(text);
@@ -147,7 +147,7 @@ static void tiles_have_the_answer(void **state) {
   size_t length = 0;
   struct document tiles = {.options = {.stream = open_memstream(&text, &length)},
                            .backend = &PAGE_TILES};
-  said_rows(&rows, PAIRS, sizeof PAIRS / sizeof *PAIRS);
+  said_rows(&rows, PAIRS, COUNT_OF(PAIRS));
   run_result_answer(&rows, &tiles);
   result_set_fini(&rows);
   assert_int_equal(fclose(tiles.options.stream), 0);

@@ -57,8 +57,8 @@ static void linear_axes_hold_zero(void **state) {
 static void any_extent_has_an_axis(void **state) {
   (void)state;
   const double values[] = {0, 1, 1e-9, 1e-300, 1e300, 1023, 1024, 5e5, 1e18, -4};
-  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-    for (size_t j = 0; j < sizeof values / sizeof *values; j++) {
+  for (size_t i = 0; i < COUNT_OF(values); i++) {
+    for (size_t j = 0; j < COUNT_OF(values); j++) {
       for (unsigned flags = 0; flags < 8; flags++) {
         struct axis axis;
         if (values[i] > values[j]) {

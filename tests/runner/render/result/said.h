@@ -64,7 +64,7 @@ static const char *const said_columns[] = {"case",
                                            "undisturbed_high_ns",
                                            "fastest_ns",
                                            "flushed"};
-enum { SAID_COLUMNS = sizeof said_columns / sizeof *said_columns };
+enum { SAID_COLUMNS = COUNT_OF(said_columns) };
 
 /* Notes of a row, as run-result gives them: SAID_NOTES(SAID_NOTE(kind, gpu, what, amount) ...). */
 #define SAID_NOTES(notes)                   "[" notes "]"

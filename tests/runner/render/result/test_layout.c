@@ -395,7 +395,7 @@ static int compare_spots(const void *left, const void *right) {
       {a->row, b->row},
       {a->is_matrix ? a->column : "", b->is_matrix ? b->column : ""}};
   int order = 0;
-  for (size_t i = 0; order == 0 && i < sizeof pairs / sizeof *pairs; i++) {
+  for (size_t i = 0; order == 0 && i < COUNT_OF(pairs); i++) {
     order = strcmp(pairs[i][0], pairs[i][1]);
   }
   return order;

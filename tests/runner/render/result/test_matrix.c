@@ -48,7 +48,7 @@ static void numbers_have_four_digits(void **state) {
   } cases[] = {{55.2049, "55.20"},    {396.04, "396.0"}, {999.94, "999.9"},    {999.96, "1000"},
                {1351.4, "1351"},      {4190.3, "4190"},  {123456.7, "123457"}, {0.51234, "0.5123"},
                {0.0005, "0.0005000"}, {0, "0"},          {9.9996, "10.00"}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
     char text[MATRIX_NUMBER_MAX];
     matrix_number(cases[i].value, text);
     assert_string_equal(text, cases[i].text);
@@ -145,7 +145,7 @@ static void a_number_has_the_digits_that_its_interval_allows(void **state) {
       {1490.4, 36, "~1500"},  {0.00123, 195, "~0.0012"}, {0, 5, "0"},
   };
   (void)state;
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     char text[MATRIX_NUMBER_MAX];
     matrix_number_within(CASES[i].value, CASES[i].percent, text);
     assert_string_equal(text, CASES[i].text);

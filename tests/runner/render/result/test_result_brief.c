@@ -17,7 +17,7 @@ static void places_that_agree_are_one_line(void **state) {
       {.block = "again", SAID_GPUS(1, 0), .gbps = 300, .same_as = "peers/y", .same_block = "peers"},
   };
   expect_result_as(&(struct run_result_options){.brief = true, .answer = true}, said,
-                   sizeof said / sizeof *said, 0,
+                   COUNT_OF(said), 0,
                    "Size: 4KiB\n"
                    "block  path                                GB/s  +/- %  % of peak  note\n"
                    "up     numa0:pinned-gpu0..1, 2 cases  55.0-55.5   0.30       13.8\n"
@@ -59,7 +59,7 @@ static void a_line_stands_for_each_size(void **state) {
       {.block = "up", PLACES("numa0", "gpu1"), .gbps = 55, .size_bytes = 64 << 20},
       {.block = "down", SAID_DOWN(0), .gbps = 54},
   };
-  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+  expect_result_as(&(struct run_result_options){.brief = true}, said, COUNT_OF(said), 0,
                    "block  path                     size   GB/s  +/- %  % of peak\n"
                    "up     numa0-gpu0..1, 2 cases   4KiB  20.00   0.05        5.0\n"
                    "up     numa0-gpu0..1, 2 cases  64MiB  55.00   0.05       13.8\n"
@@ -81,8 +81,7 @@ static void the_answer_stands_at_the_end(void **state) {
       {.block = "b", SAID_GPUS(2, 0), .gbps = 900, .flows = 2},
       {.block = "b", SAID_GPUS(2, 1), .gbps = 900, .under_load = true},
   };
-  expect_result_as(&(struct run_result_options){.answer = true}, said, sizeof said / sizeof *said,
-                   0,
+  expect_result_as(&(struct run_result_options){.answer = true}, said, COUNT_OF(said), 0,
                    "s\n"
                    "by ce: GB/s\n"
                    "path               settings   size   GB/s  +/- %  % of peak\n"
@@ -142,7 +141,7 @@ static void what_failed_is_no_slow_link(void **state) {
   char *text = NULL;
   size_t length = 0;
   struct document document;
-  said_rows(&rows, said, sizeof said / sizeof *said);
+  said_rows(&rows, said, COUNT_OF(said));
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
   document_begin(&document, &(struct table_options){.stream = stream}, &err);
@@ -170,7 +169,7 @@ static void a_line_has_the_path_of_its_cases(void **state) {
       {.block = "host", HOST("gpu0"), .ns_per_hop = 900, .cycles = 1800},
       {.block = "host", HOST("gpu1"), .ns_per_hop = 900, .cycles = 1800},
   };
-  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+  expect_result_as(&(struct run_result_options){.brief = true}, said, COUNT_OF(said), 0,
                    "Size: 4KiB\n"
                    "block  path                           ns/hop  cycles/hop  +/- %\n"
                    "own    gpu0..1:global, 2 cases         400.0       800.0   0.05\n"
@@ -184,7 +183,7 @@ static void the_slowest_latency_is_named_behind_its_kind(void **state) {
       {.block = "host", HOST("gpu1"), .ns_per_hop = 990, .cycles = 1980},
   };
   expect_result_as(
-      &(struct run_result_options){.answer = true}, said, sizeof said / sizeof *said, 0,
+      &(struct run_result_options){.answer = true}, said, COUNT_OF(said), 0,
       "host\n"
       "4KiB: ns per hop: row = memory, column = GPU that reads\n"
       "               gpu0   gpu1\n"
@@ -201,8 +200,7 @@ static void notes_on_all_cases_count(void **state) {
       {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 4096, .flushed = "host"},
       {UP("gpu1", "pinned"), .gbps = 9, .size_bytes = 4096, .flushed = "host"},
   };
-  expect_result_as(&(struct run_result_options){.answer = true}, said, sizeof said / sizeof *said,
-                   0,
+  expect_result_as(&(struct run_result_options){.answer = true}, said, COUNT_OF(said), 0,
                    "up\n"
                    "4KiB by ce: GB/s from row to column\n"
                    "               gpu0   gpu1\n"
@@ -224,7 +222,7 @@ static void a_link_that_was_fast_is_not_called_slow(void **state) {
       {UP("gpu0", "pinned"), .gbps = 27, .size_bytes = 4096, .notes = GEN1},
       {UP("gpu1", "pinned"), .gbps = 3, .size_bytes = 4096, .notes = GEN1},
   };
-  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+  expect_result_as(&(struct run_result_options){.brief = true}, said, COUNT_OF(said), 0,
                    "up\n"
                    "4KiB by ce: GB/s from row to column\n"
                    "               gpu0   gpu1\n"
@@ -242,7 +240,7 @@ static void a_number_that_is_not_settled_is_marked(void **state) {
       {UP("gpu0", "pinned"), .gbps = 14, .size_bytes = 4096, .spread = 28, .visits = 4},
       {.block = "two", SAID_GPUS(0, 1), .gbps = 14, .spread = 28},
   };
-  expect_result_as(&(struct run_result_options){.brief = true}, said, sizeof said / sizeof *said, 0,
+  expect_result_as(&(struct run_result_options){.brief = true}, said, COUNT_OF(said), 0,
                    "block  path               size  GB/s  +/- %  % of peak\n"
                    "up     numa0:pinned-gpu0  4KiB   ~14     28        3.5\n"
                    "two    gpu0-gpu1          1MiB    14     28        3.5\n"

@@ -72,7 +72,7 @@ static void visits_are_told_and_the_figure_is_chosen(void **state) {
         figure, shown ? "330.0" : "300.0", shown ? "315.0, max 330.0" : "300.0, max 300.0",
         shown ? "75.0 to 82.5" : "75.0", figure, NOTE);
     EXPECT(said, 0, expected);
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+    for (size_t i = 0; i < COUNT_OF(said); i++) {
       said[i].figure = "undisturbed";
     }
   }
