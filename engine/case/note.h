@@ -25,65 +25,70 @@
   X(NOTE_SHARED, "shared", 1, "", "{place} shared with another haul run, {what}")                  \
   X(NOTE_SHARED_UNNAMED, "shared_unnamed", 1, "", "{place} shared with another haul run")          \
   X(NOTE_PCIE_LINK, "pcie_link", 1, "",                                                            \
-    "PCIe link of {place} at gen{1} x{2}, its best is gen{3} x{4}")                                \
+    "PCIe link of {place} at gen{1} x{2} instead of gen{3} x{4}")                                  \
   X(NOTE_LINK_ERRORS, "link_errors", 1, "errors", "{place} counted {what} during the case|: {1}")  \
   X(NOTE_IMPORTED, "imported", 0, "",                                                              \
-    "imported: one value of nvbandwidth {what}, which copies {1} MiB at a time unless told "       \
-    "otherwise")                                                                                   \
+    "imported: a single value of nvbandwidth {what}, whose buffers have {1} MiB unless -b "        \
+    "was given")                                                                                   \
   X(NOTE_SCATTERED_TIME, "scattered_time", 0, "",                                                  \
-    "includes submission: timed on the host's clock from the call to the end")                     \
+    "the time includes submitting the copies: the host measures it from the call to the "          \
+    "end")                                                                                         \
   X(NOTE_GATE_OFF, "gate_off", 0, "",                                                              \
-    "includes the time of enqueueing: the scenario switched the gate off")                         \
+    "the time includes enqueueing the copies: the scenario switched the gate off")                 \
   X(NOTE_BLOCKS_HOST, "blocks_host", 0, "",                                                        \
-    "includes the time of the driver call: such copies block the caller")                          \
+    "the time includes the driver's call: the copies block the calling thread")                    \
   X(NOTE_GATE_FULL, "gate_full", 0, "",                                                            \
-    "includes the time of the calls where they are slower: a stream has more copies than a gate "  \
-    "can hold")                                                                                    \
+    "the time includes driver calls where they are slower than the copies: a gate cannot "         \
+    "hold so many copies per stream")                                                              \
   X(NOTE_END_POLLED, "end_polled", 0, "ns",                                                        \
-    "host threads and GPUs in one window on the host's clock|: the end of a GPU's flow is seen "   \
-    "by polling, up to {1} ns late, and its start is about 1 us after the window's")               \
-  X(NOTE_LOAD_ENDED, "load_ended", 0, "", "the load flows ended before the measured ones")         \
+    "the host's clock times host threads and GPUs together|: polling sees the end of a "           \
+    "GPU's flow up to {1} ns late, and the flow starts about 1 us late")                           \
+  X(NOTE_LOAD_ENDED, "load_ended", 0, "", "the load flows ended before the measured flows")        \
   X(NOTE_SERIALISED, "serialised", 0, "",                                                          \
-    "the flows did not run side by side all the time: the sum of their own rates is more than "    \
-    "bytes by window (v_flow has both)")                                                           \
+    "the flows did not overlap all the time: the sum of their own rates is more than the "         \
+    "total rate (v_flow has both)")                                                                \
   X(NOTE_CPU_CLOCK, "cpu_clock", 0, "GHz",                                                         \
     "the processor's clock changed during the case| ({1} to {2} GHz)")                             \
   X(NOTE_PLACING_TIMED, "placing_timed", 0, "",                                                    \
-    "placing the memory on its node and faulting it in are in the time")                           \
+    "the time includes placing the memory on its NUMA node and faulting it in")                    \
   X(NOTE_WARM_UNPROVEN, "warm_unproven", 0, "",                                                    \
-    "warm host caches could not be proven: reading back took as long as after a flush")            \
+    "not proven that host caches were warm: reading back took as long as after a flush")           \
   X(NOTE_WARM_NO_FLUSH, "warm_no_flush", 0, "",                                                    \
-    "warm host caches could not be proven: this processor has no instruction to flush "            \
+    "not proven that host caches were warm: this processor has no instruction to flush "           \
     "them")                                                                                        \
   X(NOTE_FLUSH_UNPROVEN, "flush_unproven", 0, "",                                                  \
-    "the flush of host caches could not be proven: a reload after it took no longer")              \
+    "not proven that host caches were flushed: a reload took no longer after the flush")           \
   X(NOTE_NO_FLUSH, "no_flush", 0, "",                                                              \
-    "host caches were not flushed: this processor has no instruction for it")                      \
-  X(NOTE_TRANSPARENT_PAGES, "transparent_pages", 0, "", "transparent 2 MiB pages")                 \
-  X(NOTE_RESERVED_PAGES, "reserved_pages", 0, "", "reserved 2 MiB pages")                          \
-  X(NOTE_NOT_PAGE_LOCKED, "not_page_locked", 0, "", "not page-locked: no GPU")                     \
-  X(NOTE_PLACE_UNVERIFIED, "place_unverified", 0, "", "placement not verified: {what}")            \
-  X(NOTE_OWN_PAGES, "own_pages", 0, "", "the source touches its own pages: nothing moves")         \
+    "host caches were not flushed: this processor has no instruction to flush them")               \
+  X(NOTE_TRANSPARENT_PAGES, "transparent_pages", 0, "",                                            \
+    "the memory is in transparent huge pages (2 MiB)")                                             \
+  X(NOTE_RESERVED_PAGES, "reserved_pages", 0, "", "the memory is in reserved huge pages (2 MiB)")  \
+  X(NOTE_NOT_PAGE_LOCKED, "not_page_locked", 0, "",                                                \
+    "the memory is not page-locked, as there is no GPU")                                           \
+  X(NOTE_PLACE_UNVERIFIED, "place_unverified", 0, "",                                              \
+    "the memory's NUMA node was not verified: {what}")                                             \
+  X(NOTE_OWN_PAGES, "own_pages", 0, "", "no page moves: the source touches its own pages")         \
   X(NOTE_BOTH_TOUCH, "both_touch", 0, "",                                                          \
-    "both processors touch the same pages: where these end is not verified")                       \
+    "not verified where the pages are at the end: both processors touch them")                     \
   X(NOTE_READ_IN_PLACE, "read_in_place", 0, "",                                                    \
-    "the GPU of this machine reads host pages in place: that pages moved is not verified")         \
+    "not verified that pages moved: this machine's GPU can read host pages in place")              \
   X(NOTE_DRIVERS_WORD, "drivers_word", 0, "",                                                      \
-    "the kernel does not say where managed pages are: only the driver's word was checked")         \
+    "the driver alone says where the managed pages are: the kernel does not report it")            \
   X(NOTE_PEER_PAGES, "peer_pages", 0, "",                                                          \
-    "nothing says at which of two GPUs pages are once they were touched: that they moved is not "  \
-    "verified")                                                                                    \
-  X(NOTE_TOUCHED, "touched", 0, "", "pages count as touched, moved or not")                        \
-  X(NOTE_ALL_ON_HOST, "all_on_host", 0, "", "after a trial each was on the host, too")             \
-  X(NOTE_NONE_ON_HOST, "none_on_host", 0, "", "after a trial none was on the host any more")       \
-  X(NOTE_SOME_ON_HOST, "some_on_host", 0, "", "after a trial some were still on the host")         \
+    "not verified that pages moved: nothing reports which of two GPUs holds a page that "          \
+    "was touched")                                                                                 \
+  X(NOTE_TOUCHED, "touched", 0, "",                                                                \
+    "the rate counts the pages that were touched, whether they moved or not")                      \
+  X(NOTE_ALL_ON_HOST, "all_on_host", 0, "", "after a trial all pages were on the host as well")    \
+  X(NOTE_NONE_ON_HOST, "none_on_host", 0, "", "after a trial no page was on the host any more")    \
+  X(NOTE_SOME_ON_HOST, "some_on_host", 0, "", "after a trial some pages were still on the host")   \
   X(NOTE_ABOVE_PEAK, "above_peak", 0, "%",                                                         \
-    "above_peak|: {1} % of the peak. A cache served the bytes, they did not move, or the peak is " \
-    "wrong. Nothing compares this number.")                                                        \
+    "above the hardware's peak|: {1} % of it. A cache served the bytes, they did not move, "       \
+    "or the peak is wrong. haul compares no such number.")                                         \
   X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved| {1} GB/s each")                     \
   X(NOTE_GREEN_CONTEXT, "green_context", 0, "SMs",                                                 \
-    "the green context of a kernel on {place} has as many SMs as it asks for, or the next number " \
-    "that the driver gives|: {1}")
+    "the green context of a kernel on {place} has the number of SMs that was asked for, or "       \
+    "the next one that the driver gives|: {1}")
 /* above_peak and load_rate are made of a result when it is shown. */
 ENUM_NAMES_DECLARE(note_kind, NOTE_KIND_LIST)
 /* A set of kinds without amounts. */

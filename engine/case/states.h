@@ -5,15 +5,16 @@
 
 #include "engine/base/enum_names.h"
 
-/* What limits a flow: the resource whose theoretical peak its rate is compared with. */
+/* X(enum limit, name, word for people): the resource whose theoretical peak a flow's rate is
+ * compared with. */
 #define LIMIT_LIST(X)                                                                              \
-  X(LIMIT_UNKNOWN, "unknown") /* no peak is known: host memory */                                  \
-  X(LIMIT_PCIE, "pcie")                                                                            \
-  X(LIMIT_NVLINK, "nvlink")                                                                        \
-  X(LIMIT_C2C, "c2c")                                                                              \
-  X(LIMIT_DRAM, "dram")     /* the GPU's memory */                                                 \
-  X(LIMIT_FMA, "fma")       /* units for multiply-adds of f32: operations in place of bytes */     \
-  X(LIMIT_TENSOR, "tensor") /* tensor cores: likewise */
+  X(LIMIT_UNKNOWN, "unknown", "") /* no peak is known: host memory */                              \
+  X(LIMIT_PCIE, "pcie", "PCIe")                                                                    \
+  X(LIMIT_NVLINK, "nvlink", "NVLink")                                                              \
+  X(LIMIT_C2C, "c2c", "NVLink-C2C")                                                                \
+  X(LIMIT_DRAM, "dram", "GPU memory")                                                              \
+  X(LIMIT_FMA, "fma", "FP32 units")         /* operations in place of bytes */                     \
+  X(LIMIT_TENSOR, "tensor", "tensor cores") /* likewise */
 ENUM_NAMES_DECLARE(limit, LIMIT_LIST)
 static inline int limit_is_of_operations(enum limit limit) {
   return limit == LIMIT_FMA || limit == LIMIT_TENSOR;

@@ -170,9 +170,9 @@ static enum status run_take_case(void *context, const struct case_report *report
   struct case_report marked;
   if (!settle_add(&state->settle, report, &marked)) {
     status_line_clear(&state->line);
-    say_warning(state->request->common, "case %s: a further visit %s: %s; the earlier ones count",
-                bench_case->name, case_status_text(report->outcome->status),
-                report->outcome->reason);
+    say_warning(state->request->common,
+                "case %s: %s when measured again (%s); its earlier results stay", bench_case->name,
+                case_status_text(report->outcome->status), report->outcome->reason);
     return STATUS_OK;
   }
   marked.slowed = &slowed;

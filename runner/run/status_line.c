@@ -94,10 +94,10 @@ void status_line_show(struct status_line *line, const struct progress *progress)
       (void)snprintf(rate, sizeof rate, line->last[0] != '\0' ? "last: %s" : "%s", line->last);
     }
     if (progress->visit > 0) {
-      (void)snprintf(what, sizeof what, ", visit %u", progress->visit + 1);
+      (void)snprintf(what, sizeof what, ", measurement %u", progress->visit + 1);
     }
   } else if (progress->visit > 0) {
-    (void)snprintf(what, sizeof what, "noisy: waiting for visit %u", progress->visit + 1);
+    (void)snprintf(what, sizeof what, "noisy: waiting for measurement %u", progress->visit + 1);
   } else if (progress->done == progress->total) {
     (void)snprintf(what, sizeof what, "finishing");
   } else if (progress->pause_left_ns > 0) {

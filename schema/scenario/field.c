@@ -181,7 +181,7 @@ static const struct field shared_fields[] = {
             "with 1 if a case still falls short or another program is at work on a GPU")),
     KEY("figure", IN(MEASURE), WORDS(run_figure_names), RUN(figure), .default_text = "typical",
         HELP("The rate that tables show. \"typical\": the median over all measurements of a case. "
-             "\"undisturbed\": the fastest rate that two measurements agree on, if there is one. "
+             "\"undisturbed\": the rate on which the fastest trials of these agree, if they do. "
              "haul records both")),
 
     /* [checks] */

@@ -56,7 +56,7 @@ for machine in "$source_folder"/tests/machines/*.toml; do
   expect_value 1 "$name.db" "select count(*) from v_case where size_bytes = 65536 and peak_gbps is null"
   HAUL_FAKE_FAULTS=$scratch/fast.toml run run peaks.toml --db "$name.db" --tag wrong -v
   expect_code 0
-  expect_out 'above_peak: .*% of the peak\. A cache served the bytes, they did not move, or the peak is wrong\.'
+  expect_out 'Above the hardware.s peak: .*% of it\. A cache served the bytes, they did not move, or the peak is wrong\.'
   expect_err 'up/.*: ok, .* GB/s, above its peak'
   expect_value 0 "$name.db" "$unmarked"
   above=$(value "$name.db" "select count(*) from v_case where tag = 'wrong' and percent_of_peak > 101")

@@ -3,6 +3,7 @@
 #ifndef HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 #define HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
 
+#include "engine/case/states.h"
 #include "engine/case/trial.h"
 #include "runner/document/document.h"
 #include "runner/statistics/noise.h"
@@ -142,9 +143,12 @@ const char *result_place(struct arena *arena, const char *place, const char *mem
 double result_spread(const struct run_row *row);
 /* Measured several times, and no two of them agree: a table marks its number with "~". */
 bool result_is_unsettled(const struct run_row *row);
-/* The peak that a share is of: "pcie, 63.02 GB/s". NVLink's is that of the line, of which NVIDIA
+/* The peak that a share is of: "63.02 GB/s". NVLink's is that of the line, of which NVIDIA
  * counts 16/17 as usable. */
 const char *result_peak_words(struct arena *arena, const struct run_row *row);
+/* What bounds a row; LIMIT_UNKNOWN, whose words are "". */
+enum limit result_limit(const struct run_row *row);
+const char *result_limit_words(enum limit limit);
 /* "0.94", "3.1", "50" per cent; ">999" of more. */
 const char *result_percent(struct arena *arena, double percent);
 /* In a sentence: "+/- 0.94 %", "beyond +/- 999 %". */

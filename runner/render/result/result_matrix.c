@@ -183,7 +183,7 @@ static const char *range_text(struct arena *arena, struct value_span range) {
                                : arena_format(arena, "%s to %s", from, to);
 }
 
-/* "82.4 to 83.1 % of peak (nvlink raw, 478.3 GB/s; usable 450.0); largest +/- 0.02 %" */
+/* "82.4 to 83.1 % of peak (NVLink 478.3 GB/s; usable 450.0); largest +/- 0.02 %" */
 static const char *matrix_remark(struct arena *arena, const struct result_facet *facet) {
   struct value_span peak = {NAN, NAN};
   struct value_span cycles = {NAN, NAN};
@@ -217,7 +217,8 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
                : arena_format(arena, "%s to %s %% of peak", least, greatest);
     if (one_peak) {
       char rate[MATRIX_NUMBER_MAX];
-      text = arena_format(arena, "%s (%s", text, result_peak_words(arena, first));
+      text = arena_format(arena, "%s (%s %s", text, result_limit_words(result_limit(first)),
+                          result_peak_words(arena, first));
       matrix_number(first->expected_limit, rate);
       text =
           arena_format(arena, "%s%s%s)", text, one_limit ? "; usable " : "", one_limit ? rate : "");

@@ -68,7 +68,7 @@ static const char *remarks_number_words(struct arena *arena, double value) {
 static const char *remarks_text_of(struct arena *arena, const struct footnote *note) {
   if (note->remark.text != NULL) {
     return note->differs
-               ? arena_format(arena, "%s; the furthest of %zu", note->remark.text, note->uses)
+               ? arena_format(arena, "%s (the worst of %zu)", note->remark.text, note->uses)
                : note->remark.text;
   }
   const char *amounts[NOTE_AMOUNTS_MAX];
@@ -86,7 +86,7 @@ static const char *remarks_text_of(struct arena *arena, const struct footnote *n
   note_put_words(&words, &note->remark.note, amounts);
   char *text = arena_strdup(arena, words.text);
   const size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-  if (text[word] == ' ') { /* not "gpu0", "above_peak" */
+  if (text[word] == ' ') { /* not "gpu0" */
     text[0] = (char)toupper((unsigned char)text[0]);
   }
   return text;
@@ -199,10 +199,9 @@ static const char *remarks_lengths(struct arena *arena, const struct noisy *nois
 
 /* What the noise was like, and what helps: more trials only where they differ by chance. */
 static const char *remarks_describe_noise(const struct result_remarks *remarks,
-                                          const struct noisy *noisy) {
+                                          const struct noisy *noisy, bool few) {
   struct arena *arena = remarks->arena;
   const bool time = noisy->stop == STOP_TIME;
-  const char *more = time ? "more time" : "more trials";
   const char *start = time ? "More time" : "More trials";
   const char *help = time ? "helps" : "help";
   const char *not = time ? "does not help" : "do not help";
@@ -210,10 +209,10 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
   const char *size = result_percent(arena, noisy->percent);
   switch (noisy->noise) {
   case NOISE_UNKNOWN:
-    return arena_format(arena, "Too few trials to classify the noise; %s may help: %s", more,
-                        option);
+    return arena_format(arena, "%s%s may help: %s",
+                        few ? "" : "Too few trials to classify the noise. ", start, option);
   case NOISE_WHITE:
-    return arena_format(arena, "The noise is random; %s %s: %s", more, help, option);
+    return arena_format(arena, "The noise is random. %s %s: %s", start, help, option);
   case NOISE_DIPS:
     return arena_format(
         arena, "Dips of %s, up to %s %% slower, as when other programs use %s. %s %s.",
@@ -221,7 +220,7 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
         noisy->on_host ? "the host's memory or processors" : "the GPU or its links", start, not );
   case NOISE_TWO_MODES:
     return arena_format(arena,
-                        "Trials have two levels, up to %s %% apart; the median may be at either. "
+                        "Trials have two modes, up to %s %% apart. The median may be in either. "
                         "%s %s.",
                         size, start, not );
   case NOISE_DRIFT:
@@ -235,7 +234,7 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
   return arena_format(arena, "%s may help: %s", start, option);
 }
 
-/* What visits at other times came to. */
+/* What measuring at other times came to. */
 static const char *remarks_describe_visits(const struct result_remarks *remarks,
                                            const struct noisy *noisy) {
   double most = 0;
@@ -249,13 +248,14 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
       budget = budget || strings_equal(row->settled, "budget");
     }
   }
-  const char *which = known == 0              ? "and no two of them agree"
-                      : known == noisy->count ? "the undisturbed rate is known"
-                                              : arena_format(remarks->arena,
-                                                             "the undisturbed rate is known for "
-                                                             "%zu of %zu",
-                                                             known, noisy->count);
-  return arena_format(remarks->arena, "Noisy: up to %.0f measurements, %s.%s", most, which,
+  const char *agree =
+      known == 0 ? "do not agree on an undisturbed rate"
+      : known == noisy->count
+          ? "agree on an undisturbed rate"
+          : arena_format(remarks->arena, "agree on an undisturbed rate for %zu of %zu", known,
+                         noisy->count);
+  return arena_format(remarks->arena, "Noisy: measured up to %.0f times. The fastest trials %s.%s",
+                      most, agree,
                       budget ? " More time may help: --set measure.settle_time=TIME" : "");
 }
 
@@ -279,11 +279,11 @@ static const char *remarks_describe(const struct result_remarks *remarks,
   }
   const char *reached =
       several ? " in some processes"
-      : few   ? ": too few trials for a 95 % interval"
+      : few   ? ": too few for a 95 % interval"
               : arena_format(remarks->arena, ": %s", result_within(remarks->arena, widest));
-  return arena_format(remarks->arena, "Precision target missed%s when %s ended. %s", reached,
-                      noisy->stop == STOP_TIME ? "max_time" : "trials.max",
-                      remarks_describe_noise(remarks, noisy));
+  return arena_format(remarks->arena, "Precision target missed%s %s. %s", reached,
+                      noisy->stop == STOP_TIME ? "when max_time ended" : "after trials.max trials",
+                      remarks_describe_noise(remarks, noisy, few));
 }
 
 enum { TEXTS_MAX = 24 };

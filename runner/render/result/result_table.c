@@ -285,29 +285,42 @@ static void case_table_print_shared_heading(struct result_page *page,
   }
 }
 
-/* "% of peak: pcie, 63.02 GB/s; nvlink raw, 478.1 GB/s"; "" where that column is not shown. */
+/* "% of peak: of the theoretical rate of PCIe (63.02 GB/s), NVLink (478.1 GB/s, 956.2 GB/s)"; ""
+ * where that column is not shown. */
 static const char *case_table_peaks(const struct case_table *table) {
   enum { PEAKS_MAX = 16 };
-  const char *peaks[PEAKS_MAX];
+  const struct run_row *peaks[PEAKS_MAX]; /* a row for each */
   size_t count = 0;
   const char *text = "";
   for (size_t i = 0; table->set.facts[COLUMN_PEAK].filled && i < table->set.row_count; i++) {
     const struct run_row *row = table->rows[i];
-    if (row == NULL || isnan(row->percent_of_peak) || row->limited_by == NULL) {
+    if (row == NULL || isnan(row->percent_of_peak) || result_limit(row) == LIMIT_UNKNOWN) {
       continue;
     }
-    const char *peak = result_peak_words(table->arena, row);
     size_t known = 0;
-    while (known < count && strcmp(peaks[known], peak) != 0) {
+    while (known < count && (result_limit(peaks[known]) != result_limit(row) ||
+                             strcmp(result_peak_words(table->arena, peaks[known]),
+                                    result_peak_words(table->arena, row)) != 0)) {
       known++;
     }
     if (known == count && count < PEAKS_MAX) {
-      peaks[count++] = peak;
-      text =
-          arena_format(table->arena, "%s%s%s", text, text[0] != '\0' ? "; " : "% of peak: ", peak);
+      peaks[count++] = row;
     }
   }
-  return text;
+  for (size_t limit = 0; limit < limit_name_count; limit++) {
+    const char *rates = "";
+    for (size_t i = 0; i < count; i++) {
+      if (result_limit(peaks[i]) == limit) {
+        rates = arena_add_word(table->arena, rates, result_peak_words(table->arena, peaks[i]));
+      }
+    }
+    if (rates[0] != '\0') {
+      text = arena_add_word(
+          table->arena, text,
+          arena_format(table->arena, "%s (%s)", result_limit_words((enum limit)limit), rates));
+    }
+  }
+  return arena_around(table->arena, "% of peak: of the theoretical rate of ", text, "");
 }
 
 /* Whether path and size name each row of several blocks, so that a narrow terminal can do without

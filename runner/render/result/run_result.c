@@ -234,13 +234,22 @@ double result_spread(const struct run_row *row) {
   return percent < SPREAD_MAX ? percent : NAN; /* beyond: of a number that was written by hand */
 }
 
+enum limit result_limit(const struct run_row *row) {
+  enum limit limit = LIMIT_UNKNOWN;
+  return row->limited_by != NULL && limit_parse(row->limited_by, &limit) ? limit : LIMIT_UNKNOWN;
+}
+
+const char *result_limit_words(enum limit limit) {
+#define RESULT_LIMIT_(id, name, words) [id] = words,
+  static const char *const WORDS[] = {LIMIT_LIST(RESULT_LIMIT_)};
+  return WORDS[limit];
+}
+
 const char *result_peak_words(struct arena *arena, const struct run_row *row) {
-  const bool raw = row->limited_by != NULL && strcmp(row->limited_by, "nvlink") == 0;
   const bool computes = !isnan(row->peak_tflops);
   char rate[MATRIX_NUMBER_MAX];
   matrix_number(computes ? row->peak_tflops : row->peak_gbps, rate);
-  return arena_format(arena, "%s, %s %s", raw ? "nvlink raw" : row->limited_by, rate,
-                      computes ? "TFLOP/s" : "GB/s");
+  return arena_format(arena, "%s %s", rate, computes ? "TFLOP/s" : "GB/s");
 }
 
 const char *result_percent(struct arena *arena, double percent) {

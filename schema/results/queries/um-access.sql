@@ -45,7 +45,7 @@ SELECT
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
     WHEN f.unified_again OR f.unified_advise IN ('read_mostly', 'accessed_by')
       THEN 'one byte per page is touched and counts as the page, moved or not: no rate of a link'
-        || ifnull(replace('; ' || c.note, '; pages count as touched, moved or not', ''), '')
+        || ifnull(replace('; ' || c.note, '; the rate counts the pages that were touched, whether they moved or not', ''), '')
     ELSE c.note END AS remark
 FROM place p
 JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case

@@ -137,7 +137,7 @@ static void a_link_below_its_best_counts_where_it_is_loaded(void **state) {
   expect(""); /* it may still have been on its way up */
   slowed_add(&slowed, &sample);
   slowed_add(&slowed, &sample);
-  expect("PCIe link of gpu1 at gen3 x16, its best is gen5 x16");
+  expect("PCIe link of gpu1 at gen3 x16 instead of gen5 x16");
   slowed_add(&slowed, &sample);
   sample.pcie_generation = 5;
   slowed_add(&slowed, &sample);

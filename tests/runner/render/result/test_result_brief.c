@@ -22,21 +22,21 @@ static void places_that_agree_are_one_line(void **state) {
                    "block  path                                GB/s  +/- %  % of peak  note\n"
                    "up     numa0:pinned-gpu0..1, 2 cases  55.0-55.5   0.30       13.8\n"
                    "down   gpu0,2-numa0:pinned, 2 cases       54.00   0.05       13.5  a\n"
-                   "% of peak: nvlink raw, 400.0 GB/s\n"
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
                    "\n"
                    "peers\n"
                    "1MiB by ce: GB/s from row to column\n"
                    "       gpu0   gpu1\n"
                    "gpu0    N/A  300.0\n"
                    "gpu1  290.0    N/A\n"
-                   "min 290.0, mean 295.0, max 300.0 GB/s; 72.5 to 75.0 % of peak (nvlink raw, "
+                   "min 290.0, mean 295.0, max 300.0 GB/s; 72.5 to 75.0 % of peak (NVLink "
                    "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
                    "again\n"
                    "1MiB by ce: GB/s\n"
                    "path                       GB/s  +/- %  % of peak  note\n"
                    "gpu0..1-gpu0..1, 2 cases  300.0   0.05       75.0  b\n"
-                   "% of peak: nvlink raw, 400.0 GB/s\n"
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
                    "\n"
                    "a  odd\n"
                    "b  2 cases: Duplicate of another case, measured once.\n"
@@ -64,7 +64,7 @@ static void a_line_stands_for_each_size(void **state) {
                    "up     numa0-gpu0..1, 2 cases   4KiB  20.00   0.05        5.0\n"
                    "up     numa0-gpu0..1, 2 cases  64MiB  55.00   0.05       13.8\n"
                    "down   gpu0-numa0:pinned        4KiB  54.00   0.05       13.5\n"
-                   "% of peak: nvlink raw, 400.0 GB/s\n");
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
 }
 
 /* Of each kind of path what its pairs reach: the best of large copies, the slowest pair named. */
@@ -88,28 +88,28 @@ static void the_answer_stands_at_the_end(void **state) {
                    "numa0:pinned-gpu0             4KiB  90.00   0.05       22.5\n"
                    "numa0-gpu0                   64MiB  50.00   0.05       12.5\n"
                    "numa0-gpu0         x=1        1GiB  40.00   0.05       10.0\n"
-                   "% of peak: nvlink raw, 400.0 GB/s\n"
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
                    "\n"
                    "p\n"
                    "1MiB by ce: GB/s from row to column\n"
                    "       gpu0   gpu1  gpu2\n"
                    "gpu0    N/A  300.0   N/A\n"
                    "gpu1  250.0    N/A  hung  a\n"
-                   "min 250.0, mean 275.0, max 300.0 GB/s; 62.5 to 75.0 % of peak (nvlink raw, "
+                   "min 250.0, mean 275.0, max 300.0 GB/s; 62.5 to 75.0 % of peak (NVLink "
                    "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
                    "l\n"
                    "1MiB by ce: GB/s\n"
                    "path        GB/s  +/- %  % of peak\n"
                    "gpu2-gpu2  ~2000     60      500.0\n"
-                   "% of peak: nvlink raw, 400.0 GB/s\n"
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
                    "\n"
                    "b\n"
                    "1MiB by ce: GB/s of all flows, over one window\n"
                    "path        GB/s  +/- %  % of peak\n"
                    "gpu2-gpu0  900.0   0.05      225.0\n"
                    "gpu2-gpu1  900.0   0.05      225.0\n"
-                   "% of peak: nvlink raw, 400.0 GB/s\n"
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
                    "\n"
                    "a  no answer\n"
                    "\n"
@@ -205,7 +205,7 @@ static void notes_on_all_cases_count(void **state) {
                    "4KiB by ce: GB/s from row to column\n"
                    "               gpu0   gpu1\n"
                    "numa0:pinned  55.00  9.000\n"
-                   "min 9.000, mean 32.00, max 55.00 GB/s; 2.2 to 13.8 % of peak (nvlink raw, "
+                   "min 9.000, mean 32.00, max 55.00 GB/s; 2.2 to 13.8 % of peak (NVLink "
                    "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
                    "All cases: Caches of the host were flushed before each trial.\n"
@@ -227,10 +227,10 @@ static void a_link_that_was_fast_is_not_called_slow(void **state) {
                    "4KiB by ce: GB/s from row to column\n"
                    "               gpu0   gpu1\n"
                    "numa0:pinned  27.00  3.000  a\n"
-                   "min 3.000, mean 15.00, max 27.00 GB/s; 0.8 to 6.8 % of peak (nvlink raw, "
+                   "min 3.000, mean 15.00, max 27.00 GB/s; 0.8 to 6.8 % of peak (NVLink "
                    "400.0 GB/s); largest +/- 0.05 %\n"
                    "\n"
-                   "a  May be slowed: PCIe link of gpu0 at gen1 x16, its best is gen4 x16\n");
+                   "a  May be slowed: PCIe link of gpu0 at gen1 x16 instead of gen4 x16\n");
 }
 
 /* A number of which no two measurements agree is marked, however narrow its interval is. */
@@ -244,7 +244,7 @@ static void a_number_that_is_not_settled_is_marked(void **state) {
                    "block  path               size  GB/s  +/- %  % of peak\n"
                    "up     numa0:pinned-gpu0  4KiB   ~14     28        3.5\n"
                    "two    gpu0-gpu1          1MiB    14     28        3.5\n"
-                   "% of peak: nvlink raw, 400.0 GB/s\n");
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
 }
 
 int main(void) {

@@ -23,7 +23,7 @@ static void what_was_left_out_is_not_impossible(void **state) {
          "gpu0    N/A  300.0     -\n"
          "gpu1      -    N/A   N/A\n"
          "gpu2  300.0      -   N/A\n"
-         "min 300.0, mean 300.0, max 300.0 GB/s; 75.0 % of peak (nvlink raw, 400.0 GB/s); largest "
+         "min 300.0, mean 300.0, max 300.0 GB/s; 75.0 % of peak (NVLink 400.0 GB/s); largest "
          "+/- 0.05 %\n"
          "- = not measured\n");
 }
@@ -48,9 +48,9 @@ static void visits_are_told_and_the_figure_is_chosen(void **state) {
        .settled = "budget"},
       {.block = "down", SAID_DOWN(0), .gbps = 55, .undisturbed = 1, .settled = "settled"},
   };
-  static const char NOTE[] =
-      "a  2 cases: Noisy: up to 5 measurements, the undisturbed rate is known for 1 of 2. More "
-      "time may help: --set measure.settle_time=TIME\n";
+  static const char NOTE[] = "a  2 cases: Noisy: measured up to 5 times. The fastest trials agree "
+                             "on an undisturbed rate for 1 of "
+                             "2. More time may help: --set measure.settle_time=TIME\n";
   char expected[1024];
   for (int shown = 0; shown < 2; shown++) {
     const char *figure = shown ? ", undisturbed" : "";
@@ -61,13 +61,13 @@ static void visits_are_told_and_the_figure_is_chosen(void **state) {
         "       gpu0      gpu1\n"
         "gpu0    N/A     %s  a\n"
         "gpu1  300.0  a    N/A\n"
-        "min 300.0, mean %s GB/s; %s %% of peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %%\n"
+        "min 300.0, mean %s GB/s; %s %% of peak (NVLink 400.0 GB/s); largest +/- 0.05 %%\n"
         "\n"
         "down\n"
         "4KiB by ce: GB/s%s\n"
         "path                GB/s  +/- %%  %% of peak\n"
         "gpu0-numa0:pinned  55.00   0.05       13.8\n"
-        "%% of peak: nvlink raw, 400.0 GB/s\n"
+        "%% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
         "\n%s",
         figure, shown ? "330.0" : "300.0", shown ? "315.0, max 330.0" : "300.0, max 300.0",
         shown ? "75.0 to 82.5" : "75.0", figure, NOTE);
@@ -97,21 +97,21 @@ static void pairs_are_matrices(void **state) {
          "       gpu0   gpu1  gpu10\n"
          "gpu0    N/A  300.0  200.0\n"
          "gpu1  300.0    N/A    N/A\n"
-         "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 200.0, mean 266.7, max 300.0 GB/s; 50.0 to 75.0 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n"
          "\n"
          "down\n"
          "4KiB by ce: GB/s from column to row, while load runs beside it\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  55.00  54.00\n"
-         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n"
          "\n"
          "local\n"
          "1MiB by ce: GB/s copied within each GPU\n"
          " gpu0   gpu1\n"
          "100.0  100.0\n"
-         "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (nvlink raw, 400.0 GB/s); largest "
+         "min 100.0, mean 100.0, max 100.0 GB/s; 25.0 % of peak (NVLink 400.0 GB/s); largest "
          "+/- 0.05 %\n");
 }
 
@@ -135,7 +135,7 @@ static void both_ways_stand_on_both_sides(void **state) {
          "gpu1  700.0       N/A  720.0\n"
          "gpu2   hung  a  720.0    N/A\n"
          "min 700.0, mean 710.0, max 720.0 GB/s; 175.0 to 180.0 % of\n"
-         "peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %\n"
+         "peak (NVLink 400.0 GB/s); largest +/- 0.05 %\n"
          "\n"
          "a  no answer\n");
 }
@@ -152,7 +152,7 @@ static void both_ways_with_the_host_stand_once(void **state) {
          "4KiB by ce: both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  100.0  101.0\n"
-         "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 100.0, mean 100.5, max 101.0 GB/s; 25.0 to 25.2 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n");
 }
 
@@ -192,29 +192,29 @@ static void directions_are_not_mixed(void **state) {
          "       gpu0   gpu1\n"
          "gpu0    N/A  374.0\n"
          "gpu1  375.0    N/A\n"
-         "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 374.0, mean 374.5, max 375.0 GB/s; 93.5 to 93.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "       gpu1\n"
          "gpu0  748.0\n"
-         "187.0 % of peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %\n"
+         "187.0 % of peak (NVLink 400.0 GB/s); largest +/- 0.05 %\n"
          "\n"
          "host\n"
          "4KiB by ce\n"
          "GB/s from row to column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  55.00  54.00\n"
-         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 54.00, mean 54.50, max 55.00 GB/s; 13.5 to 13.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n"
          "GB/s from column to row\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  50.00  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n"
          "both ways, total GB/s between row and column\n"
          "               gpu0   gpu1\n"
          "numa0:pinned  90.00  91.00\n"
-         "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 90.00, mean 90.50, max 91.00 GB/s; 22.5 to 22.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n");
 }
 
@@ -251,13 +251,13 @@ static void a_sweep_over_places_is_a_grid(void **state) {
          " size   gpu0      gpu1\n"
          "64KiB  10.00  a   hung  b\n"
          " 1MiB  40.00     41.00\n"
-         "2.5 to 10.2 % of peak (nvlink raw, 400.0 GB/s); largest +/- 0.05 %\n"
+         "2.5 to 10.2 % of peak (NVLink 400.0 GB/s); largest +/- 0.05 %\n"
          "\n"
          "again\n"
          "64KiB by ce: GB/s\n"
          "path               settings           GB/s  +/- %  % of peak  note\n"
          "numa0:pinned-gpu0  initiator=target  10.00   0.05        2.5  c\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "a  Duplicate of before/numa0:pinned-gpu0/64KiB, measured once.\n"
          "b  why\n"
@@ -285,7 +285,7 @@ static void rows_of_a_table_are_told_apart(void **state) {
          "path       settings                         GB/s  +/- %  % of peak\n"
          "gpu0-gpu1  direction=forward trials.min=5  10.00   0.05        2.5\n"
          "gpu0-gpu1  direction=reverse trials.min=5  11.00   0.05        2.8\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n");
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
 }
 
 static void sizes_and_memories_are_headings(void **state) {
@@ -310,12 +310,12 @@ static void sizes_and_memories_are_headings(void **state) {
          "4KiB, pinned memory\n"
          "        gpu0   gpu1\n"
          "numa0  50.00  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n"
          "4KiB, pageable memory\n"
          "        gpu0      gpu1\n"
          "numa0  9.000  a  8.000  a\n"
-         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 8.000, mean 8.500, max 9.000 GB/s; 2.0 to 2.2 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 0.05 %\n"
          "\n"
          "a  2 cases: slow\n");
@@ -362,20 +362,20 @@ static void the_rest_is_tables(void **state) {
          "path               settings    GB/s  +/- %  % of peak  note\n"
          "numa0:pinned-gpu0  method=sm  10.00   0.05        2.5\n"
          "numa0:pinned-gpu0  method=ce                           failed a\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "Size: 4KiB; GB/s of all flows, over one window\n"
          "block     path                GB/s  +/- %  % of peak  note\n"
          "all_up    numa0:pinned-gpu0  200.0   0.05       50.0\n"
          "all_down  gpu1-numa0:pinned  201.0   0.05       50.2  b\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "mixed\n"
          "1MiB by ce: GB/s of all flows, over one window\n"
          "path        GB/s  +/- %  % of peak\n"
          "gpu0-gpu1  300.0   0.05       75.0\n"
          "gpu0-gpu2   1300   0.05      325.0\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "a  broken\n"
          "b  odd\n");
@@ -409,7 +409,8 @@ static void the_rest_is_tables(void **state) {
          "kernel.grid=per_sm*1 kernel.block=128  10.00        2.5\n"
          "kernel.grid=per_sm*2 kernel.block=256  20.00        5.0\n"
          "in all rows path=numa0:pinned-gpu0, +/- %=0.05\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n");
+         "% of peak: of the theoretical rate of NVLink "
+         "(400.0 GB/s)\n");
   EXPECT(settings, 52,
          "s\n"
          "4KiB by ce: GB/s\n"
@@ -419,13 +420,14 @@ static void the_rest_is_tables(void **state) {
          "kernel.grid=per_sm*2  20.00        5.0\n"
          "kernel.block=256\n"
          "in all rows path=numa0:pinned-gpu0, +/- %=0.05\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n");
+         "% of peak: of the theoretical rate of NVLink\n"
+         "(400.0 GB/s)\n");
   EXPECT(((const struct said[]){{.block = "mix", .path = "2flows", .flows = 2, .gbps = 80}}), 0,
          "mix\n"
          "several sizes by ce: GB/s of all flows, over one window\n"
          "path     GB/s  % of peak\n"
          "2flows  80.00       20.0\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n");
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
 }
 
 /* A chase in ns and clocks per hop, arithmetic in what its measure is called by. */
@@ -513,13 +515,13 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "numa0:pinned-gpu0  threads=2   11.0   0.94        2.8  a,b\n"
          "numa0:pinned-gpu0  threads=3  12.00   0.78        3.0  b\n"
          "numa0:pinned-gpu0  threads=4  13.00   0.05        3.2  c\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "a  Not gated\n"
          "b  2 cases: Precision target missed: +/- 0.94 % when max_time ended. The noise is "
-         "random; more time\n"
+         "random. More time\n"
          "   helps: --set measure.max_time=TIME\n"
-         "c  Precision target missed in some processes when trials.max ended. More trials may "
+         "c  Precision target missed in some processes after trials.max trials. More trials may "
          "help: --set\n"
          "   measure.trials.max=N\n");
   const struct said pairs[] = {
@@ -540,7 +542,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "4KiB by ce: GB/s from row to column\n"
          "               gpu0      gpu1\n"
          "numa0:pinned  50.00  a  51.00\n"
-         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (nvlink raw, 400.0 GB/s); "
+         "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 2 %\n"
          "\n"
          "All cases: Not gated\n"
@@ -577,7 +579,7 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
          "numa0:pinned-gpu0  threads=3  10.0    1.0        2.5  b\n"
          "numa0:pinned-gpu0  threads=4  10.0    1.0        2.5  c\n"
          "numa0:pinned-gpu0  threads=5  10.0    1.0        2.5  d\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "a  2 cases: Precision target missed: +/- 1 % when max_time ended. Dips of 5.2 to\n"
          "   18 ms, up to 14 % slower, as when other programs use the host's memory or\n"
@@ -585,10 +587,10 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
          "b  Precision target missed: +/- 1 % when max_time ended. Results drifted by up\n"
          "   to 8 % during the case. More time does not help. If the first trials are\n"
          "   slow, raise measure.warmup.\n"
-         "c  Precision target missed: +/- 1 % when max_time ended. Trials have two levels,\n"
-         "   up to 4.1 % apart; the median may be at either. More time does not help.\n"
+         "c  Precision target missed: +/- 1 % when max_time ended. Trials have two modes,\n"
+         "   up to 4.1 % apart. The median may be in either. More time does not help.\n"
          "d  Precision target missed: +/- 1 % when max_time ended. Too few trials to\n"
-         "   classify the noise; more time may help: --set measure.max_time=TIME\n");
+         "   classify the noise. More time may help: --set measure.max_time=TIME\n");
 }
 
 /* What differs by figures is one footnote; parts of a note stand alone; names are no figures. */
@@ -617,11 +619,11 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
          "numa0:pinned-gpu0  threads=3  10.00   0.05        2.5  c,e\n"
          "numa0:pinned-gpu0  threads=4  10.00   0.05        2.5  b\n"
          "numa0:pinned-gpu0  threads=5  10.00   0.05        2.5  f\n"
-         "% of peak: nvlink raw, 400.0 GB/s\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "a  2 cases: The processor's clock changed during the case (2.7 to 3.05 GHz)\n"
          "b  2 cases: May be slowed: gpu0 throttled by hw_thermal for 50-90 % of the time\n"
-         "c  2 cases: Reserved 2 MiB pages\n"
+         "c  2 cases: The memory is in reserved huge pages (2 MiB)\n"
          "d  May be slowed: gpu0 in use by pid 7 (x)\n"
          "e  May be slowed: gpu1 throttled by hw_thermal for 50 % of the time\n"
          "f  May be slowed: gpu0 in use by pid 8 (x)\n");
