@@ -14,7 +14,7 @@ enum { PEERS_MIN = 3, BLOCKS_NAMED = 3, DAYS_OF_WEEKS = 60 };
 static const int64_t DAY_NS = INT64_C(86400000000000);
 static const double DRIVER_P = 0.01;
 
-struct gathering {
+struct machines_grid {
   const struct measured *measured;
   struct machines *machines;
   struct arena scratch;
@@ -39,18 +39,18 @@ size_t machines_period(const struct machines *m, int64_t time_ns) {
   return period < m->period_count ? period : m->period_count - 1;
 }
 
-static const struct measured_environment *machines_environment(const struct gathering *g,
+static const struct measured_environment *machines_environment(const struct machines_grid *g,
                                                                size_t run) {
   return &g->measured->environments[g->measured->runs[run].environment];
 }
 
-static size_t machines_period_of(const struct gathering *g, size_t run) {
+static size_t machines_period_of(const struct machines_grid *g, size_t run) {
   return machines_period(g->machines, g->measured->runs[run].started_at_ns);
 }
 
 /* ---- machines, periods, blocks ---- */
 
-static void machines_find_nodes(struct gathering *g) {
+static void machines_find_nodes(struct machines_grid *g) {
   struct machines *m = g->machines;
   const size_t count = g->measured->run_count;
   const char **names = arena_array(&m->arena, count, sizeof *names);
@@ -74,7 +74,7 @@ static void machines_find_nodes(struct gathering *g) {
   }
 }
 
-static void machines_find_periods(struct gathering *g) {
+static void machines_find_periods(struct machines_grid *g) {
   struct machines *m = g->machines;
   const struct measured *measured = g->measured;
   const int64_t first_ns = measured->runs[0].started_at_ns;
@@ -88,7 +88,7 @@ static void machines_find_periods(struct gathering *g) {
   }
 }
 
-static size_t machines_find_block(struct gathering *g, const char *name) {
+static size_t machines_find_block(struct machines_grid *g, const char *name) {
   struct machines *m = g->machines;
   for (size_t b = m->block_count; b-- > 0;) {
     if (strcmp(m->blocks[b].name, name) == 0) {
@@ -112,7 +112,7 @@ static int machines_compare_ids(const void *a, const void *b, void *context) {
 }
 
 /* In the order of their first cases by number: that of their scenarios. */
-static void machines_find_blocks(struct gathering *g) {
+static void machines_find_blocks(struct machines_grid *g) {
   const struct measured *measured = g->measured;
   size_t *order = arena_array(&g->scratch, measured->case_count, sizeof *order);
   g->block_of = arena_array(&g->scratch, measured->case_count, sizeof *g->block_of);
@@ -133,7 +133,7 @@ static void machines_find_blocks(struct gathering *g) {
 
 /* ln of the time of a case, by machine and period: the mean over its runs and processes; NAN: none
  * has a number. */
-static void machines_fill_grid(struct gathering *g, const struct measured_median *medians,
+static void machines_fill_grid(struct machines_grid *g, const struct measured_median *medians,
                                size_t count) {
   struct machines *m = g->machines;
   double *sums = g->grid;
@@ -155,7 +155,7 @@ static void machines_fill_grid(struct gathering *g, const struct measured_median
 
 /* The median of each period over the machines; of too few machines the case's own. Returns that
  * one. */
-static double machines_find_usual(struct gathering *g) {
+static double machines_find_usual(struct machines_grid *g) {
   const struct machines *m = g->machines;
   size_t all = 0;
   for (size_t c = 0; c < machines_cell_count(m); c++) {
@@ -177,7 +177,7 @@ static double machines_find_usual(struct gathering *g) {
   return own;
 }
 
-static void machines_add_case(struct gathering *g, size_t bench,
+static void machines_add_case(struct machines_grid *g, size_t bench,
                               const struct measured_median *medians, size_t count) {
   struct machines *m = g->machines;
   machines_fill_grid(g, medians, count);
@@ -203,7 +203,7 @@ bool machines_have_peers(const struct machines *m) {
 }
 
 /* Changes of a driver are common to machines that are compared with each other. */
-static void machines_begin_beside(struct gathering *g) {
+static void machines_begin_beside(struct machines_grid *g) {
   const struct measured *measured = g->measured;
   g->beside = *measured;
   g->beside.median_count = 0;
@@ -219,7 +219,7 @@ static void machines_begin_beside(struct gathering *g) {
   }
 }
 
-static void machines_add_cases(struct gathering *g) {
+static void machines_add_cases(struct machines_grid *g) {
   const struct measured *measured = g->measured;
   struct machines *m = g->machines;
   machines_begin_beside(g);
@@ -238,7 +238,7 @@ static void machines_add_cases(struct gathering *g) {
   }
 }
 
-static void machines_find_bands(struct gathering *g) {
+static void machines_find_bands(struct machines_grid *g) {
   struct machines *m = g->machines;
   for (size_t b = 0; b < m->block_count; b++) {
     struct machines_block *block = &m->blocks[b];
@@ -266,7 +266,7 @@ static void machines_find_bands(struct gathering *g) {
 
 /* ---- steps ---- */
 
-static bool machines_is_step(const struct gathering *g, const struct history_series *series,
+static bool machines_is_step(const struct machines_grid *g, const struct history_series *series,
                              const struct history_point *point) {
   const struct measured_case *bench = &g->measured->cases[series->bench];
   switch (point->mark) {
@@ -304,7 +304,7 @@ static int machines_compare_marks(const void *a, const void *b) {
   return nodes != 0 ? nodes : signs != 0 ? signs : (x->run > y->run) - (x->run < y->run);
 }
 
-static void machines_add_step(struct gathering *g, const struct machines_mark *marks,
+static void machines_add_step(struct machines_grid *g, const struct machines_mark *marks,
                               size_t count) {
   struct machines *m = g->machines;
   struct machines_step step = {.node = marks[0].node,
@@ -353,7 +353,8 @@ static int machines_compare_steps(const void *a, const void *b) {
 }
 
 /* Marks of one machine and direction that lie together are one step. */
-static void machines_join_marks(struct gathering *g, struct machines_mark *marks, size_t count) {
+static void machines_join_marks(struct machines_grid *g, struct machines_mark *marks,
+                                size_t count) {
   struct machines *m = g->machines;
   ORDER_SORT(marks, count, machines_compare_marks);
   for (size_t first = 0; first < count;) {
@@ -372,7 +373,7 @@ static void machines_join_marks(struct gathering *g, struct machines_mark *marks
 
 /* The points [first, last) have one level beside the others: their cells get it where it is the
  * lowest. */
-static void machines_mark_cells(struct gathering *g, const struct history_series *series,
+static void machines_mark_cells(struct machines_grid *g, const struct history_series *series,
                                 size_t first, size_t last) {
   struct machines *m = g->machines;
   const struct measured_case *bench = &g->measured->cases[series->bench];
@@ -396,7 +397,7 @@ static void machines_mark_cells(struct gathering *g, const struct history_series
   }
 }
 
-static void machines_find_steps(struct gathering *g) {
+static void machines_find_steps(struct machines_grid *g) {
   struct history *history = history_new(&g->beside);
   struct machines_mark *marks = NULL;
   size_t count = 0;
@@ -432,7 +433,7 @@ static void machines_find_steps(struct gathering *g) {
 }
 
 /* The figure that is usual of each case, for machines_mark_cells(). */
-static void machines_find_levels(struct gathering *g) {
+static void machines_find_levels(struct machines_grid *g) {
   const struct measured *beside = &g->beside;
   g->levels = arena_array(&g->scratch, beside->case_count, sizeof *g->levels);
   double *values = arena_array(&g->scratch, beside->median_count, sizeof *values);
@@ -467,7 +468,7 @@ const struct machines_cell *machines_last_cell(const struct machines *m, size_t 
 
 struct machines *machines_new(const struct measured *measured) {
   struct machines *machines = memory_new(1, sizeof *machines);
-  struct gathering g = {.measured = measured, .machines = machines};
+  struct machines_grid g = {.measured = measured, .machines = machines};
   if (measured->run_count > 0) {
     machines_find_nodes(&g);
     machines_find_periods(&g);

@@ -16,7 +16,7 @@ static void observations_add(struct finder *f, const struct observation *observa
 
 /* The two-way table of one host: effects below `second` are sources, or GPUs where a path is
  * bidirectional. */
-struct table {
+struct place_table {
   struct result *results;
   struct median_polish_cell *cells;
   size_t count, effect_count, second;
@@ -27,7 +27,7 @@ struct table {
   double error; /* the least that it is in the middle cell */
 };
 
-static size_t table_effect(struct table *table, int gpu, size_t first) {
+static size_t table_effect(struct place_table *table, int gpu, size_t first) {
   for (size_t e = first; e < table->effect_count; e++) {
     if (table->gpus[e] == gpu) {
       return e;
@@ -38,7 +38,7 @@ static size_t table_effect(struct table *table, int gpu, size_t first) {
 }
 
 /* False: the results are not all of paths between GPUs, or one cell could pull the fit. */
-static bool table_set_cells(struct table *table) {
+static bool table_set_cells(struct place_table *table) {
   const bool symmetric = table->results[0].traits->path.bidirectional;
   for (size_t i = 0; i < table->count; i++) {
     const struct path *path = &table->results[i].traits->path;
@@ -59,7 +59,7 @@ static bool table_set_cells(struct table *table) {
   return median_polish_is_safe(table->cells, table->count, table->effect_count);
 }
 
-static void table_set_noise(struct table *table) {
+static void table_set_noise(struct place_table *table) {
   double *scratch = sample_values_new(table->count);
   for (size_t i = 0; i < table->count; i++) {
     scratch[i] = table->results[i].noise;
@@ -72,7 +72,7 @@ static void table_set_noise(struct table *table) {
   free(scratch);
 }
 
-static struct observation table_observation(const struct table *table, size_t i) {
+static struct observation table_observation(const struct place_table *table, size_t i) {
   const struct result *result = &table->results[i];
   return (struct observation){.component = {.host = result->host,
                                             .block = result->traits->block,
@@ -98,7 +98,7 @@ static void table_add_cell(struct observation *observation, const struct result 
   }
 }
 
-static void table_add_gpu(struct finder *f, const struct table *table, size_t e) {
+static void table_add_gpu(struct finder *f, const struct place_table *table, size_t e) {
   struct observation observation = table_observation(table, 0);
   observation.component.entity = ENTITY_GPU;
   observation.component.role = table->second == table->effect_count ? ROLE_BOTH
@@ -117,7 +117,7 @@ static void table_add_gpu(struct finder *f, const struct table *table, size_t e)
   observations_add(f, &observation);
 }
 
-static void table_add_link(struct finder *f, const struct table *table, size_t i,
+static void table_add_link(struct finder *f, const struct place_table *table, size_t i,
                            size_t parameters) {
   struct observation observation = table_observation(table, i);
   observation.component.entity = ENTITY_LINK;
@@ -133,7 +133,7 @@ static void table_add_link(struct finder *f, const struct table *table, size_t i
 /* Fits the paths between the GPUs of one host; false = the table is too small. *level: the host's.
  */
 static bool table_observe(struct finder *f, struct result *results, size_t count, double *level) {
-  struct table table = {.results = results, .count = count};
+  struct place_table table = {.results = results, .count = count};
   table.cells = arena_array(&f->arena, count, sizeof *table.cells);
   const bool safe = table_set_cells(&table);
   if (safe) {

@@ -13,8 +13,8 @@
 #include "runner/console/console.h"
 #include "runner/record/database.h"
 #include "runner/record/query.h"
-#include "runner/run/batch.h"
 #include "runner/run/claim.h"
+#include "runner/run/inputs.h"
 #include "runner/table/json_shape.h"
 
 #include <argp.h>
@@ -30,7 +30,7 @@ struct command {
   const char **words; /* the arguments */
   size_t word_count, word_capacity;
   size_t choice;                  /* the first word, as an index of verb->words */
-  struct batch batch;             /* run, copy, plan, validate */
+  struct inputs inputs;           /* run, copy, plan, validate */
   struct compare_request request; /* diff, check; its filter has --only and --where of every verb */
   struct plot_request plot;
   bool sums;

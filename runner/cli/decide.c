@@ -7,7 +7,7 @@
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
 #include "runner/cli/analysis.h"
-#include "runner/cli/selection.h"
+#include "runner/cli/input_plans.h"
 #include "runner/record/manage.h"
 
 #include <math.h>
@@ -57,8 +57,8 @@ static enum status decide_read_scenario(struct decide *decide, struct error *err
   }
   struct diagnostics *diagnostics = diagnostics_new();
   enum status status =
-      scenario_parse_recorded(recorded.resolved, recorded.path, command->batch.overrides,
-                              command->batch.override_count, &decide->scenario, diagnostics);
+      scenario_parse_recorded(recorded.resolved, recorded.path, command->inputs.overrides,
+                              command->inputs.override_count, &decide->scenario, diagnostics);
   diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
   diagnostics_free(diagnostics);
   if (status != STATUS_OK) {
@@ -256,7 +256,7 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
   struct command *command = decide->command;
   const struct plan_options open = {.only = command->request.filter.only, .keys = decide->open};
   RETURN_ON_ERROR(command_get_machine(command, err));
-  selection_warn_of_loss(command);
+  command_warn_of_loss(command);
   RETURN_ON_ERROR(plan_new(decide->scenario, command->target, &open, plan, err));
   if ((*plan)->case_count == 0) {
     plan_free(*plan);
@@ -264,7 +264,7 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
     if (command->gpus_missing) {
       return error_set(err, STATUS_UNSUPPORTED,
                        "no undecided case can be measured on what is left of the GPUs: %s",
-                       selection_missing_gpus(command));
+                       command_missing_gpus(command));
     }
     return error_set(err, STATUS_INVALID,
                      "no undecided case is of scenario %s, which the last run of %s measured; name "
@@ -307,7 +307,7 @@ static enum status decide_measure(struct decide *decide, bool *goes_on, struct e
     request->gpus_missing = command->gpus_missing ? command->loss : NULL;
     code = run_plan(request, plan);
     if (command->code == EXIT_DONE) { /* else it was said already */
-      code = selection_code(command, plan, code);
+      code = input_plan_code(command, plan, code);
     }
     request->repeated = true;
     *goes_on = code != EXIT_INTERRUPTED && !decide_is_interrupted(decide);
@@ -344,11 +344,11 @@ static enum status decide_measure_look(struct decide *decide, unsigned runs, boo
 
 /* --processes, or else the usual number. */
 static unsigned decide_count_runs(const struct decide *decide) {
-  const struct batch *batch = &decide->command->batch;
+  const struct inputs *inputs = &decide->command->inputs;
   unsigned runs = decide->look == 0 ? DECIDE_RUNS_FIRST : DECIDE_RUNS;
-  for (size_t i = 0; i < batch->override_count; i++) {
-    if (strcmp(batch->overrides[i].key, "measure.processes") == 0) {
-      runs = (unsigned)strtoul(batch->overrides[i].value, NULL, 10);
+  for (size_t i = 0; i < inputs->override_count; i++) {
+    if (strcmp(inputs->overrides[i].key, "measure.processes") == 0) {
+      runs = (unsigned)strtoul(inputs->overrides[i].value, NULL, 10);
     }
   }
   return runs;

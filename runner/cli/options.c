@@ -164,30 +164,30 @@ bool option_take_only(const struct option_use *use) {
   return good;
 }
 
-static void option_add_override(struct batch *batch, struct scenario_override override) {
-  *ARENA_ADD(&batch->arena, batch->overrides, batch->override_count, &batch->override_capacity) =
-      override;
+static void option_add_override(struct inputs *inputs, struct scenario_override override) {
+  *ARENA_ADD(&inputs->arena, inputs->overrides, inputs->override_count,
+             &inputs->override_capacity) = override;
 }
 
 bool option_take_set(const struct option_use *use) {
-  struct batch *batch = &use->command->batch;
+  struct inputs *inputs = &use->command->inputs;
   struct scenario_override override;
-  const bool good = options_split(&batch->arena, use->arg, &override.key, &override.value);
+  const bool good = options_split(&inputs->arena, use->arg, &override.key, &override.value);
   if (good) {
-    option_add_override(batch, override);
+    option_add_override(inputs, override);
   }
   return good;
 }
 
 bool option_take_processes(const struct option_use *use) {
-  option_add_override(&use->command->batch,
+  option_add_override(&use->command->inputs,
                       (struct scenario_override){"measure.processes", use->arg});
   return use->arg[0] != '\0' && use->arg[strspn(use->arg, "0123456789")] == '\0';
 }
 
 bool option_take_pause(const struct option_use *use) {
   uint64_t pause_ns = 0;
-  option_add_override(&use->command->batch, (struct scenario_override){"measure.pause", use->arg});
+  option_add_override(&use->command->inputs, (struct scenario_override){"measure.pause", use->arg});
   return units_parse_duration(use->arg, &pause_ns);
 }
 
@@ -339,7 +339,7 @@ static void options_take_word(struct command *command, const char *arg, struct a
 /* The tests of nvbandwidth that are named are globs like those of --only. */
 static void options_check_tests(struct command *command, struct argp_state *state) {
   const char **only = &command->request.filter.only;
-  const char *tests = command->batch.tests;
+  const char *tests = command->inputs.tests;
   if (tests != NULL && *only != NULL) {
     argp_error(state, "give --test or --only, not both; for some cases of a test: --only '%s/GLOB'",
                tests);

@@ -36,12 +36,12 @@ extern const struct verb_option COMMON_OPTIONS[];
 extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 
 /* Which scenarios, and what to change in them: run, plan, validate. */
-#define BATCH_OPTION_SET                                                                           \
+#define INPUT_OPTION_SET                                                                           \
   {                                                                                                \
     "set", "KEY=VALUE", "change a key of the scenario: measure.max_time=20ms, BLOCK.size=1GiB",    \
         option_take_set, .needs = "KEY=VALUE, for example --set measure.max_time=20ms"             \
   }
-#define BATCH_OPTION_ONLY                                                                          \
+#define INPUT_OPTION_ONLY                                                                          \
   {                                                                                                \
     "only", "GLOB",                                                                                \
         "only the cases or blocks whose names match; may be repeated, with commas between "        \
@@ -49,19 +49,19 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
         "globs, and - reads them from standard input",                                             \
         .take = option_take_only                                                                   \
   }
-#define BATCH_OPTION_PROCESSES                                                                     \
+#define INPUT_OPTION_PROCESSES                                                                     \
   {                                                                                                \
     "processes", "N", "number of worker processes, one after the other", option_take_processes,    \
         .needs = "a whole number"                                                                  \
   }
 
-#define BATCH_OPTION_PAUSE                                                                         \
+#define INPUT_OPTION_PAUSE                                                                         \
   {                                                                                                \
     "pause", "DURATION", "time between two processes, for example 10min", option_take_pause,       \
         .needs = "a duration such as 10min"                                                        \
   }
 
-#define BATCH_MISSING "argument: SCENARIO; name a file, a folder or a shipped scenario"
+#define INPUT_MISSING "argument: SCENARIO; name a file, a folder or a shipped scenario"
 
 /* What results are compared with: run, report, show; check has its own. */
 #define EXPECT_OPTION                                                                              \

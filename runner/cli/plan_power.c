@@ -4,7 +4,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/power.h"
-#include "runner/cli/selection.h"
+#include "runner/cli/input_plans.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ enum status plan_power_show(struct command *command, struct error *err) {
   struct power_request request = {0};
   struct power_way ways[PROCESSES_TRIED];
   struct plan *plan = NULL;
-  enum status status = selection_plan(command, 0, &plan, err);
+  enum status status = input_plan_new(command, 0, &plan, err);
   if (status == STATUS_OK && options->against != NULL) {
     status = power_read(command, &request, err);
   }

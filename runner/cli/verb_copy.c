@@ -30,8 +30,8 @@ static const struct verb_option VERB_COPY_OPTIONS[] = {
     {"both", NULL, "both directions at once", OPTION_FLAG(struct copy_options, both)},
     {"print", NULL, "print the scenario and measure nothing",
      OPTION_FLAG(struct copy_options, print)},
-    BATCH_OPTION_SET,
-    BATCH_OPTION_PROCESSES,
+    INPUT_OPTION_SET,
+    INPUT_OPTION_PROCESSES,
     {"tag", "NAME", "tag the run: tag:NAME selects it later",
      OPTION_NON_EMPTY(struct copy_options, run.tag)},
     EXPECT_OPTION,
@@ -143,7 +143,7 @@ static void verb_copy_check(struct command *command, struct argp_state *state) {
   } else if (method == NULL) {
     argp_error(state, "--method needs ce, sm, um or cpu, not '%s'", options->method);
   }
-  command->batch.text =
+  command->inputs.text =
       arena_format(arena,
                    "schema_version = 1\n"
                    "name = \"copy\"\n"
@@ -160,7 +160,7 @@ static void verb_copy_check(struct command *command, struct argp_state *state) {
 static enum status verb_copy_run(struct command *command, struct error *err) {
   const struct copy_options *options = command->options;
   if (options->print) {
-    (void)fputs(command->batch.text, stdout);
+    (void)fputs(command->inputs.text, stdout);
     return STATUS_OK;
   }
   return VERB_RUN.run(command, err);

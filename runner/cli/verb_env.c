@@ -1,7 +1,7 @@
 /* haul env: the machine and its software; --save writes it for haul plan --machine. */
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
-#include "runner/cli/selection.h"
+#include "runner/cli/input_plans.h"
 #include "runner/console/output_file.h"
 #include "runner/record/manage.h"
 #include "runner/render/env.h"
@@ -89,7 +89,7 @@ static enum status verb_env_run(struct command *command, struct error *err) {
   RETURN_ON_ERROR(options->run != NULL ? verb_env_get_run(command, &run, err)
                                        : command_get_machine(command, err));
   if (options->run == NULL) {
-    selection_warn_of_loss(command);
+    command_warn_of_loss(command);
   }
   if (command->plot.picture) {
     return verb_env_draw(command, &run, err);

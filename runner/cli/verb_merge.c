@@ -68,8 +68,8 @@ static enum status verb_merge_add_folder(struct arena *arena, struct merge_input
   const char **files[2] = {NULL};
   size_t counts[2] = {0};
   enum status status =
-      batch_find_files(folder, ".db", "database", false, arena, &files[0], &counts[0], err);
-  const bool failures = batch_find_files(folder, DATABASE_FAILURE_SUFFIX, "shard", false, arena,
+      input_find_files(folder, ".db", "database", false, arena, &files[0], &counts[0], err);
+  const bool failures = input_find_files(folder, DATABASE_FAILURE_SUFFIX, "shard", false, arena,
                                          &files[1], &counts[1], NULL) == STATUS_OK;
   if (status != STATUS_OK && (status != STATUS_NOT_FOUND || !failures)) {
     return status;

@@ -1,14 +1,14 @@
 /* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
+#include "runner/cli/input_plans.h"
 #include "runner/cli/plan_power.h"
-#include "runner/cli/selection.h"
 #include "runner/render/plan.h"
 
 static const struct verb_option VERB_PLAN_OPTIONS[] = {
-    BATCH_OPTION_ONLY,
-    BATCH_OPTION_TEST,
-    BATCH_OPTION_SET,
-    BATCH_OPTION_PROCESSES,
-    BATCH_OPTION_PAUSE,
+    INPUT_OPTION_ONLY,
+    INPUT_OPTION_TEST,
+    INPUT_OPTION_SET,
+    INPUT_OPTION_PROCESSES,
+    INPUT_OPTION_PAUSE,
     {"machine", "FILE", "plan for the machine saved in FILE (by haul env --save FILE)",
      OPTION_TEXT(struct command, machine)},
     PLAN_POWER_OPTIONS,
@@ -31,11 +31,11 @@ static enum status verb_plan_run(struct command *command, struct error *err) {
     return STATUS_OK;
   }
   RETURN_ON_ERROR(command_get_machine(command, err));
-  if (options->detect > 0 && command->batch.count > 1) {
+  if (options->detect > 0 && command->inputs.count > 1) {
     return error_set(err, STATUS_INVALID, "--detect takes one scenario, not %zu",
-                     command->batch.count);
+                     command->inputs.count);
   }
-  return options->detect > 0 ? plan_power_show(command, err) : selection_show_plans(command, err);
+  return options->detect > 0 ? plan_power_show(command, err) : input_plans_show(command, err);
 }
 
 const struct verb VERB_PLAN = {
@@ -57,7 +57,7 @@ const struct verb VERB_PLAN = {
     .options_size = sizeof(struct power_options),
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
-    .missing = BATCH_MISSING,
+    .missing = INPUT_MISSING,
     .json = plan_describe_json,
     .check = verb_plan_check,
     .run = verb_plan_run,

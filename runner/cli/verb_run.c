@@ -3,7 +3,7 @@
 #include "engine/machine/machine.h"
 #include "runner/cli/decide.h"
 #include "runner/cli/health.h"
-#include "runner/cli/selection.h"
+#include "runner/cli/input_plans.h"
 #include "runner/expect/judge.h"
 #include "runner/run/run.h"
 
@@ -23,11 +23,11 @@ static bool verb_run_take_wait(const struct option_use *use) {
 }
 
 static const struct verb_option VERB_RUN_OPTIONS[] = {
-    BATCH_OPTION_ONLY,
-    BATCH_OPTION_TEST,
-    BATCH_OPTION_SET,
-    BATCH_OPTION_PROCESSES,
-    BATCH_OPTION_PAUSE,
+    INPUT_OPTION_ONLY,
+    INPUT_OPTION_TEST,
+    INPUT_OPTION_SET,
+    INPUT_OPTION_PROCESSES,
+    INPUT_OPTION_PAUSE,
     {"tag", "NAME", "tag the run: tag:NAME selects it later",
      OPTION_NON_EMPTY(struct run_options, tag)},
     {"resume", "RUN", "measure what an interrupted run did not: latest, run:ID, ...",
@@ -83,8 +83,8 @@ static void verb_run_check_decide(const struct command *command, struct argp_sta
     argp_error(state, "--decide measures the scenario of A again: it cannot be combined with a "
                       "scenario, --resume, --dry-run or --plot");
   }
-  for (size_t i = 0; i < command->batch.override_count; i++) {
-    const char *key = command->batch.overrides[i].key;
+  for (size_t i = 0; i < command->inputs.override_count; i++) {
+    const char *key = command->inputs.overrides[i].key;
     if (strcmp(key, "measure.processes") != 0 && strcmp(key, "measure.pause") != 0) {
       argp_error(state,
                  "--decide measures the cases of A as they are: of --set it takes "
@@ -115,11 +115,11 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   options->dry_run = options->dry_run || (options->list && command->word_count > 0);
   if (options->resume == NULL && options->decide == NULL && command->word_count == 0 &&
       !options->list) {
-    argp_error(state, "missing " BATCH_MISSING ": \"haul run quick\" works on every machine");
+    argp_error(state, "missing " INPUT_MISSING ": \"haul run quick\" works on every machine");
   }
   if (options->resume != NULL &&
       (command->word_count > 0 || command->request.filter.only != NULL ||
-       command->batch.override_count > 0 || options->tag != NULL || options->dry_run)) {
+       command->inputs.override_count > 0 || options->tag != NULL || options->dry_run)) {
     argp_error(state, "--resume continues a run as it was begun: it cannot be combined with a "
                       "scenario, --only, --set, --processes, --tag or --dry-run");
   }
@@ -203,20 +203,20 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
                          struct plan **plan) {
   struct error err = {0};
   int code = EXIT_DONE;
-  if (selection_plan(command, i, plan, &err) != STATUS_OK) {
+  if (input_plan_new(command, i, plan, &err) != STATUS_OK) {
     return fail(request->common, &err);
   }
   if (*plan != NULL) {
     const struct plan_options options = {.only = request->only};
-    code = verb_run_claim(command, request, command->batch.scenarios[i], &options, plan);
+    code = verb_run_claim(command, request, command->inputs.scenarios[i], &options, plan);
   }
   char reason[CASE_REASON_MAX];
-  if (*plan != NULL && command->batch.text != NULL && plan_has_nothing(*plan, reason)) {
+  if (*plan != NULL && command->inputs.text != NULL && plan_has_nothing(*plan, reason)) {
     (void)error_set(&err, STATUS_UNSUPPORTED, "nothing was measured or recorded: %s", reason);
-    return selection_code(command, *plan, fail(request->common, &err));
+    return input_plan_code(command, *plan, fail(request->common, &err));
   }
   request->gpus_missing = command->gpus_missing ? command->loss : NULL;
-  return *plan != NULL ? selection_code(command, *plan, run_plan(request, *plan)) : code;
+  return *plan != NULL ? input_plan_code(command, *plan, run_plan(request, *plan)) : code;
 }
 
 /* For measuring once more: what is left, a fifth at least; 0 = there is no limit. */
@@ -268,11 +268,11 @@ static int verb_run_judge(struct health *health, struct run_request *request,
   return health_end(health, status == STATUS_OK ? code : worse(code, fail(request->common, &err)));
 }
 
-/* The i-th scenario of the batch. */
+/* The i-th scenario of the inputs. */
 static int verb_run_one(struct command *command, struct run_request *request, size_t i) {
   struct error err = {0};
   struct plan *plan = NULL;
-  const struct scenario *scenario = command->batch.scenarios[i];
+  const struct scenario *scenario = command->inputs.scenarios[i];
   const bool judged = scenario->run.verdict == RUN_VERDICT_EXPECTED;
   struct health health = {.command = command};
   if (verb_run_open_shard(command, NULL, request, NULL, &err) != STATUS_OK) {
@@ -293,7 +293,7 @@ static int verb_run_one(struct command *command, struct run_request *request, si
   if (nothing[0] != '\0' && judged) {
     code = worse(code, EXIT_NOT_MEASURED);
   } else if (nothing[0] != '\0') {
-    selection_note_nothing(command, i, nothing);
+    input_plan_note_nothing(command, i, nothing);
   }
   if (judged && health.outcome.uuid[0] != '\0') {
     code = verb_run_judge(&health, request, scenario, code);
@@ -308,33 +308,33 @@ static int verb_run_one(struct command *command, struct run_request *request, si
 
 /* The first scenario is planned for the machine as probed at the start; before each later one the
  * machine is probed again, because it may have changed. */
-static void verb_run_batch(struct command *command, struct run_request *request) {
+static void verb_run_all(struct command *command, struct run_request *request) {
   const struct common_options *common = &command->common;
-  const struct batch *batch = &command->batch;
+  const struct inputs *inputs = &command->inputs;
   /* Only now: until here Ctrl-C ends haul at once, even if a driver hangs. */
   request->interrupted = watch_interrupts();
   request->claiming.interrupted = request->interrupted;
-  for (size_t i = 0; i < batch->count; i++) {
+  for (size_t i = 0; i < inputs->count; i++) {
     struct error err = {0};
     if (*request->interrupted != 0) {
-      say_warning(common, "interrupted before %s", batch->inputs[i].name);
+      say_warning(common, "interrupted before %s", inputs->items[i].name);
       command->code = EXIT_INTERRUPTED;
       return;
     }
-    if (batch->count > 1) {
-      say_note(common, "%s (%zu of %zu)", batch->inputs[i].name, i + 1, batch->count);
+    if (inputs->count > 1) {
+      say_note(common, "%s (%zu of %zu)", inputs->items[i].name, i + 1, inputs->count);
     }
     int code;
     if (i > 0 && verb_run_look(command, &err) != STATUS_OK) {
       code = worse(fail(common, &err), EXIT_NOT_MEASURED);
     } else {
       /* Also if no case needs a GPU: the probe took its time, and the run records no GPUs. */
-      selection_warn_of_loss(command);
+      command_warn_of_loss(command);
       code = verb_run_one(command, request, i);
     }
     command->code = worse(command->code, code);
   }
-  selection_end(command);
+  input_plans_end(command);
 }
 
 /* Plan the recorded scenario again, and continue; *record is NULL once it is closed. */
@@ -353,7 +353,7 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
   } else {
     command->code = EXIT_NOT_MEASURED;
     status = command->target != NULL ? STATUS_OK : verb_run_look(command, err);
-    selection_warn_of_loss(command);
+    command_warn_of_loss(command);
     status = THEN(status, plan_new(scenario, command->target, &plan_options, &plan, err));
   }
   if (plan != NULL) {
@@ -361,7 +361,7 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
   }
   if (plan != NULL) {
     request->gpus_missing = command->gpus_missing ? command->loss : NULL;
-    command->code = selection_code(command, plan, run_resumed(request, plan, *record, resumed));
+    command->code = input_plan_code(command, plan, run_resumed(request, plan, *record, resumed));
     *record = NULL;
   }
   verb_run_release(request);
@@ -402,8 +402,8 @@ static enum status verb_run_resume(struct command *command, struct run_request *
 static enum status verb_run_prepare(struct command *command, struct run_request *request,
                                     char **scratch, struct error *err) {
   struct run_options *options = command->options;
-  const bool judged =
-      command->batch.count > 0 && command->batch.scenarios[0]->run.verdict == RUN_VERDICT_EXPECTED;
+  const bool judged = command->inputs.count > 0 &&
+                      command->inputs.scenarios[0]->run.verdict == RUN_VERDICT_EXPECTED;
   if (options->shard == NULL && judged) {
     RETURN_ON_ERROR(health_database(command, &request->database, scratch, err));
   } else if (options->shard == NULL) {
@@ -413,7 +413,7 @@ static enum status verb_run_prepare(struct command *command, struct run_request 
   RETURN_ON_ERROR(command_claiming(command, &request->claiming, err));
   request->claiming.database = request->database;
   request->claiming.wait_ns = options->wait_given ? options->wait_ns
-                              : judged            ? command->batch.scenarios[0]->run.idle_wait_ns
+                              : judged            ? command->inputs.scenarios[0]->run.idle_wait_ns
                                                   : WAIT_DEFAULT_NS;
   request->claiming.share = options->share;
   return STATUS_OK;
@@ -451,7 +451,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
     status = options->shard == NULL ? database_check_folder(&command->common, request.database, err)
                                     : STATUS_OK;
     if (status == STATUS_OK) {
-      verb_run_batch(command, &request);
+      verb_run_all(command, &request);
     }
   }
   health_forget_database(scratch);
@@ -467,7 +467,7 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
       .argv = command->argv,
   };
   char *scratch = NULL; /* there is none without a scenario */
-  selection_warn_of_loss(command);
+  command_warn_of_loss(command);
   RETURN_ON_ERROR(verb_run_prepare(command, &request, &scratch, err));
   return decide_run(command, &request, err);
 }
@@ -495,7 +495,7 @@ static enum status verb_run_run(struct command *command, struct error *err) {
   if (!options->dry_run) {
     return verb_run_measure(command, err);
   }
-  return selection_show_plans(command, err);
+  return input_plans_show(command, err);
 }
 
 static const struct verb_rows VERB_RUN_ROWS[] = {{expect_judge_describe_json, "run-result"}, {0}};

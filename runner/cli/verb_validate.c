@@ -2,23 +2,23 @@
 #include "engine/base/strings.h"
 #include "runner/cli/options.h"
 
-static const struct verb_option VERB_VALIDATE_OPTIONS[] = {BATCH_OPTION_SET, {0}};
+static const struct verb_option VERB_VALIDATE_OPTIONS[] = {INPUT_OPTION_SET, {0}};
 
 static enum status verb_validate_run(struct command *command, struct error *err) {
   (void)err;
-  const struct batch *batch = &command->batch;
+  const struct inputs *inputs = &command->inputs;
   if (!command_read_scenarios(command)) {
     return STATUS_OK;
   }
-  for (size_t i = 0; i < batch->count; i++) {
+  for (size_t i = 0; i < inputs->count; i++) {
     size_t settings = 0;
-    const size_t blocks = batch->scenarios[i]->block_count;
+    const size_t blocks = inputs->scenarios[i]->block_count;
     for (size_t b = 0; b < blocks; b++) {
-      settings += block_setting_count(batch->scenarios[i]->blocks[b]);
+      settings += block_setting_count(inputs->scenarios[i]->blocks[b]);
     }
     say_note(&command->common,
              "%s is valid: %zu block%s, %zu setting%s; haul plan shows the cases of this machine",
-             batch->inputs[i].name, blocks, strings_plural(blocks, "", "s"), settings,
+             inputs->items[i].name, blocks, strings_plural(blocks, "", "s"), settings,
              strings_plural(settings, "", "s"));
   }
   return STATUS_OK;
@@ -35,6 +35,6 @@ const struct verb VERB_VALIDATE = {
     .options = VERB_VALIDATE_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
-    .missing = BATCH_MISSING,
+    .missing = INPUT_MISSING,
     .run = verb_validate_run,
 };

@@ -256,7 +256,7 @@ const struct row_sink *command_rows(struct command *command, const char *empty) 
 
 bool command_read_scenarios(struct command *command) {
   command->code =
-      batch_read(&command->common, command->words, command->word_count, &command->batch);
+      inputs_read(&command->common, command->words, command->word_count, &command->inputs);
   return command->code == EXIT_DONE;
 }
 
@@ -267,7 +267,7 @@ static void command_fini(struct command *command) {
   query_close(command->query);
   database_close(command->database);
   compare_request_fini(&command->request);
-  batch_fini(&command->batch);
+  inputs_fini(&command->inputs);
   arena_fini(&command->arena);
 }
 

@@ -16,22 +16,22 @@ enum end { END_HOST, END_ROW, END_COLUMN, END_OTHERS /* every GPU but the column
 enum { ANY_INITIATOR = -1 };
 
 /* What a test copies. */
-struct shape {
+struct test_shape {
   enum end source, target;
   int initiator; /* enum initiator */
   bool loaded;   /* beside a copy back that is not counted */
 };
-static const struct shape TO_GPU = {END_HOST, END_COLUMN, ANY_INITIATOR, false};
-static const struct shape FROM_GPU = {END_COLUMN, END_HOST, ANY_INITIATOR, false};
-static const struct shape TO_GPU_LOADED = {END_HOST, END_COLUMN, ANY_INITIATOR, true};
-static const struct shape FROM_GPU_LOADED = {END_COLUMN, END_HOST, ANY_INITIATOR, true};
-static const struct shape PULL = {END_COLUMN, END_ROW, INITIATOR_TARGET, false};
-static const struct shape PUSH = {END_ROW, END_COLUMN, INITIATOR_SOURCE, false};
-static const struct shape ALL_PUSH = {END_OTHERS, END_COLUMN, INITIATOR_SOURCE, false};
-static const struct shape ONE_PULLS = {END_OTHERS, END_COLUMN, INITIATOR_TARGET, false};
-static const struct shape ONE_PUSHES = {END_COLUMN, END_OTHERS, INITIATOR_SOURCE, false};
-static const struct shape ALL_PULL = {END_COLUMN, END_OTHERS, INITIATOR_TARGET, false};
-static const struct shape LOCAL = {END_COLUMN, END_COLUMN, ANY_INITIATOR, false};
+static const struct test_shape TO_GPU = {END_HOST, END_COLUMN, ANY_INITIATOR, false};
+static const struct test_shape FROM_GPU = {END_COLUMN, END_HOST, ANY_INITIATOR, false};
+static const struct test_shape TO_GPU_LOADED = {END_HOST, END_COLUMN, ANY_INITIATOR, true};
+static const struct test_shape FROM_GPU_LOADED = {END_COLUMN, END_HOST, ANY_INITIATOR, true};
+static const struct test_shape PULL = {END_COLUMN, END_ROW, INITIATOR_TARGET, false};
+static const struct test_shape PUSH = {END_ROW, END_COLUMN, INITIATOR_SOURCE, false};
+static const struct test_shape ALL_PUSH = {END_OTHERS, END_COLUMN, INITIATOR_SOURCE, false};
+static const struct test_shape ONE_PULLS = {END_OTHERS, END_COLUMN, INITIATOR_TARGET, false};
+static const struct test_shape ONE_PUSHES = {END_COLUMN, END_OTHERS, INITIATOR_SOURCE, false};
+static const struct test_shape ALL_PULL = {END_COLUMN, END_OTHERS, INITIATOR_TARGET, false};
+static const struct test_shape LOCAL = {END_COLUMN, END_COLUMN, ANY_INITIATOR, false};
 
 /* What moves the bytes of a test. */
 enum mover {
@@ -45,8 +45,8 @@ enum mover {
 struct definition {
   const char *name;
   enum mover mover;
-  const struct shape *shape; /* NULL: nothing that haul measures */
-  const char *reason;        /* why not */
+  const struct test_shape *shape; /* NULL: nothing that haul measures */
+  const char *reason;             /* why not */
 };
 
 #define TWO_WINDOWS                                                                                \
@@ -155,7 +155,7 @@ static bool nvbandwidth_matches_stream(const struct stream *stream, enum mover m
 /* Whether all flows of the case are those of the test, and as many. */
 static bool nvbandwidth_matches(const struct bench_case *bench, const struct definition *definition,
                                 int32_t row, int32_t column, uint32_t device_count) {
-  const struct shape *shape = definition->shape;
+  const struct test_shape *shape = definition->shape;
   const bool star = shape->source == END_OTHERS || shape->target == END_OTHERS;
   uint32_t measured = 0;
   uint32_t loads = 0;

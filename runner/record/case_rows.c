@@ -424,10 +424,10 @@ static enum status record_write_pending(struct record *record, struct error *err
 enum status record_case(struct record *record, const struct plan *plan,
                         const struct case_report *report, struct error *err) {
   RETURN_ON_ERROR(record_add_pending(record, plan, report, err));
-  return record_settle(record, 0, err);
+  return record_write_due(record, 0, err);
 }
 
-enum status record_settle(struct record *record, uint64_t busy_ns, struct error *err) {
+enum status record_write_due(struct record *record, uint64_t busy_ns, struct error *err) {
   if (record->pending_count == 0 ||
       clock_now_ns() - record->pending_since_ns + busy_ns < RECORD_GROUP_NS) {
     return STATUS_OK;

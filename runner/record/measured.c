@@ -85,7 +85,7 @@ static bool measured_is_later(const struct measured *measured, uint32_t run, uin
 }
 
 /* What the plan of a run says of a case. */
-struct plan {
+struct planned {
   int64_t id;   /* of the run */
   uint32_t run; /* in reading.runs */
   int64_t bench;
@@ -93,10 +93,10 @@ struct plan {
   double delta;      /* NAN = not said */
 };
 
-static const struct row_member PLAN_MEMBERS[] = {ROW_COLUMN(struct plan, id, "run"),
-                                                 ROW_COLUMN(struct plan, bench, "bench_case"),
-                                                 ROW_MEMBER(struct plan, fastest_ns),
-                                                 ROW_MEMBER(struct plan, delta),
+static const struct row_member PLAN_MEMBERS[] = {ROW_COLUMN(struct planned, id, "run"),
+                                                 ROW_COLUMN(struct planned, bench, "bench_case"),
+                                                 ROW_MEMBER(struct planned, fastest_ns),
+                                                 ROW_MEMBER(struct planned, delta),
                                                  {0}};
 
 /* A run, where it is in the order of their ids. */
@@ -110,7 +110,7 @@ struct reading {
   struct arena arena;
   struct strbuf ids; /* of the runs, as JSON */
   struct run_index *runs;
-  struct plan *plans; /* by run, then case */
+  struct planned *plans; /* by run, then case */
   size_t plan_count;
 };
 
@@ -139,7 +139,7 @@ static enum status measured_load_plans(struct measured *measured, struct databas
                                     &reading->arena, reading->plans, reading->plan_count, err));
   uint32_t run = 0;
   for (size_t i = 0; i < reading->plan_count; i++) {
-    struct plan *plan = &reading->plans[i];
+    struct planned *plan = &reading->plans[i];
     while (reading->runs[run].id != plan->id) {
       run++;
     }
@@ -173,7 +173,7 @@ static void measured_set_deltas(struct measured *measured, const struct reading 
   SCOPED(arena_fini) struct arena arena = {0};
   uint32_t *last = arena_array(&arena, measured->case_count, sizeof *last); /* run, from 1 */
   for (size_t i = 0; i < reading->plan_count; i++) {
-    const struct plan *plan = &reading->plans[i];
+    const struct planned *plan = &reading->plans[i];
     size_t number = measured->case_numbers[plan->bench];
     if (number == 0 || isnan(plan->delta)) {
       continue;
@@ -267,9 +267,9 @@ static const struct row_member RESULT_MEMBERS[] = {
     {0}};
 
 /* The plans by case, each case's by run. starts: of each case, and one more. */
-static const struct plan **measured_sort_plans(const struct measured *measured,
-                                               struct reading *reading, size_t **starts) {
-  const struct plan **sorted = arena_array(&reading->arena, reading->plan_count, sizeof *sorted);
+static const struct planned **measured_sort_plans(const struct measured *measured,
+                                                  struct reading *reading, size_t **starts) {
+  const struct planned **sorted = arena_array(&reading->arena, reading->plan_count, sizeof *sorted);
   size_t *next = arena_array(&reading->arena, measured->case_count + 2, sizeof *next);
   for (size_t i = 0; i < reading->plan_count; i++) {
     next[measured->case_numbers[reading->plans[i].bench] + 1]++;
@@ -291,7 +291,7 @@ static enum status measured_load_medians(struct measured *measured, struct datab
   SCOPED(statement_finalize) struct statement statement = {0};
   int64_t runs = 0;
   size_t *starts = NULL;
-  const struct plan **plans = measured_sort_plans(measured, reading, &starts);
+  const struct planned **plans = measured_sort_plans(measured, reading, &starts);
   RETURN_ON_ERROR(
       database_read(database, "compare/run_count", NULL, COUNT, &runs, NULL, NULL, err));
   /* Most runs of the database: then each case's results are read whole. */

@@ -122,26 +122,26 @@ static bool measured_has_run(const struct measured *measured, int64_t id) {
 }
 
 /* A run, and the number of its environment. */
-struct run_row {
+struct recorded_run {
   struct measured_run run;
   int64_t environment;
 };
 
 static const struct row_member RUN_MEMBERS[] = {
-    ROW_COLUMN(struct run_row, run.ref.id, "id"),
-    ROW_COLUMN(struct run_row, run.ref.uuid, "uuid"),
-    ROW_COLUMN(struct run_row, run.tag, "tag"),
-    ROW_COLUMN_TEXT(struct run_row, run.scenario, "scenario"),
-    ROW_COLUMN(struct run_row, run.only, "only"),
-    ROW_COLUMN_TEXT(struct run_row, run.origin, "origin"),
-    ROW_COLUMN(struct run_row, run.argv, "argv"),
-    ROW_COLUMN_TEXT(struct run_row, run.haul_version, "haul_version"),
-    ROW_COLUMN(struct run_row, run.started_at_ns, "started_at_ns"),
-    ROW_MEMBER(struct run_row, environment),
-    ROW_COLUMN(struct run_row, run.processes, "processes"),
-    ROW_COLUMN(struct run_row, run.looks, "looks"),
-    ROW_COLUMN(struct run_row, run.look, "look"),
-    ROW_COLUMN(struct run_row, run.fleet, "fleet"),
+    ROW_COLUMN(struct recorded_run, run.ref.id, "id"),
+    ROW_COLUMN(struct recorded_run, run.ref.uuid, "uuid"),
+    ROW_COLUMN(struct recorded_run, run.tag, "tag"),
+    ROW_COLUMN_TEXT(struct recorded_run, run.scenario, "scenario"),
+    ROW_COLUMN(struct recorded_run, run.only, "only"),
+    ROW_COLUMN_TEXT(struct recorded_run, run.origin, "origin"),
+    ROW_COLUMN(struct recorded_run, run.argv, "argv"),
+    ROW_COLUMN_TEXT(struct recorded_run, run.haul_version, "haul_version"),
+    ROW_COLUMN(struct recorded_run, run.started_at_ns, "started_at_ns"),
+    ROW_MEMBER(struct recorded_run, environment),
+    ROW_COLUMN(struct recorded_run, run.processes, "processes"),
+    ROW_COLUMN(struct recorded_run, run.looks, "looks"),
+    ROW_COLUMN(struct recorded_run, run.look, "look"),
+    ROW_COLUMN(struct recorded_run, run.fleet, "fleet"),
     {0}};
 
 /* Runs whose number is first to last, but for those that are there. */
@@ -151,7 +151,7 @@ static enum status measured_read_runs(struct measured *measured, struct statemen
   enum status status = STATUS_OK;
   statement_bind_int(statement, ":first", first);
   statement_bind_int(statement, ":last", last);
-  struct run_row row = {0};
+  struct recorded_run row = {0};
   while (rows_next(statement, RUN_MEMBERS, &row, &measured->arena, &status, err)) {
     if (measured_has_run(measured, row.run.ref.id)) {
       continue;

@@ -8,14 +8,14 @@
 enum { DIGITS_MAX = 9, TEXT_MAX = 1 << 24 };
 static const char DIGITS[] = "0123456789";
 
-struct expansion {
+struct node_expansion {
   struct arena *arena;
   struct node_list *list;
   const char *item; /* for messages */
   int length;
 };
 
-static enum status node_list_refuse(const struct expansion *at, const char *why,
+static enum status node_list_refuse(const struct node_expansion *at, const char *why,
                                     struct error *err) {
   return error_set(err, STATUS_INVALID, "%s in the list of nodes at '%.*s'", why, at->length,
                    at->item);
@@ -30,11 +30,11 @@ static const char *node_list_item_end(const char *text) {
   return text;
 }
 
-static enum status node_list_expand_item(const struct expansion *at, const char *head,
+static enum status node_list_expand_item(const struct node_expansion *at, const char *head,
                                          const char *rest, const char *end, struct error *err);
 
 /* The numbers from..to, as many digits wide as text is, each between head and what follows. */
-static enum status node_list_expand_range(const struct expansion *at, const char *head,
+static enum status node_list_expand_range(const struct node_expansion *at, const char *head,
                                           const char *text, size_t width, unsigned long to,
                                           const char *rest, const char *end, struct error *err) {
   enum status status = STATUS_OK;
@@ -46,7 +46,7 @@ static enum status node_list_expand_range(const struct expansion *at, const char
 }
 
 /* text: behind a bracket. */
-static enum status node_list_expand_bracket(const struct expansion *at, const char *head,
+static enum status node_list_expand_bracket(const struct node_expansion *at, const char *head,
                                             const char *text, const char *end, struct error *err) {
   const char *close = memchr(text, ']', (size_t)(end - text));
   if (close == NULL) {
@@ -71,7 +71,7 @@ static enum status node_list_expand_bracket(const struct expansion *at, const ch
   return STATUS_OK;
 }
 
-static enum status node_list_expand_item(const struct expansion *at, const char *head,
+static enum status node_list_expand_item(const struct node_expansion *at, const char *head,
                                          const char *rest, const char *end, struct error *err) {
   const char *bracket = memchr(rest, '[', (size_t)(end - rest));
   const char *stop = bracket != NULL ? bracket : end;
@@ -96,7 +96,7 @@ enum status node_list_expand(const char *text, struct arena *arena, struct node_
     if (end == text) {
       break;
     }
-    const struct expansion at = {arena, list, text, (int)(end - text)};
+    const struct node_expansion at = {arena, list, text, (int)(end - text)};
     status = node_list_expand_item(&at, "", text, end, err);
     text = end;
   }

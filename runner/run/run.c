@@ -100,7 +100,7 @@ static enum status run_take_case_start(void *context, size_t case_index, struct 
   struct run_state *state = context;
   struct shard *shard = state->request->shard;
   const bool due = shard_is_due(shard);
-  RETURN_ON_ERROR(record_settle(
+  RETURN_ON_ERROR(record_write_due(
       state->record, due ? UINT64_MAX : state->plan->cases[case_index].estimate_ns, err));
   run_say_written(state);
   if (due) {

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-struct loader {
+struct machine_loader {
   const char *path;
   struct machine *machine;
   struct error *err;
 };
 
 /* The one place where a mistake gets its position. */
-static enum status machine_refuse(const struct loader *loader, struct toml_span span,
+static enum status machine_refuse(const struct machine_loader *loader, struct toml_span span,
                                   const char *format, ...) __attribute__((format(printf, 3, 4)));
-static enum status machine_refuse(const struct loader *loader, struct toml_span span,
+static enum status machine_refuse(const struct machine_loader *loader, struct toml_span span,
                                   const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -31,8 +31,9 @@ static enum status machine_refuse(const struct loader *loader, struct toml_span 
   return status;
 }
 
-static enum status machine_want_kind(const struct loader *loader, const struct toml_node *node,
-                                     enum toml_kind kind, const char *what) {
+static enum status machine_want_kind(const struct machine_loader *loader,
+                                     const struct toml_node *node, enum toml_kind kind,
+                                     const char *what) {
   return node->kind == kind ? STATUS_OK
                             : machine_refuse(loader, node->span, "%s: expected %s, found %s", what,
                                              toml_kind_text(kind), toml_kind_text(node->kind));
@@ -76,7 +77,7 @@ void machine_key_set_number(void *object, const struct key *key, int64_t value) 
   }
 }
 
-static enum status machine_store(const struct loader *loader, const struct toml_node *node,
+static enum status machine_store(const struct machine_loader *loader, const struct toml_node *node,
                                  const struct key *key, void *object) {
   enum status status = machine_want_kind(loader, node, machine_key_kind(key->type), key->name);
   RETURN_ON_ERROR(status);
@@ -116,9 +117,10 @@ static void machine_set_defaults(void *object, const struct key *keys, size_t co
 }
 
 /* Fill an object from a table. `others` (NULL-terminated) are keys that the caller reads. */
-static enum status machine_load_keys(const struct loader *loader, const struct toml_node *table,
-                                     const struct key *keys, size_t count,
-                                     const char *const *others, void *object, const char *what) {
+static enum status machine_load_keys(const struct machine_loader *loader,
+                                     const struct toml_node *table, const struct key *keys,
+                                     size_t count, const char *const *others, void *object,
+                                     const char *what) {
   machine_set_defaults(object, keys, count);
   for (size_t i = 0; i < table->child_count; i++) {
     const struct toml_node *child = &table->children[i];
@@ -142,8 +144,8 @@ static enum status machine_load_keys(const struct loader *loader, const struct t
 }
 
 /* "value", or { unavailable = "why" }, or { denied = "why" }. */
-static enum status machine_load_fact(const struct loader *loader, const struct toml_node *node,
-                                     int32_t gpu) {
+static enum status machine_load_fact(const struct machine_loader *loader,
+                                     const struct toml_node *node, int32_t gpu) {
   enum fact_state state = FACT_OK;
   const struct toml_node *text = node;
   if (node->kind == TOML_TABLE) {
@@ -167,8 +169,8 @@ static enum status machine_load_fact(const struct loader *loader, const struct t
   return STATUS_OK;
 }
 
-static enum status machine_load_facts(const struct loader *loader, const struct toml_node *table,
-                                      int32_t gpu) {
+static enum status machine_load_facts(const struct machine_loader *loader,
+                                      const struct toml_node *table, int32_t gpu) {
   if (table == NULL) {
     return STATUS_OK;
   }
@@ -180,8 +182,9 @@ static enum status machine_load_facts(const struct loader *loader, const struct 
 }
 
 /* An array of tables of at most max; *count is set. */
-static enum status machine_want_tables(const struct loader *loader, const struct toml_node *array,
-                                       const char *what, size_t max, uint32_t *count) {
+static enum status machine_want_tables(const struct machine_loader *loader,
+                                       const struct toml_node *array, const char *what, size_t max,
+                                       uint32_t *count) {
   *count = 0;
   if (array == NULL) {
     return STATUS_OK;
@@ -198,8 +201,8 @@ static enum status machine_want_tables(const struct loader *loader, const struct
   return status;
 }
 
-static enum status machine_load_distance(const struct loader *loader, const struct toml_node *table,
-                                         uint32_t from) {
+static enum status machine_load_distance(const struct machine_loader *loader,
+                                         const struct toml_node *table, uint32_t from) {
   const struct toml_node *row = toml_get(table, "distance");
   struct machine *machine = loader->machine;
   if (row == NULL) {
@@ -225,7 +228,8 @@ static enum status machine_load_distance(const struct loader *loader, const stru
   return status;
 }
 
-static enum status machine_load_nodes(const struct loader *loader, const struct toml_node *array) {
+static enum status machine_load_nodes(const struct machine_loader *loader,
+                                      const struct toml_node *array) {
   static const char *const OTHERS[] = {"distance", NULL};
   struct machine *machine = loader->machine;
   enum status status =
@@ -244,8 +248,8 @@ static enum status machine_load_nodes(const struct loader *loader, const struct 
 }
 
 /* Ascending order gives a GPU the same number as everywhere else. */
-static enum status machine_check_address(const struct loader *loader, const struct toml_node *table,
-                                         uint32_t i) {
+static enum status machine_check_address(const struct machine_loader *loader,
+                                         const struct toml_node *table, uint32_t i) {
   struct gpu *gpus = loader->machine->gpus;
   struct toml_span span = toml_get(table, "pci_address")->span;
   if (!machine_normalise_pci(gpus[i].pci_address, gpus[i].pci_address)) {
@@ -259,8 +263,8 @@ static enum status machine_check_address(const struct loader *loader, const stru
   return STATUS_OK;
 }
 
-static enum status machine_check_node(const struct loader *loader, const struct toml_node *table,
-                                      uint32_t i) {
+static enum status machine_check_node(const struct machine_loader *loader,
+                                      const struct toml_node *table, uint32_t i) {
   int32_t number = loader->machine->gpus[i].numa_node;
   if (number >= 0 && machine_node_index(loader->machine, number) < 0) {
     return machine_refuse(loader, toml_get(table, "numa_node")->span, "there is no NUMA node %d",
@@ -269,7 +273,8 @@ static enum status machine_check_node(const struct loader *loader, const struct 
   return STATUS_OK;
 }
 
-static enum status machine_load_gpus(const struct loader *loader, const struct toml_node *array) {
+static enum status machine_load_gpus(const struct machine_loader *loader,
+                                     const struct toml_node *array) {
   static const char *const OTHERS[] = {"facts", NULL};
   struct machine *machine = loader->machine;
   enum status status =
@@ -285,8 +290,8 @@ static enum status machine_load_gpus(const struct loader *loader, const struct t
   return status;
 }
 
-static enum status machine_want_row(const struct loader *loader, const struct toml_node *array,
-                                    const char *what) {
+static enum status machine_want_row(const struct machine_loader *loader,
+                                    const struct toml_node *array, const char *what) {
   enum status status = machine_want_kind(loader, array, TOML_ARRAY, what);
   uint32_t count = loader->machine->gpu_count;
   if (status == STATUS_OK && array->child_count != count) {
@@ -297,8 +302,8 @@ static enum status machine_want_row(const struct loader *loader, const struct to
   return status;
 }
 
-static enum status machine_load_matrix(const struct loader *loader, const struct toml_node *matrix,
-                                       const struct key *key) {
+static enum status machine_load_matrix(const struct machine_loader *loader,
+                                       const struct toml_node *matrix, const struct key *key) {
   enum status status = machine_want_row(loader, matrix, key->name);
   for (uint32_t from = 0; status == STATUS_OK && from < loader->machine->gpu_count; from++) {
     const struct toml_node *row = &matrix->children[from];
@@ -310,7 +315,8 @@ static enum status machine_load_matrix(const struct loader *loader, const struct
   return status;
 }
 
-static enum status machine_load_links(const struct loader *loader, const struct toml_node *table) {
+static enum status machine_load_links(const struct machine_loader *loader,
+                                      const struct toml_node *table) {
   if (table == NULL) {
     return STATUS_OK;
   }
@@ -325,7 +331,8 @@ static enum status machine_load_links(const struct loader *loader, const struct 
   return status;
 }
 
-static enum status machine_check_top(const struct loader *loader, const struct toml_node *root) {
+static enum status machine_check_top(const struct machine_loader *loader,
+                                     const struct toml_node *root) {
   static const char *const TOP[] = {"format", "machine", "facts", "numa_node",
                                     "gpu",    "links",   "fake",  NULL};
   enum status status = machine_load_keys(loader, root, NULL, 0, TOP, NULL, "a machine file");
@@ -343,7 +350,8 @@ static enum status machine_check_top(const struct loader *loader, const struct t
   return machine_want_kind(loader, machine, TOML_TABLE, "machine");
 }
 
-static enum status machine_load_root(const struct loader *loader, const struct toml_node *root) {
+static enum status machine_load_root(const struct machine_loader *loader,
+                                     const struct toml_node *root) {
   static const char *const NO_OTHERS[] = {NULL};
   enum status status = machine_check_top(loader, root);
   status =
@@ -362,7 +370,7 @@ enum status machine_file_parse(const char *text, size_t length, const char *path
   RETURN_ON_ERROR(status);
   memset(machine, 0, sizeof *machine);
   (void)snprintf(machine->source, sizeof machine->source, "%s", path);
-  struct loader loader = {.path = path, .machine = machine, .err = err};
+  struct machine_loader loader = {.path = path, .machine = machine, .err = err};
   status = machine_load_root(&loader, toml_root(document));
   toml_free(document);
   return status;

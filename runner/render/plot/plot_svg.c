@@ -100,7 +100,7 @@ enum plot_scale plot_svg_scale(const struct plot *plot) {
 
 /* ---- drawing ---- */
 
-struct label {
+struct curve_label {
   const char *name;
   size_t curve;
   struct plot_point end; /* of its curve, in units of the drawing */
@@ -114,7 +114,7 @@ struct drawing {
   struct axis x, y;
   double width, height; /* of the area */
   size_t curve_count;   /* that are drawn */
-  struct label *labels;
+  struct curve_label *labels;
   size_t label_count;
   double offset; /* of the drawing in a picture; 0 in a page */
   bool pictured;
@@ -135,12 +135,12 @@ static void svg_x_words(const struct plot *plot, double x, char text[UNITS_TEXT_
 
 /* ---- labels ---- */
 
-ORDER_DEFINE(svg_compare_labels, struct label,
+ORDER_DEFINE(svg_compare_labels, struct curve_label,
              ORDER(x->end.y, y->end.y) ?: ORDER(x->curve, y->curve))
 
 /* At the ends of their curves, but none over another. */
 static void svg_spread_labels(struct drawing *drawing) {
-  struct label *labels = drawing->labels;
+  struct curve_label *labels = drawing->labels;
   const size_t count = drawing->label_count;
   double free_from = TOP;
   ORDER_SORT(labels, count, svg_compare_labels);
@@ -164,7 +164,7 @@ static void svg_find_labels(struct drawing *drawing) {
     }
     if (last != NULL && curve->name[0] != '\0') {
       drawing->labels[drawing->label_count++] =
-          (struct label){curve->name, c, svg_place(drawing, *last), 0};
+          (struct curve_label){curve->name, c, svg_place(drawing, *last), 0};
     }
   }
   svg_spread_labels(drawing);
@@ -174,7 +174,7 @@ static void svg_put_labels(const struct drawing *drawing) {
   struct strbuf *text = drawing->text;
   const double x = LEFT + drawing->width + LABEL_GAP;
   for (size_t i = 0; i < drawing->label_count; i++) {
-    const struct label *label = &drawing->labels[i];
+    const struct curve_label *label = &drawing->labels[i];
     html_append(text,
                 "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
                 "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",

@@ -253,7 +253,7 @@ struct result_remarks {
 /* One row that is shown; borrowed. */
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row);
 /* After the last row, before the first mark. */
-void result_remarks_settle(struct result_remarks *remarks);
+void result_remarks_assign_marks(struct result_remarks *remarks);
 /* "a", "a,c" in the order of the notes; "" = none. In the arena. */
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row);
 /* Rows with a mark. */

@@ -339,7 +339,7 @@ static size_t remarks_of(const struct result_remarks *remarks, const struct run_
   return count;
 }
 
-void result_remarks_settle(struct result_remarks *remarks) {
+void result_remarks_assign_marks(struct result_remarks *remarks) {
   static const char MARKS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   _Static_assert(sizeof MARKS == FOOTNOTES_MAX + 1, "a mark for each note");
   size_t marked = 0;

@@ -391,7 +391,7 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
     }
     blocks_remark(&remarks, &blocks.items[i], layouts[i].shape == RESULT_TABLE);
   }
-  result_remarks_settle(&remarks);
+  result_remarks_assign_marks(&remarks);
   blocks_print(&page, &blocks, layouts);
   if (!shown) {
     document_put(document, "", "nothing was measured");

@@ -311,7 +311,7 @@ static enum status record_a_run(struct faults *faults, struct error *err) {
   }
   for (size_t i = 0; i < 2 && status == STATUS_OK; i++) {
     status = record_case(record, &fixture->plan, fixture_report(fixture, 0, i, TRIALS), err);
-    status = THEN(status, record_settle(record, RECORD_GROUP_NS, err));
+    status = THEN(status, record_write_due(record, RECORD_GROUP_NS, err));
     faults->recorded += status == STATUS_OK;
   }
   if (status == STATUS_OK) {

@@ -136,7 +136,7 @@ static void unknown_start_is_not_a_number(void **state) {
     fixture->flow_trials[i].start_ns = fixture->flow_trials[i].flow == 1 ? UINT64_MAX : 7;
   }
   assert_ok(record_case(record, &fixture->plan, report, &err), &err);
-  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
   record_close(record);
   assert_query(fixture, "select group_concat(distinct start_ns) from flow_trial where flow = 1",
                "-1");
@@ -157,7 +157,7 @@ static void noise_is_recorded_where_there_is_any(void **state) {
   report.noise_size = 0.25;
   report.noise_ns = 4000;
   assert_ok(record_case(record, &fixture->plan, &report, &err), &err);
-  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
   record_close(record);
   assert_query(
       fixture,
@@ -278,11 +278,11 @@ static void small_cases_are_written_together(void **state) {
   const uint64_t start_ns = clock_now_ns();
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err), &err);
-  assert_ok(record_settle(record, 0, &err), &err);
+  assert_ok(record_write_due(record, 0, &err), &err);
   if (clock_now_ns() - start_ns < RECORD_GROUP_NS) {
     assert_query(fixture, "select count(*) from case_run where status = 'ok'", "0");
   }
-  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err); /* a long case begins */
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err); /* a long case begins */
   assert_query(fixture, "select count(*) from case_run where status = 'ok'", "2");
   assert_query(fixture, "select count(*) from trial", "20");
   assert_query(fixture, "select count(*) from flow_trial", "20");
@@ -308,7 +308,7 @@ static void a_refused_case_takes_no_other_along(void **state) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 10);
     assert_ok(record_case(record, &fixture->plan, report, &err), &err);
   }
-  assert_int_not_equal(record_settle(record, RECORD_GROUP_NS, &err), STATUS_OK);
+  assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, &err), STATUS_OK);
   assert_non_null(strstr(err.message, "2 cases were recorded and are kept"));
   assert_ok(record_end_run(record, "failed", err.message, &err), &err);
   record_close(record);
@@ -402,7 +402,7 @@ static void interrupted_run_is_resumed(void **state) {
   assert_ok(fixture_begin(fixture, &record, &err), &err);
   assert_ok(record_process_started(record, 0, 1, &err), &err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
-  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
   char uuid[33];
   (void)snprintf(uuid, sizeof uuid, "%s", record_run_uuid(record));
   assert_int_equal(strlen(uuid), 32);
@@ -436,9 +436,9 @@ static void interrupted_run_is_resumed(void **state) {
   assert_ok(record_process_started(record, 0, 2, &err), &err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err), &err);
   /* The same case twice is refused, and leaves nothing behind. */
-  assert_ok(record_settle(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
   assert_ok(record_case(record, &fixture->plan, &fixture->report, &err), &err);
-  assert_int_not_equal(record_settle(record, RECORD_GROUP_NS, &err), STATUS_OK);
+  assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, &err), STATUS_OK);
   assert_non_null(strstr(err.message, "1 cases were recorded and are kept"));
   assert_ok(record_end_run(record, "done", NULL, &err), &err);
   assert_int_equal(record_resume_find(record, "latest", &resumed, &err), STATUS_INVALID);
@@ -505,7 +505,8 @@ static void killed_writer_leaves_complete_cases(void **state) {
           record_process_started(record, process, 1, &err) == STATUS_OK &&
           record_case(record, &fixture->plan,
                       fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), &err) == STATUS_OK &&
-          record_settle(record, RECORD_GROUP_NS, &err) == STATUS_OK && write(ready[1], "x", 1) == 1;
+          record_write_due(record, RECORD_GROUP_NS, &err) == STATUS_OK &&
+          write(ready[1], "x", 1) == 1;
     }
     _exit(1);
   }

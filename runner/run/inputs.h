@@ -1,11 +1,11 @@
-/* batch.h - the scenarios that a command line names: found, read, all of them valid before anything
- * is measured.
+/* inputs.h - the scenarios that a command line names: found, read, all of them valid before
+ * anything is measured.
  *
  * An argument is the first of these that it names: a shipped scenario ("quick") or a group of them
  * ("comm-scope"); a file; a folder (its *.toml that have a block, sorted by name, then those of the
  * folders in it); "-", standard input. Texts belong to the arena. */
-#ifndef HAUL_RUNNER_RUN_BATCH_H
-#define HAUL_RUNNER_RUN_BATCH_H
+#ifndef HAUL_RUNNER_RUN_INPUTS_H
+#define HAUL_RUNNER_RUN_INPUTS_H
 
 #include "engine/base/embed.h"
 #include "runner/console/console.h"
@@ -21,7 +21,7 @@ struct input {
 /* The files of a folder whose names end in that suffix and do not begin with a dot, sorted by name.
  * below: then those of the folders in it. STATUS_NOT_FOUND: it has none; `what` says of what, for
  * the message. */
-enum status batch_find_files(const char *path, const char *suffix, const char *what, bool below,
+enum status input_find_files(const char *path, const char *suffix, const char *what, bool below,
                              struct arena *arena, const char ***files, size_t *count,
                              struct error *err) CHECK_RESULT;
 /* The name of a shipped scenario without ".toml". */
@@ -33,23 +33,23 @@ enum status input_read(const struct input *input, const struct scenario_override
                        size_t override_count, struct scenario **scenario,
                        struct diagnostics *diagnostics) CHECK_RESULT;
 
-struct batch {
+struct inputs {
   struct scenario_override *overrides; /* --set and --processes, in their order */
   size_t override_count, override_capacity;
   const char *text; /* the one scenario, which the verb made; NULL = words name them */
-  struct input *inputs;
+  struct input *items;
   struct scenario **scenarios; /* one per input */
   size_t count;
   const char *tests;          /* of nvbandwidth that were named, as globs; NULL = all */
   const char *unmatched_only; /* globs of --only that selected nothing so far */
   size_t left_out;            /* scenarios that --only leaves out */
   const char **nothing;       /* by scenario: why it has no case to measure here */
-  struct arena arena;         /* of all the above; begin with a zeroed batch */
+  struct arena arena;         /* of all the above; begin with a zeroed struct */
 };
 
 /* Read the scenarios that the words name. Every error is reported. Returns the exit code. */
-int batch_read(const struct common_options *common, const char *const *words, size_t word_count,
-               struct batch *batch);
-void batch_fini(struct batch *batch);
+int inputs_read(const struct common_options *common, const char *const *words, size_t word_count,
+                struct inputs *inputs);
+void inputs_fini(struct inputs *inputs);
 
 #endif

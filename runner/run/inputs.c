@@ -1,4 +1,4 @@
-#include "runner/run/batch.h"
+#include "runner/run/inputs.h"
 
 #include "engine/base/input_file.h"
 #include "engine/base/strings.h"
@@ -74,7 +74,7 @@ static enum status folder_walk(struct folder_walk *walk, const char *path, struc
   return status;
 }
 
-enum status batch_find_files(const char *path, const char *suffix, const char *what, bool below,
+enum status input_find_files(const char *path, const char *suffix, const char *what, bool below,
                              struct arena *arena, const char ***files, size_t *count,
                              struct error *err) {
   struct folder_walk walk = {.arena = arena, .suffix = suffix, .below = below};
@@ -114,7 +114,7 @@ static enum status input_add_folder(struct input_list *list, const char *path, s
   size_t count = 0;
   const size_t before = list->count;
   RETURN_ON_ERROR(
-      batch_find_files(path, ".toml", "scenario", true, list->arena, &files, &count, err));
+      input_find_files(path, ".toml", "scenario", true, list->arena, &files, &count, err));
   for (size_t i = 0; i < count; i++) {
     if (input_has_block(files[i])) {
       input_add(list, (struct input){.name = files[i], .path = files[i]});
@@ -232,14 +232,14 @@ enum status input_read(const struct input *input, const struct scenario_override
                         override_count, scenario, diagnostics);
 }
 
-/* ---- the batch ---- */
+/* ---- all of them ---- */
 
-int batch_read(const struct common_options *common, const char *const *words, size_t word_count,
-               struct batch *batch) {
+int inputs_read(const struct common_options *common, const char *const *words, size_t word_count,
+                struct inputs *inputs) {
   struct error err = {0};
-  struct input_list list = {.arena = &batch->arena};
-  if (batch->text != NULL) {
-    input_add(&list, (struct input){.name = "copy", .path = "<haul copy>", .text = batch->text});
+  struct input_list list = {.arena = &inputs->arena};
+  if (inputs->text != NULL) {
+    input_add(&list, (struct input){.name = "copy", .path = "<haul copy>", .text = inputs->text});
   }
   for (size_t i = 0; i < word_count; i++) {
     if (input_find(&list, words[i], &err) != STATUS_OK) {
@@ -250,23 +250,23 @@ int batch_read(const struct common_options *common, const char *const *words, si
     say_note(common, "%zu *.toml file%s without a block to measure %s left out", list.left_out,
              strings_plural(list.left_out, "", "s"), strings_plural(list.left_out, "is", "are"));
   }
-  batch->inputs = list.items;
-  batch->count = list.count;
-  batch->scenarios = arena_array(&batch->arena, batch->count, sizeof(struct scenario *));
+  inputs->items = list.items;
+  inputs->count = list.count;
+  inputs->scenarios = arena_array(&inputs->arena, inputs->count, sizeof(struct scenario *));
   struct diagnostics *diagnostics = diagnostics_new();
   bool valid = true;
-  for (size_t i = 0; i < batch->count; i++) {
-    valid &= input_read(&batch->inputs[i], batch->overrides, batch->override_count,
-                        &batch->scenarios[i], diagnostics) == STATUS_OK;
+  for (size_t i = 0; i < inputs->count; i++) {
+    valid &= input_read(&inputs->items[i], inputs->overrides, inputs->override_count,
+                        &inputs->scenarios[i], diagnostics) == STATUS_OK;
   }
   diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
   diagnostics_free(diagnostics);
   return valid ? EXIT_DONE : EXIT_USAGE;
 }
 
-void batch_fini(struct batch *batch) {
-  for (size_t i = 0; batch->scenarios != NULL && i < batch->count; i++) {
-    scenario_free(batch->scenarios[i]);
+void inputs_fini(struct inputs *inputs) {
+  for (size_t i = 0; inputs->scenarios != NULL && i < inputs->count; i++) {
+    scenario_free(inputs->scenarios[i]);
   }
-  arena_fini(&batch->arena);
+  arena_fini(&inputs->arena);
 }

@@ -1,15 +1,16 @@
-/* selection.h - which cases of the scenarios a command line selects: --only and --test, for run and
- * plan. Both end as a list of globs (engine/base/globs.h) in request.filter.only, which a run
+/* input_plans.h - the plans of the scenarios that a command line names, for run and plan. --only
+ * and
+ * --test both end as a list of globs (engine/base/globs.h) in request.filter.only, which a run
  * records. */
-#ifndef HAUL_RUNNER_CLI_SELECTION_H
-#define HAUL_RUNNER_CLI_SELECTION_H
+#ifndef HAUL_RUNNER_CLI_INPUT_PLANS_H
+#define HAUL_RUNNER_CLI_INPUT_PLANS_H
 
 #include "runner/cli/options.h"
 #include "runner/plan/plan.h"
 
 /* "-t 0 -t device_local_copy", "-t 0,1", "-t 0 1": tests of nvbandwidth. */
 option_take option_take_test;
-#define BATCH_OPTION_TEST                                                                          \
+#define INPUT_OPTION_TEST                                                                          \
   {"test", "NAME",                                                                                 \
    "only that test of nvbandwidth, by its name or its number in nvbandwidth -l; not with --only",  \
    .take = option_take_test, .letter = 't'},                                                       \
@@ -17,28 +18,28 @@ option_take option_take_test;
     "testcase", "NAME", NULL, .take = option_take_test                                             \
   }
 
-/* Plan the i-th scenario of the batch for command->target. Where several are read and this one has
+/* Plan the i-th scenario of the inputs for command->target. Where several are read and this one has
  * nothing that --only selects, that is said, and *plan is NULL. At the last one globs that selected
  * nothing anywhere are said; STATUS_INVALID: no glob did. */
-enum status selection_plan(struct command *command, size_t i, struct plan **plan,
+enum status input_plan_new(struct command *command, size_t i, struct plan **plan,
                            struct error *err) CHECK_RESULT;
 
 /* Warn once of GPUs and a driver of this machine that cannot be used (probe_describe_loss()); never
  * of a machine in a file. */
-void selection_warn_of_loss(struct command *command);
+void command_warn_of_loss(struct command *command);
 /* Which GPUs cannot be used, in short, where command->gpus_missing. */
-const char *selection_missing_gpus(struct command *command);
+const char *command_missing_gpus(struct command *command);
 /* The exit code of what a plan came to: EXIT_NOT_MEASURED, and an error, where the plan is for GPUs
  * and some cannot be used, however well the others did. */
-int selection_code(struct command *command, const struct plan *plan, int code);
+int input_plan_code(struct command *command, const struct plan *plan, int code);
 
 /* Of the i-th scenario every case is skipped, for that reason. */
-void selection_note_nothing(struct command *command, size_t i, const char *reason);
+void input_plan_note_nothing(struct command *command, size_t i, const char *reason);
 /* After the last scenario: say which had nothing to measure beside others, and why. The exit code
  * is EXIT_NOT_MEASURED where none had anything. */
-void selection_end(struct command *command);
+void input_plans_end(struct command *command);
 
-/* Plan and show each scenario of the batch for command->target. */
-enum status selection_show_plans(struct command *command, struct error *err) CHECK_RESULT;
+/* Plan and show each scenario of the inputs for command->target. */
+enum status input_plans_show(struct command *command, struct error *err) CHECK_RESULT;
 
 #endif
