@@ -59,7 +59,7 @@ const struct verb *const VERBS[] = {VERB_TABLE(VERB_POINTER) NULL};
 
 const struct exit_code_text EXIT_CODE_TEXTS[] = {
     {EXIT_DONE, "done"},
-    {EXIT_REGRESSED, "check found a verdict that it was told to fail on"},
+    {EXIT_REGRESSED, "check or merge found a reason to fail, or run health an unhealthy node"},
     {EXIT_USAGE, "the command line or a scenario is wrong"},
     {EXIT_NOT_MEASURED, "no case was measured or compared, a case was not ok, a GPU that is here\n"
                         "cannot be used, or time was up; skipped cases do not count"},
