@@ -1,17 +1,17 @@
 #include "runner/analysis/diff.h"
 
 #include "runner/analysis/broken.h"
+#include "runner/analysis/diff_odd.h"
 #include "runner/analysis/diff_priors.h"
 #include "runner/analysis/diff_shift.h"
+#include "runner/statistics/needed.h"
 #include "runner/statistics/permutations.h"
 #include "runner/statistics/rank_test.h"
-#include "runner/statistics/robust.h"
 #include "runner/statistics/time_order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 ENUM_NAMES_DEFINE(verdict, VERDICT_LIST)
 ENUM_NAMES_DEFINE(diff_method, DIFF_METHOD_LIST)
@@ -23,15 +23,18 @@ ENUM_NAMES_DEFINE(diff_doubt, DIFF_DOUBT_LIST)
 struct work {
   bool testable;
   enum diff_unit unit;
-  struct process_sample a_units, b_units; /* what counts as one observation */
+  struct process_sample a_units, b_units; /* what counts as one observation, without odd ones */
+  size_t measured[2];                     /* of a and b, with odd ones */
   bool paired;                            /* by node, or by runs in turn */
   struct process_sample differences;      /* paired: of the units, over the root of 2; else empty */
-  double unlike;                          /* of nodes: mean of what was cut off of two and more */
-  struct time_order order;                /* of the runs, where their times are known */
-  bool mixed;                             /* units at two levels, both on one side */
-  double walk_p;       /* as p, of a level that is a random walk from run to run */
-  double run_variance; /* of one run each, from earlier runs; 0 = not known */
-  struct sample a, b;  /* their summaries */
+  /* By how much the whole means differ from those that are tested: of nodes where two and more were
+   * cut off, else where one side has two odd units more than the other. */
+  double unlike;
+  struct time_order order; /* of the runs, where their times are known */
+  bool mixed;              /* units at two levels, both on one side */
+  double walk_p;           /* as p, of a level that is a random walk from run to run */
+  double run_variance;     /* of one run each, from earlier runs; 0 = not known */
+  struct sample a, b;      /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
   double delta;         /* ln */
@@ -40,23 +43,9 @@ struct work {
   struct effect effect; /* as tested; of ranks, without an error */
   struct interval interval;
   bool same;
+  bool is_uneven; /* it would be, but for what was left out: "odd" */
   bool is_broken;
 };
-
-double diff_usual_margin(uint64_t size_bytes) {
-  return size_bytes >= UINT64_C(1) << 20 ? 0.01 : 0.03;
-}
-
-void diff_families(const char *method, const char *path, uint64_t size_bytes,
-                   uint32_t families[DIFF_FAMILY_LEVELS]) {
-  const uint32_t size_class = size_bytes < UINT64_C(64) << 10  ? 1
-                              : size_bytes < UINT64_C(1) << 20 ? 2
-                                                               : 3;
-  /* Two families with one hash would only learn from each other. */
-  families[2] = XXH32(method, strlen(method), 0);
-  families[1] = XXH32(path, strlen(path), families[2]);
-  families[0] = XXH32(&size_class, sizeof size_class, families[1]);
-}
 
 /* ---- one case ---- */
 
@@ -87,29 +76,6 @@ static struct process_sample diff_units(const struct process_sample *side, enum 
   return runs;
 }
 
-/* Of nodes, what changed unlike the others is cut off: "paired" in diff.h. */
-static void diff_cut_differences(struct work *work, double *differences, size_t count) {
-  double *scratch = sample_values_new(count);
-  memcpy(scratch, differences, count * sizeof *scratch);
-  const double middle = sample_median_in_place(scratch, count);
-  for (size_t i = 0; i < count; i++) {
-    scratch[i] = differences[i] - middle;
-  }
-  const double most =
-      DIFF_NODE_SPREADS * fmax(robust_spread(scratch, count), sqrt(2) * DIFF_SPREAD_MIN);
-  size_t cut = 0;
-  double whole = 0;
-  for (size_t i = 0; i < count; i++) {
-    const double away = differences[i] - middle;
-    const double step = fmin(fmax(away, -most), most);
-    cut += step != away;
-    whole += (away - step) / (double)count;
-    differences[i] = middle + step;
-  }
-  work->unlike = cut > 1 ? whole : 0;
-  free(scratch);
-}
-
 /* The summaries of both sides become such that the spread of their difference is that of the pairs'
  * differences. */
 static void diff_pair_units(struct work *work, struct unit_room *room) {
@@ -119,7 +85,7 @@ static void diff_pair_units(struct work *work, struct unit_room *room) {
     differences[i] = work->a_units.values[i] - work->b_units.values[i];
   }
   if (work->unit == DIFF_UNIT_NODE) {
-    diff_cut_differences(work, differences, count);
+    work->unlike = diff_odd_cut(differences, count, sqrt(2) * DIFF_SPREAD_MIN);
   }
   for (size_t i = 0; i < count; i++) {
     differences[i] /= sqrt(2);
@@ -141,14 +107,30 @@ static void diff_set_units(const struct diff_case *c, struct unit_room *room, bo
   work->a_units = diff_units(&c->a, work->unit, room);
   work->b_units = diff_units(&c->b, work->unit, room);
   const size_t a_count = work->a_units.count;
+  const size_t b_count = work->b_units.count;
+  work->measured[0] = a_count;
+  work->measured[1] = b_count;
   work->paired = c->paired;
   work->mixed = diff_has_both_sides(c) &&
                 permutations_mixed_modes(&work->a_units, &work->b_units, log1p(c->delta),
                                          room->values + room->used);
-  if (work->unit == DIFF_UNIT_RUN && c->started != NULL && diff_has_both_sides(c)) {
+  const bool timed = work->unit == DIFF_UNIT_RUN && c->started != NULL && diff_has_both_sides(c);
+  if (timed) {
     work->order = time_order_apply(values, numbers, a_count, values + a_count, numbers + a_count,
-                                   work->b_units.count, c->started, pair);
+                                   b_count, c->started, pair);
     work->paired = work->order.paired;
+  }
+  values = room->values + room->used;
+  numbers = room->numbers + room->used;
+  if (!work->paired &&
+      diff_odd_drop(&work->a_units, &work->b_units, values, numbers, &work->unlike)) {
+    const size_t a_left = work->a_units.count;
+    const size_t b_left = work->b_units.count;
+    room->used += a_left + b_left;
+    if (timed) {
+      work->order = time_order_apply(values, numbers, a_left, values + a_left, numbers + a_left,
+                                     b_left, c->started, false);
+    }
   }
   work->a = diff_sample(&work->a_units);
   work->b = diff_sample(&work->b_units);
@@ -311,8 +293,9 @@ static void diff_test_means(const struct diff_case *c, double alpha, double walk
   result->p = effect_p(&effect, work->delta);
   work->walk_p = effect_p(&walk, work->delta);
   work->interval = effect_interval(&effect, 1 - alpha);
-  work->same = effect_is_equivalent(&effect, work->delta, alpha) &&
-               fabs(work->difference + work->unlike) < work->delta;
+  const bool same = effect_is_equivalent(&effect, work->delta, alpha);
+  work->is_uneven = same && !(fabs(work->difference + work->unlike) < work->delta);
+  work->same = same && !work->is_uneven;
 }
 
 static void diff_test_ranks(double alpha, struct work *work, struct diff_result *result) {
@@ -470,20 +453,34 @@ static void diff_set_rank_least(const struct work *work, size_t count, double ra
   }
 }
 
+/* How the true changes of all cases differ. */
+static struct needed_prior diff_changes(const struct work *work, size_t count,
+                                        struct arena *arena) {
+  struct effect *effects = arena_array(arena, count, sizeof *effects);
+  double *margins = arena_array(arena, count, sizeof *margins);
+  for (size_t i = 0; i < count; i++) {
+    effects[i] = work[i].effect;
+    margins[i] = work[i].testable ? work[i].delta : NAN;
+  }
+  return needed_learn(effects, margins, count);
+}
+
 /* Fewest units per side that would decide a case; 0 = not even DIFF_PROCESSES_MAX. fixed: as in
- * effect_processes_needed(). */
-static unsigned diff_units_needed(const struct work *work, double alpha, size_t fixed) {
+ * needed_units(). */
+static unsigned diff_units_needed(const struct work *work, const struct needed_belief *belief,
+                                  double alpha, size_t fixed) {
   const struct variance_prior *prior = &work->prior.both;
   const double prior_df = work->prior.known && isfinite(prior->df) ? prior->df : 0;
-  return effect_processes_needed(&work->effect, work->sd, prior_df, work->delta, alpha, DIFF_POWER,
-                                 (unsigned)fixed, DIFF_PROCESSES_MAX);
+  return needed_units(belief, prior_df, work->delta, alpha, DIFF_POWER, (unsigned)fixed,
+                      DIFF_PROCESSES_MAX);
 }
 
 /* Makes an undecided case INSUFFICIENT, with the number of units per side that would decide it,
  * where there is one. */
-static void diff_ask_for_more(const struct diff_case *c, const struct work *work, double alpha,
+static void diff_ask_for_more(const struct diff_case *c, const struct work *work,
+                              const struct needed_prior *changes, double alpha,
                               struct diff_result *result) {
-  const size_t counts[2] = {work->a.count, work->b.count};
+  const size_t *counts = work->measured;
   const size_t processes[2] = {c->a.count, c->b.count};
   const size_t fewer = counts[0] < counts[1] ? counts[0] : counts[1];
   /* A change stays provisional where the other side stays shorter than that. */
@@ -496,14 +493,18 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
     }
     return;
   }
-  const unsigned needed = diff_units_needed(work, alpha, 0);
+  const struct needed_belief belief =
+      needed_believe(changes, &work->effect, work->delta, work->sd,
+                     work->effect.df > 0 ? work->effect.df : INFINITY); /* ranks have none */
+  const unsigned needed = work->is_uneven ? 0 : diff_units_needed(work, &belief, alpha, 0);
   if (needed == 0 || fewer >= DIFF_PROCESSES_MAX) {
     return;
   }
   result->verdict = VERDICT_INSUFFICIENT;
   result->units_needed = needed > fewer ? needed : (unsigned)fewer + 1;
   for (size_t s = 0; s < 2; s++) {
-    const unsigned alone = alone_helps[s] ? diff_units_needed(work, alpha, counts[1 - s]) : 0;
+    const unsigned alone =
+        alone_helps[s] ? diff_units_needed(work, &belief, alpha, counts[1 - s]) : 0;
     result->needed_alone[s] = alone == 0 || alone > counts[s] ? alone : (unsigned)counts[s] + 1;
   }
 }
@@ -619,10 +620,11 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   /* The level that a further rejection would be held to. */
   const double tests = summary->tests > 0 ? (double)summary->tests : 1;
   const double alpha = rate * diff_share_of_look(options) * (double)(rejected + 1) / tests;
+  const struct needed_prior changes = diff_changes(work, count, arena);
   for (size_t i = 0; i < count; i++) {
     if (verdict_is_undecided(results[i].verdict) ||
         (results[i].is_provisional && results[i].verdict != VERDICT_SAME)) {
-      diff_ask_for_more(&cases[i], &work[i], alpha < rate ? alpha : rate, &results[i]);
+      diff_ask_for_more(&cases[i], &work[i], &changes, alpha < rate ? alpha : rate, &results[i]);
       if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].delta &&
           results[i].units_needed < summary->rank_processes_least) {
         results[i].units_needed = summary->rank_processes_least;

@@ -18,6 +18,10 @@
  * delta, and the same where it is shown to be less. Noise is in the standard error alone, which
  * falls with the number of units: what is noisy takes more of them.
  *
+ * Odd units, far from all others of their case, are left out where they are few (diff_odd.h). SAME
+ * must also be true of all units where one side has two odd ones more than the other. Whether there
+ * are more of them is what distribution.h tests.
+ *
  * Method "moderated": variances are shrunk within a family, and the t test is against delta
  * (t_test.h); peers that see the same noise count as less than so many (dependence.h). Where one
  * side has more units than the other, the sides' variances are also shrunk separately, and the less
@@ -69,9 +73,8 @@
 #include <stdbool.h>
 
 #define DIFF_SHARE_COMMON  0.9
-#define DIFF_NODE_SPREADS  4.0
 #define DIFF_WALK_DF       5.0
-#define DIFF_POWER         0.85 /* with which units_needed is sought: 0.8 is then kept */
+#define DIFF_POWER         0.9  /* with which units_needed is sought: 0.8 is then kept */
 #define DIFF_STEPS_LEAST   0.9  /* of runs that count as independent: time_order.h */
 #define DIFF_CHANCE_SHARE  0.1  /* of provisional changes: diff_exchange_units() */
 #define DIFF_STEPS_CAUTION 0.5  /* standard errors by which a level may wander more than seen */

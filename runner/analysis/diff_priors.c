@@ -4,6 +4,8 @@
 #include "runner/statistics/dependence.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
 
 /* One case of a family, for sorting. */
 struct member {
@@ -141,4 +143,19 @@ void diff_learn_priors(const struct prior_case *cases, size_t count, struct diff
   for (size_t level = 0; level <= DIFF_FAMILY_LEVELS; level++) {
     priors_learn_level(&l, count, level);
   }
+}
+
+double diff_usual_margin(uint64_t size_bytes) {
+  return size_bytes >= UINT64_C(1) << 20 ? 0.01 : 0.03;
+}
+
+void diff_families(const char *method, const char *path, uint64_t size_bytes,
+                   uint32_t families[DIFF_FAMILY_LEVELS]) {
+  const uint32_t size_class = size_bytes < UINT64_C(64) << 10  ? 1
+                              : size_bytes < UINT64_C(1) << 20 ? 2
+                                                               : 3;
+  /* Two families with one hash would only learn from each other. */
+  families[2] = XXH32(method, strlen(method), 0);
+  families[1] = XXH32(path, strlen(path), families[2]);
+  families[0] = XXH32(&size_class, sizeof size_class, families[1]);
 }

@@ -166,11 +166,6 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
   return interval.low > -margin && interval.high < margin;
 }
 
-enum { ASSURANCE_SLICES = 9 };
-/* Few observations leave the difference so open that no number is likely enough to decide: then the
- * largest is said, if it is at least nearly so. */
-static const double ASSURANCE_LEAST = 0.85;
-
 /* Probability of a decision with n processes on one side and m on the other; rises with both. The
  * central t distribution is shifted by the effect, which is slightly off for few processes. */
 double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
@@ -189,41 +184,6 @@ double effect_power(unsigned n, unsigned m, double difference, double sd, double
   const double near_miss = student_upper(-beyond / error - critical, df);
   const double far_miss = student_upper((margin + fabs(difference)) / error - critical, df);
   return 1 - near_miss - far_miss;
-}
-
-/* The mean power over what the difference may truly be: equally likely slices of its t
- * distribution, each by its middle. */
-static double effect_assurance(unsigned n, unsigned m, const struct effect *seen, double sd,
-                               double prior_df, double margin, double alpha) {
-  double sum = 0;
-  for (int i = 0; i < ASSURANCE_SLICES; i++) {
-    const double at = (i + 0.5) / ASSURANCE_SLICES;
-    const double away = seen->error > 0 ? seen->error * student_quantile(at, seen->df) : 0;
-    sum += effect_power(n, m, seen->difference + away, sd, prior_df, margin, alpha);
-  }
-  return sum / ASSURANCE_SLICES;
-}
-
-unsigned effect_processes_needed(const struct effect *seen, double sd, double prior_df,
-                                 double margin, double alpha, double power, unsigned fixed,
-                                 unsigned most) {
-  const unsigned others = fixed > 0 ? fixed : most;
-  if (effect_power(most, others, seen->difference, sd, prior_df, margin, alpha) < power ||
-      effect_assurance(most, others, seen, sd, prior_df, margin, alpha) < ASSURANCE_LEAST * power) {
-    return 0;
-  }
-  unsigned too_few = 1;
-  unsigned enough = most;
-  while (enough - too_few > 1) {
-    const unsigned middle = (too_few + enough) / 2;
-    if (effect_assurance(middle, fixed > 0 ? fixed : middle, seen, sd, prior_df, margin, alpha) <
-        power) {
-      too_few = middle;
-    } else {
-      enough = middle;
-    }
-  }
-  return enough;
 }
 
 /* ---- many tests ---- */

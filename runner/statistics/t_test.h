@@ -1,5 +1,5 @@
-/* t_test.h - the difference of two means: tested against a margin, shown to lie within it, and the
- * number of processes either needs; variance shrinkage and false discovery rate over many tests.
+/* t_test.h - the difference of two means: tested against a margin, shown to lie within it; variance
+ * shrinkage and false discovery rate over many tests.
  *
  * All values are natural logarithms, so that differences are ratios. Nothing here fails; where a
  * number is undefined it is NAN.
@@ -70,14 +70,6 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
  * between observations; prior_df is added to the degrees of freedom. */
 double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
                     double margin, double alpha);
-/* Fewest processes per side with which what was seen would be decided with the wanted power (0.8),
- * whatever the true difference: the mean over its t distribution (assurance: O'Hagan, Stevens and
- * Campbell 2005, "Assurance in clinical trial design", Pharmaceutical Statistics 4). fixed: how
- * many the other side has and keeps; 0 = both sides get as many. 0: not even `most` suffice. */
-unsigned effect_processes_needed(const struct effect *seen, double sd, double prior_df,
-                                 double margin, double alpha, double power, unsigned fixed,
-                                 unsigned most);
-
 /* ---- many tests ---- */
 
 /* False discovery rate: q values of Benjamini and Hochberg 1995, "Controlling the false discovery

@@ -1,5 +1,5 @@
 /* Reference values: limma 3.54 (fitFDist, squeezeVar; treat, eBayes, topTable on the table below);
- * R 4.2 (t.test, power.t.test). */
+ * R 4.2 (t.test). */
 #include "runner/statistics/t_test.h"
 #include "tests/runner/statistics/numbers.h"
 
@@ -137,45 +137,6 @@ static void without_spread_the_difference_is_what_it_is(void **state) {
   assert_false(effect_is_equivalent(&effect, 0.01, 0.05));
   const struct interval interval = effect_interval(&effect, 0.95);
   assert_true(interval.low == effect.difference && interval.high == effect.difference);
-  assert_int_equal(
-      effect_processes_needed(&(struct effect){.difference = -0.02}, 0, 0, 0.01, 0.01, 0.8, 0, 30),
-      2);
-}
-
-/* power.t.test (noncentral t): 7 and 22 per side for 2 % and 1 % beyond the margin, sd 1 %,
- * one-sided level 1 %; ours shifts the central t, which is a little off for few. */
-static void processes_that_would_decide(void **state) {
-  (void)state;
-  const unsigned seven = effect_processes_needed(&(struct effect){.difference = 0.03}, 0.01, 0,
-                                                 0.01, 0.01, 0.8, 0, 40);
-  const unsigned many = effect_processes_needed(&(struct effect){.difference = -0.02}, 0.01, 0,
-                                                0.01, 0.01, 0.8, 0, 40);
-  assert_in_range(seven, 6, 8);
-  assert_in_range(many, 21, 23);
-  /* With the other side fixed at so many, one needs about as many; with few, or for what
-   * is too near, none suffice: 1/n + 1/2 stays above what 7 per side have, 2/7. */
-  const unsigned alone = effect_processes_needed(&(struct effect){.difference = 0.03}, 0.01, 0,
-                                                 0.01, 0.01, 0.8, seven, 40);
-  assert_in_range(alone, seven - 1, seven);
-  assert_true(effect_processes_needed(&(struct effect){.difference = 0.03}, 0.01, 0, 0.01, 0.01,
-                                      0.8, 20, 40) < seven);
-  assert_int_equal(effect_processes_needed(&(struct effect){.difference = 0.03}, 0.01, 0, 0.01,
-                                           0.01, 0.8, 2, 40),
-                   0);
-  /* Learning from others saves processes; too near the margin none suffice. */
-  assert_true(effect_processes_needed(&(struct effect){.difference = 0.03}, 0.01, 30, 0.01, 0.01,
-                                      0.8, 0, 40) < seven);
-  assert_int_equal(effect_processes_needed(&(struct effect){.difference = 0.0101}, 0.01, 0, 0.01,
-                                           0.01, 0.8, 0, 30),
-                   0);
-  assert_int_equal(effect_processes_needed(&(struct effect){.difference = 0.01}, 0.01, 0, 0.01,
-                                           0.01, 0.8, 0, 30),
-                   0);
-  /* No difference at sd 0.5 %: both one-sided tests at 5 % need 2 (z.95 + z.90)^2 s^2 / d^2 = 4.3
-   * (normal), a little more with t. */
-  assert_in_range(
-      effect_processes_needed(&(struct effect){.difference = 0}, 0.005, 0, 0.01, 0.01, 0.8, 0, 30),
-      5, 7);
 }
 
 static void false_discovery_rate(void **state) {
@@ -319,7 +280,6 @@ int main(void) {
       cmocka_unit_test(welch),
       cmocka_unit_test(equivalence_is_the_90_percent_interval_inside_the_margin),
       cmocka_unit_test(without_spread_the_difference_is_what_it_is),
-      cmocka_unit_test(processes_that_would_decide),
       cmocka_unit_test(false_discovery_rate),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
