@@ -105,8 +105,8 @@ enum status fingerprints_read(struct query *query, const char *run,
   RETURN_ON_ERROR(status);
   if (fingerprints->count == 0) {
     return error_set(err, STATUS_UNSUPPORTED,
-                     "the run has no streams, instructions or loads that a GPU measured by itself: "
-                     "haul run fingerprint makes some");
+                     "the run has no streams, instructions or loads within one GPU, which identify "
+                     "a GPU. haul run fingerprint measures them");
   }
   fingerprints->run = fingerprints->items[fingerprints->count - 1].run;
   for (size_t i = 0; i < fingerprints->count; i++) {

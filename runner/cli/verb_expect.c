@@ -188,16 +188,18 @@ static size_t verb_expect_matches(const struct expect_set *set, const char *glob
   return count;
 }
 
-/* The glob that selects machines: the word, or names that it is a part of where none is called so.
- * *count: how many there are. */
+/* The glob that selects machines: the word, else names that begin with it, else names that it is a
+ * part of: "H200" is not "GH200". *count: how many there are. */
 static enum status verb_expect_select(struct command *command, const struct expect_set *set,
                                       const char *word, const char **glob, size_t *count,
                                       struct error *err) {
   const char *names = NULL;
-  *glob = word;
-  *count = verb_expect_matches(set, word, &command->arena, &names);
-  if (*count == 0 && strpbrk(word, "*?[") == NULL) {
-    *glob = arena_format(&command->arena, "*%s*", word);
+  const bool is_glob = strpbrk(word, "*?[") != NULL;
+  const char *const globs[] = {word, arena_format(&command->arena, "%s *", word),
+                               arena_format(&command->arena, "*%s*", word)};
+  *count = 0;
+  for (size_t i = 0; i < (is_glob ? 1 : COUNT_OF(globs)) && *count == 0; i++) {
+    *glob = globs[i];
     *count = verb_expect_matches(set, *glob, &command->arena, &names);
   }
   return *count > 0 || strcmp(word, "*") == 0
@@ -317,18 +319,19 @@ const struct verb VERB_EXPECT = {
     .group = VERBS_COMPARE,
     .arguments = "list|show [MACHINE]|check FILE|learn [RUN...]",
     .summary = "what machines should reach, and rows of your own",
-    .doc = "haul run and haul check --expect compare results with a data file of "
-           "expectations: the shipped one, and before it your own (--expect FILE, "
-           "HAUL_EXPECT, ~/.config/haul/expect.toml). For the same cases, your reports "
-           "replace the shipped ones. list shows the machines. show prints the rows of "
-           "machines that match a glob or have that word in their name. check FILE shows "
-           "the mistakes of a file. The comment at the top of "
-           "schema/expect/expectations.toml describes every key.\n\nlearn prints a file "
-           "made from your own runs, by default all of the database. It has the range of "
-           "each kind of case on machines with the same GPUs and links. Outliers are left "
-           "out, so that a slow host does not become usual. haul expect learn --of "
-           "'gpu=*H200*' > ~/.config/haul/expect.toml. A simulated machine has rows of its "
-           "own.",
+    .doc =
+        "haul run and haul check --expect compare results with a data file of "
+        "expectations: the shipped one, and before it your own (--expect FILE, "
+        "HAUL_EXPECT, ~/.config/haul/expect.toml). For the same cases, your reports "
+        "replace the shipped ones. list shows the machines. show prints the rows of "
+        "machines whose names match a glob, begin with that word or contain it. check FILE shows "
+        "the mistakes of a file. The comment at the top of "
+        "schema/expect/expectations.toml describes every key.\n\nlearn prints a file "
+        "made from your own runs, by default all of the database. It has the range of "
+        "each kind of case on machines with the same GPUs and links. Outliers are left "
+        "out, so that a slow host does not become usual. haul expect learn --of "
+        "'gpu=*H200*' > ~/.config/haul/expect.toml. A simulated machine has rows of its "
+        "own.",
     .options = VERB_EXPECT_OPTIONS,
     .options_size = sizeof(struct expect_options),
     .argument_kind = ARGUMENTS_WORDS,

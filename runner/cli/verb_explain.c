@@ -55,7 +55,7 @@ static enum status verb_explain_open(struct command *command, const char *select
       return status;
     }
     if (machine) {
-      say_note(&command->common, "%s; this machine as it is now is explained", err->message);
+      say_note(&command->common, "%s. Explaining this machine as it is now", err->message);
       *err = (struct error){0};
     }
   }

@@ -1,4 +1,4 @@
-/* haul show NAME|RUN: the text of a shipped scenario, or the result of a run, or its scenario. */
+/* haul show [RUN|NAME]: the text of a shipped scenario, or the result of a run, or its scenario. */
 #include "engine/base/units.h"
 #include "runner/cli/options.h"
 #include "runner/expect/judge.h"
@@ -24,6 +24,10 @@ static const struct verb_option VERB_SHOW_OPTIONS[] = {
 
 static void verb_show_check(struct command *command, struct argp_state *state) {
   const struct show_options *options = command->options;
+  if (command->word_count == 0) {
+    *ARENA_ADD(&command->arena, command->words, command->word_count, &command->word_capacity) =
+        "latest";
+  }
   if (!options->scenario) {
     options_check_sums(command, state);
   } else if (command->sums || command->expect != NULL || options->result) {
@@ -63,7 +67,7 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   const bool whole = verb_show_is_whole(&recorded);
   say_note(&command->common, "run %lld (%s), %s: %s%s", (long long)run.id, run.uuid,
            UNITS_UTC(recorded.started_at_ns, UNITS_UTC_SECONDS), recorded.command_line,
-           whole ? "" : "; its includes and --set are part of what is shown");
+           whole ? "" : "; shown with its includes and --set applied");
   say_note(&command->common, "its result: haul show run:%.13s%s", run.uuid,
            console_db_option(&command->common, &command->arena));
   if (strncmp(recorded.path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0 && whole) {
@@ -130,10 +134,12 @@ static enum status verb_show_run(struct command *command, struct error *err) {
   }
   if (file == NULL) {
     const char *meant = input_nearest(&command->arena, name);
-    return error_set(err, STATUS_NOT_FOUND,
-                     "no shipped scenario '%s'%s; haul list scenarios lists them, and run:ID shows "
-                     "the one of a run",
-                     name, arena_around(&command->arena, " (did you mean '", meant, "'?)"));
+    return error_set(
+        err, STATUS_NOT_FOUND,
+        "no shipped scenario or run is called '%s'%s. haul list scenarios lists the "
+        "scenarios, haul list runs the runs; select one as latest, previous, run:ID or "
+        "tag:NAME",
+        name, arena_around(&command->arena, " (did you mean '", meant, "'?)"));
   }
   verb_show_print_shipped((const char *)file->data, (size_t)(file->end - file->data));
   return STATUS_OK;
@@ -144,19 +150,19 @@ static const struct verb_rows VERB_SHOW_ROWS[] = {{expect_judge_describe_json, "
 const struct verb VERB_SHOW = {
     .name = "show",
     .group = VERBS_READ,
-    .arguments = "NAME|RUN",
+    .arguments = "[RUN|NAME]",
     .summary = "show the result of a run, or print a shipped scenario",
-    .doc = "NAME prints a shipped scenario, a start for one of your own: haul show quick > "
-           "mine.toml. RUN is run:ID, tag:NAME, latest or previous, and shows every cell of "
-           "its result. --scenario prints the scenario of the run with its includes and "
-           "--set applied. haul schema --help tells how an editor completes the keys of a "
-           "scenario.",
+    .doc =
+        "RUN is latest (the default), previous, run:ID or tag:NAME. Its result is shown in full, "
+        "with a value for each pair of GPUs. --scenario prints its scenario instead, with "
+        "includes and --set applied.\n\n"
+        "NAME is a shipped scenario, which is printed as a start for one of your own: haul show "
+        "quick > mine.toml. haul schema --help tells how an editor completes its keys.",
     .options = VERB_SHOW_OPTIONS,
     .options_size = sizeof(struct show_options),
     .argument_kind = ARGUMENTS_SCENARIOS,
     .takes_runs = true,
     .word_max = 1,
-    .missing = "argument: NAME; haul list scenarios lists them",
     .check = verb_show_check,
     .rows = VERB_SHOW_ROWS,
     .run = verb_show_run,

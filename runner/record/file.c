@@ -204,7 +204,7 @@ enum status database_file_examine(const char *path, enum database_access access_
   if (status == STATUS_OK && found.fresh && access_wanted == DATABASE_READ) {
     status =
         error_set(err, STATUS_NOT_FOUND,
-                  "there are no results at %s yet: \"haul run\" makes some, --db names another "
+                  "there are no results at %s yet: haul run makes some, and --db names another "
                   "database",
                   path);
   }

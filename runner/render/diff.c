@@ -70,7 +70,7 @@ static const char *diff_gpu_words(struct arena *arena, const struct comparison *
     const struct fact_difference *fact = &comparison->facts[i];
     if (fact->gpu == gpu && fact->values[SIDE_A] != NULL && fact->values[SIDE_B] != NULL) {
       text = count++ > 0 ? arena_add(arena, text, ", ")
-                         : arena_format(arena, "Of gpu%d differs: ", gpu);
+                         : arena_format(arena, "gpu%d differs in ", gpu);
       text = arena_add(arena, text, "%s %s to %s", fact->name, fact->values[SIDE_A],
                        fact->values[SIDE_B]);
     }
@@ -141,13 +141,15 @@ static void diff_say_notes(const struct diff_view *view) {
                  comparison->totals[SIDE_B].runs == 0 ? "" : " on both sides");
   }
   if (comparison->other_machine) {
-    document_say(document, TONE_NONE,
-                 "Other hardware: cases are compared between different GPUs or hosts; a change may "
-                 "be theirs");
+    document_say(
+        document, TONE_NONE,
+        "Other hardware: A and B were measured on different GPUs or hosts, which may explain "
+        "a change");
   }
   if (comparison->driver_compiled) {
     document_say(document, TONE_NONE,
-                 "Each driver compiled the kernels: build haul with nvcc to rule that out");
+                 "Each driver compiled haul's kernels itself, which may explain a change: a haul "
+                 "built with nvcc has them compiled");
   }
   diff_say_text(
       view, TONE_NONE,
@@ -168,8 +170,8 @@ static void diff_say_notes(const struct diff_view *view) {
   if (comparison->looks > 1) {
     document_say(
         document, TONE_NONE,
-        "Measured until decided (haul run --decide), by up to %u comparisons: each uses 1/%u of "
-        "the error rates",
+        "Measured by haul run --decide, which compares up to %u times: each comparison uses 1/%u "
+        "of the error rates",
         comparison->looks, comparison->looks);
   }
   const char *reason = NULL;
@@ -195,8 +197,7 @@ static void diff_say_a_a(struct document *document, const struct a_a_result *a_a
   }
   document_gap(document);
   if (a_a->splits == 0) {
-    document_say(document, TONE_NONE,
-                 "A/A test: A has fewer than four processes and cannot be split");
+    document_say(document, TONE_NONE, "A/A test not made: A has fewer than four processes");
     return;
   }
   document_say(
@@ -207,14 +208,14 @@ static void diff_say_a_a(struct document *document, const struct a_a_result *a_a
       a_a->judged,
       a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
   if (!a_a->by_run) {
-    document_say(
-        document, TONE_NONE, "%s: splits within %s see nothing of the difference between runs",
-        a_a->runs == 1 ? "One run" : "Fewer than four runs", a_a->runs == 1 ? "the run" : "runs");
+    document_say(document, TONE_NONE,
+                 "A has %s, so processes were split: the test does not show how runs differ",
+                 a_a->runs == 1 ? "one run" : "fewer than four runs");
   }
   if (a_a->in_time_reported > 0) {
     document_say(document, TONE_WARN,
-                 "The later half of the runs differs from the earlier in %zu of %zu cases: the "
-                 "level drifts or wanders. Measure A and B in turn",
+                 "The later half of the runs differs from the earlier in %zu of %zu cases: results "
+                 "drift. Measure A and B in turn",
                  a_a->in_time_reported, a_a->in_time_judged);
   }
 }
@@ -309,8 +310,8 @@ static void diff_say_blocks(struct diff_view *view) {
                           isfinite(low) ? from : "", isfinite(low) && left > 1 ? " .. " : "",
                           isfinite(low) && left > 1 ? to : "", isfinite(low) ? ")" : "");
   }
-  document_say(document, TONE_NONE,
-               "speed: geometric mean over the cases of a block that both sides have%s", others);
+  document_say(document, TONE_NONE, "speed %%: geometric mean change over the cases of the block%s",
+               others);
 }
 
 /* ---- the table ---- */

@@ -78,7 +78,7 @@ const char *diff_change_legend(const struct comparison *comparison);
                                 : "runs or processes of A/B; \"of 5\": 5 processes each")
 #define DIFF_WORDS_Q "q: expected share of false positives in this row and those above it"
 #define DIFF_WORDS_MOVED                                                                           \
-  "changed: typical rate, with the noise of others, or undisturbed, without; visits tell"
+  "changed: the typical rate, the rate undisturbed by other programs, or both"
 /* The name of a fact and its values; every: before a fact of all GPUs. */
 void diff_fact_cells(const struct fact_difference *fact, const char *every,
                      char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);

@@ -4,6 +4,7 @@
 #include "engine/machine/machine.h"
 #include "runner/document/document.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +25,14 @@ static const char *env_rate_text(struct arena *arena, uint64_t bytes_per_second)
              : arena_format(arena, "%.*f GB/s", gigabytes < 1000 ? 1 : 0, gigabytes);
 }
 
-/* In GB/s; blank when not known. */
+/* In GB/s, with four digits as results have; blank when not known. */
 static struct cell env_rate_cell(uint64_t bytes_per_second) {
-  return bytes_per_second == 0 ? cell_null() : cell_real((double)bytes_per_second / 1e9);
+  if (bytes_per_second == 0) {
+    return cell_null();
+  }
+  const double rate = (double)bytes_per_second / 1e9;
+  const double place = pow(10, floor(log10(rate)) - 3);
+  return cell_real(round(rate / place) * place);
 }
 
 /* What leads to the host: "PCIe 5 x16", "C2C", "?". */

@@ -193,9 +193,9 @@ static void explain_say_cases(struct document *document, const struct explanatio
     return;
   }
   if (most->cases == 0) {
-    document_key(document, TONE_NONE, "touches", "no case that this run measured");
+    document_key(document, TONE_NONE, "affects", "no case that this run measured");
   } else {
-    document_key(document, TONE_NONE, "touches", "%zu of %zu cases%s: %s", most->cases,
+    document_key(document, TONE_NONE, "affects", "%zu of %zu cases%s: %s", most->cases,
                  explanation->cases, count > 1 ? " each" : "",
                  explain_blocks(&document->arena, most->blocks));
   }

@@ -80,7 +80,7 @@ static void history_put_chart(struct strbuf *text, struct arena *arena,
   }
   const struct history_range range =
       history_put_levels(text, values, series->point_count, width, -INFINITY, 0.01);
-  strbuf_printf(text, "  %.5g .. %.5g %s\n", range.low, range.high, figure_text(series->figure));
+  strbuf_printf(text, "  %#.5g .. %#.5g %s\n", range.low, range.high, figure_text(series->figure));
 }
 
 static const char *history_mark_sign(enum history_mark mark) {
@@ -113,8 +113,11 @@ const char *history_mark_words(struct arena *arena, const struct history_series 
   case history_mark_name_count:
     return "";
   case HISTORY_DRIVER:
-    return isfinite(point->p) ? arena_format(arena, "%s (p %.1g)", point->what, point->p)
-                              : point->what;
+    return isfinite(point->p)
+               ? arena_format(arena,
+                              point->p <= 0.05 ? "%s (p %.1g)" : "%s (not significant, p %.1g)",
+                              point->what, point->p)
+               : point->what;
   case HISTORY_CHANGE:
     text = "under the same driver";
     break;
@@ -123,8 +126,8 @@ const char *history_mark_words(struct arena *arena, const struct history_series 
     break;
   case HISTORY_LATEST:
     text = i + 1 == series->point_count
-               ? "the latest run is off the level before it"
-               : arena_format(arena, "the latest %zu runs are off the level before them",
+               ? "the latest run differs from the level before it"
+               : arena_format(arena, "the latest %zu runs differ from the level before them",
                               series->point_count - i);
     break;
   }
@@ -178,12 +181,14 @@ static void history_say_latest(struct document *document, const struct history_s
       document, "  ",
       isnan(series->least_change)
           ? arena_format(&document->arena,
-                         "the latest run has %zu before it on its level; from %d on it is tested",
+                         "the latest run was not tested: its level has %zu earlier runs, and the "
+                         "test takes %d",
                          series->earlier, HISTORY_EARLIER_MIN)
-          : arena_format(&document->arena,
-                         "the latest run is no different from the %zu before it; a change of %.2g "
-                         "%% would be marked",
-                         series->earlier, 100 * series->least_change));
+          : arena_format(
+                &document->arena,
+                "the latest run does not differ from the %zu before it: a change of %.2g %% would "
+                "have been marked",
+                series->earlier, 100 * series->least_change));
 }
 
 static size_t history_chart_width(const struct document *document) {

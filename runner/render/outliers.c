@@ -309,8 +309,7 @@ static void outliers_say_undecided(struct document *document, const struct measu
                                    const struct outliers *outliers, size_t pairs) {
   document_gap(document);
   document_say(document, TONE_NONE,
-               "%zu undecided: each has only one peer, and which of the two is faulty cannot be "
-               "told",
+               "%zu undecided: each has only one peer, and either of the two may be the slow one",
                pairs);
   for (size_t i = 0; i < outliers->row_count; i++) {
     if (outliers_is_pair(&outliers->rows[i])) {
@@ -332,8 +331,9 @@ static void outliers_say_summary(struct document *document, const struct measure
     outliers_say_undecided(document, measured, outliers, pairs);
   }
   document_gap(document);
-  document_say(document, TONE_NONE, "%zu slow%s; %zu %s compared with their peers%s%s",
-               outliers->is_fleet ? outliers->part_count : outliers->slow_count,
+  const size_t slow = outliers->is_fleet ? outliers->part_count : outliers->slow_count;
+  document_say(document, TONE_NONE, "%s slow%s; %zu %s compared with their peers%s%s",
+               slow == 0 ? "No GPU, link or host is" : arena_format(arena, "%zu", slow),
                outliers->undecided_count > pairs
                    ? arena_format(arena, ", %zu undecided", outliers->undecided_count - pairs)
                    : "",
@@ -351,9 +351,10 @@ static void outliers_say_summary(struct document *document, const struct measure
                            : "");
   }
   if (outliers->small_tables > 0) {
-    document_say(document, TONE_NONE,
-                 "Paths between so few GPUs cannot tell one that is slow to all others; four or "
-                 "more can.");
+    document_say(
+        document, TONE_NONE,
+        "Too few pairs of GPUs to tell a slow GPU from a slow link: it takes pairs of four "
+        "GPUs");
   }
 }
 

@@ -16,7 +16,7 @@ expect_err 'comparison 2 of 5: [0-9]+ of 18 cases still undecided, [0-9]+ newly 
 reject_err 'comparison 1 of 5: .*regressed'
 equal 1 "$(grep -c 'a fake driver simulates' err)" 'times that the machine is warned of'
 expect_out '^REGRESSED +down/gpu0-numa0:pinned/2MiB'
-expect_out '^Measured until decided .*, by up to 5 comparisons'
+expect_out '^Measured by haul run --decide, which compares up to 5 times: '
 expect_value '5' d.db "select group_concat(distinct looks) from v_run where tag = 'b'"
 expect_value '18|18|18' d.db "select group_concat(cases, '|') from v_run where tag = 'b' and look = 1"
 expect_value '1' d.db "select max(cases) < 18 from v_run where tag = 'b' and look = 2"
@@ -27,7 +27,7 @@ equal 18 "$("$haul" query --db d.db --format csv 'select cases from v_run where 
 
 begin 'a later diff is held to the looks, and says so'
 run_ok diff tag:a tag:b --db d.db
-expect_out '^Measured until decided .*, by up to 5 comparisons: each uses 1/5 of the error rates'
+expect_out '^Measured by haul run --decide, which compares up to 5 times: each comparison uses 1/5 of the error rates'
 expect_err '^haul: next: haul explain tag:b --db d\.db$'
 run_ok diff tag:a tag:b --db d.db --json
 expect_out '"looks": ?5'

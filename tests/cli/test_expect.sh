@@ -478,7 +478,9 @@ expect_out 'Azure/azurehpc-health-checks'
 run_ok expect show gb200 --csv
 equal GB200 "$(sed 1d out | cut -d, -f1 | sort -u)" 'a whole name is not looked for in others'
 run_ok expect show h200 --csv
-equal 2 "$(sed 1d out | cut -d, -f1 | sort -u | wc -l)" 'machines with the word in their name'
+equal 'H200 SXM on PCIe 5 x16' "$(sed 1d out | cut -d, -f1 | sort -u)" 'a name that begins with the word, not GH200'
+run_ok expect show sxm --csv
+equal 3 "$(sed 1d out | cut -d, -f1 | sort -u | wc -l)" 'machines with the word in their name'
 for name in nosuch 'x*'; do
   run_error 2 "no machine is called \"${name/\*/.}\"; there are A100 SXM on PCIe 4 x16, .*, GB300$" expect show "$name"
 done

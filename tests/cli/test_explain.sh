@@ -45,7 +45,7 @@ expect_out '"rule":"shared_uplink","kind":"finding"'
 
 begin 'without results this machine is explained'
 run_ok explain --db none.db
-expect_err 'none.db.*; this machine as it is now is explained'
+expect_err 'none.db.*\. Explaining this machine as it is now'
 missing none.db
 run explain --here latest
 expect_code 2
@@ -110,7 +110,7 @@ expect_out '^1 cause found: gpu_in_use \('
 expect_out '^run 2 of link, 20.* on .*, [0-9] x '
 expect_out '^Another program uses the GPU \[gpu_in_use\]$'
 expect_out 'evidence  gpu1: in use by '
-expect_out 'touches   2 of 5 cases: host_to_device, device_to_device$'
+expect_out 'affects   2 of 5 cases: host_to_device, device_to_device$'
 expect_out 'worst     host_to_device/numa0:pinned-gpu1/4MiB: [0-9.]+ GB/s, [0-9.]+ % below the best place'
 run_ok explain latest 'device_to_device' --db runs.db --format csv
 expect_out '^gpu_in_use,finding,found,1,.*,1,device_to_device,'

@@ -18,10 +18,16 @@ run_ok show --scenario 1 --db a.db
 if cmp -s out "$small"; then good; else bad 'not the file of run 1'; fi
 run_ok show --scenario latest --db a.db
 expect_out 'size = "8KiB"'
-expect_err 'its includes and --set are part'
+expect_err 'shown with its includes and --set applied'
 cp out again.toml
 run_ok validate again.toml
 run_error 2 'there is no run "99"|names no run' show run:99 --db a.db
+run_error 2 "no shipped scenario or run is called 'nothing'. haul list scenarios .* haul list runs .* tag:NAME$" \
+  show nothing --db a.db
+run_ok show latest --db a.db
+cp out latest
+run_ok show --db a.db
+equal "$(cat latest)" "$(cat out)" 'the default is the latest run'
 run_error 2 'there is no baseline "x"|no run has the tag' show tag:x --db a.db
 run_error 2 'no results at nosuch.db' show run:1 --db nosuch.db
 missing nosuch.db

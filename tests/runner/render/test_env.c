@@ -89,7 +89,7 @@ static void test_what_is_shown(void **state) {
   assert_has(text, "NVIDIA driver 580.95.05 (open kernel module), CUDA 13.0");
   assert_has(text, "NVLink GB/s");
   assert_has(text,
-             "  7  H100 80GB HBM3     1  79.2 GiB   3352.32  PCIe 5 x16     63.015  18 x 26.6");
+             "  7  H100 80GB HBM3     1  79.2 GiB      3352  PCIe 5 x16      63.02  18 x 26.6");
   assert_has(text, "NV18: 18 NVLinks, 478.1 GB/s each way");
   assert_has(text, "   1         112  1008 GiB  998 GiB  4-7   21 10");
   assert_has(text, "power_limit           700 W");
