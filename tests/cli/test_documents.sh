@@ -62,6 +62,14 @@ script docs/EXPECT.md expect.sh
 shows docs/EXPECT.md 'haul check --expect=mine.toml'
 shows tests/fake_cuda/README.md 'HAUL_FAKE_FAULTS=$PWD/tests/fake_cuda/faults/half-speed-link.toml haul run quick --only "host_to_device/*pinned*"'
 
+begin 'the node of docs/fleet.md'
+rm -f "$HAUL_FAKE_PROCESSES"
+run run health --db health.db
+"$haul" expect learn --db health.db >usual.toml 2>err
+export HAUL_FAKE_FAULTS=$faults/half-speed-link.toml
+shows docs/fleet.md 'haul run health -q --expect usual.toml'
+unset HAUL_FAKE_FAULTS
+
 xz -dc "$source_folder/docs/results/data/h200-nvbandwidth.db.xz" >recorded.db
 HAUL_DB=$scratch/recorded.db
 shows docs/EXPECT.md 'haul check --expect'
