@@ -440,12 +440,16 @@ static void trial_visits(struct trial *trial) {
   struct environment environment = {0};
   char path[PATH_SIZE];
   char text[sizeof NOISE + sizeof FAULT + 64];
-  const bool faulty = trial_below(trial, 3) == 0;
+  const bool hang = trial_below(trial, 12) == 0;
+  const bool faulty = hang || trial_below(trial, 3) == 0;
   const bool budget = trial_below(trial, 4) == 0;
   const int used = snprintf(text, sizeof text, "%s", NOISE);
   if (faulty) {
     (void)snprintf(text + used, sizeof text - (size_t)used, FAULT,
-                   trial_below(trial, 2) == 0 ? "crash" : "sticky", 200 + trial_below(trial, 3000));
+                   hang                         ? "hang"
+                   : trial_below(trial, 2) == 0 ? "crash"
+                                                : "sticky",
+                   200 + trial_below(trial, 3000));
   }
   trial_write(trial, "noise.toml", text);
   trial_path(trial, "noise.toml", path);
@@ -482,7 +486,7 @@ static void trial_visits(struct trial *trial) {
         (void)kill(children[trial_below(trial, (unsigned)found)], whom == 2 ? SIGKILL : SIGSEGV);
       }
     }
-    haul_finish(trial, &haul, LIMIT_S);
+    haul_finish(trial, &haul, hang ? LIMIT_HANG_S : LIMIT_S);
     haul_fini(&haul);
     if (access(trial->database, F_OK) == 0) {
       judge_visits(trial, trial->database);
