@@ -14,17 +14,13 @@ struct visit {
   bool precise, calm;
 };
 
-void visits_shorten(struct measure *measure, uint32_t iterations, double iteration_ns) {
-  const uint32_t least = 2;
+void visits_shorten(struct measure *measure, uint32_t iterations) {
   measure->max_time_ns /= 2;
   if (measure->trials_min > VISITS_TRIALS_LEAST) {
     measure->trials_min = VISITS_TRIALS_LEAST;
   }
-  if (measure->iterations == 0 && iterations > least && iteration_ns > 0) {
-    const double wanted = ceil(VISITS_TRIAL_NS / iteration_ns);
-    measure->iterations = wanted < least        ? least
-                          : wanted < iterations ? (uint32_t)wanted
-                                                : iterations;
+  if (measure->iterations == 0 && measure->min_trial_ns >= VISITS_LONG_TRIAL_NS) {
+    measure->iterations = (iterations + 1) / 2;
   }
 }
 

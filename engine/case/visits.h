@@ -47,14 +47,12 @@
 ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
 
 /* A trial is disturbed where it is slower than the undisturbed rate by more than that. */
-#define VISITS_DISTURBED   0.02
-#define VISITS_CALM        0.005
-#define VISITS_WIDE        0.02 /* half of the interval, relative */
-#define VISITS_WIDE_OF_TWO 0.005
-#define VISITS_STEADY      0.01
-/* Of later visits: at least two iterations, where the first visit had more, for a copy alone lacks
- * the pause between two. With two instead of seven a copy of 64 MiB is 0.08 % faster. */
-#define VISITS_TRIAL_NS 2000000
+#define VISITS_DISTURBED     0.02
+#define VISITS_CALM          0.005
+#define VISITS_WIDE          0.02 /* half of the interval, relative */
+#define VISITS_WIDE_OF_TWO   0.005
+#define VISITS_STEADY        0.01
+#define VISITS_LONG_TRIAL_NS 4000000
 /* From the end of a case's visit to its next. Episodes on the hosts looked at: up to 0.2 s. */
 #define VISITS_GAP_NS UINT64_C(250000000)
 enum { VISITS_PATIENCE = 3, VISITS_STEADY_FROM = 7, VISITS_VOTES = 4, VISITS_NOISY = 3 };
@@ -69,9 +67,11 @@ struct visits_found {
   double disturbed_most;  /* how much slower than the undisturbed time the slowest took, relative */
 };
 
-/* What a later visit measures of a case, whose first visit chose so many iterations of that time.
- */
-void visits_shorten(struct measure *measure, uint32_t iterations, double iteration_ns);
+/* What a later visit measures of a case, of which a trial of the first visit had so many
+ * iterations: half of all, but that trials of less than VISITS_LONG_TRIAL_NS stay. No fewer
+ * iterations: single copies of a case may differ by 1 % in turns, and one alone lacks the pause
+ * between two. */
+void visits_shorten(struct measure *measure, uint32_t iterations);
 
 /* Trials in the order of their visits; the precision is relative; noisy: the host is.
  * SETTLED_BUDGET means that another visit may settle the case. */

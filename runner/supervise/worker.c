@@ -18,7 +18,6 @@ struct outbox {
   struct message trials;
   struct message flow_trials;
   uint64_t flushed_ns;
-  double iteration_ns; /* of the last trial */
 };
 
 /* The parent is gone: there is nobody to measure for. */
@@ -43,7 +42,6 @@ static void worker_flush(struct outbox *outbox) {
 static void worker_take_trial(void *context, const struct trial *trial) {
   struct outbox *outbox = context;
   outbox->trials.trials[outbox->trials.count++] = *trial;
-  outbox->iteration_ns = trial->iterations > 0 ? (double)trial->elapsed_ns / trial->iterations : 0;
   if (outbox->trials.count == MESSAGE_TRIALS_MAX ||
       child_now_ns() - outbox->flushed_ns > flush_after_ns) {
     worker_flush(outbox);
@@ -58,20 +56,14 @@ static void worker_take_flow_trial(void *context, const struct flow_trial *flow_
   }
 }
 
-/* Of the first visit of a case by this worker; iterations = 0: there was none. */
-struct first_visit {
-  uint32_t iterations;
-  double iteration_ns;
-};
-
-/* False: the engine can measure nothing more. */
+/* *iterations: of a trial of the first visit of the case by this worker; 0 = there was none. False:
+ * the engine can measure nothing more. */
 static bool worker_measure(int fd, struct engine *engine, const struct supervise_ops *ops,
-                           const struct plan *plan, uint64_t case_index,
-                           struct first_visit *first) {
+                           const struct plan *plan, uint64_t case_index, uint32_t *iterations) {
   struct outbox outbox = {.fd = fd, .flushed_ns = child_now_ns()};
   struct bench_case bench = plan->cases[case_index].bench;
-  if (first->iterations > 0) {
-    visits_shorten(&bench.measure, first->iterations, first->iteration_ns);
+  if (*iterations > 0) {
+    visits_shorten(&bench.measure, *iterations);
   }
   message_init(&outbox.trials, MESSAGE_TRIALS, case_index);
   message_init(&outbox.flow_trials, MESSAGE_FLOW_TRIALS, case_index);
@@ -81,8 +73,8 @@ static bool worker_measure(int fd, struct engine *engine, const struct supervise
   message_init(&finished, MESSAGE_FINISHED, case_index);
   struct error err = {0};
   enum status status = ops->engine_run_case(engine, &bench, &sink, &finished.outcome, &err);
-  if (first->iterations == 0 && finished.outcome.status == CASE_OK && outbox.iteration_ns > 0) {
-    *first = (struct first_visit){finished.outcome.iterations, outbox.iteration_ns};
+  if (*iterations == 0 && finished.outcome.status == CASE_OK) {
+    *iterations = finished.outcome.iterations;
   }
   worker_flush(&outbox);
   finished.context_lost = status != STATUS_OK;
@@ -106,20 +98,21 @@ void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops
     worker_send(fd, &message);
     _exit(EXIT_FAILURE);
   }
-  struct first_visit *first = calloc(plan->case_count + 1, sizeof *first);
-  if (first == NULL) {
+  uint32_t *iterations = calloc(plan->case_count + 1, sizeof *iterations);
+  if (iterations == NULL) {
     abort();
   }
   message_init(&message, MESSAGE_READY, 0);
   worker_send(fd, &message);
   while (message_receive(fd, &message) == RECEIVE_MESSAGE && message.kind == MESSAGE_RUN_CASE &&
          message.case_index < plan->case_count) {
-    if (!worker_measure(fd, engine, ops, plan, message.case_index, &first[message.case_index])) {
+    if (!worker_measure(fd, engine, ops, plan, message.case_index,
+                        &iterations[message.case_index])) {
       /* The context is lost: taking the engine apart could fail or hang. */
       _exit(EXIT_SUCCESS);
     }
   }
-  free(first);
+  free(iterations);
   ops->engine_free(engine);
   /* Not exit(): buffers and handlers in this copy of the parent's memory belong to the parent. */
   _exit(EXIT_SUCCESS);

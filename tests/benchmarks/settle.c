@@ -73,6 +73,7 @@ static const struct settle_limit {
 } LIMITS[] = {{"host_to_device_bidirectional_memcpy_ce", 3, 3, 0},
               {"bidirectional_memcpy_ce", 3, 1, 0.95},
               {"bidirectional_memcpy_sm", 0.7, 0.3, 0.95},
+              {"both/", 3, 1, 0.7},
               {"", 0.5, 0.3, 0.95}};
 static const double WRONG = 0.003;
 enum { WRONG_ONE_IN = 20 };
@@ -120,10 +121,11 @@ static double measured_visit(struct measured *measured, const struct source *sou
   if (!trace && measured->visits >= source->count) {
     return 0;
   }
-  struct measure measure = {.trials_min = TRIALS_LEAST, .max_time_ns = (uint64_t)most_ns};
+  struct measure measure = {.trials_min = TRIALS_LEAST,
+                            .max_time_ns = (uint64_t)most_ns,
+                            .min_trial_ns = (uint64_t)MIN_TRIAL_NS};
   if (first > 0) {
-    const struct trial *last = &measured->trials[first - 1];
-    visits_shorten(&measure, measured->iterations, (double)last->elapsed_ns / last->iterations);
+    visits_shorten(&measure, measured->iterations);
   }
   const struct series *series = &source->series[trace ? 0 : measured->order[measured->visits]];
   const double span_ns = series_span_ns(series);

@@ -110,7 +110,7 @@ static size_t series_join(const struct series *series, size_t at, double trial_n
 
 /* Trials of a trace count as long as those of a later visit are. */
 static void source_find_quiet(struct source *source) {
-  const double trial_ns = source_is_trace(source) ? VISITS_TRIAL_NS : 0;
+  const double trial_ns = source_is_trace(source) ? MIN_TRIAL_NS / 2 : 0;
   double *values = NULL;
   size_t count = 0;
   for (size_t i = 0; i < source->count; i++) {

@@ -185,25 +185,21 @@ static void a_precise_visit_on_a_noisy_host_is_confirmed_by_another(void **state
 static void later_visits_are_shorter(void **state) {
   (void)state;
   const struct measure nvbandwidth = {
-      .trials_min = 6, .trials_max = 60, .max_time_ns = 100000000, .min_trial_ns = 8000000};
+      .trials_min = 12, .trials_max = 60, .max_time_ns = 100000000, .min_trial_ns = 8000000};
   struct measure measure = nvbandwidth;
-  visits_shorten(&measure, 7, 1215000); /* 64 MiB */
-  assert_int_equal(measure.iterations, 2);
+  visits_shorten(&measure, 7);
+  assert_int_equal(measure.iterations, 4);
   assert_int_equal(measure.max_time_ns, 50000000);
   assert_int_equal(measure.trials_min, 6);
   measure = nvbandwidth;
-  measure.trials_min = 12;
-  visits_shorten(&measure, 1, 9600000); /* 384 MiB: as long as it is */
+  visits_shorten(&measure, 1);
+  assert_int_equal(measure.iterations, 1);
+  measure = nvbandwidth;
+  measure.min_trial_ns = 400000; /* short ones stay */
+  visits_shorten(&measure, 7);
   assert_int_equal(measure.iterations, 0);
-  assert_int_equal(measure.trials_min, 6);
-  measure = nvbandwidth;
-  visits_shorten(&measure, 27, 304000); /* 16 MiB */
-  assert_int_equal(measure.iterations, 7);
-  measure = nvbandwidth;
-  visits_shorten(&measure, 5, 30000); /* 0.15 ms, never longer */
-  assert_int_equal(measure.iterations, 5);
-  measure.iterations = 3; /* the scenario says so */
-  visits_shorten(&measure, 7, 1000);
+  measure.iterations = 3; /* as the scenario says */
+  visits_shorten(&measure, 3);
   assert_int_equal(measure.iterations, 3);
 }
 

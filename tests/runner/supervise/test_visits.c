@@ -109,6 +109,7 @@ static enum status run_cases(struct seen *seen, size_t count, struct supervise_o
   for (size_t i = 0; i < CASES; i++) {
     cases[i].bench.name = "case";
     cases[i].longest_ns = 1000000000;
+    cases[i].bench.measure.min_trial_ns = 8000000;
     cases[i].skip_reason = i == SKIPPED ? "no such GPU" : NULL;
   }
   const struct plan plan = {.cases = cases, .case_count = count};
@@ -145,7 +146,7 @@ static void open_cases_are_visited_again_in_rounds(void **state) {
     assert_int_equal(seen.reports[i].visit, expected[i % 6].visit);
     assert_int_equal(seen.reports[i].process, i / 6);
     assert_int_equal(seen.reports[i].iterations,
-                     seen.reports[i].visit == 0 ? FIRST_ITERATIONS : 2); /* shorter trials */
+                     seen.reports[i].visit == 0 ? FIRST_ITERATIONS : 4); /* shorter trials */
   }
   assert_true(seen.reports[3].at_ns - seen.reports[0].at_ns >= VISITS_GAP_NS);
   assert_true(seen.reports[5].at_ns - seen.reports[3].at_ns >= VISITS_GAP_NS);
