@@ -55,7 +55,7 @@
   NUMBER("visits", visits)                                                                         \
   TEXT("settled", settled)                                                                         \
   NUMBER("undisturbed_ns", undisturbed_ns)                                                         \
-  NUMBER("undisturbed_low_ns", undisturbed_low_ns) /* its interval */                  \
+  NUMBER("undisturbed_low_ns", undisturbed_low_ns) /* its interval */                              \
   NUMBER("undisturbed_high_ns", undisturbed_high_ns)                                               \
   TEXT("figure", shown_figure)     /* "undisturbed": the numbers are; NULL: typical */             \
   NUMBER("above_peak", above_peak) /* 1: nothing compares the number */                            \
@@ -141,7 +141,7 @@ const char *result_axes(struct arena *arena, const struct run_row *row);
 const char *result_place(struct arena *arena, const char *place, const char *memory);
 /* Half the width of the interval that the row gives, in per cent of the median; NAN = unknown. */
 double result_spread(const struct run_row *row);
-/* Measured several times, and their fastest trials do not agree: a table marks its number with "~". */
+/* Measured several times, but the fastest trials do not agree: tables mark the number with "~". */
 bool result_is_unsettled(const struct run_row *row);
 /* The peak that a share is of: "63.02 GB/s". NVLink's is that of the line, of which NVIDIA
  * counts 16/17 as usable. */
