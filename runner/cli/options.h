@@ -44,9 +44,8 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 #define INPUT_OPTION_ONLY                                                                          \
   {                                                                                                \
     "only", "GLOB",                                                                                \
-        "only the cases or blocks whose names match; may be repeated, with commas between "        \
-        "several "                                                                                 \
-        "globs, and - reads them from standard input",                                             \
+        "only cases or blocks with such a name; several globs: repeat it, or put commas between "  \
+        "them; - reads them from standard input",                                                  \
         .take = option_take_only                                                                   \
   }
 #define INPUT_OPTION_PROCESSES                                                                     \
@@ -67,8 +66,8 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 #define EXPECT_OPTION                                                                              \
   {                                                                                                \
     "expect", "FILE",                                                                              \
-        "a data file of what to expect, before the shipped one (default: HAUL_EXPECT, then "       \
-        "~/.config/haul/expect.toml); haul expect --help describes it",                            \
+        "your own expectations, which come before the shipped ones (default: HAUL_EXPECT, then "   \
+        "~/.config/haul/expect.toml); haul expect --help describes the file",                      \
         OPTION_NON_EMPTY(struct command, expect)                                                   \
   }
 
@@ -88,8 +87,8 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 #define FILTER_OPTIONS FILTER_OPTIONS_OF("")
 #define FILTER_OPTIONS_OF(what)                                                                    \
   {"only", "GLOB",                                                                                 \
-   what "only the cases or blocks whose names match, or a case_key; may be repeated, with commas " \
-        "between several globs, and - reads them from standard input",                             \
+   what "only cases or blocks with such a name or case_key; several globs: repeat it, or put "     \
+        "commas between them; - reads them from standard input",                                   \
    .take = option_take_only, .group = 1},                                                          \
       WHERE_OPTION_OF(what)
 

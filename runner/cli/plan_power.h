@@ -15,7 +15,7 @@ struct power_options {
    "long they take",                                                                               \
    OPTION_PERCENT(struct power_options, detect)},                                                  \
   {                                                                                                \
-    "compare", "A", "with --detect: the runs of side A, which say how cases spread here",          \
+    "compare", "A", "with --detect: take the spread of the cases from these runs: tag:before",     \
         OPTION_TEXT(struct power_options, against)                                                 \
   }
 

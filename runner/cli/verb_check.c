@@ -61,17 +61,16 @@ static bool verb_check_take_expect(const struct option_use *use) {
 
 static const struct verb_option VERB_CHECK_OPTIONS[] = {
     {"expect", "FILE",
-     "compare with what the machine should reach, not with other runs; FILE as well as the shipped "
-     "data (default: HAUL_EXPECT, then ~/.config/haul/expect.toml)",
+     "compare with what the machine should reach, not with other runs; FILE comes before the "
+     "shipped data (default: HAUL_EXPECT, then ~/.config/haul/expect.toml)",
      verb_check_take_expect, .optional = true},
     {"fail-on", "VERDICTS",
      "exit with 1 on these verdicts, separated by commas (default: "
      "regressed,broken,missing,distribution)",
      .take = verb_check_take_fail_on, .names = FAIL_ON_NAMES},
     {"fleet", NULL,
-     "the nodes of the fleet that was measured last: exit with 1 where one is missing, partial, "
-     "failed, different "
-     "from most or slow; --fail-on names some of these",
+     "check the nodes of the fleet that was measured last: exit with 1 if one is missing, partial, "
+     "failed, different from most or slow; --fail-on selects some of these",
      OPTION_FLAG(struct check_options, fleet)},
     {"strict", NULL, "exit with 4 if a case is undecided",
      OPTION_FLAG(struct check_options, strict)},
@@ -205,8 +204,8 @@ static enum status verb_check_judge(struct command *command, const struct compar
   return incomparable > 0
              ? error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", reason)
              : error_set(err, STATUS_UNSUPPORTED,
-                         "nothing was compared: no case has two processes on each side, as runs "
-                         "with --processes 5 or several runs on each side have");
+                         "nothing was compared: no case has two processes on each side. Measure "
+                         "each side with --processes 5, or several times");
 }
 
 /* ---- --expect ---- */

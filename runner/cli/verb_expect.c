@@ -39,7 +39,7 @@ static bool verb_expect_take_of(const struct option_use *use) {
 
 static const struct verb_option VERB_EXPECT_OPTIONS[] = {
     EXPECT_OPTION,
-    {"of", "gpu=GLOB", "learn: only of GPUs with such a name",
+    {"of", "gpu=GLOB", "learn: only from GPUs whose name matches",
      OPTION_AT(verb_expect_take_of, struct expect_options, gpu),
      .needs = "gpu=GLOB, for example --of 'gpu=*H200*'"},
     FILTER_OPTIONS,
@@ -318,7 +318,7 @@ const struct verb VERB_EXPECT = {
     .name = "expect",
     .group = VERBS_COMPARE,
     .arguments = "list|show [MACHINE]|check FILE|learn [RUN...]",
-    .summary = "what machines should reach, and rows of your own",
+    .summary = "show what machines should reach, or learn it from your runs",
     .doc =
         "haul run and haul check --expect compare results with a data file of "
         "expectations: the shipped one, and before it your own (--expect FILE, "
@@ -328,10 +328,10 @@ const struct verb VERB_EXPECT = {
         "the mistakes of a file. The comment at the top of "
         "schema/expect/expectations.toml describes every key.\n\nlearn prints a file "
         "made from your own runs, by default all of the database. It has the range of "
-        "each kind of case on machines with the same GPUs and links. Outliers are left "
-        "out, so that a slow host does not become usual. haul expect learn --of "
-        "'gpu=*H200*' > ~/.config/haul/expect.toml. A simulated machine has rows of its "
-        "own.",
+        "each kind of case on machines with the same GPUs and links. Outliers are left out, so "
+        "that a slow host does not count as usual. haul expect learn --of "
+        "'gpu=*H200*' > ~/.config/haul/expect.toml. Rows of a simulated machine hold for simulated "
+        "machines alone.",
     .options = VERB_EXPECT_OPTIONS,
     .options_size = sizeof(struct expect_options),
     .argument_kind = ARGUMENTS_WORDS,

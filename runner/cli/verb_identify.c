@@ -16,7 +16,7 @@ struct identify_options {
 static const struct verb_option VERB_IDENTIFY_OPTIONS[] = {
     {"confusion", NULL, "show which GPU was taken for which, leaving one run out at a time",
      OPTION_FLAG(struct identify_options, confusion)},
-    {"features", NULL, "show how often that is right by the cases of each block, and by all",
+    {"features", NULL, "show how often the answer is right, by block",
      OPTION_FLAG(struct identify_options, features)},
     {0}};
 

@@ -171,9 +171,8 @@ const struct verb VERB_LIST = {
     .group = VERBS_READ,
     .arguments = "runs|cases|scenarios|queries",
     .summary = "list runs, cases, shipped scenarios or saved queries",
-    .doc =
-        "haul query --saved NAME runs a saved query, and haul schema NAME explains it. A parameter "
-        "without a value may be left out: haul schema NAME says what it is then.",
+    .doc = "haul query --saved NAME runs a saved query, and haul schema NAME explains it. haul "
+           "schema NAME also gives the default of each parameter.",
     .options = VERB_LIST_OPTIONS,
     .options_size = sizeof(struct list_options),
     .argument_kind = ARGUMENTS_WORDS,

@@ -38,10 +38,9 @@ struct merge_options {
 
 static const struct verb_option VERB_MERGE_OPTIONS[] = {
     {"fail-on", "REASONS",
-     "print one line per node of the fleets that is missing, partial, failed, different from most "
-     "(driver, kernel, "
-     "VBIOS, GPUs, failed checks) or slow, whichever is named, with commas between them, and exit "
-     "with 1",
+     "exit with 1 if a node is one of these, several with commas: missing, partial, failed, "
+     "different (from most nodes, in driver, kernel, VBIOS, GPUs or failed checks), slow; print "
+     "one line per such node",
      OPTION_AT(fleet_gate_take, struct merge_options, fleet_fails), .names = fleet_reason_names},
     {0}};
 

@@ -39,9 +39,9 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
      "compare the runs of --tag with A, and measure undecided cases again until they are decided",
      OPTION_NON_EMPTY(struct run_options, decide)},
     {"budget", "DURATION",
-     "with --decide: start no run that would end after this time, for example 30min",
+     "with --decide: start no run that would end later than this, for example 30min",
      OPTION_DURATION(struct run_options, budget_ns, "30min")},
-    {"delta", "PERCENT", "with --decide: threshold, as of haul diff",
+    {"delta", "PERCENT", "with --decide: the smallest change that matters",
      OPTION_PERCENT(struct command, request.compare.margin)},
     {"wait", "DURATION",
      "how long to wait while another run uses a GPU of the plan or the host (default: 10min)",
@@ -50,10 +50,11 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
      "measure at once even while another run measures; affected cases of both are marked",
      OPTION_FLAG(struct run_options, share)},
     {"shard", "DIR",
-     "one of many nodes: record on a local disk, and move the database into DIR, which all share",
+     "on a cluster: record on this node's own disk, then move the database to DIR, which all nodes "
+     "share",
      OPTION_NON_EMPTY(struct run_options, shard)},
     {"shard-every", "DURATION",
-     "with --shard: how often what was measured so far is copied there (default: 60s)",
+     "with --shard: how often the results so far are copied to DIR (default: 60s)",
      OPTION_DURATION(struct run_options, shard_interval_ns, "60s")},
     {"node-name", "NAME", "the name of this node (default: SLURMD_NODENAME, else the host's)",
      OPTION_NON_EMPTY(struct run_options, node_name)},
@@ -505,19 +506,20 @@ const struct verb VERB_RUN = {
     .group = VERBS_MEASURE,
     .arguments = "SCENARIO...",
     .summary = "measure scenarios and record every trial",
-    .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files (with its "
-           "sub-folders), or the name of a shipped scenario. Each scenario becomes a run of "
-           "its own. If one has a mistake, nothing is measured. The end names the scenarios "
-           "that have nothing to measure here, and why. The first Ctrl-C ends the run after "
-           "the current case, the second at once. --resume continues it.\n\n--decide A "
-           "--tag B takes no scenario. It compares A with the runs tagged B, measures the "
-           "undecided cases of A's last run on this machine in a few more runs of one "
-           "process each, and compares again, at most five times. Because it "
-           "compares up to five times, each comparison uses a fifth of the usual error "
-           "rates. Later comparisons of these runs do, too. "
-           "--processes sets the number of runs before each comparison (default: 3; 5 if B has "
-           "none), --pause "
-           "the time between them.",
+    .doc =
+        "SCENARIO is a file, - for standard input, a folder of *.toml files (with its "
+        "sub-folders), or the name of a shipped scenario. Each scenario becomes a run of "
+        "its own. If one has a mistake, nothing is measured. At the end, haul names the scenarios "
+        "that have nothing to measure here, and why. The first Ctrl-C ends the run after "
+        "the current case, the second at once. --resume continues it.\n\n--decide A "
+        "--tag B takes no scenario. It compares A with the runs tagged B, measures the "
+        "undecided cases of A's last run on this machine in a few more runs of one "
+        "process each, and compares again, at most five times. Because it "
+        "compares up to five times, each comparison uses a fifth of the usual error "
+        "rates. Later comparisons of these runs do, too. "
+        "--processes sets the number of runs before each comparison (default: 3; 5 if B has "
+        "none), --pause "
+        "the time between them.",
     .options = VERB_RUN_OPTIONS,
     .options_size = sizeof(struct run_options),
     .argument_kind = ARGUMENTS_SCENARIOS,

@@ -34,15 +34,15 @@ static bool verb_prune_take_age(const struct option_use *use) {
 }
 
 static const struct verb_option VERB_PRUNE_OPTIONS[] = {
-    {"trials", NULL, "what goes: single trials, of which each result keeps its summary",
+    {"trials", NULL, "delete the trials; each result keeps its summary",
      OPTION_FLAG(struct prune_options, trials)},
-    {"older-than", "AGE", "of runs that began so long ago: 90d",
+    {"older-than", "AGE", "only of runs that began longer ago than this, for example 90d",
      OPTION_AT(verb_prune_take_age, struct prune_options, older_than_ns),
      .needs = "an age such as 90d"},
     {"keep", "RUNS",
-     "but not of these: baseline (all that baselines name), or tag:NAME, run:ID ...",
+     "keep the trials of these: baseline (all runs with a baseline), or tag:NAME, run:ID ...",
      OPTION_NON_EMPTY(struct prune_options, keep)},
-    {"dry-run", NULL, "say what would go", OPTION_FLAG(struct prune_options, dry_run)},
+    {"dry-run", NULL, "say what would be deleted", OPTION_FLAG(struct prune_options, dry_run)},
     {0},
 };
 
@@ -123,8 +123,9 @@ static enum status verb_compact_run(struct command *command, struct error *err) 
 const struct verb VERB_COMPACT = {
     .name = "compact",
     .group = VERBS_KEEP,
-    .summary = "write the database anew, without room that nothing uses",
-    .doc = "Needs room for a copy meanwhile. No other program may use the database.",
+    .summary = "make the database file smaller",
+    .doc = "Gives free space in the file back to the disk. Needs room for a copy of the database "
+           "meanwhile. No other program may use it.",
     .word_max = 0,
     .run = verb_compact_run,
 };
@@ -136,7 +137,7 @@ struct migrate_options {
 };
 
 static const struct verb_option VERB_MIGRATE_OPTIONS[] = {
-    {"output", "FILE", "write a migrated copy there, and leave the database as it is",
+    {"output", "FILE", "write a migrated copy to FILE, and leave the database as it is",
      OPTION_NON_EMPTY(struct migrate_options, output), .letter = 'o'},
     {0},
 };
@@ -173,8 +174,8 @@ const struct verb VERB_MIGRATE = {
     .doc =
         "Verbs that only read never change a file: they read an older one through a copy, which "
         "takes time with its size, for each command. This migrates the file once, as the next run "
-        "that records in it does. Of an archive that cannot be written, -o makes a migrated copy "
-        "to read instead.",
+        "that records in it does. If an archive cannot be written, -o makes a migrated copy to "
+        "read.",
     .options = VERB_MIGRATE_OPTIONS,
     .options_size = sizeof(struct migrate_options),
     .word_max = 0,

@@ -29,9 +29,8 @@ const struct verb VERB_VALIDATE = {
     .group = VERBS_MEASURE,
     .arguments = "SCENARIO...",
     .summary = "check scenarios for mistakes; needs no GPU",
-    .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files, which is searched "
-           "with the "
-           "folders in it, or the name of a shipped scenario.",
+    .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files (with its "
+           "sub-folders), or the name of a shipped scenario.",
     .options = VERB_VALIDATE_OPTIONS,
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,

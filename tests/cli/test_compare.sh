@@ -343,7 +343,7 @@ begin 'a large change that cannot be judged is said, and which runs the sides ar
 printf '[[fake.link]]\nfrom = 0\nto = "host"\nfactor = 0.5\n' | cat - "$faults/noise.toml" >half.toml
 on_first gpu.toml -q --db half.db
 HAUL_FAKE_FAULTS=$scratch/half.toml run run gpu.toml -q --db half.db
-run_fails 3 'nothing was compared: no case has two processes on each side, as runs with --processes 5' \
+run_fails 3 'nothing was compared: no case has two processes on each side\. Measure each side with --processes 5' \
   check previous latest --db half.db
 expect_out '^[0-9]+ look slower, .* \(undecided\): .* \(.*gpu0.*, -(49|50)\.[0-9] %\)$'
 expect_out '; run 1 of 20[0-9-]+ [0-9:]+ UTC$'
