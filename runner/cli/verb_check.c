@@ -14,12 +14,16 @@
 #define FAIL_ON_NAME_(id, name) name,
 struct check_options {
   bool expects, fleet, strict;
-  bool suspect, fails[verdict_name_count], fails_distribution, fail_on_given; /* --fail-on */
+  bool provisional, fails[verdict_name_count], fails_distribution, fail_on_given; /* --fail-on */
   unsigned fleet_fails; /* bit i: enum fleet_reason i */
 };
 
-static const char *const FAIL_ON_NAMES[] = {
-    VERDICT_LIST(FAIL_ON_NAME_) "distribution", "suspect", "partial", "different", "slow", NULL};
+static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "distribution",
+                                            "provisional",
+                                            "partial",
+                                            "different",
+                                            "slow",
+                                            NULL};
 
 static bool verb_check_take_fail_on(const struct option_use *use) {
   struct check_options *options = use->command->options;
@@ -31,8 +35,8 @@ static bool verb_check_take_fail_on(const struct option_use *use) {
     enum fleet_reason reason;
     const bool of_fleet = fleet_reason_parse(name, &reason); /* "missing" is a verdict as well */
     options->fleet_fails |= of_fleet ? 1U << reason : 0;
-    if (strcmp(name, "suspect") == 0) {
-      options->suspect = true;
+    if (strcmp(name, "provisional") == 0 || strcmp(name, "suspect") == 0) { /* the old name */
+      options->provisional = true;
     } else if (strcmp(name, "distribution") == 0) {
       options->fails_distribution = options->fail_on_given = true;
     } else if (verdict_parse(name, &verdict)) {
@@ -111,23 +115,20 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
   }
 }
 
-/* What fails no check that was not told to fail on it. */
-static void verb_check_say_suspects(const struct command *command,
-                                    const struct comparison *comparison, size_t suspects) {
+/* Provisional verdicts fail a check only if --fail-on says so. */
+static void verb_check_say_provisional(const struct command *command,
+                                       const struct comparison *comparison, size_t count) {
   const struct check_options *options = command->options;
   const char *passed =
       options->strict || comparison->tested_count == 0 ? "" : "check passed, although ";
-  const char *words = diff_provisional_words(comparison);
   const size_t slower =
       options->fails[VERDICT_REGRESSED] ? comparison->summary.provisional[VERDICT_REGRESSED] : 0;
-  if (slower > 0) {
-    say_note(&command->common,
-             "%s%zu %s slower (provisional: %s). To fail on it: --fail-on regressed,suspect",
-             passed, slower, strings_plural(slower, "case looks", "cases look"), words);
-  } else {
-    say_note(&command->common, "%s%zu %s provisional: %s. To fail on it: --fail-on suspect", passed,
-             suspects, strings_plural(suspects, "finding is", "findings are"), words);
-  }
+  say_note(&command->common, "%s%zu %s (%s%s). To fail on it: %s", passed,
+           slower > 0 ? slower : count,
+           slower > 0 ? strings_plural(slower, "case looks slower", "cases look slower")
+                      : strings_plural(count, "finding is provisional", "findings are provisional"),
+           slower > 0 ? "provisional: " : "", diff_provisional_words(comparison),
+           options->fail_on_given ? "add provisional to --fail-on" : "--fail-on provisional");
 }
 
 /* "check failed: 1 regressed?" of those that fail it. */
@@ -136,10 +137,10 @@ static enum status verb_check_fail(struct command *command, const struct compari
   size_t verdicts[verdict_name_count] = {0};
   char counts[DIFF_COUNTS_MAX];
   for (size_t v = 0; v < verdict_name_count; v++) {
-    const size_t provisional = options->suspect ? 0 : comparison->summary.provisional[v];
+    const size_t provisional = options->provisional ? 0 : comparison->summary.provisional[v];
     verdicts[v] = options->fails[v] ? comparison->summary.verdicts[v] - provisional : 0;
   }
-  diff_counts_text(verdicts, options->suspect ? comparison->summary.provisional : NULL, counts);
+  diff_counts_text(verdicts, options->provisional ? comparison->summary.provisional : NULL, counts);
   say_note(&command->common, "check failed%s%s", counts[0] != '\0' ? ": " : "", counts);
   command->code = EXIT_REGRESSED;
   return STATUS_OK;
@@ -150,21 +151,22 @@ static enum status verb_check_judge(struct command *command, const struct compar
                                     struct error *err) {
   const struct check_options *options = command->options;
   const size_t *verdicts = comparison->summary.verdicts;
-  const size_t parts = options->suspect ? comparison->alone_count : comparison->alone_certain;
-  size_t suspects = 0;
+  const size_t parts = options->provisional ? comparison->alone_count : comparison->alone_certain;
+  size_t provisional_count = 0;
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     const bool counts = group->is_kept && options->fails[group->result.verdict] &&
                         verdict_is_change(group->result.verdict);
-    suspects += counts && group->is_news && group->result.is_provisional && !options->suspect;
-    if (counts && (options->suspect || !group->result.is_provisional)) {
+    provisional_count +=
+        counts && group->is_news && group->result.is_provisional && !options->provisional;
+    if (counts && (options->provisional || !group->result.is_provisional)) {
       return verb_check_fail(command, comparison);
     }
   }
   for (size_t i = 0; i < comparison->row_count && options->fails_distribution; i++) {
     const struct distribution_change *change = &comparison->rows[i].distribution;
-    suspects += change->is_worse && change->is_provisional && !options->suspect;
-    if (change->is_worse && (options->suspect || !change->is_provisional)) {
+    provisional_count += change->is_worse && change->is_provisional && !options->provisional;
+    if (change->is_worse && (options->provisional || !change->is_provisional)) {
       return verb_check_fail(command, comparison);
     }
   }
@@ -172,8 +174,8 @@ static enum status verb_check_judge(struct command *command, const struct compar
     return verb_check_fail(command, comparison);
   }
   for (size_t v = 0; v < verdict_name_count; v++) {
-    const size_t provisional = options->suspect ? 0 : comparison->summary.provisional[v];
-    suspects += options->fails[v] ? provisional : 0;
+    const size_t provisional = options->provisional ? 0 : comparison->summary.provisional[v];
+    provisional_count += options->fails[v] ? provisional : 0;
     if (options->fails[v] && verdicts[v] > provisional) {
       return verb_check_fail(command, comparison);
     }
@@ -181,13 +183,13 @@ static enum status verb_check_judge(struct command *command, const struct compar
   if (options->fails[VERDICT_REGRESSED] && comparison->alone_count > 0) {
     say_note(&command->common,
              "what became slower unlike the other nodes is not certain; --fail-on "
-             "suspect fails on that");
+             "provisional fails on that");
   }
-  if (suspects > 0) {
-    verb_check_say_suspects(command, comparison, suspects);
+  if (provisional_count > 0) {
+    verb_check_say_provisional(command, comparison, provisional_count);
   }
   if (options->strict &&
-      suspects + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {
+      provisional_count + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {
     command->code = EXIT_UNDECIDED;
     return STATUS_OK;
   }
@@ -519,7 +521,7 @@ static enum status verb_check_run(struct command *command, struct error *err) {
   }
   SCOPED(compare_result_fini) struct compare_result result = {0};
   struct diff_show show = {.undecided_fails = options->strict,
-                           .suspect_fails = options->suspect,
+                           .suspect_fails = options->provisional,
                            .answer_only = command->common.quiet};
   memcpy(show.fails, options->fails, sizeof show.fails);
   for (size_t v = 0; v < verdict_name_count; v++) {
@@ -551,7 +553,7 @@ const struct verb VERB_CHECK = {
            "alone. --format also takes junit and ctrf.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"
            "  distribution  a case became worse in TAIL, JITTER or MODE\n"
-           "  suspect       provisional verdicts as well: those with a \"?\"\n\n"
+           "  provisional   verdicts with a \"?\" as well; alone, added to the default ones\n\n"
            "--expect compares the runs "
            "(default: latest) with the expectations for their machine instead: haul expect "
            "--help. Exit codes: 0 no case falls short; 1 a case falls short, failed, "

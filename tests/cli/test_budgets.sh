@@ -53,7 +53,7 @@ on_second pairs.toml --processes 5 -q --db diff.db --tag b
 expect_value 464 diff.db "select count(distinct case_name || run) from v_case"
 within 25 diff tag:a tag:b --db diff.db
 expect_out '^gpu1->gpu2: [0-9.]+ % slower \(3 of 3 cases\)'
-run check previous latest -q --fail-on suspect --db diff.db
+run check previous latest -q --fail-on provisional --db diff.db
 expect_code 1
 equal 1 "$(wc -l <"$scratch/out")" 'lines of check -q'
 expect_out '^3 regressed, 229 same \(provisional\): '

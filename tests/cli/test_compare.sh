@@ -103,36 +103,36 @@ run query "select distinct block, delta from v_case where tag = 'lenient'" --db 
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
 
 begin 'check'
-run check tag:before tag:after --fail-on suspect --db r.db
+run check tag:before tag:after --fail-on provisional --db r.db
 expect_code 1
 expect_out '^REGRESSED'
 run_ok check tag:after tag:before --db r.db
-run check tag:after tag:before --db r.db --fail-on improved,suspect
+run check tag:after tag:before --db r.db --fail-on improved,provisional
 expect_code 1
 run_ok check tag:before tag:after --db r.db --only 'up/*'
 run diff tag:before tag:after --db r.db --only 'down/gpu0-numa0:pinned/4MiB'
 expect_out '^Showing 1 of 18 compared cases: 1 regressed \(provisional\): '
 equal "$(grep -o '4MiB .*' by-name)" "$(grep -o '4MiB .*' out)" 'row of --only'
-run check tag:before tag:after --fail-on suspect --db r.db --format junit
+run check tag:before tag:after --fail-on provisional --db r.db --format junit
 expect_code 1
 expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
 expect_out '<failure message="regressed \(provisional\): -[23]'
 run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
 
-begin 'few processes: provisional, and decisive with --fail-on suspect'
+begin 'few processes: provisional, and decisive with --fail-on provisional'
 on_first gpu.toml -q --db few.db --processes 3 --tag a
 on_second gpu.toml -q --db few.db --processes 3 --tag b
 run_ok check tag:a tag:b --db few.db
 expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 expect_out '^2 regressed(, 16 same)? \(provisional\)'
-expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on regressed,suspect$'
+expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on provisional$'
 expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?\. A has 1 run and B has 1\. A firm verdict takes 5 of each\. Measure both sides again, A first:$'
 expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
-run check tag:a tag:b --db few.db --fail-on suspect
+run check tag:a tag:b --db few.db --fail-on provisional
 expect_code 1
-run check tag:a tag:b --db few.db --fail-on improved,suspect
+run check tag:a tag:b --db few.db --fail-on improved,provisional
 expect_code 0
 run check tag:a tag:b --db few.db --strict
 expect_code 4
@@ -161,7 +161,7 @@ run_ok baseline set good tag:before --db r.db
 expect_err "baseline:good is now run [0-9]+\$"
 run baseline list --db r.db
 expect_out '^good +1 '
-run check baseline:good --fail-on suspect --db r.db
+run check baseline:good --fail-on provisional --db r.db
 expect_code 1
 run_error 2 'no baseline "god"; there is: good' check baseline:god --db r.db
 run_ok baseline remove good --db r.db
@@ -372,7 +372,7 @@ if command -v sqlite3 >/dev/null; then
   expect_out '^[0-9]+ cases are not compared: B has other GPUs in these places; --any-hardware compares them'
   run_ok check tag:before tag:after --db swap.db
   expect_err '[0-9]+ of 18 cases were not compared: B has other GPUs .*--fail-on incomparable fails on that'
-  run check tag:before tag:after --fail-on suspect --db swap.db --any-hardware
+  run check tag:before tag:after --fail-on provisional --db swap.db --any-hardware
   expect_code 1
   sqlite3 swap.db "update device set uuid = 'GPU-new' || number where place = 'gpu'
     and environment = (select environment from run where tag = 'after' limit 1)"

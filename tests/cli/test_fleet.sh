@@ -344,8 +344,8 @@ make_fleet template.db noisy1 8 seed=9 processes=1 name=after occasion=1 spread=
 run_ok merge noisy.db noisy0 noisy1
 run_ok check tag:before tag:after --db noisy.db
 expect_out 'became .* \(not certain: other nodes differ too, or are few\)'
-expect_err 'not certain; --fail-on suspect fails on that'
-run check tag:before tag:after --db noisy.db --fail-on regressed,suspect
+expect_err 'not certain; --fail-on provisional fails on that'
+run check tag:before tag:after --db noisy.db --fail-on regressed,provisional
 expect_code 1
 
 finish
