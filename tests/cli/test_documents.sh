@@ -74,4 +74,10 @@ xz -dc "$source_folder/docs/results/data/h200-nvbandwidth.db.xz" >recorded.db
 HAUL_DB=$scratch/recorded.db
 shows docs/EXPECT.md 'haul check --expect'
 
+begin 'scenarios of documents are valid'
+for document in README.md schema/scenario/README.md docs/FINDINGS.md; do
+  awk '/^```/ { inside = $0 == "```toml"; next } inside' "$source_folder/$document" >scenario.toml
+  run_ok validate scenario.toml
+done
+
 finish
