@@ -14,7 +14,9 @@ struct man_entry {
 };
 
 static const struct man_entry ENVIRONMENT[] = {
-    {"HAUL_DB", "the results database, where --db is not given"},
+    {"HAUL_DB", "the results database, if --db is not given"},
+    {"HAUL_EXPECT", "your own expectations, if --expect is not given (default: "
+                    "~/.config/haul/expect.toml); haul expect --help"},
     {"HAUL_LOCKS", "the folder for locks of GPUs, the host and runs (default: /run/lock/haul, else "
                    "/dev/shm/haul or "
                    "/tmp/haul-locks): all users who measure on a host must share it"},
@@ -25,7 +27,7 @@ static const struct man_entry ENVIRONMENT[] = {
 
 static const struct man_entry FILES[] = {
     {"$XDG_DATA_HOME/haul/results.db",
-     "the results database, where neither --db nor HAUL_DB is given: an SQLite file with a row for "
+     "the results database, if neither --db nor HAUL_DB is given: an SQLite file with a row for "
      "every trial. haul schema results describes its tables and views."},
     {"*.toml", "scenarios. haul schema scenario prints their JSON Schema, and haul show NAME a "
                "shipped one."},
@@ -35,10 +37,13 @@ static const struct man_entry EXAMPLES[] = {
     {"haul run quick", "Measure a little of everything that this machine has."},
     {"haul plan nvbandwidth",
      "Show what a scenario would measure here, what it would skip, and why."},
-    {"haul run --processes 5 --tag before nvbandwidth",
-     "Measure in five processes, and tag the run for later."},
+    {"haul show latest", "Show the results of the latest run again."},
+    {"haul run nvbandwidth --processes 5 --tag before",
+     "Measure in five processes, and name the run for later."},
     {"haul diff tag:before tag:after", "Show what changed between two tagged runs."},
-    {"haul diff --by driver_version", "Compare all runs under two drivers."},
+    {"haul diff --by driver_version --from 570 --to 580", "Compare all runs under two drivers."},
+    {"haul check --expect", "Compare the latest run with what such a machine should reach."},
+    {"haul explain", "Say what makes the latest run slower than it could be."},
     {"haul baseline set good latest && haul check baseline:good",
      "Name the latest run, and later fail if a new one is worse."},
     {"haul query \"select * from v_driver\"", "Ask the database with SQL."},
@@ -197,12 +202,12 @@ void man_page_print(FILE *stream) {
         stream);
   man_put_doc(
       stream,
-      "haul reads scenarios in TOML, which say what data to move between GPUs and NUMA "
-      "nodes, and how. It plans them for the machine that it finds, measures every case in "
-      "worker processes, and records every trial in an SQLite database, which further verbs "
-      "query, compare and report.\n\n"
+      "haul measures how fast data moves between host memory and GPUs, between GPUs, and within "
+      "them. A scenario in TOML says what to measure. haul measures each case in a worker process "
+      "and records every trial in an SQLite database. Other verbs query, compare and report "
+      "the results.\n\n"
       "Name runs by run:ID (the beginning of an id), tag:NAME, driver:VERSION, "
-      "baseline:NAME, latest or previous. Results go to standard output; progress, "
+      "baseline:NAME, latest or previous. Results go to standard output. Progress, "
       "warnings and errors go to standard error.");
   fputs(".SH VERBS\n", stream);
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
