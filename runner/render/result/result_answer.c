@@ -79,8 +79,8 @@ static bool answer_is_as_large(const struct run_row *row, const struct run_row *
   return fmin(row->size_bytes, enough) >= fmin(than->size_bytes, enough);
 }
 
-/* The best of each pair, of the size and memory that the best of all has: what failed in one of
- * them is not replaced by what cannot be compared with the others. memory: NULL = any. */
+/* The best of each pair, of the size, memory and method that the best of all has: what failed in
+ * one of them is not replaced by what cannot be compared with the others. memory: NULL = any. */
 static struct answer_pairs answer_select(struct arena *arena, const struct answer_pairs *all,
                                          const char *memory) {
   struct answer_pairs pairs = {0};
@@ -94,6 +94,7 @@ static struct answer_pairs answer_select(struct arena *arena, const struct answe
   for (size_t i = 0; i < all->count && best < all->count; i++) {
     const struct run_row *row = all->items[i];
     if (answer_is_as_large(row, all->items[best]) &&
+        strings_equal(row->method, all->items[best]->method) &&
         strcmp(answer_memory(row), answer_memory(all->items[best])) == 0) {
       answer_put(arena, &pairs, row);
     }

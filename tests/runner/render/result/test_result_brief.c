@@ -124,7 +124,8 @@ static void the_answer_stands_at_the_end(void **state) {
   .block = "up", .path = "numa0:" memory "-" to, .source = "numa0", .source_memory = memory,       \
   .target = to, .target_memory = "device"
 
-/* What failed is said first, and its place is not judged by a smaller size or another memory. */
+/* What failed is said first, and its place is not judged by a smaller size, another memory or
+ * method. */
 static void what_failed_is_no_slow_link(void **state) {
   (void)state;
   const struct said said[] = {
@@ -132,6 +133,7 @@ static void what_failed_is_no_slow_link(void **state) {
       {UP("gpu1", "pinned"), .gbps = 1.7, .size_bytes = 4096},
       {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
       {UP("gpu1", "pinned"), .size_bytes = 64 << 20, .status = "hung", .reason = "x"},
+      {UP("gpu1", "pinned"), .gbps = 40, .size_bytes = 64 << 20, .method = "sm"},
       {UP("gpu0", "pageable"), .gbps = 9, .size_bytes = 64 << 20},
       {UP("gpu1", "pageable"), .gbps = 8, .size_bytes = 64 << 20},
       {UP("gpu2", "pinned"), .size_bytes = 64 << 20, .status = "crashed", .reason = "y"},
@@ -148,7 +150,7 @@ static void what_failed_is_no_slow_link(void **state) {
   run_result_answer(&rows, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
-  assert_string_equal(text, "No result     2 of 7 cases: 1 crashed, 1 hung\n"
+  assert_string_equal(text, "No result     2 of 8 cases: 1 crashed, 1 hung\n"
                             "Host to GPU   55.00 GB/s pinned, 8.000-9.000 pageable (64MiB); "
                             "lowest pageable: numa0 to gpu1\n");
   free(text);
