@@ -623,7 +623,7 @@ static const char *judge_summarise(struct expect_judge *judge, bool whole) {
   notes = judge_note(arena, notes, unclear, "too noisy to tell");
   notes = judge_note(arena, notes, judge->above_peak, "not compared: above peak");
   notes = judge_note(arena, notes, judge->unknown,
-                     judge->unknown == 1 ? "has no reference" : "have no reference");
+                     judge->unknown == 1 ? "has no expectation" : "have no expectation");
   notes = judge_note(arena, notes, judge->broken_count, "went wrong");
   if (whole && judge->disturbance.count > 0) {
     notes = arena_format(arena, "%s; %s", notes, disturbance_words(arena, &judge->disturbance));
@@ -633,9 +633,9 @@ static const char *judge_summarise(struct expect_judge *judge, bool whole) {
                         shorts, judge->finding_count, judge->machine, notes);
   }
   const unsigned reports = judge_count_reports(judge);
-  const char *grounds = reports > 0 ? arena_format(arena, " (from %u measurement%s)", reports,
+  const char *grounds = reports > 0 ? arena_format(arena, " (from %u report%s)", reports,
                                                    strings_plural(reports, "", "s"))
-                                    : " (floors alone)";
+                                    : " (from lower limits alone)";
   const bool all = unclear + judge->broken_count + judge->above_peak == 0;
   const size_t usual = judge->finding_count - unclear;
   return arena_format(arena, "%s%zu result%s as expected for %s%s%s",

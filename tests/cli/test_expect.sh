@@ -88,7 +88,7 @@ run_fails 3 'on this machine: no row of large\.toml fits them: a row names the G
 begin 'all as usual: those that are known, load flows left out'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db
 expect_code 0
-expect_out '^all 4 results as expected for H200 of the fake driver \(from 2 measurements\); 8 have no reference$'
+expect_out '^all 4 results as expected for H200 of the fake driver \(from 2 reports\); 8 have no expectation$'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
 equal '["55-55.2","usual",60] 4' "$(python3 -c 'import json,collections
 rows = json.load(open("out"))["rows"]
@@ -99,7 +99,7 @@ begin 'a slow link: its GPU, the number, what is usual'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run up.toml --db slow.db
 expect_code 0
 expect_out '^gpu2, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \(up/numa0:pinned-gpu2/16MiB\)$'
-expect_out '^1 of 4 results below expectation for H200 of the fake driver; 8 have no reference: see haul explain$'
+expect_out '^1 of 4 results below expectation for H200 of the fake driver; 8 have no expectation: see haul explain$'
 expect_out 'short of what is usual here, 55-55\.2'
 run check --expect=mine.toml --db slow.db
 expect_code 1
@@ -127,7 +127,7 @@ expect_out '^gpu2, host link: 27\.4'
 expect_out '^\| short \| gpu2 \|'
 run_ok report page.html --expect mine.toml --db slow.db
 # On the first screen, above what was recorded of the machine.
-equal '<li class="bad"><b>Below the expected range:</b> 1 of 4 results below expectation for H200 of the fake driver; 8 have no reference: see haul explain</li> 1' \
+equal '<li class="bad"><b>Below the expected range:</b> 1 of 4 results below expectation for H200 of the fake driver; 8 have no expectation: see haul explain</li> 1' \
   "$(sed -n '/<ul class="answers">/,/<\/ul>/p' page.html | grep -A1 "Below the expected range" | grep -B1 '<li class="bad">gpu2, host link: 27.4' | head -n 1) $(grep -c 'below expectation for' page.html)" \
   'what the page says'
 
@@ -137,7 +137,7 @@ if command -v sqlite3 >/dev/null; then
   sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, median_high_ns = 2.1 * median_ns
     where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
   run_ok check --expect=mine.toml --db noisy.db
-  expect_out '^3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; 8 have no reference$'
+  expect_out '^3 results as expected for H200 of the fake driver \(from 2 reports\); 1 too noisy to tell; 8 have no expectation$'
   expect_out '^unclear +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2'
   run check --expect=mine.toml --strict --db noisy.db
   expect_code 4
@@ -184,7 +184,7 @@ run_fails 2 'compares with no other runs' check --expect --fail-on regressed --d
 begin 'health: one line and an exit code; one short case is measured once more'
 HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
 expect_code 0
-equal 'healthy: all 4 results as expected for H200 of the fake driver (from 2 measurements)' "$(cat out)" 'the line'
+equal 'healthy: all 4 results as expected for H200 of the fake driver (from 2 reports)' "$(cat out)" 'the line'
 HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(PCIe 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
@@ -215,7 +215,7 @@ expect_value 2 noise.db 'select count(*) from v_run'
 # Of one of several links: healthy, and the line names it.
 sed -i -e 's/within = .*/within = 0.03/' -e 's/factor = .*/factor = 0.94/' noise.toml
 HAUL_FAKE_PROCESSES=$scratch/noise_processes expect_health 0 \
-  '^healthy: 3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
+  '^healthy: 3 results as expected for H200 of the fake driver \(from 2 reports\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
   noise.toml --db doubt.db --set measure.trials.min=6 --set measure.trials.max=6
 expect_value 2 doubt.db 'select count(*) from v_run'
 
@@ -254,7 +254,7 @@ print(json.dumps([rows[0]["as_expected"], rows[0]["judged"] == rows[0]["gbps"], 
   run check --expect=mine.toml --db noisy.db
   expect_code 1
   expect_out '^host_to_device/numa0:pinned-gpu2/64MiB: crashed: signal 11$'
-  expect_out '^3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
+  expect_out '^3 results as expected for H200 of the fake driver \(from 2 reports\); 1 went wrong$'
   expect_err 'warning: 1 case has no value: failed, crashed, hung or corrupt$'
 fi
 run check --expect=mine.toml --db again.db --format junit # latest is the whole run
@@ -307,12 +307,12 @@ for format in table md; do
   run check --expect --db lost1.db --format $format
   expect_code 1
   expect_out "^(- )?$lost_case: $lost_why"
-  expect_out '^(- )?3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
+  expect_out '^(- )?3 results as expected for H200 of the fake driver \(from 2 reports\); 1 went wrong$'
   expect_out "^(\| )?broken .*$lost_case"
 done
 run_ok report lost.html --db lost1.db
 cp lost.html out
-expect_out '<b>Below the expected range:</b> 3 results as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong'
+expect_out '<b>Below the expected range:</b> 3 results as expected for H200 of the fake driver \(from 2 reports\); 1 went wrong'
 unset HAUL_EXPECT
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
 expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY' \
