@@ -141,8 +141,8 @@ struct load_l2_u32 {
 template <typename LOAD>
 static __device__ __forceinline__ void chase_global(const struct chase_arguments &arguments,
                                                     LOAD load = LOAD()) {
-  uint64_t *position =
-      (uint64_t *)arguments.positions + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  const uint32_t block = arguments.by_sm != 0 ? sm_number() % gridDim.x : blockIdx.x;
+  uint64_t *position = (uint64_t *)arguments.positions + (uint64_t)block * blockDim.x + threadIdx.x;
   *position = chase(arguments, load, *position);
 }
 
@@ -225,4 +225,33 @@ extern "C" __global__ void __launch_bounds__(1024)
       (uint64_t *)arguments.positions + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
   struct load_shared load;
   *position = chase(arguments, load, base + (uint32_t)*position) - base;
+}
+
+enum { LINE_REPEATS = 5 }; /* after one that brings the line into the L2 */
+
+static __device__ __forceinline__ uint16_t line_cycles(uint64_t at) {
+  uint64_t least = 0xffff;
+  for (int i = 0; i <= LINE_REPEATS; i++) {
+    uint64_t zero = at;
+    const uint64_t start = clock_cycles();
+    asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(zero)::"memory");
+    arrived(zero);
+    const uint64_t cycles = clock_cycles() - start;
+    at += zero; /* the next load waits for this one */
+    least = i > 0 && cycles < least ? cycles : least;
+  }
+  return (uint16_t)least;
+}
+
+extern "C" __global__ void __launch_bounds__(32)
+    haul_line_times(const struct chase_lines_arguments arguments) {
+  const uint32_t sm = sm_number();
+  if (threadIdx.x == 0 && sm < arguments.sm_count) {
+    uint16_t *cycles = (uint16_t *)arguments.cycles + (uint64_t)sm * arguments.count;
+    const uint32_t first = (uint64_t)sm * arguments.count / arguments.sm_count;
+    for (uint32_t i = 0; i < arguments.count; i++) {
+      const uint32_t line = (first + i) % arguments.count;
+      cycles[line] = line_cycles(arguments.address + line * arguments.stride_bytes);
+    }
+  }
 }

@@ -86,7 +86,8 @@
   X(KERNEL_CHASE_L1_U32, "haul_chase_l1_u32")                                                      \
   X(KERNEL_CHASE_L2_U32, "haul_chase_l2_u32")                                                      \
   X(KERNEL_CHASE_SHARED, "haul_chase_shared")                                                      \
-  X(KERNEL_CHASE_BULK, "haul_chase_bulk")
+  X(KERNEL_CHASE_BULK, "haul_chase_bulk")                                                          \
+  X(KERNEL_CHASE_LINES, "haul_line_times")
 #define KERNEL_STREAM_FILE(X)                                                                      \
   X(KERNEL_STREAM_FILL, "haul_stream_fill")                                                        \
   X(KERNEL_STREAM_COMPARE, "haul_stream_compare")                                                  \
@@ -212,13 +213,26 @@ struct chase_arguments {
   uint64_t warm_hops;
   uint64_t table;
   uint64_t table_bytes;
-  uint64_t turn; /* 0: all blocks at once. Else they go one after the other: the number of the
-                    block, 4 bytes, 0 at first */
+  uint64_t turn;  /* 0: all blocks at once. Else they go one after the other: the number of the
+                     block, 4 bytes, 0 at first */
+  uint64_t by_sm; /* not 0: a block goes on at the position of its SM (%smid), not of its number */
 };
 enum { CHASE_OWN_SHARED_BYTES = 16 }; /* of a block, beside the table */
 struct chase_time {
   uint64_t cycles;     /* %clock64 of the SM */
   uint64_t elapsed_ns; /* %globaltimer */
+};
+
+/* haul_line_times<<<SMs, 1>>>: each SM loads each of `count` lines, stride_bytes apart, several
+ * times past its L1 cache, and notes the least cycles of a line: a row of `cycles` for each SM (its
+ * %smid), which holds count numbers of 16 bits. The lines are zero. All SMs go at once, each begins
+ * at another line. */
+struct chase_lines_arguments {
+  uint64_t address;
+  uint64_t stride_bytes;
+  uint64_t cycles;
+  uint32_t count;
+  uint32_t sm_count;
 };
 
 /* What kernels that time themselves note about each SM (its %smid is the row): {UINT64_MAX, 0,

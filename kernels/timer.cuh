@@ -19,6 +19,12 @@ static __device__ __forceinline__ uint64_t clock_cycles() {
   return now;
 }
 
+static __device__ __forceinline__ uint32_t sm_number() {
+  uint32_t sm;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  return sm;
+}
+
 struct span_start {
   uint64_t cycle;
   uint64_t ns;
@@ -39,8 +45,7 @@ static __device__ __forceinline__ void span_end(uint64_t spans, struct span_star
   __syncthreads();
   const uint64_t cycle = clock_cycles();
   const uint64_t ns = global_timer_ns();
-  uint32_t sm;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  const uint32_t sm = sm_number();
   if (threadIdx.x == 0 && sm < SM_SPANS) {
     unsigned long long *span = (unsigned long long *)(spans + sm * sizeof(struct sm_span));
     atomicMin(&span[0], (unsigned long long)start.cycle);

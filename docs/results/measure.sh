@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
-# Measures on one GPU, in at most 8 minutes, what docs/results/make.py shows: measure.sh HAUL OUT [BEFORE]
-# Databases and log.txt go to the folder OUT. With BEFORE, where the databases of an earlier call are, the runs of
-# comm-scope that their budgets cut off go on, and nothing else is measured.
+# Measures on one GPU what docs/results/make.py shows, in three parts: measure.sh HAUL OUT PART
 #
-#   docs/results/make.py HAUL --keep h100 OUT/*.db      then keeps them, and docs/results/make.py HAUL makes the pages
+#   others   all but Comm|Scope: 2 minutes
+#   figures  Comm|Scope in five processes, up to 1 GiB: 5 minutes
+#   large    its figures at 4 and 16 GiB in one process: 5 minutes. Each operation is repeated until it has taken a
+#            second, as in the paper
+#
+# Databases and log.txt go to the folder OUT, which LIMIT_S (540) seconds per call fill. Runs of a figure have one tag,
+# so that queries read them as one. Then
+#
+#   docs/results/make.py HAUL --keep h100 OUT/*.db
+#
+# keeps them, and docs/results/make.py HAUL makes the pages.
 set -u
 haul=$(realpath -- "$1")
 out=$2
-before=${3-}
+part=$3
 started=$SECONDS
 log=$out/log.txt
-limit_s=${LIMIT_S-470}
+limit_s=${LIMIT_S-540}
 mkdir -p "$out"
 
 left() { echo $((limit_s - (SECONDS - started))); }
@@ -26,34 +34,37 @@ measure() { # DB SCENARIO [OPTION...]
 }
 
 "$haul" --version | tee -a "$log"
-"$haul" env --save "$out/machine.toml" >>"$log" 2>&1
-
 slow=(--set measure.telemetry=1s)
-# Seconds that a figure may take, all of them in the order of what they tell. A second call adds what a budget cuts off.
-figures=(fig06:85 fig02:105 fig09:65 fig11:40 fig07:75 fig10:50)
-if [ -n "$before" ]; then
-  cp -- "$before"/comm-scope-*.db "$out/"
-  for figure in "${figures[@]}"; do
-    name=${figure%:*}
-    [ -f "$out/comm-scope-$name.db" ] && measure "comm-scope-$name" --resume=latest
+# In the order of what they tell.
+figures=(fig06 fig09 fig11 fig10 fig02 fig07)
+case $part in
+others)
+  measure memory-bandwidth grid-sweep "${slow[@]}"
+  measure nvbandwidth nvbandwidth "${slow[@]}"
+  measure coherence um-coherence "${slow[@]}" --processes 3 --set measure.max_time=50ms
+  for scenario in shared-memory-latency arithmetic-latency memory-hierarchy stream fingerprint shared-cache-scaling; do
+    measure microbenchmarking "$scenario" "${slow[@]}"
   done
-  exit 0
-fi
-
-measure memory-bandwidth grid-sweep "${slow[@]}"
-measure nvbandwidth nvbandwidth "${slow[@]}"
-measure coherence um-coherence "${slow[@]}" --processes 3 --set measure.max_time=50ms
-for scenario in shared-memory-latency arithmetic-latency memory-hierarchy stream fingerprint shared-cache-scaling; do
-  measure microbenchmarking "$scenario" "${slow[@]}"
-done
-measure beyond cache-bandwidth "${slow[@]}"
-measure beyond loaded-latency "${slow[@]}"
-measure beyond energy
-measure beyond um-access "${slow[@]}"
-measure comm-scope-table1 comm-scope/table1 "${slow[@]}" --processes 5 --set measure.max_time=50ms
-for figure in "${figures[@]}"; do
-  name=${figure%:*}
-  measure "comm-scope-$name" "comm-scope/$name" "${slow[@]}" --processes 5 --set measure.trials.min=1 \
-    --set measure.trials.max=100 --set measure.max_time=50ms --set "measure.budget=${figure#*:}s"
-done
+  measure beyond cache-bandwidth "${slow[@]}"
+  measure beyond loaded-latency "${slow[@]}"
+  measure beyond energy
+  measure beyond um-access "${slow[@]}"
+  ;;
+figures)
+  measure comm-scope comm-scope/table1 "${slow[@]}" --processes 5
+  for figure in "${figures[@]}"; do
+    measure comm-scope "comm-scope/$figure" "${slow[@]}" --processes 5 --tag results --only '*KiB,*MiB,*/1GiB'
+  done
+  ;;
+large)
+  for figure in "${figures[@]}"; do
+    measure comm-scope-large "comm-scope/$figure" "${slow[@]}" --processes 1 --tag results --only '*/4GiB,*/16GiB' \
+      --set measure.trials.min=1 --set measure.min_time=1s
+  done
+  ;;
+*)
+  echo "$0: $part: others, figures or large" >&2
+  exit 2
+  ;;
+esac
 echo "$((SECONDS - started)) s in all" | tee -a "$log"

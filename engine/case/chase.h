@@ -30,6 +30,14 @@ ENUM_NAMES_DECLARE(chase_order, CHASE_ORDER_LIST)
   X(CHASE_SM_EACH, "each") /* all, one block on each, one after the other: their mean */
 ENUM_NAMES_DECLARE(chase_sm, CHASE_SM_LIST)
 
+/* The lines that an SM loads, where the L2 cache has two parts of which one is nearer to it. Which
+ * are near is measured (engine/workload/chase_lines.h). */
+#define CHASE_PART_LIST(X)                                                                         \
+  X(CHASE_PART_ALL, "all")                                                                         \
+  X(CHASE_PART_NEAR, "near")                                                                       \
+  X(CHASE_PART_FAR, "far")
+ENUM_NAMES_DECLARE(chase_part, CHASE_PART_LIST)
+
 /* How much of an SM's memory is L1 cache; the rest is shared memory (the carve-out). */
 #define L1_SIZE_LIST(X)                                                                            \
   X(L1_SIZE_AUTO, "auto") /* as the driver chooses */                                              \
@@ -62,6 +70,7 @@ struct chase {
   enum l1_size l1_size;     /* global through the L1 only */
   uint32_t element_bytes;   /* global by load only: 8, an address, or 4, its lower half; 0 = 8 */
   enum chase_sm sm;
+  enum chase_part lines; /* not all: global through the L2, by one thread of each SM */
   /* Threads of a processor load, of that node (the operating system's number), in place of a GPU's:
    * space host, by load, one block. */
   bool by_processor;

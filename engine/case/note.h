@@ -88,7 +88,9 @@
   X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved| {1} GB/s each")                     \
   X(NOTE_GREEN_CONTEXT, "green_context", 0, "SMs",                                                 \
     "the green context of a kernel on {place} has the number of SMs that was asked for, or "       \
-    "the next one that the driver gives|: {1}")
+    "the next one that the driver gives|: {1}")                                                    \
+  X(NOTE_L2_PARTS, "l2_parts", 0, "",                                                              \
+    "the L2 cache has two parts|: {1} % of the lines near to {2} SMs, {3} % near to {4}")
 /* above_peak and load_rate are made of a result when it is shown. */
 ENUM_NAMES_DECLARE(note_kind, NOTE_KIND_LIST)
 /* A set of kinds without amounts. */

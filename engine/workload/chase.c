@@ -22,6 +22,7 @@
 #include "engine/method/method.h"
 #include "engine/workload/chase_gpu.h"
 #include "engine/workload/chase_host.h"
+#include "engine/workload/chase_lines.h"
 #include "engine/workload/loads.h"
 
 #include <inttypes.h>
@@ -44,11 +45,16 @@ struct chase_state {
   struct engine *engine;
   const struct chase *chase;
   const struct buffer *buffer;
-  uint64_t count;          /* elements */
-  uint32_t *sequence;      /* element visited at each step of the cycle, from element 0 */
-  uint64_t walked;         /* steps that every thread has gone so far, modulo count */
-  struct chase_gpu *gpu;   /* NULL: by threads of a node */
-  struct chase_host *host; /* NULL: by a GPU's */
+  uint64_t count;     /* elements */
+  uint32_t *sequence; /* element visited at each step, cycle by cycle */
+  /* Of all lines one cycle through all elements; else one through the lines of each part. */
+  struct chase_cycle {
+    uint64_t first, count; /* in sequence */
+  } cycles[2];
+  struct chase_lines lines; /* zeroed: of all lines */
+  uint64_t walked;          /* steps that every thread has gone so far */
+  struct chase_gpu *gpu;    /* NULL: by threads of a node */
+  struct chase_host *host;  /* NULL: by a GPU's */
   struct case_outcome *outcome;
   /* Beside loads: the chase as one of their trial's flows. */
   struct loads *loads; /* NULL = alone */
@@ -100,6 +106,22 @@ static uint64_t shared_limit_bytes(const struct gpu *gpu) {
   default:
     return 99 * kib;
   }
+}
+
+static const char *lines_unsupported_reason(const struct chase *chase) {
+  if (chase->lines == CHASE_PART_ALL) {
+    return NULL;
+  }
+  if (chase->space != CHASE_GLOBAL || chase->access != CHASE_BY_LOAD || chase->cache != CACHE_L2 ||
+      chase->sm != CHASE_SM_EACH || block_threads(chase) != 1 || has_words(chase)) {
+    return "near and far lines are told apart for one thread on each SM, past its L1 cache: "
+           "space = \"global\", cache = \"l2\", sm = \"each\"";
+  }
+  return chase->stride_bytes % CHASE_LINE_BYTES != 0 || element_count(chase) > CHASE_LINES_MAX
+             ? "near and far lines are told apart among up to 16384 elements, which are whole "
+               "lines "
+               "of 128 bytes apart"
+             : NULL;
 }
 
 static const char *own_memory_unsupported_reason(const struct chase *chase,
@@ -225,6 +247,7 @@ static const char *chase_unsupported_reason(const struct bench_case *bench_case,
   }
   const char *unsupported = access_unsupported_reason(chase, machine, reason);
   unsupported = unsupported != NULL ? unsupported : elements_unsupported_reason(chase, reason);
+  unsupported = unsupported != NULL ? unsupported : lines_unsupported_reason(chase);
   return unsupported != NULL ? unsupported : place_unsupported_reason(chase, machine, reason);
 }
 
@@ -261,18 +284,16 @@ static uint64_t chase_next_random(uint64_t *state) {
   return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-/* sequence[step] = where step hops from element 0 lead; next[i] = the element after i. A random
- * order is drawn as a sequence (Fisher and Yates 1938), every cycle being as likely: to follow one
- * through millions of elements would take longer than to measure it. */
-static void make_cycle(const struct chase_state *state, uint32_t *next) {
-  const uint32_t count = (uint32_t)state->count;
-  uint32_t *sequence = state->sequence;
-  for (uint32_t step = 0; step < count; step++) {
-    sequence[step] = step;
-  }
+/* sequence[step] = where step hops from the first element of the cycle lead; next[i] = the element
+ * after i. A random order is drawn as a sequence (Fisher and Yates 1938), every cycle being as
+ * likely: to follow one through millions of elements would take longer than to measure it. */
+static void make_cycle(const struct chase_state *state, const struct chase_cycle *cycle,
+                       uint32_t *next) {
+  const uint32_t count = (uint32_t)cycle->count;
+  uint32_t *sequence = state->sequence + cycle->first;
   if (state->chase->order == CHASE_RANDOM) {
     uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
-    for (uint32_t step = count - 1; step > 1; step--) {
+    for (uint32_t step = count - 1; count > 0 && step > 1; step--) {
       const uint32_t other = 1 + (uint32_t)(chase_next_random(&random) % step);
       const uint32_t swap = sequence[step];
       sequence[step] = sequence[other];
@@ -281,6 +302,20 @@ static void make_cycle(const struct chase_state *state, uint32_t *next) {
   }
   for (uint32_t step = 0; step < count; step++) {
     next[sequence[step]] = sequence[step + 1 < count ? step + 1 : 0];
+  }
+}
+
+/* The elements of each cycle, ascending. */
+static void list_elements(struct chase_state *state) {
+  uint64_t listed = 0;
+  for (uint8_t part = 0; part < 2; part++) {
+    state->cycles[part].first = listed;
+    for (uint32_t i = 0; i < state->count; i++) {
+      if ((state->lines.line_part == NULL ? 0 : state->lines.line_part[i]) == part) {
+        state->sequence[listed++] = i;
+      }
+    }
+    state->cycles[part].count = listed - state->cycles[part].first;
   }
 }
 
@@ -358,37 +393,73 @@ static enum status write_elements(const struct chase_state *state, const uint32_
   return STATUS_OK;
 }
 
-/* Step of the cycle at which a thread of the grid starts. */
-static uint64_t first_step(const struct chase *chase, uint64_t thread) {
-  const uint64_t sharing = sharing_threads(chase);
+/* The cycle that a thread of the grid follows. Of parts of the L2 the place in the grid is the
+ * number of the SM. */
+static const struct chase_cycle *cycle_of(const struct chase_state *state, uint64_t thread) {
+  return state->lines.sm_part == NULL
+             ? &state->cycles[0]
+             : &state->cycles[state->lines.sm_part[thread] ^
+                              (state->chase->lines == CHASE_PART_FAR ? 1 : 0)];
+}
+
+/* Step of its cycle at which a thread of the grid starts. */
+static uint64_t first_step(const struct chase_state *state, uint64_t thread) {
+  const uint64_t sharing = sharing_threads(state->chase);
   const uint64_t own = thread % sharing;
-  switch (chase->order) {
+  switch (state->chase->order) {
   case CHASE_STRIDED:
     return own;
   case CHASE_RANDOM:
-    return own * element_count(chase) / sharing;
+    return own * cycle_of(state, thread)->count / sharing;
   case chase_order_name_count:
     break;
   }
   return 0;
 }
 
+/* Where a thread is after so many steps. */
+static uint64_t position_after(const struct chase_state *state, uint64_t thread, uint64_t steps) {
+  const struct chase_cycle *cycle = cycle_of(state, thread);
+  const uint64_t step = (first_step(state, thread) + steps) % cycle->count;
+  return chase_position(state, state->sequence[cycle->first + step]);
+}
+
 static void place_threads(const struct chase_state *state) {
   uint64_t *positions = chase_positions(state);
   for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
-    positions[thread] = chase_position(state, state->sequence[first_step(state->chase, thread)]);
+    positions[thread] = position_after(state, thread, 0);
   }
+}
+
+/* Which lines are near to which SMs, and in each part as many as a chain needs. */
+static enum status find_lines(struct chase_state *state, struct error *err) {
+  const struct chase *chase = state->chase;
+  struct chase_lines *lines = &state->lines;
+  RETURN_ON_ERROR(chase_lines_new(state->engine->context.cuda, chase->gpu, state->buffer->device,
+                                  chase->stride_bytes, (uint32_t)state->count, lines, err));
+  const double percent = 100.0 / lines->count;
+  notes_add(&state->outcome->notes,
+            &(struct note){.kind = NOTE_L2_PARTS,
+                           .gpu = NOTE_NO_GPU,
+                           .amounts = {lines->lines[0] * percent, lines->sms[0],
+                                       lines->lines[1] * percent, lines->sms[1]}});
+  return lines->lines[0] >= 2 && lines->lines[1] >= 2
+             ? STATUS_OK
+             : error_set(err, STATUS_UNSUPPORTED, "a part of the L2 cache has no two of the lines");
 }
 
 static enum status lay_out(struct chase_state *state, struct error *err) {
   uint32_t *next = calloc(state->count, sizeof *next);
   state->sequence = calloc(state->count, sizeof *state->sequence);
-  enum status status = STATUS_OK;
-  if (next == NULL || state->sequence == NULL) {
+  enum status status = state->chase->lines == CHASE_PART_ALL ? STATUS_OK : find_lines(state, err);
+  if (status == STATUS_OK && (next == NULL || state->sequence == NULL)) {
     status = error_set(err, STATUS_NO_MEMORY, "no memory for %llu elements",
                        (unsigned long long)state->count);
-  } else {
-    make_cycle(state, next);
+  }
+  if (status == STATUS_OK) {
+    list_elements(state);
+    make_cycle(state, &state->cycles[0], next);
+    make_cycle(state, &state->cycles[1], next);
     status = write_elements(state, next, err);
     place_threads(state);
   }
@@ -402,7 +473,7 @@ static uint64_t table_of(const struct chase_state *state) {
 
 static enum status walk(struct chase_state *state, uint64_t warm_hops, uint64_t hops,
                         struct chase_times *times, struct error *err) {
-  state->walked = (state->walked + warm_hops + hops) % state->count;
+  state->walked += warm_hops + hops;
   if (state->host != NULL) {
     uint64_t warm_ns = 0;
     chase_host_run(state->host, warm_hops, &warm_ns);
@@ -458,6 +529,7 @@ static struct chase_gpu_request request_of(const struct chase *chase) {
       .threads = block_threads(chase),
       .blocks = chase->blocks > 0 ? chase->blocks : 1,
       .in_turn = chase->sm == CHASE_SM_EACH,
+      .by_sm = chase->lines != CHASE_PART_ALL,
       .shared_bytes = chase->space == CHASE_SHARED ? (uint32_t)chase->footprint_bytes : 0,
       .l1_size = chase->l1_size,
   };
@@ -471,7 +543,10 @@ static uint64_t warm_hops_of(const struct chase_state *state, uint64_t hops) {
   const bool in_l1 = chase->space == CHASE_GLOBAL && chase->cache == CACHE_L1 &&
                      chase->access == CHASE_BY_LOAD && chase->footprint_bytes <= WARM_L1_BYTES;
   const uint64_t warm_hops = in_l1 ? state->count : 0;
-  return (warm_hops + hops) % state->count == 0 ? warm_hops + 1 : warm_hops;
+  const uint64_t all = warm_hops + hops;
+  const bool returns = all % state->cycles[0].count == 0 ||
+                       (state->cycles[1].count > 0 && all % state->cycles[1].count == 0);
+  return returns ? warm_hops + 1 : warm_hops;
 }
 
 /* As often as the trial is repeated because the loads did not outlast it. */
@@ -481,7 +556,7 @@ static enum status chase_enqueue(const struct memory_context *context, struct fl
   const uint64_t hops = state->chase->hops * iterations;
   const uint64_t warm_hops = warm_hops_of(state, hops);
   (void)context;
-  state->walked = (state->walked + warm_hops + hops) % state->count;
+  state->walked += warm_hops + hops;
   return chase_gpu_enqueue(state->gpu, table_of(state), warm_hops, hops, run->stream, err);
 }
 
@@ -539,8 +614,7 @@ static uint32_t chase_iterations_max(const void *state) {
 static enum status check_positions(const struct chase_state *state, struct error *err) {
   const uint64_t *positions = chase_positions(state);
   for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
-    const uint64_t step = (first_step(state->chase, thread) + state->walked) % state->count;
-    const uint64_t expected = chase_position(state, state->sequence[step]);
+    const uint64_t expected = position_after(state, thread, state->walked);
     if (positions[thread] != expected) {
       return error_set(err, STATUS_CORRUPT,
                        "the chain of thread %" PRIu64 " is at 0x%" PRIx64 ", not at 0x%" PRIx64
@@ -560,7 +634,7 @@ static enum status chase_run(void *opaque, uint32_t iterations, struct trial_tim
   if (state->loads != NULL && state->host != NULL) {
     status = loads_run(state->loads, iterations, times, err);
     walked.elapsed_ns = times->window_ns;
-    state->walked = (state->walked + hops) % state->count;
+    state->walked += hops;
   } else if (state->loads != NULL) {
     status = loads_run(state->loads, iterations, times, err);
     chase_gpu_times(state->gpu, &walked);
@@ -589,6 +663,7 @@ static void chase_tear_down(void *opaque) {
   loads_free(state->loads);
   chase_gpu_free(state->gpu);
   chase_host_free(state->host);
+  chase_lines_fini(&state->lines);
   pool_give_back_all(state->engine->pool);
   free(state->sequence);
   free(state);

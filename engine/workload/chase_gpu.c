@@ -156,6 +156,7 @@ enum status chase_gpu_enqueue(struct chase_gpu *gpu, uint64_t table, uint64_t wa
       .table = table,
       .table_bytes = request->shared_bytes,
       .turn = gpu->turn,
+      .by_sm = request->by_sm,
   };
   enum status status = cuda_session_use(gpu->session, request->gpu, err);
   return THEN(status, cuda_session_launch_shared(gpu->session, request->gpu, request->kernel,

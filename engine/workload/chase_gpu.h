@@ -16,6 +16,7 @@ struct chase_gpu_request {
   uint32_t threads; /* per block */
   uint32_t blocks;
   bool in_turn;          /* one block after the other */
+  bool by_sm;            /* positions are those of SMs, by their numbers, not of blocks */
   uint32_t shared_bytes; /* of each block: the table of KERNEL_CHASE_SHARED; else 0 */
   enum l1_size l1_size;
 };

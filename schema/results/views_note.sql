@@ -52,7 +52,9 @@ VALUES ('remark', 0, '', '{what}'),
     'above the hardware''s peak|: {1} % of it. A cache served the bytes, they did not move, or the peak is wrong. haul compares no such number.'),
   ('load_rate', 0, 'GB/s', 'load flows moved| {1} GB/s each'),
   ('green_context', 0, 'SMs',
-    'the green context of a kernel on {place} has the number of SMs that was asked for, or the next one that the driver gives|: {1}');
+    'the green context of a kernel on {place} has the number of SMs that was asked for, or the next one that the driver gives|: {1}'),
+  ('l2_parts', 0, '',
+    'the L2 cache has two parts|: {1} % of the lines near to {2} SMs, {3} % near to {4}');
 
 CREATE VIEW v_note AS
 SELECT

@@ -21,6 +21,10 @@ static bool chase_is_by_each_sm(const void *work) {
   return ((const union work *)work)->chase.sm != CHASE_SM_ONE;
 }
 
+static bool chase_is_by_part(const void *work) {
+  return ((const union work *)work)->chase.lines != CHASE_PART_ALL;
+}
+
 static bool chase_is_by_gpu(const void *work) {
   return !((const union work *)work)->chase.by_processor;
 }
@@ -95,6 +99,13 @@ static const struct field chase_fields[] = {
         .applies = chase_is_by_each_sm,
         HELP("SMs whose threads load: the one that gets the first block, or each in turn. In turn, "
              "the time is the mean over all SMs, which are not equally far from memory and links")),
+    KIND_KEY(
+        CHASE, "lines", "lines", WORDS(chase_part_names), SETTING(work.chase.lines),
+        .default_text = "all", .applies = chase_is_by_part,
+        HELP("Lines that each SM loads: all, or those of the part of the L2 cache that is near "
+             "to it or far from it. haul measures which lines these are. Some GPUs have an L2 "
+             "cache of two parts. It takes space global, cache l2, sm each, one thread and "
+             "strides of whole lines")),
 };
 
 #define FOOTPRINT_USUAL        (UINT64_C(2) << 20)
@@ -125,6 +136,9 @@ static void chase_finish(const struct block *block, struct setting *setting) {
   } else if (chase->access == CHASE_BY_BULK) {
     chase->cache = CACHE_L2;
     chase->element_bytes = 8;
+  }
+  if (chase->space != CHASE_GLOBAL) {
+    chase->lines = CHASE_PART_ALL;
   }
   if (chase->space != CHASE_GLOBAL || chase->cache != CACHE_L1) {
     chase->l1_size = L1_SIZE_AUTO; /* of no use */
@@ -231,7 +245,7 @@ static void chase_check_processors(struct subject *subject, unsigned spaces) {
 }
 
 static void chase_check_keys(struct reader *reader, const struct block *block) {
-  static const char *const of_global[] = {"cache", "element_bytes", "l1_size", NULL};
+  static const char *const of_global[] = {"cache", "element_bytes", "l1_size", "lines", NULL};
   static const char *const of_memory[] = {"access", NULL};
   struct subject subject = {reader, block, 0, 0};
   static const char *const of_blocks[] = {"blocks", NULL};

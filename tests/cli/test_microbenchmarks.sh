@@ -20,7 +20,7 @@ reproduce() { # SCENARIO 'QUERY=ROWS...' [--set ...]
   for query in $queries; do
     [[ "$said" =~ [\ ,]"${query%=*}"([\ ,\;]|$) ]] || bad "the run does not point to $query: '$said'"
     case $query in
-      driver-calls=* | pinning=* | graphs=* | kv-map=* | allocators=* | stream-best=* | *-conflicts=* | arithmetic-latency=* | memory-capacity=*)
+      driver-calls=* | pinning=* | graphs=* | kv-map=* | allocators=* | l2-parts=* | stream-best=* | *-conflicts=* | arithmetic-latency=* | memory-capacity=*)
         run_error 2 'a table without curves; --plot draws: ' query --saved "${query%=*}" \
           --db results.db --plot
         ;;
@@ -90,6 +90,9 @@ reproduce memory-hierarchy 'memory-hierarchy=113 memory-capacity=3' --set chase.
 expect_out '^gpu0,l1,[0-9.]+,[0-9.]+,212992,16384,'
 expect_out '^gpu0,l1 smallest,[0-9.]+,[0-9.]+,28672,4096,'
 expect_out '^gpu0,l2,[0-9.]+,[0-9.]+,58720256,16777216,.*,62914560'
+reproduce cache-bandwidth l2-parts=1 --only 'l2_parts' --set l2_parts.footprint=64KiB --set l2_parts.hops=16
+expect_out '^gpu0,278\.[0-9]+,309\.[0-9]+,293\.'
+expect_out ',66,[0-9.]+,66,'
 reproduce fingerprint fingerprint=2 --set stream.size=4KiB
 expect_out '^[0-9]+,.*,1,one_thread'
 

@@ -77,6 +77,37 @@ static void each_sm_in_turn(void **state) {
 }
 
 /* Elements of the GPU's memory are written in parts: several, the last one short; one each. */
+/* Of the two parts of the L2 cache each SM follows a chain through the one that is near to it, or
+ * far: 15 cycles less than the mean, or more. */
+static void near_and_far_lines(void **state) {
+  struct fixture *fixture = *state;
+  struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
+  work.chase.cache = CACHE_L2;
+  work.chase.sm = CHASE_SM_EACH;
+  work.chase.blocks = fixture->machine->gpus[0].sm_count;
+  for (unsigned order = 0; order < chase_order_name_count; order++) {
+    double cycles[chase_part_name_count];
+    work.chase.order = (enum chase_order)order;
+    for (unsigned part = 0; part < chase_part_name_count; part++) {
+      work.chase.lines = (enum chase_part)part;
+      cycles[part] = cycles_of(fixture, &bench_case);
+    }
+    const double scale =
+        2 * cycles[CHASE_PART_ALL] / (cycles[CHASE_PART_NEAR] + cycles[CHASE_PART_FAR]);
+    assert_true(scale > 0.99 && scale < 1.01);
+    const double apart = cycles[CHASE_PART_FAR] - cycles[CHASE_PART_NEAR];
+    assert_true(apart > 29 && apart < 33);
+    const struct note *note = &fixture->outcome.notes.items[0];
+    assert_int_equal(note->kind, NOTE_L2_PARTS);
+    assert_true(note->amounts[1] + note->amounts[3] == work.chase.blocks);
+    assert_true(note->amounts[0] > 50 || note->amounts[2] > 50);
+    assert_true(note->amounts[0] + note->amounts[2] > 99.9);
+  }
+  work.chase.order = CHASE_RANDOM;
+  work.chase.hops = 4096; /* goes round either chain more than once */
+  (void)cycles_of(fixture, &bench_case);
+}
+
 static void a_footprint_of_several_parts(void **state) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   work.chase.footprint_bytes = (40 << 20) + 4096;
@@ -296,6 +327,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_space_and_order),
       cmocka_unit_test(each_sm_in_turn),
+      cmocka_unit_test(near_and_far_lines),
       cmocka_unit_test(a_footprint_of_several_parts),
       cmocka_unit_test(cache_of_the_chase_follows_the_footprint),
       cmocka_unit_test(l2_keeps_nothing_of_what_it_cannot_hold),

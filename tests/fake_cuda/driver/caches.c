@@ -225,6 +225,18 @@ static double busy_cycles(const struct kernel_launch *launch, const uint64_t *po
  * turn. */
 #define SM_FARTHEST 0.1
 
+/* The L2 has two parts, of which each SM is nearer to one: two SMs of four to the part that has two
+ * lines of five. Block i is on SM i. */
+#define PART_CYCLES 15.0 /* nearer or farther than the mean of both */
+
+static int line_part(uint64_t address) {
+  return (address / LINE * UINT64_C(0x9E3779B97F4A7C15) >> 40) % 5 < 2;
+}
+
+static double part_cycles(uint32_t sm, uint64_t address) {
+  return (sm / 2 % 2 != 0) == line_part(address) ? -PART_CYCLES : PART_CYCLES;
+}
+
 /* Of the first block, whose last thread leads a strided chain. positions: before the launch. */
 static double hop_ns(const struct kernel_launch *launch, const struct chase_arguments *chase,
                      const uint64_t *positions) {
@@ -251,7 +263,8 @@ static double hop_ns(const struct kernel_launch *launch, const struct chase_argu
     const double in_l1 = l1_share(launch, &chain, chase, leader, &walked);
     return busy_cycles(launch, positions, &L1, in_l1 * L1.latency + (1 - in_l1) * beyond) / ghz;
   }
-  return busy_cycles(launch, positions, &L2, beyond) / ghz;
+  const double part = chase->by_sm != 0 ? part_cycles(0, leader) : 0; /* all lines are of one */
+  return busy_cycles(launch, positions, &L2, beyond + part) / ghz;
 }
 
 /* ---- the kernels ---- */
@@ -328,5 +341,28 @@ void chase_run(struct kernel_launch *launch) {
     const double by_sm = chase.turn != 0 ? 1 + SM_FARTHEST * i / launch->grid : 1;
     times[i] = (struct chase_time){.cycles = (uint64_t)llround(elapsed_ns * by_sm * ghz),
                                    .elapsed_ns = (uint64_t)(elapsed_ns * by_sm)};
+  }
+}
+
+void chase_lines_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
+  ARGUMENTS(chase_lines_arguments, lines, launch);
+  *accesses = (struct kernel_accesses){
+      .count = 2,
+      .items = {
+          {lines.address, lines.count * lines.stride_bytes, 0, false},
+          {lines.cycles, (uint64_t)lines.sm_count * lines.count * sizeof(uint16_t), 0, true}}};
+}
+
+/* As a real one, some cycles apart from load to load. */
+void chase_lines_run(struct kernel_launch *launch) {
+  ARGUMENTS(chase_lines_arguments, lines, launch);
+  uint16_t *cycles =
+      kernel_memory(launch, lines.cycles, (uint64_t)lines.sm_count * lines.count * sizeof *cycles);
+  for (uint32_t sm = 0; cycles != NULL && sm < lines.sm_count && sm < launch->grid; sm++) {
+    for (uint32_t line = 0; line < lines.count; line++) {
+      const uint64_t address = lines.address + line * lines.stride_bytes;
+      cycles[(size_t)sm * lines.count + line] =
+          (uint16_t)(L2.latency + part_cycles(sm, address) + (sm * 7 + line * 13) % 5);
+    }
   }
 }

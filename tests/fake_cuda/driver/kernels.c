@@ -357,6 +357,7 @@ static const struct fake_kernel kernels[] = {
     ROW(KERNEL_CHASE_L2_U32, chase, chase),
     ROW(KERNEL_CHASE_SHARED, chase, chase),
     ROW(KERNEL_CHASE_BULK, chase, chase),
+    ROW(KERNEL_CHASE_LINES, chase_lines, chase_lines),
     {KERNEL_STREAM_FILL, sizeof(struct stream_data_arguments), stream_data_accesses,
      stream_fill_run, NULL},
     {KERNEL_STREAM_COMPARE, sizeof(struct stream_data_arguments), stream_data_accesses,

@@ -119,6 +119,8 @@ void compute_check_accesses(const struct kernel_launch *launch, struct kernel_ac
 void compute_check_run(struct kernel_launch *launch);
 void chase_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
 void chase_run(struct kernel_launch *launch);
+void chase_lines_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses);
+void chase_lines_run(struct kernel_launch *launch);
 
 /* caches.c: a kernel of that GPU has used a range of its memory; whether the L2 still holds it. */
 void caches_use(int32_t gpu, uint64_t address, uint64_t size_bytes);
