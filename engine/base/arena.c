@@ -138,3 +138,9 @@ void *memory_new(size_t count, size_t size_bytes) {
   }
   return memory;
 }
+
+void memory_free(void *variable) {
+  void *memory;
+  memcpy(&memory, variable, sizeof memory);
+  free(memory);
+}

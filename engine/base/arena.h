@@ -46,5 +46,7 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacit
 
 /* Memory of its own, zeroed, for free(). Like that of an arena it is always there. */
 void *memory_new(size_t count, size_t size_bytes);
+/* free() of what the variable at that address points to, for SCOPED(). */
+void memory_free(void *variable);
 
 #endif

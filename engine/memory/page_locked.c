@@ -56,14 +56,13 @@ static enum status find_device_address(const struct memory_context *context, str
 enum status page_lock(const struct memory_context *context, struct buffer *buffer,
                       struct error *err) {
   RETURN_ON_ERROR(use_some_gpu(context, buffer->endpoint.index, err));
-  enum status status = check(context, buffer,
-                             context->cuda->driver.cuMemHostRegister(
-                                 buffer->host, buffer->mapped_bytes,
-                                 CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP),
-                             "cuMemHostRegister", err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(check(context, buffer,
+                        context->cuda->driver.cuMemHostRegister(buffer->host, buffer->mapped_bytes,
+                                                                CU_MEMHOSTREGISTER_PORTABLE |
+                                                                    CU_MEMHOSTREGISTER_DEVICEMAP),
+                        "cuMemHostRegister", err));
   buffer->page_locked = true;
-  status = find_device_address(context, buffer, err);
+  enum status status = find_device_address(context, buffer, err);
   if (status != STATUS_OK) {
     page_unlock(context, buffer);
   }
@@ -90,11 +89,10 @@ static enum status page_locked_allocate(const struct memory_context *context, st
                                         unsigned flags, struct error *err) {
   RETURN_ON_ERROR(
       numa_check_available(context->machine, buffer->endpoint.index, buffer->size_bytes, err));
-  enum status status = use_some_gpu(context, buffer->endpoint.index, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(use_some_gpu(context, buffer->endpoint.index, err));
   /* The driver takes its pages where the calling thread runs and its policy says. */
   struct numa_binding before;
-  status = numa_bind_thread(context->machine, buffer->endpoint.index, &before, err);
+  enum status status = numa_bind_thread(context->machine, buffer->endpoint.index, &before, err);
   if (status != STATUS_OK && status != STATUS_DENIED && status != STATUS_UNSUPPORTED) {
     return status;
   }

@@ -112,8 +112,7 @@ static enum status compare_check_sides(const enum side *sides, bool one_side,
       comparison->totals[sides[i]].runs++;
     }
   }
-  const enum status status = analysis_check_simulated(simulated, all, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(analysis_check_simulated(simulated, all, err));
   for (size_t s = 0; s < SIDES; s++) {
     if (comparison->totals[s].runs == 0 && !(one_side && s == SIDE_B)) {
       return error_set(err, STATUS_INVALID, "side %c has no run", s == SIDE_A ? 'A' : 'B');

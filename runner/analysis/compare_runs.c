@@ -49,9 +49,8 @@ static enum status compare_sides_by_name(struct database *database, struct compa
       }
     }
   }
-  enum status status = filter_runs(&request->filter, database, result->measured, request->names,
-                                   request->name_count, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(filter_runs(&request->filter, database, result->measured, request->names,
+                              request->name_count, err));
   *sides = arena_array(arena, result->measured->run_count, sizeof **sides);
   for (size_t i = 0; i < result->measured->run_count; i++) {
     (*sides)[i] = result->measured->runs[i].selector == 0 ? SIDE_A : SIDE_B;
@@ -86,11 +85,9 @@ static enum status compare_refuse_value(const struct fact_values *list, const ch
   for (size_t i = 0; i < list->count && i < VALUES_SHOWN; i++) {
     strbuf_append_word(&text, list->values[i]);
   }
-  enum status status =
-      error_set(err, STATUS_NOT_FOUND, "%s; there %s: %s%s", message,
-                strings_plural(list->count, "is", "are"), list->count > 0 ? text.text : "none",
-                list->count > VALUES_SHOWN ? " ..." : "");
-  return status;
+  return error_set(err, STATUS_NOT_FOUND, "%s; there %s: %s%s", message,
+                   strings_plural(list->count, "is", "are"), list->count > 0 ? text.text : "none",
+                   list->count > VALUES_SHOWN ? " ..." : "");
 }
 
 static bool compare_has_value(const struct fact_values *list, const char *value) {

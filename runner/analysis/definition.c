@@ -86,9 +86,8 @@ static const char *definition_add_values(struct arena *arena, const char *list, 
     }
     return list;
   }
-  char *value = json_dumps(own, JSON_ENCODE_ANY);
+  SCOPED(memory_free) char *value = json_dumps(own, JSON_ENCODE_ANY);
   const char *word = value != NULL && key != NULL ? arena_format(arena, "%s %s", key, value) : NULL;
-  free(value);
   return word == NULL || strings_has_word(list, word) ? list : arena_add_word(arena, list, word);
 }
 
@@ -151,10 +150,9 @@ static void definition_rank_places(json_t *value, struct places *gpus, struct pl
 uint64_t definition_hash_without_places(const char *definition) {
   json_t *root = json_loads(definition, 0, NULL);
   definition_rank_places(root, &(struct places){0}, &(struct places){0});
-  char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
+  SCOPED(memory_free) char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
   const char *hashed = text != NULL ? text : definition;
   const uint64_t hash = XXH64(hashed, strlen(hashed), 0);
-  free(text);
   json_decref(root);
   return hash;
 }

@@ -42,7 +42,7 @@ static struct process_sample group_take_side(const struct diff_case *cases, cons
       end = number >= end ? number + 1 : end;
     }
   }
-  struct group_unit *units = memory_new(end + 1, sizeof *units);
+  SCOPED(memory_free) struct group_unit *units = memory_new(end + 1, sizeof *units);
   size_t most = 0;
   for (size_t m = 0; m < count; m++) {
     const struct process_sample *side = group_side(&cases[members[m]], b);
@@ -71,7 +71,6 @@ static struct process_sample group_take_side(const struct diff_case *cases, cons
     processes[i] = units[i].number;
     runs[i] = units[i].run;
   }
-  free(units);
   return (struct process_sample){values, used, processes, runs};
 }
 

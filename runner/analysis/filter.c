@@ -29,22 +29,20 @@ enum status filter_check_fact(struct measured *measured, const char *fact, struc
   for (; *names != NULL; names++) {
     strbuf_append_word(&list, *names);
   }
-  enum status status = error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\"; known facts: %s",
-                                 fact, list.text);
-  return status;
+  return error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\"; known facts: %s", fact,
+                   list.text);
 }
 
 /* One glob, or several with commas between them. */
 static bool filter_matches_value(const char *pattern, const char *value) {
   bool found = fnmatch(pattern, value, 0) == 0;
-  char *globs = strdup(pattern);
+  SCOPED(memory_free) char *globs = strdup(pattern);
   if (globs == NULL) {
     abort(); /* as arena.h does: no condition to recover from */
   }
   for (char *rest = globs; !found && rest != NULL;) {
     found = fnmatch(strsep(&rest, ","), value, 0) == 0;
   }
-  free(globs);
   return found;
 }
 

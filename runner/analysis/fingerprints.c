@@ -100,9 +100,8 @@ enum status fingerprints_read(struct query *query, const char *run,
                                 NULL};
   const struct query_parameter parameter = {"run", run};
   *fingerprints = (struct fingerprints){0};
-  enum status status = query_run_saved(query, "fingerprint-samples", &parameter,
-                                       run != NULL ? 1 : 0, options, &sink, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(query_run_saved(query, "fingerprint-samples", &parameter, run != NULL ? 1 : 0,
+                                  options, &sink, err));
   if (fingerprints->count == 0) {
     return error_set(err, STATUS_UNSUPPORTED,
                      "the run has no streams, instructions or loads within one GPU, which identify "

@@ -316,7 +316,7 @@ static void history_mark_all_changes(struct builder *b, struct history_series *s
  * runs of each hide. */
 static void history_set_autocorrelations(struct builder *b) {
   const size_t count = b->history->series_count;
-  double *seen = sample_values_new(count);
+  SCOPED(memory_free) double *seen = sample_values_new(count);
   size_t known = 0;
   for (size_t i = 0; i < count; i++) {
     struct history_series *series = history_choose(b, i);
@@ -333,7 +333,6 @@ static void history_set_autocorrelations(struct builder *b) {
             ? 0
             : series_autocorrelation(series->autocorrelation, usual, series->point_count);
   }
-  free(seen);
 }
 
 static void history_mark_all(struct builder *b) {

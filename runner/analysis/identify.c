@@ -190,7 +190,7 @@ static bool identify_has_enough(const struct identify *x) {
 void identify_name(const struct identify *identify, const double *features, size_t sets,
                    struct identified *identified) {
   const struct identify *x = identify;
-  double *distances = sample_values_new(x->gpu_count);
+  SCOPED(memory_free) double *distances = sample_values_new(x->gpu_count);
   for (size_t gpu = 0; gpu < x->gpu_count; gpu++) {
     distances[gpu] = identify_distance(x, &x->whole, features, gpu);
   }
@@ -231,5 +231,4 @@ void identify_name(const struct identify *identify, const double *features, size
   } else if (worst_p > IDENTIFY_ALPHA / (double)sets) {
     identified->verdict = IDENTIFY_NOT_TOLD_APART;
   }
-  free(distances);
 }

@@ -56,7 +56,7 @@ static double machines_mean(const struct machines *m, const struct machines_bloc
 static void machines_measure_upgrade(struct machines *m, struct machines_upgrade *upgrade,
                                      const struct machines_switch *switches, size_t count,
                                      size_t number) {
-  double *values = sample_values_new(count);
+  SCOPED(memory_free) double *values = sample_values_new(count);
   for (size_t b = 0; b < m->block_count; b++) {
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
@@ -78,7 +78,6 @@ static void machines_measure_upgrade(struct machines *m, struct machines_upgrade
     upgrade->errors[b] = used > 1 ? sqrt(sample.variance / (double)used) : NAN;
     upgrade->changes[b] = used > 0 ? sample_median_in_place(values, used) : NAN;
   }
-  free(values);
 }
 
 void machines_find_upgrades(struct machines *m, const struct measured *measured,

@@ -429,8 +429,7 @@ enum status outliers_find(const struct measured *measured, const struct outliers
   for (size_t i = 0; i < measured->run_count; i++) {
     simulated += measured->environments[measured->runs[i].environment].simulated;
   }
-  const enum status status = analysis_check_simulated(simulated, measured->run_count, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(analysis_check_simulated(simulated, measured->run_count, err));
   struct finder f = {
       .measured = measured, .options = options, .outliers = calloc(1, sizeof *f.outliers)};
   if (f.outliers == NULL) {

@@ -60,7 +60,7 @@ static bool table_set_cells(struct place_table *table) {
 }
 
 static void table_set_noise(struct place_table *table) {
-  double *scratch = sample_values_new(table->count);
+  SCOPED(memory_free) double *scratch = sample_values_new(table->count);
   for (size_t i = 0; i < table->count; i++) {
     scratch[i] = table->results[i].noise;
   }
@@ -69,7 +69,6 @@ static void table_set_noise(struct place_table *table) {
     scratch[i] = table->results[i].error;
   }
   table->error = sample_median_in_place(scratch, table->count);
-  free(scratch);
 }
 
 static struct observation table_observation(const struct place_table *table, size_t i) {

@@ -167,8 +167,8 @@ static enum status fleet_gate_print(struct command *command, const struct result
 
 enum status fleet_gate_check(struct command *command, const char *fleet, unsigned fails,
                              struct error *err) {
-  struct result_set rows;
-  struct result_set known;
+  SCOPED(result_set_fini) struct result_set rows;
+  SCOPED(result_set_fini) struct result_set known;
   result_set_init(&rows, SIZE_MAX);
   result_set_init(&known, SIZE_MAX);
   const struct query_parameter parameter = {"fleet", fleet};
@@ -185,8 +185,5 @@ enum status fleet_gate_check(struct command *command, const char *fleet, unsigne
   status = THEN(status, query_run_saved(command->query, "node-reasons", &parameter,
                                         fleet != NULL ? 1 : 0, NULL, &rows.sink, err));
   status = THEN(status, fleet_gate_add_slow(command, fleet, &rows, err));
-  status = THEN(status, fleet_gate_print(command, &rows, fails != 0 ? fails : ~0U, err));
-  result_set_fini(&rows);
-  result_set_fini(&known);
-  return status;
+  return THEN(status, fleet_gate_print(command, &rows, fails != 0 ? fails : ~0U, err));
 }

@@ -128,7 +128,7 @@ static bool option_take_color(const struct option_use *use) {
 static bool option_read_lines(const struct option_use *use,
                               bool (*take)(const struct option_use *use, const char *line)) {
   struct arena *arena = &use->command->request.filter.arena;
-  char *line = NULL;
+  SCOPED(memory_free) char *line = NULL;
   size_t capacity = 0;
   bool good = true;
   for (ssize_t length; good && (length = getline(&line, &capacity, stdin)) >= 0;) {
@@ -142,7 +142,6 @@ static bool option_read_lines(const struct option_use *use,
     argp_failure(use->state, EXIT_USAGE, errno, "--%s -: cannot read standard input",
                  use->option->name);
   }
-  free(line);
   return good;
 }
 

@@ -25,6 +25,7 @@ static bool report_file_is_report(const char *path) {
 static enum status report_file_check_folder(const char *path, struct error *err) {
   struct stat info;
   const char *slash = strrchr(path, '/');
+  SCOPED(memory_free)
   char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
   enum status status = STATUS_OK;
   if (folder == NULL) {
@@ -35,7 +36,6 @@ static enum status report_file_check_folder(const char *path, struct error *err)
   } else if (!S_ISDIR(info.st_mode)) {
     status = error_set(err, STATUS_INVALID, "cannot write %s: %s is not a directory", path, folder);
   }
-  free(folder);
   return status;
 }
 

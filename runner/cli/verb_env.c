@@ -67,7 +67,7 @@ static enum status verb_env_get_rates(struct command *command, const struct run_
 static enum status verb_env_draw(struct command *command, const struct run_ref *run,
                                  struct error *err) {
   const struct env_options *options = command->options;
-  struct result_set rates;
+  SCOPED(result_set_fini) struct result_set rates;
   struct machine_measured measured = {0};
   enum status status = STATUS_OK;
   result_set_init(&rates, SIZE_MAX);
@@ -79,7 +79,6 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
     machine_drawing_picture(command->target, options->run != NULL ? &measured : NULL, &picture);
     status = stream_write(stdout, &picture, NULL, err);
   }
-  result_set_fini(&rates);
   return status;
 }
 

@@ -77,11 +77,10 @@ static enum status verb_export_rows(struct command *command, FILE *stream, struc
   const struct table_options table_options = {
       .format = command->choice == EXPORT_CSV ? OUTPUT_CSV : OUTPUT_JSONL, .stream = stream};
   command->table = table_new(&table_options);
-  char *sql = database_sql(NAMES[one_run][options->trials]);
+  SCOPED(memory_free) char *sql = database_sql(NAMES[one_run][options->trials]);
   enum status status = command_open_query(command, err);
   status = THEN(status, query_run(command->query, sql, &run, one_run ? 1 : 0, &query_options,
                                   table_sink(command->table), err));
-  free(sql);
   return table_reader_gone(command->table) ? STATUS_OK : status;
 }
 

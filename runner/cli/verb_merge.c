@@ -244,12 +244,10 @@ static enum status verb_merge_print(const struct command *command, const struct 
 static enum status verb_merge_show_query(struct command *command, const char *name,
                                          const struct query_parameter *fleet, const char *title,
                                          struct error *err) {
-  struct result_set rows;
+  SCOPED(result_set_fini) struct result_set rows;
   result_set_init(&rows, SIZE_MAX);
   enum status status = query_run_saved(command->query, name, fleet, 1, NULL, &rows.sink, err);
-  status = THEN(status, verb_merge_print(command, &rows, title, err));
-  result_set_fini(&rows);
-  return status;
+  return THEN(status, verb_merge_print(command, &rows, title, err));
 }
 
 /* Nodes that have the same state for the same reason, which stand one after the other, become one
@@ -286,8 +284,8 @@ static enum status verb_merge_show_nodes(struct command *command,
                                          const struct query_parameter *fleet, struct error *err) {
   const struct merge_options *options = command->options;
   const struct query_parameter parameters[] = {*fleet, {"but", "ok"}};
-  struct result_set nodes;
-  struct result_set groups;
+  SCOPED(result_set_fini) struct result_set nodes;
+  SCOPED(result_set_fini) struct result_set groups;
   result_set_init(&nodes, SIZE_MAX);
   result_set_init(&groups, GROUPS_SHOWN_MAX);
   enum status status =
@@ -300,8 +298,6 @@ static enum status verb_merge_show_nodes(struct command *command,
                      shell_word(&command->arena, options->output)),
         err);
   }
-  result_set_fini(&nodes);
-  result_set_fini(&groups);
   return status;
 }
 

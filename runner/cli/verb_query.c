@@ -89,10 +89,9 @@ static enum status verb_query_check_drawn(const struct saved_query *saved, struc
       drawn = arena_add_word(&arena, drawn, other.name);
     }
   }
-  const enum status status =
-      error_set(err, STATUS_USAGE, "the saved query %s is a table without curves; --plot draws: %s",
-                saved->name, drawn);
-  return status;
+  return error_set(err, STATUS_USAGE,
+                   "the saved query %s is a table without curves; --plot draws: %s", saved->name,
+                   drawn);
 }
 
 /* What a query that gave nothing would need: ": it reads runs of the scenario energy; haul run

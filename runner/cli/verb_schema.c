@@ -208,7 +208,7 @@ static void schema_say_views(struct document *document, struct arena *arena) {
 static enum status schema_say_query(struct document *document, struct arena *arena,
                                     const char *name, struct error *err) {
   struct saved_query query;
-  struct result_set columns;
+  SCOPED(result_set_fini) struct result_set columns;
   const char *names = "";
   result_set_init(&columns, 1);
   enum status status = saved_query_find(name, arena, &query, err);
@@ -231,7 +231,6 @@ static enum status schema_say_query(struct document *document, struct arena *are
                    arena_around(arena, " (default: ", standard, ")"));
     }
   }
-  result_set_fini(&columns);
   return status;
 }
 
@@ -346,16 +345,13 @@ static enum status verb_schema_print_datasette(struct command *command, struct e
   }
   json_t *root = json_pack("{s:s, s:{s:{s:o, s:o}}}", "title", "haul", "databases", name, "tables",
                            datasette.tables, "queries", datasette.queries);
-  char *text = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
+  SCOPED(memory_free) char *text = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
   json_decref(root);
   if (text == NULL) {
     return error_set(err, STATUS_USAGE, "the name of the database is not UTF-8: %s", name);
   }
   errno = 0;
-  const enum status status =
-      stream_check(stdout, puts(text) == EOF || fflush(stdout) != 0, NULL, err);
-  free(text);
-  return status;
+  return stream_check(stdout, puts(text) == EOF || fflush(stdout) != 0, NULL, err);
 }
 
 /* JSON of a verb
@@ -367,7 +363,7 @@ static enum status verb_schema_add_rows(const struct verb_rows *rows, json_t *ki
   struct json_shape shape;
   json_shape_init(&shape);
   if (rows->saved != NULL && strcmp(rows->saved, "*") != 0) {
-    struct result_set columns;
+    SCOPED(result_set_fini) struct result_set columns;
     result_set_init(&columns, 1);
     const enum status status = query_describe_saved(rows->saved, &columns.sink, err);
     for (size_t i = 0; status == STATUS_OK && i < columns.column_count; i++) {
@@ -388,7 +384,6 @@ static enum status verb_schema_add_rows(const struct verb_rows *rows, json_t *ki
         break;
       }
     }
-    result_set_fini(&columns);
     RETURN_ON_ERROR(status);
   }
   if (rows->describe != NULL) {
@@ -427,11 +422,10 @@ static enum status verb_schema_print_verb(const char *name, struct error *err) {
   json_object_set_new(schema, "$schema",
                       json_string("https://json-schema.org/draft/2020-12/schema"));
   json_object_set_new(schema, "title", json_string(title.text));
-  char *text = json_dumps(schema, JSON_INDENT(1));
+  SCOPED(memory_free) char *text = json_dumps(schema, JSON_INDENT(1));
   if (status == STATUS_OK && text != NULL) {
     status = stream_check(stdout, puts(text) == EOF || fflush(stdout) != 0, NULL, err);
   }
-  free(text);
   json_decref(schema);
   return status;
 }

@@ -282,9 +282,8 @@ static const char *cli_words(struct arena *arena, const struct verb *verb, int a
       return NULL;
     }
   }
-  char *text = json_dumps(words, JSON_COMPACT);
+  SCOPED(memory_free) char *text = json_dumps(words, JSON_COMPACT);
   const char *kept = text != NULL ? arena_strdup(arena, text) : NULL;
-  free(text);
   json_decref(words);
   return kept;
 }

@@ -154,7 +154,7 @@ FILE *console_escape(FILE *stream) {
 }
 
 static void say_line(const char *head, const char *colour, const char *format, va_list args) {
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   int length = vasprintf(&text, format, args);
   if (length < 0) {
     abort();
@@ -167,7 +167,6 @@ static void say_line(const char *head, const char *colour, const char *format, v
   } else {
     fprintf(stderr, "haul: %s%s\n", head, shown.text);
   }
-  free(text);
 }
 
 void say_error(const struct common_options *options, const char *format, ...) {

@@ -68,12 +68,11 @@ void document_heading(struct document *document, const char *text) {
 
 static const char *document_format(struct document *document, const char *format,
                                    va_list arguments) {
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   if (vasprintf(&text, format, arguments) < 0) {
     abort(); /* out of memory */
   }
   const char *kept = arena_strdup(&document->arena, text);
-  free(text);
   return kept;
 }
 

@@ -502,7 +502,7 @@ static enum status judge_run_alone(const struct expect_set *set, struct query *q
                                    const struct row_sink *inner, const struct expect_judge *again,
                                    struct expect_judge **judge, struct error *err) {
   const struct query_parameter parameter = {"run", run};
-  struct result_set hardware;
+  SCOPED(result_set_fini) struct result_set hardware;
   struct expect_judge *made = NULL;
   result_set_init(&hardware, SIZE_MAX);
   enum status status =
@@ -513,7 +513,6 @@ static enum status judge_run_alone(const struct expect_set *set, struct query *q
     status = query_run_saved(query, "run-result", &parameter, 1, options,
                              expect_judge_sink(made, inner), err);
   }
-  result_set_fini(&hardware);
   if (status != STATUS_OK) {
     expect_judge_free(made);
     return status;

@@ -252,7 +252,7 @@ static enum status learn_read_hardware(struct learn *learn, struct query *query,
                                        const char *gpu, struct error *err) {
   const struct query_parameter parameter = {"run", learn_run_name(learn, run)};
   struct learn_run *read = &learn->runs[run];
-  struct result_set hardware;
+  SCOPED(result_set_fini) struct result_set hardware;
   result_set_init(&hardware, SIZE_MAX);
   const enum status status =
       query_run_saved(query, "hardware", &parameter, 1, NULL, &hardware.sink, err);
@@ -267,7 +267,6 @@ static enum status learn_read_hardware(struct learn *learn, struct query *query,
       read->machines[g] = asked_for ? learn_find_machine(learn, &gpus[g]) : SIZE_MAX;
     }
   }
-  result_set_fini(&hardware);
   return status;
 }
 

@@ -495,10 +495,8 @@ static void nvbandwidth_add_facts(const struct nvbandwidth_file *file, const str
 enum status nvbandwidth_machine(const struct nvbandwidth_file *file, const struct machine *saved,
                                 const char *host_name, struct machine *machine,
                                 int32_t gpu_of_device[MACHINE_GPUS_MAX], struct error *err) {
-  enum status status = saved != NULL
-                           ? nvbandwidth_from_saved(file, saved, machine, gpu_of_device, err)
-                           : nvbandwidth_from_file_alone(file, machine, gpu_of_device, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(saved != NULL ? nvbandwidth_from_saved(file, saved, machine, gpu_of_device, err)
+                                : nvbandwidth_from_file_alone(file, machine, gpu_of_device, err));
   const char *host = host_name;
   if (host == NULL && saved != NULL && saved->host_name[0] != '\0') {
     host = saved->host_name;

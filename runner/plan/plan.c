@@ -489,12 +489,11 @@ static enum status plan_say_no_match(const struct plan_builder *b, struct error 
     strbuf_printf(&there, " and %zu more", b->block_count - BLOCKS_SHOWN_MAX);
   }
   const char *example = b->taken_count > 0 ? b->taken[0].name : "";
-  const enum status status = error_set(
+  return error_set(
       err, STATUS_NOT_FOUND, "no block and no case matches \"%s\"%s%s%s; there are blocks %s%s%s%s",
       b->only, nearest.word != NULL ? "; did you mean \"" : "",
       nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "\"" : "", there.text,
       example[0] != '\0' ? " and cases such as \"" : "", example, example[0] != '\0' ? "\"" : "");
-  return status;
 }
 
 /* Of several globs those that matched neither a block nor a case. */

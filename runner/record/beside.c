@@ -92,7 +92,7 @@ enum status beside_merge(const char *path, const char *place, int busy_ms, struc
 
 /* Those that wait: FILE-run-*.db. */
 static size_t beside_find(const char *path, glob_t *found) {
-  char *pattern = malloc(2 * strlen(path) + sizeof "-run-*.db");
+  SCOPED(memory_free) char *pattern = malloc(2 * strlen(path) + sizeof "-run-*.db");
   if (pattern == NULL) {
     abort();
   }
@@ -104,9 +104,7 @@ static size_t beside_find(const char *path, glob_t *found) {
     *end++ = *c;
   }
   memcpy(end, "-run-*.db", sizeof "-run-*.db");
-  const size_t count = glob(pattern, 0, NULL, found) == 0 ? found->gl_pathc : 0;
-  free(pattern);
-  return count;
+  return glob(pattern, 0, NULL, found) == 0 ? found->gl_pathc : 0;
 }
 
 size_t beside_count(const char *path) {

@@ -90,7 +90,7 @@ static struct companion_fault companion_judge(const char *path, const char *suff
 }
 
 enum status companion_check(const char *path, struct error *err) {
-  char *full = realpath(path, NULL);
+  SCOPED(memory_free) char *full = realpath(path, NULL);
   const char *database = full != NULL ? full : path;
   enum status status = STATUS_OK;
   for (size_t i = 0; i < COUNT_OF(SUFFIXES) && status == STATUS_OK; i++) {
@@ -104,7 +104,6 @@ enum status companion_check(const char *path, struct error *err) {
                          named ? ")" : "");
     }
   }
-  free(full);
   return status;
 }
 

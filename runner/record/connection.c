@@ -167,10 +167,8 @@ enum status database_run_sql(struct database *database, const char *sql, const c
 }
 
 enum status database_script(struct database *database, const char *name, struct error *err) {
-  char *sql = database_sql(name);
-  enum status status = database_run_sql(database, sql, name, err);
-  free(sql);
-  return status;
+  SCOPED(memory_free) char *sql = database_sql(name);
+  return database_run_sql(database, sql, name, err);
 }
 
 enum status database_generate(struct database *database, const char *name, char **sql,
@@ -186,11 +184,9 @@ enum status database_generate(struct database *database, const char *name, char 
 }
 
 enum status database_run_generated(struct database *database, const char *name, struct error *err) {
-  char *script = NULL;
+  SCOPED(memory_free) char *script = NULL;
   enum status status = database_generate(database, name, &script, err);
-  status = THEN(status, database_run_sql(database, script, name, err));
-  free(script);
-  return status;
+  return THEN(status, database_run_sql(database, script, name, err));
 }
 
 enum status database_begin(struct database *database, struct error *err) {

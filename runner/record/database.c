@@ -218,11 +218,10 @@ enum status database_migrate_copy(const char *path, struct error *err) {
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
                                   struct database **database, struct error *err) {
   struct database_file file;
-  enum status status = database_file_examine(path, access, &file, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(database_file_examine(path, access, &file, err));
   struct database *opened = database_new(path);
   opened->network_file_system = file.network_file_system;
-  status = database_open_checked(opened, access, busy_ms, err);
+  enum status status = database_open_checked(opened, access, busy_ms, err);
   if (status != STATUS_OK) {
     database_close(opened);
     return status;

@@ -91,8 +91,7 @@ static enum status database_file_make_folder(const char *folder, struct error *e
 /* Create the directory, or check that SQLite can create its journal in it. */
 static enum status database_file_prepare_folder(const char *path, struct error *err) {
   char folder[PATH_MAX] = "";
-  enum status status = database_file_folder_of(path, folder, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(database_file_folder_of(path, folder, err));
   struct stat info;
   if (stat(folder, &info) != 0) {
     if (errno == ENOENT) {

@@ -82,9 +82,8 @@ static enum status foreign_read(struct database *database, struct objects *objec
 static void foreign_read_expected(int version, struct objects *objects) {
   char name[32];
   (void)snprintf(name, sizeof name, "schemas/%d.txt", version);
-  char *lines = database_sql(name);
+  SCOPED(memory_free) char *lines = database_sql(name);
   char *rest = arena_strdup(&objects->arena, lines); /* what the objects point into */
-  free(lines);
   for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
     struct object *object =
         ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity);

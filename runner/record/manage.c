@@ -174,7 +174,7 @@ enum status database_write_copy(const struct database *database, const char *pat
     return error_set(err, STATUS_INVALID, "%s is there already, and nothing was written", path);
   }
   sqlite3 *copy = NULL;
-  char *plain = NULL;
+  SCOPED(memory_free) char *plain = NULL;
   if (asprintf(&plain, "%s%s", path[0] == '/' ? "" : "./", path) < 0) {
     abort();
   }
@@ -187,7 +187,6 @@ enum status database_write_copy(const struct database *database, const char *pat
     (void)unlink(plain);
     status = error_prefix(err, "%s: ", path);
   }
-  free(plain);
   return status;
 }
 

@@ -377,11 +377,10 @@ bool measured_case_matches(const struct measured_case *bench, const char *only) 
     return true;
   }
   bool found = false;
-  char *lines = bench->aliases != NULL ? strdup(bench->aliases) : NULL;
+  SCOPED(memory_free) char *lines = bench->aliases != NULL ? strdup(bench->aliases) : NULL;
   for (char *rest = lines; rest != NULL && !found;) {
     found = globs_match(only, strsep(&rest, "\n"));
   }
-  free(lines);
   return found;
 }
 

@@ -99,8 +99,7 @@ enum status merge_first_row(struct database *database, const char *name, struct 
 static enum status merge_judge_version(struct database *database, struct error *err) {
   int application_id = 0;
   int objects = 0;
-  enum status status = migrate_read_version(database, &application_id, &objects, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(migrate_read_version(database, &application_id, &objects, err));
   if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
     return error_set(err, STATUS_INVALID,
                      "it is another program's SQLite database (application id %d)", application_id);
@@ -126,12 +125,13 @@ static enum status merge_judge_version(struct database *database, struct error *
   RETURN_ON_ERROR(foreign_check_tables(database, err));
   struct merge_row row;
   RETURN_ON_ERROR(merge_first_row(database, "foreign/encoding", &row, err));
-  status = row.texts[0] == NULL
-               ? migrate_check_schema(database, err)
-               : error_set(err, STATUS_INVALID,
-                           "its texts are in %s, which haul never writes: it was changed by other "
-                           "means",
-                           row.texts[0]);
+  enum status status =
+      row.texts[0] == NULL
+          ? migrate_check_schema(database, err)
+          : error_set(err, STATUS_INVALID,
+                      "its texts are in %s, which haul never writes: it was changed by other "
+                      "means",
+                      row.texts[0]);
   arena_fini(&row.arena);
   return status;
 }
@@ -186,7 +186,7 @@ static enum status merge_use_copy(const char *path, const char *scratch, struct 
   input->folder = folder;
   input->held = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   enum status status = STATUS_OK;
-  char *copy = merge_join(input->folder, COPY_NAME);
+  SCOPED(memory_free) char *copy = merge_join(input->folder, COPY_NAME);
   if (input->database != NULL) {
     status = merge_copy_by_pages(input->database, copy, err);
   } else {
@@ -196,14 +196,8 @@ static enum status merge_use_copy(const char *path, const char *scratch, struct 
   input->database = NULL;
   /* Plays the journal back. */
   status = THEN(status, database_migrate_copy(copy, err));
-  if (status == STATUS_OK) {
-    status = database_open_untouched(copy, &input->database, err);
-  }
-  if (status == STATUS_OK) {
-    status = database_script(input->database, "merge/read", err);
-  }
-  free(copy);
-  return status;
+  status = THEN(status, database_open_untouched(copy, &input->database, err));
+  return THEN(status, database_script(input->database, "merge/read", err));
 }
 
 /* *left_over: a killed writer left a journal, which a read-only connection cannot play back. */
@@ -211,9 +205,7 @@ static enum status merge_open_as_it_is(const char *path, struct merge_input *inp
                                        struct error *err) {
   struct error failure = {0};
   enum status status = database_open_untouched(path, &input->database, &failure);
-  if (status == STATUS_OK) {
-    status = database_script(input->database, "merge/read", &failure);
-  }
+  status = THEN(status, database_script(input->database, "merge/read", &failure));
   if (status == STATUS_OK) {
     return STATUS_OK;
   }
@@ -235,12 +227,8 @@ static enum status merge_prepare(const char *path, const char *scratch, struct m
   if (status == STATUS_OK && left_over) {
     status = merge_use_copy(path, scratch, input, err);
   }
-  if (status == STATUS_OK) {
-    status = merge_judge_version(input->database, err);
-  }
-  if (status == STATUS_OK) {
-    status = merge_judge_content(input->database, err);
-  }
+  status = THEN(status, merge_judge_version(input->database, err));
+  status = THEN(status, merge_judge_content(input->database, err));
   if (status == STATUS_OK && input->database->version < migrate_latest_version()) {
     status = merge_use_copy(path, scratch, input, err);
   }
@@ -310,7 +298,7 @@ enum status merge_input_open(const char *path, const char *scratch, struct merge
   if (database_file_is_failure(path)) {
     return merge_read_failure(path, err);
   }
-  char *full = realpath(path, NULL);
+  SCOPED(memory_free) char *full = realpath(path, NULL);
   if (full == NULL) {
     return error_set_errno(err, errno, "it cannot be read");
   }
@@ -324,7 +312,6 @@ enum status merge_input_open(const char *path, const char *scratch, struct merge
     merge_drop_path(full, err);
     merge_input_close(&opened);
   }
-  free(full);
   return status;
 }
 
@@ -334,11 +321,10 @@ void merge_input_identify(const char *path, struct merge_file *file) {
   struct stat info;
   struct database_file_header header = {0};
   *file = (struct merge_file){0};
-  char *full = realpath(path, NULL);
+  SCOPED(memory_free) char *full = realpath(path, NULL);
   (void)snprintf(file->path, sizeof file->path, "%s", full != NULL ? full : path);
-  free(full);
   const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  char *journal = merge_join(file->path, "-journal");
+  SCOPED(memory_free) char *journal = merge_join(file->path, "-journal");
   if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
       database_file_read_header(fd, &header) == STATUS_OK && !header.write_ahead &&
       access(journal, F_OK) != 0) {
@@ -347,7 +333,6 @@ void merge_input_identify(const char *path, struct merge_file *file) {
                    (long long)info.st_size, (long long)info.st_ino, (long long)info.st_mtim.tv_sec,
                    info.st_mtim.tv_nsec, header.change_counter);
   }
-  free(journal);
   if (fd >= 0) {
     (void)close(fd);
   }

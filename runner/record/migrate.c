@@ -210,8 +210,7 @@ static enum status migrate_judge(struct database *database, enum database_access
                                  struct error *err) {
   int application_id = 0;
   int objects = 0;
-  enum status status = migrate_read_version(database, &application_id, &objects, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(migrate_read_version(database, &application_id, &objects, err));
   bool empty = application_id == 0 && database->version == 0 && objects == 0;
   if (empty && access == DATABASE_WRITE) {
     return STATUS_OK;
@@ -295,10 +294,9 @@ static enum status migrate_apply_missing(struct database *database,
 static enum status migrate_locked(struct database *database, const struct embedded_file *files,
                                   size_t count, struct error *err) {
   const int latest = migrate_last_of(files, count);
-  enum status status = database_begin(database, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(database_begin(database, err));
   /* Another process may have been faster. */
-  status = migrate_judge(database, DATABASE_WRITE, latest, err);
+  enum status status = migrate_judge(database, DATABASE_WRITE, latest, err);
   if (status == STATUS_OK && database->version < latest) {
     status = migrate_apply_missing(database, files, count, err);
   }
@@ -310,9 +308,8 @@ enum status migrate_run_files(struct database *database, const struct embedded_f
   if (database->version >= migrate_last_of(files, count)) {
     return STATUS_OK;
   }
-  enum status status = database_script(database, "database/migration_start", err);
-  RETURN_ON_ERROR(status);
-  status = migrate_locked(database, files, count, err);
+  RETURN_ON_ERROR(database_script(database, "database/migration_start", err));
+  enum status status = migrate_locked(database, files, count, err);
   if (status != STATUS_OK) {
     return error_prefix(err, "setting up the results database: ");
   }

@@ -108,8 +108,7 @@ static int query_progress(void *context) {
 
 enum status query_open(const char *path, struct query **query, struct error *err) {
   struct database *database = NULL;
-  enum status status = database_open(path, DATABASE_READ, &database, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(database_open(path, DATABASE_READ, &database, err));
   struct query *opened = memory_new(1, sizeof *opened);
   opened->database = database;
   *query = opened;

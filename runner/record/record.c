@@ -609,9 +609,8 @@ enum status record_import(struct record *record, const struct run_info *info,
                           const struct machine *machine, const struct plan *plan,
                           const double *median_ns, const struct notes *notes, struct error *err) {
   record_forget_run(record);
-  enum status status = database_begin(record->database, err);
-  RETURN_ON_ERROR(status);
-  status = record_add_run(record, info, machine, plan, err);
+  RETURN_ON_ERROR(database_begin(record->database, err));
+  enum status status = record_add_run(record, info, machine, plan, err);
   status =
       THEN(status, record_add_values(record, plan, median_ns, notes, info->started_at_ns, err));
   status = THEN(status, record_update_run(record, "done", NULL, info->started_at_ns, err));

@@ -110,9 +110,8 @@ static enum status selector_add_by_prefix(struct database *database, const char 
                                           struct error *err) {
   struct run_list found = {0};
   size_t count = 0;
-  enum status status =
-      selector_add_runs(database, "select/runs_by_prefix", prefix, arena, &found, &count, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(
+      selector_add_runs(database, "select/runs_by_prefix", prefix, arena, &found, &count, err));
   if (count == 1) {
     return selector_add_runs(database, "select/runs_by_prefix", prefix, arena, list, &count, err);
   }
@@ -340,9 +339,8 @@ static enum status selector_insert_runs(struct database *database, const char *n
 
 enum status baseline_set(struct database *database, const char *name, const struct run_list *runs,
                          bool *replaced, struct error *err) {
-  enum status status = database_begin(database, err);
-  RETURN_ON_ERROR(status);
-  status = selector_delete_runs(database, name, replaced, err);
+  RETURN_ON_ERROR(database_begin(database, err));
+  enum status status = selector_delete_runs(database, name, replaced, err);
   status = THEN(status, selector_insert_runs(database, name, runs, err));
   return database_end(database, status, err);
 }

@@ -136,9 +136,9 @@ static enum status report_write_results(struct report *report, size_t i, struct 
   const bool flows_wanted = report->request->flows;
   const bool charts =
       result_set_integer(&run->parts[RUN_PART_SUMMARY], 0, "cases") <= CHART_CASES_MAX;
-  struct result_set flows;
-  struct result_set trend;
-  struct result_set spread;
+  SCOPED(result_set_fini) struct result_set flows;
+  SCOPED(result_set_fini) struct result_set trend;
+  SCOPED(result_set_fini) struct result_set spread;
   struct page_results results;
   enum status status = STATUS_OK;
   result_set_init(&flows, SIZE_MAX);
@@ -167,9 +167,6 @@ static enum status report_write_results(struct report *report, size_t i, struct 
     const char *file = arena_format(&report->arena, "haul-run-%s.csv", run->number);
     status = THEN(status, page_put_csv(page, cases, file, "The results", err));
   }
-  result_set_fini(&spread);
-  result_set_fini(&trend);
-  result_set_fini(&flows);
   return status;
 }
 
@@ -211,8 +208,8 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
 /* The machine of the run with the rates of its links, folded away. */
 static enum status report_write_machine(struct report *report, size_t i, FILE *page,
                                         struct error *err) {
-  struct machine *machine = machine_new();
-  struct result_set rates;
+  SCOPED(memory_free) struct machine *machine = machine_new();
+  SCOPED(result_set_fini) struct result_set rates;
   struct database *database = query_database(report->request->query);
   result_set_init(&rates, SIZE_MAX);
   SCOPED(strbuf_fini) struct strbuf drawing = STRBUF(DRAWING_MAX);
@@ -230,15 +227,13 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
                   "<div class=\"wide\">\n%s</div></details>\n",
                   drawing.text);
   }
-  result_set_fini(&rates);
-  free(machine);
   return status;
 }
 
 /* What haul run ends with, as tiles. */
 static enum status report_write_tiles(struct report *report, struct page_run *run,
                                       const struct result_set *cases, struct error *err) {
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   struct document tiles = {.options = {.stream = open_memstream(&text, &length)},
                            .backend = &PAGE_TILES};
@@ -249,7 +244,6 @@ static enum status report_write_tiles(struct report *report, struct page_run *ru
   (void)fclose(tiles.options.stream);
   run->tiles = arena_strdup(&report->arena, text);
   arena_fini(&tiles.arena);
-  free(text);
   return STATUS_OK;
 }
 

@@ -50,8 +50,8 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
   struct document document;
   const struct query_parameter parameter = {"run", run};
   struct expect_judge *judge = NULL;
-  struct result_set cases;
-  struct result_set flows;
+  SCOPED(result_set_fini) struct result_set cases;
+  SCOPED(result_set_fini) struct result_set flows;
   result_set_init(&cases, SIZE_MAX);
   result_set_init(&flows, SIZE_MAX);
   enum status status =
@@ -74,8 +74,6 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
     status = document_end(&document);
   }
   expect_judge_free(judge);
-  result_set_fini(&cases);
-  result_set_fini(&flows);
   return status;
 }
 

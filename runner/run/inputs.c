@@ -91,7 +91,7 @@ enum status input_find_files(const char *path, const char *suffix, const char *w
 static bool input_has_block(const char *path) {
   int fd = -1;
   FILE *file = input_file_open(path, false, &fd, NULL) == STATUS_OK ? fdopen(fd, "r") : NULL;
-  char *line = NULL;
+  SCOPED(memory_free) char *line = NULL;
   size_t capacity = 0;
   bool found = file == NULL;
   while (!found && getline(&line, &capacity, file) >= 0) {
@@ -101,7 +101,6 @@ static bool input_has_block(const char *path) {
       found = strncmp(at + 1, case_kind_text(kind), strlen(case_kind_text(kind))) == 0;
     }
   }
-  free(line);
   if (file != NULL) {
     (void)fclose(file);
   }

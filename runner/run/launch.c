@@ -46,7 +46,7 @@ static void launch_read_facts(struct arena *arena, struct run_launch *run) {
 
 /* The last part of a path, whatever slashes end it. */
 static const char *launch_base_name(struct arena *arena, const char *path) {
-  char *full = realpath(path, NULL);
+  SCOPED(memory_free) char *full = realpath(path, NULL);
   const char *text = full != NULL ? full : path;
   size_t length = strlen(text);
   while (length > 1 && text[length - 1] == '/') {
@@ -55,7 +55,6 @@ static const char *launch_base_name(struct arena *arena, const char *path) {
   const char *slash = memrchr(text, '/', length);
   const char *begin = slash != NULL && length > 1 ? slash + 1 : text;
   const char *name = arena_strndup(arena, begin, length - (size_t)(begin - text));
-  free(full);
   return name;
 }
 

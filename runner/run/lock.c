@@ -40,12 +40,11 @@ void lock_user_init(struct lock_user *user, const char *database) {
   (void)gethostname(user->host, sizeof user->host - 1);
   units_format_utc((int64_t)clock_read_ns(CLOCK_REALTIME), UNITS_UTC_SECONDS, user->since,
                    sizeof user->since);
-  char *path = database != NULL ? realpath(database, NULL) : NULL;
+  SCOPED(memory_free) char *path = database != NULL ? realpath(database, NULL) : NULL;
   const char *text = path != NULL ? path : database != NULL ? database : "";
   const size_t length = strlen(text);
   const size_t cut = length >= sizeof user->database ? length - sizeof user->database + 1 : 0;
   (void)snprintf(user->database, sizeof user->database, "%s", text + cut);
-  free(path);
 }
 
 /* ---- the folder ---- */

@@ -116,7 +116,7 @@ static void run_mark_noise(struct case_report *report) {
       (report->outcome->stop != STOP_TIME && report->outcome->stop != STOP_TRIALS)) {
     return;
   }
-  struct noise_trial *trials = calloc(report->trial_count + 1, sizeof *trials);
+  SCOPED(memory_free) struct noise_trial *trials = calloc(report->trial_count + 1, sizeof *trials);
   size_t count = 0;
   if (trials == NULL) {
     abort();
@@ -135,7 +135,6 @@ static void run_mark_noise(struct case_report *report) {
   report->noise = noise_text(found.kind);
   report->noise_size = found.size;
   report->noise_ns = found.duration;
-  free(trials);
 }
 
 /* For the caller: what no healthy machine does, and what failed. A result counts even where the GPU
@@ -262,7 +261,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
 }
 
 static enum status run_record_late_checks(struct run_state *state, struct error *err) {
-  struct machine *now = machine_new();
+  SCOPED(memory_free) struct machine *now = machine_new();
   if (now == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for the facts of the host");
   }
@@ -276,7 +275,6 @@ static enum status run_record_late_checks(struct run_state *state, struct error 
     }
     preflight_fini(&late);
   }
-  free(now);
   return status;
 }
 

@@ -128,9 +128,8 @@ static enum status shard_find(const struct shard *shard, const char *run, const 
 }
 
 static void shard_set_name(struct shard *shard, const char *uuid) {
-  char *name = shard_format("%s-%s.db", shard->node, uuid);
+  SCOPED(memory_free) char *name = shard_format("%s-%s.db", shard->node, uuid);
   shard->path = shard_format("%s/%s", shard->request.folder, name);
-  free(name);
   shard->begun = true;
   shard_local_point_to(&shard->local, shard->path);
 }
@@ -219,7 +218,7 @@ void shard_tell_failure(struct shard *shard, const char *reason) {
   }
   struct error ignored = {0};
   struct new_file file;
-  char *path = shard_failure_path(shard);
+  SCOPED(memory_free) char *path = shard_failure_path(shard);
   if (new_file_open(path, &file, &ignored) == STATUS_OK) {
     const size_t length = strlen(reason);
     /* Where not even that has room, the name alone says it. */
@@ -228,7 +227,6 @@ void shard_tell_failure(struct shard *shard, const char *reason) {
     }
     shard->told = new_file_place(&file, true, &ignored) == STATUS_OK;
   }
-  free(path);
 }
 
 static void shard_take_back_failure(struct shard *shard) {
@@ -274,13 +272,13 @@ const char *shard_path(const struct shard *shard) {
 
 /* The local file with the name that it should have in the folder. */
 static int shard_keep_local(struct shard *shard) {
+  SCOPED(memory_free)
   char *kept = shard_format("%s%s", shard->local.folder, strrchr(shard->path, '/'));
   const char *path = rename(shard->local.database, kept) == 0 ? kept : shard->local.database;
   say_error(shard->request.common,
             "the results are not in %s but in %s: copy that file there, or merge it as it is; the "
             "next run with --shard on this node tries to move it there",
             shard->request.folder, path);
-  free(kept);
   return EXIT_NOT_MEASURED;
 }
 

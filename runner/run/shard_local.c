@@ -107,17 +107,14 @@ enum status shard_local_make(struct shard_local *local, struct error *err) {
 }
 
 void shard_local_point_to(const struct shard_local *local, const char *place) {
-  char *full = NULL;
-  char *folder = strndup(place, (size_t)(strrchr(place, '/') - place));
-  char *real = folder != NULL ? realpath(folder, NULL) : NULL;
+  SCOPED(memory_free) char *full = NULL;
+  SCOPED(memory_free) char *folder = strndup(place, (size_t)(strrchr(place, '/') - place));
+  SCOPED(memory_free) char *real = folder != NULL ? realpath(folder, NULL) : NULL;
   if (real != NULL) {
     full = shard_local_join(real, strrchr(place, '/') + 1);
     (void)unlinkat(local->lock, LINK, 0);
     (void)!symlinkat(full, local->lock, LINK);
   }
-  free(full);
-  free(real);
-  free(folder);
 }
 
 enum status shard_local_check(const struct shard_local *local, struct error *err) {
@@ -163,12 +160,12 @@ struct shard_left {
 /* Under its name in the shared folder, where its run could not move it there. */
 static void shard_left_find_database(struct shard_left *left) {
   const char *slash = strrchr(left->place, '/');
+  SCOPED(memory_free)
   char *kept = shard_local_join(left->local.folder, slash != NULL ? slash + 1 : DATABASE);
   if (slash != NULL && access(kept, F_OK) == 0) {
     left->local.database = kept;
     return;
   }
-  free(kept);
   left->local.database = shard_local_join(left->local.folder, DATABASE);
 }
 
@@ -225,9 +222,8 @@ static bool shard_left_move(const struct common_options *common, const struct sh
   }
   say_note(common, "moved the results that a killed run left in %s to %s", left->local.folder,
            left->place);
-  char *failure = shard_local_failure_path(left->place);
+  SCOPED(memory_free) char *failure = shard_local_failure_path(left->place);
   (void)unlink(failure);
-  free(failure);
   return true;
 }
 
@@ -264,7 +260,7 @@ static size_t shard_left_collect(const char *parent, int fd, struct shard_left *
 void shard_local_take_up(const struct common_options *common) {
   const char *places[PLACES];
   shard_local_places(places);
-  struct shard_left *left = memory_new(LEFT_MAX, sizeof *left);
+  SCOPED(memory_free) struct shard_left *left = memory_new(LEFT_MAX, sizeof *left);
   for (size_t i = 0; i < PLACES; i++) {
     char parent[PATH_MAX];
     const int fd = places[i] != NULL ? shard_local_open_parent(places[i], false, parent) : -1;
@@ -276,5 +272,4 @@ void shard_local_take_up(const struct common_options *common) {
       shard_local_close(&left[j].local);
     }
   }
-  free(left);
 }

@@ -49,13 +49,12 @@ static uint32_t status_line_describe_rate(const struct bench_case *bench,
                                           const struct trial *trials, size_t count, char *text,
                                           size_t size) {
   text[0] = '\0';
-  double *scratch = calloc(count + 1, sizeof *scratch);
+  SCOPED(memory_free) double *scratch = calloc(count + 1, sizeof *scratch);
   if (scratch == NULL) {
     return 0;
   }
   struct summary summary;
   summary_of_trials(trials, count, scratch, &summary);
-  free(scratch);
   if (summary.count > 0 && summary.median_ns > 0) {
     plan_describe_rate(bench, summary.median_ns, text, size);
   }

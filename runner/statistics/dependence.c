@@ -1,5 +1,6 @@
 #include "runner/statistics/dependence.h"
 
+#include "engine/base/arena.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ void deviations_set(struct deviations *deviations, const struct process_sample *
 }
 
 double dependence_estimate(const struct deviations *cases, size_t count, size_t numbers_end) {
-  double *spread_out = sample_values_new(numbers_end);
+  SCOPED(memory_free) double *spread_out = sample_values_new(numbers_end);
   double squares = 0;
   double by_chance = 0;
   size_t pairs = 0;
@@ -62,7 +63,6 @@ double dependence_estimate(const struct deviations *cases, size_t count, size_t 
       spread_out[cases[i].numbers[v]] = 0;
     }
   }
-  free(spread_out);
   if (pairs == 0) {
     return 0;
   }

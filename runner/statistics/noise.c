@@ -112,7 +112,7 @@ ORDER_DEFINE(noise_compare_values, struct ranked, ORDER(x->value, y->value))
 /* Mid-ranks of the values, into scratch. */
 static void noise_rank(const struct noise_work *work) {
   const size_t count = work->rest_count;
-  struct ranked *ranked = memory_new(count, sizeof *ranked);
+  SCOPED(memory_free) struct ranked *ranked = memory_new(count, sizeof *ranked);
   for (size_t i = 0; i < count; i++) {
     ranked[i] = (struct ranked){work->rest[i], i};
   }
@@ -127,7 +127,6 @@ static void noise_rank(const struct noise_work *work) {
     }
     i = next;
   }
-  free(ranked);
 }
 
 /* Bartels' ratio is 2 on average where the order means nothing, and less where neighbours agree. */

@@ -30,7 +30,7 @@ static double *rank_test_ways(size_t a_count, size_t b_count, size_t *length) {
 
 double rank_test_exact_upper(size_t a_count, size_t b_count, size_t u) {
   size_t length = 0;
-  double *ways = rank_test_ways(a_count, b_count, &length);
+  SCOPED(memory_free) double *ways = rank_test_ways(a_count, b_count, &length);
   double all = 0;
   double upper = 0;
   /* By symmetry from the low end, where the ways are few and exact. */
@@ -38,7 +38,6 @@ double rank_test_exact_upper(size_t a_count, size_t b_count, size_t u) {
     all += ways[i];
     upper += i + u < length ? ways[i] : 0;
   }
-  free(ways);
   return upper / all;
 }
 
@@ -46,7 +45,7 @@ double rank_test_exact_upper(size_t a_count, size_t b_count, size_t u) {
 static double rank_test_tie_sum(const double *a, size_t a_count, const double *b, size_t b_count,
                                 double shift) {
   const size_t count = a_count + b_count;
-  double *all = sample_values_new(count);
+  SCOPED(memory_free) double *all = sample_values_new(count);
   for (size_t i = 0; i < a_count; i++) {
     all[i] = a[i] - shift;
   }
@@ -64,7 +63,6 @@ static double rank_test_tie_sum(const double *a, size_t a_count, const double *b
     sum += size * size * size - size;
     first = last;
   }
-  free(all);
   return sum;
 }
 
@@ -112,7 +110,7 @@ static size_t rank_test_cut(size_t a_count, size_t b_count, double alpha) {
     return cut > 0 ? (size_t)cut : 0;
   }
   size_t length = 0;
-  double *ways = rank_test_ways(a_count, b_count, &length);
+  SCOPED(memory_free) double *ways = rank_test_ways(a_count, b_count, &length);
   double all = 0;
   for (size_t i = 0; i < length; i++) {
     all += ways[i];
@@ -123,7 +121,6 @@ static size_t rank_test_cut(size_t a_count, size_t b_count, double alpha) {
   while (cut < length && (lower + ways[cut]) / all <= alpha / 2 * (1 + 1e-9)) {
     lower += ways[cut++];
   }
-  free(ways);
   return cut;
 }
 
@@ -134,7 +131,7 @@ double rank_test_difference(const double *a, size_t a_count, const double *b, si
   if (count == 0) {
     return NAN;
   }
-  double *differences = sample_values_new(count);
+  SCOPED(memory_free) double *differences = sample_values_new(count);
   for (size_t i = 0; i < a_count; i++) {
     for (size_t j = 0; j < b_count; j++) {
       differences[i * b_count + j] = a[i] - b[j];
@@ -145,7 +142,6 @@ double rank_test_difference(const double *a, size_t a_count, const double *b, si
   if (cut > 0) {
     *interval = (struct interval){differences[cut - 1], differences[count - cut]};
   }
-  free(differences);
   return median;
 }
 

@@ -150,17 +150,16 @@ static bool robust_is_upper_usual(const struct shape *shape, size_t count, bool 
 }
 
 double robust_usual_change(const double *values, size_t count) {
-  double *scratch = sample_values_new(count);
+  SCOPED(memory_free) double *scratch = sample_values_new(count);
   struct shape shape;
   const bool two = count >= ROBUST_AGAIN_COUNT && shape_levels(values, count, &shape, scratch);
-  free(scratch);
   return two && robust_is_upper_usual(&shape, count, true) ? shape.high
                                                            : sample_median(values, count);
 }
 
 /* Marks the lower of two levels, of less than half of the values, which then are not of the set. */
 static bool robust_mark_level(struct robust_score *scores, size_t count, bool from_zero) {
-  double *values = sample_values_new(2 * count);
+  SCOPED(memory_free) double *values = sample_values_new(2 * count);
   double margin = INFINITY;
   for (size_t i = 0; i < count; i++) {
     values[i] = scores[i].value;
@@ -173,13 +172,12 @@ static bool robust_mark_level(struct robust_score *scores, size_t count, bool fr
   for (size_t i = 0; i < count && found; i++) {
     scores[i].low = scores[i].value < (shape.low + shape.high) / 2;
   }
-  free(values);
   return found;
 }
 
 void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, size_t sets,
                       bool from_zero) {
-  double *scratch = sample_values_new(count);
+  SCOPED(memory_free) double *scratch = sample_values_new(count);
   size_t lows = 0;
   bool again = count >= ROBUST_COUNT_MIN;
   for (size_t i = 0; i < count; i++) {
@@ -198,7 +196,6 @@ void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, 
     marked = false;
     again = lows > before && count >= ROBUST_AGAIN_COUNT && 2 * lows < count;
   }
-  free(scratch);
 }
 
 void robust_score_pair(struct robust_score *score) {
@@ -249,7 +246,7 @@ static double median_polish_sweep(struct median_polish_cell *cells, size_t count
                                   size_t last, double times, double *effects, double *level,
                                   double *scratch) {
   double most = 0;
-  double *steps = sample_values_new(last);
+  SCOPED(memory_free) double *steps = sample_values_new(last);
   for (size_t e = first; e < last; e++) {
     steps[e] = median_polish_median(cells, count, e, scratch) / times;
     effects[e] += steps[e];
@@ -266,12 +263,12 @@ static double median_polish_sweep(struct median_polish_cell *cells, size_t count
     effects[e] -= middle;
   }
   *level += times * middle;
-  free(steps);
   return most;
 }
 
 void median_polish_fit(struct median_polish_cell *cells, size_t count, size_t effect_count,
                        size_t second, double *effects, double *level) {
+  SCOPED(memory_free)
   double *scratch = sample_values_new(count > effect_count ? count : effect_count);
   for (size_t i = 0; i < count; i++) {
     scratch[i] = cells[i].value;
@@ -290,7 +287,6 @@ void median_polish_fit(struct median_polish_cell *cells, size_t count, size_t ef
                                             scratch));
     }
   }
-  free(scratch);
 }
 
 size_t median_polish_parameters(size_t effect_count, size_t second) {

@@ -157,9 +157,7 @@ double sample_median_select(double *values, size_t count) {
 }
 
 double sample_median(const double *values, size_t count) {
-  double *copy = sample_values_new(count);
+  SCOPED(memory_free) double *copy = sample_values_new(count);
   memcpy(copy, values, count * sizeof *copy);
-  const double median = sample_median_select(copy, count);
-  free(copy);
-  return median;
+  return sample_median_select(copy, count);
 }

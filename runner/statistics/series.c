@@ -1,5 +1,6 @@
 #include "runner/statistics/series.h"
 
+#include "engine/base/arena.h"
 #include "runner/statistics/distributions.h"
 
 #include <math.h>
@@ -34,11 +35,10 @@ double series_seen_autocorrelation(const double *values, size_t count) {
   if (count < SERIES_MIN) {
     return 0;
   }
-  double *scratch = sample_values_new(count);
+  SCOPED(memory_free) double *scratch = sample_values_new(count);
   const double one = series_steps(values, count, 1, scratch);
   const double two = series_steps(values, count, 2, scratch);
   const double three = series_steps(values, count, 3, scratch);
-  free(scratch);
   if (!(one > 0)) {
     return 0;
   }
@@ -97,8 +97,8 @@ struct series_range series_change_range(const double *values, size_t count,
   if (count < 3) {
     return range;
   }
-  double *weights = sample_values_new(count);
-  double *sorted = sample_values_new(count);
+  SCOPED(memory_free) double *weights = sample_values_new(count);
+  SCOPED(memory_free) double *sorted = sample_values_new(count);
   const double power = fmax((double)count * series_worth(autocorrelation) - 2, 1) / 2;
   double least = INFINITY;
   for (size_t t = 1; t < count; t++) {
@@ -126,7 +126,5 @@ struct series_range series_change_range(const double *values, size_t count,
       range.last = t;
     }
   }
-  free(sorted);
-  free(weights);
   return range;
 }

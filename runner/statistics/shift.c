@@ -121,8 +121,8 @@ struct shift shift_estimate(const struct shift_pair *pairs, size_t count) {
   if (count == 0) {
     return (struct shift){0, NAN, NAN, NAN};
   }
-  double *changes = sample_values_new(count);
-  double *middles = sample_values_new(count);
+  SCOPED(memory_free) double *changes = sample_values_new(count);
+  SCOPED(memory_free) double *middles = sample_values_new(count);
   for (size_t i = 0; i < count; i++) {
     const double a = process_sample_mean(&pairs[i].a);
     const double b = process_sample_mean(&pairs[i].b);
@@ -137,7 +137,5 @@ struct shift shift_estimate(const struct shift_pair *pairs, size_t count) {
     shift.change_low = expm1(interval.low);
     shift.change_high = expm1(interval.high);
   }
-  free(middles);
-  free(changes);
   return shift;
 }

@@ -129,7 +129,7 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
                                    const int64_t *started, bool pair) {
   const size_t count = a_count + b_count;
   struct time_order order = {.trend_inflation = 1};
-  struct timed *runs = memory_new(count, sizeof *runs);
+  SCOPED(memory_free) struct timed *runs = memory_new(count, sizeof *runs);
   for (size_t i = 0; i < count; i++) {
     const bool is_b = i >= a_count;
     const uint32_t run = is_b ? b_runs[i - a_count] : a_runs[i];
@@ -147,6 +147,5 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
       (runs[i].is_b ? b_runs : a_runs)[i / 2] = runs[i].run;
     }
   }
-  free(runs);
   return order;
 }

@@ -101,7 +101,7 @@ static enum status probe_ask(const struct probe_looks *waiting, probe_look *look
   int fd;
   RETURN_ON_ERROR(child_start(SOCK_STREAM, "a process to look at the machine", NULL, probe_answer,
                               &look, &pid, &fd, err));
-  struct answer *answer = memory_new(1, sizeof *answer);
+  SCOPED(memory_free) struct answer *answer = memory_new(1, sizeof *answer);
   bool timed_out = false;
   const uint64_t deadline_ns = child_now_ns() + limit_ns;
   struct pollfd waited = {.fd = fd, .events = POLLIN};
@@ -129,7 +129,6 @@ static enum status probe_ask(const struct probe_looks *waiting, probe_look *look
     status =
         error_set_native(err, STATUS_CRASHED, child_was_killed(&end) ? SIGKILL : 0, "%s", text);
   }
-  free(answer);
   return status;
 }
 

@@ -98,7 +98,7 @@ void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops
     worker_send(fd, &message);
     _exit(EXIT_FAILURE);
   }
-  uint32_t *iterations = calloc(plan->case_count + 1, sizeof *iterations);
+  uint32_t *iterations = memory_new(plan->case_count + 1, sizeof *iterations);
   if (iterations == NULL) {
     abort();
   }

@@ -30,13 +30,11 @@ enum output_layout output_layout_of(enum output_format format) {
 
 enum status sink_begin(const struct row_sink *sink, const char *const *names, size_t count,
                        struct error *err) {
-  struct column *columns = memory_new(count + 1, sizeof *columns);
+  SCOPED(memory_free) struct column *columns = memory_new(count + 1, sizeof *columns);
   for (size_t i = 0; i < count; i++) {
     columns[i].name = names[i];
   }
-  const enum status status = sink->begin(sink->context, columns, count, err);
-  free(columns);
-  return status;
+  return sink->begin(sink->context, columns, count, err);
 }
 
 enum status sink_row(const struct row_sink *sink, const struct cell *cells, struct error *err) {

@@ -143,7 +143,7 @@ ORDER_DEFINE(text_compare_hashes, uint64_t, ORDER(*x, *y))
 
 /* How many rows the columns of that set tell apart. */
 static size_t text_count_apart(const struct result_set *rows, const bool *columns) {
-  uint64_t *hashes = calloc(rows->row_count + 1, sizeof *hashes);
+  SCOPED(memory_free) uint64_t *hashes = calloc(rows->row_count + 1, sizeof *hashes);
   size_t count = rows->row_count > 0;
   if (hashes == NULL) {
     abort();
@@ -158,7 +158,6 @@ static size_t text_count_apart(const struct result_set *rows, const bool *column
   for (size_t row = 1; row < rows->row_count; row++) {
     count += hashes[row] != hashes[row - 1];
   }
-  free(hashes);
   return count;
 }
 
@@ -357,7 +356,7 @@ static struct libscols_table *text_lay_out(struct table *table, const struct tex
 
 /* An empty heading at the end leaves blanks behind it. */
 static int text_print_trimmed(struct libscols_table *lines, FILE *stream) {
-  char *all = NULL;
+  SCOPED(memory_free) char *all = NULL;
   scols_must(scols_print_table_to_string(lines, &all) == 0 && all != NULL);
   for (const char *text = all; *text != '\0';) {
     const size_t length = strcspn(text, "\n");
@@ -368,7 +367,6 @@ static int text_print_trimmed(struct libscols_table *lines, FILE *stream) {
     (void)fprintf(stream, "%.*s\n", (int)shown, text);
     text += length + (text[length] == '\n');
   }
-  free(all);
   return 0;
 }
 

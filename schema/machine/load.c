@@ -79,8 +79,7 @@ void machine_key_set_number(void *object, const struct key *key, int64_t value) 
 
 static enum status machine_store(const struct machine_loader *loader, const struct toml_node *node,
                                  const struct key *key, void *object) {
-  enum status status = machine_want_kind(loader, node, machine_key_kind(key->type), key->name);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(machine_want_kind(loader, node, machine_key_kind(key->type), key->name));
   if (key->type == KEY_TEXT) {
     if (strlen(node->text) >= key->size) {
       return machine_refuse(loader, node->span, "%s: expected text of at most %zu bytes", key->name,
@@ -156,8 +155,7 @@ static enum status machine_load_fact(const struct machine_loader *loader,
     }
     text = &node->children[0];
   }
-  enum status status = machine_want_kind(loader, text, TOML_TEXT, node->key);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(machine_want_kind(loader, text, TOML_TEXT, node->key));
   if (strlen(node->key) >= FACT_NAME_MAX) {
     return machine_refuse(loader, node->key_span, "the name of a fact has at most %d bytes",
                           FACT_NAME_MAX - 1);
@@ -335,8 +333,7 @@ static enum status machine_check_top(const struct machine_loader *loader,
                                      const struct toml_node *root) {
   static const char *const TOP[] = {"format", "machine", "facts", "numa_node",
                                     "gpu",    "links",   "fake",  NULL};
-  enum status status = machine_load_keys(loader, root, NULL, 0, TOP, NULL, "a machine file");
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(machine_load_keys(loader, root, NULL, 0, TOP, NULL, "a machine file"));
   const struct toml_node *format = toml_get(root, "format");
   const struct toml_node *machine = toml_get(root, "machine");
   struct toml_span start = {.line = 1, .column = 1, .width = 1};
@@ -366,12 +363,11 @@ static enum status machine_load_root(const struct machine_loader *loader,
 enum status machine_file_parse(const char *text, size_t length, const char *path,
                                struct machine *machine, struct error *err) {
   struct toml_document *document = NULL;
-  enum status status = toml_parse(text, length, path, &document, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(toml_parse(text, length, path, &document, err));
   memset(machine, 0, sizeof *machine);
   (void)snprintf(machine->source, sizeof machine->source, "%s", path);
   struct machine_loader loader = {.path = path, .machine = machine, .err = err};
-  status = machine_load_root(&loader, toml_root(document));
+  enum status status = machine_load_root(&loader, toml_root(document));
   toml_free(document);
   return status;
 }
@@ -399,13 +395,11 @@ enum status machine_file_load(const char *path, struct machine *machine, struct 
   if (stream == NULL) {
     abort(); /* for want of memory */
   }
-  char *text = malloc(MACHINE_FILE_MAX + 1);
+  SCOPED(memory_free) char *text = malloc(MACHINE_FILE_MAX + 1);
   size_t length = 0;
   enum status status =
       text == NULL ? error_set(err, STATUS_NO_MEMORY, "%s: cannot allocate memory to read it", path)
                    : machine_read_stream(stream, path, text, &length, err);
   (void)fclose(stream);
-  status = THEN(status, machine_file_parse(text, length, path, machine, err));
-  free(text);
-  return status;
+  return THEN(status, machine_file_parse(text, length, path, machine, err));
 }

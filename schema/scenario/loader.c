@@ -128,9 +128,8 @@ enum status source_read_include(struct arena *arena, const struct source *includ
 }
 
 const char *source_identity(struct arena *arena, const char *path) {
-  char *real = source_is_shipped(path) ? NULL : realpath(path, NULL);
+  SCOPED(memory_free) char *real = source_is_shipped(path) ? NULL : realpath(path, NULL);
   const char *identity = arena_strdup(arena, real == NULL ? path : real);
-  free(real);
   return identity;
 }
 

@@ -145,8 +145,7 @@ static bool toml_find_unclosed(const char *text, size_t length, struct toml_span
 }
 
 enum status toml_prescan(const char *text, size_t length, const char *path, struct error *err) {
-  const enum status status = toml_prescan_bytes(text, length, path, err);
-  RETURN_ON_ERROR(status);
+  RETURN_ON_ERROR(toml_prescan_bytes(text, length, path, err));
   struct scanner scanner = scanner_start(text, length);
   unsigned parts = 1;
   while (scanner.at < scanner.end) {

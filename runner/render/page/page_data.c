@@ -21,7 +21,7 @@ static void page_put_base64(FILE *page, const unsigned char *bytes, size_t lengt
 
 enum status page_put_csv(FILE *page, const struct result_set *rows, const char *file_name,
                          const char *what, struct error *err) {
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   FILE *file = open_memstream(&text, &length);
   if (file == NULL) {
@@ -40,6 +40,5 @@ enum status page_put_csv(FILE *page, const struct result_set *rows, const char *
     html_print(page, "\">%s as CSV</a> <small>%zu %s, in this file</small></p>\n", what,
                rows->row_count, strings_plural(rows->row_count, "row", "rows"));
   }
-  free(text);
   return status;
 }

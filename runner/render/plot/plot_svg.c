@@ -78,14 +78,13 @@ static double svg_unevenness(const double *xs, size_t count, bool logarithmic) {
 
 static bool svg_is_geometric(const struct plot *plot) {
   size_t count = 0;
-  double *xs = svg_different_xs(plot, &count);
+  SCOPED(memory_free) double *xs = svg_different_xs(plot, &count);
   bool geometric = count > 0 && xs[0] > 0;
   if (geometric && count > 2) {
     geometric = svg_unevenness(xs, count, true) < svg_unevenness(xs, count, false);
   } else if (geometric) {
     geometric = plot->x_bytes;
   }
-  free(xs);
   return geometric;
 }
 

@@ -155,7 +155,7 @@ static size_t matrix_part_end(const struct matrix *matrix, unsigned limit, size_
 
 static void matrix_print_part(const struct matrix *matrix, const struct matrix_extent *extent,
                               struct document *document, size_t first, size_t end) {
-  struct result_set set;
+  SCOPED(result_set_fini) struct result_set set;
   result_set_init(&set, SIZE_MAX);
   set.is_matrix = true;
   (void)result_set_add_column(
@@ -182,7 +182,6 @@ static void matrix_print_part(const struct matrix *matrix, const struct matrix_e
     }
   }
   document_put_table(document, &set, &(struct document_table){0});
-  result_set_fini(&set);
 }
 
 static void matrix_summary(const struct matrix *matrix, const struct matrix_extent *extent,
