@@ -115,10 +115,7 @@ static void visits_count_disturbed(const double *values, size_t count, struct vi
 void visits_judge(const struct trial *trials, size_t count, double precision, bool noisy,
                   struct visits_found *found) {
   *found = (struct visits_found){.visits = count > 0 ? trials[count - 1].visit + 1 : 0};
-  double *values = calloc(count + 1, sizeof *values);
-  if (values == NULL) {
-    abort(); /* for want of memory */
-  }
+  double *values = memory_new(count + 1, sizeof *values);
   struct visit visits[VISITS_MAX];
   struct summary summary = {0};
   size_t visit_count = 0;

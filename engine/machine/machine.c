@@ -1,6 +1,6 @@
 #include "engine/machine/machine.h"
 
-#include "engine/base/macros.h"
+#include "engine/base/arena.h"
 #include "engine/machine/facts.h"
 
 #include <limits.h>
@@ -8,11 +8,7 @@
 #include <stdlib.h>
 
 struct machine *machine_new(void) {
-  struct machine *machine = calloc(1, sizeof *machine);
-  if (machine == NULL) {
-    abort();
-  }
-  return machine;
+  return memory_new(1, sizeof(struct machine));
 }
 
 const struct fact *machine_fact(const struct machine *machine, const char *name, int32_t gpu) {

@@ -480,10 +480,7 @@ static void history_name_series(struct builder *b) {
 
 struct history *history_new(const struct measured *measured) {
   const size_t count = measured->median_count;
-  struct builder b = {.measured = measured, .history = calloc(1, sizeof *b.history)};
-  if (b.history == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
+  struct builder b = {.measured = measured, .history = memory_new(1, sizeof *b.history)};
   b.all_values = arena_array(&b.scratch, count, sizeof *b.all_values);
   b.values_of = arena_array(&b.scratch, count, sizeof *b.values_of);
   b.processes = arena_array(&b.scratch, count, sizeof *b.processes);

@@ -431,10 +431,7 @@ enum status outliers_find(const struct measured *measured, const struct outliers
   }
   RETURN_ON_ERROR(analysis_check_simulated(simulated, measured->run_count, err));
   struct finder f = {
-      .measured = measured, .options = options, .outliers = calloc(1, sizeof *f.outliers)};
-  if (f.outliers == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
+      .measured = measured, .options = options, .outliers = memory_new(1, sizeof *f.outliers)};
   outliers_read(&f);
   f.outliers->hosts = outliers_count_hosts(&f);
   f.outliers->is_fleet = f.outliers->hosts >= OUTLIER_FLEET_HOSTS;

@@ -86,8 +86,7 @@ struct learn {
 };
 
 struct learn *learn_new(void) {
-  struct learn *learn = memory_new(1, sizeof *learn);
-  return learn;
+  return memory_new(1, sizeof(struct learn));
 }
 
 void learn_free(struct learn *learn) {

@@ -300,13 +300,9 @@ enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvban
   }
   if (status == STATUS_OK) {
     const size_t size = (size_t)info.st_size;
-    char *text = malloc(size);
-    if (text == NULL) {
-      abort();
-    }
+    SCOPED(memory_free) char *text = memory_new(size, 1);
     status = nvbandwidth_read_text(fd, path, text, size, err);
     status = THEN(status, nvbandwidth_parse(text, size, path, arena, file, err));
-    free(text);
   }
   (void)close(fd);
   return status;

@@ -124,11 +124,8 @@ struct plan_builder {
 };
 
 struct plan_builder *plan_builder_new(const struct machine *machine, const char *only) {
-  struct plan_builder *b = calloc(1, sizeof *b);
-  struct plan *plan = calloc(1, sizeof *plan);
-  if (b == NULL || plan == NULL) {
-    abort();
-  }
+  struct plan_builder *b = memory_new(1, sizeof *b);
+  struct plan *plan = memory_new(1, sizeof *plan);
   b->machine = machine;
   b->only = only;
   b->plan = plan;

@@ -92,10 +92,7 @@ enum status beside_merge(const char *path, const char *place, int busy_ms, struc
 
 /* Those that wait: FILE-run-*.db. */
 static size_t beside_find(const char *path, glob_t *found) {
-  SCOPED(memory_free) char *pattern = malloc(2 * strlen(path) + sizeof "-run-*.db");
-  if (pattern == NULL) {
-    abort();
-  }
+  SCOPED(memory_free) char *pattern = memory_new(2, strlen(path) + sizeof "-run-*.db");
   char *end = pattern;
   for (const char *c = path; *c != '\0'; c++) {
     if (strchr("*?[\\", *c) != NULL) {

@@ -24,8 +24,7 @@ static const double MEDIAN_NS_MAX = 3.2e16;
 static const double SHARE_READ_WHOLE = 0.25;
 
 struct measured *measured_new(void) {
-  struct measured *measured = memory_new(1, sizeof *measured);
-  return measured;
+  return memory_new(1, sizeof(struct measured));
 }
 
 void measured_free(struct measured *measured) {

@@ -30,10 +30,7 @@ static char *merge_read_only_uri(const char *path) {
   static const char DIGITS[] = "0123456789ABCDEF";
   static const char HEAD[] = "file:";
   static const char TAIL[] = "?mode=ro";
-  char *uri = malloc(3 * strlen(path) + sizeof HEAD + sizeof TAIL);
-  if (uri == NULL) {
-    abort();
-  }
+  char *uri = memory_new(3, strlen(path) + sizeof HEAD + sizeof TAIL);
   char *end = stpcpy(uri, HEAD);
   for (const char *c = path; *c != '\0'; c++) {
     const unsigned char byte = (unsigned char)*c;

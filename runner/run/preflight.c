@@ -62,10 +62,7 @@ static void preflight_say_unknown(const struct preflight *preflight,
 
 static void preflight_init(struct preflight *preflight) {
   *preflight = (struct preflight){
-      .results = calloc(CHECK_RESULTS_MAX + MACHINE_GPUS_MAX, sizeof *preflight->results)};
-  if (preflight->results == NULL) {
-    abort();
-  }
+      .results = memory_new(CHECK_RESULTS_MAX + MACHINE_GPUS_MAX, sizeof *preflight->results)};
 }
 
 /* Acts on results that stand behind those that are counted already. */

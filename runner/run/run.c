@@ -116,11 +116,9 @@ static void run_mark_noise(struct case_report *report) {
       (report->outcome->stop != STOP_TIME && report->outcome->stop != STOP_TRIALS)) {
     return;
   }
-  SCOPED(memory_free) struct noise_trial *trials = calloc(report->trial_count + 1, sizeof *trials);
+  SCOPED(memory_free)
+  struct noise_trial *trials = memory_new(report->trial_count + 1, sizeof *trials);
   size_t count = 0;
-  if (trials == NULL) {
-    abort();
-  }
   for (size_t i = 0; i < report->trial_count; i++) {
     const struct trial *trial = &report->trials[i];
     if (trial->phase == TRIAL_MEASURE && trial->status == TRIAL_OK && trial->iterations > 0 &&
@@ -262,9 +260,6 @@ static enum status run_measure(struct run_state *state, struct error *err) {
 
 static enum status run_record_late_checks(struct run_state *state, struct error *err) {
   SCOPED(memory_free) struct machine *now = machine_new();
-  if (now == NULL) {
-    return error_set(err, STATUS_NO_MEMORY, "no memory for the facts of the host");
-  }
   enum status status = machine_probe_host(now, err);
   if (status == STATUS_OK) {
     struct preflight late;

@@ -160,12 +160,12 @@ struct shard_left {
 /* Under its name in the shared folder, where its run could not move it there. */
 static void shard_left_find_database(struct shard_left *left) {
   const char *slash = strrchr(left->place, '/');
-  SCOPED(memory_free)
   char *kept = shard_local_join(left->local.folder, slash != NULL ? slash + 1 : DATABASE);
   if (slash != NULL && access(kept, F_OK) == 0) {
     left->local.database = kept;
     return;
   }
+  free(kept);
   left->local.database = shard_local_join(left->local.folder, DATABASE);
 }
 

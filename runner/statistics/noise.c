@@ -188,10 +188,7 @@ struct noise_found noise_find(const struct noise_trial *trials, size_t count) {
                             .values = sample_values_new(count),
                             .scratch = sample_values_new(count),
                             .rest = sample_values_new(count),
-                            .dip = calloc(count, sizeof *work.dip)};
-  if (work.dip == NULL) {
-    abort();
-  }
+                            .dip = memory_new(count, sizeof *work.dip)};
   for (size_t i = 0; i < count; i++) {
     work.values[i] = log(trials[i].value);
   }

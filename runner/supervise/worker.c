@@ -99,9 +99,6 @@ void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops
     _exit(EXIT_FAILURE);
   }
   uint32_t *iterations = memory_new(plan->case_count + 1, sizeof *iterations);
-  if (iterations == NULL) {
-    abort();
-  }
   message_init(&message, MESSAGE_READY, 0);
   worker_send(fd, &message);
   while (message_receive(fd, &message) == RECEIVE_MESSAGE && message.kind == MESSAGE_RUN_CASE &&

@@ -143,11 +143,8 @@ ORDER_DEFINE(text_compare_hashes, uint64_t, ORDER(*x, *y))
 
 /* How many rows the columns of that set tell apart. */
 static size_t text_count_apart(const struct result_set *rows, const bool *columns) {
-  SCOPED(memory_free) uint64_t *hashes = calloc(rows->row_count + 1, sizeof *hashes);
+  SCOPED(memory_free) uint64_t *hashes = memory_new(rows->row_count + 1, sizeof *hashes);
   size_t count = rows->row_count > 0;
-  if (hashes == NULL) {
-    abort();
-  }
   for (size_t row = 0; row < rows->row_count; row++) {
     for (size_t i = 0; i < rows->column_count; i++) {
       hashes[row] =

@@ -335,11 +335,7 @@ static enum status expect_read_source(const struct source *source, struct expect
 }
 
 static struct expect_file *expect_new(void) {
-  struct expect_file *file = calloc(1, sizeof *file);
-  if (file == NULL) {
-    abort(); /* as the arena does */
-  }
-  return file;
+  return memory_new(1, sizeof(struct expect_file));
 }
 
 static enum status expect_finish(struct expect_file *made, enum status status,

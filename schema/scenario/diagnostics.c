@@ -25,11 +25,7 @@ struct diagnostics {
 };
 
 struct diagnostics *diagnostics_new(void) {
-  struct diagnostics *diagnostics = calloc(1, sizeof *diagnostics);
-  if (diagnostics == NULL) {
-    abort(); /* as the arena does */
-  }
-  return diagnostics;
+  return memory_new(1, sizeof(struct diagnostics));
 }
 
 void diagnostics_free(struct diagnostics *diagnostics) {

@@ -467,10 +467,7 @@ static enum status scenario_read(struct loader *loader, const struct source *sou
 }
 
 static void scenario_start(struct loader *loader, struct diagnostics *diagnostics) {
-  struct storage *storage = calloc(1, sizeof *storage);
-  if (storage == NULL) {
-    abort(); /* as the arena does */
-  }
+  struct storage *storage = memory_new(1, sizeof *storage);
   *loader = (struct loader){.storage = storage,
                             .reader = {.arena = &storage->arena,
                                        .language = &LANGUAGE_SCENARIO,

@@ -42,11 +42,8 @@ ORDER_DEFINE(svg_compare_numbers, double, ORDER(*x, *y))
 
 /* Every different x, ascending; the caller frees. */
 static double *svg_different_xs(const struct plot *plot, size_t *count) {
-  double *xs = calloc(XS_MAX, sizeof *xs);
+  double *xs = memory_new(XS_MAX, sizeof *xs);
   size_t all = 0;
-  if (xs == NULL) {
-    abort();
-  }
   for (size_t c = 0; c < plot->curve_count && c < PLOT_CURVES_MAX; c++) {
     for (size_t i = 0; i < plot->curves[c].count && all < XS_MAX; i++) {
       if (plot_is_placeable(plot->curves[c].points[i])) {
