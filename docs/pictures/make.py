@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""make.py HAUL: the pictures of README, from a run that docs/results/data keeps (nvbandwidth on one H200).
+"""make.py HAUL [FOLDER]: the pictures of README, from a run that docs/results/data keeps (nvbandwidth on one H200).
 
-terminal.svg is what `haul show latest` prints, page.png (where there is a chromium) the top of `haul report`.
+terminal.svg is what `haul show latest` prints, page.png (if there is a chromium) the top of `haul report`. With FOLDER
+terminal.svg alone is written, there.
 """
 import html, lzma, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 haul = os.path.abspath(sys.argv[1])
 here = pathlib.Path(__file__).resolve().parent
+folder = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else here).resolve()
 WIDTH, LINE, CHARACTER, MARGIN = 114, 17, 7.8, 14
 STYLE = """text { font: 13px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #d7dce2; white-space: pre }
 .b { font-weight: 700 } .d { fill: #8d96a0 } .p { fill: #7ee787 } rect { fill: #15181c }"""
@@ -43,9 +45,9 @@ with tempfile.TemporaryDirectory() as scratch:
     printed = subprocess.run(["script", "-qec", ask, "/dev/null"], stdin=subprocess.DEVNULL, capture_output=True,
                              check=True, env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}).stdout.decode()
     lines = [line for line in printed.replace("\r", "").splitlines() if not line.startswith("haul: ")]
-    (here / "terminal.svg").write_text(picture("haul show latest", lines))
+    (folder / "terminal.svg").write_text(picture("haul show latest", lines))
     browser = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser:
+    if browser and folder == here:
         subprocess.run([haul, "report", "page.html", "latest", "--db", "results.db", "-q"], check=True)
         subprocess.run([browser, "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1000,720",
                         f"--screenshot={here}/page.png", f"file://{scratch}/page.html"], check=True,

@@ -74,6 +74,15 @@ xz -dc "$source_folder/docs/results/data/h200-nvbandwidth.db.xz" >recorded.db
 HAUL_DB=$scratch/recorded.db
 shows docs/EXPECT.md 'haul check --expect'
 
+begin 'the picture of README'
+if command -v python3 >/dev/null && command -v script >/dev/null; then
+  folder=.
+  [ -z "${UPDATE:-}" ] || folder=
+  # shellcheck disable=SC2086 # none with UPDATE
+  python3 "$source_folder/docs/pictures/make.py" "$haul" $folder || bad 'docs/pictures/make.py fails'
+  [ -z "$folder" ] || equal '' "$(diff "$source_folder/docs/pictures/terminal.svg" terminal.svg)" 'terminal.svg'
+fi
+
 begin 'scenarios of documents are valid'
 for document in README.md schema/scenario/README.md docs/FINDINGS.md; do
   awk '/^```/ { inside = $0 == "```toml"; next } inside' "$source_folder/$document" >scenario.toml
