@@ -72,7 +72,7 @@ size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
     }
     struct skip_group *group = &items[last];
     if (strcmp(group->reason, c->skip_reason) != 0) {
-      group->reason = arena_format(arena, "such as: %s", known[last].reason);
+      group->reason = arena_format(arena, "for example: %s", known[last].reason);
     }
     if (group->block != NULL && strcmp(group->block, c->bench.block) != 0) {
       group->block = NULL;

@@ -63,7 +63,7 @@ begin 'sums as nvbandwidth has them'
 run_ok run nvbandwidth "${small[@]}" --only 'device_to_device_memcpy_read_ce' --sum --db sum.db
 shown=$(awk '$1 == "SUM" && $2 == "device_to_device_memcpy_read_ce" { print $3 }' "$scratch/out")
 expect_value 1 sum.db "select abs(sum(gbps) - $shown) <= 0.5 from v_run_case"
-expect_out ' over 12 cells, each measured apart: not a total rate$'
+expect_out ': 12 cells, measured one after the other: not a total rate$'
 run_ok report sum.html --sum --db sum.db
 equal 1 "$(grep -c 'SUM device_to_device_memcpy_read_ce' sum.html)" 'sums on the page'
 run run nvbandwidth --sum --json --db sum.db

@@ -12,7 +12,8 @@ enum { SEPARATOR = 2, MATRIX_WORDS_MAX = 64, MATRIX_SUMMARY_MAX = 512 };
 struct matrix_extent {
   size_t count;
   double least, greatest, sum;
-  size_t cells; /* with those that have the number of another */
+  double least_percent, greatest_percent, percent; /* uncertainties: of these, and the largest */
+  size_t cells;                                    /* with those that have the number of another */
   double cell_sum;
 };
 
@@ -57,14 +58,22 @@ static const char *matrix_mark(const struct matrix_cell *cell) {
   return cell->mark != NULL ? cell->mark : "";
 }
 
+/* Four digits, for the line below has the largest uncertainty of all; less of what is rough. */
+static void matrix_figure(double value, double percent, char text[MATRIX_NUMBER_MAX]) {
+  if (percent > ROUGH_PERCENT) {
+    matrix_number_within(value, percent, text);
+  } else {
+    matrix_number(value, text);
+  }
+}
+
 /* The number, the status of a case without one, "N/A" or "-"; without the mark. */
 static void matrix_cell_words(const struct matrix_cell *cell, char text[MATRIX_WORDS_MAX]) {
   if (cell->kind == MATRIX_VALUE || cell->kind == MATRIX_AGAIN) {
-    if (cell->percent > ROUGH_PERCENT) {
-      matrix_number_within(cell->value, cell->percent, text);
-    } else {
-      matrix_number(cell->value, text); /* the line below has the largest uncertainty of all */
-    }
+    char number[MATRIX_NUMBER_MAX];
+    matrix_figure(cell->value, cell->percent, number);
+    (void)snprintf(text, MATRIX_WORDS_MAX, "%s%s", cell->unsettled && number[0] != '~' ? "~" : "",
+                   number);
   } else {
     (void)snprintf(text, MATRIX_WORDS_MAX, "%.40s",
                    cell->kind == MATRIX_TEXT   ? cell->text
@@ -80,8 +89,15 @@ static void matrix_extend(struct matrix_extent *extent, const struct matrix_cell
   }
   if (cell->kind == MATRIX_VALUE) {
     const bool first = extent->count == 0;
-    extent->least = first || cell->value < extent->least ? cell->value : extent->least;
-    extent->greatest = first || cell->value > extent->greatest ? cell->value : extent->greatest;
+    if (first || cell->value < extent->least) {
+      extent->least = cell->value;
+      extent->least_percent = cell->percent;
+    }
+    if (first || cell->value > extent->greatest) {
+      extent->greatest = cell->value;
+      extent->greatest_percent = cell->percent;
+    }
+    extent->percent = fmax(extent->percent, cell->percent); /* not of NAN */
     extent->sum += cell->value;
     extent->count++;
   }
@@ -193,9 +209,9 @@ static void matrix_summary(const struct matrix *matrix, const struct matrix_exte
     (void)snprintf(text, MATRIX_SUMMARY_MAX, "%s", extent->count == 0 ? "" : matrix->remark);
     return;
   }
-  matrix_number(extent->least, least);
-  matrix_number(extent->sum / (double)extent->count, mean);
-  matrix_number(extent->greatest, greatest);
+  matrix_figure(extent->least, extent->least_percent, least);
+  matrix_figure(extent->sum / (double)extent->count, extent->percent, mean);
+  matrix_figure(extent->greatest, extent->greatest_percent, greatest);
   (void)snprintf(text, MATRIX_SUMMARY_MAX, "min %s, mean %s, max %s %s%s%s", least, mean, greatest,
                  matrix->unit, matrix->remark[0] != '\0' ? "; " : "", matrix->remark);
 }
@@ -210,8 +226,9 @@ static void matrix_print_sum(const struct matrix *matrix, const struct matrix_ex
   }
   matrix_number(extent->cell_sum, sum);
   (void)snprintf(text, sizeof text,
-                 "SUM %s %s %s over %zu %s, each measured apart: not a total rate", matrix->sum_of,
-                 sum, matrix->unit, extent->cells, strings_plural(extent->cells, "cell", "cells"));
+                 "SUM %s %s %s: %zu %s, measured one after the other: not a total rate",
+                 matrix->sum_of, sum, matrix->unit, extent->cells,
+                 strings_plural(extent->cells, "cell", "cells"));
   document_summary(document, text);
 }
 

@@ -27,6 +27,7 @@ struct matrix_cell {
   enum matrix_cell_kind kind;
   double value;
   double percent;   /* its uncertainty is +/- so many; NAN or 0: not known */
+  bool unsettled;   /* its measurements do not agree: "~" before the number */
   const char *text; /* MATRIX_TEXT: "failed" */
   const char *mark; /* of a note: "a"; "" or NULL = none */
 };

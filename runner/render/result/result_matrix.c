@@ -104,6 +104,7 @@ static struct matrix_cell result_matrix_cell_of(const struct matrix_maker *maker
   return (struct matrix_cell){.kind = measured ? MATRIX_VALUE : MATRIX_TEXT,
                               .value = measured ? value : 0,
                               .percent = measured ? result_spread(row) : 0,
+                              .unsettled = measured && result_is_unsettled(row),
                               .text = measured ? NULL : row->status,
                               .mark = result_remarks_mark(maker->remarks, row)};
 }

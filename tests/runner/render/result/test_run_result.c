@@ -58,9 +58,9 @@ static void visits_are_told_and_the_figure_is_chosen(void **state) {
         expected, sizeof expected,
         "d2d\n"
         "1MiB by ce: GB/s from row to column%s\n"
-        "       gpu0      gpu1\n"
-        "gpu0    N/A     %s  a\n"
-        "gpu1  300.0  a    N/A\n"
+        "        gpu0      gpu1\n"
+        "gpu0     N/A     %s  a\n"
+        "gpu1  ~300.0  a    N/A\n"
         "min 300.0, mean %s GB/s; %s %% of peak (NVLink 400.0 GB/s); largest +/- 0.05 %%\n"
         "\n"
         "down\n"
