@@ -95,12 +95,9 @@ enum status analysis_show(struct command *command, const struct compare_result *
   for (size_t s = 0; s < SIDES; s++) {
     show->names[s] = command->request.names[s] != NULL ? command->request.names[s] : "";
   }
-  const enum status status =
-      common->tests != TEST_NONE
-          ? diff_print_tests(result->comparison, show, common->tests, stdout, err)
-          : diff_print(result->comparison, show, &rows, err);
-  if (status == STATUS_OK) {
-    compare_advise(common, command->database, &command->request, result);
-  }
-  return status;
+  RETURN_ON_ERROR(common->tests != TEST_NONE
+                      ? diff_print_tests(result->comparison, show, common->tests, stdout, err)
+                      : diff_print(result->comparison, show, &rows, err));
+  compare_advise(common, command->database, &command->request, result);
+  return STATUS_OK;
 }

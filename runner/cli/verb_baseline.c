@@ -59,8 +59,6 @@ static enum status verb_baseline_run(struct command *command, struct error *err)
   return baseline_remove(command->database, command->words[1], err);
 }
 
-static const struct verb_rows VERB_BASELINE_ROWS[] = {{.saved = "baselines"}, {0}};
-
 const struct verb VERB_BASELINE = {
     .name = "baseline",
     .group = VERBS_COMPARE,
@@ -76,6 +74,6 @@ const struct verb VERB_BASELINE = {
     .word_max = SIZE_MAX,
     .missing = "argument: set, list or remove",
     .check = verb_baseline_check,
-    .rows = VERB_BASELINE_ROWS,
+    .rows = (const struct verb_rows[]){{.saved = "baselines"}, {0}},
     .run = verb_baseline_run,
 };

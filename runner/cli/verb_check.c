@@ -536,9 +536,6 @@ static enum status verb_check_run(struct command *command, struct error *err) {
   return THEN(status, verb_check_judge(command, result.comparison, err));
 }
 
-static const struct verb_rows VERB_CHECK_ROWS[] = {
-    {verb_check_describe, NULL}, {fleet_gate_describe_json, NULL}, {0}};
-
 const struct verb VERB_CHECK = {
     .name = "check",
     .group = VERBS_COMPARE,
@@ -569,6 +566,8 @@ const struct verb VERB_CHECK = {
     .too_many = COMPARE_TOO_MANY,
     .format = &FORMAT_OR_TESTS,
     .check = verb_check_check,
-    .rows = VERB_CHECK_ROWS,
+    .rows = (const struct verb_rows[]){{verb_check_describe, NULL},
+                                       {fleet_gate_describe_json, NULL},
+                                       {0}},
     .run = verb_check_run,
 };

@@ -166,8 +166,6 @@ static enum status verb_copy_run(struct command *command, struct error *err) {
   return VERB_RUN.run(command, err);
 }
 
-static const struct verb_rows VERB_COPY_ROWS[] = {{expect_judge_describe_json, "run-result"}, {0}};
-
 const struct verb VERB_COPY = {
     .name = "copy",
     .group = VERBS_MEASURE,
@@ -181,6 +179,6 @@ const struct verb VERB_COPY = {
     .options = VERB_COPY_OPTIONS,
     .options_size = sizeof(struct copy_options),
     .check = verb_copy_check,
-    .rows = VERB_COPY_ROWS,
+    .rows = (const struct verb_rows[]){{expect_judge_describe_json, "run-result"}, {0}},
     .run = verb_copy_run,
 };

@@ -311,9 +311,6 @@ static enum status verb_expect_run(struct command *command, struct error *err) {
   return status;
 }
 
-static const struct verb_rows VERB_EXPECT_ROWS[] = {
-    {verb_expect_describe_machine, NULL}, {verb_expect_describe_row, NULL}, {0}};
-
 const struct verb VERB_EXPECT = {
     .name = "expect",
     .group = VERBS_COMPARE,
@@ -341,6 +338,8 @@ const struct verb VERB_EXPECT = {
     .word_max = SIZE_MAX,
     .missing = "argument: list, show, check or learn",
     .check = verb_expect_check,
-    .rows = VERB_EXPECT_ROWS,
+    .rows = (const struct verb_rows[]){{verb_expect_describe_machine, NULL},
+                                       {verb_expect_describe_row, NULL},
+                                       {0}},
     .run = verb_expect_run,
 };

@@ -163,9 +163,6 @@ static enum status verb_explain_run(struct command *command, struct error *err) 
                           : verb_explain_show(command, &request, err);
 }
 
-static const struct verb_rows VERB_EXPLAIN_ROWS[] = {
-    {explain_describe_json, NULL}, {explain_describe_rules_json, NULL}, {0}};
-
 const struct verb VERB_EXPLAIN = {
     .name = "explain",
     .group = VERBS_READ,
@@ -185,6 +182,8 @@ const struct verb VERB_EXPLAIN = {
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 2,
     .check = verb_explain_check,
-    .rows = VERB_EXPLAIN_ROWS,
+    .rows = (const struct verb_rows[]){{explain_describe_json, NULL},
+                                       {explain_describe_rules_json, NULL},
+                                       {0}},
     .run = verb_explain_run,
 };

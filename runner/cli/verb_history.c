@@ -54,8 +54,6 @@ static enum status verb_history_run(struct command *command, struct error *err) 
   return status;
 }
 
-static const struct verb_rows VERB_HISTORY_ROWS[] = {{history_describe_json, NULL}, {0}};
-
 const struct verb VERB_HISTORY = {
     .name = "history",
     .group = VERBS_COMPARE,
@@ -72,6 +70,6 @@ const struct verb VERB_HISTORY = {
     .options = VERB_HISTORY_OPTIONS,
     .word_max = 1,
     .check = verb_history_check,
-    .rows = VERB_HISTORY_ROWS,
+    .rows = (const struct verb_rows[]){{history_describe_json, NULL}, {0}},
     .run = verb_history_run,
 };

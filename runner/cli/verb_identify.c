@@ -270,11 +270,6 @@ static enum status verb_identify_run(struct command *command, struct error *err)
   return status;
 }
 
-static const struct verb_rows VERB_IDENTIFY_ROWS[] = {{verb_identify_describe, NULL},
-                                                      {verb_identify_describe_features, NULL},
-                                                      {verb_identify_describe_confusion, NULL},
-                                                      {0}};
-
 const struct verb VERB_IDENTIFY = {
     .name = "identify",
     .group = VERBS_COMPARE,
@@ -291,6 +286,9 @@ const struct verb VERB_IDENTIFY = {
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = 1,
     .too_many = "; one RUN can be identified at a time",
-    .rows = VERB_IDENTIFY_ROWS,
+    .rows = (const struct verb_rows[]){{verb_identify_describe, NULL},
+                                       {verb_identify_describe_features, NULL},
+                                       {verb_identify_describe_confusion, NULL},
+                                       {0}},
     .run = verb_identify_run,
 };

@@ -271,8 +271,6 @@ static enum status verb_import_run(struct command *command, struct error *err) {
 
 static const char *const TOOLS[] = {SCENARIO, NULL};
 
-static const struct verb_rows VERB_IMPORT_ROWS[] = {{verb_import_describe, NULL}, {0}};
-
 const struct verb VERB_IMPORT = {
     .name = "import",
     .group = VERBS_KEEP,
@@ -290,6 +288,6 @@ const struct verb VERB_IMPORT = {
     .word_max = 2,
     .too_many = "; one file can be imported at a time",
     .check = verb_import_check,
-    .rows = VERB_IMPORT_ROWS,
+    .rows = (const struct verb_rows[]){{verb_import_describe, NULL}, {0}},
     .run = verb_import_run,
 };

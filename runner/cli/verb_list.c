@@ -160,12 +160,6 @@ static enum status verb_list_run(struct command *command, struct error *err) {
              : STATUS_OK;
 }
 
-static const struct verb_rows VERB_LIST_ROWS[] = {{.saved = "runs"},
-                                                  {.saved = "cases"},
-                                                  {verb_list_describe_scenarios, NULL},
-                                                  {verb_list_describe_queries, NULL},
-                                                  {0}};
-
 const struct verb VERB_LIST = {
     .name = "list",
     .group = VERBS_READ,
@@ -181,6 +175,10 @@ const struct verb VERB_LIST = {
     .word_max = 1,
     .missing = "argument: runs, cases, scenarios or queries",
     .check = verb_list_check,
-    .rows = VERB_LIST_ROWS,
+    .rows = (const struct verb_rows[]){{.saved = "runs"},
+                                       {.saved = "cases"},
+                                       {verb_list_describe_scenarios, NULL},
+                                       {verb_list_describe_queries, NULL},
+                                       {0}},
     .run = verb_list_run,
 };

@@ -288,17 +288,13 @@ static enum status verb_merge_show_nodes(struct command *command,
   SCOPED(result_set_fini) struct result_set groups;
   result_set_init(&nodes, SIZE_MAX);
   result_set_init(&groups, GROUPS_SHOWN_MAX);
-  enum status status =
-      query_run_saved(command->query, "nodes", parameters, 2, NULL, &nodes.sink, err);
-  if (status == STATUS_OK) {
-    verb_merge_group_nodes(&nodes, &command->arena, &groups);
-    status = verb_merge_print(
-        command, &groups,
-        arena_format(&command->arena, "not ok (node by node: haul query --saved nodes --db %s)\n",
-                     shell_word(&command->arena, options->output)),
-        err);
-  }
-  return status;
+  RETURN_ON_ERROR(query_run_saved(command->query, "nodes", parameters, 2, NULL, &nodes.sink, err));
+  verb_merge_group_nodes(&nodes, &command->arena, &groups);
+  return verb_merge_print(command, &groups,
+                          arena_format(&command->arena,
+                                       "not ok (node by node: haul query --saved nodes --db %s)\n",
+                                       shell_word(&command->arena, options->output)),
+                          err);
 }
 
 /* For people: how far each fleet is, whom to look at, and who differs from the others. */
@@ -350,8 +346,6 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
   return STATUS_OK;
 }
 
-static const struct verb_rows VERB_MERGE_ROWS[] = {{verb_merge_describe, NULL}, {0}};
-
 const struct verb VERB_MERGE = {
     .name = "merge",
     .group = VERBS_KEEP,
@@ -371,6 +365,6 @@ const struct verb VERB_MERGE = {
     .options_size = sizeof(struct merge_options),
     .word_max = SIZE_MAX,
     .check = verb_merge_check,
-    .rows = VERB_MERGE_ROWS,
+    .rows = (const struct verb_rows[]){{verb_merge_describe, NULL}, {0}},
     .run = verb_merge_run,
 };

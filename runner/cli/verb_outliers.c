@@ -75,8 +75,6 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   return status;
 }
 
-static const struct verb_rows VERB_OUTLIERS_ROWS[] = {{outliers_describe_json, NULL}, {0}};
-
 const struct verb VERB_OUTLIERS = {
     .name = "outliers",
     .group = VERBS_COMPARE,
@@ -99,6 +97,6 @@ const struct verb VERB_OUTLIERS = {
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIZE_MAX,
     .check = verb_outliers_check,
-    .rows = VERB_OUTLIERS_ROWS,
+    .rows = (const struct verb_rows[]){{outliers_describe_json, NULL}, {0}},
     .run = verb_outliers_run,
 };

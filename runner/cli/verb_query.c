@@ -213,8 +213,6 @@ static enum status verb_query_run(struct command *command, struct error *err) {
   return reader_gone ? STATUS_OK : status;
 }
 
-static const struct verb_rows VERB_QUERY_ROWS[] = {{.saved = "*"}, {0}};
-
 const struct verb VERB_QUERY = {
     .name = "query",
     .group = VERBS_READ,
@@ -237,6 +235,6 @@ const struct verb VERB_QUERY = {
     .too_many = "; put the SQL statement in quotes",
     .format = &FORMAT_OR_SVG,
     .check = verb_query_check,
-    .rows = VERB_QUERY_ROWS,
+    .rows = (const struct verb_rows[]){{.saved = "*"}, {0}},
     .run = verb_query_run,
 };

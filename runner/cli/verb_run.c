@@ -499,8 +499,6 @@ static enum status verb_run_run(struct command *command, struct error *err) {
   return input_plans_show(command, err);
 }
 
-static const struct verb_rows VERB_RUN_ROWS[] = {{expect_judge_describe_json, "run-result"}, {0}};
-
 const struct verb VERB_RUN = {
     .name = "run",
     .group = VERBS_MEASURE,
@@ -525,6 +523,6 @@ const struct verb VERB_RUN = {
     .argument_kind = ARGUMENTS_SCENARIOS,
     .word_max = SIZE_MAX,
     .check = verb_run_check,
-    .rows = VERB_RUN_ROWS,
+    .rows = (const struct verb_rows[]){{expect_judge_describe_json, "run-result"}, {0}},
     .run = verb_run_run,
 };

@@ -211,27 +211,25 @@ static enum status schema_say_query(struct document *document, struct arena *are
   SCOPED(result_set_fini) struct result_set columns;
   const char *names = "";
   result_set_init(&columns, 1);
-  enum status status = saved_query_find(name, arena, &query, err);
-  status = THEN(status, query_describe_saved(name, &columns.sink, err));
-  if (status == STATUS_OK) {
-    for (size_t i = 0; i < columns.column_count; i++) {
-      names = arena_add_word(arena, names, columns.columns[i].name);
-    }
-    document_heading(document, name);
-    document_say(document, TONE_NONE, "%s", query.title);
-    document_gap(document);
-    document_say(document, TONE_NONE, "%s", query.shows);
-    document_gap(document);
-    document_put(document, "Columns: ", names);
-    document_gap(document);
-    for (size_t i = 0; i < query.parameter_count; i++) {
-      const struct saved_parameter *parameter = &query.parameters[i];
-      const char *standard = strcmp(parameter->standard, "null") != 0 ? parameter->standard : NULL;
-      document_key(document, TONE_NONE, parameter->name, "%s%s", parameter->help,
-                   arena_around(arena, " (default: ", standard, ")"));
-    }
+  RETURN_ON_ERROR(saved_query_find(name, arena, &query, err));
+  RETURN_ON_ERROR(query_describe_saved(name, &columns.sink, err));
+  for (size_t i = 0; i < columns.column_count; i++) {
+    names = arena_add_word(arena, names, columns.columns[i].name);
   }
-  return status;
+  document_heading(document, name);
+  document_say(document, TONE_NONE, "%s", query.title);
+  document_gap(document);
+  document_say(document, TONE_NONE, "%s", query.shows);
+  document_gap(document);
+  document_put(document, "Columns: ", names);
+  document_gap(document);
+  for (size_t i = 0; i < query.parameter_count; i++) {
+    const struct saved_parameter *parameter = &query.parameters[i];
+    const char *standard = strcmp(parameter->standard, "null") != 0 ? parameter->standard : NULL;
+    document_key(document, TONE_NONE, parameter->name, "%s%s", parameter->help,
+                 arena_around(arena, " (default: ", standard, ")"));
+  }
+  return STATUS_OK;
 }
 
 static enum status verb_schema_print_words(struct command *command, struct error *err) {

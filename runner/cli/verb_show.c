@@ -145,8 +145,6 @@ static enum status verb_show_run(struct command *command, struct error *err) {
   return STATUS_OK;
 }
 
-static const struct verb_rows VERB_SHOW_ROWS[] = {{expect_judge_describe_json, "run-result"}, {0}};
-
 const struct verb VERB_SHOW = {
     .name = "show",
     .group = VERBS_READ,
@@ -164,6 +162,6 @@ const struct verb VERB_SHOW = {
     .takes_runs = true,
     .word_max = 1,
     .check = verb_show_check,
-    .rows = VERB_SHOW_ROWS,
+    .rows = (const struct verb_rows[]){{expect_judge_describe_json, "run-result"}, {0}},
     .run = verb_show_run,
 };

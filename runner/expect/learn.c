@@ -253,20 +253,17 @@ static enum status learn_read_hardware(struct learn *learn, struct query *query,
   struct learn_run *read = &learn->runs[run];
   SCOPED(result_set_fini) struct result_set hardware;
   result_set_init(&hardware, SIZE_MAX);
-  const enum status status =
-      query_run_saved(query, "hardware", &parameter, 1, NULL, &hardware.sink, err);
-  if (status == STATUS_OK) {
-    observed_begin(&read->reader, &learn->arena, &hardware);
-    const struct hardware *gpus = read->reader.gpus;
-    const size_t count = read->reader.gpu_count;
-    read->host = learn_find_host(learn, count > 0 ? gpus : NULL);
-    read->machines = arena_array(&learn->arena, count, sizeof *read->machines);
-    for (size_t g = 0; g < count; g++) {
-      const bool asked_for = gpu == NULL || fnmatch(gpu, gpus[g].name, FNM_CASEFOLD) == 0;
-      read->machines[g] = asked_for ? learn_find_machine(learn, &gpus[g]) : SIZE_MAX;
-    }
+  RETURN_ON_ERROR(query_run_saved(query, "hardware", &parameter, 1, NULL, &hardware.sink, err));
+  observed_begin(&read->reader, &learn->arena, &hardware);
+  const struct hardware *gpus = read->reader.gpus;
+  const size_t count = read->reader.gpu_count;
+  read->host = learn_find_host(learn, count > 0 ? gpus : NULL);
+  read->machines = arena_array(&learn->arena, count, sizeof *read->machines);
+  for (size_t g = 0; g < count; g++) {
+    const bool asked_for = gpu == NULL || fnmatch(gpu, gpus[g].name, FNM_CASEFOLD) == 0;
+    read->machines[g] = asked_for ? learn_find_machine(learn, &gpus[g]) : SIZE_MAX;
   }
-  return status;
+  return STATUS_OK;
 }
 
 /* The medians of one case and run: of its processes. */

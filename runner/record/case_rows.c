@@ -414,10 +414,7 @@ static enum status record_add_pending(struct record *record, const struct plan *
 /* One transaction for all that waits. */
 static enum status record_write_pending(struct record *record, struct error *err) {
   enum status status;
-  do {
-    status = record_begin(record, err);
-    status = THEN(status, record_finish(record, record_flush_telemetry(record, err), err));
-  } while (record_again(record, status));
+  RECORD_STEP(record, status, record_flush_telemetry(record, err), err);
   return status;
 }
 

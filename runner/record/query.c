@@ -258,11 +258,9 @@ static bool query_bind_real(sqlite3_stmt *stmt, int index, const char *value) {
 static enum status query_bind_run(struct query *query, sqlite3_stmt *stmt, int index,
                                   const char *value, struct error *err) {
   struct run_ref run;
-  enum status status = selector_find(query->database, value, &run, err);
-  if (status == STATUS_OK) {
-    (void)sqlite3_bind_int64(stmt, index, run.id);
-  }
-  return status;
+  RETURN_ON_ERROR(selector_find(query->database, value, &run, err));
+  (void)sqlite3_bind_int64(stmt, index, run.id);
+  return STATUS_OK;
 }
 
 static enum status query_bind_typed(struct query *query, sqlite3_stmt *stmt, int index,

@@ -246,12 +246,10 @@ enum status record_finish(struct record *record, enum status status, struct erro
 
 enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct error *err) {
   int64_t newest_ns = 0;
-  enum status status = record_read_number(record_statement(record, NEWEST_START), &newest_ns, err);
-  if (status == STATUS_OK) {
-    const int64_t late_ns = newest_ns - record_now_ns_of(record);
-    *lag_ns = late_ns > 0 ? late_ns : 0;
-  }
-  return status;
+  RETURN_ON_ERROR(record_read_number(record_statement(record, NEWEST_START), &newest_ns, err));
+  const int64_t late_ns = newest_ns - record_now_ns_of(record);
+  *lag_ns = late_ns > 0 ? late_ns : 0;
+  return STATUS_OK;
 }
 
 /* *id: 0 = the run is of no fleet. */
@@ -424,6 +422,7 @@ static enum status record_start_process(struct record *record, uint32_t process,
 
 static enum status record_end_process(struct record *record, uint32_t process, int64_t at_ns,
                                       struct error *err) {
+  RETURN_ON_ERROR(record_flush_telemetry(record, err));
   struct statement *statement = record_statement(record, END_PROCESS);
   statement_bind_int(statement, ":ordinal", process);
   statement_bind_int(statement, ":ended_at_ns", at_ns);
@@ -433,6 +432,7 @@ static enum status record_end_process(struct record *record, uint32_t process, i
 /* The end of the run itself. */
 static enum status record_update_run(struct record *record, const char *run_status,
                                      const char *reason, int64_t at_ns, struct error *err) {
+  RETURN_ON_ERROR(record_flush_telemetry(record, err));
   struct statement *statement = record_statement(record, END_RUN);
   statement_bind_text(statement, ":status", run_status);
   statement_bind_text(statement, ":reason", reason);
@@ -444,27 +444,14 @@ enum status record_process_started(struct record *record, uint32_t process, pid_
                                    struct error *err) {
   const int64_t now_ns = record_now_ns_of(record);
   enum status status;
-  do {
-    status = record_begin(record, err);
-    if (status == STATUS_OK) {
-      status = record_start_process(record, process, pid, now_ns, err);
-      status = record_finish(record, status, err);
-    }
-  } while (record_again(record, status));
+  RECORD_STEP(record, status, record_start_process(record, process, pid, now_ns, err), err);
   return status;
 }
 
 enum status record_process_ended(struct record *record, uint32_t process, struct error *err) {
   const int64_t now_ns = record_now_ns_of(record);
   enum status status;
-  do {
-    status = record_begin(record, err);
-    if (status == STATUS_OK) {
-      status = record_flush_telemetry(record, err);
-      status = THEN(status, record_end_process(record, process, now_ns, err));
-      status = record_finish(record, status, err);
-    }
-  } while (record_again(record, status));
+  RECORD_STEP(record, status, record_end_process(record, process, now_ns, err), err);
   return status;
 }
 
@@ -543,11 +530,7 @@ enum status record_flush_telemetry(struct record *record, struct error *err) {
 enum status record_checks(struct record *record, const struct check_result *checks, size_t count,
                           struct error *err) {
   enum status status;
-  do {
-    status = record_begin(record, err);
-    status =
-        THEN(status, record_finish(record, record_add_checks(record, checks, count, err), err));
-  } while (record_again(record, status));
+  RECORD_STEP(record, status, record_add_checks(record, checks, count, err), err);
   return status;
 }
 
@@ -570,14 +553,7 @@ enum status record_end_run(struct record *record, const char *run_status, const 
                            struct error *err) {
   const int64_t now_ns = record_now_ns_of(record);
   enum status status;
-  do {
-    status = record_begin(record, err);
-    if (status == STATUS_OK) {
-      status = record_flush_telemetry(record, err);
-      status = THEN(status, record_update_run(record, run_status, reason, now_ns, err));
-      status = record_finish(record, status, err);
-    }
-  } while (record_again(record, status));
+  RECORD_STEP(record, status, record_update_run(record, run_status, reason, now_ns, err), err);
   return status;
 }
 

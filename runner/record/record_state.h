@@ -144,5 +144,11 @@ void record_write_each(struct record *record);
  * After an error nothing waits any more, unless it was that another program has the database. */
 enum status record_finish(struct record *record, enum status status,
                           struct error *err) CHECK_RESULT;
+/* A step in a transaction with the cases that wait, again where the database was held. */
+#define RECORD_STEP(record, status, step, err)                                                     \
+  do {                                                                                             \
+    (status) = record_begin((record), (err));                                                      \
+    (status) = THEN((status), record_finish((record), (step), (err)));                             \
+  } while (record_again((record), (status)))
 
 #endif

@@ -116,12 +116,7 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
     record->run = 0;
     return status;
   }
-  do {
-    status = database_begin(record->database, err);
-    status = THEN(
-        status,
-        record_finish(record, statement_run(record_statement(record, CONTINUE_RUN), err), err));
-  } while (record_again(record, status));
+  RECORD_STEP(record, status, statement_run(record_statement(record, CONTINUE_RUN), err), err);
   return status;
 }
 

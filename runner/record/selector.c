@@ -246,11 +246,9 @@ enum status selector_find(struct database *database, const char *selector, struc
                           struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list = {0};
-  enum status status = selector_add_name(database, selector, &arena, &list, err);
-  if (status == STATUS_OK) {
-    *run = list.runs[list.count - 1];
-  }
-  return status;
+  RETURN_ON_ERROR(selector_add_name(database, selector, &arena, &list, err));
+  *run = list.runs[list.count - 1];
+  return STATUS_OK;
 }
 
 /* The first run of a statement about a run; id 0 = it has none. */

@@ -213,21 +213,19 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
   struct database *database = query_database(report->request->query);
   result_set_init(&rates, SIZE_MAX);
   SCOPED(strbuf_fini) struct strbuf drawing = STRBUF(DRAWING_MAX);
-  enum status status = run_machine_read(database, report->request->runs[i].id, machine, err);
-  status = THEN(status, report_load(report, i, "link-rates", &rates.sink, err));
-  if (status == STATUS_OK) {
-    const struct machine_measured measured = {arena_format(&report->arena, "run %s: %s",
-                                                           report->runs[i].number,
-                                                           page_run_title(&report->runs[i])),
-                                              &rates};
-    machine_drawing_append(machine, &measured, arena_format(&report->arena, "machine-%zu", i),
-                           &drawing);
-    (void)fprintf(page,
-                  "<details><summary>The machine drawn, with the rates of its links</summary>\n"
-                  "<div class=\"wide\">\n%s</div></details>\n",
-                  drawing.text);
-  }
-  return status;
+  RETURN_ON_ERROR(run_machine_read(database, report->request->runs[i].id, machine, err));
+  RETURN_ON_ERROR(report_load(report, i, "link-rates", &rates.sink, err));
+  const struct machine_measured measured = {arena_format(&report->arena, "run %s: %s",
+                                                         report->runs[i].number,
+                                                         page_run_title(&report->runs[i])),
+                                            &rates};
+  machine_drawing_append(machine, &measured, arena_format(&report->arena, "machine-%zu", i),
+                         &drawing);
+  (void)fprintf(page,
+                "<details><summary>The machine drawn, with the rates of its links</summary>\n"
+                "<div class=\"wide\">\n%s</div></details>\n",
+                drawing.text);
+  return STATUS_OK;
 }
 
 /* What haul run ends with, as tiles. */
