@@ -49,11 +49,11 @@ static void compute_finish(const struct block *block, struct setting *setting) {
 }
 
 const struct scenario_kind scenario_kind_compute = {
-    .section =
-        {SECTION_ROOT, "compute", true, "[[compute]]",
-         "The rate of a kernel that computes, alone or beside loads. It is in floating-point "
-         "operations per second (a multiply-add is two), for triad in bytes per second. One block "
-         "runs on each SM that the kernel may use, until all is done. haul verifies every result."},
+    .section = {SECTION_ROOT, "compute", true, "[[compute]]",
+                "The rate of a kernel that computes, alone or beside loads. It is in "
+                "floating-point operations per second (a multiply-add is two), for triad in bytes "
+                "per second. One thread block runs on each SM that the kernel may use, until all "
+                "is done. haul verifies every result."},
     .fields = compute_fields,
     .field_count = COUNT_OF(compute_fields),
     .finish = compute_finish,

@@ -26,8 +26,8 @@ static const struct section_row section_rows[section_count] = {
          "Background flows. They run as long as the measured flows and do not count. Keys that are "
          "absent here, except `from` and `to`, are taken from the block. Without `from` and `to` "
          "the load mirrors the measured flows: one flow for each of them, between the same two "
-         "places, with the same method and size, in the direction of `direction`. The same end "
-         "starts it as the measured flow, or the GPU if one end is a node."},
+         "places, with the same method and size, in the direction of `direction`. The end that "
+         "starts the measured flow also starts the load, or the GPU if one end is a node."},
     [SECTION_CHASE_LOAD] =
         {SECTION_KIND + CASE_CHASE, "load", true, "[[chase.load]]",
          "Background flows that run as long as the chase does. Nothing is taken from the block. "
@@ -96,7 +96,7 @@ static const struct field shared_fields[] = {
 
     /* [measure] */
     KEY("processes", IN(MEASURE), COUNT(1, 1000), RUN(processes), .default_text = "1",
-        HELP("Worker processes, one after the other. Each measures every case")),
+        HELP("Passes over all cases, one after the other, each in new worker processes")),
     KEY("trials.min", IN_MEASURE, COUNT(1, COUNT_LIMIT), MEASURE(trials_min), .default_text = "10",
         HELP("Minimum number of trials per case")),
     KEY("trials.max", IN_MEASURE, COUNT(1, COUNT_LIMIT), MEASURE(trials_max), .default_text = "200",
@@ -143,8 +143,9 @@ static const struct field shared_fields[] = {
              "case that needs more, because it can hang the GPU")),
     KEY("delta", IN_MEASURE, NUMBER(0, 1), MEASURE(delta), .zero_word = "auto", .exclusive = true,
         .default_text = "auto",
-        HELP("Threshold of `haul diff`, the smallest change that matters: 0.01 is 1 %. \"auto\": "
-             "0.01 for bandwidth from 1 MiB on, otherwise 0.03")),
+        HELP("Threshold of `haul diff`, the smallest change that matters: 0.01 is 1 % (but "
+             "`--delta 1` or `--delta 1%` on the command line). \"auto\": 0.01 for bandwidth from "
+             "1 MiB on, otherwise 0.03")),
     KEY("order", IN(MEASURE), WORDS(case_order_names), RUN(order), .default_text = "file",
         HELP("Order of the cases")),
     KEY("seed", IN(MEASURE), INTEGER(0, 0x1p53), RUN(seed), .default_text = "1",
