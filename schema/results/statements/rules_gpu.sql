@@ -72,10 +72,11 @@ WHERE h.run IS NULL AND h.node_count > 1;
 -- finding: ACS sends traffic between GPUs up to the root complex
 -- reads: fact acs, fact pcie_path
 -- touches: peer_pcie
--- costs: Traffic between GPUs over PCIe takes the switches' uplinks instead of staying within one switch. It loses
---   most with several pairs at once. NVLink is not affected.
+-- costs: Traffic between GPUs over PCIe takes the switches' uplinks instead of staying within one switch. Most is
+--   lost with several pairs at once. NVLink is not affected.
 -- action: If no device is given to virtual machines, switch ACS redirection off on these bridges: in the firmware,
---   or as root with setpci -s ADDRESS ECAP_ACS+6.w=0.
+--   or as root with setpci -s ADDRESS ECAP_ACS+6.w=0, which lasts until the next boot. It removes the isolation
+--   between the devices.
 -- source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (PCI Access Control
 --   Services)
 SELECT g.gpu, json_extract(g.facts, '$.acs') LIKE 'redirects%' AS bad,

@@ -95,7 +95,7 @@ FROM (SELECT CAST(json_extract(facts, '$.page_size') AS INTEGER) AS v FROM host
       WHERE EXISTS (SELECT 1 FROM gpu WHERE c2c_bytes_per_second > 0));
 
 -- name: virtual_machine
--- note: A virtual machine
+-- note: This is a virtual machine
 -- reads: fact hypervisor
 -- touches: all
 -- costs: Nothing, if the host pins processors and memory: virtual machines with GPUs passed through are as fast as

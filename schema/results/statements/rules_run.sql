@@ -33,8 +33,8 @@ JOIN (SELECT node_count, CAST(json_extract(facts, '$.memory_peak') AS INTEGER) A
 -- finding: The first process is slower than those after it
 -- reads: v_case.process, v_case.median_ns
 -- touches: all
--- costs: GPU, memory and driver wake up from idle: a few per cent, only in the first process. Verdicts count it as
---   one process of several.
+-- costs: The first process is a few per cent slower, because GPU, memory and driver wake up. haul diff does not
+--   leave it out.
 -- action: Measure with more processes, or measure one case before the run (haul run --only). Start
 --   nvidia-persistenced.
 -- source: the results themselves
@@ -59,7 +59,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- reads: v_case.gated
 -- touches: pageable_ungated
 -- costs: The driver copies through a buffer of its own and blocks the caller, so that no gate can hold the copy.
---   The time includes the call, a few us. Pinned memory is three to five times as fast.
+--   The time includes the call, a few us. Pinned memory is three to six times as fast.
 -- action: None. Compare only with other pageable cases.
 -- source: https://docs.nvidia.com/cuda/cuda-driver-api/api-sync-behavior.html
 SELECT NULL AS gpu, n > 0 AS bad, '{cases} of pageable memory include the time of the driver call' AS evidence
@@ -72,7 +72,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- touches: beside_kernel
 -- costs: Beside copies between host and GPU, a matrix product keeps 98 % of its rate if a copy engine copies, and 4
 --   % if a kernel copies. Beside copies within the GPU, which are always kernels, it keeps 29 to 38 %. The copies
---   lose at most 10 % between host and GPU, and 10 to 43 % within the GPU.
+--   lose at most 10 % between host and GPU, and 12 to 43 % within the GPU.
 -- action: Use copy engines beside computation (method = "ce"), or give the copying kernel few blocks.
 -- source: measured on two H100, r580: haul run interference; haul query --saved interference-matrix
 SELECT NULL AS gpu, n > 0 AS bad, '{cases}' AS evidence
