@@ -5,31 +5,31 @@
  *
  * Undisturbed copies take the same time, so their trials crowd at the fast end:
  *
- *   fastest      the VISITS_VOTES fastest trials of each visit, of these the VISITS_VOTES times
- *                three fastest, or times two of two visits: no visit decides alone
- *   undisturbed  their lower quartile, for the fastest one is luck
- *   interval     from the slowest of them to twice their span before the fastest: an edge that so
- *                few trials leave open may lie beyond them. Where trials are the rarer the faster
- *                they are, it is wide. Wider than VISITS_WIDE, or VISITS_WIDE_OF_TWO, there is no
- *                undisturbed rate.
+ *   fastest      the twelve fastest trials, of two visits the eight fastest. A visit has at most
+ *                VISITS_VOTES of them, so that none decides alone.
+ *   undisturbed  their lower quartile. The fastest one alone is luck.
+ *   interval     begins before the fastest by twice the span of them, and ends at the slowest. An
+ *                undisturbed copy may be faster than any of so few trials. If trials are the rarer
+ *                the faster they are, the interval is wide. If half of it is more than VISITS_WIDE,
+ *                of two visits VISITS_WIDE_OF_TWO, there is no undisturbed rate.
  *   typical      the median of the visits' medians: summary.median_ns (engine/case/statistics.h)
  *
- * The median of a single visit is both rates if it is precise, which means that the interval of the
- * median is within the precision, or if it is at most VISITS_CALM slower than the second fastest
- * trial.
+ * A visit is precise if the interval of its median is within the precision. The median of a single
+ * visit is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
+ * the second fastest trial.
  *
- * Visits end
- *   - on a quiet host after one that gives the rate
- *   - else when the interval is within the precision. A noisy host is one where one case in
- *     VISITS_NOISY was not precise at first. There two visits may share an episode, so it takes
- *     more than VISITS_PATIENCE, or two precise ones.
- *   - from VISITS_STEADY_FROM on when the last VISITS_PATIENCE moved the rate by less than the
- *     precision, and the interval is within VISITS_STEADY
- *   - with the time for them, or after VISITS_MAX
+ * A host is noisy if the first visit of one case in VISITS_NOISY was not precise. Visits of a case
+ * end
+ *   - on a quiet host, after one that gives the rate
+ *   - when the interval is within the precision. On a noisy host two visits may share an episode,
+ *     so that takes more than VISITS_PATIENCE visits, or two precise ones.
+ *   - after VISITS_STEADY_FROM or more, when the last VISITS_PATIENCE moved the rate by less than
+ *     the precision, and the interval is within VISITS_STEADY
+ *   - when the time for them is over, or after VISITS_MAX
  *
- * Where hardware itself has two levels, such as power states, the fast one is taken if it comes
- * back; `disturbed` tells how often it did not. The fast level of one visit alone widens the
- * interval, as drift does.
+ * If the hardware itself has two levels, such as power states, the fast one is taken if it comes
+ * back. disturbed_share tells how often it did not. A fast level of one visit alone widens the
+ * interval, and so does drift.
  *
  * Copies that last as long as the gaps between two disturbances seldom escape both. Therefore a
  * later visit has shorter trials, and takes half the time of the first (visits_shorten()). */
@@ -41,7 +41,7 @@
 /* Why the visits of a case ended. */
 #define SETTLED_LIST(X)                                                                            \
   X(SETTLED_NOT, "none")      /* it has no second visit by its scenario, or no result */           \
-  X(SETTLED_YES, "settled")   /* its undisturbed rate is known */                                  \
+  X(SETTLED_YES, "settled")   /* more would not change its rate */                                 \
   X(SETTLED_BUDGET, "budget") /* the time for further visits ended before */                       \
   X(SETTLED_NOISE, "noise")   /* VISITS_MAX visits did not settle it */
 ENUM_NAMES_DECLARE(settled, SETTLED_LIST)

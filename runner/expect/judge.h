@@ -16,8 +16,8 @@
  *                  second one
  *   expected_remark   what else a person must know beside the range; NULL = nothing: it is in it
  *
- * Of a case that a noisy host made several visits to, the undisturbed rate is judged
- * (engine/case/visits.h); how much it was disturbed is said apart.
+ * Of a case that was measured again on a noisy host, the undisturbed rate is judged, with its
+ * interval (engine/case/visits.h). How much the case was disturbed is said apart.
  *
  * Texts live as long as the judge. */
 #ifndef HAUL_RUNNER_EXPECT_JUDGE_H

@@ -289,7 +289,7 @@ static bool learn_next_group(const struct measured *measured, size_t at,
   return sound;
 }
 
-/* Of a process that visited the case several times, the level that came back. */
+/* Of a process that measured the case several times, the undisturbed rate. */
 static void learn_evaluate(struct learn *learn, const struct measured_case *bench, bool time,
                            struct learn_group *group) {
   double *values = arena_array(&learn->arena, group->count, sizeof *values);

@@ -123,7 +123,7 @@ static void observed_read_interval(const struct observed_reader *reader, const s
   }
 }
 
-/* Noise of others is no fault of what is judged: of several visits the level that came back, or
+/* Noise of others is no fault of what is judged: of several visits the undisturbed rate, or
  * nothing that is worse than the fastest trial. */
 static void observed_read_undisturbed(const struct observed_reader *reader,
                                       const struct cell *cells, struct observed *observed) {

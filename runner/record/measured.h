@@ -119,7 +119,7 @@ struct measured_median {
                    known */
   bool above_peak; /* faster than its peak allows: not to be compared with others */
   double tail;     /* as error: 95th percentile of the trials over the median; 0 = not known */
-  /* measured_load_undisturbed(): the rate that came back in several visits; 0 = none did. Of one
+  /* measured_load_undisturbed(): the undisturbed rate of several visits; 0 = there is none. Of one
    * visit it is ns. */
   double undisturbed_ns;
 };

@@ -13,7 +13,7 @@
 -- above_peak is 1 where the rate is more than 1 % above its peak: such a number is not compared with anything.
 -- notes is what note and slowed_by say, of all processes, as JSON: for each its kind (v_note_kind), gpu, what, amounts.
 -- visits, settled, undisturbed_ns, undisturbed_gbps, disturbed_percent and disturbed_slower_percent are as in
--- v_run_case; undisturbed_low_ns and undisturbed_high_ns are the visits that agree, of all processes. figure is what measure.figure says of the run's tables, NULL: typical.
+-- v_run_case; undisturbed_low_ns and undisturbed_high_ns are the ends of its interval, of all processes. figure is what measure.figure says of the run's tables, NULL: typical.
 -- tflops is the rate of a kernel that computes, in 10^12 floating-point operations per second.
 -- fastest_ns is the fastest trial of all processes.
 -- flushed says whose caches were flushed before each trial: "host", "GPU", "host and GPU"; NULL: none.
