@@ -48,6 +48,7 @@ PAGES = [
         ("Benchmarks by size", "um-coherence", {}, True, True)]),
     ("beyond", "What the sources could not have", None, None, [
         ("L1 and L2 caches and memory over the footprint", "cache-bandwidth", {}, True, True),
+        ("The two parts of the L2 cache", "l2-parts", {}, True, False),
         ("Latency and bandwidth beside a load", "loaded-latency", {}, False, True),
         ("Joules per GB: copy engine, SM, bulk copies", "energy", {}, True, False),
         ("Unified memory by access", "um-access", {}, False, True)]),
@@ -139,6 +140,15 @@ class Results:
         with open(os.path.join(self.out, name), "w", encoding="utf-8") as page:
             page.write("<!-- Made by docs/results/make.py HAUL from docs/results/data. -->\n" + text)
 
+    def runs(self, name):
+        """What was measured, when, in how many processes."""
+        return table(["machine", "scenario", "processes", "largest size", "date", "ended"], [
+            [machine.upper(), *row.values()] for machine, db in self.having(name) for row in rows(self.haul, db, """
+                SELECT r.scenario, r.processes, CASE WHEN max(c.size_bytes) > 0 THEN printf('%.6g MiB', max(c.size_bytes) / 1048576.0) END AS largest,
+                  date(r.started_at) AS date, r.status
+                FROM v_run r LEFT JOIN v_run_case c ON c.run = r.run AND c.status = 'ok'
+                GROUP BY r.run ORDER BY r.scenario, r.started_at""")])
+
     def reference(self, name, source):
         """Item by item: the source's number, and those of each machine."""
         cells, heads = {}, []
@@ -174,6 +184,7 @@ class Results:
             machine_row = rows(self.haul, db, "SELECT DISTINCT gpu_name, driver_version FROM v_run ORDER BY 1, 2")
             text.append(f"{machine.upper()}: " + "; ".join(
                 f"{row['gpu_name']}, driver {row['driver_version']}" for row in machine_row) + ".\n")
+        text.append(self.runs(name))
         if source is not None:
             text += ["## Numbers of the source and of these machines\n", self.reference(name, source)]
         if claims is not None:

@@ -23,6 +23,7 @@
 #include "engine/workload/chase_gpu.h"
 #include "engine/workload/chase_host.h"
 #include "engine/workload/chase_lines.h"
+#include "engine/workload/chase_shape.h"
 #include "engine/workload/loads.h"
 
 #include <inttypes.h>
@@ -33,11 +34,8 @@
 enum {
   /* A trial of up to 2^24 hops of 4096: seconds at the slowest memory there is. */
   CHASE_ITERATIONS_MAX = 1 << 12,
-  THREADS_MAX = 1024, /* per block */
-  GRID_THREADS_MAX = 1 << 20,
   WARM_L1_BYTES = 1 << 20, /* more than any L1 holds */
   WARM_HOST_BYTES = 128 << 20,
-  WORD_BYTES = 4,         /* of shared memory, and of a chain of 32 bits */
   IMAGE_BYTES = 16 << 20, /* of memory that the host cannot write: in its caches, and few copies */
 };
 
@@ -61,194 +59,10 @@ struct chase_state {
   struct flow flow;
 };
 
-static uint64_t element_count(const struct chase *chase) {
-  return chase->footprint_bytes / chase->stride_bytes;
-}
-
 /* Elements that are written at once where the host cannot write them in place. */
 static uint64_t image_elements(const struct chase *chase) {
   const uint64_t most = chase->stride_bytes < IMAGE_BYTES ? IMAGE_BYTES / chase->stride_bytes : 1;
-  return most < element_count(chase) ? most : element_count(chase);
-}
-
-static uint32_t block_threads(const struct chase *chase) {
-  return chase->threads > 0 ? chase->threads : 1;
-}
-
-static uint64_t grid_threads(const struct chase *chase) {
-  return (uint64_t)block_threads(chase) * (chase->blocks > 0 ? chase->blocks : 1);
-}
-
-static bool has_words(const struct chase *chase) {
-  return chase->space == CHASE_SHARED ||
-         (chase->space == CHASE_GLOBAL && chase->access == CHASE_BY_LOAD &&
-          chase->element_bytes == WORD_BYTES);
-}
-
-/* Threads that share the elements: shared memory is each block's own. */
-static uint64_t sharing_threads(const struct chase *chase) {
-  return chase->space == CHASE_SHARED ? block_threads(chase) : grid_threads(chase);
-}
-
-/* Shared memory that one block can have (CUDA C++ Programming Guide, technical specifications per
- * compute capability). */
-static uint64_t shared_limit_bytes(const struct gpu *gpu) {
-  const uint64_t kib = 1024;
-  switch (gpu->compute_major) {
-  case 7:
-    return (gpu->compute_minor >= 5 ? 64 : 96) * kib;
-  case 8:
-    return (gpu->compute_minor == 0 || gpu->compute_minor == 7 ? 163 : 99) * kib;
-  case 9:
-  case 10:
-  case 11:
-    return 227 * kib;
-  default:
-    return 99 * kib;
-  }
-}
-
-static const char *lines_unsupported_reason(const struct chase *chase) {
-  if (chase->lines == CHASE_PART_ALL) {
-    return NULL;
-  }
-  if (chase->space != CHASE_GLOBAL || chase->access != CHASE_BY_LOAD || chase->cache != CACHE_L2 ||
-      chase->sm != CHASE_SM_EACH || block_threads(chase) != 1 || has_words(chase)) {
-    return "near and far lines are told apart for one thread on each SM, past its L1 cache: "
-           "space = \"global\", cache = \"l2\", sm = \"each\"";
-  }
-  return chase->stride_bytes % CHASE_LINE_BYTES != 0 || element_count(chase) > CHASE_LINES_MAX
-             ? "near and far lines are told apart among up to 16384 elements, which are whole "
-               "lines "
-               "of 128 bytes apart"
-             : NULL;
-}
-
-static const char *own_memory_unsupported_reason(const struct chase *chase,
-                                                 const struct machine *machine,
-                                                 char reason[CASE_REASON_MAX]) {
-  if (chase->memory.place != PLACE_GPU || chase->memory.index != chase->gpu ||
-      !memory_is_gpus_own(chase->memory.memory)) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a chase through %s memory is in the GPU's own (device, pool or vmm) memory",
-                   chase_space_text(chase->space));
-    return reason;
-  }
-  const uint64_t limit = shared_limit_bytes(&machine->gpus[chase->gpu]) - CHASE_OWN_SHARED_BYTES;
-  if (chase->space == CHASE_SHARED && chase->footprint_bytes > limit) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a block of GPU %" PRId32 " has %" PRIu64
-                   " bytes of shared memory to spare, not %" PRIu64,
-                   chase->gpu, limit, chase->footprint_bytes);
-    return reason;
-  }
-  return NULL;
-}
-
-static const char *access_unsupported_reason(const struct chase *chase,
-                                             const struct machine *machine,
-                                             char reason[CASE_REASON_MAX]) {
-  if (chase->access == CHASE_BY_LOAD) {
-    return NULL;
-  }
-  return chase->space == CHASE_SHARED
-             ? "the bulk copy engine brings bytes into shared memory, not out of it"
-             : gpu_bulk_unsupported_reason(&machine->gpus[chase->gpu], reason);
-}
-
-/* By threads of a node. */
-static const char *chase_host_unsupported_reason(const struct chase *chase,
-                                                 const struct machine *machine,
-                                                 char reason[CASE_REASON_MAX]) {
-  if (chase->space != CHASE_HOST || chase->access != CHASE_BY_LOAD || chase->blocks > 1 ||
-      chase->sm != CHASE_SM_ONE) {
-    return "threads of a node load from host memory, in one block";
-  }
-  if (memory_kinds[chase->memory.memory]->needs_cuda && machine->gpu_count == 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
-                   memory_kind_text(chase->memory.memory), machine->cuda_state);
-    return reason;
-  }
-  return NULL;
-}
-
-static const char *place_unsupported_reason(const struct chase *chase,
-                                            const struct machine *machine,
-                                            char reason[CASE_REASON_MAX]) {
-  if (chase->by_processor) {
-    return chase_host_unsupported_reason(chase, machine, reason);
-  }
-  switch (chase->space) {
-  case CHASE_GLOBAL:
-  case CHASE_SHARED:
-    return own_memory_unsupported_reason(chase, machine, reason);
-  case CHASE_PEER:
-    if (chase->memory.place != PLACE_GPU || chase->memory.index == chase->gpu) {
-      return "the peer of a chase is another GPU";
-    }
-    if (!machine->links[chase->gpu][chase->memory.index].peer_access) {
-      (void)snprintf(reason, CASE_REASON_MAX, "GPU %d has no peer access to GPU %d", chase->gpu,
-                     chase->memory.index);
-      return reason;
-    }
-    return NULL;
-  case CHASE_HOST:
-    return chase->memory.memory == MEMORY_PAGEABLE && !machine->gpus[chase->gpu].host_page_tables
-               ? "a kernel cannot reach pageable memory on this machine; use pinned or registered"
-               : NULL;
-  case chase_space_name_count:
-    break;
-  }
-  return NULL;
-}
-
-static const char *elements_unsupported_reason(const struct chase *chase,
-                                               char reason[CASE_REASON_MAX]) {
-  const uint64_t unit = has_words(chase)                 ? WORD_BYTES
-                        : chase->access == CHASE_BY_BULK ? BULK_UNIT
-                                                         : 8;
-  if (chase->stride_bytes < unit || chase->stride_bytes % unit != 0 || element_count(chase) < 2 ||
-      element_count(chase) > UINT32_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a chase needs a stride that is a multiple of %" PRIu64
-                   " bytes and a footprint of at least two strides",
-                   unit);
-    return reason;
-  }
-  if (has_words(chase) && chase->footprint_bytes % WORD_BYTES != 0) {
-    return "the footprint of elements of 4 bytes is a multiple of 4 bytes";
-  }
-  if (chase->space == CHASE_GLOBAL && has_words(chase) &&
-      chase->footprint_bytes > CHASE_WORDS_FOOTPRINT_MAX) {
-    return "a chase through elements of 4 bytes has a footprint of at most 2 MiB";
-  }
-  if (block_threads(chase) > THREADS_MAX || grid_threads(chase) > GRID_THREADS_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a chase has at most %d threads per block and %d in all", THREADS_MAX,
-                   GRID_THREADS_MAX);
-    return reason;
-  }
-  if (sharing_threads(chase) > element_count(chase)) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu64 " threads a stride of %" PRIu64 " bytes apart need more than the "
-                   "footprint of %" PRIu64,
-                   sharing_threads(chase), chase->stride_bytes, chase->footprint_bytes);
-    return reason;
-  }
-  return NULL;
-}
-
-static const char *chase_unsupported_reason(const struct bench_case *bench_case,
-                                            const struct machine *machine,
-                                            char reason[CASE_REASON_MAX]) {
-  const struct chase *chase = &bench_case->work->chase;
-  if (chase->memory.memory == MEMORY_MANAGED) {
-    return "a chase of managed memory would measure page faults; use method um";
-  }
-  const char *unsupported = access_unsupported_reason(chase, machine, reason);
-  unsupported = unsupported != NULL ? unsupported : elements_unsupported_reason(chase, reason);
-  unsupported = unsupported != NULL ? unsupported : lines_unsupported_reason(chase);
-  return unsupported != NULL ? unsupported : place_unsupported_reason(chase, machine, reason);
+  return most < chase_element_count(chase) ? most : chase_element_count(chase);
 }
 
 static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
@@ -259,9 +73,9 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
   }
   /* The elements, or an image of some, and the cycle. */
   *host_bytes += (chase->memory.place != PLACE_GPU ? chase->footprint_bytes
-                  : chase_is_sparse(chase)         ? element_count(chase) * CHASE_LINE_BYTES
+                  : chase_is_sparse(chase)         ? chase_element_count(chase) * CHASE_LINE_BYTES
                                                    : image_elements(chase) * chase->stride_bytes) +
-                 2 * sizeof(uint32_t) * element_count(chase);
+                 2 * sizeof(uint32_t) * chase_element_count(chase);
 }
 
 static bool chase_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
@@ -339,7 +153,7 @@ static void make_image(const struct chase_state *state, const uint32_t *next, ui
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t position = chase_position(state, next[first + i]);
     memcpy(image + i * chase->stride_bytes, &position, /* words: the lower half of it */
-           has_words(chase) ? WORD_BYTES : sizeof position);
+           chase_is_of_words(chase) ? CHASE_WORD_BYTES : sizeof position);
   }
 }
 
@@ -404,7 +218,7 @@ static const struct chase_cycle *cycle_of(const struct chase_state *state, uint6
 
 /* Step of its cycle at which a thread of the grid starts. */
 static uint64_t first_step(const struct chase_state *state, uint64_t thread) {
-  const uint64_t sharing = sharing_threads(state->chase);
+  const uint64_t sharing = chase_sharing_threads(state->chase);
   const uint64_t own = thread % sharing;
   switch (state->chase->order) {
   case CHASE_STRIDED:
@@ -420,13 +234,13 @@ static uint64_t first_step(const struct chase_state *state, uint64_t thread) {
 /* Where a thread is after so many steps. */
 static uint64_t position_after(const struct chase_state *state, uint64_t thread, uint64_t steps) {
   const struct chase_cycle *cycle = cycle_of(state, thread);
-  const uint64_t step = (first_step(state, thread) + steps) % cycle->count;
+  const uint64_t step = cycle->count > 0 ? (first_step(state, thread) + steps) % cycle->count : 0;
   return chase_position(state, state->sequence[cycle->first + step]);
 }
 
 static void place_threads(const struct chase_state *state) {
   uint64_t *positions = chase_positions(state);
-  for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
+  for (uint64_t thread = 0; thread < chase_grid_threads(state->chase); thread++) {
     positions[thread] = position_after(state, thread, 0);
   }
 }
@@ -507,7 +321,7 @@ static enum kernel kernel_of(const struct chase *chase) {
   }
   switch (chase->space) {
   case CHASE_GLOBAL:
-    if (has_words(chase)) {
+    if (chase_is_of_words(chase)) {
       return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2_U32 : KERNEL_CHASE_L1_U32;
     }
     return chase->cache == CACHE_L2 ? KERNEL_CHASE_L2 : KERNEL_CHASE_L1;
@@ -526,7 +340,7 @@ static struct chase_gpu_request request_of(const struct chase *chase) {
       .kernel = kernel_of(chase),
       .gpu = chase->gpu,
       .peer = chase->space == CHASE_PEER ? chase->memory.index : -1,
-      .threads = block_threads(chase),
+      .threads = chase_block_threads(chase),
       .blocks = chase->blocks > 0 ? chase->blocks : 1,
       .in_turn = chase->sm == CHASE_SM_EACH,
       .by_sm = chase->lines != CHASE_PART_ALL,
@@ -544,8 +358,11 @@ static uint64_t warm_hops_of(const struct chase_state *state, uint64_t hops) {
                      chase->access == CHASE_BY_LOAD && chase->footprint_bytes <= WARM_L1_BYTES;
   const uint64_t warm_hops = in_l1 ? state->count : 0;
   const uint64_t all = warm_hops + hops;
-  const bool returns = all % state->cycles[0].count == 0 ||
-                       (state->cycles[1].count > 0 && all % state->cycles[1].count == 0);
+  bool returns = false;
+  for (int part = 0; part < 2; part++) {
+    const uint64_t count = state->cycles[part].count;
+    returns = returns || (count > 0 && all % count == 0);
+  }
   return returns ? warm_hops + 1 : warm_hops;
 }
 
@@ -583,7 +400,7 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
   }
   made->engine = engine;
   made->chase = chase;
-  made->count = element_count(chase);
+  made->count = chase_element_count(chase);
   enum status status =
       pool_take(engine->pool, &chase->memory, chase->footprint_bytes, &made->buffer, err);
   made->outcome = outcome;
@@ -613,7 +430,7 @@ static uint32_t chase_iterations_max(const void *state) {
 
 static enum status check_positions(const struct chase_state *state, struct error *err) {
   const uint64_t *positions = chase_positions(state);
-  for (uint64_t thread = 0; thread < grid_threads(state->chase); thread++) {
+  for (uint64_t thread = 0; thread < chase_grid_threads(state->chase); thread++) {
     const uint64_t expected = position_after(state, thread, state->walked);
     if (positions[thread] != expected) {
       return error_set(err, STATUS_CORRUPT,
