@@ -5,7 +5,6 @@
 #include "runner/analysis/conclusion.h"
 #include "runner/analysis/internal.h"
 #include "runner/analysis/outliers.h"
-#include "runner/record/database.h"
 #include "runner/statistics/robust.h"
 
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include "runner/statistics/time_order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 ENUM_NAMES_DEFINE(verdict, VERDICT_LIST)

@@ -2,7 +2,6 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
-#include "runner/record/database.h"
 #include "schema/scenario/nearest.h"
 
 #include <fnmatch.h>

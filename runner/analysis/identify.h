@@ -23,7 +23,6 @@
 
 #include "engine/base/enum_names.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

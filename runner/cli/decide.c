@@ -10,7 +10,6 @@
 #include "runner/cli/input_plans.h"
 #include "runner/record/manage.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "schema/machine/machine_file.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VERB_ENV_PICTURE_MAX = 16 << 20 };

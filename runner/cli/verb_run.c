@@ -7,7 +7,6 @@
 #include "runner/expect/judge.h"
 #include "runner/run/run.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

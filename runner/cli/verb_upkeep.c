@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const uint64_t NS_PER_DAY = UINT64_C(86400000000000);
 

@@ -1,6 +1,5 @@
 #include "runner/expect/learn.h"
 
-#include "engine/base/globs.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/case/transfer.h"

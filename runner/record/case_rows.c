@@ -6,7 +6,6 @@
 #include "engine/case/visits.h"
 #include "runner/supervise/supervise.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

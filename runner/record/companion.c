@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "runner/record/record_state.h"
 #include "schema/scenario/scenario.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,

@@ -4,7 +4,6 @@
 #include "engine/machine/machine.h"
 #include "runner/record/node_list.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/order.h"
-#include "runner/statistics/sample.h"
 
 #include <math.h>
 #include <stdlib.h>

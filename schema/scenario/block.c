@@ -3,7 +3,6 @@
 #include "schema/scenario/kind.h"
 #include "schema/scenario/nearest.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Keys that a load or flow never inherits from its block: where that is no transfer, all. */

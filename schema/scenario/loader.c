@@ -5,7 +5,6 @@
 #include "schema/scenario/nearest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

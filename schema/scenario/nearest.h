@@ -3,8 +3,6 @@
 #ifndef HAUL_SCHEMA_SCENARIO_NEAREST_H
 #define HAUL_SCHEMA_SCENARIO_NEAREST_H
 
-#include <stddef.h>
-
 /* Restricted Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of
  * neighbours, ignoring case. At most `limit`, which is also the distance of words longer than 63
  * bytes. */

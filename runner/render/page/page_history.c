@@ -9,7 +9,6 @@
 #include "runner/render/plot/plot.h"
 #include "runner/table/html.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "tests/runner/analysis/made.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MIB = 1 << 20 };

@@ -3,7 +3,6 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { SIZES = 3 };

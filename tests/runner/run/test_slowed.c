@@ -7,8 +7,6 @@
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
-#include <stdlib.h>
-
 static struct machine machine;
 static struct slowed slowed;
 

@@ -5,7 +5,6 @@
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Relative to the wanted value; 1e-300 for those that should be zero. */
 #define ASSERT_NEAR(found, wanted, tolerance)                                                      \

@@ -4,7 +4,6 @@
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct expect_file *shipped(void) {

@@ -3,7 +3,6 @@
 #include "tests/cmocka.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

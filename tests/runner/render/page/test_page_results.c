@@ -5,7 +5,6 @@
 #include "tests/runner/render/result/said.h"
 #include "tests/runner/table/markup.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Of blocks called `chart` there is a chart; NULL = of none. */
