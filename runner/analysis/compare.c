@@ -1,9 +1,9 @@
 #include "runner/analysis/compare.h"
 
 #include "engine/base/order.h"
+#include "runner/analysis/compare_internal.h"
 #include "runner/analysis/definition.h"
 #include "runner/analysis/diff_suspect.h"
-#include "runner/analysis/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* compare_conditions.c - what of two sides' runs may explain a difference though no fact of their
  * environments differs: runs that are not complete, checks that failed, and what slowed results. */
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 
 #include "engine/base/order.h"
 

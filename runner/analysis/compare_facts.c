@@ -1,5 +1,5 @@
 /* compare_facts.c - what differs between the environments of two sides. */
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 
 #include "engine/base/order.h"
 #include "engine/base/strbuf.h"

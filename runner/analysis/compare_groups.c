@@ -1,6 +1,6 @@
 /* compare_groups.c - the groups of a comparison and their verdicts (compare.h). */
+#include "runner/analysis/compare_internal.h"
 #include "runner/analysis/diff_group.h"
-#include "runner/analysis/internal.h"
 
 #include "engine/base/order.h"
 

@@ -1,6 +1,6 @@
 /* compare_history.c - how runs differ, where each side is one: from earlier runs of the machine. */
 #include "engine/base/strings.h"
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* compare_pairs.c - which results of two sides belong together (compare.h). */
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 
 #include "engine/base/order.h"
 

@@ -2,8 +2,8 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "runner/analysis/compare_internal.h"
 #include "runner/analysis/conclusion.h"
-#include "runner/analysis/internal.h"
 #include "runner/analysis/outliers.h"
 #include "runner/statistics/robust.h"
 

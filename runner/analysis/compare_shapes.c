@@ -1,5 +1,5 @@
 /* compare_shapes.c - which sides of a comparison have two modes or one process apart. */
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 
 #include "engine/base/order.h"
 #include "engine/base/units.h"
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 
 #include <math.h>
 #include <stdarg.h>

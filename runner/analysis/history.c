@@ -2,8 +2,8 @@
 
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
+#include "runner/analysis/compare_internal.h"
 #include "runner/analysis/definition.h"
-#include "runner/analysis/internal.h"
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/series.h"
 #include "runner/statistics/t_test.h"

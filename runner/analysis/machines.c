@@ -2,8 +2,8 @@
 
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
+#include "runner/analysis/compare_internal.h"
 #include "runner/analysis/history.h"
-#include "runner/analysis/internal.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* machines_upgrades.c - what new drivers changed, on the machines that ran both. */
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 #include "runner/analysis/machines.h"
 #include "runner/statistics/sample.h"
 

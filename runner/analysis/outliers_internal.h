@@ -3,7 +3,7 @@
 #ifndef HAUL_RUNNER_ANALYSIS_OUTLIERS_INTERNAL_H
 #define HAUL_RUNNER_ANALYSIS_OUTLIERS_INTERNAL_H
 
-#include "runner/analysis/internal.h"
+#include "runner/analysis/compare_internal.h"
 #include "runner/analysis/outliers.h"
 #include "runner/statistics/robust.h"
 

@@ -1,6 +1,6 @@
 /* case_rows.c - inserts the results of cases, each in one process: summaries and trials. Cases wait
  * for each other in memory: a transaction costs the disk some ms, a small case less. */
-#include "runner/record/record_state.h"
+#include "runner/record/record_internal.h"
 
 #include "engine/base/clock.h"
 #include "engine/case/visits.h"

@@ -3,7 +3,7 @@
  * machine have the same one. */
 #include "engine/machine/machine.h"
 #include "runner/record/manage.h"
-#include "runner/record/record_state.h"
+#include "runner/record/record_internal.h"
 #include "schema/machine/machine_file.h"
 
 #include <inttypes.h>

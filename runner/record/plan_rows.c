@@ -1,5 +1,5 @@
 /* plan_rows.c - a scenario and its plan, as rows. */
-#include "runner/record/record_state.h"
+#include "runner/record/record_internal.h"
 #include "schema/scenario/scenario.h"
 
 #include <string.h>

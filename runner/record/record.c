@@ -4,7 +4,7 @@
 #include "engine/machine/check.h"
 #include "engine/machine/telemetry.h"
 #include "runner/record/beside.h"
-#include "runner/record/record_state.h"
+#include "runner/record/record_internal.h"
 #include "schema/scenario/scenario.h"
 
 #include <stdio.h>

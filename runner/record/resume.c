@@ -1,7 +1,7 @@
 /* resume.c - continues an interrupted run. */
 #include "engine/case/trial.h"
 #include "engine/machine/machine.h"
-#include "runner/record/record_state.h"
+#include "runner/record/record_internal.h"
 #include "runner/record/selector.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* record_state.h - what the files of the recorder share; only they include it. */
-#ifndef HAUL_RUNNER_RECORD_RECORD_STATE_H
-#define HAUL_RUNNER_RECORD_RECORD_STATE_H
+/* record_internal.h - what the files of the recorder share; only they include it. */
+#ifndef HAUL_RUNNER_RECORD_RECORD_INTERNAL_H
+#define HAUL_RUNNER_RECORD_RECORD_INTERNAL_H
 
 #include "runner/record/content.h"
 #include "runner/record/database.h"

@@ -1,4 +1,4 @@
-#include "runner/run/show.h"
+#include "runner/run/run_internal.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/strings.h"

@@ -1,6 +1,6 @@
-/* internal.h - what the files of this folder share. */
-#ifndef HAUL_RUNNER_ANALYSIS_INTERNAL_H
-#define HAUL_RUNNER_ANALYSIS_INTERNAL_H
+/* compare_internal.h - what the files of this folder share. */
+#ifndef HAUL_RUNNER_ANALYSIS_COMPARE_INTERNAL_H
+#define HAUL_RUNNER_ANALYSIS_COMPARE_INTERNAL_H
 
 #include "runner/analysis/compare.h"
 

@@ -1,7 +1,8 @@
-/* show.h - what a run measured, read back from the database and shown: its result on stdout, and on
- * stderr what was skipped, which saved queries read it, and how many cases came to what. */
-#ifndef HAUL_RUNNER_RUN_SHOW_H
-#define HAUL_RUNNER_RUN_SHOW_H
+/* run_internal.h - what a run measured, read back from the database and shown: its result on
+ * stdout, and on stderr what was skipped, which saved queries read it, and how many cases came to
+ * what. */
+#ifndef HAUL_RUNNER_RUN_RUN_INTERNAL_H
+#define HAUL_RUNNER_RUN_RUN_INTERNAL_H
 
 #include "runner/run/run.h"
 
