@@ -4,6 +4,7 @@
 #include "runner/render/diff_format.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool verb_diff_take_a_a(const struct option_use *use) {
   enum { SPLITS_MAX = 10000 };
@@ -87,6 +88,23 @@ static enum status verb_diff_compare_default(struct command *command, struct com
   return status;
 }
 
+/* What selects side B, or its latest run, for haul explain. */
+static const char *verb_diff_explained(struct command *command,
+                                       const struct compare_result *result) {
+  const struct compare_request *request = &command->request;
+  const struct measured *measured = result->measured;
+  const char *name = request->names[SIDE_B];
+  const struct measured_run *last = NULL;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const struct measured_run *run = &measured->runs[i];
+    last = result->sides[i] == SIDE_B && (last == NULL || run->started_at_ns >= last->started_at_ns)
+               ? run
+               : last;
+  }
+  const bool one = request->by == NULL && strchr(name, ',') == NULL;
+  return one ? name : arena_format(&command->arena, "run:%lld", (long long)last->ref.id);
+}
+
 static enum status verb_diff_run(struct command *command, struct error *err) {
   SCOPED(compare_result_fini) struct compare_result result = {0};
   const bool chosen = command->request.by != NULL || command->request.name_count > 0;
@@ -99,9 +117,9 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
     }
     status = analysis_show(command, &result, &show, err);
     const struct diff_summary *summary = &result.comparison->summary;
-    if (summary->verdicts[VERDICT_REGRESSED] > summary->provisional[VERDICT_REGRESSED] &&
-        command->request.names[SIDE_B] != NULL) { /* else more runs come first */
-      say_note(&command->common, "next: haul explain %s%s", command->request.names[SIDE_B],
+    if (summary->verdicts[VERDICT_REGRESSED] >
+        summary->provisional[VERDICT_REGRESSED]) { /* else more runs come first */
+      say_note(&command->common, "next: haul explain %s%s", verb_diff_explained(command, &result),
                console_db_option(&command->common, &command->arena));
     }
     const bool split = !command->request.a_a || result.a_a.splits > 0;

@@ -147,8 +147,8 @@ const char *database_copy_note(const struct database *database, struct arena *ar
   }
   return arena_format(
       arena,
-      "%s has schema %d.%d, read through a temporary copy; haul migrate, or the next run "
-      "or merge that writes to it, migrates it to %d.%d",
+      "%s has the older schema %d.%d, so it is read through a temporary copy. To change it to "
+      "%d.%d once: haul migrate",
       database->path, database->file_version / MIGRATE_VERSIONS_PER_MAJOR,
       database->file_version % MIGRATE_VERSIONS_PER_MAJOR,
       database->version / MIGRATE_VERSIONS_PER_MAJOR,

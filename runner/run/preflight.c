@@ -12,10 +12,14 @@
 
 enum { UNKNOWN_TEXT_MAX = 4096 };
 
-static void preflight_describe(const struct check_result *result, char text[CASE_REASON_MAX]) {
+/* last: the last GPU of those that have the same result. */
+static void preflight_describe(const struct check_result *result, int32_t last,
+                               char text[CASE_REASON_MAX]) {
   const bool known = result->status == CHECK_FAILED;
   char where[32] = "";
-  if (result->gpu >= 0) {
+  if (result->gpu >= 0 && last > result->gpu) {
+    snprintf(where, sizeof where, " of GPUs %d-%d", result->gpu, last);
+  } else if (result->gpu >= 0) {
     snprintf(where, sizeof where, " of GPU %d", result->gpu);
   }
   snprintf(text, CASE_REASON_MAX, "check %s%s: %s %.255s%s wanted %.63s",
@@ -25,7 +29,7 @@ static void preflight_describe(const struct check_result *result, char text[CASE
 
 /* What a check that did not pass leads to; `late`: the run is over. */
 static void preflight_act(struct preflight *preflight, const struct common_options *common,
-                          const struct check_result *result, bool late) {
+                          const struct check_result *result, int32_t last, bool late) {
   const enum on_fail then = result->status == CHECK_FAILED ? result->on_fail : result->on_unknown;
   if (result->status == CHECK_PASSED || then == ON_FAIL_RECORD) {
     return;
@@ -34,7 +38,7 @@ static void preflight_act(struct preflight *preflight, const struct common_optio
   char *reason = then == ON_FAIL_SKIP    ? preflight->skip_reason
                  : then == ON_FAIL_ABORT ? preflight->abort_reason
                                          : NULL;
-  preflight_describe(result, text);
+  preflight_describe(result, last, text);
   if (late || reason == NULL) {
     say_warning(common, "%s", text);
   } else if (reason[0] == '\0') {
@@ -65,12 +69,24 @@ static void preflight_init(struct preflight *preflight) {
       .results = memory_new(CHECK_RESULTS_MAX + MACHINE_GPUS_MAX, sizeof *preflight->results)};
 }
 
+/* Whether a result is that of the GPU before as well. */
+static bool preflight_is_same(const struct check_result *result,
+                              const struct check_result *before) {
+  return before->gpu >= 0 && result->gpu == before->gpu + 1 && result->kind == before->kind &&
+         result->status == before->status && result->on_fail == before->on_fail &&
+         result->on_unknown == before->on_unknown && strcmp(result->want, before->want) == 0 &&
+         strcmp(result->found, before->found) == 0;
+}
+
 /* Acts on results that stand behind those that are counted already. */
 static void preflight_add(struct preflight *preflight, const struct common_options *common,
                           size_t count, bool late) {
   const struct check_result *results = preflight->results + preflight->count;
-  for (size_t i = 0; i < count; i++) {
-    preflight_act(preflight, common, &results[i], late);
+  for (size_t i = 0, next = 0; i < count; i = next) {
+    for (next = i + 1; next < count && preflight_is_same(&results[next], &results[next - 1]);) {
+      next++;
+    }
+    preflight_act(preflight, common, &results[i], results[next - 1].gpu, late);
   }
   preflight->count += count;
 }

@@ -29,6 +29,8 @@ begin 'a later diff is held to the looks, and says so'
 run_ok diff tag:a tag:b --db d.db
 expect_out '^Measured by haul run --decide, which compares up to 5 times: each comparison uses 1/5 of the error rates'
 expect_err '^haul: next: haul explain tag:b --db d\.db$'
+run_ok diff --by driver_version --db d.db
+expect_err '^haul: next: haul explain run:[0-9]+ --db d\.db$'
 run_ok diff tag:a tag:b --db d.db --json
 expect_out '"looks": ?5'
 run_ok diff tag:a tag:b --db d.db --format csv

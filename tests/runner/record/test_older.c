@@ -147,8 +147,8 @@ static void copy_is_noted_and_not_written(void **state) {
   assert_int_equal(database->file_version, 1002);
   const char *note = database_copy_note(database, &arena);
   assert_non_null(note);
-  assert_non_null(strstr(note, "results.db has schema 1.2, read through a temporary copy; haul "
-                               "migrate, or the next run or merge that writes to it, migrates it"));
+  assert_non_null(strstr(note, "results.db has the older schema 1.2, so it is read through a "
+                               "temporary copy. To change it to "));
   assert_int_equal(database_begin(database, &err), STATUS_DENIED);
   database_close(database);
   assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
