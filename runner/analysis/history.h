@@ -22,7 +22,8 @@
   X(HISTORY_DRIVER, "driver") /* another driver version than before */                             \
   X(HISTORY_CHANGE, "change") /* another level, under the same driver */                           \
   X(HISTORY_DRIFT, "drift")   /* little by little, up to here, under the same driver */            \
-  X(HISTORY_LATEST, "latest") /* the runs from here on, the latest, are off the level before */
+  X(HISTORY_LATEST, "latest") /* the runs from here on, the latest, differ from the level before   \
+                               */
 ENUM_NAMES_DECLARE(history_mark, HISTORY_MARK_LIST)
 
 struct history_point {

@@ -22,7 +22,7 @@ enum status history_print_machines(const struct measured *measured, const struct
 /* The columns of the rows for programs. */
 void history_describe_json(struct json_shape *shape);
 
-/* What a mark means: "the latest run is off the level before it (p 0.001)"; in the arena. */
+/* What a mark means: "the latest run differs from the level before it (p 0.001)"; in the arena. */
 const char *history_mark_words(struct arena *arena, const struct history_series *series, size_t i);
 
 #endif

@@ -44,6 +44,15 @@ for who does
 (is|was|are|were) said of
 [Nn]othing is said
 all the same
+such copies block
+no two of them
+its best is gen[{0-9]
+nvlink raw
+drifts or wanders[.] Measure
+off the level before
+"[^"]*(a further|waiting for) visit
+what is not as it should be
+strongest %s
 END
 sources '*.c' '*.h' '*.cu' '*.md' '*.sql' '*.toml' '*.css' '*.js' | grep -Ev '^(tests/|CHANGELOG)' |
   xargs grep -HnEf "$scratch/patterns" | sed -E 's/^([^:]*:[0-9]+:) */\1 is not plain English: /' >"$scratch/found" || true
