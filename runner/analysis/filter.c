@@ -5,7 +5,6 @@
 #include "schema/scenario/nearest.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LIST_MAX = 700 };
@@ -34,12 +33,9 @@ enum status filter_check_fact(struct measured *measured, const char *fact, struc
 
 /* One glob, or several with commas between them. */
 static bool filter_matches_value(const char *pattern, const char *value) {
+  SCOPED(arena_fini) struct arena arena = {0};
   bool found = fnmatch(pattern, value, 0) == 0;
-  SCOPED(memory_free) char *globs = strdup(pattern);
-  if (globs == NULL) {
-    abort(); /* as arena.h does: no condition to recover from */
-  }
-  for (char *rest = globs; !found && rest != NULL;) {
+  for (char *rest = arena_strdup(&arena, pattern); !found && rest != NULL;) {
     found = fnmatch(strsep(&rest, ","), value, 0) == 0;
   }
   return found;

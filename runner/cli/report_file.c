@@ -25,18 +25,15 @@ static bool report_file_is_report(const char *path) {
 static enum status report_file_check_folder(const char *path, struct error *err) {
   struct stat info;
   const char *slash = strrchr(path, '/');
-  SCOPED(memory_free)
-  char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-  enum status status = STATUS_OK;
-  if (folder == NULL) {
-    abort();
-  }
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *folder =
+      slash == NULL ? "." : arena_strndup(&arena, path, (size_t)(slash - path) + 1);
   if (stat(folder, &info) != 0) {
-    status = error_set_errno(err, errno, "cannot write %s: its folder %s", path, folder);
-  } else if (!S_ISDIR(info.st_mode)) {
-    status = error_set(err, STATUS_INVALID, "cannot write %s: %s is not a directory", path, folder);
+    return error_set_errno(err, errno, "cannot write %s: its folder %s", path, folder);
   }
-  return status;
+  return S_ISDIR(info.st_mode) ? STATUS_OK
+                               : error_set(err, STATUS_INVALID,
+                                           "cannot write %s: %s is not a directory", path, folder);
 }
 
 enum status report_file_check(const char *path, struct error *err) {

@@ -167,8 +167,10 @@ enum status database_run_sql(struct database *database, const char *sql, const c
 }
 
 enum status database_script(struct database *database, const char *name, struct error *err) {
-  SCOPED(memory_free) char *sql = database_sql(name);
-  return database_run_sql(database, sql, name, err);
+  char *sql = database_sql(name);
+  const enum status status = database_run_sql(database, sql, name, err);
+  free(sql);
+  return status;
 }
 
 enum status database_generate(struct database *database, const char *name, char **sql,
@@ -184,9 +186,11 @@ enum status database_generate(struct database *database, const char *name, char 
 }
 
 enum status database_run_generated(struct database *database, const char *name, struct error *err) {
-  SCOPED(memory_free) char *script = NULL;
+  char *script = NULL;
   enum status status = database_generate(database, name, &script, err);
-  return THEN(status, database_run_sql(database, script, name, err));
+  status = THEN(status, database_run_sql(database, script, name, err));
+  free(script);
+  return status;
 }
 
 enum status database_begin(struct database *database, struct error *err) {

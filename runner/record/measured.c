@@ -375,8 +375,9 @@ bool measured_case_matches(const struct measured_case *bench, const char *only) 
       globs_match(only, bench->key)) {
     return true;
   }
+  SCOPED(arena_fini) struct arena arena = {0};
   bool found = false;
-  SCOPED(memory_free) char *lines = bench->aliases != NULL ? strdup(bench->aliases) : NULL;
+  char *lines = bench->aliases != NULL ? arena_strdup(&arena, bench->aliases) : NULL;
   for (char *rest = lines; rest != NULL && !found;) {
     found = globs_match(only, strsep(&rest, "\n"));
   }

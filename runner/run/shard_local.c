@@ -107,9 +107,10 @@ enum status shard_local_make(struct shard_local *local, struct error *err) {
 }
 
 void shard_local_point_to(const struct shard_local *local, const char *place) {
+  SCOPED(arena_fini) struct arena arena = {0};
   SCOPED(memory_free) char *full = NULL;
-  SCOPED(memory_free) char *folder = strndup(place, (size_t)(strrchr(place, '/') - place));
-  SCOPED(memory_free) char *real = folder != NULL ? realpath(folder, NULL) : NULL;
+  SCOPED(memory_free)
+  char *real = realpath(arena_strndup(&arena, place, (size_t)(strrchr(place, '/') - place)), NULL);
   if (real != NULL) {
     full = shard_local_join(real, strrchr(place, '/') + 1);
     (void)unlinkat(local->lock, LINK, 0);
