@@ -253,7 +253,7 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
   struct diff_summary summary;
   struct diff_options apart = *options;
   apart.apart = true;
-  apart.independent = diff_groups_are_independent(&comparison->summary);
+  diff_group_take_order(&comparison->summary, &apart);
   for (size_t i = 0; i < count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     size_t *members = arena_array(&arena, group->case_count, sizeof *members);

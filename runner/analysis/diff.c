@@ -1,13 +1,11 @@
-#include "runner/analysis/diff.h"
+#include "runner/analysis/diff_internal.h"
 
 #include "runner/analysis/broken.h"
 #include "runner/analysis/diff_odd.h"
-#include "runner/analysis/diff_priors.h"
 #include "runner/analysis/diff_shift.h"
 #include "runner/statistics/needed.h"
 #include "runner/statistics/permutations.h"
 #include "runner/statistics/rank_test.h"
-#include "runner/statistics/time_order.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,44 +16,7 @@ ENUM_NAMES_DEFINE(diff_test, DIFF_TEST_LIST)
 ENUM_NAMES_DEFINE(diff_unit, DIFF_UNIT_LIST)
 ENUM_NAMES_DEFINE(diff_doubt, DIFF_DOUBT_LIST)
 
-/* What is known of a case while it is tested. */
-struct work {
-  bool testable;
-  enum diff_unit unit;
-  struct process_sample a_units, b_units; /* what counts as one observation, without odd ones */
-  size_t measured[2];                     /* of a and b, with odd ones */
-  bool paired;                            /* by node, or by runs in turn */
-  struct process_sample differences;      /* paired: of the units, over the root of 2; else empty */
-  /* By how much the whole means differ from those that are tested: of nodes where two and more were
-   * cut off, else where one side has two odd units more than the other. */
-  double unlike;
-  struct time_order order; /* of the runs, where their times are known */
-  bool mixed;              /* units at two levels, both on one side */
-  double walk_p;           /* as p, of a level that is a random walk from run to run */
-  double run_variance;     /* of one run each, from earlier runs; 0 = not known */
-  struct sample a, b;      /* their summaries */
-  double pooled_variance, pooled_df;
-  struct diff_prior prior;
-  double delta;         /* ln */
-  double sd;            /* ln */
-  double difference;    /* ln of the rates' ratio, b over a */
-  struct effect effect; /* as tested; of ranks, without an error */
-  struct interval interval;
-  bool same;
-  bool is_uneven; /* it would be, but for what was left out: "odd" */
-  bool is_broken;
-};
-
 /* ---- one case ---- */
-
-/* The summary of one side, with a variance of at least DIFF_SPREAD_MIN squared. */
-static struct sample diff_sample(const struct process_sample *side) {
-  struct sample sample = sample_summary(side->values, side->count);
-  if (sample.count > 1) {
-    sample.variance = fmax(sample.variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
-  }
-  return sample;
-}
 
 /* Room for the values of runs, of all cases one after the other. */
 struct unit_room {
@@ -181,22 +142,6 @@ static void diff_start_all(const struct diff_case *cases, size_t count, struct u
   }
 }
 
-/* Whether runs in turn agree with the next of their side no better than with others, in the mean of
- * all cases: then pairs only lose half of the degrees of freedom. Without them an interval holds
- * the change at least as often, whatever the level does, for what wanders spreads each side more
- * than it moves their difference. */
-static bool diff_pairs_are_wasted(const struct work *work, size_t count) {
-  double sum = 0;
-  size_t known = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (work[i].unit == DIFF_UNIT_RUN && work[i].paired && isfinite(work[i].order.steps)) {
-      sum += work[i].order.steps;
-      known++;
-    }
-  }
-  return known > 0 && sum >= DIFF_STEPS_PAIRED * (double)known;
-}
-
 static double diff_spread(const struct work *work) {
   return sqrt(work->prior.known ? variance_shrinkage_apply(&work->prior.both, work->pooled_variance,
                                                            work->pooled_df)
@@ -250,26 +195,9 @@ static struct effect diff_paired(const struct work *work) {
   return effect;
 }
 
-/* Sides that are not in turn: whether the order of time may explain their difference. */
-static bool diff_is_blocked(const struct work *work) {
-  return !work->paired && work->order.walk > 1 / (double)work->a.count + 1 / (double)work->b.count;
-}
-
-/* The effect, where that share of the variance within sides is a random walk from run to run, and
- * the rest independent. Of a walk's spread within a side, most is in one slow wave (the eigenvalues
- * of its covariance fall with the square of their number), which is worth two to three degrees of
- * freedom a side, however many runs there are. */
-static struct effect diff_wander(const struct work *work, struct effect effect, double share) {
-  if (diff_is_blocked(work)) {
-    const double plain = 1 / (double)work->a.count + 1 / (double)work->b.count;
-    effect.error *= sqrt(1 + share * (work->order.walk / plain - 1));
-    effect.df += share * (fmin(effect.df, DIFF_WALK_DF) - effect.df);
-  }
-  return effect;
-}
-
-static void diff_test_means(const struct diff_case *c, double alpha, double walk_share,
-                            struct work *work, struct diff_result *result) {
+static void diff_test_means(const struct diff_case *c, double alpha,
+                            const struct order_wander *wander, struct work *work,
+                            struct diff_result *result) {
   const struct diff_prior *prior = &work->prior;
   struct effect effect = work->paired   ? diff_paired(work)
                          : prior->known ? effect_moderated(&work->a, &work->b, &prior->both)
@@ -284,8 +212,12 @@ static void diff_test_means(const struct diff_case *c, double alpha, double walk
     }
   }
   effect.error = sqrt(effect.error * effect.error + diff_extra_variance(c, work));
-  const struct effect walk = diff_wander(work, effect, 1);
-  effect = diff_wander(work, effect, walk_share);
+  if (work->drifts) {
+    effect.error *= sqrt(work->order.trend_inflation);
+    effect.df -= work->order.trend_df;
+  }
+  const struct effect walk = diff_order_walk(work, effect);
+  effect = diff_order_wander(work, effect, wander);
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   work->effect = effect;
@@ -319,12 +251,13 @@ static double diff_share_of_look(const struct diff_options *options) {
 }
 
 static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
-                           double walk_share, struct work *work, struct diff_result *result) {
+                           const struct order_wander *wander, struct work *work,
+                           struct diff_result *result) {
   const double alpha = 0.05 * diff_share_of_look(options);
   work->sd = diff_spread(work);
   switch (options->method) {
   case DIFF_MODERATED:
-    diff_test_means(c, alpha, walk_share, work, result);
+    diff_test_means(c, alpha, wander, work, result);
     break;
   case DIFF_RANK:
     diff_test_ranks(alpha, work, result);
@@ -360,44 +293,13 @@ static void diff_set_priors(const struct diff_case *cases, struct work *work, si
       learning[i].b_sample = (struct sample){.count = 0};
     }
   }
+  const double dependence = diff_find_dependence(learning, own, arena);
   diff_learn_priors(learning, own, priors, arena);
   diff_learn_priors(learning + own, count - own, priors + own, arena);
   for (size_t i = 0; i < count; i++) {
     work[i].prior = priors[i];
+    work[i].prior.dependence = priors[i].known ? priors[i].dependence : dependence;
   }
-}
-
-/* Judges the mean of the steps of all cases (time_order.h) by its standard error: cases that see
- * the same noise tell as much as one does. Returns which share of the variance within sides
- * intervals take for a random walk; 0 where no steps are known, as of two runs a side. */
-static double diff_set_order(const struct work *work, size_t count,
-                             const struct diff_options *options, struct diff_summary *summary) {
-  double known = 0;
-  double steps = 0;
-  double variance = 0;
-  double dependence = 0;
-  double walk = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (work[i].testable && isfinite(work[i].order.steps) && diff_is_blocked(&work[i])) {
-      known++;
-      steps += work[i].order.steps;
-      walk += work[i].order.walk_steps;
-      variance += work[i].order.steps_variance;
-      dependence += work[i].prior.known ? work[i].prior.dependence : 1;
-    }
-  }
-  summary->independent = options->independent;
-  summary->dependence = known > 0 ? dependence / known : 1;
-  if (known == 0) {
-    return 0;
-  }
-  const double alike = 1 / known + (1 - 1 / known) * summary->dependence;
-  const double error = sqrt(variance / known * alike);
-  const double mean = steps / known;
-  summary->independent = options->independent || mean - 2 * error >= DIFF_STEPS_LEAST;
-  summary->wanders = !options->independent && mean < DIFF_STEPS_LEAST && mean + 2 * error < 1;
-  const double share = (1 - mean + DIFF_STEPS_CAUTION * error) / (1 - walk / known);
-  return options->independent ? 0 : fmax(0, fmin(share, 1));
 }
 
 /* ---- verdicts ---- */
@@ -666,14 +568,19 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   const size_t own = options->own > 0 ? options->own : count;
   *summary = (struct diff_summary){.shift = diff_shift(cases, own)};
   diff_start_all(cases, count, &room, true, work, results);
-  if (diff_pairs_are_wasted(work, own)) {
+  if (diff_order_wastes_pairs(work, own)) {
     diff_start_all(cases, count, &room, false, work, results);
   }
   diff_set_priors(cases, work, count, own, options->apart, &arena);
-  const double walk_share = diff_set_order(work, own, options, summary);
+  struct order_wander wander = {0};
+  diff_order_find(cases, work, count, own, options, &arena, &wander, summary);
+  if (summary->drifts) {
+    diff_order_take_trends(cases, work, count, &arena);
+    diff_set_priors(cases, work, count, own, options->apart, &arena);
+  }
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
-      diff_test_case(&cases[i], options, walk_share, &work[i], &results[i]);
+      diff_test_case(&cases[i], options, &wander, &work[i], &results[i]);
     }
     p[i] = results[i].p;
   }

@@ -39,9 +39,9 @@
  *
  * Time: runs of both sides that were made in turn are judged as pairs, from three on, where the
  * steps within the sides say that the level drifts or wanders. Where one side follows the other,
- * the steps say which share of the spread is that of a random walk (time_order.h), the rest being
- * independent from run to run, and the interval is made for that, and for DIFF_STEPS_CAUTION
- * standard errors more. Two runs a side show no steps: they count as independent.
+ * all cases together say how likely which kind of wandering is, and the interval is the mean over
+ * them (wander.h): of two runs a side, which say nothing, over all that were likely before. Where a
+ * line is what they say, it is taken out of both sides, and the error is that of what is left.
  *
  * A verdict is provisional where it has one of these doubts, the first that holds:
  *   ONE_RUN  each side is one run, and earlier runs do not tell how runs differ; also SAME
@@ -69,20 +69,22 @@
 
 #include "engine/base/enum_names.h"
 #include "runner/statistics/shift.h"
+#include "runner/statistics/wander.h"
 
 #include <stdbool.h>
 
-#define DIFF_SHARE_COMMON  0.9
-#define DIFF_WALK_DF       5.0
-#define DIFF_POWER         0.9  /* with which units_needed is sought: 0.8 is then kept */
-#define DIFF_STEPS_LEAST   0.9  /* of runs that count as independent: time_order.h */
-#define DIFF_CHANCE_SHARE  0.1  /* of provisional changes: diff_exchange_units() */
-#define DIFF_STEPS_CAUTION 0.5  /* standard errors by which a level may wander more than seen */
-#define DIFF_STEPS_PAIRED  0.8  /* of runs in turn that are not judged as pairs */
-#define DIFF_SPREAD_MIN    5e-5 /* the quietest cases measured spread by 0.01 % between processes */
+#define DIFF_SHARE_COMMON 0.9
+#define DIFF_WALK_DF      5.0
+#define DIFF_POWER        0.9  /* with which units_needed is sought: 0.8 is then kept */
+#define DIFF_STEPS_LEAST  0.9  /* of runs that count as independent: time_order.h */
+#define DIFF_CHANCE_SHARE 0.1  /* of provisional changes: diff_exchange_units() */
+#define DIFF_TREND_LEAST  0.9  /* the probability of a line that is taken out */
+#define DIFF_STEPS_PAIRED 0.8  /* of runs in turn that are not judged as pairs */
+#define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
+enum { DIFF_TREND_UNITS = 8 }; /* of both sides, from which on a trend is taken out */
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3 };
 
 #define VERDICT_LIST(X)                                                                            \
@@ -148,6 +150,7 @@ struct diff_case {
   /* Of the means of runs of this case on this machine, from earlier ones; df 0 = not known. It
    * counts where each side is one run. */
   double run_variance, run_df;
+  bool shares_noise; /* of a group: its cases do, so that they do not tell how it wanders */
   bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
@@ -179,6 +182,7 @@ struct diff_options {
   double false_discovery_rate; /* 0.05 */
   bool apart;                  /* no case learns its variance from others */
   bool independent;            /* runs are known to be, in whatever order */
+  const double *wander;        /* of the cases that groups are of: diff_summary; NULL = not known */
   unsigned looks;              /* how often these sides are judged, at most; 0 = once */
   /* How many cases come first; those after them are other figures of some, which share the false
    * discovery rate and nothing else. 0 = all. */
@@ -192,7 +196,9 @@ struct diff_summary {
   /* What the runs of a side, in the order of time, say of all cases: they are independent; the
    * level wanders or drifts. Neither = not known. */
   bool independent, wanders;
-  double dependence;    /* of the cases, mean; 1 = not known */
+  bool drifts;                  /* sides that are not in turn: in a line, which was taken out */
+  double wander[WANDER_MODELS]; /* the same, of means of cases (wander.h) */
+  double dependence;            /* of the cases, mean; 1 = not known */
   bool shift_is_common; /* nearly all do: DIFF_SHARE_COMMON, and the shift's interval excludes 0 */
   size_t tests;
   size_t verdicts[verdict_name_count];

@@ -1,15 +1,13 @@
 #include "runner/analysis/diff_group.h"
 
 #include "engine/base/order.h"
+#include "runner/statistics/t_test.h"
 
 #include <stdlib.h>
 
-/* So little of the squared correlation of cases is that of common noise. */
-static const double DEPENDENCE_NONE = 0.02;
-
-bool diff_groups_are_independent(const struct diff_summary *summary) {
-  return summary->independent && summary->dependence < DEPENDENCE_NONE;
-}
+/* Of cases that share none, the variance of a group of so many is a chi square of at least four
+ * degrees of freedom, and in one of ten groups beyond that. */
+static const double SHARED_NOISE = 2;
 
 /* What a process or node adds to the group. */
 struct group_unit {
@@ -74,6 +72,36 @@ static struct process_sample group_take_side(const struct diff_case *cases, cons
   return (struct process_sample){values, used, processes, runs};
 }
 
+/* Of the runs of both sides, within them; 0 = not known. */
+static double group_variance(const struct diff_case *c, double *values, uint32_t *numbers) {
+  struct sample samples[2];
+  for (size_t s = 0; s < 2; s++) {
+    const struct process_sample runs = process_sample_by_run(group_side(c, s), values, numbers);
+    samples[s] = sample_summary(runs.values, runs.count);
+  }
+  double df = 0;
+  const double variance = effect_pooled_variance(&samples[0], &samples[1], &df);
+  return df > 0 ? variance : 0;
+}
+
+/* Whether the group varies more than as many independent cases do on average. */
+static bool group_shares_noise(const struct diff_case *group, const struct diff_case *cases,
+                               const size_t *members, size_t count) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  size_t most = group->a.count + group->b.count;
+  for (size_t m = 0; m < count; m++) {
+    const size_t own = cases[members[m]].a.count + cases[members[m]].b.count;
+    most = own > most ? own : most;
+  }
+  double *values = arena_array(&arena, most, sizeof *values);
+  uint32_t *numbers = arena_array(&arena, most, sizeof *numbers);
+  double mean = 0;
+  for (size_t m = 0; m < count; m++) {
+    mean += group_variance(&cases[members[m]], values, numbers) / (double)count;
+  }
+  return group_variance(group, values, numbers) > SHARED_NOISE * mean / (double)count;
+}
+
 struct diff_case diff_group_make(const struct diff_case *cases, const size_t *members, size_t count,
                                  struct arena *arena) {
   struct diff_case group = {.started = cases[members[0]].started,
@@ -88,5 +116,11 @@ struct diff_case diff_group_make(const struct diff_case *cases, const size_t *me
   }
   group.a = group_take_side(cases, members, count, false, middles, arena);
   group.b = group_take_side(cases, members, count, true, middles, arena);
+  group.shares_noise = group_shares_noise(&group, cases, members, count);
   return group;
+}
+
+void diff_group_take_order(const struct diff_summary *cases, struct diff_options *options) {
+  options->independent = cases->independent;
+  options->wander = cases->independent ? NULL : cases->wander;
 }

@@ -18,7 +18,8 @@
 struct diff_case diff_group_make(const struct diff_case *cases, const size_t *members, size_t count,
                                  struct arena *arena);
 
-/* Whether what the cases say of the order of their runs holds for groups: they share no noise. */
-bool diff_groups_are_independent(const struct diff_summary *summary);
+/* What the cases say of the order of their runs holds for groups, but for those that share noise:
+ * what is common to many cases is hidden by the noise of each. */
+void diff_group_take_order(const struct diff_summary *cases, struct diff_options *options);
 
 #endif

@@ -145,6 +145,38 @@ void diff_learn_priors(const struct prior_case *cases, size_t count, struct diff
   }
 }
 
+double diff_find_dependence(const struct prior_case *cases, size_t count, struct arena *arena) {
+  struct learning l = {.cases = cases};
+  size_t teach = 0;
+  size_t room = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (cases[i].families != NULL) {
+      priors_count_numbers(&l, &cases[i].a);
+      priors_count_numbers(&l, &cases[i].b);
+      room += cases[i].a.count + cases[i].b.count;
+      teach++;
+    }
+  }
+  const size_t stride = 1 + teach / DIFF_DEPENDENCE_MAX;
+  double *values = arena_array(arena, room, sizeof *values);
+  uint32_t *numbers = arena_array(arena, room, sizeof *numbers);
+  struct deviations *deviations = arena_array(arena, teach / stride + 1, sizeof *deviations);
+  size_t used = 0;
+  size_t seen = 0;
+  room = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (cases[i].families != NULL && seen++ % stride == 0) {
+      struct deviations *one = &deviations[used++];
+      *one = (struct deviations){.values = values + room, .numbers = numbers + room};
+      deviations_set(one, &cases[i].a, &cases[i].b, l.numbers_end);
+      room += one->count;
+    }
+  }
+  return used < DIFF_DEPENDENCE_MIN
+             ? 1
+             : dependence_estimate(deviations, used, 2 * (size_t)l.numbers_end);
+}
+
 double diff_usual_margin(uint64_t size_bytes) {
   return size_bytes >= UINT64_C(1) << 20 ? 0.01 : 0.03;
 }

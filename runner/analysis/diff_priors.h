@@ -18,6 +18,8 @@ struct prior_case {
   struct sample a_sample, b_sample;
 };
 
+enum { DIFF_DEPENDENCE_MIN = 4, DIFF_DEPENDENCE_MAX = 200 };
+
 struct diff_prior {
   bool known;
   double dependence;                /* of the cases: dependence.h */
@@ -27,5 +29,8 @@ struct diff_prior {
 /* priors holds count and is zeroed. */
 void diff_learn_priors(const struct prior_case *cases, size_t count, struct diff_prior *priors,
                        struct arena *arena);
+
+/* Of all cases that teach, however few: dependence.h. 1: fewer than DIFF_DEPENDENCE_MIN do. */
+double diff_find_dependence(const struct prior_case *cases, size_t count, struct arena *arena);
 
 #endif

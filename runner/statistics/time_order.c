@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct timed {
   int64_t at;
@@ -15,19 +16,15 @@ struct timed {
 
 ORDER_DEFINE(time_order_compare, struct timed, ORDER(x->at, y->at) ?: ORDER(x->run, y->run))
 
-/* Var(mean of a - mean of b) / E(variance within sides) of a random walk, and its steps. A step
+/* Var(mean of a - mean of b) / E(variance within sides) of a random walk. A step
  * before run k moves the runs from k on. */
 static void time_order_walk(const struct timed *runs, size_t count, const size_t counts[2],
                             struct time_order *order) {
   double difference = 0;
   double within[2] = {0, 0};
-  double steps[2] = {0, 0};
   size_t later[2] = {0, 0};
-  size_t next[2] = {0, 0};
   for (size_t k = count; k-- > 0;) {
     const size_t side = runs[k].is_b;
-    steps[side] += later[side] > 0 ? (double)(next[side] - k) / 2 : 0;
-    next[side] = k;
     later[side]++;
     if (k > 0) {
       const double a = (double)later[0] / (double)counts[0];
@@ -39,11 +36,6 @@ static void time_order_walk(const struct timed *runs, size_t count, const size_t
   }
   const double all = within[0] + within[1];
   order->walk = count > 2 && all > 0 ? difference * ((double)count - 2) / all : 0;
-  for (size_t s = 0; s < 2; s++) { /* of two runs, the ratio is always 1 */
-    within[s] = counts[s] < 3 ? 0 : within[s];
-    steps[s] = counts[s] < 3 ? 0 : steps[s];
-  }
-  order->walk_steps = (steps[0] + steps[1]) / (within[0] + within[1]);
 }
 
 /* Of sides with three runs or more: of two, the ratio is always 1. */
@@ -112,15 +104,29 @@ static void time_order_detrend(struct timed *runs, size_t count, struct time_ord
     }
   }
   order->trend_inflation = 1;
-  order->trend_df = apart_squares > 0 ? 1 - pairs * apart * apart / apart_squares : 0;
-  if (!(squares > 0) || pairs - 1 - order->trend_df < 1) {
-    order->trend_df = 0;
+  if (!(squares > 0)) {
     return;
   }
+  /* The slope is that of all runs, so that it follows the noise of the pairs' differences little.
+   */
+  order->trend_df = (apart_squares - pairs * apart * apart) / (2 * squares);
   order->trend_inflation += pairs * apart * apart / (2 * squares);
   for (size_t i = 0; i < count; i++) {
     runs[i].value -= products / squares * (double)(runs[i].at - runs[0].at);
   }
+}
+
+/* runs: as many as both sides have. */
+static void time_order_sort(const struct process_sample *a, const struct process_sample *b,
+                            const int64_t *started, struct timed *runs) {
+  for (size_t i = 0; i < a->count + b->count; i++) {
+    const bool is_b = i >= a->count;
+    const struct process_sample *side = is_b ? b : a;
+    const size_t at = i - (is_b ? a->count : 0);
+    const uint32_t run = process_sample_process(side, at);
+    runs[i] = (struct timed){started[run], side->values[at], run, is_b};
+  }
+  ORDER_SORT(runs, a->count + b->count, time_order_compare);
 }
 
 struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_count,
@@ -128,13 +134,10 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
                                    const int64_t *started, bool pair) {
   const size_t count = a_count + b_count;
   struct time_order order = {.trend_inflation = 1};
+  const struct process_sample a = {a_values, a_count, a_runs, NULL};
+  const struct process_sample b = {b_values, b_count, b_runs, NULL};
   SCOPED(memory_free) struct timed *runs = memory_new(count, sizeof *runs);
-  for (size_t i = 0; i < count; i++) {
-    const bool is_b = i >= a_count;
-    const uint32_t run = is_b ? b_runs[i - a_count] : a_runs[i];
-    runs[i] = (struct timed){started[run], is_b ? b_values[i - a_count] : a_values[i], run, is_b};
-  }
-  ORDER_SORT(runs, count, time_order_compare);
+  time_order_sort(&a, &b, started, runs);
   const size_t counts[2] = {a_count, b_count};
   time_order_walk(runs, count, counts, &order);
   time_order_steps(runs, count, counts, &order);
@@ -147,4 +150,63 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
     }
   }
   return order;
+}
+
+double time_order_take_trend(const struct process_sample *a, const struct process_sample *b,
+                             const int64_t *started, double *values) {
+  const struct process_sample *sides[2] = {a, b};
+  const int64_t first = started[process_sample_process(a, 0)];
+  double mean_at[2] = {0, 0};
+  double squares = 0;
+  double products = 0;
+  for (size_t s = 0; s < 2; s++) {
+    for (size_t i = 0; i < sides[s]->count; i++) {
+      mean_at[s] +=
+          (double)(started[process_sample_process(sides[s], i)] - first) / (double)sides[s]->count;
+    }
+    for (size_t i = 0; i < sides[s]->count; i++) {
+      const double at = (double)(started[process_sample_process(sides[s], i)] - first) - mean_at[s];
+      squares += at * at;
+      products += at * sides[s]->values[i];
+    }
+  }
+  const double slope = squares > 0 ? products / squares : 0;
+  for (size_t s = 0; s < 2; s++) {
+    for (size_t i = 0; i < sides[s]->count; i++) {
+      *values++ = sides[s]->values[i] -
+                  slope * (double)(started[process_sample_process(sides[s], i)] - first);
+    }
+  }
+  const double apart = mean_at[1] - mean_at[0];
+  return squares > 0 ? 1 + apart * apart / squares / (1 / (double)a->count + 1 / (double)b->count)
+                     : 1;
+}
+
+const struct wander_effects *time_order_see(struct time_order_wander *wander,
+                                            const struct process_sample *a,
+                                            const struct process_sample *b, const int64_t *started,
+                                            bool counts) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  const size_t count = a->count + b->count;
+  struct timed *runs = arena_array(&arena, count, sizeof *runs);
+  double *values = arena_array(&arena, count, sizeof *values);
+  bool *is_b = arena_array(&arena, count, sizeof *is_b);
+  time_order_sort(a, b, started, runs);
+  for (size_t i = 0; i < count; i++) {
+    values[i] = runs[i].value;
+    is_b[i] = runs[i].is_b;
+  }
+  if (counts) {
+    wander_add_likelihood(&(struct wander_runs){values, is_b, count}, wander->logs);
+  }
+  if (wander->effects == NULL || wander->count != count ||
+      memcmp(wander->is_b, is_b, count * sizeof *is_b) != 0) {
+    struct wander_effects *effects = arena_array(wander->arena, 1, sizeof *effects);
+    *effects = wander_find_effects(is_b, count);
+    wander->is_b = arena_array(wander->arena, count, sizeof *is_b);
+    memcpy(wander->is_b, is_b, count * sizeof *is_b);
+    wander->count = count;
+    wander->effects = effects;
+  }
+  return wander->effects;
 }

@@ -1,7 +1,7 @@
 /* time_order.h - what the order in time of the runs of two sides says about their difference.
  *
  * A machine's level drifts and wanders. Runs of one side, then runs of the other, cannot tell that
- * from a change; runs in turn (ABAB, ABBA) can. Two things are known of an order:
+ * from a change; runs in turn (ABAB, ABBA) can. This is known of an order:
  *
  * Pairs: where of each two runs that follow one another one is of either side, each pair is one
  * observation (a randomised or systematic block design; Box, Hunter and Hunter 2005, "Statistics
@@ -22,7 +22,9 @@
 #ifndef HAUL_RUNNER_STATISTICS_TIME_ORDER_H
 #define HAUL_RUNNER_STATISTICS_TIME_ORDER_H
 
+#include "engine/base/arena.h"
 #include "runner/statistics/process_sample.h"
+#include "runner/statistics/wander.h"
 
 #include <stdbool.h>
 
@@ -33,7 +35,6 @@ struct time_order {
   double walk;           /* of variances; 0 = too few runs */
   double steps;          /* NAN = no side has three runs, or all are equal */
   double steps_variance; /* of independent runs */
-  double walk_steps;     /* expected of a random walk; NAN as steps */
   /* Paired: by how much more the mean of the differences varies because the trend is estimated, and
    * the degrees of freedom that it takes. */
   double trend_inflation, trend_df;
@@ -45,5 +46,26 @@ struct time_order {
 struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_count,
                                    double *b_values, uint32_t *b_runs, size_t b_count,
                                    const int64_t *started, bool pair);
+
+/* Takes the linear trend that sides have in common out of values, which are those of a and then
+ * those of b. Returns by how much more the difference of the sides' means varies for it. */
+double time_order_take_trend(const struct process_sample *a, const struct process_sample *b,
+                             const int64_t *started, double *values);
+
+/* What the sides of many cases say of how the level wanders. */
+struct time_order_wander {
+  struct arena *arena;
+  double logs[WANDER_LOGS]; /* sums over the cases */
+  /* Of the last order that was seen: nearly all cases have the same. */
+  bool *is_b;
+  size_t count;
+  const struct wander_effects *effects;
+};
+
+/* The effects of that order of runs, in the arena; adds what the values say, if they count. */
+const struct wander_effects *time_order_see(struct time_order_wander *wander,
+                                            const struct process_sample *a,
+                                            const struct process_sample *b, const int64_t *started,
+                                            bool counts);
 
 #endif

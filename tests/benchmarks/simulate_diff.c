@@ -72,7 +72,7 @@ struct judged {
   struct distribution_change distributions[CASES];
   double welch_q[CASES];              /* of Welch's test against delta, of the same units */
   double oracle_q[CASES], oracle_all; /* as welch_q; of the group of all cases */
-  bool independent;                   /* of the runs and of the cases */
+  struct diff_summary summary;
 };
 
 static bool is_reported(const struct diff_result *result) {
@@ -90,10 +90,9 @@ static bool is_decided(const struct diff_result *result) {
 /* Until all is decided or the looks are taken. A case has the result of the look that decided it; a
  * report of a later look is one more that is read. */
 static void judge_looks(struct data *data, const struct diff_options *options,
-                        struct diff_result *results) {
+                        struct diff_result *results, struct diff_summary *summary) {
   static struct diff_result now[CASES];
-  struct diff_summary summary;
-  diff_compare(data->cases, data->count, options, results, &summary);
+  diff_compare(data->cases, data->count, options, results, summary);
   for (unsigned look = 2; look <= LOOKS; look++) {
     size_t open = 0;
     for (size_t i = 0; i < data->count; i++) {
@@ -105,7 +104,7 @@ static void judge_looks(struct data *data, const struct diff_options *options,
     if (open == 0) {
       return;
     }
-    diff_compare(data->cases, data->count, options, now, &summary);
+    diff_compare(data->cases, data->count, options, now, summary);
     for (size_t i = 0; i < data->count; i++) {
       if (!is_decided(&results[i]) || is_firm(&now[i])) {
         results[i] = now[i];
@@ -114,8 +113,9 @@ static void judge_looks(struct data *data, const struct diff_options *options,
   }
 }
 
-/* What Welch's test against delta finds among the same units, at the same false discovery rate. */
-static void judge_welch(const struct data *data, struct judged *judged) {
+/* What Welch's test against delta finds among the same units, at the same false discovery rate of
+ * all looks. */
+static void judge_welch(const struct data *data, unsigned looks, struct judged *judged) {
   double values[SIDES][PROCESSES_MAX];
   uint32_t numbers[PROCESSES_MAX];
   for (size_t i = 0; i < data->count; i++) {
@@ -135,6 +135,9 @@ static void judge_welch(const struct data *data, struct judged *judged) {
     }
   }
   (void)fdr_q_values(judged->welch_q, data->count, judged->welch_q);
+  for (size_t i = 0; i < data->count && looks > 1; i++) {
+    judged->welch_q[i] *= looks;
+  }
 }
 
 /* What the oracle finds (world.h). */
@@ -194,7 +197,7 @@ static void judge_groups(const struct data *data, const struct diff_options *opt
     judged->group_truth[g] /= (double)count;
     groups[g] = diff_group_make(data->cases, members, count, &arena);
   }
-  apart.independent = judged->independent;
+  diff_group_take_order(&judged->summary, &apart);
   diff_compare(groups, GROUPS, &apart, judged->groups, &summary);
   arena_fini(&arena);
 }
@@ -316,18 +319,15 @@ static void cell_run(struct cell *cell, size_t diffs, const struct diff_options 
     const bool changed = d % 2 == 1;
     world_simulate(data, world, PROCESSES[cell->size], changed, &g);
     if (world->looks == ONE_LOOK) {
-      struct diff_summary summary;
-      diff_compare(data->cases, data->count, &told, judged->cases, &summary);
+      diff_compare(data->cases, data->count, &told, judged->cases, &judged->summary);
       diff_suspect(data->cases, data->count, &told, judged->cases);
-      judged->independent = diff_groups_are_independent(&summary);
-      distribution_compare(data->cases, data->count, &told, judged->cases, &summary,
+      distribution_compare(data->cases, data->count, &told, judged->cases, &judged->summary,
                            judged->distributions);
     } else {
-      judge_looks(data, &told, judged->cases);
-      judged->independent = false;
+      judge_looks(data, &told, judged->cases, &judged->summary);
     }
     judge_groups(data, &told, judged);
-    judge_welch(data, judged);
+    judge_welch(data, told.looks, judged);
     judge_oracle(data, judged);
     tally_add(world, data, judged, changed, &cell->tally);
     if (world_goes_on(world) && PROCESSES[cell->size] >= DIFF_PROCESSES_FIRM) {

@@ -1,0 +1,71 @@
+/* diff_internal.h - what diff.c and diff_order.c know of a case while it is tested. */
+#ifndef HAUL_RUNNER_ANALYSIS_DIFF_INTERNAL_H
+#define HAUL_RUNNER_ANALYSIS_DIFF_INTERNAL_H
+
+#include "runner/analysis/diff.h"
+#include "runner/analysis/diff_priors.h"
+#include "runner/statistics/time_order.h"
+
+struct work {
+  bool testable;
+  enum diff_unit unit;
+  struct process_sample a_units, b_units; /* what counts as one observation, without odd ones */
+  size_t measured[2];                     /* of a and b, with odd ones */
+  bool paired;                            /* by node, or by runs in turn */
+  struct process_sample differences;      /* paired: of the units, over the root of 2; else empty */
+  /* By how much the whole means differ from those that are tested: of nodes where two and more were
+   * cut off, else where one side has two odd units more than the other. */
+  double unlike;
+  bool drifts;                          /* sides that are not in turn, whose trend was taken out */
+  struct time_order order;              /* of the runs, where their times are known */
+  const struct wander_effects *effects; /* of sides that are not in turn; else NULL */
+  bool mixed;                           /* units at two levels, both on one side */
+  double walk_p;                        /* as p, of a level that is a random walk from run to run */
+  double run_variance;                  /* of one run each, from earlier runs; 0 = not known */
+  struct sample a, b;                   /* their summaries */
+  double pooled_variance, pooled_df;
+  struct diff_prior prior;
+  double delta;         /* ln */
+  double sd;            /* ln */
+  double difference;    /* ln of the rates' ratio, b over a */
+  struct effect effect; /* as tested; of ranks, without an error */
+  struct interval interval;
+  bool same;
+  bool is_uneven; /* it would be, but for what was left out: "odd" */
+  bool is_broken;
+};
+
+/* How probable it is that the level wanders in which way. */
+struct order_wander {
+  double weights[WANDER_MODELS];
+};
+
+/* The summary of one side, with a variance of at least DIFF_SPREAD_MIN squared. */
+struct sample diff_sample(const struct process_sample *side);
+
+/* ---- diff_order.c: what the order of runs in time means ---- */
+
+/* Whether runs in turn agree with the next of their side no better than with others, in the mean of
+ * all cases: then pairs only lose half of the degrees of freedom. Without them an interval holds
+ * the change at least as often, whatever the level does, for what wanders spreads each side more
+ * than it moves their difference. */
+bool diff_order_wastes_pairs(const struct work *work, size_t count);
+/* Judges the mean of the steps of all cases (time_order.h) by its standard error: cases that see
+ * the same noise tell as much as one does. Sets how the level wanders (wander.h). */
+void diff_order_find(const struct diff_case *cases, struct work *work, size_t count, size_t own,
+                     const struct diff_options *options, struct arena *arena,
+                     struct order_wander *found, struct diff_summary *summary);
+/* Where the level drifts in a line and nothing else depends on the order, the line is taken out: it
+ * goes on from one side to the other. */
+void diff_order_take_trends(const struct diff_case *cases, struct work *work, size_t count,
+                            struct arena *arena);
+/* The effect, where the level is a random walk from run to run and sides are not in turn: the worst
+ * of the usual models, which a firm change must be beyond. Of a walk's spread within a side, most
+ * is in one slow wave (the eigenvalues of its covariance fall with the square of their number),
+ * which is worth two to three degrees of freedom a side, however many runs there are. */
+struct effect diff_order_walk(const struct work *work, struct effect effect);
+/* The effect, where the level may wander as all cases say. */
+struct effect diff_order_wander(const struct work *work, struct effect effect,
+                                const struct order_wander *wander);
+
+#endif
