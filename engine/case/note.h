@@ -36,7 +36,7 @@
   X(NOTE_GATE_OFF, "gate_off", 0, "",                                                              \
     "the time includes enqueueing the copies: the scenario switched the gate off")                 \
   X(NOTE_BLOCKS_HOST, "blocks_host", 0, "",                                                        \
-    "the time includes the driver's call: the copies block the calling thread")                    \
+    "the time includes the driver's call, as the copies block the host")                           \
   X(NOTE_GATE_FULL, "gate_full", 0, "",                                                            \
     "the time includes driver calls where they are slower than the copies: a gate cannot "         \
     "hold so many copies per stream")                                                              \

@@ -93,7 +93,17 @@ static const char *brief_places(struct arena *arena, struct run_row **rows, size
   return text;
 }
 
-/* "numa0:pinned-gpu0..3, 4 cases": as the path of a case, of a chase its GPU first. */
+/* Whether each case is within one place, as a copy within each GPU is. */
+static bool brief_is_within(const struct result_block *block) {
+  size_t i = 0;
+  while (i < block->count && strings_equal(block->rows[i]->source, block->rows[i]->target)) {
+    i++;
+  }
+  return i == block->count;
+}
+
+/* "numa0:pinned-gpu0..3, 4 cases": as the path of a case, of a chase its GPU first; "within
+ * gpu0..3, 4 cases". */
 static const char *brief_path(struct arena *arena, const struct result_block *block) {
   const struct run_row *first = block->rows[0];
   const char *source = brief_places(arena, block->rows, block->count, false);
@@ -106,6 +116,8 @@ static const char *brief_path(struct arena *arena, const struct result_block *bl
   if (strchr(first->path, '-') == NULL) { /* "gpu0", "gpu0:global" */
     const char *space = strchr(first->path, ':');
     path = arena_format(arena, "%s%s", source, space != NULL ? space : "");
+  } else if (brief_is_within(block)) {
+    path = arena_format(arena, "within %s", path);
   } else if (strings_equal(first->kind, "chase")) {
     path = arena_format(arena, "%s-%s", other, path);
   } else {
