@@ -374,7 +374,7 @@ static int run_measure_and_show(struct run_state *state) {
     telemetry_extent_init(&state->extents[i]);
   }
   slowed_init(&state->slowed);
-  settle_init(&state->settle, state->plan);
+  settle_init(&state->settle, state->plan, state->request->repeats != NULL);
   status_line_init(&state->line, common);
   if (state->plan->machine->simulated && !state->request->repeated) {
     say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");

@@ -10,8 +10,9 @@
 
 enum { INTERVAL_TRIALS_MIN = 6 };
 
-void settle_init(struct settle *settle, const struct plan *plan) {
-  *settle = (struct settle){.plan = plan, .wanted = plan->scenario->run.settle_ns > 0};
+void settle_init(struct settle *settle, const struct plan *plan, bool doubted) {
+  *settle = (struct settle){
+      .plan = plan, .wanted = plan->scenario->run.settle_ns > 0, .doubted = doubted};
   settle->cases = memory_new(plan->case_count + 1, sizeof *settle->cases);
 }
 
@@ -146,7 +147,7 @@ static void settle_look(struct settle *settle, struct record *resumed) {
     crossing += item->noisy;
     imprecise += item->noisy && item->visits.trial_count > 0 && !item->found.precise;
   }
-  const bool noisy = imprecise > 0 && VISITS_NOISY * imprecise >= crossing;
+  const bool noisy = settle->doubted || (imprecise > 0 && VISITS_NOISY * imprecise >= crossing);
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
     item->noisy = noisy && item->noisy;

@@ -15,7 +15,8 @@
 
 struct settle {
   const struct plan *plan;
-  bool wanted;      /* measure.settle_time is not 0 */
+  bool wanted; /* measure.settle_time is not 0 */
+  bool doubted;
   uint32_t process; /* that the cases below are of */
   bool looked;      /* after its first round, whether its host is noisy */
   struct settle_case {
@@ -25,7 +26,9 @@ struct settle {
   } * cases; /* of the plan */
 };
 
-void settle_init(struct settle *settle, const struct plan *plan);
+/* doubted: the cases fell short before, which others may have caused: their host counts as noisy.
+ */
+void settle_init(struct settle *settle, const struct plan *plan, bool doubted);
 void settle_fini(struct settle *settle);
 /* A case was measured. *whole: the report with the trials of all its visits and what they say; it
  * borrows from the report and from the settle. False: a further visit failed, or was killed, and

@@ -227,7 +227,8 @@ HAUL_EXPECT=mine.toml run_ok explain --db again.db
 expect_out '^1 case is below the expected range, the worst '
 if command -v sqlite3 >/dev/null; then # short and sure of it, then short and noisy
   cp again.db noisy.db
-  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1 where run = 2'
+  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, visits = 1, undisturbed_ns = NULL,
+    undisturbed_low_ns = NULL, undisturbed_high_ns = NULL where run = 2'
   HAUL_EXPECT=mine.toml run_ok explain --db noisy.db
   expect_out '^1 case is below the expected range'
   sqlite3 noisy.db 'update case_run set median_ns = median_ns / 2, median_low_ns = median_low_ns / 2,
