@@ -96,6 +96,13 @@ expect_out ',66,[0-9.]+,66,'
 reproduce fingerprint fingerprint=2 --set stream.size=4KiB
 expect_out '^[0-9]+,.*,1,one_thread'
 
+# A quarter of 132 SMs, by the kernel's blocks and in a green context, which gets SMs in pairs.
+begin 'a kernel beside a copy'
+run_ok run interference "${small[@]/results.db/share.db}" --only 'share_beside_host_out/*sm_percent=25/*ce*' \
+  --set share_beside_host_out.size=512KiB --set share_beside_host_out.load.size=64KiB
+run_ok query --saved interference --db share.db --format csv
+equal '0 34' "$(awk -F , 'NR > 1 { printf "%s%d", NR > 2 ? " " : "", $NF }' "$scratch/out")" 'SMs of green contexts'
+
 # On a machine with two GPUs of its own database: what additions take of their link, if each is a packet of 32 bytes, and which
 # copies share an engine (of the fake driver none).
 begin 'additions beside the rate of their link, and pairs of copies'

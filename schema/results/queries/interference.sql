@@ -1,8 +1,9 @@
 -- Copies and kernels that compute, each beside the other: who slows whom.
 --
 -- One row per copy and kernel that were measured beside each other. copy says which way it goes, method what moves it;
--- kernel, its share of the SMs (and whether its blocks or a green context keep it to them) and its intensity what computes. Each was measured while the other one ran as a load, and
--- alone: rates in GB/s and TFLOP/s (a triad in GB/s as well), the time of one iteration beside the other in us, and how
+-- kernel, its share of the SMs (and whether its blocks or a green context keep it to them) and its intensity what
+-- computes; green_sms is how many SMs the driver gave the green context. Each was measured while the other one ran as a
+-- load, and alone: rates in GB/s and TFLOP/s (a triad in GB/s as well), the time of one iteration beside the other in us, and how
 -- much slower it is, in per cent of its rate alone, with low and high from the intervals of both. 0: the other one does
 -- not disturb it.
 --
@@ -11,12 +12,12 @@
 -- plot: x=sm_percent y=copy_slowed_percent,kernel_slowed_percent curve=copy,method,sm_share by=kernel unit=% scale=linear
 --
 -- narrow: intensity,copy_us,kernel_us,copy_slowed_low,copy_slowed_high,kernel_slowed_low,kernel_slowed_high
--- narrow: copy_alone_gbps,kernel_alone_tflops,sm_share,sm_percent
+-- narrow: green_sms,copy_alone_gbps,kernel_alone_tflops,sm_share,sm_percent
 --
 -- :run (run, default null) the run to show; null: the latest of interference
 WITH
   result AS (
-    SELECT c.bench_case, c.kind, c.position, c.median_ns, c.low_ns, c.high_ns, c.gbps, c.tflops
+    SELECT c.run, c.bench_case, c.kind, c.position, c.median_ns, c.low_ns, c.high_ns, c.gbps, c.tflops
     FROM v_run_case c
     WHERE c.status = 'ok'
       AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'interference'
@@ -67,7 +68,9 @@ SELECT
   kb.median_ns / 1e3 AS kernel_us,
   100 * (1 - ka.median_ns / kb.median_ns) AS kernel_slowed_percent,
   100 * (1 - ka.high_ns / kb.low_ns) AS kernel_slowed_low,
-  100 * (1 - ka.low_ns / kb.high_ns) AS kernel_slowed_high
+  100 * (1 - ka.low_ns / kb.high_ns) AS kernel_slowed_high,
+  (SELECT max(n.amount) FROM case_run c JOIN case_note n ON n.case_run = c.id AND n.kind = 'green_context'
+   WHERE c.run = coalesce(kb.run, cb.run) AND c.bench_case = coalesce(kb.bench_case, cb.bench_case)) AS green_sms
 FROM pair p
 LEFT JOIN copy_alone ca ON ca.copy = p.copy AND ca.method = p.method AND ca.size_bytes = p.size_bytes
 LEFT JOIN copy_beside cb ON cb.copy = p.copy AND cb.method = p.method AND cb.size_bytes = p.size_bytes
