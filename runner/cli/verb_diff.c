@@ -94,15 +94,17 @@ static const char *verb_diff_explained(struct command *command,
   const struct compare_request *request = &command->request;
   const struct measured *measured = result->measured;
   const char *name = request->names[SIDE_B];
-  const struct measured_run *last = NULL;
+  size_t last = 0;
   for (size_t i = 0; i < measured->run_count; i++) {
-    const struct measured_run *run = &measured->runs[i];
-    last = result->sides[i] == SIDE_B && (last == NULL || run->started_at_ns >= last->started_at_ns)
-               ? run
-               : last;
+    if (result->sides[i] == SIDE_B &&
+        (result->sides[last] != SIDE_B ||
+         measured->runs[i].started_at_ns >= measured->runs[last].started_at_ns)) {
+      last = i;
+    }
   }
   const bool one = request->by == NULL && strchr(name, ',') == NULL;
-  return one ? name : arena_format(&command->arena, "run:%lld", (long long)last->ref.id);
+  return one ? name
+             : arena_format(&command->arena, "run:%lld", (long long)measured->runs[last].ref.id);
 }
 
 static enum status verb_diff_run(struct command *command, struct error *err) {
