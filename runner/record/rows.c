@@ -42,7 +42,6 @@ static int row_enum(const struct row_member *member, const char *text) {
 static void row_take(const struct statement *statement, int i, const struct row_member *member,
                      void *value, struct arena *arena) {
   sqlite3_stmt *stmt = statement->stmt;
-  const bool null = sqlite3_column_type(stmt, i) == SQLITE_NULL;
   switch (member->type) {
   case ROW_INTEGER: {
     const int64_t integer = sqlite3_column_int64(stmt, i); /* little-endian, as haul's machines */
@@ -50,7 +49,7 @@ static void row_take(const struct statement *statement, int i, const struct row_
     break;
   }
   case ROW_NUMBER:
-    *(int *)value = null ? -1 : sqlite3_column_int(stmt, i);
+    *(int *)value = statement_column_number(statement, i);
     break;
   case ROW_BOOL:
     *(bool *)value = sqlite3_column_int(stmt, i) != 0;
@@ -59,16 +58,17 @@ static void row_take(const struct statement *statement, int i, const struct row_
     *(double *)value = statement_column_real(statement, i);
     break;
   case ROW_OPTIONAL:
+    *(const char **)value = statement_column_optional(statement, i, arena);
+    break;
   case ROW_TEXT:
-    *(const char **)value = null && member->type == ROW_OPTIONAL
-                                ? NULL
-                                : arena_strdup(arena, statement_text(statement, i));
+    *(const char **)value = statement_column_text(statement, i, arena);
     break;
   case ROW_ARRAY:
     (void)snprintf(value, member->size, "%s", statement_text(statement, i));
     break;
   case ROW_ENUM: {
-    const int index = null ? 0 : row_enum(member, statement_text(statement, i));
+    const char *text = (const char *)sqlite3_column_text(stmt, i);
+    const int index = text == NULL ? 0 : row_enum(member, text);
     memcpy(value, &index, sizeof index);
     break;
   }
