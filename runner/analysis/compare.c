@@ -284,14 +284,9 @@ static void compare_set_needed(struct comparison *comparison) {
     comparison->any_provisional = comparison->any_provisional ||
                                   (result->units_needed > 0 && verdict_is_change(result->verdict));
   }
-  bool alone_helps[SIDES] = {true, true};
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    if (row->result.units_needed == 0) {
-      continue;
-    }
-    comparison->undecided++;
-    if (comparison->any_provisional && !verdict_is_change(row->result.verdict)) {
+    if (!comparison_row_is_to_decide(comparison, row)) {
       continue;
     }
     comparison->to_decide++;
@@ -302,8 +297,11 @@ static void compare_set_needed(struct comparison *comparison) {
       const unsigned units = by_run ? row->sides[s].runs : (unsigned)row->result.units[s];
       unsigned *least = &comparison->units_least[s];
       *least = !any || units < *least ? units : *least;
+      const unsigned processes = row->sides[s].processes;
+      least = &comparison->processes_least[s];
+      *least = !any || processes < *least ? processes : *least;
       const unsigned alone = row->result.needed_alone[s];
-      alone_helps[s] = alone_helps[s] && alone > 0;
+      comparison->decided_alone[s] += alone > 0;
       if (alone > comparison->needed_alone[s]) {
         comparison->needed_alone[s] = alone;
       }
@@ -312,9 +310,6 @@ static void compare_set_needed(struct comparison *comparison) {
     if (row->result.units_needed > comparison->units_needed) {
       comparison->units_needed = row->result.units_needed;
     }
-  }
-  for (size_t s = 0; s < SIDES; s++) {
-    comparison->needed_alone[s] = any && alone_helps[s] ? comparison->needed_alone[s] : 0;
   }
 }
 

@@ -192,16 +192,27 @@ struct comparison {
   /* What of which node became slower unlike that of the others (outliers.h), which compare_runs()
    * finds where enough nodes are on both sides; else NULL. Borrowed. */
   const struct outliers *alone;
-  size_t alone_count;           /* of its parts, those that `only` is about; they come first */
-  size_t alone_certain;         /* of these */
-  size_t undecided;             /* rows that more units would decide: INSUFFICIENT, provisional */
-  bool any_provisional;         /* changes: then only these are to be decided */
-  size_t to_decide;             /* rows that the numbers below are of */
-  enum diff_unit unit;          /* of these; runs, where some go by run */
-  unsigned units_needed;        /* per side, to decide them all; 0 = there are none */
-  unsigned units_least[SIDES];  /* the fewest that a side has in one of them */
-  unsigned needed_alone[SIDES]; /* of one side, while the other stays as it is; 0 = no number */
+  size_t alone_count;          /* of its parts, those that `only` is about; they come first */
+  size_t alone_certain;        /* of these */
+  bool any_provisional;        /* changes: then only these are to be decided */
+  size_t to_decide;            /* rows that the numbers below are of */
+  enum diff_unit unit;         /* of these; runs, where some go by run */
+  unsigned units_needed;       /* per side, to decide them all; 0 = there are none */
+  unsigned units_least[SIDES]; /* the fewest that a side has in one of them */
+  /* Of one side, while the other stays as it is: how many of these rows that decides, and the units
+   * that it takes; 0 = none. */
+  size_t decided_alone[SIDES];
+  unsigned needed_alone[SIDES];
+  unsigned processes_least[SIDES]; /* the fewest that a side has in one of these rows */
 };
+
+/* Whether more units would decide the row or, where changes are provisional, confirm it: it is
+ * INSUFFICIENT or provisional. */
+static inline bool comparison_row_is_to_decide(const struct comparison *comparison,
+                                               const struct comparison_row *row) {
+  return row->result.units_needed > 0 &&
+         (!comparison->any_provisional || verdict_is_change(row->result.verdict));
+}
 
 struct compare_options {
   struct diff_options diff;

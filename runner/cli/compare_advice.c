@@ -1,111 +1,33 @@
 #include "runner/cli/compare_advice.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "runner/cli/advice_command.h"
 #include "runner/console/shell_word.h"
 #include "runner/record/selector.h"
 #include "runner/table/text.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
-/* The words of a run's command, after the program's name; an empty list where they are not known.
- */
-struct advice_words {
-  const char **items;
-  size_t count;
-};
-
-static struct advice_words advice_words_of(struct arena *arena, const struct measured_run *run) {
-  json_t *list = run->argv != NULL ? json_loads(run->argv, 0, NULL) : NULL;
-  struct advice_words words = {.items = arena_array(arena, json_array_size(list), sizeof(char *))};
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const char *word = json_string_value(json_array_get(list, i));
-    words.items[words.count++] = arena_strdup(arena, word != NULL ? word : "");
-  }
-  json_decref(list);
-  return words;
-}
-
-/* "--db" and "--db=x". */
-static bool advice_is_option(const char *word, const char *name) {
-  const size_t size = strlen(name);
-  return strncmp(word, name, size) == 0 && (word[size] == '\0' || word[size] == '=');
-}
-
-/* Whether the command of the run measures its scenario if it is given again. */
-static bool advice_is_plain(struct arena *arena, const struct measured_run *run) {
-  const struct advice_words words = advice_words_of(arena, run);
-  for (size_t i = 0; i < words.count; i++) {
-    if (advice_is_option(words.items[i], "--resume")) {
-      return false;
-    }
-  }
-  /* A file of others may hold any command. */
-  return words.count > 0 && strcmp(words.items[0], "run") == 0 &&
-         strcmp(run->origin, "measured") == 0 && run->looks == 0;
-}
-
-/* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
- * Options that only change how the result is shown are left out; the name of a node is NODE where
- * there are several. */
-static void advice_put_command(struct strbuf *command, struct arena *arena,
-                               const struct measured_run *run, unsigned processes, size_t nodes,
-                               const char *tag) {
-  static const struct {
-    const char *name;
-    bool has_value; /* which may be the next word */
-  } LEFT_OUT[] = {
-      {"--processes", true}, {"--tag", true},   {"--format", true},   {"--json", false},
-      {"--quiet", false},    {"-q", false},     {"--verbose", false}, {"-v", false},
-      {"--color", false},    {"--plot", false},
-  };
-  static const char NODE_NAME[] = "--node-name";
-  struct advice_words words = {0};
-  if (advice_is_plain(arena, run)) {
-    words = advice_words_of(arena, run);
-    strbuf_append(command, "haul");
-  } else {
-    strbuf_printf(command, "haul run %s", shell_word(arena, run->scenario));
-  }
-  for (size_t w = 0; w < words.count; w++) {
-    const char *word = words.items[w];
-    bool skip = false;
-    for (size_t i = 0; i < COUNT_OF(LEFT_OUT) && !skip; i++) {
-      skip = advice_is_option(word, LEFT_OUT[i].name);
-      w += skip && LEFT_OUT[i].has_value && strcmp(word, LEFT_OUT[i].name) == 0;
-    }
-    if (nodes > 1 && advice_is_option(word, NODE_NAME)) {
-      w += strcmp(word, NODE_NAME) == 0;
-      strbuf_printf(command, " %s NODE", NODE_NAME);
-    } else if (!skip) {
-      strbuf_append_char(command, ' ');
-      strbuf_append(command, shell_word(arena, word));
-    }
-  }
-  strbuf_printf(command, " --processes %u", processes);
-  if (tag != NULL) {
-    strbuf_printf(command, " --tag %s", tag);
-  }
-}
-
 /* ---- the sides ---- */
 
 /* What can be done about a side. */
 struct side_advice {
-  const struct measured_run
-      *last; /* the last measured one; the last imported one if none was measured */
-  const struct measured_run *again; /* whose command measures the same: the last, or one of the
-                                       other side where that was --resume or --decide */
-  bool imported;                    /* all its runs are imported: no command makes more */
-  bool elsewhere;                   /* measured by another machine or driver than the latest run */
-  unsigned wanted;                  /* new runs; 0 = it has enough */
-  unsigned processes;               /* of a new run */
-  size_t nodes;                     /* that were measured */
-  const char *tag;                  /* of the new run; NULL = none is needed */
+  const struct measured_run *run; /* that measured most of the cases to decide */
+  /* Whose commands measure them all. One is of the other side where that of this one was --resume
+   * or --decide. */
+  const struct measured_run **again;
+  size_t again_count;
+  bool imported;      /* all its runs are imported: no command makes more */
+  bool elsewhere;     /* measured by another machine or driver than the latest run */
+  unsigned wanted;    /* new runs; 0 = it has enough */
+  unsigned processes; /* of a new run */
+  size_t nodes;       /* that were measured */
+  const char *tag;    /* of the new run; NULL = none is needed */
 };
 
 static bool advice_is_imported(const struct measured_run *run) {
@@ -117,23 +39,99 @@ static unsigned advice_rank(struct arena *arena, const struct measured_run *run)
   return advice_is_imported(run) ? 0 : advice_is_plain(arena, run) ? 2 : 1;
 }
 
-/* Every side has a run. */
-static const struct measured_run *
-advice_last_run(struct arena *arena, const struct compare_result *result, enum side side) {
-  const struct measured_run *runs = result->measured->runs;
-  size_t last = 0;
-  while (result->sides[last] != side) {
-    last++;
+/* The first of the cases with its case_key, for each: they are adjacent. */
+static size_t *advice_find_firsts(struct arena *arena, const struct measured *measured) {
+  size_t *firsts = arena_array(arena, measured->case_count, sizeof *firsts);
+  for (size_t i = 1; i < measured->case_count; i++) {
+    const bool same = strcmp(measured->cases[i].key, measured->cases[i - 1].key) == 0;
+    firsts[i] = same ? firsts[i - 1] : i;
   }
-  for (size_t i = last + 1; i < result->measured->run_count; i++) {
-    const unsigned rank = advice_rank(arena, &runs[i]);
-    const unsigned known = advice_rank(arena, &runs[last]);
-    if (result->sides[i] == side &&
-        (rank > known || (rank == known && runs[i].started_at_ns >= runs[last].started_at_ns))) {
-      last = i;
+  return firsts;
+}
+
+/* The cases that more runs would decide, by the number of the first with the case_key. */
+struct advice_cases {
+  const size_t *firsts;
+  bool *open; /* no command measures them yet */
+};
+
+static bool advice_is_open_case(const struct advice_cases *cases,
+                                const struct measured_median *median) {
+  return median->process != 0 && cases->open[cases->firsts[median->bench]];
+}
+
+/* How many open cases each run measured. */
+static size_t *advice_count_open(struct arena *arena, const struct measured *measured,
+                                 const struct advice_cases *cases) {
+  size_t *counts = arena_array(arena, measured->run_count, sizeof *counts);
+  size_t *counted = arena_array(arena, measured->run_count, sizeof *counted); /* from 1 */
+  for (size_t i = 0; i < measured->median_count; i++) {
+    const struct measured_median *median = &measured->medians[i];
+    const size_t number = cases->firsts[median->bench] + 1;
+    if (advice_is_open_case(cases, median) && counted[median->run] != number) {
+      counted[median->run] = number;
+      counts[median->run]++;
     }
   }
-  return &runs[last];
+  return counts;
+}
+
+/* The run of a side that measured most of the open cases. Of several, the last one whose command
+ * can be given again. Every side has a run. */
+static size_t advice_pick_run(struct arena *arena, const struct compare_result *result,
+                              enum side side, const size_t *counts) {
+  const struct measured_run *runs = result->measured->runs;
+  size_t best = 0;
+  while (result->sides[best] != side) {
+    best++;
+  }
+  for (size_t i = best + 1; i < result->measured->run_count; i++) {
+    if (result->sides[i] != side) {
+      continue;
+    }
+    const unsigned rank = advice_rank(arena, &runs[i]);
+    const unsigned known = advice_rank(arena, &runs[best]);
+    const int order = ORDER(rank > 0, known > 0)
+                          ?: ORDER(counts[i], counts[best])
+                          ?: ORDER(rank, known)
+                          ?: ORDER(runs[i].started_at_ns, runs[best].started_at_ns);
+    best = order >= 0 ? i : best;
+  }
+  return best;
+}
+
+/* The runs of a side whose commands measure all cases to decide. */
+static void advice_find_runs(struct arena *arena, const struct compare_result *result,
+                             enum side side, struct side_advice *help) {
+  const struct measured *measured = result->measured;
+  const struct comparison *comparison = result->comparison;
+  const struct advice_cases cases = {
+      .firsts = advice_find_firsts(arena, measured),
+      .open = arena_array(arena, measured->case_count, sizeof *cases.open)};
+  help->again = arena_array(arena, measured->run_count, sizeof(void *));
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    cases.open[cases.firsts[row->bench]] |= comparison_row_is_to_decide(comparison, row);
+  }
+  const size_t *counts = advice_count_open(arena, measured, &cases);
+  size_t own = advice_pick_run(arena, result, side, counts);
+  help->run = &measured->runs[own];
+  do {
+    const size_t other = advice_pick_run(arena, result, side == SIDE_A ? SIDE_B : SIDE_A, counts);
+    const bool is_other = !advice_is_plain(arena, &measured->runs[own]) &&
+                          advice_is_plain(arena, &measured->runs[other]) &&
+                          counts[other] >= counts[own] &&
+                          strcmp(measured->runs[other].scenario, measured->runs[own].scenario) == 0;
+    help->again[help->again_count++] = &measured->runs[is_other ? other : own];
+    for (size_t i = 0; i < measured->median_count; i++) {
+      const struct measured_median *median = &measured->medians[i];
+      if (median->run == own && advice_is_open_case(&cases, median)) {
+        cases.open[cases.firsts[median->bench]] = false;
+      }
+    }
+    counts = advice_count_open(arena, measured, &cases);
+    own = advice_pick_run(arena, result, side, counts);
+  } while (counts[own] > 0);
 }
 
 static size_t advice_count_nodes(struct arena *arena, const struct compare_result *result,
@@ -193,29 +191,20 @@ static void advice_find(struct database *database, struct compare_request *reque
     const unsigned runs = comparison->unit == DIFF_UNIT_RUN ? comparison->units_least[s] : 1;
     const unsigned have = open ? runs : 0;
     const unsigned needed = comparison->units_needed;
-    const struct comparison_total *total = &comparison->totals[s];
-    help[s] =
-        (struct side_advice){.last = advice_last_run(&request->filter.arena, result, (enum side)s),
-                             .wanted = needed > have ? needed - have : 0};
-    help[s].processes =
-        comparison->unit == DIFF_UNIT_PROCESS || total->runs == 0
-            ? 1
-            : (total->processes + (unsigned)total->runs - 1) / (unsigned)total->runs;
-    const struct measured_run *other =
-        advice_last_run(&request->filter.arena, result, s == SIDE_A ? SIDE_B : SIDE_A);
-    const bool is_other = !advice_is_plain(&request->filter.arena, help[s].last) &&
-                          advice_is_plain(&request->filter.arena, other) &&
-                          strcmp(other->scenario, help[s].last->scenario) == 0;
-    help[s].again = is_other ? other : help[s].last;
-    help[s].imported = advice_is_imported(help[s].last);
+    help[s] = (struct side_advice){.wanted = needed > have ? needed - have : 0};
+    advice_find_runs(&request->filter.arena, result, (enum side)s, &help[s]);
+    help[s].processes = comparison->unit == DIFF_UNIT_PROCESS || help[s].run->processes == 0
+                            ? 1
+                            : help[s].run->processes;
+    help[s].imported = advice_is_imported(help[s].run);
     help[s].nodes = advice_count_nodes(&request->filter.arena, result, (enum side)s);
     help[s].tag =
         !open ? advice_free_tag(database, request, FRESH_TAGS[s]) : selector_tag(request->names[s]);
   }
-  const bool later = help[SIDE_B].last->started_at_ns >= help[SIDE_A].last->started_at_ns;
+  const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
   struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
-  older->elsewhere = !older->imported &&
-                     !advice_same_place(result->measured, help[SIDE_A].last, help[SIDE_B].last);
+  older->elsewhere =
+      !older->imported && !advice_same_place(result->measured, help[SIDE_A].run, help[SIDE_B].run);
 }
 
 /* ---- words ---- */
@@ -224,16 +213,65 @@ static char advice_letter(size_t side) {
   return side == SIDE_A ? 'A' : 'B';
 }
 
-/* What more processes or runs of the other side do if this side stays as it is. */
+/* What more runs of the other side do if this side stays as it is. */
 static void advice_put_alone(struct strbuf *text, const struct comparison *comparison,
                              size_t stays) {
-  const size_t other = stays == SIDE_A ? SIDE_B : SIDE_A;
-  const unsigned alone = comparison->needed_alone[other];
-  if (alone > 0) {
-    strbuf_printf(text, "%u runs of %c alone would decide", alone, advice_letter(other));
+  const char other = advice_letter(stays == SIDE_A ? SIDE_B : SIDE_A);
+  const size_t count = comparison->to_decide;
+  const unsigned alone = comparison->needed_alone[stays == SIDE_A ? SIDE_B : SIDE_A];
+  const size_t decided = comparison->decided_alone[stays == SIDE_A ? SIDE_B : SIDE_A];
+  if (decided == count) {
+    strbuf_printf(text, "%u runs of %c alone would decide %s.", alone, other,
+                  strings_plural(count, "it", "them"));
+  } else if (decided > 0) {
+    strbuf_printf(text, "%u runs of %c alone would decide %zu of these %zu cases.", alone, other,
+                  decided, count);
+  } else if (comparison->processes_least[stays] < DIFF_PROCESSES_FIRM) {
+    strbuf_printf(text,
+                  "more runs of %c alone can show that a case is the same, but a firm change needs "
+                  "%d processes on each side.",
+                  other, DIFF_PROCESSES_FIRM);
   } else {
-    strbuf_printf(text, "more of %c alone would not decide", advice_letter(other));
+    strbuf_printf(text, "more runs of %c alone would hardly decide %s.", other,
+                  strings_plural(count, "it", "them"));
   }
+}
+
+/* "up to 30 runs per side (now A 2, B 2) would decide 10 of the 15 undecided cases. ", counted as
+ * the answer of the comparison counts them; "more runs would ... " where one side alone is enough.
+ */
+static void advice_put_count(struct strbuf *text, const struct comparison *comparison, bool sides) {
+  const size_t *verdicts = comparison->summary.verdicts;
+  const size_t undecided = verdicts[VERDICT_INSUFFICIENT] + verdicts[VERDICT_UNCLEAR];
+  const size_t count = comparison->any_provisional ? 0 : verdicts[VERDICT_INSUFFICIENT];
+  const size_t provisional = comparison->to_decide - count;
+  if (sides) {
+    strbuf_printf(
+        text, "%s%u %ss per side (now A %u, B %u)", comparison->to_decide > 1 ? "up to " : "",
+        comparison->units_needed,
+        diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN),
+        comparison->units_least[SIDE_A], comparison->units_least[SIDE_B]);
+  } else {
+    strbuf_append(text, "more runs");
+  }
+  strbuf_append(text, " would ");
+  if (count > 0 && count < undecided) {
+    strbuf_printf(text, "decide %zu of the %zu undecided cases", count, undecided);
+  } else if (count > 1) {
+    strbuf_printf(text, "decide the %zu undecided cases", count);
+  } else if (count == 1) {
+    strbuf_append(text, "decide the undecided case");
+  }
+  if (provisional > 0) {
+    strbuf_printf(text, "%sconfirm ", count > 0 ? " and " : "");
+    if (provisional > 1) {
+      strbuf_printf(text, "the %zu provisional %s", provisional,
+                    comparison->any_provisional ? "changes" : "cases");
+    } else {
+      strbuf_printf(text, "the provisional %s", comparison->any_provisional ? "change" : "case");
+    }
+  }
+  strbuf_append(text, ". ");
 }
 
 static void advice_put_place(struct strbuf *text, const struct compare_result *result,
@@ -258,8 +296,11 @@ static void advice_put_commands(struct strbuf *text, struct arena *arena,
       continue;
     }
     strbuf_clear(&command);
-    advice_put_command(&command, arena, help[s].again, help[s].processes, help[s].nodes,
-                       help[s].tag);
+    for (size_t i = 0; i < help[s].again_count; i++) {
+      strbuf_append(&command, i > 0 ? "; " : "");
+      advice_put_command(&command, arena, help[s].again[i], help[s].processes, help[s].nodes,
+                         help[s].tag);
+    }
     strbuf_printf(text, "\n  %c (", advice_letter(s));
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, ", %u %s %s", help[s].wanted, open ? "more" : "new",
@@ -283,13 +324,12 @@ static void advice_put_imported(struct strbuf *text, const struct compare_result
   const bool both = help[SIDE_A].imported && help[SIDE_B].imported;
   const size_t s = help[SIDE_A].imported ? SIDE_A : SIDE_B;
   if (both) {
-    strbuf_append(text, "A and B were imported and cannot be measured again");
+    strbuf_append(text, "A and B were imported and cannot be measured again.");
   } else {
-    strbuf_printf(text, "%c was imported and cannot be measured again, and ", advice_letter(s));
+    strbuf_printf(
+        text, "%c was imported. If it cannot be measured by haul in its place: ", advice_letter(s));
     advice_put_alone(text, comparison, s);
   }
-  strbuf_printf(text, "; %u runs per side would, measured by haul in %s place",
-                comparison->units_needed, both ? "their" : "its");
 }
 
 /* ---- haul run --decide ---- */
@@ -319,49 +359,32 @@ static bool advice_is_spent(const struct compare_result *result) {
   return spent;
 }
 
-/* "A has 2 runs and B has 3. A firm verdict takes 5 of each. Measure both sides again, A first:" */
-static void advice_put_both(struct strbuf *text, const struct comparison *comparison,
-                            size_t first) {
-  const unsigned *least = comparison->units_least;
-  const bool by_run = comparison->unit == DIFF_UNIT_RUN;
-  if (comparison->unit != DIFF_UNIT_NODE) {
-    strbuf_printf(text, "A has %u %s and B has %u. A firm verdict takes %u of each. ",
-                  least[SIDE_A],
-                  by_run ? strings_plural(least[SIDE_A], "run", "runs")
-                         : strings_plural(least[SIDE_A], "process", "processes"),
-                  least[SIDE_B], comparison->units_needed);
-  }
-  strbuf_printf(text, "Measure both sides again, %c first", advice_letter(first));
-}
-
 /* Of one side or, where no side alone would do, of both: the one that is shorter comes first. */
 static void advice_put_decide(struct strbuf *text, const struct common_options *common,
                               struct compare_request *request, const struct compare_result *result,
                               const struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
   const struct comparison *comparison = result->comparison;
-  const unsigned *alone = comparison->needed_alone;
-  const bool both = (alone[SIDE_A] > 0) == (alone[SIDE_B] > 0);
-  const bool neither = both && alone[SIDE_A] == 0;
+  const bool alone[SIDES] = {comparison->decided_alone[SIDE_A] == comparison->to_decide,
+                             comparison->decided_alone[SIDE_B] == comparison->to_decide};
+  const bool both = alone[SIDE_A] == alone[SIDE_B];
+  const bool neither = both && !alone[SIDE_A];
   const size_t first = neither && comparison->units_least[SIDE_A] <= comparison->units_least[SIDE_B]
                            ? SIDE_A
                            : SIDE_B;
-  strbuf_append(text, ". ");
+  advice_put_count(text, comparison, neither);
   if (neither) {
-    advice_put_both(text, comparison, first);
+    strbuf_printf(text, "Measure both sides again, %c first", advice_letter(first));
+  } else if (both) {
+    strbuf_append(text, "Measure one of the sides again, whichever you can");
   } else {
-    strbuf_append(text, "To decide, measure ");
-    if (both) {
-      strbuf_append(text, "one of the sides again, whichever you can");
-    } else {
-      strbuf_printf(text, "%c again", advice_letter(alone[SIDE_A] > 0 ? SIDE_A : SIDE_B));
-    }
+    strbuf_printf(text, "Measure %c again", advice_letter(alone[SIDE_A] ? SIDE_A : SIDE_B));
   }
   strbuf_append_char(text, ':');
   for (size_t i = 0; i < SIDES; i++) {
     const size_t s = i == 0 ? first : 1 - first;
     const size_t other = s == SIDE_A ? SIDE_B : SIDE_A;
-    if (help[s].imported || (!both && alone[s] == 0)) {
+    if (help[s].imported || (!both && !alone[s])) {
       continue;
     }
     strbuf_printf(text, "\n  %c (", advice_letter(s));
@@ -392,8 +415,6 @@ static void advice_say(const struct common_options *common, const struct strbuf 
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result) {
   const struct comparison *comparison = result->comparison;
-  const size_t count = comparison->to_decide;
-  const size_t others = comparison->undecided - count;
   if (comparison->units_needed == 0 || request->compare.one_side) {
     return;
   }
@@ -405,24 +426,18 @@ void compare_advise(const struct common_options *common, struct database *databa
   struct side_advice help[SIDES];
   advice_find(database, request, result, open, help);
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  strbuf_printf(&text, "%zu %s %s", count, strings_plural(count, "case is", "cases are"),
-                comparison->any_provisional ? "provisional" : "undecided");
-  if (others > 0) {
-    strbuf_printf(&text, ", %zu undecided", others);
-  }
+  SCOPED(strbuf_fini) struct strbuf alone = STRBUF(TEXT_MAX);
   if (help[SIDE_A].imported || help[SIDE_B].imported) {
-    strbuf_append(&text, ": ");
+    advice_put_count(&text, comparison, true);
     advice_put_imported(&text, result, help);
   } else if (!spent && advice_may_decide(request, result)) {
     advice_put_decide(&text, common, request, result, help);
   } else {
-    strbuf_printf(
-        &text, "; %u %ss per side would decide %s. Measure %s again:", comparison->units_needed,
-        diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN),
-        strings_plural(count, "it", "them"),
-        help[SIDE_A].wanted == 0   ? "B"
-        : help[SIDE_B].wanted == 0 ? "A"
-                                   : "both sides");
+    advice_put_count(&text, comparison, true);
+    strbuf_printf(&text, "Measure %s again:",
+                  help[SIDE_A].wanted == 0   ? "B"
+                  : help[SIDE_B].wanted == 0 ? "A"
+                                             : "both sides");
     advice_put_commands(&text, &request->filter.arena, result, help, open);
     if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
         !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {
@@ -436,10 +451,13 @@ void compare_advise(const struct common_options *common, struct database *databa
     }
     for (size_t s = 0; s < SIDES; s++) {
       if (help[s].elsewhere) {
-        strbuf_printf(&text, "\n  or, if %c cannot be measured again: ", advice_letter(s));
-        advice_put_alone(&text, comparison, s);
+        strbuf_printf(&alone, "if %c cannot be measured again: ", advice_letter(s));
+        advice_put_alone(&alone, comparison, s);
       }
     }
   }
   advice_say(common, &text);
+  if (alone.length > 0) {
+    advice_say(common, &alone);
+  }
 }

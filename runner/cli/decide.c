@@ -375,11 +375,12 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
   }
   const char *const *names = decide->command->request.names;
   if (decide->undecided > decide->same && decide->open.count == 0 && decide->a_processes > 0) {
-    say_note(&decide->command->common,
-             "%s has %u %s, and a firm change needs %d: more of %s alone would not decide the rest",
-             names[SIDE_A], decide->a_processes,
-             strings_plural(decide->a_processes, "process", "processes"), DIFF_PROCESSES_FIRM,
-             names[SIDE_B]);
+    say_note(
+        &decide->command->common,
+        "stopped: %s has only %u %s, and a firm change needs %d on each side. Measure %s again",
+        names[SIDE_A], decide->a_processes,
+        strings_plural(decide->a_processes, "process", "processes"), DIFF_PROCESSES_FIRM,
+        names[SIDE_A]);
   } else if (decide->undecided > decide->same && decide->open.count == 0) {
     say_note(
         &decide->command->common,

@@ -76,7 +76,7 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
      "check the nodes of the fleet that was measured last: exit with 1 if one is missing, partial, "
      "failed, different from most or slow; --fail-on selects some of these",
      OPTION_FLAG(struct check_options, fleet)},
-    {"strict", NULL, "exit with 4 if a case is undecided",
+    {"strict", NULL, "exit with 4 if a case is undecided or provisional",
      OPTION_FLAG(struct check_options, strict)},
     COMPARE_OPTIONS,
     FILTER_OPTIONS,
@@ -546,8 +546,8 @@ const struct verb VERB_CHECK = {
            "explains the verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a "
            "case has one or, if --fail-on includes regressed, hardware of a single node "
            "became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
-           "compared; 4 with --strict, a case is undecided. -q prints the verdict line "
-           "alone. --format also takes junit and ctrf.\n\n"
+           "compared; 4 with --strict, a case is undecided or a verdict of --fail-on is "
+           "provisional. -q prints the verdict line alone. --format also takes junit and ctrf.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"
            "  distribution  a case became worse in TAIL, JITTER or MODE\n"
            "  provisional   verdicts with a \"?\" as well; alone, added to the default ones\n\n"

@@ -63,7 +63,7 @@ const struct exit_code_text EXIT_CODE_TEXTS[] = {
     {EXIT_USAGE, "the command line or a scenario is wrong"},
     {EXIT_NOT_MEASURED, "no case was measured or compared, a case was not ok, a GPU that is here\n"
                         "cannot be used, or time was up; skipped cases do not count"},
-    {EXIT_UNDECIDED, "check --strict: a case is undecided"},
+    {EXIT_UNDECIDED, "check --strict: a case is undecided or provisional"},
     {EXIT_INTERRUPTED, "interrupted"},
     {0, NULL},
 };

@@ -425,9 +425,10 @@ static bool diff_say_cases(struct diff_view *view) {
       "change %", "q",    "changed", all ? "processes A/B" : "n"};
   bool tested = false; /* with one process on each side no row has a q */
   /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
-  document_table(view->document, columns, COLUMN_COUNT,
-                 &(struct document_table){.narrow = "q,processes A/B,n,A GB/s,B GB/s",
-                                          .listed_min = CASE_WIDTH_MIN});
+  document_table(
+      view->document, columns, COLUMN_COUNT,
+      &(struct document_table){.narrow = "q,processes A/B,n,A GB/s,B GB/s;verdict,case,change %",
+                               .listed_min = CASE_WIDTH_MIN});
   for (size_t i = 0; i < comparison->alone_count; i++) {
     diff_add_part(view, &comparison->alone->parts[i]);
   }

@@ -400,12 +400,10 @@ static struct undecided diff_find_undecided(const struct comparison *comparison)
   return found;
 }
 
-/* "2 look slower, 16 within the threshold (undecided)", "16 undecided"; "" = there are none. */
+/* "18 undecided (2 look slower, 16 within the threshold)"; "" = there are none. */
 static const char *diff_undecided_words(struct arena *arena, const struct undecided *found) {
+  const size_t count = found->slower + found->faster + found->others;
   const char *text = "";
-  if (found->widest == NULL) {
-    return found->others == 0 ? "" : arena_format(arena, "%zu undecided", found->others);
-  }
   if (found->slower > 0) {
     text = arena_add_word(arena, text,
                           arena_format(arena, "%zu %s slower", found->slower,
@@ -416,11 +414,13 @@ static const char *diff_undecided_words(struct arena *arena, const struct undeci
                           arena_format(arena, "%zu %s faster", found->faster,
                                        strings_plural(found->faster, "looks", "look")));
   }
-  if (found->others > 0) {
+  if (found->others > 0 && found->widest != NULL) {
     text =
         arena_add_word(arena, text, arena_format(arena, "%zu within the threshold", found->others));
   }
-  return arena_add(arena, text, " (undecided)");
+  return count == 0
+             ? ""
+             : arena_format(arena, "%zu undecided%s", count, arena_around(arena, " (", text, ")"));
 }
 
 const char *diff_cause_words(struct arena *arena, const struct comparison *comparison) {

@@ -56,7 +56,7 @@ bool diff_any_on_both(const struct comparison *comparison);
 const char *diff_sides_words(struct arena *arena, const struct comparison *comparison,
                              const char *const names[SIDES]);
 /* How many cases have which verdict, undecided ones by how they look: "2 regressed, 14 same
- * (provisional), 1 looks slower (undecided)". */
+ * (provisional), 1 undecided (1 looks slower)". */
 const char *diff_found_words(struct arena *arena, const struct comparison *comparison);
 /* " (gpu1-gpu2, -4.2 %)": the part of the machine that changed, else the case with the strongest
  * evidence, else the undecided case that differs most; nothing where nothing does. */

@@ -47,7 +47,7 @@ static void layout_set_facts(struct diff_layout *layout, bool all) {
   }
   for (size_t i = 0; i < comparison->fact_count; i++) {
     const struct fact_difference *fact = &comparison->facts[i];
-    bool folded = !all && layout_is_implied(comparison, fact);
+    bool folded = layout_is_implied(comparison, fact);
     for (size_t s = 0; s < SIDES; s++) {
       folded = folded || (layout->unanswered[s] != NULL && layout_is_unanswered(fact, s));
     }

@@ -90,12 +90,14 @@ enum { TABLE_CHUNK_ROWS = 20000 };
 
 struct table_options {
   enum output_format format;
-  FILE *stream;        /* borrowed; flushed at the end, not closed */
-  unsigned width;      /* table: columns of the terminal; 0 = as wide as needed */
-  bool colour;         /* table: headings stand out, and cells have the colours of their tones */
-  bool drop_empty;     /* table: columns without a value are left out however wide it is */
-  bool compact;        /* table: dim headings, no blanks at the ends of lines */
-  const char *narrow;  /* table: columns that a narrow terminal is not shown, "the,first,to,go" */
+  FILE *stream;    /* borrowed; flushed at the end, not closed */
+  unsigned width;  /* table: columns of the terminal; 0 = as wide as needed */
+  bool colour;     /* table: headings stand out, and cells have the colours of their tones */
+  bool drop_empty; /* table: columns without a value are left out however wide it is */
+  bool compact;    /* table: dim headings, no blanks at the ends of lines */
+  /* table: columns that a narrow terminal is not shown, "the,first,to,go"; after a semicolon those
+   * that are always shown */
+  const char *narrow;
   unsigned listed_min; /* table with narrow: texts are not wrapped narrower; 0 = 20 columns */
   bool *left_out;      /* table with narrow: set for each column without room; NULL = not asked */
   const char *schema;  /* json: "list" makes an object that says "haul.list/1"; NULL = an array */

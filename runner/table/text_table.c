@@ -117,18 +117,32 @@ static void text_find_widest(struct text_layout *layout, size_t width, size_t le
   }
 }
 
-/* The place of the column in the order in which they go, from 1; 0: it has none. */
-static unsigned text_place(const struct table *table, size_t column) {
+/* The place of the column in a list of names, from 1; 0: it has none. */
+static unsigned text_place_in(const struct table *table, size_t column, const char *list) {
   const char *name = table->columns[column].name;
   unsigned place = 1;
-  for (const char *at = table->options.narrow; at != NULL && *at != '\0'; place++) {
-    const size_t length = strcspn(at, ",");
+  for (const char *at = list; at != NULL && *at != '\0'; place++) {
+    const size_t length = strcspn(at, ",;");
     if (strlen(name) == length && strncmp(at, name, length) == 0) {
       return place;
+    }
+    if (at[length] == ';') {
+      return 0;
     }
     at += length + (at[length] == ',');
   }
   return 0;
+}
+
+/* The place of the column in the order in which they go. */
+static unsigned text_place(const struct table *table, size_t column) {
+  return text_place_in(table, column, table->options.narrow);
+}
+
+static bool text_stays(const struct table *table, size_t column) {
+  const char *narrow = table->options.narrow;
+  const char *end = narrow != NULL ? strchr(narrow, ';') : NULL;
+  return end != NULL && text_place_in(table, column, end + 1) > 0;
 }
 
 static uint64_t text_hash_cell(const struct cell *cell, uint64_t seed) {
@@ -172,7 +186,7 @@ static void text_find_same(const struct table *table, struct text_layout *layout
   for (size_t i = 0; list && i < rows->column_count; i++) {
     column[i] = true;
     layout->same[i] = (text_place(table, i) > 0 || !text_is_measured(rows, i)) &&
-                      text_count_apart(rows, column) == 1;
+                      !text_stays(table, i) && text_count_apart(rows, column) == 1;
     column[i] = false;
   }
 }
@@ -205,8 +219,8 @@ static size_t text_next_to_go(const struct table *table, const struct text_layou
     const unsigned place = text_place(table, i);
     const unsigned order = place > 0 ? place : UINT_MAX - (unsigned)i;
     const bool later = best == SAME || (best == SPARE && order > first); /* rows need no look */
-    const unsigned rank = !text_is_shown(layout, i)              ? STAYS
-                          : layout->same[i]                      ? SAME
+    const unsigned rank = !text_is_shown(layout, i) || text_stays(table, i) ? STAYS
+                          : layout->same[i]                                 ? SAME
                           : place == 0                           ? (i > 0 ? OTHER : STAYS)
                           : later || text_tells_apart(layout, i) ? NAMED
                                                                  : SPARE;
@@ -231,12 +245,13 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
   for (size_t shown = text_count_shown(layout);
        shown > 1 && text_table_width(layout, false) > width; shown--) {
     const size_t next = text_next_to_go(table, layout);
-    if (next == layout->rows->column_count) {
-      return;
-    }
+    const bool none = next == layout->rows->column_count;
     /* Texts are wrapped further rather than that a column goes that has no place in the order. */
     const bool wraps = layout->keep_first || layout->widest > WRAPPED_WIDTH_MIN;
-    if (wraps && text_place(table, next) == 0 && !layout->same[next]) {
+    if (none && !wraps) {
+      return;
+    }
+    if (none || (wraps && text_place(table, next) == 0 && !layout->same[next])) {
       layout->widest = layout->keep_first ? layout->widest : WRAPPED_WIDTH_MIN;
       layout->keep_first = false;
       shown++;
@@ -399,7 +414,7 @@ static enum status text_print(struct table *table, struct error *err) {
         options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);
     scols_unref_table(lines);
     text_say_columns(table, &layout, true,
-                     layout.rows->row_count == 1 ? "besides " : "in all rows ", "");
+                     layout.rows->row_count == 1 ? "other columns: " : "in all rows ", "");
     text_say_columns(table, &layout, false, "no room for ",
                      ": a wider terminal or --format csv shows them");
   }

@@ -46,7 +46,7 @@ run_error 2 'no case of these runs is named like "gpu0-numa0:pinned"; did you me
   diff --by driver_version --from 580 --to 590 --db r.db --only gpu0-numa0:pinned
 run_error 2 'no run has the driver_version "58"; there are: ' diff --by driver_version --from 58 --to 590 --db r.db
 run diff tag:before tag:after --db r.db --method rank
-expect_out '^[0-9].*(same \(provisional\)|undecided\)?): '
+expect_out '^[0-9].*(same \(provisional\)|undecided( \(.*\))?): '
 run diff tag:before tag:after --db r.db --delta 5
 expect_out '^18 same \(provisional\): '
 
@@ -127,7 +127,7 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 expect_out '^2 regressed(, 16 same)? \(provisional\)'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on provisional$'
-expect_err '^haul: [0-9]+ cases are provisional(, [0-9]+ undecided)?\. A has 1 run and B has 1\. A firm verdict takes 5 of each\. Measure both sides again, A first:$'
+expect_err '^haul: up to 5 runs per side \(now A 1, B 1\) would confirm the 2 provisional changes\. Measure both sides again, A first:$'
 expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on provisional
@@ -310,8 +310,9 @@ on_first gpu.toml -q --db one.db --tag a
 on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, worst gpu0-numa0:pinned/4MiB"
-expect_out '^2 look slower, 16 within the threshold \(undecided\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-expect_err '5 runs per side would decide them\. Measure both sides again:$'
+expect_out '^18 undecided \(2 look slower, 16 within the threshold\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
+expect_err '5 runs per side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases\. Measure both sides again:$'
+expect_err '^haul: if A cannot be measured again: more runs of B alone can show that a case is the same, but a firm change needs 4 processes on each side\.$'
 expect_err 'A \(install driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
 cp err advice
 run_ok diff previous latest --db one.db
@@ -319,10 +320,15 @@ run_ok diff previous latest --db one.db
 expect_err 'A \(install driver 580.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag a2; done$'
 expect_err 'B \(driver 590.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag b2; done$'
 expect_err 'and then haul diff tag:a2 tag:b2 --db one\.db$'
-expect_err 'or, if A cannot be measured again: more of B alone would not decide$'
 reject_err ' (-q|--json|--format)( |=|$)'
 reject_err 'haul merge'
 run_fails 3 'nothing was compared' check tag:a tag:b --db one.db
+cp one.db others.db # with a later run of a part, and one of another scenario
+run_ok run gpu.toml -q --db others.db --only 'up*'
+run run quick -q --only '*/4KiB' --db others.db
+run_ok diff --by driver_version --db others.db
+expect_err 'do haul run gpu\.toml --db one\.db --processes 1; done$'
+reject_err 'haul run quick|--only'
 run check tag:a tag:b --db one.db --strict
 expect_code 4
 # Pasted as they are, the commands do decide.
@@ -345,7 +351,7 @@ on_first gpu.toml -q --db half.db
 HAUL_FAKE_FAULTS=$scratch/half.toml run run gpu.toml -q --db half.db
 run_fails 3 'nothing was compared: no case has two processes on each side\. Measure each side with --processes 5' \
   check previous latest --db half.db
-expect_out '^[0-9]+ look slower, .* \(undecided\): .* \(.*gpu0.*, -(49|50)\.[0-9] %\)$'
+expect_out '^[0-9]+ undecided \([0-9]+ look slower, .*\): .* \(.*gpu0.*, -(49|50)\.[0-9] %\)$'
 expect_out '; run 1 of 20[0-9-]+ [0-9:]+ UTC$'
 run_ok diff previous latest --db half.db --json
 expect_out '"which": "2 of 20'
@@ -390,7 +396,7 @@ on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Each run counts once, as the mean of its processes$'
 reject_out 'One run each'
-expect_err 'are (undecided|provisional)\. To decide, measure one of the sides again, whichever you can:$'
+expect_err '^haul: more runs would (decide|confirm) .*\. Measure one of the sides again, whichever you can:$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 
 begin 'advice says that databases of two hosts are merged'

@@ -64,10 +64,10 @@ for _ in 1 2; do
   on_second -q gpu.toml --only 'down*' --processes 1 --db short.db --tag b
 done
 run_ok diff tag:a tag:b --db short.db
-expect_err '^haul: [0-9]+ cases are (provisional|undecided).*\. A has 2 runs and B has 2\. A firm verdict takes [0-9]+ of each\. Measure both sides again, A first:$'
+expect_err '^haul: up to [0-9]+ runs per side \(now A 2, B 2\) would (decide|confirm) .*(cases|changes)\. Measure both sides again, A first:$'
 equal 'A B' "$(sed -n 's/^  \([AB]\) (.*haul run --decide.*/\1/p' err | tr '\n' ' ' | sed 's/ $//')" 'sides in the order of the advice'
 on_second --decide tag:a --tag b --processes 3 --db short.db
-expect_err 'tag:a has 2 processes, and a firm change needs 4: more of tag:b alone would not decide the rest$'
+expect_err 'stopped: tag:a has only 2 processes, and a firm change needs 4 on each side\. Measure tag:a again$'
 expect_value 5 short.db "select count(*) from v_run where tag = 'b'"
 
 begin 'a run that was interrupted keeps its cases, and is resumed with them'

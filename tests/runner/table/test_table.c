@@ -253,8 +253,18 @@ static void a_list_keeps_room_for_texts(void **state) {
                                              "            --format csv shows them\n"
                                            : "n  case\n"
                                              "7  gpu0-gpu1/copy_engine/64MiB/threads=4\n"
-                                             "besides gbps=1234, q=0.0001\n");
+                                             "other columns: gbps=1234, q=0.0001\n");
   }
+  /* Columns after the semicolon stay, also in a table of one row, of which all share the values. */
+  start(&output,
+        (struct table_options){.format = OUTPUT_TABLE, .width = 30, .narrow = "gbps,q;n,case"});
+  begin(&output, columns, 4);
+  add(&output, cells);
+  assert_text(finish(&output), "n  case\n"
+                               "7  gpu0-gpu1/copy_engine/\n"
+                               "   64MiB/threads=4\n"
+                               "other columns: gbps=1234,\n"
+                               "               q=0.0001\n");
   /* The first column goes where it is named alone. */
   start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 12, .narrow = "n"});
   begin(&output, columns + 2, 2);
