@@ -24,8 +24,9 @@ struct decide {
   unsigned look; /* the last that was taken; 0 = B has no run */
   unsigned looks;
   struct compare_result result; /* of that look */
-  size_t undecided;             /* cases that it left so */
-  size_t same;                  /* of these, provisionally */
+  size_t undecided;             /* cases that it left so, as the answer of a diff counts them */
+  size_t changed, same;         /* provisionally */
+  size_t unmeasured;            /* in B */
   unsigned a_processes;         /* of A, the fewest in a case that was left so for that; 0 = none */
   struct case_keys open; /* those that more of B may decide, sorted; in the command's arena */
   unsigned processes;    /* that B had then */
@@ -125,8 +126,8 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
          bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
-/* "comparison 2 of 5: 4 of 18 cases still undecided, 3 newly decided (REGRESSED down/gpu0, 2 same),
- * 9 provisionally the same" */
+/* "comparison 2 of 5: 4 of 18 cases still undecided, 2 newly decided (REGRESSED down/gpu0, 1 same),
+ * 1 provisionally changed, 11 provisionally the same" */
 static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
   size_t counts[verdict_name_count] = {0};
@@ -155,33 +156,47 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
   }
   const bool is_first = before == NULL;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  strbuf_printf(&text, "%zu of %zu cases %sundecided, %zu %sdecided",
-                decide->undecided - decide->same, comparison->row_count, is_first ? "" : "still ",
-                decided, is_first ? "" : "newly ");
+  strbuf_printf(&text, "%zu of %zu cases %sundecided, %zu %sdecided", decide->undecided,
+                comparison->row_count, is_first ? "" : "still ", decided, is_first ? "" : "newly ");
   if (decided > 0) {
     strbuf_printf(&text, " (%s)", names.text);
+  }
+  if (decide->changed > 0) {
+    strbuf_printf(&text, ", %zu provisionally changed", decide->changed);
   }
   if (decide->same > 0) {
     strbuf_printf(&text, ", %zu provisionally the same", decide->same);
   }
+  if (decide->unmeasured > 0) {
+    strbuf_printf(&text, ", %zu not measured", decide->unmeasured);
+  }
   say_note(&decide->command->common, "comparison %u of %u: %s", decide->look, decide->looks,
            text.text);
+  if (is_first && decide->look == 1 && decide->undecided > 0) {
+    say_note(
+        &decide->command->common,
+        "each comparison uses 1/%u of the error rates, so haul diff without --decide may leave "
+        "fewer cases undecided",
+        decide->looks);
+  }
 }
 
 static void decide_find_open(struct decide *decide) {
   const struct comparison *comparison = decide->result.comparison;
   struct arena *arena = &decide->command->arena;
   struct case_keys open = {.items = arena_array(arena, comparison->row_count, sizeof *open.items)};
-  decide->undecided = 0;
-  decide->same = 0;
+  decide->undecided = decide->changed = decide->same = decide->unmeasured = 0;
   decide->a_processes = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     if (decide_is_open(row)) {
       const unsigned of_a = row->sides[SIDE_A].processes;
       const unsigned known = decide->a_processes;
-      decide->undecided++;
-      decide->same += row->result.verdict == VERDICT_SAME;
+      const enum verdict verdict = row->result.verdict;
+      decide->undecided += verdict_is_undecided(verdict);
+      decide->unmeasured += verdict == VERDICT_MISSING;
+      decide->same += verdict == VERDICT_SAME;
+      decide->changed += verdict_is_change(verdict);
       decide->a_processes = decide_is_short(row) && (known == 0 || of_a < known) ? of_a : known;
       if (decide_is_hopeful(row)) {
         open.items[open.count++] =
@@ -374,14 +389,16 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
     }
   }
   const char *const *names = decide->command->request.names;
-  if (decide->undecided > decide->same && decide->open.count == 0 && decide->a_processes > 0) {
+  const bool stopped =
+      decide->open.count == 0 && decide->undecided + decide->changed + decide->unmeasured > 0;
+  if (stopped && decide->a_processes > 0) {
     say_note(
         &decide->command->common,
         "stopped: %s has only %u %s, and a firm change needs %d on each side. Measure %s again",
         names[SIDE_A], decide->a_processes,
         strings_plural(decide->a_processes, "process", "processes"), DIFF_PROCESSES_FIRM,
         names[SIDE_A]);
-  } else if (decide->undecided > decide->same && decide->open.count == 0) {
+  } else if (stopped) {
     say_note(
         &decide->command->common,
         "more of %s alone would hardly decide the rest: the change is too near to the threshold",

@@ -119,13 +119,14 @@ static void power_say(const struct command *command, const struct power_request 
                       const struct power_way *best) {
   const struct power_options *options = command->options;
   if (best->runs > 0) {
-    printf("%u runs per side of %u %s each find a change of %g %% in %.0f %% of %zu cases: about "
-           "%s per side.\n",
-           best->runs, best->processes, strings_plural(best->processes, "process", "processes"),
-           100 * options->detect, 100 * best->found, request->count,
+    printf("With %u %s of %u %s per side, %.0f %% of the %zu cases would show a change of %g %%. "
+           "This takes about %s per side.\n",
+           best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
+           strings_plural(best->processes, "process", "processes"), 100 * best->found,
+           request->count, 100 * options->detect,
            units_format_duration_short(best->duration_ns, UNITS_TEXT));
   } else {
-    printf("Not even %d runs per side find a change of %g %% in 80 %% of %zu cases.\n",
+    printf("%d runs per side are not enough to show a change of %g %% in 80 %% of the %zu cases.\n",
            DIFF_PROCESSES_MAX, 100 * options->detect, request->count);
   }
   if (request->delta > 0) {

@@ -188,8 +188,12 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
     notes = diff_add_note(arena, notes, row->reason);
   }
   if (result->verdict == VERDICT_UNCLEAR && result->sd > row->delta) {
+    /* Of one run each, earlier runs of the machine tell it, not those that the row shows. */
+    const bool earlier = result->unit == DIFF_UNIT_RUN && row->sides[SIDE_A].runs == 1 &&
+                         row->sides[SIDE_B].runs == 1;
     notes = diff_add_note(arena, notes,
-                          arena_format(arena, "too noisy: spread %.2g %%", 100 * result->sd));
+                          arena_format(arena, "too noisy: spread %.2g %%%s", 100 * result->sd,
+                                       earlier ? " over earlier runs" : ""));
   }
   for (size_t s = 0; s < SIDES; s++) {
     if (row->sides[s].shape.kind != SHAPE_PLAIN) {

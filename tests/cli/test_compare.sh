@@ -144,12 +144,12 @@ expect_out '^Ranks: of 18 cases, one that alone changed can be reported with 6 p
 
 begin 'how many runs find a change, from recorded spreads and from shipped ones'
 run_ok plan gpu.toml --db few.db --detect 3% --compare tag:a
-expect_out '^[0-9]+ runs per side of [1235] process(es)? each find a change of 3 % in [0-9]+ % of [0-9]+ cases: about .* per side\.$'
+expect_out '^With [0-9]+ runs of [1235] process(es)? per side, [0-9]+ % of the [0-9]+ cases would show a change of 3 %\. This takes about .* per side\.$'
 expect_out '^Based on how [0-9]+ of [0-9]+ cases varied over up to '
 run_ok plan gpu.toml --db few.db --detect 1% --compare tag:a
 expect_out '^That is with a threshold of 0\.5 %: haul diff --delta 0\.5\. The default threshold is too close to a change of 1 %\.$'
 expect_out '^A has 1 run: measure [0-9]+ more, in turn with B\.$'
-equal "$(sed -n 's/^\([0-9]*\) runs per side.*/\1/p' out)" "$(($(sed -n 's/^A has 1 run: measure \([0-9]*\) more.*/\1/p' out) + 1))" 'runs per side'
+equal "$(sed -n 's/^With \([0-9]*\) runs .*/\1/p' out)" "$(($(sed -n 's/^A has 1 run: measure \([0-9]*\) more.*/\1/p' out) + 1))" 'runs per side'
 run_ok plan gpu.toml --db few.db --detect 2 --csv
 expect_out '^processes,runs,found_percent,duration_s'
 equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'
@@ -396,6 +396,7 @@ on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Each run counts once, as the mean of its processes$'
 reject_out 'One run each'
+expect_out '^One recorded fact differs: driver_version, ' # also with -v
 expect_err '^haul: more runs would (decide|confirm) .*\. Measure one of the sides again, whichever you can:$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 

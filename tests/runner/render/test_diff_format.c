@@ -29,10 +29,23 @@ static void runs_of_one_process_are_runs(void **state) {
   assert_string_equal(diff_counts_words(&row, false, text), "2/5 runs of 4");
 }
 
+static void a_spread_of_earlier_runs_is_named_so(void **state) {
+  (void)state;
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct comparison_row row = {
+      .result = {.verdict = VERDICT_UNCLEAR, .unit = DIFF_UNIT_RUN, .sd = 0.017},
+      .delta = 0.01,
+      .sides = {{.runs = 1, .processes = 3}, {.runs = 1, .processes = 3}}};
+  assert_string_equal(diff_note_words(&arena, &row), "too noisy: spread 1.7 % over earlier runs");
+  row.sides[SIDE_B].runs = 4;
+  assert_string_equal(diff_note_words(&arena, &row), "too noisy: spread 1.7 %");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(figures_have_their_unit),
       cmocka_unit_test(runs_of_one_process_are_runs),
+      cmocka_unit_test(a_spread_of_earlier_runs_is_named_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
