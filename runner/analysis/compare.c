@@ -453,6 +453,15 @@ static void compare_set_moved(struct comparison_row *row, const struct undisturb
   }
 }
 
+/* The values are those of the units that were tested, as the change is. */
+static void compare_leave_odd_out(struct comparison_row *row) {
+  for (size_t s = 0; s < SIDES; s++) {
+    const double shift = row->result.odd.shifts[s];
+    row->sides[s].left_out = row->result.odd.counts[s];
+    row->sides[s].value *= exp(figure_is_rate(row->figure) ? shift : -shift);
+  }
+}
+
 static void compare_judge(const enum side *sides, const struct compare_options *options,
                           struct comparison *comparison) {
   SCOPED(arena_fini) struct arena arena = {0};
@@ -481,6 +490,7 @@ static void compare_judge(const enum side *sides, const struct compare_options *
                         &results[rows + row->undisturbed - 1]);
       results[i] = row->result;
     }
+    compare_leave_odd_out(row);
     compare_set_change(&comparison->rows[i], &results[i]);
     if (results[i].unit == DIFF_UNIT_NODE) {
       comparison->judged =

@@ -55,6 +55,7 @@ struct side_shape {
 
 struct comparison_side {
   unsigned processes, runs, boots, gpus; /* behind the values; boots 0 = unknown */
+  size_t left_out;                       /* units far from the others, in none of the figures */
   double value;                          /* the figure: geometric mean of the units; NAN = none */
   size_t run, bench;                     /* one of them, even without a result; SIZE_MAX = none */
   bool tried;                            /* it has a run with this case, ok or not */

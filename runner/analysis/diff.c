@@ -61,7 +61,7 @@ static void diff_pair_units(struct work *work, struct unit_room *room) {
 
 /* What counts as one observation, and whether each of a is one with one of b. */
 static void diff_set_units(const struct diff_case *c, struct unit_room *room, bool pair,
-                           struct work *work) {
+                           struct work *work, struct diff_result *result) {
   double *values = room->values + room->used;
   uint32_t *numbers = room->numbers + room->used;
   work->a_units = diff_units(&c->a, work->unit, room);
@@ -83,7 +83,7 @@ static void diff_set_units(const struct diff_case *c, struct unit_room *room, bo
   values = room->values + room->used;
   numbers = room->numbers + room->used;
   if (!work->paired &&
-      diff_odd_drop(&work->a_units, &work->b_units, values, numbers, &work->unlike)) {
+      diff_odd_drop(&work->a_units, &work->b_units, values, numbers, &result->odd, &work->unlike)) {
     const size_t a_left = work->a_units.count;
     const size_t b_left = work->b_units.count;
     room->used += a_left + b_left;
@@ -108,16 +108,17 @@ static void diff_start(const struct diff_case *c, struct unit_room *room, bool p
                                           : DIFF_UNIT_PROCESS,
                         .walk_p = NAN,
                         .run_variance = several ? 0 : c->run_variance};
-  diff_set_units(c, room, pair, work);
   *result = (struct diff_result){.change = NAN,
                                  .change_low = NAN,
                                  .change_high = NAN,
                                  .p = NAN,
                                  .q = NAN,
                                  .unit = work->unit,
-                                 .units = {work->a.count, work->b.count},
                                  .sd = NAN,
                                  .df = NAN};
+  diff_set_units(c, room, pair, work, result);
+  result->units[0] = work->a.count;
+  result->units[1] = work->b.count;
   work->delta = log1p(c->delta);
   work->sd = NAN;
   work->pooled_variance = effect_pooled_variance(&work->a, &work->b, &work->pooled_df);
@@ -224,9 +225,7 @@ static void diff_test_means(const struct diff_case *c, double alpha,
   result->p = effect_p(&effect, work->delta);
   work->walk_p = effect_p(&walk, work->delta);
   work->interval = effect_interval(&effect, 1 - alpha);
-  const bool same = effect_is_equivalent(&effect, work->delta, alpha);
-  work->is_uneven = same && !(fabs(work->difference + work->unlike) < work->delta);
-  work->same = same && !work->is_uneven;
+  work->same = effect_is_equivalent(&effect, work->delta, alpha);
 }
 
 static void diff_test_ranks(double alpha, struct work *work, struct diff_result *result) {
@@ -265,6 +264,8 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
   case diff_method_name_count:
     break;
   }
+  result->is_uneven = work->same && !(fabs(work->difference + work->unlike) < work->delta);
+  work->same = work->same && !result->is_uneven;
   result->sd = expm1(work->sd);
   result->change = expm1(work->difference);
   /* Processes of one run tell nothing of how runs differ; ranks of few have none. */
@@ -397,7 +398,7 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   const struct needed_belief belief =
       needed_believe(changes, &work->effect, work->delta, work->sd,
                      work->effect.df > 0 ? work->effect.df : INFINITY); /* ranks have none */
-  const unsigned needed = work->is_uneven ? 0 : diff_units_needed(work, &belief, alpha, 0);
+  const unsigned needed = result->is_uneven ? 0 : diff_units_needed(work, &belief, alpha, 0);
   if (needed == 0 || fewer >= DIFF_PROCESSES_MAX) {
     return;
   }

@@ -68,6 +68,7 @@
 #define HAUL_RUNNER_ANALYSIS_DIFF_H
 
 #include "engine/base/enum_names.h"
+#include "runner/analysis/diff_odd.h"
 #include "runner/statistics/shift.h"
 #include "runner/statistics/wander.h"
 
@@ -168,9 +169,11 @@ struct diff_result {
   double change_low, change_high;
   double p, q; /* NAN where nothing was tested; q with all looks */
   enum diff_unit unit;
-  size_t units[2]; /* of a and b */
-  double sd;       /* between units, relative; NAN = not known */
-  double df;       /* of the test */
+  size_t units[2];     /* of a and b, without odd ones */
+  struct diff_odd odd; /* that were left out, of ln ns */
+  bool is_uneven;      /* SAME but for the odd ones */
+  double sd;           /* between units, relative; NAN = not known */
+  double df;           /* of the test */
   enum diff_doubt doubt;
   bool is_provisional;      /* there is a doubt */
   unsigned units_needed;    /* per side, for INSUFFICIENT and provisional ones; else 0 */

@@ -31,7 +31,6 @@ struct work {
   struct effect effect; /* as tested; of ranks, without an error */
   struct interval interval;
   bool same;
-  bool is_uneven; /* it would be, but for what was left out: "odd" */
   bool is_broken;
 };
 

@@ -68,16 +68,18 @@ static double odd_leave_out(const struct odd_side *side, double *values, uint32_
 }
 
 bool diff_odd_drop(struct process_sample *a, struct process_sample *b, double *values,
-                   uint32_t *numbers, double *unlike) {
+                   uint32_t *numbers, struct diff_odd *odd, double *unlike) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct odd_side sides[2] = {{.units = a}, {.units = b}};
   if (a->count + b->count < DIFF_ODD_SHARE || !odd_find(sides, &arena)) {
     return false;
   }
-  const double of_a = odd_leave_out(&sides[0], values, numbers);
-  const double of_b = odd_leave_out(&sides[1], values + a->count, numbers + a->count);
+  odd->shifts[0] = odd_leave_out(&sides[0], values, numbers);
+  odd->shifts[1] = odd_leave_out(&sides[1], values + a->count, numbers + a->count);
+  odd->counts[0] = sides[0].odd;
+  odd->counts[1] = sides[1].odd;
   const bool one_sided = sides[0].odd > sides[1].odd + 1 || sides[1].odd > sides[0].odd + 1;
-  *unlike = one_sided ? of_a - of_b : 0;
+  *unlike = one_sided ? odd->shifts[0] - odd->shifts[1] : 0;
   return true;
 }
 

@@ -15,7 +15,8 @@
 struct check_options {
   bool expects, fleet, strict;
   bool provisional, fails[verdict_name_count], fails_distribution, fail_on_given; /* --fail-on */
-  unsigned fleet_fails; /* bit i: enum fleet_reason i */
+  const char *of_runs, *of_fleet; /* a word of --fail-on that is for runs alone, or for fleets */
+  unsigned fleet_fails;           /* bit i: enum fleet_reason i */
 };
 
 static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "distribution",
@@ -33,13 +34,16 @@ static bool verb_check_take_fail_on(const struct option_use *use) {
     const char *name = arena_strndup(&command->arena, word, length);
     enum verdict verdict;
     enum fleet_reason reason;
-    const bool of_fleet = fleet_reason_parse(name, &reason); /* "missing" is a verdict as well */
+    const bool of_fleet = fleet_reason_parse(name, &reason);
+    const bool is_verdict = verdict_parse(name, &verdict); /* "missing" is both */
     options->fleet_fails |= of_fleet ? 1U << reason : 0;
+    options->of_runs = of_fleet ? options->of_runs : name;
+    options->of_fleet = of_fleet && !is_verdict ? name : options->of_fleet;
     if (strcmp(name, "provisional") == 0 || strcmp(name, "suspect") == 0) { /* the old name */
       options->provisional = true;
     } else if (strcmp(name, "distribution") == 0) {
       options->fails_distribution = options->fail_on_given = true;
-    } else if (verdict_parse(name, &verdict)) {
+    } else if (is_verdict) {
       options->fails[verdict] = options->fail_on_given = true;
     } else if (!of_fleet) {
       options_reject_name(use->state, "verdict", name, FAIL_ON_NAMES);
@@ -90,14 +94,22 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
       argp_error(state,
                  "--fleet looks at one fleet: it cannot be combined with runs, --by or --expect");
     }
+    if (options->of_runs != NULL || options->strict) {
+      argp_error(state, "--fleet has no verdicts of cases: it cannot be combined with %s%s",
+                 options->of_runs != NULL ? "--fail-on " : "--strict",
+                 options->of_runs != NULL ? options->of_runs : "");
+    }
     return;
   }
   if (options->expects) {
-    if (request->by != NULL || options->fail_on_given) {
+    if (request->by != NULL || options->of_runs != NULL || options->fleet_fails > 0) {
       argp_error(state, "--expect compares with no other runs: it cannot be combined with --by or "
                         "--fail-on");
     }
     return;
+  }
+  if (options->of_fleet != NULL) {
+    argp_error(state, "--fail-on %s is for --fleet alone", options->of_fleet);
   }
   if (request->by == NULL && command->word_count == 0) {
     argp_error(state,

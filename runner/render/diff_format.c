@@ -175,6 +175,22 @@ static const char *diff_add_note(struct arena *arena, const char *notes, const c
   return notes[0] == '\0' ? note : arena_add(arena, notes, "; %s", note);
 }
 
+/* "without 3 of B's 15 runs, which are far from the others" */
+static const char *diff_odd_words(struct arena *arena, const struct diff_result *result) {
+  const char *units = result->unit == DIFF_UNIT_RUN ? "runs" : "processes";
+  const char *text = "";
+  for (size_t s = 0; s < SIDES; s++) {
+    const size_t all = result->units[s] + result->odd.counts[s];
+    if (result->odd.counts[s] > 0) {
+      text = arena_format(arena, "%s%s%zu of %c's %zu %s", text,
+                          text[0] == '\0' ? "without " : " and ", result->odd.counts[s],
+                          s == SIDE_A ? 'A' : 'B', all, units);
+    }
+  }
+  return arena_format(arena, "%s, far from the others%s", text,
+                      result->is_uneven ? ": with them it would not be SAME" : "");
+}
+
 const char *diff_note_words(struct arena *arena, const struct comparison_row *row) {
   const struct diff_result *result = &row->result;
   const char *notes = "";
@@ -186,6 +202,9 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
   }
   if (row->reason != NULL) {
     notes = diff_add_note(arena, notes, row->reason);
+  }
+  if (result->odd.counts[SIDE_A] + result->odd.counts[SIDE_B] > 0) {
+    notes = diff_add_note(arena, notes, diff_odd_words(arena, result));
   }
   if (result->verdict == VERDICT_UNCLEAR && result->sd > row->delta) {
     /* Of one run each, earlier runs of the machine tell it, not those that the row shows. */

@@ -70,7 +70,9 @@ enum diff_row_use { ROW_BOTH, ROW_FLAT };
   X("distribution_a", ROW_FLAT, finite, diff_distribution_value(row, SIDE_A))                      \
   X("distribution_b", ROW_FLAT, finite, diff_distribution_value(row, SIDE_B))                      \
   X("distribution_q", ROW_FLAT, finite, row->distribution.q)                                       \
-  X("moved", ROW_BOTH, text, row->moved != MOVED_UNKNOWN ? moved_text(row->moved) : NULL)
+  X("moved", ROW_BOTH, text, row->moved != MOVED_UNKNOWN ? moved_text(row->moved) : NULL)          \
+  X("left_out_a", ROW_FLAT, integer, (int64_t)a->left_out)                                         \
+  X("left_out_b", ROW_FLAT, integer, (int64_t)b->left_out)
 #define DIFF_ROW_NAME(name, use, ...)         name,
 #define DIFF_ROW_CELL(name, use, ...)         COLUMN_CELL(name, __VA_ARGS__)
 #define DIFF_ROW_USE(name, use, ...)          use,
@@ -161,6 +163,7 @@ static void diff_json_not_ok(struct json_out *json, const struct comparison_side
   X("runs", integer, side->runs)                                                                   \
   X("boots", integer, side->boots)                                                                 \
   X("gpus", integer, side->gpus)                                                                   \
+  X("left_out", integer, side->left_out)                                                           \
   X("not_ok", object, diff_describe_not_ok, diff_json_not_ok(json, side))                          \
   X("shape", option, diff_describe_shape, side->shape.kind != SHAPE_PLAIN,                         \
     diff_json_shape(json, &side->shape))                                                           \

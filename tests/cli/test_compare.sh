@@ -118,6 +118,10 @@ expect_code 1
 expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
 expect_out '<failure message="regressed \(provisional\): -[23]'
 run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
+run_fails 2 'fail-on slow is for --fleet alone' check tag:before tag:after --db r.db --fail-on slow
+run_fails 2 'cannot be combined with --fail-on provisional' check --fleet --db r.db --fail-on missing,provisional
+run_fails 2 'cannot be combined with --strict' check --fleet --db r.db --strict
+run_fails 2 'cannot be combined with --by or --fail-on' check --expect --db r.db --fail-on provisional
 
 begin 'few processes: provisional, and decisive with --fail-on provisional'
 on_first gpu.toml -q --db few.db --processes 3 --tag a

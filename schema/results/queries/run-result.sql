@@ -18,7 +18,7 @@
 -- fastest_ns is the fastest trial of all processes.
 -- flushed says whose caches were flushed before each trial: "host", "GPU", "host and GPU"; NULL: none.
 -- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
--- engine, and where unified memory was touched whose pages need not have moved.
+-- engine, where unified memory was touched whose pages need not have moved, and of the near or far lines of a cache.
 -- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
 --
 -- about: results
@@ -98,6 +98,8 @@ SELECT
                  OR f.kernel_variant = 'bulk'))
     OR EXISTS (SELECT 1 FROM chase h WHERE h.bench_case = c.bench_case AND h.access = 'bulk')
     OR EXISTS (SELECT 1 FROM stream s WHERE s.bench_case = c.bench_case AND s.clock = 'cycles')
+    OR c.kind = 'chase' AND EXISTS (SELECT 1 FROM bench_case d WHERE d.id = c.bench_case
+                                    AND json_extract(d.definition, '$.chase.lines') IS NOT NULL)
     OR EXISTS (SELECT 1 FROM flow f JOIN case_run y ON y.bench_case = f.bench_case
                WHERE f.bench_case = c.bench_case AND f.role = 'measured' AND f.method = 'um' AND y.run = c.run
                  AND NOT y.verified)

@@ -58,6 +58,8 @@ static void two_that_are_slow_hide_no_change(void **state) {
   assert_false(results[CHANGED].is_provisional);
   assert_true(results[CHANGED].sd < 0.004);
   assert_int_equal(results[CHANGED].units[0], UNITS - 1);
+  assert_int_equal(results[CHANGED].odd.counts[0], 1);
+  assert_true(fabs(results[CHANGED].odd.shifts[0] - log(1.2) / UNITS) < 0.001);
 }
 
 /* Then there are two levels, and which side has which may be chance. */
