@@ -389,7 +389,9 @@ static const char *health_find_doubt(const struct health *health, int code) {
                ? NULL
                : "every result is too noisy to tell from what is usual";
   }
-  return machine->simulated
+  return health->command->expect != NULL
+             ? arena_format(&health->command->arena, EXPECT_NO_ROW, health->command->expect)
+         : machine->simulated
              ? EXPECT_SIMULATED
              : "nothing is known of this machine: haul expect learn makes a file from runs of your "
                "own";

@@ -401,10 +401,7 @@ static bool verb_check_is_simulated(const struct command *command) {
 
 /* Why nothing is known of the cases. */
 static const char *verb_check_nothing_words(struct command *command) {
-  return command->expect != NULL ? arena_format(&command->arena,
-                                                "no row of %s fits them: a row names the GPU, the "
-                                                "kind of path, the method and the size",
-                                                command->expect)
+  return command->expect != NULL ? arena_format(&command->arena, EXPECT_NO_ROW, command->expect)
          : verb_check_is_simulated(command)
              ? EXPECT_SIMULATED
              : "haul expect list shows what is, haul expect learn makes a file from runs of your "

@@ -33,6 +33,10 @@ static const struct verb_option VERB_LIST_OPTIONS[] = {
 
 static void verb_list_check(struct command *command, struct argp_state *state) {
   const struct list_options *options = command->options;
+  if (command->word_count == 0) {
+    *ARENA_ADD(&command->arena, command->words, command->word_count, &command->word_capacity) =
+        list_what_text(LIST_RUNS); /* which is command->choice, 0 */
+  }
   if (options->run != NULL && command->choice != LIST_CASES) {
     argp_error(state, "--run can only be combined with list cases");
   }
@@ -163,9 +167,10 @@ static enum status verb_list_run(struct command *command, struct error *err) {
 const struct verb VERB_LIST = {
     .name = "list",
     .group = VERBS_READ,
-    .arguments = "runs|cases|scenarios|queries",
+    .arguments = "[runs|cases|scenarios|queries]",
     .summary = "list runs, cases, shipped scenarios or saved queries",
-    .doc = "haul query --saved NAME runs a saved query, and haul schema NAME explains it. haul "
+    .doc = "Without a word it lists runs. haul query --saved NAME runs a saved query, and haul "
+           "schema NAME explains it. haul "
            "schema NAME also gives the default of each parameter.",
     .options = VERB_LIST_OPTIONS,
     .options_size = sizeof(struct list_options),
@@ -173,7 +178,6 @@ const struct verb VERB_LIST = {
     .words = list_what_names,
     .noun = "list",
     .word_max = 1,
-    .missing = "argument: runs, cases, scenarios or queries",
     .check = verb_list_check,
     .rows = (const struct verb_rows[]){{.saved = "runs"},
                                        {.saved = "cases"},

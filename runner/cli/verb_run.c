@@ -215,6 +215,10 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
     (void)error_set(&err, STATUS_UNSUPPORTED, "nothing was measured or recorded: %s", reason);
     return input_plan_code(command, *plan, fail(request->common, &err));
   }
+  if (*plan != NULL && request->shard == NULL &&
+      database_check_folder(request->common, request->database, &err) != STATUS_OK) {
+    return fail(request->common, &err);
+  }
   request->gpus_missing = command->gpus_missing ? command->loss : NULL;
   return *plan != NULL ? input_plan_code(command, *plan, run_plan(request, *plan)) : code;
 }
@@ -448,8 +452,8 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
     request.claiming.interrupted = request.interrupted;
     status = verb_run_resume(command, &request, err);
   } else if (status == STATUS_OK) {
-    status = options->shard == NULL ? database_check_folder(&command->common, request.database, err)
-                                    : STATUS_OK;
+    status =
+        options->shard == NULL ? database_check_folder(NULL, request.database, err) : STATUS_OK;
     if (status == STATUS_OK) {
       verb_run_all(command, &request);
     }

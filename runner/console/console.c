@@ -224,7 +224,9 @@ enum status database_check_folder(const struct common_options *options, const ch
         "the folder %s for %s does not exist: create it, or name another database with --db",
         folder, slash + 1);
   }
-  say_note(options, "created the folder %s for %s", folder, slash + 1);
+  if (options != NULL) {
+    say_note(options, "created the folder %s for %s", folder, slash + 1);
+  }
   return STATUS_OK;
 }
 

@@ -47,8 +47,9 @@ enum status database_path(const struct common_options *options, struct arena *ar
 /* " --db FILE" as a shell takes it, for commands that a message names; "" = --db was not given. */
 const char *console_db_option(const struct common_options *options, struct arena *arena);
 
-/* Before a database is written: the folder of the default one is made with it, and that is said.
- * STATUS_USAGE: that of another is not there, as where its name is misspelt. */
+/* Before a database is written: the folder of the default one is made with it, and that is said,
+ * unless options is NULL. STATUS_USAGE: that of another is not there, as where its name is
+ * misspelt. */
 enum status database_check_folder(const struct common_options *options, const char *path,
                                   struct error *err) CHECK_RESULT;
 

@@ -69,6 +69,9 @@ struct expect_judge;
 
 /* Where there are no findings. */
 #define EXPECT_NOTHING "nothing is known of these cases on this machine"
+/* Why, of a file of the user's own: its name. */
+#define EXPECT_NO_ROW                                                                              \
+  "no row of %s fits them: a row names the GPU, the kind of path, the method and the size"
 /* Why, of a fake driver. */
 #define EXPECT_SIMULATED                                                                           \
   "the shipped expectations are for real GPUs, and these are simulated: use --expect FILE"

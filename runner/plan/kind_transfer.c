@@ -573,11 +573,12 @@ static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool 
   if (source->place == PLACE_GPU && target->place == PLACE_GPU && source->index != target->index &&
       !flow->staged && !machine->links[source->index][target->index].peer_access) {
     if (alone) {
-      return "no peer access between the two GPUs (peer = false copies through the host)";
+      return "no peer access between the two GPUs (to copy through the host instead: peer = false)";
     }
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "GPU %d and GPU %d have no peer access (peer = false copies through the host)",
-                   source->index, target->index);
+    (void)snprintf(
+        reason, CASE_REASON_MAX,
+        "GPU %d and GPU %d have no peer access (to copy through the host instead: peer = false)",
+        source->index, target->index);
     return reason;
   }
   if (plan_transfer_cpu_unsupported(flow, machine, reason)) {

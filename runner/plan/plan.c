@@ -465,7 +465,8 @@ static void plan_total(struct plan *plan, struct plan_case *cases) {
     plan->gpu_bytes = c->gpu_bytes > plan->gpu_bytes ? c->gpu_bytes : plan->gpu_bytes;
   }
   if (plan->skip_count < plan->case_count) {
-    plan->estimate_ns += estimate_process_start(plan->machine, gpus);
+    plan->start_ns = estimate_process_start(plan->machine, gpus);
+    plan->estimate_ns += plan->start_ns;
   }
 }
 

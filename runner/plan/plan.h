@@ -66,6 +66,7 @@ struct plan {
   const struct plan_duplicate *duplicates;
   size_t duplicate_count;
   uint64_t estimate_ns; /* one process */
+  uint64_t start_ns;    /* of which it takes to start */
   uint64_t host_bytes;  /* of the case that needs most */
   uint64_t gpu_bytes;
   bool for_gpus;              /* some case, skipped or not, is for a GPU or from or to one */

@@ -72,7 +72,7 @@ size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
     }
     struct skip_group *group = &items[last];
     if (strcmp(group->reason, c->skip_reason) != 0) {
-      group->reason = arena_format(arena, "for example: %s", known[last].reason);
+      group->reason = arena_format(arena, "%s, for example", known[last].reason);
     }
     if (group->block != NULL && strcmp(group->block, c->bench.block) != 0) {
       group->block = NULL;
@@ -98,7 +98,7 @@ void plan_skip_rest(struct plan *plan, const char *reason) {
   }
   plan->cases = cases;
   plan->skip_count = plan->case_count;
-  plan->estimate_ns = plan->host_bytes = plan->gpu_bytes = 0;
+  plan->estimate_ns = plan->start_ns = plan->host_bytes = plan->gpu_bytes = 0;
 }
 
 bool plan_has_nothing(const struct plan *plan, char reason[CASE_REASON_MAX]) {

@@ -335,6 +335,18 @@ static enum status query_bind_saved(struct query *query, sqlite3_stmt *stmt, int
   return query_bind_typed(query, stmt, index, declaration->type, value, err);
 }
 
+/* With what it has: "its parameters: :run, :runs". */
+static enum status query_say_no_parameter(sqlite3_stmt *stmt, const char *name, struct error *err) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *names = "";
+  for (int i = 1; i <= sqlite3_bind_parameter_count(stmt); i++) {
+    const char *has = sqlite3_bind_parameter_name(stmt, i);
+    names = has != NULL ? arena_add_word(&arena, names, has) : names;
+  }
+  return error_set(err, STATUS_USAGE, "the query has no parameter :%s%s%s", name,
+                   names[0] != '\0' ? ": it has " : ", and none at all", names);
+}
+
 /* saved may be NULL. */
 static enum status query_bind_all(struct query *query, sqlite3_stmt *stmt,
                                   const struct saved_query *saved,
@@ -348,8 +360,7 @@ static enum status query_bind_all(struct query *query, sqlite3_stmt *stmt,
       wanted = name != NULL && query_same_name(name, parameters[i].name);
     }
     if (!wanted) {
-      return error_set(err, STATUS_USAGE, "the query has no parameter :%s",
-                       query_bare(parameters[i].name));
+      return query_say_no_parameter(stmt, query_bare(parameters[i].name), err);
     }
   }
   enum status status = STATUS_OK;

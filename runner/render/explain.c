@@ -196,7 +196,7 @@ static void explain_say_cases(struct document *document, const struct explanatio
     document_key(document, TONE_NONE, "affects", "no case that this run measured");
   } else {
     document_key(document, TONE_NONE, "affects", "%zu of %zu cases%s: %s", most->cases,
-                 explanation->cases, count > 1 ? " each" : "",
+                 explanation->cases, count > 1 ? " at each GPU" : "",
                  explain_blocks(&document->arena, most->blocks));
   }
   explain_say_shortfalls(document, request, rows, count);
@@ -229,6 +229,17 @@ static void explain_say_finding(struct document *document, const struct explanat
   document_key(document, TONE_NONE, "source", "%s", rule->source);
 }
 
+/* Whether the rule of that row says something else, of another GPU, in a row further up: it was
+ * found there, or could not be checked. */
+static bool explain_is_above(const struct explanation *explanation, size_t row) {
+  for (size_t i = 0; i < row; i++) {
+    if (explanation->rows[i].rule == explanation->rows[row].rule) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Rules in one state, one line each, with their evidence; `lead` is the heading. */
 static void explain_say_list(struct document *document, const struct explanation *explanation,
                              const char *lead, bool notes, enum explain_state state) {
@@ -237,7 +248,8 @@ static void explain_say_list(struct document *document, const struct explanation
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     const struct explain_row *row = &explanation->rows[i];
     const size_t count = explain_same_rule(explanation, i);
-    if (row->state != state || (state == EXPLAIN_FOUND && row->rule->note != notes)) {
+    if (row->state != state || (state == EXPLAIN_FOUND && row->rule->note != notes) ||
+        explain_is_above(explanation, i)) {
       continue;
     }
     if (!any) {
@@ -255,17 +267,6 @@ static void explain_say_list(struct document *document, const struct explanation
   document->key_width = 0;
 }
 
-/* Whether it was found at some other GPU. */
-static bool explain_is_found(const struct explanation *explanation,
-                             const struct explain_rule *rule) {
-  for (size_t i = 0; i < explanation->row_count; i++) {
-    if (explanation->rows[i].rule == rule && explanation->rows[i].state == EXPLAIN_FOUND) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Names of the rules in that state; of those that found something, the findings. */
 static const char *explain_names(struct arena *arena, const struct explanation *explanation,
                                  enum explain_state state) {
@@ -273,7 +274,7 @@ static const char *explain_names(struct arena *arena, const struct explanation *
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     const struct explain_row *row = &explanation->rows[i];
     if (row->state == state &&
-        (state == EXPLAIN_FOUND ? !row->rule->note : !explain_is_found(explanation, row->rule))) {
+        (state == EXPLAIN_FOUND ? !row->rule->note : !explain_is_above(explanation, i))) {
       names = arena_add_word(arena, names, row->rule->name);
     }
   }
@@ -305,6 +306,19 @@ static void explain_say_foot(struct document *document, const struct explanation
                explanation->gpus);
 }
 
+/* "42 rules: 32 checked, 4 could not be checked, 6 do not apply" */
+static const char *explain_count_rules(struct arena *arena, const struct explanation *explanation) {
+  const size_t absent = explanation->absent;
+  return arena_format(arena, "%zu rules: %zu checked%s%s", explanation->rules.count,
+                      explanation->findings + explanation->notes + explanation->fine,
+                      explanation->unknown > 0
+                          ? arena_format(arena, ", %zu could not be checked", explanation->unknown)
+                          : "",
+                      absent > 0 ? arena_format(arena, ", %zu %s not apply", absent,
+                                                strings_plural(absent, "does", "do"))
+                                 : "");
+}
+
 /* What is slow, then how many causes are known. */
 static void explain_say_head(struct document *document, const struct explanation *explanation,
                              const struct explain_request *request) {
@@ -331,15 +345,13 @@ static void explain_say_head(struct document *document, const struct explanation
                  "No GPU, link or host is slower than the others (%zu results compared).",
                  request->compared);
   }
-  const size_t checked = explanation->findings + explanation->notes + explanation->fine;
+  const char *rules = explain_count_rules(&document->arena, explanation);
   if (explanation->findings == 0) {
-    document_say(document, TONE_NONE, "No known cause found (%zu of %zu rules checked).", checked,
-                 explanation->rules.count);
+    document_say(document, TONE_NONE, "No known cause found (%s).", rules);
   } else {
-    document_say(document, TONE_NONE, "%zu %s found: %s (%zu of %zu rules checked).",
-                 explanation->findings, strings_plural(explanation->findings, "cause", "causes"),
-                 explain_names(&document->arena, explanation, EXPLAIN_FOUND), checked,
-                 explanation->rules.count);
+    document_say(document, TONE_NONE, "%zu %s found: %s (%s).", explanation->findings,
+                 strings_plural(explanation->findings, "cause", "causes"),
+                 explain_names(&document->arena, explanation, EXPLAIN_FOUND), rules);
   }
 }
 

@@ -238,14 +238,17 @@ static void plan_say_totals(struct document *document, const struct plan *plan, 
   const size_t measured = plan->case_count - plan->skip_count;
   const struct run_settings *run = plan->scenario != NULL ? &plan->scenario->run : NULL;
   const char *time = measured > 0 ? plan_time(arena, "; about ", plan->estimate_ns, "") : "";
+  const char *start = measured > 0 ? plan_time(arena, " (", plan->start_ns, " to start)") : "";
   if (measured > 0 && processes > 1) {
-    time = plan_time(arena, arena_format(arena, "%s per process, ", time),
+    time = plan_time(arena, arena_format(arena, "%s per process%s, ", time, start),
                      plan_total_ns(plan, processes),
                      arena_format(arena, " for %u processes", processes));
     time =
         run != NULL && run->pause_ns > 0
             ? plan_time(arena, arena_format(arena, "%s with pauses of ", time), run->pause_ns, "")
             : time;
+  } else {
+    time = arena_format(arena, "%s%s", time, start);
   }
   document_gap(document);
   document_say(

@@ -127,11 +127,11 @@ static void plan_say_check(struct document *document, const struct check *check,
   }
   const bool known = count > 0 && (found->status == CHECK_PASSED || found->status == CHECK_FAILED);
   document_put(document, "  ",
-               arena_format(&document->arena, "%s: wanted %s%s%s; on failure %s, if unavailable %s",
+               arena_format(&document->arena, "%s: wanted %s%s%s; on failure %s, if unknown %s",
                             check_kind_text(check->kind), check->want,
                             count == 0 ? ""
                             : known    ? ", found "
-                                       : ", no answer: ",
+                                       : ", unknown: ",
                             count == 0 ? "" : found->found, on_fail_text(check->on_fail),
                             on_fail_text(check->on_unknown)));
 }

@@ -23,7 +23,7 @@ static void preflight_describe(const struct check_result *result, int32_t last,
     snprintf(where, sizeof where, " of GPU %d", result->gpu);
   }
   snprintf(text, CASE_REASON_MAX, "check %s%s: %s %.255s%s wanted %.63s",
-           check_kind_text(result->kind), where, known ? "found" : "no answer:", result->found,
+           check_kind_text(result->kind), where, known ? "found" : "unknown:", result->found,
            known ? "," : ";", result->want);
 }
 
@@ -60,7 +60,7 @@ static void preflight_say_unknown(const struct preflight *preflight,
     }
   }
   if (text.length > 0) {
-    say_note(common, "could not check %s", text.text);
+    say_note(common, "unknown, so not checked: %s", text.text);
   }
 }
 

@@ -111,12 +111,12 @@ static void run_show_next(const struct run_shown *shown) {
   }
 }
 
-/* "48 ok, 1 hung, 3 skipped, 20 not measured (12 cases x 6 processes) in 3.1 s"; of a resumed run
- * "48 measured now in 3.1 s; in all 78 ok" */
+/* "51 ok, 1 hung, 20 not measured (12 cases x 6 processes), 3 skipped in 3.1 s"; of a resumed run
+ * "48 measured now in 3.1 s; in all 78 ok". A case that the plan skips counts once. */
 static void run_describe_counts(const struct run_shown *shown, char *text, size_t size) {
-  static const enum case_status ORDER[] = {CASE_OK,   CASE_FAILED,  CASE_CRASHED,
-                                           CASE_HUNG, CASE_CORRUPT, CASE_SKIPPED};
-  _Static_assert(COUNT_OF(ORDER) == case_status_name_count, "every status is said");
+  static const enum case_status ORDER[] = {CASE_OK, CASE_FAILED, CASE_CRASHED, CASE_HUNG,
+                                           CASE_CORRUPT};
+  _Static_assert(COUNT_OF(ORDER) + 1 == case_status_name_count, "every status is said");
   size_t length = 0;
   const char *time = units_format_duration_short(clock_now_ns() - shown->started_ns, UNITS_TEXT);
   if (shown->resumed) {
@@ -135,10 +135,15 @@ static void run_describe_counts(const struct run_shown *shown, char *text, size_
                                shown->total - shown->done);
   }
   const struct plan *plan = shown->plan;
-  if (plan->scenario->run.processes > 1) { /* each process measures each case */
-    length += (size_t)snprintf(text + length, size - length, " (%zu %s x %u processes)",
-                               plan->case_count, strings_plural(plan->case_count, "case", "cases"),
-                               plan->scenario->run.processes);
+  const size_t cases = plan->case_count - plan->skip_count;
+  if (plan->scenario->run.processes > 1 && cases > 0) { /* each process measures each case */
+    length +=
+        (size_t)snprintf(text + length, size - length, " (%zu %s x %u processes)", cases,
+                         strings_plural(cases, "case", "cases"), plan->scenario->run.processes);
+  }
+  if (shown->counts[CASE_SKIPPED] > 0) {
+    length += (size_t)snprintf(text + length, size - length, ", %zu skipped",
+                               shown->counts[CASE_SKIPPED]);
   }
   if (!shown->resumed) {
     (void)snprintf(text + length, size - length, " in %s", time);

@@ -56,12 +56,14 @@ bool set_aside_has(const struct set_aside *aside, uint32_t gpus, char reason[CAS
     if (set->failures >= SET_ASIDE_FAILURES && (set->gpus & ~gpus) == 0) {
       char names[SET_ASIDE_NAMES_MAX];
       set_aside_name(set->gpus, names);
-      int head = snprintf(reason, CASE_REASON_MAX,
-                          "counts as failed, not tried: %s failed in %u cases in a row and was set "
-                          "aside; the last: ",
-                          names, set->failures);
+      int head =
+          snprintf(reason, CASE_REASON_MAX,
+                   "not tried, counts as failed: %s %s set aside after %u failures in a row "
+                   "(last: ",
+                   names, (set->gpus & (set->gpus - 1)) == 0 ? "was" : "were", set->failures);
       if (head >= 0 && head < CASE_REASON_MAX) {
-        (void)snprintf(reason + head, (size_t)(CASE_REASON_MAX - head), "%s", set->reason);
+        (void)snprintf(reason + head, (size_t)(CASE_REASON_MAX - head), "%.*s)",
+                       CASE_REASON_MAX - head - 2, set->reason);
       }
       return true;
     }

@@ -26,6 +26,13 @@ run
 expect_code 2
 expect_err '^Usage: haul VERB'
 
+begin 'list without a word lists runs'
+run list --db none.db
+mv out first
+expect_code 2
+run list runs --db none.db
+equal "$(cat first)" "$(cat out)" 'list and list runs'
+expect_err 'there are no results at none.db yet'
 begin 'mistakes on the command line'
 run_error 2 "unknown verb 'rnu': did you mean 'run'" rnu
 run_error 2 "unknown verb 'frobnicate'" frobnicate

@@ -34,6 +34,9 @@ run_error 2 'the folder new/folder for x\.db does not exist: create it, or name 
 run_fails 2 'the folder other for y\.db does not exist' merge other/y.db r.db
 missing new
 missing other
+run run "$small" --only nosuch
+reject_err 'created the folder'
+missing "$XDG_DATA_HOME/haul"
 run_ok run "$small"
 expect_err "^haul: created the folder $XDG_DATA_HOME/haul for results\.db$"
 mkdir -p new/folder

@@ -195,6 +195,10 @@ expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n f
 run run health --db health.db --only 'host_to_device'
 expect_code 3
 expect_out '^not judged: the shipped expectations are for real GPUs, and these are simulated: use --expect FILE$'
+sed 's/H200/H100/' mine.toml >other.toml
+run run health --db health.db --only 'host_to_device' --expect other.toml
+expect_code 3
+expect_out '^not judged: no row of other\.toml fits them: '
 
 begin 'health: where every result is too noisy to tell, twice, nothing is judged'
 cat >noise.toml <<'EOT'

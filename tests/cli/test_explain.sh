@@ -8,14 +8,14 @@ machines=$source_folder/tests/machines
 begin 'healthy machines: nothing is found'
 for name in h200x4 h100x8-nvlink gh200; do
   run_ok explain --machine "$machines/$name.toml"
-  expect_out '^No known cause found \([0-9]+ of [0-9]+ rules checked\)\.$'
+  expect_out '^No known cause found \([0-9]+ rules: [0-9]+ checked.*\)\.$'
   expect_out '^[0-9]+ rules found nothing$'
   expect_out '^    pcie_link, '
 done
 
 begin 'a machine with findings: each with evidence, cost, what to do and source'
 run_ok explain --machine "$machines/l40sx4-pcie.toml"
-expect_out '^4 causes found: peer_access, iommu, numa_balancing, governor \([0-9]+ of [0-9]+ rules checked\)\.$'
+expect_out '^4 causes found: peer_access, iommu, numa_balancing, governor \([0-9]+ rules: [0-9]+ checked.*\)\.$'
 expect_out '^No peer access: .* \[peer_access\]$'
 expect_out '^    evidence  gpu0: peer_access = 0 to gpu1, gpu2, gpu3$'
 expect_out '^    source    https://docs.nvidia.com'
@@ -102,6 +102,15 @@ HAUL_FAKE_FAULTS=slow.toml run_ok run link.toml --db runs.db
 run_ok explain --db runs.db --format csv
 reject_out '^(pcie_link|gpu_in_use|nvlinks|peer_access|power_limit|fabric|throttled_heat),finding,found'
 expect_out '^pcie_link,finding,not found,3,'
+
+begin 'each rule is counted once, and every number has as many names'
+HAUL_FAKE_FAULTS=slow.toml run_ok run link.toml --only 'host_to_device/*gpu0*' --db part.db
+run_ok explain --db part.db
+expect_out '^    pcie_link +gpu1, gpu2, gpu3: no case of this run uses this link$'
+rules=$(sed -n 's/.*(\([0-9]*\) rules: .*/\1/p' out)
+equal "$rules" "$(grep -o '([0-9]* rules: .*' out | sed 's/([0-9]* rules//' | tr -cs '0-9' '\n' | awk '{ n += $1 } END { print n }')" 'rules in all'
+fine=$(sed -n 's/^\([0-9]*\) rules found nothing$/\1/p' out)
+equal "$fine" "$(sed -n '/rules found nothing$/,/^$/p' out | tail -n +2 | grep -o '[a-z_]\+' | wc -l)" 'names'
 
 begin 'another program on a GPU: its cases, and how far they are behind'
 HAUL_FAKE_FAULTS=busy.toml run_ok run link.toml --db runs.db

@@ -233,7 +233,7 @@ if [ -n "$found" ]; then
       expect_code 3
       expect_out '^nothing to measure: every case is skipped$'
       expect_out "^ +3  check huge_pages: found $found, wanted $want$"
-      expect_out "^  huge_pages: wanted $want, found $found; on failure $then, if unavailable"
+      expect_out "^  huge_pages: wanted $want, found $found; on failure $then, if unknown"
       expect_out '^0 cases, 3 skipped$'
     done
   done
@@ -251,15 +251,15 @@ unknown() { # NAME CHECK
 if fake_driver no-gpu; then
   unknown note 'governor = { want = "performance" }'
   expect_code 0
-  expect_err '^haul: could not check governor: '
+  expect_err '^haul: unknown, so not checked: governor: '
   unknown default 'governor = { want = "performance", on_fail = "abort" }'
   expect_code 0
-  expect_err 'warning: check governor: no answer: .*; wanted performance'
+  expect_err 'warning: check governor: unknown: .*; wanted performance'
   unknown abort 'governor = { want = "performance", on_unknown = "abort" }'
-  expect_one_error 3 'check governor: no answer: .*nothing was measured'
+  expect_one_error 3 'check governor: unknown: .*nothing was measured'
   unknown skip 'governor = { want = "performance", on_unknown = "skip" }'
   expect_code 3
-  expect_err 'skipped 3 cases of host: check governor: no answer'
+  expect_err 'skipped 3 cases of host: check governor: unknown'
   expect_value abort unknown.db "select on_unknown from check_result where status = 'unavailable' and run = 3"
   unset HAUL_FAKE_MACHINE LD_LIBRARY_PATH
 fi

@@ -164,7 +164,7 @@ expect_out '^Settings: .*; one copy per trial, because of host_cache; '
 reject_out 'each lasts'
 run_ok plan nvbandwidth --machine "$machine" -t host_to_device_bidirectional_memcpy_ce device_local_copy -v
 expect_out '^    beside gpu0 -> numa0:pinned by ce, 384MiB, started by the source \(the first'
-expect_out '^  gpu_idle: wanted true, found [^;]*; on failure warn, if unavailable '
+expect_out '^  gpu_idle: wanted true, found [^;]*; on failure warn, if unknown '
 equal 1 "$(grep -c '^    beside ' out)" 'blocks with a load'
 run_ok plan nvbandwidth --machine "$machine" -t 0
 if grep -q '^Settings' out; then bad 'settings without -v'; else good; fi

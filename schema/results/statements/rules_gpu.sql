@@ -26,8 +26,14 @@ SELECT gpu,
     WHEN loaded THEN generation < pcie_generation_max OR width < pcie_width_max
     WHEN generation >= pcie_generation_max THEN width < pcie_width_max
   END AS bad,
-  'gen' || generation || ' x' || width || ', best gen' || pcie_generation_max || ' x' || pcie_width_max
-    || CASE WHEN loaded THEN ', the highest of ' || samples || ' samples' ELSE ', when it was idle' END AS evidence
+  coalesce(
+    'gen' || generation || ' x' || width || ', best gen' || pcie_generation_max || ' x' || pcie_width_max
+      || CASE WHEN loaded THEN ', the highest of ' || samples || ' samples' ELSE ', when it was idle' END,
+    CASE
+      WHEN EXISTS (SELECT 1 FROM touched t WHERE t.gpu = x.gpu AND t.class = 'host_link')
+        THEN 'the run was too short for a sample of the link under load'
+      WHEN EXISTS (SELECT 1 FROM touched) THEN 'no case of this run uses this link'
+    END) AS evidence
 FROM (
   SELECT g.*, 1 AS loaded, g.pcie_generation AS generation, g.pcie_width AS width
   FROM gpu g
@@ -38,7 +44,7 @@ FROM (
     CAST(json_extract(g.facts, '$.pcie_width') AS INTEGER)
   FROM gpu g
   WHERE coalesce(g.samples, 0) < 2
-    OR NOT EXISTS (SELECT 1 FROM touched t WHERE t.gpu = g.gpu AND t.class = 'host_link'));
+    OR NOT EXISTS (SELECT 1 FROM touched t WHERE t.gpu = g.gpu AND t.class = 'host_link')) x;
 
 -- name: far_node
 -- finding: Host memory on another NUMA node than the GPU
@@ -112,7 +118,7 @@ GROUP BY g.gpu;
 -- source: https://docs.nvidia.com/deploy/nvidia-smi/index.html (nvlink); counts of links: data sheets of the GPUs
 SELECT g.gpu, g.nvlink_count < coalesce(u.links, p.links) AS bad,
   'nvlink_count = ' || g.nvlink_count || ', ' || CASE
-    WHEN u.links IS NOT NULL THEN 'a ' || g.name || ' has ' || u.links
+    WHEN u.links IS NOT NULL THEN 'every ' || g.name || ' has ' || u.links
     ELSE 'another ' || g.name || ' here has ' || p.links END AS evidence
 FROM host h
 JOIN gpu g

@@ -124,7 +124,10 @@ FROM (SELECT json_extract(facts, '$.smt') AS v FROM host);
 -- action: If programs beside CUDA register memory, set ulimit -l unlimited.
 -- source: https://man7.org/linux/man-pages/man2/getrlimit.2.html (RLIMIT_MEMLOCK)
 SELECT NULL AS gpu, v <> 'unlimited' AND CAST(v AS INTEGER) < 1073741824 AS bad,
-  'memlock_limit = ' || v || ' bytes' AS evidence
+  CASE v
+    WHEN 'unlimited' THEN 'memlock_limit = unlimited'
+    ELSE printf('this user may lock %g MiB: for RDMA perhaps too little, for haul enough', CAST(v AS INTEGER) / 1048576.0)
+  END AS evidence
 FROM (SELECT json_extract(facts, '$.memlock_limit') AS v FROM host);
 
 -- name: gpus_lost

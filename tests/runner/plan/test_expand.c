@@ -386,14 +386,16 @@ static void peer_access_is_needed_or_staged(void **state) {
   (void)state;
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   struct made made = make(machine_4xl40s(), setting);
-  expect_skip(&made, 0, "gpu0-gpu1",
-              "no peer access between the two GPUs (peer = false copies through the host)");
+  expect_skip(
+      &made, 0, "gpu0-gpu1",
+      "no peer access between the two GPUs (to copy through the host instead: peer = false)");
   assert_int_equal(at(&made, 0)->bench.flow_count, 1);
   unmake(&made);
   setting.transfer.direction = DIRECTION_BOTH;
   made = make(machine_4xl40s(), setting);
-  expect_skip(&made, 0, "gpu0--gpu1",
-              "GPU 0 and GPU 1 have no peer access (peer = false copies through the host)");
+  expect_skip(
+      &made, 0, "gpu0--gpu1",
+      "GPU 0 and GPU 1 have no peer access (to copy through the host instead: peer = false)");
   unmake(&made);
   setting.transfer.direction = DIRECTION_FORWARD;
   setting.transfer.flow.peer = false;

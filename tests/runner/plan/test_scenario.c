@@ -208,8 +208,8 @@ static void reasons_are_grouped_over_pairs(void **state) {
   assert_int_equal(plan_group_skipped(made.plan, &arena, &groups), 2);
   assert_string_equal(
       groups[0].reason,
-      "for example: GPU 0 and GPU 1 have no peer access (peer = false copies through "
-      "the host)");
+      "GPU 0 and GPU 1 have no peer access (to copy through the host instead: peer = false), for "
+      "example");
   assert_int_equal(groups[0].count, 6);
   assert_string_equal(groups[0].block, made.plan->cases[0].bench.block);
   assert_ptr_equal(groups[0].cases[1], &made.plan->cases[1]);

@@ -107,7 +107,10 @@ static void parameters_are_bound(void **state) {
   assert_int_equal(run(opened->query, "select :x", NULL, 0, NULL, &err), STATUS_USAGE);
   assert_non_null(strstr(err.message, ":x has no value"));
   assert_int_equal(run(opened->query, "select 1", &first, 1, NULL, &err), STATUS_USAGE);
-  assert_non_null(strstr(err.message, "no parameter :run"));
+  assert_non_null(strstr(err.message, "no parameter :run, and none at all"));
+  assert_int_equal(run(opened->query, "select :x, :y", NULL, 0, NULL, &err), STATUS_USAGE);
+  assert_int_equal(run(opened->query, "select :x, :y", &first, 1, NULL, &err), STATUS_USAGE);
+  assert_non_null(strstr(err.message, "no parameter :run: it has :x, :y"));
   assert_int_equal(run(opened->query, "select ?", NULL, 0, NULL, &err), STATUS_USAGE);
   const struct query_parameter unknown = {"run", "tag:none"};
   assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, &err), STATUS_NOT_FOUND);

@@ -92,6 +92,7 @@ static void people_see_cases_skips_and_totals(void **state) {
                    "gpu0-gpu1/64MiB\n"));
   assert_non_null(strstr(text, "        and 51 more\n"));
   assert_non_null(strstr(text, "\n64 cases, 3 skipped; about "));
+  assert_non_null(strstr(text, " s to start), "));
   assert_non_null(strstr(text, " for 5 processes; at most 128 MiB of host memory and 128 MiB on "
                                "a GPU\n"));
   free(text);

@@ -227,7 +227,7 @@ static const struct mistake mistakes[] = {
     /* Chases */
     {CHASE_BLOCK, "missing \"space\" in [[chase]]", NULL},
     {CHASE_BLOCK "space = @\"hots\"\n", "invalid value \"hots\"", "host"},
-    {CHASE_BLOCK "space = \"host\"\n@size = 1\n", "\"size\" is not allowed in [[chase]]", NULL},
+    {CHASE_BLOCK "space = \"host\"\n@size = 1\n", "unknown key \"size\" in [[chase]]", "footprint"},
     {CHASE_BLOCK "space = \"host\"\n@verify = \"every\"\n",
      "\"verify\" is not allowed in [[chase]]", NULL},
     {CHASE_BLOCK "space = @\"host\"\nof.gpu = 1\n", "of.gpu is memory of a GPU", NULL},
