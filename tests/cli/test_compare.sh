@@ -333,6 +333,12 @@ run run quick -q --only '*/4KiB' --db others.db
 run_ok diff --by driver_version --db others.db
 expect_err 'do haul run gpu\.toml --db one\.db --processes 1; done$'
 reject_err 'haul run quick|--only'
+for part in up down; do
+  on_first gpu.toml -q --db parts.db --only "$part*"
+  on_second gpu.toml -q --db parts.db --only "$part*"
+done
+run_ok diff run:1,run:3 run:2,run:4 --db parts.db
+expect_err "^  A .*: for .*; do haul run .*--only '(up|down)\\*'.*; haul run .*--only '(up|down)\\*'.*; done$"
 run check tag:a tag:b --db one.db --strict
 expect_code 4
 # Pasted as they are, the commands do decide.
