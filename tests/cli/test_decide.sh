@@ -26,6 +26,12 @@ expect_value '1' d.db "select max(processes) from v_run where tag = 'b'"
 begin 'latest is the last run of all cases'
 equal 18 "$("$haul" query --db d.db --format csv 'select cases from v_run where run = :run' | sed -n 2p | tr -d '\r')" 'cases of latest'
 
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+  begin 'a narrow list of runs shows the driver'
+  script -qec "stty cols 60; NO_COLOR=1 '$haul' list runs --db d.db" /dev/null </dev/null >out 2>&1
+  expect_out '^run .* driver_version'
+fi
+
 begin 'a later diff is held to the looks, and says so'
 run_ok diff tag:a tag:b --db d.db
 expect_out '^Measured by haul run --decide, which compares up to 5 times: each comparison uses 1/5 of the error rates'
