@@ -24,7 +24,7 @@ failures=0
 
 bad() { # WHAT FILE
   failures=$((failures + 1))
-  echo "FAILED: $1"
+  echo "FAILED: $1" | tee -a "$folder/failed"
   tail -n 30 "$2"
 }
 
@@ -96,4 +96,5 @@ if [ "$build" = plain ] && command -v compute-sanitizer >/dev/null 2>&1; then
   sanitize memcheck scattered-copies
   sanitize memcheck um-access
 fi
-[ "$failures" -eq 0 ]
+# Once more at the end, for who kept no more than that.
+[ "$failures" -eq 0 ] || { cat "$folder/failed"; exit 1; }
