@@ -115,7 +115,7 @@ static enum status compare_check_sides(const enum side *sides, bool one_side,
   RETURN_ON_ERROR(analysis_check_simulated(simulated, all, err));
   for (size_t s = 0; s < SIDES; s++) {
     if (comparison->totals[s].runs == 0 && !(one_side && s == SIDE_B)) {
-      return error_set(err, STATUS_INVALID, "side %c has no run", s == SIDE_A ? 'A' : 'B');
+      return error_set(err, STATUS_INVALID, "side %c has no run", side_letter(s));
     }
   }
   comparison->simulated = simulated > 0;
@@ -426,12 +426,11 @@ static void compare_set_judged(struct comparison *comparison) {
   const size_t runs[SIDES] = {comparison->totals[SIDE_A].runs, comparison->totals[SIDE_B].runs};
   if (runs[SIDE_A] == 1 || runs[SIDE_B] == 1) {
     const size_t one = runs[SIDE_A] == 1 ? SIDE_A : SIDE_B;
-    const char letters[SIDES] = {'A', 'B'};
     comparison->judged = arena_format(&comparison->arena,
                                       "Each run counts once. %c has one run, so its uncertainty is "
                                       "estimated from the %zu runs of "
                                       "%c",
-                                      letters[one], runs[1 - one], letters[1 - one]);
+                                      side_letter(one), runs[1 - one], side_letter(1 - one));
   } else {
     comparison->judged = "Each run counts once, as the mean of its processes";
   }

@@ -26,6 +26,10 @@
 
 #define SIDE_LIST(X) X(SIDE_A, "a") X(SIDE_B, "b") X(SIDE_NONE, "none")
 ENUM_NAMES_DECLARE(side, SIDE_LIST)
+/* As people read it: A or B. */
+static inline char side_letter(size_t side) {
+  return side == SIDE_A ? 'A' : 'B';
+}
 enum { SIDES = 2 };
 
 struct outliers;

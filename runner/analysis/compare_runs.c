@@ -35,7 +35,7 @@ static enum status compare_sides_by_name(struct database *database, struct compa
   for (size_t s = 0; s < request->name_count; s++) {
     enum status status = selector_find_all(database, request->names[s], arena, &lists[s], err);
     if (status != STATUS_OK) {
-      return error_prefix(err, "side %c: ", s == SIDE_A ? 'A' : 'B');
+      return error_prefix(err, "side %c: ", side_letter(s));
     }
   }
   for (size_t a = 0; a < lists[0].count && request->name_count == SIDES; a++) {

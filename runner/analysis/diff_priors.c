@@ -123,17 +123,27 @@ static void priors_count_numbers(struct learning *l, const struct process_sample
   }
 }
 
+/* How many values the cases that teach have, of how many cases; their numbers are counted as well.
+ */
+static size_t priors_count_values(struct learning *l, size_t count, size_t *teach) {
+  size_t room = 0;
+  *teach = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (l->cases[i].families != NULL) {
+      priors_count_numbers(l, &l->cases[i].a);
+      priors_count_numbers(l, &l->cases[i].b);
+      room += l->cases[i].a.count + l->cases[i].b.count;
+      ++*teach;
+    }
+  }
+  return room;
+}
+
 void diff_learn_priors(const struct prior_case *cases, size_t count, struct diff_prior *priors,
                        struct arena *arena) {
   struct learning l = {.cases = cases, .priors = priors};
-  size_t room = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (cases[i].families != NULL) {
-      priors_count_numbers(&l, &cases[i].a);
-      priors_count_numbers(&l, &cases[i].b);
-      room += cases[i].a.count + cases[i].b.count;
-    }
-  }
+  size_t teach = 0;
+  const size_t room = priors_count_values(&l, count, &teach);
   l.members = arena_array(arena, count, sizeof *l.members);
   l.variances = arena_array(arena, count, sizeof *l.variances);
   l.dfs = arena_array(arena, count, sizeof *l.dfs);
@@ -148,15 +158,7 @@ void diff_learn_priors(const struct prior_case *cases, size_t count, struct diff
 double diff_find_dependence(const struct prior_case *cases, size_t count, struct arena *arena) {
   struct learning l = {.cases = cases};
   size_t teach = 0;
-  size_t room = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (cases[i].families != NULL) {
-      priors_count_numbers(&l, &cases[i].a);
-      priors_count_numbers(&l, &cases[i].b);
-      room += cases[i].a.count + cases[i].b.count;
-      teach++;
-    }
-  }
+  size_t room = priors_count_values(&l, count, &teach);
   const size_t stride = 1 + teach / DIFF_DEPENDENCE_MAX;
   double *values = arena_array(arena, room, sizeof *values);
   uint32_t *numbers = arena_array(arena, room, sizeof *numbers);

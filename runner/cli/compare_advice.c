@@ -209,14 +209,10 @@ static void advice_find(struct database *database, struct compare_request *reque
 
 /* ---- words ---- */
 
-static char advice_letter(size_t side) {
-  return side == SIDE_A ? 'A' : 'B';
-}
-
 /* What more runs of the other side do if this side stays as it is. */
 static void advice_put_alone(struct strbuf *text, const struct comparison *comparison,
                              size_t stays) {
-  const char other = advice_letter(stays == SIDE_A ? SIDE_B : SIDE_A);
+  const char other = side_letter(stays == SIDE_A ? SIDE_B : SIDE_A);
   const size_t count = comparison->to_decide;
   const unsigned alone = comparison->needed_alone[stays == SIDE_A ? SIDE_B : SIDE_A];
   const size_t decided = comparison->decided_alone[stays == SIDE_A ? SIDE_B : SIDE_A];
@@ -301,7 +297,7 @@ static void advice_put_commands(struct strbuf *text, struct arena *arena,
       advice_put_command(&command, arena, help[s].again[i], help[s].processes, help[s].nodes,
                          help[s].tag);
     }
-    strbuf_printf(text, "\n  %c (", advice_letter(s));
+    strbuf_printf(text, "\n  %c (", side_letter(s));
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, ", %u %s %s", help[s].wanted, open ? "more" : "new",
                   strings_plural(help[s].wanted, "run", "runs"));
@@ -327,7 +323,7 @@ static void advice_put_imported(struct strbuf *text, const struct compare_result
     strbuf_append(text, "A and B were imported and cannot be measured again.");
   } else {
     strbuf_printf(
-        text, "%c was imported. If it cannot be measured by haul in its place: ", advice_letter(s));
+        text, "%c was imported. If it cannot be measured by haul in its place: ", side_letter(s));
     advice_put_alone(text, comparison, s);
   }
 }
@@ -374,11 +370,11 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
                            : SIDE_B;
   advice_put_count(text, comparison, neither);
   if (neither) {
-    strbuf_printf(text, "Measure both sides again, %c first", advice_letter(first));
+    strbuf_printf(text, "Measure both sides again, %c first", side_letter(first));
   } else if (both) {
     strbuf_append(text, "Measure one of the sides again, whichever you can");
   } else {
-    strbuf_printf(text, "Measure %c again", advice_letter(alone[SIDE_A] ? SIDE_A : SIDE_B));
+    strbuf_printf(text, "Measure %c again", side_letter(alone[SIDE_A] ? SIDE_A : SIDE_B));
   }
   strbuf_append_char(text, ':');
   for (size_t i = 0; i < SIDES; i++) {
@@ -387,7 +383,7 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
     if (help[s].imported || (!both && !alone[s])) {
       continue;
     }
-    strbuf_printf(text, "\n  %c (", advice_letter(s));
+    strbuf_printf(text, "\n  %c (", side_letter(s));
     advice_put_place(text, result, &help[s], s);
     strbuf_printf(text, "): haul run --decide %s --tag %s",
                   shell_word(arena, request->names[other]),
@@ -451,7 +447,7 @@ void compare_advise(const struct common_options *common, struct database *databa
     }
     for (size_t s = 0; s < SIDES; s++) {
       if (help[s].elsewhere) {
-        strbuf_printf(&alone, "if %c cannot be measured again: ", advice_letter(s));
+        strbuf_printf(&alone, "if %c cannot be measured again: ", side_letter(s));
         advice_put_alone(&alone, comparison, s);
       }
     }

@@ -1,6 +1,5 @@
 /* input_plans.h - the plans of the scenarios that a command line names, for run and plan. --only
- * and
- * --test both end as a list of globs (engine/base/globs.h) in request.filter.only, which a run
+ * and --test both end as a list of globs (engine/base/globs.h) in request.filter.only, which a run
  * records. */
 #ifndef HAUL_RUNNER_CLI_INPUT_PLANS_H
 #define HAUL_RUNNER_CLI_INPUT_PLANS_H

@@ -530,7 +530,7 @@ static enum status verb_check_run(struct command *command, struct error *err) {
   }
   SCOPED(compare_result_fini) struct compare_result result = {0};
   struct diff_show show = {.undecided_fails = options->strict,
-                           .suspect_fails = options->provisional,
+                           .provisional_fails = options->provisional,
                            .answer_only = command->common.quiet};
   memcpy(show.fails, options->fails, sizeof show.fails);
   for (size_t v = 0; v < verdict_name_count; v++) {

@@ -143,8 +143,8 @@ static const struct row_member RUN_MEMBERS[] = {
     ROW_COLUMN(struct recorded_run, run.fleet, "fleet"),
     {0}};
 
-/* Runs whose number is first to last, but for those that are there. */
-/* The statement is compare/runs. */
+/* Runs whose number is first to last, but for those that are there. The statement is compare/runs.
+ */
 static enum status measured_read_runs(struct measured *measured, struct statement *statement,
                                       int64_t first, int64_t last, struct error *err) {
   enum status status = STATUS_OK;

@@ -82,11 +82,11 @@ bool record_is_contested(const struct record *record);
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
                                    struct error *err) CHECK_RESULT;
 /* A case in the process that was started last; of a further visit, in place of what it said before.
- * Its trials come in the order of their ordinals. It
- * is written with others that end within RECORD_GROUP_NS: with the case that ends so long after the
- * first of them, with the next transaction of another kind, or by record_write_due(). What is
- * killed before loses at most those. Where they cannot be written together, those that can be alone
- * are, and the error says how many cases of the run are kept. */
+ * Its trials come in the order of their ordinals. It is written with others that end within
+ * RECORD_GROUP_NS: with the case that ends so long after the first of them, with the next
+ * transaction of another kind, or by record_write_due(). What is killed before loses at most those.
+ * Where they cannot be written together, those that can be alone are, and the error says how many
+ * cases of the run are kept. */
 #define RECORD_GROUP_NS UINT64_C(50000000)
 enum status record_case(struct record *record, const struct plan *plan,
                         const struct case_report *report, struct error *err) CHECK_RESULT;

@@ -158,8 +158,8 @@ static void diff_say_notes(const struct diff_view *view) {
     if (comparison->unasked[s] > 0) {
       document_say(document, TONE_NONE, "%zu %s not measured in %c (--only %s)",
                    comparison->unasked[s],
-                   strings_plural(comparison->unasked[s], "case was", "cases were"),
-                   s == SIDE_A ? 'A' : 'B', comparison->unasked_only[s]);
+                   strings_plural(comparison->unasked[s], "case was", "cases were"), side_letter(s),
+                   comparison->unasked_only[s]);
     }
   }
   diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));

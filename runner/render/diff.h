@@ -33,7 +33,7 @@ struct diff_show {
   bool answer_only;                  /* table, md: the first line */
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
   bool fails[verdict_name_count];    /* of tests: these are failures */
-  bool suspect_fails;                /* of tests: `fails` holds for provisional verdicts as well */
+  bool provisional_fails;            /* of tests: `fails` holds for provisional verdicts as well */
   bool undecided_fails;         /* of tests: undecided cases are errors, else they are skipped */
   const struct a_a_result *a_a; /* may be NULL */
 };

@@ -158,7 +158,7 @@ static const char *diff_not_ok_words(struct arena *arena, const struct compariso
 static const char *diff_shape_words(struct arena *arena, const struct comparison_row *row,
                                     enum side side) {
   const struct side_shape *shape = &row->sides[side].shape;
-  const char letter = side == SIDE_A ? 'A' : 'B';
+  const char letter = side_letter(side);
   if (shape->kind == SHAPE_TWO_MODES) {
     return arena_format(arena, "%c: two modes: %zu at %.4g, %zu at %.4g %s", letter,
                         shape->counts[0], shape->values[0], shape->counts[1], shape->values[1],
@@ -184,7 +184,7 @@ static const char *diff_odd_words(struct arena *arena, const struct diff_result 
     if (result->odd.counts[s] > 0) {
       text = arena_format(arena, "%s%s%zu of %c's %zu %s", text,
                           text[0] == '\0' ? "without " : " and ", result->odd.counts[s],
-                          s == SIDE_A ? 'A' : 'B', all, units);
+                          side_letter(s), all, units);
     }
   }
   return arena_format(arena, "%s, far from the others%s", text,
@@ -196,8 +196,7 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
   const char *notes = "";
   for (size_t s = 0; s < SIDES; s++) {
     if (row->sides[s].not_ok > 0) {
-      notes = diff_add_note(arena, notes,
-                            diff_not_ok_words(arena, &row->sides[s], s == SIDE_A ? 'A' : 'B'));
+      notes = diff_add_note(arena, notes, diff_not_ok_words(arena, &row->sides[s], side_letter(s)));
     }
   }
   if (row->reason != NULL) {

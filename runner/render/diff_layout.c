@@ -42,7 +42,7 @@ static void layout_set_facts(struct diff_layout *layout, bool all) {
     if (unanswered[s] >= UNANSWERED_MIN && !all) {
       layout->unanswered[s] =
           arena_format(&layout->arena, "%c has no answer for %zu facts that %c has: %s ...",
-                       s == SIDE_A ? 'A' : 'B', unanswered[s], s == SIDE_A ? 'B' : 'A', names);
+                       side_letter(s), unanswered[s], side_letter(1 - s), names);
     }
   }
   for (size_t i = 0; i < comparison->fact_count; i++) {

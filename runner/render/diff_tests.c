@@ -11,7 +11,7 @@ enum { NOTES_MAX = 1 << 16 };
 
 static enum test_outcome diff_outcome_of(const struct diff_show *show, enum verdict verdict,
                                          bool is_provisional) {
-  if (is_provisional && !show->suspect_fails) {
+  if (is_provisional && !show->provisional_fails) {
     return show->undecided_fails ? TEST_ERROR : TEST_SKIPPED;
   }
   if (show->fails[verdict]) {

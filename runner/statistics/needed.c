@@ -14,7 +14,7 @@ static const double WEIGHT_LEAST = 1e-3; /* of a point that counts */
 /* In margins: dense where verdicts turn. */
 static double needed_point(size_t i) {
   static const double FAR[] = {5, 6, 8, 10, 14, 20, 30};
-  enum { FAR_COUNT = sizeof FAR / sizeof *FAR, NEAR_COUNT = NEEDED_POINTS - 2 * FAR_COUNT };
+  enum { FAR_COUNT = COUNT_OF(FAR), NEAR_COUNT = NEEDED_POINTS - 2 * FAR_COUNT };
   return i < FAR_COUNT                ? -FAR[FAR_COUNT - 1 - i]
          : i < FAR_COUNT + NEAR_COUNT ? 0.2 * ((double)(i - FAR_COUNT) - (NEAR_COUNT - 1) / 2.0)
                                       : FAR[i - FAR_COUNT - NEAR_COUNT];

@@ -37,8 +37,7 @@ static const double TRENDS[WANDER_TRENDS] = {1, 10, 100};
 /* Of the level, before a run is seen. */
 struct filter {
   double variance;
-  double
-      mean[2]; /* of the values, and of a series of ones: its innovations are those of the mean */
+  double mean[2]; /* of the values; of a series of ones, whose innovations are those of the mean */
 };
 
 static double wander_log_likelihood(const struct model *model, const double *values,
@@ -120,10 +119,13 @@ void wander_add_likelihood(const struct wander_runs *runs, double logs[WANDER_LO
       at[used] = i;
       values[used++] = runs->values[i];
     }
-    for (size_t m = 0; m < WANDER_MODELS && used > 2 && most > least; m++) {
+    if (used < 3 || !(most > least)) {
+      continue;
+    }
+    for (size_t m = 0; m < WANDER_MODELS; m++) {
       logs[m] += wander_log_likelihood(&MODELS[m], values, at, used);
     }
-    for (size_t t = 0; t < WANDER_TRENDS && used > 2 && most > least; t++) {
+    for (size_t t = 0; t < WANDER_TRENDS; t++) {
       logs[WANDER_MODELS + t] += wander_log_of_trend(TRENDS[t], values, at, used);
     }
   }

@@ -171,8 +171,8 @@ WHERE run IN (SELECT value FROM json_each(:runs)) AND status = 'ok'
 ORDER BY run, bench_case, ifnull(process, 0);
 
 -- name: undisturbed
--- Of processes that visited a case again because it was not precise, the rate that came back; 0: none did. Such results
--- are few, and in an index of their own.
+-- Of processes that measured a case again because it was not precise, the time of its undisturbed rate; 0: it has none.
+-- Such results are few, and in an index of their own.
 SELECT bench_case, process, ifnull(undisturbed_ns, 0) AS ns
 FROM case_run INDEXED BY case_run_noise
 WHERE noise IS NOT NULL AND visits > 1 AND status = 'ok' AND run IN (SELECT value FROM json_each(:runs))
