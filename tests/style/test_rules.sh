@@ -186,6 +186,22 @@ breaks_document 'Call `bad_sum()`.' 'there is no function bad_sum'
 breaks_document 'Read [this](docs/bad.md).' 'the link goes nowhere: docs/bad.md'
 breaks_document 'Read [this](good.md#bad).' 'no such heading: good.md#bad'
 breaks_document 'Read [this](#bad).' 'no such heading: #bad'
+fresh
+mkdir -p docs
+printf '| world: spread | units | any | found |\n| normal | 4 | 0.0 | 92.5 |\n| drift | 4 | 7.5 | 1.0 |\n' >docs/SIMULATIONS.md
+printf '%s\n' '| wrong | any | 3.8 | 7.5 | `drift` | 4 |' '*Example* (`normal`, 4 runs): 92.5 %.' '' >verdicts
+i=0; while [ $((i += 1)) -le 10 ]; do echo '| of 0.4 % | `normal` | 4 | 92.5 |'; done >>verdicts
+cp verdicts docs/VERDICTS.md
+passes documents "$tree"
+breaks_verdict() { # SED-COMMAND MESSAGE
+  sed "$1" verdicts >docs/VERDICTS.md
+  finds "$2" documents "$tree"
+}
+breaks_verdict 's/92.5 |/92.6 |/' '^docs/VERDICTS.md:4: SIMULATIONS.md has no 92.6 in this row'
+breaks_verdict 's/92.5 %/92.6 %/' '^docs/VERDICTS.md:3: SIMULATIONS.md has no 92.6 in this row'
+breaks_verdict 's/7.5/7.6/' '^docs/VERDICTS.md:1: SIMULATIONS.md has no 7.6 in this row'
+breaks_verdict 's/3.8/3.7/' '^docs/VERDICTS.md:1: SIMULATIONS.md has no 3.7 in this row'
+breaks_verdict '1s/drift/normal/' '^docs/VERDICTS.md:1: this row is not the worst'
 
 # english
 fresh
