@@ -2,8 +2,7 @@
  *
  * One engine per worker process: it owns the CUDA contexts, streams, loaded kernels and the pool of
  * buffers, which outlive a case. Not thread-safe; it starts threads of its own for host work. */
-#ifndef HAUL_ENGINE_ENGINE_H
-#define HAUL_ENGINE_ENGINE_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/trial.h"
@@ -47,5 +46,3 @@ void engine_free(struct engine *engine);
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
                             const struct trial_sink *sink, struct case_outcome *outcome,
                             struct error *err) CHECK_RESULT;
-
-#endif

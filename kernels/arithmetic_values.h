@@ -5,8 +5,7 @@
  * second, which takes back most of what the first did. So values stay normal numbers of moderate
  * size however long the chain is, and rounding makes each step count: with a step left out or two
  * folded into one the chain ends elsewhere. */
-#ifndef HAUL_KERNELS_ARITHMETIC_VALUES_H
-#define HAUL_KERNELS_ARITHMETIC_VALUES_H
+#pragma once
 
 #include "kernels/pattern.h"
 
@@ -40,5 +39,3 @@ PATTERN_FUNCTION uint32_t arithmetic_start(uint32_t lane, uint32_t chain) {
 PATTERN_FUNCTION uint64_t arithmetic_fold(uint64_t folded, uint64_t bits) {
   return (folded ^ bits) * UINT64_C(0x9E3779B97F4A7C15);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Addresses and lengths are multiples of BULK_UNIT, barriers of 8 bytes. A load is started by one
  * thread, and waited for with the parity of the barrier's phase: 0 for the first load, 1 for the
  * second, and so on. */
-#ifndef HAUL_KERNELS_BULK_CUH
-#define HAUL_KERNELS_BULK_CUH
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -68,7 +67,5 @@ template <int PENDING> static __device__ __forceinline__ void bulk_wait_read() {
 static __device__ __forceinline__ void bulk_wait_stored() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
-
-#endif
 
 #endif

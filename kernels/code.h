@@ -5,8 +5,7 @@
  * driver loads as it is. Machine code comes first: two drivers may compile the same PTX
  * differently, and the first load of PTX takes up to seconds, after which the driver has it in its
  * cache. */
-#ifndef HAUL_KERNELS_CODE_H
-#define HAUL_KERNELS_CODE_H
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -29,5 +28,3 @@ const void *kernel_image(enum kernel_module module, const struct kernel_target *
 void kernel_code_describe(const struct kernel_target *target, char text[KERNEL_CODE_TEXT_MAX]);
 /* The same of the executable: "PTX", or "PTX; machine code for 75 80 90 by nvcc 13.0". */
 const char *kernel_code_built(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* compute_values.h - the numbers that kernels haul_compute_* work with: whole numbers so small that
  * every result is exact in f32, whatever the order of its sums. Shared by host and device code. */
-#ifndef HAUL_KERNELS_COMPUTE_VALUES_H
-#define HAUL_KERNELS_COMPUTE_VALUES_H
+#pragma once
 
 #include "kernels/pattern.h"
 
@@ -41,5 +40,3 @@ PATTERN_FUNCTION int64_t compute_chains_end(uint64_t thread, uint32_t rounds) {
   }
   return sum;
 }
-
-#endif

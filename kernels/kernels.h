@@ -5,8 +5,7 @@
  * grid-stride loops with 64-bit indices and are right for every grid and block that is a multiple
  * of the stated unit. The fake driver of tests/fake_cuda carries out each by a C reference with the
  * same contract. */
-#ifndef HAUL_KERNELS_KERNELS_H
-#define HAUL_KERNELS_KERNELS_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "kernels/arithmetic_values.h"
@@ -472,5 +471,3 @@ struct empty_arguments {
 struct empty_4k_arguments {
   uint64_t reserved[512];
 };
-
-#endif

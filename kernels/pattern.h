@@ -2,8 +2,7 @@
  * position, so that a misplaced, repeated or missing byte shows at any distance, and that do not
  * compress. Little-endian in memory. Poison differs from the pattern in every byte. Shared by host
  * and device code. */
-#ifndef HAUL_KERNELS_PATTERN_H
-#define HAUL_KERNELS_PATTERN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ PATTERN_FUNCTION uint64_t pattern_shuffled(uint64_t i, uint64_t count) {
   } while (i >= count);
   return i;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * factor_a * n(seed_a, i) + factor_b * n(seed_b, i): at most four times that, exact with 24 and 53
  * bits. What `write` leaves is words made from their own place. What `read` reads is words as
  * irregular as a pattern, whose sum is known without adding them up. */
-#ifndef HAUL_KERNELS_STREAM_VALUES_H
-#define HAUL_KERNELS_STREAM_VALUES_H
+#pragma once
 
 #include "kernels/pattern.h"
 
@@ -93,5 +92,3 @@ PATTERN_FUNCTION uint64_t stream_bits(const struct stream_values *values, uint64
   const uint64_t all = values->element_bytes == 4 ? UINT32_MAX : UINT64_MAX;
   return values->invert ? bits ^ all : bits;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* timer.cuh - for kernels that time themselves: clocks of the GPU, and when the blocks of a kernel
  * ran, by SM. */
-#ifndef HAUL_KERNELS_TIMER_CUH
-#define HAUL_KERNELS_TIMER_CUH
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -54,5 +53,3 @@ static __device__ __forceinline__ void span_end(uint64_t spans, struct span_star
     atomicMax(&span[3], (unsigned long long)ns);
   }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* scenarios.h - the shipped scenarios, compiled into the executable. Static data; no errors. */
-#ifndef HAUL_SCENARIOS_SCENARIOS_H
-#define HAUL_SCENARIOS_SCENARIOS_H
+#pragma once
 
 #include "engine/base/embed.h"
 
@@ -18,5 +17,3 @@ size_t scenarios_count(void);
 const struct embedded_file *scenarios_at(size_t i);
 /* False for the files that others include (common/...): they measure nothing by themselves. */
 bool scenarios_runnable(const struct embedded_file *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* cmocka.h - cmocka and the headers that it expects to be included before it, in their order. */
-#ifndef HAUL_TESTS_CMOCKA_H
-#define HAUL_TESTS_CMOCKA_H
+#pragma once
 
 #include "engine/base/macros.h"
 
@@ -22,5 +21,3 @@
       skip();                                                                                      \
     }                                                                                              \
   } while (0)
-
-#endif

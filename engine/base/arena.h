@@ -3,8 +3,7 @@
  * Everything taken from an arena is freed at once by arena_fini(). Memory comes zeroed and aligned
  * for any type. When host memory runs out, the process ends with a message on stderr (abort): on
  * Linux no caller can recover from that. Not thread-safe. */
-#ifndef HAUL_ENGINE_BASE_ARENA_H
-#define HAUL_ENGINE_BASE_ARENA_H
+#pragma once
 
 #include "engine/base/macros.h"
 
@@ -48,5 +47,3 @@ void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacit
 void *memory_new(size_t count, size_t size_bytes);
 /* free() of what the variable at that address points to, for SCOPED(). */
 void memory_free(void *variable);
-
-#endif

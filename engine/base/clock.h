@@ -1,7 +1,6 @@
 /* clock.h - clocks in ns. What is measured is timed by clock_now_ns(): CLOCK_MONOTONIC_RAW, which
  * no time daemon adjusts. */
-#ifndef HAUL_ENGINE_BASE_CLOCK_H
-#define HAUL_ENGINE_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -15,5 +14,3 @@ static inline uint64_t clock_read_ns(clockid_t clock) {
 static inline uint64_t clock_now_ns(void) {
   return clock_read_ns(CLOCK_MONOTONIC_RAW);
 }
-
-#endif

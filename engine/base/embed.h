@@ -1,6 +1,5 @@
 /* embed.h - files compiled into the executable (cmake/HaulTargets.cmake). */
-#ifndef HAUL_ENGINE_BASE_EMBED_H
-#define HAUL_ENGINE_BASE_EMBED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@ struct embedded_file {
   const unsigned char *data; /* NUL-terminated */
   const unsigned char *end;  /* size = end - data, the NUL not counted */
 };
-
-#endif

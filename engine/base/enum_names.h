@@ -13,8 +13,7 @@
  *
  * ENUM_NAMES_DEFINE_ALL before the one #include of a header that declares many defines them all:
  * see engine/case/enums.c. */
-#ifndef HAUL_ENGINE_BASE_ENUM_NAMES_H
-#define HAUL_ENGINE_BASE_ENUM_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +49,4 @@
   ENUM_NAMES_DEFINE(name, LIST)
 #else
 #define ENUM_NAMES_DECLARE(name, LIST) ENUM_NAMES_DECLARE_(name, LIST)
-#endif
-
 #endif

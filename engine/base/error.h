@@ -3,8 +3,7 @@
  * A fallible function returns enum status and takes a struct error * last. The function that
  * decides that something is an error fills it with error_set(); callers pass the status on and may
  * put context in front with error_prefix(). Nothing here allocates or prints. */
-#ifndef HAUL_ENGINE_BASE_ERROR_H
-#define HAUL_ENGINE_BASE_ERROR_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 
@@ -83,6 +82,4 @@ enum status error_prefix(struct error *err, const char *format, ...)
   (error_set_native(err, status, native, __VA_ARGS__), (status))
 #define error_set_errno(err, number, ...) (error_set_errno(err, number, __VA_ARGS__), STATUS_IO)
 #define error_prefix(err, ...)            (error_prefix(err, __VA_ARGS__), STATUS_IO)
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * A comma ends a glob, unless a digit follows: names of cases have such
  * ("all_to_host/gpu0,1-numa0"). Blanks before a glob are no part of it: ", 1*" is a glob that
  * begins with a digit. */
-#ifndef HAUL_ENGINE_BASE_GLOBS_H
-#define HAUL_ENGINE_BASE_GLOBS_H
+#pragma once
 
 #include "engine/base/arena.h"
 
@@ -18,5 +17,3 @@ bool globs_match(const char *globs, const char *text);
 const char *globs_add(const char *globs, const char *more, struct arena *arena);
 /* The list as a JSON array, for SQL; NULL for NULL. */
 const char *globs_json(const char *globs, struct arena *arena);
-
-#endif

@@ -1,8 +1,7 @@
 /* input_file.h - a file to read, which another user may have put there.
  *
  * Opening never waits: a FIFO or device under the name of a file is refused. */
-#ifndef HAUL_ENGINE_BASE_INPUT_FILE_H
-#define HAUL_ENGINE_BASE_INPUT_FILE_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -26,5 +25,3 @@ bool input_file_is_hollow(const struct stat *info);
 const char *input_file_kind(mode_t mode);
 /* Whether a file at that path begins with these bytes; false where it cannot be read. */
 bool input_file_begins(const char *path, const void *bytes, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* macros.h - what every file may write shorter. */
-#ifndef HAUL_ENGINE_BASE_MACROS_H
-#define HAUL_ENGINE_BASE_MACROS_H
+#pragma once
 
 /* How many elements an array has. */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -8,5 +7,3 @@
 /* Before a local variable: what releases it at the end of its scope, however that is left.
  *   SCOPED(arena_fini) struct arena arena = {0}; */
 #define SCOPED(release) __attribute__((cleanup(release)))
-
-#endif

@@ -6,8 +6,7 @@
  * descriptor from the first step to the last. What a killed program left under a random name is
  * removed by the next one that writes the same file. Every file that haul writes goes this way, but
  * databases that SQLite keeps open and the files of runner/run/lock.h. */
-#ifndef HAUL_ENGINE_BASE_NEW_FILE_H
-#define HAUL_ENGINE_BASE_NEW_FILE_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -34,5 +33,3 @@ void new_file_drop(struct new_file *file);
 /* Remove what killed programs of this user left beside path under random names. For a path that no
  * other program writes now: a nameless file has such a name for a moment when it is placed. */
 void new_file_clear(const char *path);
-
-#endif

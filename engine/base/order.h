@@ -1,7 +1,6 @@
 /* order.h - comparison functions for qsort() and bsearch(), each said in a line: what elements are
  * ordered by, and where they are equal in that, by what next. */
-#ifndef HAUL_ENGINE_BASE_ORDER_H
-#define HAUL_ENGINE_BASE_ORDER_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -26,5 +25,3 @@ static inline void order_sort(void *items, size_t count, size_t size_bytes,
   }
 }
 #define ORDER_SORT(items, count, compare) order_sort((items), (count), sizeof *(items), (compare))
-
-#endif

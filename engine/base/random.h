@@ -1,7 +1,6 @@
 /* random.h - a sequence that looks random and repeats: for orders and places that must be the same
  * in every run. */
-#ifndef HAUL_ENGINE_BASE_RANDOM_H
-#define HAUL_ENGINE_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ static inline uint64_t random_next(uint64_t *state) {
   value = (value ^ value >> 27) * UINT64_C(0x94D049BB133111EB);
   return value ^ value >> 31;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * The maximum is mandatory: what a file or a terminal can make us hold is bounded on purpose. A
  * buffer that would pass it keeps what it has and is marked `truncated`. text is always
  * NUL-terminated and never NULL after strbuf_init(). */
-#ifndef HAUL_ENGINE_BASE_STRBUF_H
-#define HAUL_ENGINE_BASE_STRBUF_H
+#pragma once
 
 #include "engine/base/arena.h"
 
@@ -32,5 +31,3 @@ void strbuf_append_char(struct strbuf *buffer, char c);
 void strbuf_append_word(struct strbuf *buffer, const char *word);
 void strbuf_printf(struct strbuf *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

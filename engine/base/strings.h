@@ -1,7 +1,6 @@
 /* strings.h - C strings compared: where one may be missing, and for qsort() and bsearch(); words
  * chosen by a number. */
-#ifndef HAUL_ENGINE_BASE_STRINGS_H
-#define HAUL_ENGINE_BASE_STRINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -38,5 +37,3 @@ static inline const char *strings_next_word(const char *list) {
 static inline const char *strings_plural(size_t count, const char *one, const char *many) {
   return count == 1 ? one : many;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * "200ns", "50us", "20ms", "2s", "5min", "1h". A number may have a fraction ("1.5GiB") where the
  * result is a whole number of bytes or nanoseconds. Spaces are not allowed. Rates are in bytes per
  * second; GB/s means 10^9 bytes per second everywhere. */
-#ifndef HAUL_ENGINE_BASE_UNITS_H
-#define HAUL_ENGINE_BASE_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ const char *units_format_duration_short(uint64_t duration_ns, char text[UNITS_TE
 #define UNITS_UTC_SECONDS     "%Y-%m-%dT%H:%M:%SZ"
 const char *units_format_utc(int64_t time_ns, const char *format, char *text, size_t size);
 #define UNITS_UTC(time_ns, format) units_format_utc((time_ns), (format), UNITS_TEXT, UNITS_TEXT_MAX)
-
-#endif

@@ -1,6 +1,5 @@
 /* arithmetic.h - chains of dependent instructions: case kind arithmetic. */
-#ifndef HAUL_ENGINE_CASE_ARITHMETIC_H
-#define HAUL_ENGINE_CASE_ARITHMETIC_H
+#pragma once
 
 #include "engine/case/case.h"
 
@@ -31,5 +30,3 @@ struct arithmetic {
                             ARITHMETIC_UNIT; 0: the case has no arithmetic */
 };
 enum { ARITHMETIC_UNIT = 512, ARITHMETIC_INSTRUCTIONS_MAX = 1 << 20 };
-
-#endif

@@ -3,8 +3,7 @@
  * Plain data made by the plan and read by the engine. flows, work and texts are borrowed from the
  * plan's arena and live as long as the plan. What a kind measures stands in its own header:
  * transfer.h, chase.h, stream.h, arithmetic.h, overhead.h. */
-#ifndef HAUL_ENGINE_CASE_CASE_H
-#define HAUL_ENGINE_CASE_CASE_H
+#pragma once
 
 #include "engine/case/enums.h"
 #include "engine/case/states.h"
@@ -181,5 +180,3 @@ struct bench_case {
   uint64_t peak_bytes_per_second; /* of the limiting resource; 0 = unknown */
   struct measure measure;
 };
-
-#endif

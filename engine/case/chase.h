@@ -1,6 +1,5 @@
 /* chase.h - dependent loads by threads of a GPU or of a node: case kind chase. */
-#ifndef HAUL_ENGINE_CASE_CHASE_H
-#define HAUL_ENGINE_CASE_CHASE_H
+#pragma once
 
 #include "engine/case/case.h"
 
@@ -84,5 +83,3 @@ static inline bool chase_is_sparse(const struct chase *chase) {
   return chase->stride_bytes >= CHASE_SPARSE_STRIDE && chase->stride_bytes <= INT32_MAX &&
          chase->element_bytes != 4;
 }
-
-#endif

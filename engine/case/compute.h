@@ -4,8 +4,7 @@
  * A kernel has one block on each SM that it may have, and goes on there until its work is done: the
  * share of the SMs is the number of blocks. The work of a matrix product and of a triad is the same
  * for every share; multiply-adds in chains are done by each block. */
-#ifndef HAUL_ENGINE_CASE_COMPUTE_H
-#define HAUL_ENGINE_CASE_COMPUTE_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 
@@ -83,5 +82,3 @@ static inline uint64_t compute_bytes(const struct compute_shape *shape, uint64_t
          : shape->op == COMPUTE_TRIAD ? 3 * sizeof(float) * compute_elements(size_bytes)
                                       : 0;
 }
-
-#endif

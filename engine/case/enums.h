@@ -2,8 +2,7 @@
  * names are the same in C, TOML, SQL and the documentation. Every other list of names stands beside
  * the struct that uses it: those of one kind in transfer.h, chase.h ..., those of several kinds in
  * case.h, those of trials in trial.h. A new name compiles only the files that use that struct. */
-#ifndef HAUL_ENGINE_CASE_ENUMS_H
-#define HAUL_ENGINE_CASE_ENUMS_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 
@@ -41,5 +40,3 @@ ENUM_NAMES_DECLARE(case_order, CASE_ORDER_LIST)
   X(CASE_HUNG, "hung")       /* the watchdog ended the worker process */                           \
   X(CASE_CORRUPT, "corrupt") /* bytes arrived that were not sent */
 ENUM_NAMES_DECLARE(case_status, CASE_STATUS_LIST)
-
-#endif

@@ -1,8 +1,7 @@
 /* note.h - what the reader of a number must know about its case, as data: a kind, the GPU, amounts
  * and a name. The sentence of a kind stands in NOTE_KIND_LIST alone; v_note_kind in
  * schema/results/views_note.sql has the same list for SQL, and a test compares the two. */
-#ifndef HAUL_ENGINE_CASE_NOTE_H
-#define HAUL_ENGINE_CASE_NOTE_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "engine/base/strbuf.h"
@@ -123,5 +122,3 @@ size_t note_amount_count(enum note_kind kind);
 /* The sentence of a note. amounts: texts in place of its own, NULL = its own. */
 void note_put_words(struct strbuf *text, const struct note *note,
                     const char *const amounts[NOTE_AMOUNTS_MAX]);
-
-#endif

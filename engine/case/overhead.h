@@ -1,7 +1,6 @@
 /* overhead.h - calls of the driver, timed on the host: case kind overhead. One
  * iteration is one call. */
-#ifndef HAUL_ENGINE_CASE_OVERHEAD_H
-#define HAUL_ENGINE_CASE_OVERHEAD_H
+#pragma once
 
 #include "engine/case/case.h"
 
@@ -233,5 +232,3 @@ struct overhead {
   uint32_t touch_threads; /* threads that touch the pages before registration; 0 = 1 */
   uint64_t handles; /* of OVERHEAD_IMPORTED: memory of the other process that is open meanwhile */
 };
-
-#endif

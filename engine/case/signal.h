@@ -1,6 +1,5 @@
 /* signal.h - flags that are passed to and fro, and atomic additions: case kind signal. */
-#ifndef HAUL_ENGINE_CASE_SIGNAL_H
-#define HAUL_ENGINE_CASE_SIGNAL_H
+#pragma once
 
 #include "engine/case/case.h"
 
@@ -55,5 +54,3 @@ static inline uint64_t signal_operations(const struct signal *signal) {
   return signal->op == SIGNAL_ATOMICS ? (uint64_t)signal->rounds * signal->blocks * signal->threads
                                       : signal->rounds;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* states.h - names for what is found on a machine and what follows from it, for those who know
  * nothing of cases too: engine/cuda, engine/machine. */
-#ifndef HAUL_ENGINE_CASE_STATES_H
-#define HAUL_ENGINE_CASE_STATES_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 
@@ -33,5 +32,3 @@ ENUM_NAMES_DECLARE(fact_state, FACT_STATE_LIST)
   X(ON_FAIL_SKIP, "skip")                                                                          \
   X(ON_FAIL_ABORT, "abort")
 ENUM_NAMES_DECLARE(on_fail, ON_FAIL_LIST)
-
-#endif

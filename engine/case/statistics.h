@@ -1,6 +1,5 @@
 /* statistics.h - order statistics of the trials of one case: the stop rule and the summary. */
-#ifndef HAUL_ENGINE_CASE_STATISTICS_H
-#define HAUL_ENGINE_CASE_STATISTICS_H
+#pragma once
 
 #include "engine/case/trial.h"
 
@@ -41,5 +40,3 @@ double sorted_quantile(const double *sorted, size_t count, double p);
  * Order Statistics, 7.1); r is the largest for which that is at least 0.95, from the exact
  * distribution for every n. false for n < 6, where no interval is that sure. */
 bool median_interval_ranks(size_t count, size_t *low, size_t *high);
-
-#endif

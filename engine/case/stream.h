@@ -1,6 +1,5 @@
 /* stream.h - loops over arrays of numbers: case kind stream. */
-#ifndef HAUL_ENGINE_CASE_STREAM_H
-#define HAUL_ENGINE_CASE_STREAM_H
+#pragma once
 
 #include "engine/case/case.h"
 
@@ -69,5 +68,3 @@ static inline uint64_t stream_sweeps(const struct stream *stream) {
   return (uint64_t)(stream->passes > 0 ? stream->passes : 1) *
          (stream->parts > 0 ? stream->grid / stream->parts : 1);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* transfer.h - flows of bytes: case kind transfer, and the loads beside cases of other kinds. */
-#ifndef HAUL_ENGINE_CASE_TRANSFER_H
-#define HAUL_ENGINE_CASE_TRANSFER_H
+#pragma once
 
 #include "engine/case/case.h"
 #include "engine/case/compute.h"
@@ -236,5 +235,3 @@ static inline bool flow_blocks_host(const struct flow *flow) {
 static inline bool flow_is_scattered(const struct flow *flow) {
   return flow->scatter.pieces != 0;
 }
-
-#endif

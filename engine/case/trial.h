@@ -1,7 +1,6 @@
 /* trial.h - what a measurement yields: trials, and the outcome of a case. Plain data: it travels
  * through the worker's pipe as it is. */
-#ifndef HAUL_ENGINE_CASE_TRIAL_H
-#define HAUL_ENGINE_CASE_TRIAL_H
+#pragma once
 
 #include "engine/case/case.h"
 #include "engine/case/note.h"
@@ -117,5 +116,3 @@ struct trial_sink {
   void (*trial)(void *context, const struct trial *trial);
   void (*flow_trial)(void *context, const struct flow_trial *flow_trial);
 };
-
-#endif

@@ -33,8 +33,7 @@
  *
  * Copies that last as long as the gaps between two disturbances seldom escape both. Therefore a
  * later visit has shorter trials, and takes half the time of the first (visits_shorten()). */
-#ifndef HAUL_ENGINE_CASE_VISITS_H
-#define HAUL_ENGINE_CASE_VISITS_H
+#pragma once
 
 #include "engine/case/statistics.h"
 
@@ -77,5 +76,3 @@ void visits_shorten(struct measure *measure, uint32_t iterations);
  * SETTLED_BUDGET means that another visit may settle the case. */
 void visits_judge(const struct trial *trials, size_t count, double precision, bool noisy,
                   struct visits_found *found);
-
-#endif

@@ -1,6 +1,5 @@
 /* work.h - what a case of any kind but transfer measures: the member of that kind. */
-#ifndef HAUL_ENGINE_CASE_WORK_H
-#define HAUL_ENGINE_CASE_WORK_H
+#pragma once
 
 #include "engine/case/arithmetic.h"
 #include "engine/case/chase.h"
@@ -15,5 +14,3 @@ union work {
   struct overhead overhead;
   struct signal signal;
 };
-
-#endif

@@ -2,8 +2,7 @@
  *
  * cuda_driver_load() resolves the entry points of CUDA_FUNCTION_LIST (driver_api.h) through
  * cuGetProcAddress, so that one executable runs under every driver and on machines without one. */
-#ifndef HAUL_ENGINE_CUDA_DRIVER_H
-#define HAUL_ENGINE_CUDA_DRIVER_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/cuda/driver_api.h"
@@ -56,5 +55,3 @@ struct simulation {
 };
 
 typedef const struct simulation *(*simulation_function)(void);
-
-#endif

@@ -5,8 +5,7 @@
  * is fixed by name and version: a changed signature gets a new version. Where cuda.h is installed,
  * tests/engine/cuda/test_driver_api.cpp compares every value, layout and signature with it: it
  * includes this file in a namespace, so that nothing else of ours may be included here. */
-#ifndef HAUL_ENGINE_CUDA_DRIVER_API_H
-#define HAUL_ENGINE_CUDA_DRIVER_API_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -542,5 +541,3 @@ typedef CUresult (*cuGetProcAddress_v2_function)(const char *name, void **addres
                                                  CUdriverProcAddressQueryResult *answer);
 typedef CUresult (*cuGetProcAddress_function)(const char *name, void **address, int version,
                                               uint64_t flags);
-
-#endif

@@ -6,8 +6,7 @@
  * The binary interface of NVML is fixed by name: a changed signature gets a new name (_v2, _v3).
  * Types and numbers are those of the public NVML reference; the test compares them with nvml.h
  * where there is one. Every function is optional: call through NVML_CALL(). */
-#ifndef HAUL_ENGINE_CUDA_NVML_H
-#define HAUL_ENGINE_CUDA_NVML_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/states.h"
@@ -253,4 +252,3 @@ void nvml_read_fields(const struct nvml *nvml, struct nvml_device *device, unsig
 /* The same of one field; false = not available. */
 bool nvml_read_field(const struct nvml *nvml, struct nvml_device *device, unsigned field_id,
                      unsigned scope_id, unsigned long long *value);
-#endif

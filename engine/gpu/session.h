@@ -4,8 +4,7 @@
  * GPUs are named by their index in struct machine. Contexts are the devices' primary ones, taken at
  * first use and kept. A case's kernels are loaded before it begins: one loaded lazily while a gate
  * spins would deadlock. */
-#ifndef HAUL_ENGINE_GPU_SESSION_H
-#define HAUL_ENGINE_GPU_SESSION_H
+#pragma once
 
 #include "engine/cuda/driver.h"
 #include "engine/machine/limits.h"
@@ -149,5 +148,3 @@ enum status spans_reset(struct cuda_session *session, struct spans *spans, CUstr
 /* On that stream, after the launch; waits for it. STATUS_CUDA: no block has noted anything. */
 enum status spans_read(struct cuda_session *session, struct spans *spans, CUstream stream,
                        struct spans_total *total, struct error *err) CHECK_RESULT;
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Flags count up, and a side waits for the very next value. Nobody waits longer than
  * SIGNAL_TIMEOUT_NS. */
-#ifndef HAUL_ENGINE_GPU_SIGNAL_SIDE_H
-#define HAUL_ENGINE_GPU_SIGNAL_SIDE_H
+#pragma once
 
 #include "engine/gpu/session.h"
 
@@ -43,5 +42,3 @@ enum status signal_side_wait(struct cuda_session *session, int32_t gpu, CUstream
                              struct error *err) CHECK_RESULT;
 /* By the calling thread; false: a value did not come in time. */
 bool signal_side_poll(const struct signal_side *side, uint64_t *elapsed_ns);
-
-#endif

@@ -4,8 +4,7 @@
  * dcbf). Written lines are in the caches of who wrote them, as far as they fit. cache_flush_prove()
  * reads a buffer after it was written and after a flush: both work when the second takes
  * significantly longer. Where it cannot be done or proven, the row of the case says so. */
-#ifndef HAUL_ENGINE_HOST_CACHE_H
-#define HAUL_ENGINE_HOST_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ void cache_flush_prove_at(void *memory, uint64_t size_bytes, struct cache_flush_
 /* Bytes of last-level cache that these processors have together, a shared cache counted once;
  * 0 = the system does not say. */
 uint64_t cache_last_level_bytes(const int *cpus, size_t count);
-
-#endif

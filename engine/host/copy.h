@@ -16,8 +16,7 @@
  * were as fast or faster there, which depends on the machine: the rule leaves that range to memcpy.
  * Streaming loads: AVX-512 first, since one such load takes the whole line. aarch64 has
  * non-temporal pairs of stores; which loop is faster was not measured there. */
-#ifndef HAUL_ENGINE_HOST_COPY_H
-#define HAUL_ENGINE_HOST_COPY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ extern const size_t host_copies_count;
  * processors, 0 = unknown. */
 const struct host_copy *host_copy_choose(bool write_combined, uint64_t footprint_bytes,
                                          uint64_t cache_bytes);
-
-#endif

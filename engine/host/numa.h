@@ -6,8 +6,7 @@
  * still come from the node of the thread that touches them first, so callers bind threads, go on,
  * and say in the row that placement was not verified. Nothing here prints: libnuma's own messages
  * are silenced. */
-#ifndef HAUL_ENGINE_HOST_NUMA_H
-#define HAUL_ENGINE_HOST_NUMA_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/machine/limits.h"
@@ -89,5 +88,3 @@ enum status numa_count_pages(const struct machine *machine, const void *address,
  * swapping or killing; STATUS_OK when it can or when nobody can tell. */
 enum status numa_check_available(const struct machine *machine, int32_t node, uint64_t size_bytes,
                                  struct error *err) CHECK_RESULT;
-
-#endif

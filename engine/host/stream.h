@@ -4,8 +4,7 @@
  * of every line that is written, and are chosen as for copies (engine/host/copy.h): where the
  * arrays together are at least as large as the last-level caches in use and the processor has
  * them. */
-#ifndef HAUL_ENGINE_HOST_STREAM_H
-#define HAUL_ENGINE_HOST_STREAM_H
+#pragma once
 
 #include "engine/case/stream.h"
 
@@ -28,5 +27,3 @@ typedef uint64_t (*host_stream_loop)(const struct host_stream_arrays *arrays, ui
  * caches, 0 = unknown. */
 host_stream_loop host_stream_choose(enum stream_op op, enum number_type type,
                                     uint64_t footprint_bytes, uint64_t cache_bytes);
-
-#endif

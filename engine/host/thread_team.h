@@ -7,8 +7,7 @@
  * cpu_reservation, tells it of every team to come (cpu_reservation_expect), then makes the teams
  * with it. On a simulated machine threads may share a processor, since its nodes share real ones.
  */
-#ifndef HAUL_ENGINE_HOST_THREAD_TEAM_H
-#define HAUL_ENGINE_HOST_THREAD_TEAM_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/host/numa.h"
@@ -68,5 +67,3 @@ void thread_team_start(struct thread_team *team, thread_team_work work, void *co
 /* Sleeps until all have ended. First thread's start and last thread's end on clock_now_ns() (either
  * may be NULL). */
 void thread_team_wait(struct thread_team *team, uint64_t *start_ns, uint64_t *end_ns);
-
-#endif

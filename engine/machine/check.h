@@ -1,6 +1,5 @@
 /* check.h - the state a scenario wants the machine to be in ([checks]), and whether it is. */
-#ifndef HAUL_ENGINE_MACHINE_CHECK_H
-#define HAUL_ENGINE_MACHINE_CHECK_H
+#pragma once
 
 #include "engine/case/states.h"
 #include "engine/machine/telemetry.h"
@@ -71,5 +70,3 @@ size_t check_evaluate(const struct check *check, const struct machine *machine,
 size_t check_evaluate_telemetry(const struct check *check, const struct machine *machine,
                                 const struct telemetry_extent extents[MACHINE_GPUS_MAX],
                                 struct check_result results[MACHINE_GPUS_MAX]);
-
-#endif

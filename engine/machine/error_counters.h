@@ -1,7 +1,6 @@
 /* error_counters.h - what NVML counts of errors, read before and after a case: a difference marks
  * the case. NVML may never answer, so the process that samples GPUs asks it (telemetry.h). */
-#ifndef HAUL_ENGINE_MACHINE_ERROR_COUNTERS_H
-#define HAUL_ENGINE_MACHINE_ERROR_COUNTERS_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "engine/case/note.h"
@@ -40,5 +39,3 @@ void error_counts_read(const struct nvml *nvml, struct nvml_device *device,
 /* A note per counter that rose. */
 void error_counts_note(int32_t gpu, const struct error_counts *before,
                        const struct error_counts *after, struct notes *notes);
-
-#endif

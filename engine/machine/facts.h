@@ -1,6 +1,5 @@
 /* facts.h - the names of what a probe finds out about the hardware and software. */
-#ifndef HAUL_ENGINE_MACHINE_FACTS_H
-#define HAUL_ENGINE_MACHINE_FACTS_H
+#pragma once
 
 /* The facts every probe answers, in this order (gpu facts once per GPU). They are columns and rows
  * of the results, names in [checks], and keys of a saved machine. Meaning and unit beside each. */
@@ -52,5 +51,3 @@
   X("memory_node", "NUMA node that is the GPU's own memory; or none")                              \
   X("kernel_code", "the kernels that haul gives it: machine code of nvcc, or PTX for the driver")  \
   X("error_counters", "all, or unavailable: NAME, ..., those that NVML does not give")
-
-#endif

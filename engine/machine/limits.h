@@ -1,6 +1,5 @@
 /* limits.h - how much struct machine (machine.h) holds, for headers that need no more of it. */
-#ifndef HAUL_ENGINE_MACHINE_LIMITS_H
-#define HAUL_ENGINE_MACHINE_LIMITS_H
+#pragma once
 
 enum {
   MACHINE_GPUS_MAX = 32,
@@ -12,5 +11,3 @@ enum {
   PEERS_MAX = 7, /* other processes on it whose memory a case can have */
 };
 #define PEERS_NAME "haul-process" /* the name of such a process, before its number */
-
-#endif

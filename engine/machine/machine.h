@@ -4,8 +4,7 @@
  * sends it through a pipe; it is saved to and loaded from TOML (schema/machine) and is what a plan
  * is made for. About 400 KiB: keep it on the heap. A number that is not known is 0 unless a comment
  * says otherwise. Sizes in bytes, rates in bytes per second, clocks in kHz, power in mW. */
-#ifndef HAUL_ENGINE_MACHINE_MACHINE_H
-#define HAUL_ENGINE_MACHINE_MACHINE_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/states.h"
@@ -143,5 +142,3 @@ uint64_t peak_gpu_host(const struct gpu *gpu, enum limit *limit);
 /* GPU to GPU by the direct path: NVLink where there is one, else the slower of the two PCIe links.
  * A GPU to itself: its memory. */
 uint64_t peak_gpu_gpu(const struct machine *machine, uint32_t from, uint32_t to, enum limit *limit);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A process that goes past the limit of its group is killed, whatever the machine has free. Groups
  * of version 1 (memory controller) and 2 are read, up to the root that this process sees. */
-#ifndef HAUL_ENGINE_MACHINE_MEMORY_LIMIT_H
-#define HAUL_ENGINE_MACHINE_MEMORY_LIMIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@
  * gives back, do not count as used. UINT64_MAX: there is no limit, or none that can be read. root:
  * "" = this machine; else a folder that holds proc and sys. */
 uint64_t memory_limit_left(const char *root);
-
-#endif

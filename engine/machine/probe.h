@@ -1,6 +1,5 @@
 /* probe.h - the parts of machine_probe(); for the files of this folder and their tests. */
-#ifndef HAUL_ENGINE_MACHINE_PROBE_H
-#define HAUL_ENGINE_MACHINE_PROBE_H
+#pragma once
 
 #include "engine/cuda/nvml.h"
 #include "engine/machine/limits.h"
@@ -99,5 +98,3 @@ void facts_cpu_caches(struct probe *probe, const char *name);
 void facts_memory_modules(struct probe *probe, const char *name);
 void facts_memory_peak(struct probe *probe, const char *name);
 void facts_socket_links(struct probe *probe, const char *name);
-
-#endif

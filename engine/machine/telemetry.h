@@ -1,7 +1,6 @@
 /* telemetry.h - clocks, power, temperature, throttling and error counters of the GPUs, and who else
  * uses them, sampled through NVML while workers measure. Needs no CUDA context. */
-#ifndef HAUL_ENGINE_MACHINE_TELEMETRY_H
-#define HAUL_ENGINE_MACHINE_TELEMETRY_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/machine/error_counters.h"
@@ -68,5 +67,3 @@ void telemetry_extent_add(struct telemetry_extent *extent, const struct telemetr
 /* NVML throttle bits that mean "slower than it could be" as text "sw_power_cap,hw_thermal"; "none".
  */
 void telemetry_throttle_text(int64_t throttle_reasons, char text[FACT_VALUE_MAX]);
-
-#endif

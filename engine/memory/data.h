@@ -2,8 +2,7 @@
  *
  * Done by a GPU where it can reach the memory, else by host threads on the buffer's node. All
  * offsets and counts are 64-bit. Never inside a timed part. */
-#ifndef HAUL_ENGINE_MEMORY_DATA_H
-#define HAUL_ENGINE_MEMORY_DATA_H
+#pragma once
 
 #include "engine/memory/memory.h"
 #include "kernels/kernels.h"
@@ -42,5 +41,3 @@ enum status data_compare(struct data *data, const struct buffer *buffer, uint64_
                          struct error *err) CHECK_RESULT;
 /* Evict what the GPU's L2 holds, by writing twice its size to memory of its own. */
 enum status data_flush_gpu_cache(struct data *data, int32_t gpu, struct error *err) CHECK_RESULT;
-
-#endif

@@ -4,8 +4,7 @@
  * inaccessible guard on either side: a copy that runs over an end faults, and the kernel merges no
  * two buffers into one mapping, so that what /proc/self/smaps says of a buffer's mapping is about
  * that buffer alone. Page locking: pages of ours made known to the driver. */
-#ifndef HAUL_ENGINE_MEMORY_KINDS_H
-#define HAUL_ENGINE_MEMORY_KINDS_H
+#pragma once
 
 #include "engine/cuda/driver_api.h"
 #include "engine/memory/memory.h"
@@ -51,5 +50,3 @@ enum status shared_lock(const struct memory_context *context, struct buffer *buf
 void shared_unmap(const struct memory_context *context, struct buffer *buffer);
 
 extern const struct memory_ops memory_pageable; /* registered memory begins as this */
-
-#endif

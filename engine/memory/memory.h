@@ -5,8 +5,7 @@
  * handed out; a buffer whose pages are elsewhere is an error that says where they are. Where the
  * kernel will not place pages or not say where they are (containers), the buffer is usable, but
  * placement_verified is false and unverified says why. */
-#ifndef HAUL_ENGINE_MEMORY_MEMORY_H
-#define HAUL_ENGINE_MEMORY_MEMORY_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/case.h"
@@ -114,5 +113,3 @@ void pool_give_back_all(struct pool *pool);
 void pool_trim_kind(struct pool *pool, enum memory_kind kind);
 /* Release every free buffer (before a case that needs most of the memory). */
 void pool_trim(struct pool *pool);
-
-#endif

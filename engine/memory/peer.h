@@ -6,8 +6,7 @@
  * with the answers (SCM_RIGHTS). It starts CUDA when it needs it first. Requests have no time-out:
  * who watches the processes ends them, and learns here for whom the measuring process waits. A peer
  * that has ended or that lost its context is STATUS_STICKY: both processes are to be replaced. */
-#ifndef HAUL_ENGINE_MEMORY_PEER_H
-#define HAUL_ENGINE_MEMORY_PEER_H
+#pragma once
 
 #include "engine/memory/peer_packet.h"
 
@@ -52,5 +51,3 @@ enum status peer_signal(const struct memory_context *context, uint32_t process,
  * work. */
 enum status peer_check(const struct memory_context *context, uint32_t processes,
                        struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,6 +1,5 @@
 /* peer_packet.h - the packets between two processes of engine/memory/peer.h. */
-#ifndef HAUL_ENGINE_MEMORY_PEER_PACKET_H
-#define HAUL_ENGINE_MEMORY_PEER_PACKET_H
+#pragma once
 
 #include "engine/case/transfer.h"
 #include "engine/gpu/signal_side.h"
@@ -73,5 +72,3 @@ struct peer_answer {
 bool peer_send(int fd, const void *packet, size_t size_bytes, int file);
 /* False: the other side is gone, or sent something else. */
 bool peer_receive(int fd, void *packet, size_t size_bytes, int *file);
-
-#endif

@@ -1,7 +1,6 @@
 /* peer_signal.h - the peer's side of signals: flags that a kernel, a stream or a thread of the peer
  * answers, and events that it opens and passes on. */
-#ifndef HAUL_ENGINE_MEMORY_PEER_SIGNAL_H
-#define HAUL_ENGINE_MEMORY_PEER_SIGNAL_H
+#pragma once
 
 #include "engine/memory/peer_packet.h"
 
@@ -20,5 +19,3 @@ enum status peer_signals_do(struct peer_signals *signals, const struct memory_co
                             const struct buffer *answered, struct peer_answer *answer,
                             struct error *err) CHECK_RESULT;
 void peer_signals_fini(struct peer_signals *signals, const struct memory_context *context);
-
-#endif

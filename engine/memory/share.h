@@ -1,7 +1,6 @@
 /* share.h - memory that one process exports and others open: what is handed over, and the calls on
  * either side. How the handle gets to the other process is peer.h's. */
-#ifndef HAUL_ENGINE_MEMORY_SHARE_H
-#define HAUL_ENGINE_MEMORY_SHARE_H
+#pragma once
 
 #include "engine/memory/memory.h"
 
@@ -24,5 +23,3 @@ enum status share_open(const struct memory_context *context, const struct share_
                        struct buffer *buffer, struct error *err) CHECK_RESULT;
 /* Never fails, as memory_ops.release. */
 void share_close(const struct memory_context *context, struct buffer *buffer);
-
-#endif

@@ -3,8 +3,7 @@
  * The trial (engine/workload/case_run.c) makes a flow ready with prepare(), then either enqueues it
  * on a stream (event clock) or has it executed by host threads (host clock), any number of times,
  * and ends with release(). */
-#ifndef HAUL_ENGINE_METHOD_METHOD_H
-#define HAUL_ENGINE_METHOD_METHOD_H
+#pragma once
 
 #include "engine/case/transfer.h"
 #include "engine/case/trial.h"
@@ -143,5 +142,3 @@ const char *gpu_bulk_unsupported_reason(const struct gpu *gpu,
 /* Contexts of both GPUs exist, and peer access is on (direct) or off (staged) between them. */
 enum status gpu_flow_prepare(const struct memory_context *context, struct flow_run *run,
                              struct error *err) CHECK_RESULT;
-
-#endif

@@ -3,8 +3,7 @@
  * The driver says where a range was last prefetched to (cuMemRangeGetAttribute), the kernel says
  * which of its pages the host has and on which node (move_pages). A view is the buffer with the
  * endpoint of one side. Never inside a timed part, but for um_pages_prefetch(). */
-#ifndef HAUL_ENGINE_METHOD_UM_PAGES_H
-#define HAUL_ENGINE_METHOD_UM_PAGES_H
+#pragma once
 
 #include "engine/method/method.h"
 
@@ -63,5 +62,3 @@ struct touch {
 uint64_t touch_part(const struct touch *touch, uint32_t part, uint32_t count);
 /* That of one pass of all threads. */
 uint64_t touch_expected_sum(const struct touch *touch);
-
-#endif

@@ -5,8 +5,7 @@
  * that start events can be recorded; enqueuers_run() lets them go together and waits for them.
  * Every wake is followed by a run, also after an error. The flows and what is enqueued are the
  * caller's (struct enqueuers_ops); its functions are called by the threads. */
-#ifndef HAUL_ENGINE_TRIAL_ENQUEUERS_H
-#define HAUL_ENGINE_TRIAL_ENQUEUERS_H
+#pragma once
 
 #include "engine/case/transfer.h"
 #include "engine/host/numa.h"
@@ -35,5 +34,3 @@ enum status enqueuers_run(struct enqueuers *enqueuers, enum status status,
                           struct error *err) CHECK_RESULT;
 /* The processors that the threads may run on; known from the first enqueuers_wake() on. */
 void enqueuers_cpus(const struct enqueuers *enqueuers, struct cpu_set_bits *cpus);
-
-#endif

@@ -21,8 +21,7 @@
  * where a stream has more copies than may stand behind a gate. A flow that a processor copies
  * (flow.cpu) always has such a thread, which is bound to its node. Threads are there before any
  * start event. */
-#ifndef HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
-#define HAUL_ENGINE_TRIAL_EVENT_TRIAL_H
+#pragma once
 
 #include "engine/case/trial.h"
 #include "engine/method/method.h"
@@ -69,5 +68,3 @@ enum status event_trial_poll(struct event_trial *trial, bool *ended,
                              struct error *err) CHECK_RESULT;
 enum status event_trial_finish(struct event_trial *trial, enum status status,
                                struct trial_times *times, struct error *err) CHECK_RESULT;
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Captured and instantiated before a gate is raised: both may wait for the GPU. A zeroed one is
  * ready for use. */
-#ifndef HAUL_ENGINE_TRIAL_FLOW_GRAPH_H
-#define HAUL_ENGINE_TRIAL_FLOW_GRAPH_H
+#pragma once
 
 #include "engine/cuda/driver.h"
 #include "engine/method/method.h"
@@ -23,5 +22,3 @@ enum status flow_graph_capture(struct flow_graph *graph, const struct memory_con
 enum status flow_graph_launch(const struct flow_graph *graph, const struct memory_context *context,
                               const struct flow_run *run, struct error *err) CHECK_RESULT;
 void flow_graph_fini(struct flow_graph *graph, const struct cuda_driver *driver);
-
-#endif

@@ -10,8 +10,7 @@
  * thread, or when the calling thread, which polls, sees the last GPU flow's end: too late by up to
  * mixed_trial_uncertainty_ns(). The time in which a gate sees that it is open (about a microsecond)
  * is in the window. Events time each GPU flow by itself. */
-#ifndef HAUL_ENGINE_TRIAL_HOST_TRIAL_H
-#define HAUL_ENGINE_TRIAL_HOST_TRIAL_H
+#pragma once
 
 #include "engine/trial/event_trial.h"
 
@@ -34,5 +33,3 @@ enum status mixed_trial_run(struct mixed_trial *trial, uint32_t iterations,
                             struct error *err) CHECK_RESULT;
 /* The longest time between two polls of the GPU flows so far. */
 uint64_t mixed_trial_uncertainty_ns(const struct mixed_trial *trial);
-
-#endif

@@ -1,8 +1,7 @@
 /* arithmetic.h - what the files of an [[arithmetic]] share: the GPU's part, and the reference,
  * where the chains of kernels haul_arithmetic_* end by the host's own arithmetic: what a GPU must
  * give bit by bit. */
-#ifndef HAUL_ENGINE_WORKLOAD_ARITHMETIC_H
-#define HAUL_ENGINE_WORKLOAD_ARITHMETIC_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/arithmetic.h"
@@ -47,5 +46,3 @@ uint64_t arithmetic_expected(enum arithmetic_op op, enum number_type type, uint3
 
 /* The bits of a number of f16 that is normal there (2^-14 up to 65504) or 0, rounded to nearest. */
 uint16_t arithmetic_f16_bits(double value);
-
-#endif

@@ -1,6 +1,5 @@
 /* chase_gpu.h - the GPU's part of a pointer chase (engine/workload/chase.c). */
-#ifndef HAUL_ENGINE_WORKLOAD_CHASE_GPU_H
-#define HAUL_ENGINE_WORKLOAD_CHASE_GPU_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/chase.h"
@@ -49,5 +48,3 @@ void chase_gpu_times(const struct chase_gpu *gpu, struct chase_times *times);
  * else 0. */
 enum status chase_gpu_run(struct chase_gpu *gpu, uint64_t table, uint64_t warm_hops, uint64_t hops,
                           struct chase_times *times, struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,8 +1,7 @@
 /* chase_host.h - the threads of a node that follow a chain of addresses, for
  * engine/workload/chase.c.
  */
-#ifndef HAUL_ENGINE_WORKLOAD_CHASE_HOST_H
-#define HAUL_ENGINE_WORKLOAD_CHASE_HOST_H
+#pragma once
 
 #include "engine/case/chase.h"
 #include "engine/case/trial.h"
@@ -22,5 +21,3 @@ void chase_host_run(struct chase_host *host, uint64_t hops, uint64_t *elapsed_ns
 struct flow_run chase_host_own(struct chase_host *host, const struct flow *flow);
 /* The processors of its threads. */
 const struct cpu_set_bits *chase_host_cpus(const struct chase_host *host);
-
-#endif

@@ -4,8 +4,7 @@
  * Each SM reaches one part sooner than the other. Every SM times every line past its L1 cache; the
  * first principal component of those times gives the lines of one part one sign, and those of the
  * other part the other. */
-#ifndef HAUL_ENGINE_WORKLOAD_CHASE_LINES_H
-#define HAUL_ENGINE_WORKLOAD_CHASE_LINES_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -35,5 +34,3 @@ void chase_lines_fini(struct chase_lines *lines); /* a zeroed one is fine */
 /* The statistics alone: cycles has a row of lines->count numbers for each SM. Fills in the rest.
  * false: there are not two parts. */
 bool chase_lines_divide(struct chase_lines *lines, const uint16_t *cycles);
-
-#endif

@@ -1,7 +1,6 @@
 /* chase_shape.h - numbers that follow from the keys of a pointer chase, and whether it can be
  * measured (engine/workload/chase.c). */
-#ifndef HAUL_ENGINE_WORKLOAD_CHASE_SHAPE_H
-#define HAUL_ENGINE_WORKLOAD_CHASE_SHAPE_H
+#pragma once
 
 #include "engine/case/chase.h"
 
@@ -38,5 +37,3 @@ static inline uint64_t chase_sharing_threads(const struct chase *chase) {
 /* As workload_ops says. */
 const char *chase_unsupported_reason(const struct bench_case *bench_case,
                                      const struct machine *machine, char reason[CASE_REASON_MAX]);
-
-#endif

@@ -4,8 +4,7 @@
  * repeats a trial with more repeats of the loads until they outlast what is measured, and delivers
  * the time of each. The measured work takes part in the trial as one more flow_run, in which its
  * kind says how it is enqueued. */
-#ifndef HAUL_ENGINE_WORKLOAD_LOADS_H
-#define HAUL_ENGINE_WORKLOAD_LOADS_H
+#pragma once
 
 #include "engine/method/method.h"
 #include "engine/workload/workload.h"
@@ -31,5 +30,3 @@ enum status loads_before_trial(struct loads *loads, struct error *err) CHECK_RES
  * where the loads ended too early. */
 enum status loads_run(struct loads *loads, uint32_t iterations, struct trial_times *times,
                       struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,7 +1,6 @@
 /* overhead_calls.h - what one thread calls with, and the functions that are made of each row of
  * OVERHEAD_OPERATION_LIST. Private to engine/workload/overhead_*.c. */
-#ifndef HAUL_ENGINE_WORKLOAD_OVERHEAD_CALLS_H
-#define HAUL_ENGINE_WORKLOAD_OVERHEAD_CALLS_H
+#pragma once
 
 #include "engine/case/overhead.h"
 #include "engine/gpu/session.h"
@@ -86,5 +85,3 @@ extern const struct overhead_operation_calls overhead_calls[overhead_operation_n
 /* Frees what ready() has made; results are ignored, for a lost context answers every call with an
  * error. */
 void overhead_caller_fini(struct overhead_caller *c);
-
-#endif

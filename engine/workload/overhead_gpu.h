@@ -3,8 +3,7 @@
  * A run makes the call many times in a row, by one thread or by several at once, and times nothing
  * but the calls, on CLOCK_MONOTONIC_RAW: it waits for what was queued and undoes what was made
  * outside the time. Then up to CALL_SAMPLES_PER_RUN more calls are timed one by one. */
-#ifndef HAUL_ENGINE_WORKLOAD_OVERHEAD_GPU_H
-#define HAUL_ENGINE_WORKLOAD_OVERHEAD_GPU_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/overhead.h"
@@ -36,5 +35,3 @@ enum status overhead_gpu_run(struct overhead_gpu *overhead, uint32_t count, uint
                              struct error *err) CHECK_RESULT;
 /* The first call of the case in this process, and the latest single ones. */
 void overhead_gpu_calls(const struct overhead_gpu *overhead, struct case_outcome *outcome);
-
-#endif

@@ -6,8 +6,7 @@
  * pieces stay together at both ends. Strided: in every SCATTER_SPREAD-th place, in order. No two
  * pieces of an end share a byte. The list takes sizeof(struct piece) of page-locked memory per
  * piece. */
-#ifndef HAUL_ENGINE_WORKLOAD_PIECES_H
-#define HAUL_ENGINE_WORKLOAD_PIECES_H
+#pragma once
 
 #include "engine/memory/data.h"
 #include "engine/method/method.h"
@@ -30,5 +29,3 @@ enum status pieces_poison_target(struct data *data, const struct flow_run *run,
                                  struct error *err) CHECK_RESULT;
 /* What is at that byte of the target, for a message: "byte 3 of piece 17". */
 void pieces_describe(const struct flow_run *run, uint64_t offset, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* signal_state.h - a case of kind signal under way: what signal.c sets up, and how the files beside
  * it run flags and events. */
-#ifndef HAUL_ENGINE_WORKLOAD_SIGNAL_STATE_H
-#define HAUL_ENGINE_WORKLOAD_SIGNAL_STATE_H
+#pragma once
 
 #include "engine/case/work.h"
 #include "engine/gpu/signal_side.h"
@@ -77,5 +76,3 @@ enum status signal_run_host(struct signal_state *state, struct trial_times *time
                             struct error *err) CHECK_RESULT;
 enum status signal_run_gpus(struct signal_state *state, struct trial_times *times,
                             struct error *err) CHECK_RESULT;
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A place is the SMs of a GPU or host threads: one table each; arrays, values and verification are
  * the same for both (engine/workload/stream.c). */
-#ifndef HAUL_ENGINE_WORKLOAD_STREAM_H
-#define HAUL_ENGINE_WORKLOAD_STREAM_H
+#pragma once
 
 #include "engine/case/stream.h"
 #include "engine/case/trial.h"
@@ -90,5 +89,3 @@ bool stream_op_sums(enum stream_op op);
 /* false: there is no such kernel. */
 bool stream_shape_of(const struct stream *stream, const struct gpu *gpu,
                      struct stream_shape *shape);
-
-#endif

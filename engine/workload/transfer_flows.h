@@ -1,7 +1,6 @@
 /* transfer_flows.h - the flows of a transfer as they stand in its case: where they can be measured,
  * what memory they need, how they are timed. Nothing here needs a GPU or allocates. */
-#ifndef HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
-#define HAUL_ENGINE_WORKLOAD_TRANSFER_FLOWS_H
+#pragma once
 
 #include "engine/case/trial.h"
 #include "engine/machine/limits.h"
@@ -36,5 +35,3 @@ bool transfer_is_scattered(const struct bench_case *bench_case);
 uint32_t transfer_partner(const struct bench_case *bench_case, uint32_t flow);
 /* Some flows are timed by events and some by the host's clock. */
 bool transfer_is_mixed(const struct bench_case *bench_case);
-
-#endif

@@ -1,7 +1,6 @@
 /* workload.h - kinds of case behind one ops table, one file per kind: what is set up once, and what
  * one trial does. The loop over trials, warm-up and stop rule are the same for all (case_run.c). */
-#ifndef HAUL_ENGINE_WORKLOAD_WORKLOAD_H
-#define HAUL_ENGINE_WORKLOAD_WORKLOAD_H
+#pragma once
 
 #include "engine/case/trial.h"
 #include "engine/host/cache.h"
@@ -108,5 +107,3 @@ const char *managed_share_unsupported_reason(const struct measure *measure,
 enum status managed_share_admit(struct engine *engine, const struct measure *measure,
                                 const uint64_t bytes[MACHINE_GPUS_MAX],
                                 struct error *err) CHECK_RESULT;
-
-#endif

@@ -9,8 +9,7 @@
  * Random halves are mixed in time, and so silent about a level that drifts or wanders. Where the
  * times of runs are known, the earlier half is also held against the later one, as if runs were
  * independent: what that reports, a side that is measured after the other would show too. */
-#ifndef HAUL_RUNNER_ANALYSIS_A_A_TEST_H
-#define HAUL_RUNNER_ANALYSIS_A_A_TEST_H
+#pragma once
 
 #include "runner/analysis/diff.h"
 
@@ -28,5 +27,3 @@ struct a_a_result {
 /* Splits side a of the cases; side b is not read. The same seed gives the same result. */
 struct a_a_result a_a_test(const struct diff_case *cases, size_t count,
                            const struct diff_options *options, size_t splits, uint64_t seed);
-
-#endif

@@ -1,11 +1,8 @@
 /* broken.h - which cases are not ok more often on side b, beyond chance. */
-#ifndef HAUL_RUNNER_ANALYSIS_BROKEN_H
-#define HAUL_RUNNER_ANALYSIS_BROKEN_H
+#pragma once
 
 #include "runner/analysis/diff.h"
 
 /* broken holds count. */
 void broken_find(const struct diff_case *cases, size_t count, double false_discovery_rate,
                  bool *broken);
-
-#endif

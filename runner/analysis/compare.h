@@ -16,8 +16,7 @@
  *
  * Real and simulated results are never on two sides of one comparison. Nothing here prints, reads
  * files or speaks SQL. Texts belong to the measured data or the comparison's arena. */
-#ifndef HAUL_RUNNER_ANALYSIS_COMPARE_H
-#define HAUL_RUNNER_ANALYSIS_COMPARE_H
+#pragma once
 
 #include "runner/analysis/diff.h"
 #include "runner/analysis/distribution.h"
@@ -236,5 +235,3 @@ enum status compare(const struct measured *measured, const enum side *sides,
                     const struct compare_options *options, struct comparison **comparison,
                     struct error *err) CHECK_RESULT;
 void comparison_free(struct comparison *comparison);
-
-#endif

@@ -1,6 +1,5 @@
 /* compare_internal.h - what the files of this folder share. */
-#ifndef HAUL_RUNNER_ANALYSIS_COMPARE_INTERNAL_H
-#define HAUL_RUNNER_ANALYSIS_COMPARE_INTERNAL_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 
@@ -42,5 +41,3 @@ struct machines;
 /* For machines_new(): what drivers changed. node_of: by run. */
 void machines_find_upgrades(struct machines *machines, const struct measured *measured,
                             const size_t *node_of);
-
-#endif

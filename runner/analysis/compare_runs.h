@@ -1,7 +1,6 @@
 /* compare_runs.h - the runs of a database on two sides, named one by one or distinguished by a
  * fact, and compared. What diff, check and report ask for. */
-#ifndef HAUL_RUNNER_ANALYSIS_COMPARE_RUNS_H
-#define HAUL_RUNNER_ANALYSIS_COMPARE_RUNS_H
+#pragma once
 
 #include "runner/analysis/a_a_test.h"
 #include "runner/analysis/compare.h"
@@ -35,5 +34,3 @@ void compare_request_fini(struct compare_request *request);
 enum status compare_runs(struct database *database, struct compare_request *request,
                          struct compare_result *result, struct error *err) CHECK_RESULT;
 void compare_result_fini(struct compare_result *result);
-
-#endif

@@ -14,8 +14,7 @@
  * the number of such GPUs. Two changed cases are told only if they are all that was judged of one
  * path, among all paths with two. Cases that could not be judged count as neither, for chance as
  * not changed. Where nearly all cases changed, that is told. */
-#ifndef HAUL_RUNNER_ANALYSIS_CONCLUSION_H
-#define HAUL_RUNNER_ANALYSIS_CONCLUSION_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 
@@ -42,5 +41,3 @@ const struct conclusion *conclusions_find(const struct comparison *comparison, s
                                           size_t *count);
 /* The same, for the comparison to keep. */
 void conclusions_add(struct comparison *comparison);
-
-#endif

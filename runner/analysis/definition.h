@@ -2,8 +2,7 @@
  * measured.
  *
  * Nothing here knows the kinds of cases; a text that is not JSON only equals itself. */
-#ifndef HAUL_RUNNER_ANALYSIS_DEFINITION_H
-#define HAUL_RUNNER_ANALYSIS_DEFINITION_H
+#pragma once
 
 #include "engine/base/arena.h"
 
@@ -20,5 +19,3 @@ const char *definition_add_own_values(struct arena *arena, const char *list, con
  * the same for cases that differ only in where they run, not for a load that goes with or against
  * the measured flow. */
 uint64_t definition_hash_without_places(const char *definition);
-
-#endif

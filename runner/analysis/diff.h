@@ -64,8 +64,7 @@
  *                        with a power of 80 %: units_needed
  *   UNCLEAR              undecided, and as many would not decide: the change is too near delta, or
  *                        the case too noisy */
-#ifndef HAUL_RUNNER_ANALYSIS_DIFF_H
-#define HAUL_RUNNER_ANALYSIS_DIFF_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "runner/analysis/diff_odd.h"
@@ -224,5 +223,3 @@ void diff_families(const char *method, const char *path, uint64_t size_bytes,
 
 /* The usual margin: 1 % from 1 MiB on, 3 % below and for latencies. */
 double diff_usual_margin(uint64_t size_bytes);
-
-#endif

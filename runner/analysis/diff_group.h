@@ -7,8 +7,7 @@
  * hierarchical model with cases as fixed and runs as random effects (Gelman and Hill 2007, "Data
  * Analysis Using Regression and Multilevel/Hierarchical Models", chapter 12). A process that has
  * fewer than half of the cases that another one has says too little. */
-#ifndef HAUL_RUNNER_ANALYSIS_DIFF_GROUP_H
-#define HAUL_RUNNER_ANALYSIS_DIFF_GROUP_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/analysis/diff.h"
@@ -21,5 +20,3 @@ struct diff_case diff_group_make(const struct diff_case *cases, const size_t *me
 /* What the cases say of the order of their runs holds for groups, but for those that share noise:
  * what is common to many cases is hidden by the noise of each. */
 void diff_group_take_order(const struct diff_summary *cases, struct diff_options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* diff_internal.h - what diff.c and diff_order.c know of a case while it is tested. */
-#ifndef HAUL_RUNNER_ANALYSIS_DIFF_INTERNAL_H
-#define HAUL_RUNNER_ANALYSIS_DIFF_INTERNAL_H
+#pragma once
 
 #include "runner/analysis/diff.h"
 #include "runner/analysis/diff_priors.h"
@@ -66,5 +65,3 @@ struct effect diff_order_walk(const struct work *work, struct effect effect);
 /* The effect, where the level may wander as all cases say. */
 struct effect diff_order_wander(const struct work *work, struct effect effect,
                                 const struct order_wander *wander);
-
-#endif

@@ -5,8 +5,7 @@
  * both sides. Where more are far away, this is how the case is, and all count. A unit must be odd
  * on its side and among all: one that is far from its side alone may be at the level of the other
  * side, of a case at two levels. */
-#ifndef HAUL_RUNNER_ANALYSIS_DIFF_ODD_H
-#define HAUL_RUNNER_ANALYSIS_DIFF_ODD_H
+#pragma once
 
 #include "runner/statistics/process_sample.h"
 
@@ -30,5 +29,3 @@ bool diff_odd_drop(struct process_sample *a, struct process_sample *b, double *v
 /* Of nodes, what changed unlike the others is cut off instead: "paired" in diff.h. spread_min: no
  * spread counts as less. Returns the mean of what was cut off of two and more, else 0. */
 double diff_odd_cut(double *differences, size_t count, double spread_min);
-
-#endif

@@ -3,8 +3,7 @@
  * A family with fewer than DIFF_FAMILY_MIN cases learns in the next wider one, at last from all
  * cases; where these are too few, nothing is learnt. Processes and runs vary differently and learn
  * apart. */
-#ifndef HAUL_RUNNER_ANALYSIS_DIFF_PRIORS_H
-#define HAUL_RUNNER_ANALYSIS_DIFF_PRIORS_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/analysis/diff.h"
@@ -32,5 +31,3 @@ void diff_learn_priors(const struct prior_case *cases, size_t count, struct diff
 
 /* Of all cases that teach, however few: dependence.h. 1: fewer than DIFF_DEPENDENCE_MIN do. */
 double diff_find_dependence(const struct prior_case *cases, size_t count, struct arena *arena);
-
-#endif

@@ -2,11 +2,8 @@
  *
  * Where each side is one run, its interval is that of earlier runs, if all cases have some: they
  * may share all that runs differ by. Else there is none. */
-#ifndef HAUL_RUNNER_ANALYSIS_DIFF_SHIFT_H
-#define HAUL_RUNNER_ANALYSIS_DIFF_SHIFT_H
+#pragma once
 
 #include "runner/analysis/diff.h"
 
 struct shift diff_shift(const struct diff_case *cases, size_t count);
-
-#endif

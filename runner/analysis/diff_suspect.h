@@ -4,13 +4,10 @@
  * that one run a side shows. A case that is open, whose 95 % interval lies beyond the threshold,
  * and whose processes show the change as they would with one run per side, is reported: with the
  * doubt FEW. */
-#ifndef HAUL_RUNNER_ANALYSIS_DIFF_SUSPECT_H
-#define HAUL_RUNNER_ANALYSIS_DIFF_SUSPECT_H
+#pragma once
 
 #include "runner/analysis/diff.h"
 
 /* results: of diff_compare() with the same options. */
 void diff_suspect(const struct diff_case *cases, size_t count, const struct diff_options *options,
                   struct diff_result *results);
-
-#endif

@@ -14,8 +14,7 @@
  * no tests of MODE or JITTER (Bourgon and others 2010, "Independent filtering increases detection
  * power for high-throughput experiments", PNAS 107). The doubts are those of diff.h; JITTER, which
  * few values show by chance, takes DISTRIBUTION_UNITS_MIN units a side. */
-#ifndef HAUL_RUNNER_ANALYSIS_DISTRIBUTION_H
-#define HAUL_RUNNER_ANALYSIS_DISTRIBUTION_H
+#pragma once
 
 #include "runner/analysis/diff.h"
 
@@ -45,5 +44,3 @@ struct distribution_change {
 void distribution_compare(const struct diff_case *cases, size_t count,
                           const struct diff_options *options, const struct diff_result *levels,
                           const struct diff_summary *summary, struct distribution_change *changes);
-
-#endif

@@ -5,8 +5,7 @@
  * what it looked at (rules_gpu.sql says how). What a rule finds explains a loss, or is a note: a
  * something that is usual on some machines, and nothing to fix. What was not recorded is unknown,
  * never fine. */
-#ifndef HAUL_RUNNER_ANALYSIS_EXPLAIN_H
-#define HAUL_RUNNER_ANALYSIS_EXPLAIN_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/record/database.h"
@@ -104,5 +103,3 @@ void explanation_fini(struct explanation *explanation);
 
 /* Rows of one rule that are in that state begin at rows[i]: how many there are. */
 size_t explain_same_rule(const struct explanation *explanation, size_t i);
-
-#endif

@@ -1,6 +1,5 @@
 /* filter.h - which runs and cases a question is asked of: what --only and --where say. */
-#ifndef HAUL_RUNNER_ANALYSIS_FILTER_H
-#define HAUL_RUNNER_ANALYSIS_FILTER_H
+#pragma once
 
 #include "runner/record/measured.h"
 
@@ -28,5 +27,3 @@ enum status filter_runs(struct filter *filter, struct database *database, struct
 /* STATUS_NOT_FOUND with the nearest name when no run has such a fact. */
 enum status filter_check_fact(struct measured *measured, const char *fact,
                               struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,6 +1,5 @@
 /* fingerprints.h - the samples that haul identify goes by, read from a database. */
-#ifndef HAUL_RUNNER_ANALYSIS_FINGERPRINTS_H
-#define HAUL_RUNNER_ANALYSIS_FINGERPRINTS_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/record/query.h"
@@ -29,5 +28,3 @@ struct fingerprints {
 enum status fingerprints_read(struct query *query, const char *run,
                               const struct query_options *options, struct arena *arena,
                               struct fingerprints *fingerprints, struct error *err) CHECK_RESULT;
-
-#endif

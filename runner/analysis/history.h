@@ -12,8 +12,7 @@
  * better than steps do. Of many series less is said: the marks of each kind are held to a false
  * discovery rate of 5 % over all series of a look. A change below the margin of the case is none.
  */
-#ifndef HAUL_RUNNER_ANALYSIS_HISTORY_H
-#define HAUL_RUNNER_ANALYSIS_HISTORY_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 
@@ -81,5 +80,3 @@ struct latest_case {
  * separate. */
 struct latest_case *latest_cases(const struct measured *measured, struct arena *arena,
                                  size_t *count);
-
-#endif

@@ -18,8 +18,7 @@
  * two GPUs, named by these two alone, more were right than guessing gives (one-sided exact binomial
  * test against 1/2 at IDENTIFY_ALPHA: 5 of 5, 7 of 8). A sample that is far from all GPUs is of
  * none of them. Nothing here fails. */
-#ifndef HAUL_RUNNER_ANALYSIS_IDENTIFY_H
-#define HAUL_RUNNER_ANALYSIS_IDENTIFY_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 
@@ -74,5 +73,3 @@ void identify_name(const struct identify *identify, const double *features, size
 
 /* P(at least `right` of `total` by guessing among so many GPUs, at least two). */
 double identify_guess_p(size_t right, size_t total, size_t gpus);
-
-#endif

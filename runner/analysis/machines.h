@@ -8,8 +8,7 @@
  * compared with, and new drivers are steps, too. Blocks have the mean over their cases, relative to
  * each case's own median over all machines and periods. A change is one of speed: less than 0 is
  * slower. */
-#ifndef HAUL_RUNNER_ANALYSIS_MACHINES_H
-#define HAUL_RUNNER_ANALYSIS_MACHINES_H
+#pragma once
 
 #include "runner/record/measured.h"
 
@@ -87,5 +86,3 @@ bool machines_upgrade_counts(const struct machines_upgrade *upgrade, size_t bloc
 const struct machines_cell *machines_last_cell(const struct machines *machines, size_t node);
 /* In which a time lies. */
 size_t machines_period(const struct machines *machines, int64_t time_ns);
-
-#endif

@@ -36,8 +36,7 @@
  * In a peer group of two nobody can tell which one is faulty: where they differ, the slower one is
  * `undecided`. So is the slower half of an even number of components of which each half is of one
  * mind: the gap between the halves is OUTLIER_HALVES_GAP times what differs within them. */
-#ifndef HAUL_RUNNER_ANALYSIS_OUTLIERS_H
-#define HAUL_RUNNER_ANALYSIS_OUTLIERS_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 
@@ -187,5 +186,3 @@ enum status outliers_find(const struct measured *measured, const struct outliers
                           struct outliers **outliers, struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void outliers_free(struct outliers *outliers);
-
-#endif

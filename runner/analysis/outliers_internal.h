@@ -1,7 +1,6 @@
 /* outliers_internal.h - what the files of outliers.h share, in the order of the work: results of
  * cases, observations of components of the machine, findings. */
-#ifndef HAUL_RUNNER_ANALYSIS_OUTLIERS_INTERNAL_H
-#define HAUL_RUNNER_ANALYSIS_OUTLIERS_INTERNAL_H
+#pragma once
 
 #include "runner/analysis/compare_internal.h"
 #include "runner/analysis/outliers.h"
@@ -123,5 +122,3 @@ void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t c
 /* outliers_fleet.c: the parts of a fleet, and cells. */
 void outliers_make_parts(struct finder *f);
 void outliers_make_cells(struct finder *f);
-
-#endif

@@ -7,8 +7,7 @@
  * change that is to be found, or less: a change of just what matters is never shown to exceed it.
  *
  * Variances are of natural logarithms. */
-#ifndef HAUL_RUNNER_ANALYSIS_POWER_H
-#define HAUL_RUNNER_ANALYSIS_POWER_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 
@@ -48,5 +47,3 @@ double power_share(const struct power_case *cases, size_t count, double change, 
  * DIFF_PROCESSES_MAX. */
 unsigned power_runs(const struct power_case *cases, size_t count, double change, unsigned runs_a,
                     unsigned processes);
-
-#endif

@@ -1,6 +1,5 @@
 /* advice_command.h - the command that measures again what a run measured. */
-#ifndef HAUL_RUNNER_CLI_ADVICE_COMMAND_H
-#define HAUL_RUNNER_CLI_ADVICE_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ bool advice_is_plain(struct arena *arena, const struct measured_run *run);
  * there are several. */
 void advice_put_command(struct strbuf *command, struct arena *arena, const struct measured_run *run,
                         unsigned processes, size_t nodes, const char *tag);
-
-#endif

@@ -1,7 +1,6 @@
 /* analysis.h - what verbs share that ask something of recorded results: load what was measured, or
  * compare two sides of it and show what came of that. */
-#ifndef HAUL_RUNNER_CLI_ANALYSIS_H
-#define HAUL_RUNNER_CLI_ANALYSIS_H
+#pragma once
 
 #include "runner/cli/options.h"
 #include "runner/render/diff.h"
@@ -18,5 +17,3 @@ enum status analysis_compare(struct command *command, struct compare_result *res
  * `all`. */
 enum status analysis_show(struct command *command, const struct compare_result *result,
                           struct diff_show *show, struct error *err) CHECK_RESULT;
-
-#endif

@@ -6,8 +6,7 @@
  * error, frees what the command holds, and turns the status into an exit code. Data goes to stdout,
  * everything else to stderr (runner/console/console.h). SIGPIPE is ignored: a reader that goes away
  * ends a verb quietly. */
-#ifndef HAUL_RUNNER_CLI_CLI_H
-#define HAUL_RUNNER_CLI_CLI_H
+#pragma once
 
 #include "runner/analysis/compare_runs.h"
 #include "runner/console/console.h"
@@ -174,5 +173,3 @@ const struct row_sink *command_rows(struct command *command, const char *empty);
 /* Read the scenarios that the arguments name. False: mistakes were reported, command->code is set.
  */
 bool command_read_scenarios(struct command *command);
-
-#endif

@@ -1,6 +1,5 @@
 /* compare_advice.h - what would decide an undecided comparison, as commands to type. */
-#ifndef HAUL_RUNNER_CLI_COMPARE_ADVICE_H
-#define HAUL_RUNNER_CLI_COMPARE_ADVICE_H
+#pragma once
 
 #include "runner/analysis/compare_runs.h"
 #include "runner/console/console.h"
@@ -9,5 +8,3 @@
  * of what can be measured again. Nothing when no case is undecided for want of processes. */
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result);
-
-#endif

@@ -8,8 +8,7 @@
  * (diff.h): repeated looks do not add up to more errors than one. The runs know their look and how
  * many there may be (run.look, run.looks), so that every later comparison of them is held to the
  * same, and another haul run --decide goes on where this one ended. */
-#ifndef HAUL_RUNNER_CLI_DECIDE_H
-#define HAUL_RUNNER_CLI_DECIDE_H
+#pragma once
 
 #include "runner/cli/run_options.h"
 #include "runner/run/run.h"
@@ -21,5 +20,3 @@ enum { DECIDE_LOOKS = 5, DECIDE_RUNS = 3, DECIDE_RUNS_FIRST = DIFF_PROCESSES_USU
  * that of the runs. */
 enum status decide_run(struct command *command, struct run_request *request,
                        struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,7 +1,6 @@
 /* fleet_gate.h - whether the nodes of a fleet are well: one line per node and reason, and exit
  * code 1. */
-#ifndef HAUL_RUNNER_CLI_FLEET_GATE_H
-#define HAUL_RUNNER_CLI_FLEET_GATE_H
+#pragma once
 
 #include "runner/cli/options.h"
 
@@ -23,5 +22,3 @@ enum status fleet_gate_check(struct command *command, const char *fleet, unsigne
 
 /* The columns of these lines. */
 void fleet_gate_describe_json(struct json_shape *shape);
-
-#endif

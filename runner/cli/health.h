@@ -8,8 +8,7 @@
  * gives no answer. 3: a case failed for another reason, somebody or the kernel, for want of memory,
  * killed its worker or the process that asked the driver, or there was no time left for it, every
  * result is too noisy to tell, nothing is known of this machine, or it has no GPU. */
-#ifndef HAUL_RUNNER_CLI_HEALTH_H
-#define HAUL_RUNNER_CLI_HEALTH_H
+#pragma once
 
 #include "runner/cli/cli.h"
 #include "runner/run/run.h"
@@ -40,5 +39,3 @@ enum status health_judge(struct health *health, const struct run_request *reques
                          struct case_keys *again, struct error *err) CHECK_RESULT;
 /* Says the line, frees the judge, and returns the exit code. */
 int health_end(struct health *health, int code);
-
-#endif

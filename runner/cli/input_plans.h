@@ -1,8 +1,7 @@
 /* input_plans.h - the plans of the scenarios that a command line names, for run and plan. --only
  * and --test both end as a list of globs (engine/base/globs.h) in request.filter.only, which a run
  * records. */
-#ifndef HAUL_RUNNER_CLI_INPUT_PLANS_H
-#define HAUL_RUNNER_CLI_INPUT_PLANS_H
+#pragma once
 
 #include "runner/cli/options.h"
 #include "runner/plan/plan.h"
@@ -40,5 +39,3 @@ void input_plans_end(struct command *command);
 
 /* Plan and show each scenario of the inputs for command->target. */
 enum status input_plans_show(struct command *command, struct error *err) CHECK_RESULT;
-
-#endif

@@ -3,8 +3,7 @@
  *
  * OPTION_...(T, member) are the last parts of a row: what takes the argument, and into which member
  * of the verb's own struct T or of struct command. */
-#ifndef HAUL_RUNNER_CLI_OPTIONS_H
-#define HAUL_RUNNER_CLI_OPTIONS_H
+#pragma once
 
 #include "runner/cli/cli.h"
 
@@ -149,5 +148,3 @@ const struct verb_option *options_at(const struct verb *verb, size_t i);
 bool options_list(const struct verb *verb, const struct verb_option *option);
 /* Fill the command from argv. Mistakes and --help end the process. */
 void options_parse(struct command *command, int argc, char **argv);
-
-#endif

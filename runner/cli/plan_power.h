@@ -1,6 +1,5 @@
 /* plan_power.h - haul plan --detect: how many runs find a change, and how long they take. */
-#ifndef HAUL_RUNNER_CLI_PLAN_POWER_H
-#define HAUL_RUNNER_CLI_PLAN_POWER_H
+#pragma once
 
 #include "runner/cli/options.h"
 
@@ -21,5 +20,3 @@ struct power_options {
 
 /* Prints a row per number of processes, cheapest first. */
 enum status plan_power_show(struct command *command, struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,6 +1,5 @@
 /* report_file.h - the file of a report: it replaces nothing but an earlier report. */
-#ifndef HAUL_RUNNER_CLI_REPORT_FILE_H
-#define HAUL_RUNNER_CLI_REPORT_FILE_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -20,5 +19,3 @@ void report_file_begin(struct report_file *file);
 /* Writes it to that path if the status is STATUS_OK; else returns that. */
 enum status report_file_end(struct report_file *file, const char *path, enum status status,
                             struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,6 +1,5 @@
 /* run_options.h - the options of haul run, for the files that do a part of it. */
-#ifndef HAUL_RUNNER_CLI_RUN_OPTIONS_H
-#define HAUL_RUNNER_CLI_RUN_OPTIONS_H
+#pragma once
 
 #include "runner/cli/cli.h"
 #include "runner/run/launch.h"
@@ -18,5 +17,3 @@ struct run_options {
 };
 
 extern const struct verb VERB_RUN;
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Data goes to stdout, everything else to stderr. The environment is read here (HAUL_DB,
  * HAUL_EXPECT, XDG_DATA_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR, TERM) and nowhere below. */
-#ifndef HAUL_RUNNER_CONSOLE_CONSOLE_H
-#define HAUL_RUNNER_CONSOLE_CONSOLE_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
@@ -104,5 +103,3 @@ enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, 
 /* SIGINT and SIGTERM count up to 2 from here on: 1 = end soon, 2 = end now. Another
  * one 5 s later ends the process. */
 const volatile sig_atomic_t *watch_interrupts(void);
-
-#endif

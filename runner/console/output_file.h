@@ -1,7 +1,6 @@
 /* output_file.h - a file that a user named with --output or --save: a stream to a new file
  * (engine/base/new_file.h) that replaces what was there, but no database. */
-#ifndef HAUL_RUNNER_CONSOLE_OUTPUT_FILE_H
-#define HAUL_RUNNER_CONSOLE_OUTPUT_FILE_H
+#pragma once
 
 #include "engine/base/new_file.h"
 
@@ -20,5 +19,3 @@ enum status output_file_open(const char *path, struct output_file *file,
  */
 enum status output_file_close(struct output_file *file, enum status status,
                               struct error *err) CHECK_RESULT;
-
-#endif

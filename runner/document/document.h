@@ -4,8 +4,7 @@
  * A verb calls these functions once; the backend decides the looks. Texts
  * are plain: control characters and markup are escaped by the backend. A failure is kept, later
  * parts are dropped, and document_end() tells it; a reader that went away is no error. */
-#ifndef HAUL_RUNNER_DOCUMENT_DOCUMENT_H
-#define HAUL_RUNNER_DOCUMENT_DOCUMENT_H
+#pragma once
 
 #include "runner/table/result_set.h"
 
@@ -97,5 +96,3 @@ void document_put_table(struct document *document, struct result_set *rows,
                         const struct document_table *how);
 /* Whether that column of the last table had room. */
 bool document_shows(const struct document *document, size_t column);
-
-#endif

@@ -1,7 +1,6 @@
 /* disturbance.h - how much others disturbed the trials of judged cases: a fact of its own, which
  * says nothing against what is judged (engine/case/visits.h). */
-#ifndef HAUL_RUNNER_EXPECT_DISTURBANCE_H
-#define HAUL_RUNNER_EXPECT_DISTURBANCE_H
+#pragma once
 
 #include "runner/expect/observed.h"
 
@@ -18,5 +17,3 @@ void disturbance_add(struct disturbance *disturbance, const struct observed *obs
                      const char *name);
 /* "host busy: 31 % of trials were up to 22 % slower (up/gpu0, and 2 more)"; "" = none were. */
 const char *disturbance_words(struct arena *arena, const struct disturbance *disturbance);
-
-#endif

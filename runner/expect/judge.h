@@ -20,8 +20,7 @@
  * interval (engine/case/visits.h). How much the case was disturbed is said apart.
  *
  * Texts live as long as the judge. */
-#ifndef HAUL_RUNNER_EXPECT_JUDGE_H
-#define HAUL_RUNNER_EXPECT_JUDGE_H
+#pragma once
 
 #include "runner/document/document.h"
 #include "runner/record/query.h"
@@ -136,5 +135,3 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
 
 /* The columns that it adds. */
 void expect_judge_describe_json(struct json_shape *shape);
-
-#endif

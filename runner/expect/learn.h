@@ -6,8 +6,7 @@
  * slow host of twenty, or one slow GPU of eight, does not become usual. Of two hosts neither can be
  * said to be the slow one. Results above their peak are left out as well. The range is that of what
  * is left, the tolerance three times its robust spread, within bounds. */
-#ifndef HAUL_RUNNER_EXPECT_LEARN_H
-#define HAUL_RUNNER_EXPECT_LEARN_H
+#pragma once
 
 #include "runner/record/measured.h"
 #include "runner/record/query.h"
@@ -33,5 +32,3 @@ struct learned {
 
 /* Once, after learn_add(). Texts belong to learn. */
 struct learned learn_finish(struct learn *learn);
-
-#endif

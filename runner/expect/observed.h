@@ -1,7 +1,6 @@
 /* observed.h - the rows of run-result, and the GPUs of a run, as expectations see them: what a data
  * file asks of a case, and its one number. Texts are in the reader's arena. */
-#ifndef HAUL_RUNNER_EXPECT_OBSERVED_H
-#define HAUL_RUNNER_EXPECT_OBSERVED_H
+#pragma once
 
 #include "runner/table/result_set.h"
 #include "schema/expect/expect.h"
@@ -117,5 +116,3 @@ const struct hardware *observed_gpu(const struct observed_reader *reader, int nu
 bool observed_machine_fits(const struct observed_reader *reader,
                            const struct expect_machine *machine, const struct observed *observed);
 bool observed_row_fits(const struct expect_row *row, const struct observed *observed);
-
-#endif

@@ -11,8 +11,7 @@
  * Everything is owned by the arena. Errors: STATUS_INVALID with what is wrong and where - of a
  * mistake in the JSON itself with line and column in err->position (file borrows path) - and
  * STATUS_UNSUPPORTED for another version. */
-#ifndef HAUL_RUNNER_IMPORT_NVBANDWIDTH_H
-#define HAUL_RUNNER_IMPORT_NVBANDWIDTH_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
@@ -67,5 +66,3 @@ enum status nvbandwidth_machine(const struct nvbandwidth_file *file, const struc
                                 const char *host_name, struct machine *machine,
                                 int32_t gpu_of_device[MACHINE_GPUS_MAX],
                                 struct error *err) CHECK_RESULT;
-
-#endif

@@ -6,8 +6,7 @@
  * found by what they move, not by name: nvbandwidth's {all_to_one,one_to_all}_read_ce copy the
  * other way round than their names say (testcase.cpp, the helpers: source and target are swapped).
  * What is measured otherwise is left out with a reason. */
-#ifndef HAUL_RUNNER_IMPORT_NVBANDWIDTH_CASES_H
-#define HAUL_RUNNER_IMPORT_NVBANDWIDTH_CASES_H
+#pragma once
 
 #include "engine/case/note.h"
 #include "runner/import/nvbandwidth.h"
@@ -42,5 +41,3 @@ uint64_t nvbandwidth_usual_size_bytes(const struct nvbandwidth_file *file);
 
 /* What the reader of each number must know. */
 void nvbandwidth_note(const struct nvbandwidth_file *file, struct notes *notes);
-
-#endif

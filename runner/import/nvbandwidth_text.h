@@ -9,8 +9,7 @@
  * published output, which adds COEFFICIENT_OF_VARIATION lines and writes versions of CUDA as "13.3
  * (13030)".) The text of 0.2 has tests and matrices alone, as its README shows them: no versions,
  * no devices, no sums, and 0.00 where others have N/A. */
-#ifndef HAUL_RUNNER_IMPORT_NVBANDWIDTH_TEXT_H
-#define HAUL_RUNNER_IMPORT_NVBANDWIDTH_TEXT_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@
 /* NULL: the text has no line with the version and no whole matrix. A test whose matrix is cut short
  * has the status "cut short" and no matrix. The caller releases it with json_decref(). */
 json_t *nvbandwidth_text_read(const char *text, size_t length);
-
-#endif

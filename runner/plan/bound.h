@@ -31,8 +31,7 @@
  *
  * A rate above the peak is a mistake of one of the two: nothing compares it (above_peak in
  * schema/results/views.sql). */
-#ifndef HAUL_RUNNER_PLAN_BOUND_H
-#define HAUL_RUNNER_PLAN_BOUND_H
+#pragma once
 
 #include "engine/case/states.h"
 
@@ -64,5 +63,3 @@ bool bound_is_exceeded(uint64_t traffic_bytes, uint64_t peak_bytes_per_second, d
  * are taken as typical of present machines, and slow kinds of memory as slow. At least 1. */
 double bound_typical_ns(const struct flow *flows, uint32_t flow_count,
                         const struct machine *machine);
-
-#endif

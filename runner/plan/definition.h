@@ -18,8 +18,7 @@
  * key on every machine and under every driver. The recorder fills the tables of a case from it.
  *
  * case_key is XXH3-128 of that text, canonical byte order, as 32 lower-case hexadecimal digits. */
-#ifndef HAUL_RUNNER_PLAN_DEFINITION_H
-#define HAUL_RUNNER_PLAN_DEFINITION_H
+#pragma once
 
 #include "engine/base/strbuf.h"
 #include "engine/case/case.h"
@@ -41,5 +40,3 @@ void definition_append_options(struct strbuf *text, const struct flow *flow);
 
 /* The keys of the case's work, each with a comma in front. */
 void definition_append_work_keys(struct strbuf *text, const struct bench_case *bench);
-
-#endif

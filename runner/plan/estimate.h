@@ -7,8 +7,7 @@
  * verification; allocation of buffers that the pool does not hold yet. Meant to be within a factor
  * of two on a machine that is not slow for its kind; figures without another source are of H200s
  * under driver 580, of which tests/runner/plan/test_scenario.c has runs. */
-#ifndef HAUL_RUNNER_PLAN_ESTIMATE_H
-#define HAUL_RUNNER_PLAN_ESTIMATE_H
+#pragma once
 
 #include "engine/case/case.h"
 
@@ -69,5 +68,3 @@ uint64_t estimate_allocation(struct estimate_pool *pool, const struct bench_case
 /* Starting a worker on that machine, whose cases use these GPUs (bit i: GPU i): contexts, kernels.
  */
 uint64_t estimate_process_start(const struct machine *machine, uint32_t gpus);
-
-#endif

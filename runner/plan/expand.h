@@ -15,8 +15,7 @@
  * A grid of so many blocks for every SM becomes a number. What cannot be made is an expansion
  * without a case but with a reason: one for what of the selectors is not there, and one for every
  * GPU that has no local or remote node. */
-#ifndef HAUL_RUNNER_PLAN_EXPAND_H
-#define HAUL_RUNNER_PLAN_EXPAND_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/case/transfer.h"
@@ -104,5 +103,3 @@ void expand_make_compute(const struct flow_setting *load, struct flow *flow);
 /* The same, of a load without ends: it is on the GPU that starts the measured flow, else on the one
  * at its other end. (kind_compute.c) */
 void expand_place_compute(const struct flow *measured, struct flow *flow);
-
-#endif

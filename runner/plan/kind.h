@@ -3,8 +3,7 @@
  * The list of all is CASE_KIND_LIST (engine/case/enums.h). What the keys of a kind are, in a
  * scenario and in a definition, is in schema/scenario. Outside of runner/plan: what a case is
  * called and counted by. */
-#ifndef HAUL_RUNNER_PLAN_KIND_H
-#define HAUL_RUNNER_PLAN_KIND_H
+#pragma once
 
 #include "runner/plan/bound.h"
 #include "runner/plan/estimate.h"
@@ -70,5 +69,3 @@ void plan_describe_rate(const struct bench_case *bench, double median_ns, char *
  * unsupported.c. */
 const char *unsupported_case_reason(struct plan_case *plan_case, const struct machine *machine,
                                     char reason[CASE_REASON_MAX]);
-
-#endif

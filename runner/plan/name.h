@@ -8,8 +8,7 @@
  * size (left out where the measured flows differ in it): "host_to_device/numa0:pinned-gpu0/64MiB",
  * "copy/gpu0-gpu1/method=sm/64MiB". Every character is a letter, a digit or one of . _ - : / = + ,
  * so that names need no quoting; others become "_". */
-#ifndef HAUL_RUNNER_PLAN_NAME_H
-#define HAUL_RUNNER_PLAN_NAME_H
+#pragma once
 
 #include "engine/base/strbuf.h"
 #include "engine/case/case.h"
@@ -28,5 +27,3 @@ void name_settings(const struct axis_value *axes, size_t axis_count, uint64_t si
                    struct strbuf *text);
 /* The axes that names leave out, for a second case of one name: "/direction=reverse". */
 void name_hidden_settings(const struct axis_value *axes, size_t axis_count, struct strbuf *text);
-
-#endif

@@ -10,8 +10,7 @@
  *         that "*" would give.
  *
  * What is not there is no error: it is left out, and a reason for a person says so. */
-#ifndef HAUL_RUNNER_PLAN_PLACE_H
-#define HAUL_RUNNER_PLAN_PLACE_H
+#pragma once
 
 #include "engine/base/strbuf.h"
 #include "engine/case/transfer.h"
@@ -106,5 +105,3 @@ void pairs_apply(struct pair_set *x, enum place from, enum place to, struct pair
  * are of different kinds or there are too few places. */
 void pairs_make_pattern(struct pair_set *x, enum place from, enum place to, enum concurrent pattern,
                         char reason[CASE_REASON_MAX]);
-
-#endif

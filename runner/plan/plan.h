@@ -19,8 +19,7 @@
  * order = "shuffled" ascending by XXH3-64(case_key, seed). So one seed gives one order on every
  * machine and under every driver, and cases that are left out (--only, skipped) do not move the
  * others. Every process of a run has the same order. */
-#ifndef HAUL_RUNNER_PLAN_PLAN_H
-#define HAUL_RUNNER_PLAN_PLAN_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
@@ -136,5 +135,3 @@ enum status plan_builder_add(struct plan_builder *builder, const char *block,
 /* Order, estimate, total. On success the builder is empty and *plan owns everything. */
 enum status plan_builder_finish(struct plan_builder *builder, enum case_order order, uint64_t seed,
                                 struct plan **plan, struct error *err) CHECK_RESULT;
-
-#endif

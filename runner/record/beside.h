@@ -6,8 +6,7 @@
  * merged into FILE after each process and at the end, and removed once the run ended and all of it
  * is there. What stays, because FILE was held until the end or the run was killed, is added by the
  * next run that records in FILE, or by "haul merge FILE FILE-run-UUID.db". */
-#ifndef HAUL_RUNNER_RECORD_BESIDE_H
-#define HAUL_RUNNER_RECORD_BESIDE_H
+#pragma once
 
 #include "runner/record/database.h"
 
@@ -28,5 +27,3 @@ enum status beside_merge(const char *path, const char *place, int busy_ms,
 enum status beside_take_up(const char *path, size_t *left, struct error *err) CHECK_RESULT;
 /* How many wait beside the database. */
 size_t beside_count(const char *path);
-
-#endif

@@ -5,8 +5,7 @@
  * and SQLite deletes the file of that name once the journal is played back; haul never makes one.
  * They are judged before a database is opened, so that there is a clear error, and by the VFS again
  * when SQLite opens them, so that nobody exchanges them in between. */
-#ifndef HAUL_RUNNER_RECORD_COMPANION_H
-#define HAUL_RUNNER_RECORD_COMPANION_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -18,5 +17,3 @@ enum status companion_check(const char *path, struct error *err) CHECK_RESULT;
 /* Name of a VFS for sqlite3_open_v2(): the default one, but it opens no super-journal and no
  * companion that companion_check() refuses. Registered by the first call. */
 const char *companion_vfs(void);
-
-#endif

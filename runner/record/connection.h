@@ -3,8 +3,7 @@
  * Statements come from schema/results by name. They may take DATABASE_LIMIT_S in all, and a second
  * more for each MiB of the file: no database that haul made comes near that. Opening a file, which
  * decides whether it is haul's, is in database.h. */
-#ifndef HAUL_RUNNER_RECORD_CONNECTION_H
-#define HAUL_RUNNER_RECORD_CONNECTION_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
@@ -133,5 +132,3 @@ enum status database_error(const struct database *database, const char *what, st
 /* "column: f.pieces", "table: fleet", of an error that says that there is none; NULL: of another.
  */
 const char *database_missing(const struct database *database);
-
-#endif

@@ -1,8 +1,7 @@
 /* content.h - keys of rows that are identified by their content: XXH3-128, as 32 hexadecimal
  * digits, of its fields one after the other, each as a netstring ("5:hello,", a number as its
  * decimal digits). The same content has the same key in every database. */
-#ifndef HAUL_RUNNER_RECORD_CONTENT_H
-#define HAUL_RUNNER_RECORD_CONTENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ void content_uuid(uint64_t time_ms, char uuid[CONTENT_KEY_MAX]);
 
 /* The same of a text alone, as the case_key of a definition. */
 void content_of_text(const char *text, char key[CONTENT_KEY_MAX]);
-
-#endif

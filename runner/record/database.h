@@ -12,8 +12,7 @@
  * Every connection has foreign keys on, trusted_schema and triggers off, defensive mode on and the
  * limits of guard.h, and waits up to DATABASE_BUSY_MS for another writer. Objects of a file that
  * are not haul's: foreign.h. */
-#ifndef HAUL_RUNNER_RECORD_DATABASE_H
-#define HAUL_RUNNER_RECORD_DATABASE_H
+#pragma once
 
 #include "runner/record/connection.h"
 
@@ -44,5 +43,3 @@ void database_when_locked(struct database *database, database_wait *wait, void *
 bool database_is_gone(const struct database *database);
 /* Accepts NULL. */
 void database_close(struct database *database);
-
-#endif

@@ -1,6 +1,5 @@
 /* file.h - the file at a database's path, before SQLite opens it. */
-#ifndef HAUL_RUNNER_RECORD_FILE_H
-#define HAUL_RUNNER_RECORD_FILE_H
+#pragma once
 
 #include "runner/record/connection.h"
 
@@ -46,5 +45,3 @@ const char *database_file_network_file_system(const char *path);
  * replaces: as there. */
 enum status database_file_publish(const char *path, const char *place, bool replaces,
                                   struct error *err) CHECK_RESULT;
-
-#endif

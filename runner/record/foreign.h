@@ -6,8 +6,7 @@
  * that differs is not written. It is read, and the user is told: without its views (haul's own take
  * their place for as long as it is open), and only where every table of haul's is one whose columns
  * are stored. Triggers run nowhere (database.h). */
-#ifndef HAUL_RUNNER_RECORD_FOREIGN_H
-#define HAUL_RUNNER_RECORD_FOREIGN_H
+#pragma once
 
 #include "runner/record/connection.h"
 
@@ -23,5 +22,3 @@ enum status foreign_check_tables(struct database *database, struct error *err) C
 
 /* Its objects as schema/results/schemas/NNNN.txt has them, one per line: for the test of those. */
 enum status foreign_print(struct database *database, FILE *stream, struct error *err) CHECK_RESULT;
-
-#endif

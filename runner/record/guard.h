@@ -4,8 +4,7 @@
  * which follows a pointer that the statement names; extensions; those that read files) is refused
  * where a statement is prepared, in views of the file as well. Modules of virtual tables are
  * dropped but those of JSON; table-valued pragmas are not among them. */
-#ifndef HAUL_RUNNER_RECORD_GUARD_H
-#define HAUL_RUNNER_RECORD_GUARD_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ void guard_limit_length(sqlite3 *handle, int length);
 enum { GUARD_LENGTH_MAX = 64 << 20, GUARD_SQL_MAX = 1 << 20 };
 /* Texts that haul's own statements read: no scenario that anybody wrote comes near that. */
 enum { GUARD_READ_MAX = 8 << 20 };
-
-#endif

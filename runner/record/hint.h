@@ -1,7 +1,6 @@
 /* hint.h - what to write instead, behind SQLite's message on SQL of people: the column that was
  * meant, the view that has it, the quotes that lack. Views and facts are those of the database. */
-#ifndef HAUL_RUNNER_RECORD_HINT_H
-#define HAUL_RUNNER_RECORD_HINT_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/record/database.h"
@@ -9,5 +8,3 @@
 /* Begins with ": " or "; ", in the arena; "" = nothing is known. */
 const char *hint_for(struct database *database, const char *sql, const char *message,
                      struct arena *arena);
-
-#endif

@@ -1,6 +1,5 @@
 /* manage.h - runs after they were recorded: the scenario and the machine of one, tags, deletion. */
-#ifndef HAUL_RUNNER_RECORD_MANAGE_H
-#define HAUL_RUNNER_RECORD_MANAGE_H
+#pragma once
 
 #include "runner/record/selector.h"
 
@@ -77,5 +76,3 @@ enum status database_write_copy(const struct database *database, const char *pat
  * takes room for a copy of the rest); fewer are filled by later runs. *shrunk: it was done. */
 enum status database_shrink(struct database *database, bool *shrunk,
                             struct error *err) CHECK_RESULT;
-
-#endif

@@ -3,8 +3,7 @@
  *
  * struct measured owns everything and does not change after measured_load(). Cases with the same
  * case_key are adjacent. */
-#ifndef HAUL_RUNNER_RECORD_MEASURED_H
-#define HAUL_RUNNER_RECORD_MEASURED_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/enum_names.h"
@@ -230,5 +229,3 @@ const char *const *measured_fact_names(struct measured *measured);
 /* UUIDs of the GPUs that have a part in the case, or the host's name where none has: the hardware
  * that the median is of. 0 = not known. */
 uint64_t measured_hardware(const struct measured *measured, size_t run, size_t bench);
-
-#endif

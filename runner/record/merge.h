@@ -10,8 +10,7 @@
  * does not grow with it. It is opened read-only and never changed, not even where a killed writer
  * left a journal; it is checked first (version, integrity, references). One that was made by a
  * newer haul is refused whole: what a newer schema added would be lost without a word. */
-#ifndef HAUL_RUNNER_RECORD_MERGE_H
-#define HAUL_RUNNER_RECORD_MERGE_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
@@ -51,5 +50,3 @@ enum status merge_add(struct merge *merge, const char *path, struct merge_result
  * anything, or, where none did, the one that was started last; the arena's. */
 enum status merge_finish(struct merge *merge, struct arena *arena, const char ***fleets,
                          size_t *count, struct error *err) CHECK_RESULT;
-
-#endif

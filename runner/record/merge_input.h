@@ -4,8 +4,7 @@
  * as it is (a killed writer left a journal, it is in WAL mode, its schema is older), a copy in a
  * folder beside the output is brought up to date and read instead. Messages do not name the file
  * ("it is damaged ..."): the caller does. */
-#ifndef HAUL_RUNNER_RECORD_MERGE_INPUT_H
-#define HAUL_RUNNER_RECORD_MERGE_INPUT_H
+#pragma once
 
 #include "runner/record/content.h"
 #include "runner/record/database.h"
@@ -43,5 +42,3 @@ struct merge_row {
 };
 enum status merge_first_row(struct database *database, const char *name, struct merge_row *first,
                             struct error *err) CHECK_RESULT;
-
-#endif

@@ -4,8 +4,7 @@
  * sets itself; the first of them makes the tables of an empty file. Whatever a database lacks, and
  * the views after that, are applied in one transaction, so that nobody meets a version in between.
  * The promise about versions is written above the first migration. */
-#ifndef HAUL_RUNNER_RECORD_MIGRATE_H
-#define HAUL_RUNNER_RECORD_MIGRATE_H
+#pragma once
 
 #include "engine/base/embed.h"
 #include "runner/record/connection.h"
@@ -39,5 +38,3 @@ enum status migrate_run(struct database *database, struct error *err) CHECK_RESU
  * that tests can add one. */
 enum status migrate_run_files(struct database *database, const struct embedded_file *files,
                               size_t count, struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,8 +1,7 @@
 /* node_list.h - names of nodes, written short as Slurm does: "a[1-3,7],b2" is a1, a2, a3, a7 and
  * b2. A range keeps the zeros of its first number ("n[08-10]": n08, n09, n10); a name may have
  * several brackets. Names are separated by commas or white space. */
-#ifndef HAUL_RUNNER_RECORD_NODE_LIST_H
-#define HAUL_RUNNER_RECORD_NODE_LIST_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
@@ -21,5 +20,3 @@ const char *node_list_join(const char *const *names, size_t count, size_t max_na
 /* Appends the names. STATUS_INVALID says what of the text is wrong. */
 enum status node_list_expand(const char *text, struct arena *arena, struct node_list *list,
                              struct error *err) CHECK_RESULT;
-
-#endif

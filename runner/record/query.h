@@ -3,8 +3,7 @@
  * The connection is read-only and an authorizer lets only reading through: no ATTACH, no writing,
  * no pragma that sets something, no function that is not on the list of guard.h. One statement per
  * call. Parameters are :name, @name or $name. */
-#ifndef HAUL_RUNNER_RECORD_QUERY_H
-#define HAUL_RUNNER_RECORD_QUERY_H
+#pragma once
 
 #include "runner/record/database.h"
 #include "runner/table/table.h"
@@ -50,5 +49,3 @@ enum status query_run_saved(struct query *query, const char *name,
  * numbers, NULL where the schema does not say. It needs no database. */
 enum status query_describe_saved(const char *name, const struct row_sink *sink,
                                  struct error *err) CHECK_RESULT;
-
-#endif

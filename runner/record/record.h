@@ -5,8 +5,7 @@
  * in schema/results/, embedded; C holds bind names only. A disk that fills, a folder that becomes
  * read-only or a lock held too long (30 s) is an error that names the file and what was written
  * before: earlier transactions stay whole. */
-#ifndef HAUL_RUNNER_RECORD_RECORD_H
-#define HAUL_RUNNER_RECORD_RECORD_H
+#pragma once
 
 #include "engine/case/enums.h"
 #include "runner/plan/plan.h"
@@ -163,5 +162,3 @@ void visits_read_fini(struct visits_read *visits);
 /* True when that case has a final result in that process (ok, skipped, failed, crashed, hung or
  * corrupt all count). False also if the database cannot be read: the next transaction says why. */
 bool record_has_case(struct record *record, uint32_t process, const char *case_key);
-
-#endif

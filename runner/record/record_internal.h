@@ -1,6 +1,5 @@
 /* record_internal.h - what the files of the recorder share; only they include it. */
-#ifndef HAUL_RUNNER_RECORD_RECORD_INTERNAL_H
-#define HAUL_RUNNER_RECORD_RECORD_INTERNAL_H
+#pragma once
 
 #include "runner/record/content.h"
 #include "runner/record/database.h"
@@ -150,5 +149,3 @@ enum status record_finish(struct record *record, enum status status,
     (status) = record_begin((record), (err));                                                      \
     (status) = THEN((status), record_finish((record), (step), (err)));                             \
   } while (record_again((record), (status)))
-
-#endif

@@ -9,8 +9,7 @@
  *
  * A column that the statement does not have is a mistake in this program, as is a parameter.
  * Members without a row in the table stay as they are. */
-#ifndef HAUL_RUNNER_RECORD_ROWS_H
-#define HAUL_RUNNER_RECORD_ROWS_H
+#pragma once
 
 #include "runner/record/connection.h"
 
@@ -120,5 +119,3 @@ enum status database_read_all(struct database *database, const char *name,
 
 /* What a table of a text alone reads; lists of it are arrays of const char *. */
 extern const struct row_member ROW_WORD[];
-
-#endif

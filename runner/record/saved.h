@@ -29,8 +29,7 @@
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
-#ifndef HAUL_RUNNER_RECORD_SAVED_H
-#define HAUL_RUNNER_RECORD_SAVED_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/error.h"
@@ -98,5 +97,3 @@ const struct saved_parameter *saved_query_parameter(const struct saved_query *qu
 /* STATUS_NOT_FOUND with the names there are. */
 enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,
                              struct error *err) CHECK_RESULT;
-
-#endif

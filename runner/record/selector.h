@@ -9,8 +9,7 @@
  *
  * Where several runs can be meant (selector_find_all), tag:NAME and driver:V name all of theirs,
  * and a comma stands between names: "tag:monday,tag:tuesday". */
-#ifndef HAUL_RUNNER_RECORD_SELECTOR_H
-#define HAUL_RUNNER_RECORD_SELECTOR_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/record/database.h"
@@ -78,5 +77,3 @@ enum status baseline_set(struct database *database, const char *name, const stru
 /* STATUS_NOT_FOUND with the names there are. */
 enum status baseline_remove(struct database *database, const char *name,
                             struct error *err) CHECK_RESULT;
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Changes are B relative to A: of GB/s, more is better; of ns, less is. Writing fails as
  * in runner/table/table.h: a reader that went away is no error. */
-#ifndef HAUL_RUNNER_RENDER_DIFF_H
-#define HAUL_RUNNER_RENDER_DIFF_H
+#pragma once
 
 #include "runner/analysis/a_a_test.h"
 #include "runner/analysis/compare.h"
@@ -64,5 +63,3 @@ enum status diff_print_json(const struct comparison *comparison, const struct di
                             FILE *stream, struct error *err) CHECK_RESULT;
 enum status diff_print_tests(const struct comparison *comparison, const struct diff_show *show,
                              enum test_format format, FILE *stream, struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,7 +1,6 @@
 /* diff_format.h - words and numbers of a comparison, the same on a terminal and on a page. Texts
  * are "" where there is nothing to say. */
-#ifndef HAUL_RUNNER_RENDER_DIFF_FORMAT_H
-#define HAUL_RUNNER_RENDER_DIFF_FORMAT_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 #include "runner/table/table.h"
@@ -86,5 +85,3 @@ void diff_fact_cells(const struct fact_difference *fact, const char *every,
 /* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */
 const char *diff_condition_words(struct arena *arena, const struct comparison *comparison,
                                  const struct comparison_condition *condition);
-
-#endif

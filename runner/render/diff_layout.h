@@ -3,8 +3,7 @@
  * page (page_diff.c).
  *
  * Texts are in the layout's arena or the comparison's, unescaped. No errors but want of memory. */
-#ifndef HAUL_RUNNER_RENDER_DIFF_LAYOUT_H
-#define HAUL_RUNNER_RENDER_DIFF_LAYOUT_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 
@@ -58,5 +57,3 @@ const char *diff_group_words(struct diff_layout *layout, const struct diff_group
 const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group);
 /* "8 regressed, 4 same" */
 const char *diff_block_words(struct diff_layout *layout, const struct diff_block *block);
-
-#endif

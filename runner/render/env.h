@@ -1,6 +1,5 @@
 /* env.h - what `haul env` prints: a machine, its links and its facts. */
-#ifndef HAUL_RUNNER_RENDER_ENV_H
-#define HAUL_RUNNER_RENDER_ENV_H
+#pragma once
 
 #include "runner/table/table.h"
 
@@ -22,5 +21,3 @@ void env_describe_json(struct json_shape *shape);
 /* What env_print() does for LAYOUT_OBJECT. */
 enum status env_print_json(const struct machine *machine, FILE *stream,
                            struct error *err) CHECK_RESULT;
-
-#endif

@@ -1,6 +1,5 @@
 /* explain.h - shows what explains a run or a machine, and the rules themselves. */
-#ifndef HAUL_RUNNER_RENDER_EXPLAIN_H
-#define HAUL_RUNNER_RENDER_EXPLAIN_H
+#pragma once
 
 #include "runner/analysis/explain.h"
 #include "runner/table/table.h"
@@ -20,5 +19,3 @@ enum status explain_print_rules(const struct explain_rules *rules,
 /* The columns of the rows of either. */
 void explain_describe_json(struct json_shape *shape);
 void explain_describe_rules_json(struct json_shape *shape);
-
-#endif

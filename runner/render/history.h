@@ -1,8 +1,7 @@
 /* history.h - what `haul history` prints: for people one small chart per series with what changed
  * below it, and the runs as a table where there is one series (or all: true); else one row per
  * series and run. */
-#ifndef HAUL_RUNNER_RENDER_HISTORY_H
-#define HAUL_RUNNER_RENDER_HISTORY_H
+#pragma once
 
 #include "runner/analysis/history.h"
 #include "runner/analysis/machines.h"
@@ -24,5 +23,3 @@ void history_describe_json(struct json_shape *shape);
 
 /* What a mark means: "the latest run differs from the level before it (p 0.001)"; in the arena. */
 const char *history_mark_words(struct arena *arena, const struct history_series *series, size_t i);
-
-#endif

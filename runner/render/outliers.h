@@ -1,8 +1,7 @@
 /* outliers.h - what `haul outliers` prints: for people (table, md) one sentence per component that
  * is slow, and the slow ones block by block (all: everything judged), else one row per GPU, link or
  * host and block. */
-#ifndef HAUL_RUNNER_RENDER_OUTLIERS_H
-#define HAUL_RUNNER_RENDER_OUTLIERS_H
+#pragma once
 
 #include "runner/analysis/outliers.h"
 #include "runner/table/table.h"
@@ -34,5 +33,3 @@ const char *outliers_alone_words(struct arena *arena, const struct outlier_part 
 /* "2.2 to 3.0" of two changes, "3.0" where they are one: per cent that it is slower. In the arena.
  */
 const char *outliers_range_words(struct arena *arena, double least, double change);
-
-#endif

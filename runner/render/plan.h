@@ -7,8 +7,7 @@
  *   others one row per case, the skipped ones with skip_reason, sizes in bytes and times in ns
  *
  * Writing fails as in runner/table/table.h: a reader that went away is no error. */
-#ifndef HAUL_RUNNER_RENDER_PLAN_H
-#define HAUL_RUNNER_RENDER_PLAN_H
+#pragma once
 
 #include "runner/plan/plan.h"
 #include "runner/table/table.h"
@@ -28,5 +27,3 @@ void plan_describe_json(struct json_shape *shape);
 /* What plan_render() does for LAYOUT_OBJECT. */
 enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
                             struct error *err) CHECK_RESULT;
-
-#endif

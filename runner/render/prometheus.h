@@ -7,8 +7,7 @@
  * which the collector would refuse, but those of all runs, which are OpenMetrics
  * (https://github.com/prometheus/OpenMetrics). Samples stand in the order of their labels, so that
  * the same results are the same text. */
-#ifndef HAUL_RUNNER_RENDER_PROMETHEUS_H
-#define HAUL_RUNNER_RENDER_PROMETHEUS_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 #include "runner/analysis/history.h"
@@ -24,5 +23,3 @@ enum status prometheus_print(struct measured *measured, const struct latest_case
 enum status prometheus_print_blocks(struct measured *measured, const struct latest_case *latest,
                                     size_t latest_count, FILE *stream,
                                     struct error *err) CHECK_RESULT;
-
-#endif

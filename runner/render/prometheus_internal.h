@@ -1,6 +1,5 @@
 /* prometheus_internal.h - the families of Prometheus' text, and what writes their samples. */
-#ifndef HAUL_RUNNER_RENDER_PROMETHEUS_INTERNAL_H
-#define HAUL_RUNNER_RENDER_PROMETHEUS_INTERNAL_H
+#pragma once
 
 #include "runner/render/prometheus.h"
 
@@ -82,5 +81,3 @@ void prometheus_add_hosts(struct writing *writing, const struct latest_case *cas
 /* All families. Ends the writing. */
 enum status prometheus_print_all(struct writing *writing, FILE *stream,
                                  struct error *err) CHECK_RESULT;
-
-#endif

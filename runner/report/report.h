@@ -1,7 +1,6 @@
 /* report.h - a report: runs and a comparison, or a fleet. What a page says is gathered here, from
  * the database and by analyses, and handed to runner/render. */
-#ifndef HAUL_RUNNER_REPORT_REPORT_H
-#define HAUL_RUNNER_REPORT_REPORT_H
+#pragma once
 
 #include "runner/analysis/compare_runs.h"
 #include "runner/expect/judge.h"
@@ -66,5 +65,3 @@ enum status site_write_index(struct site *site, FILE *page, struct error *err) C
 /* page is in memory: failures to write to it are not checked. */
 enum status report_write(const struct report_request *request, FILE *page,
                          struct error *err) CHECK_RESULT;
-
-#endif

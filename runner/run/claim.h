@@ -6,8 +6,7 @@
  * their GPUs and NVLink. A run that finds one in use waits, and says for whom; with --share it
  * measures at once, and its cases and those of the other carry a mark. Simulated GPUs are claimed
  * only where the user names the folder for locks. */
-#ifndef HAUL_RUNNER_RUN_CLAIM_H
-#define HAUL_RUNNER_RUN_CLAIM_H
+#pragma once
 
 #include "engine/case/note.h"
 #include "engine/machine/limits.h"
@@ -64,5 +63,3 @@ void claim_leave_run(struct lock *owner);
 /* Whether the run has an owner on this host, as far as can be told, in whatever copy of its
  * database: else it was killed, or its owner has other locks (HAUL_LOCKS, a container). */
 bool claim_is_measured(const struct claim_request *request, const char *run);
-
-#endif

@@ -1,7 +1,6 @@
 /* expectations.h - the data files of expectations that hold here, opened together: the user's, and
  * the shipped one; and the result of a run shown beside them. */
-#ifndef HAUL_RUNNER_RUN_EXPECTATIONS_H
-#define HAUL_RUNNER_RUN_EXPECTATIONS_H
+#pragma once
 
 #include "runner/console/console.h"
 #include "runner/expect/judge.h"
@@ -33,5 +32,3 @@ struct result_view {
 enum status expectations_show_run(const struct result_view *view, struct query *query,
                                   const char *run, const struct query_options *options,
                                   struct error *err) CHECK_RESULT;
-
-#endif

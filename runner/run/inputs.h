@@ -4,8 +4,7 @@
  * An argument is the first of these that it names: a shipped scenario ("quick") or a group of them
  * ("comm-scope"); a file; a folder (its *.toml that have a block, sorted by name, then those of the
  * folders in it); "-", standard input. Texts belong to the arena. */
-#ifndef HAUL_RUNNER_RUN_INPUTS_H
-#define HAUL_RUNNER_RUN_INPUTS_H
+#pragma once
 
 #include "engine/base/embed.h"
 #include "runner/console/console.h"
@@ -51,5 +50,3 @@ struct inputs {
 int inputs_read(const struct common_options *common, const char *const *words, size_t word_count,
                 struct inputs *inputs);
 void inputs_fini(struct inputs *inputs);
-
-#endif

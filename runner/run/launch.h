@@ -1,7 +1,6 @@
 /* launch.h - what a launcher says of a run: Slurm by its variables, others by options of haul run.
  */
-#ifndef HAUL_RUNNER_RUN_LAUNCH_H
-#define HAUL_RUNNER_RUN_LAUNCH_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/record/record.h"
@@ -27,5 +26,3 @@ enum status launch_read(const struct launch_options *options, struct arena *aren
                         struct launch *launch, struct error *err) CHECK_RESULT;
 /* Name the machine as the launcher does, unless that is the name of its host, whole or short. */
 void launch_name_machine(const struct launch *launch, struct machine *machine);
-
-#endif

@@ -11,8 +11,7 @@
  * not written to: it may be another user's.
  *
  * A process with another folder (a container with a /run of its own) is not seen. */
-#ifndef HAUL_RUNNER_RUN_LOCK_H
-#define HAUL_RUNNER_RUN_LOCK_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -62,5 +61,3 @@ bool lock_is_used(const char *folder, const char *prefix);
 void lock_sweep(const char *folder, const char *prefix);
 /* Unlock. remove: nobody will want the resource again (a run that has ended). NULL is accepted. */
 void lock_close(struct lock *lock, bool remove);
-
-#endif

@@ -1,7 +1,6 @@
 /* preflight.h - a scenario's [checks] against the machine: evaluated before the run, and after it
  * those on telemetry and those whose answer may have changed. */
-#ifndef HAUL_RUNNER_RUN_PREFLIGHT_H
-#define HAUL_RUNNER_RUN_PREFLIGHT_H
+#pragma once
 
 #include "engine/case/case.h"
 #include "runner/console/console.h"
@@ -29,5 +28,3 @@ void preflight_check_late(struct preflight *preflight, const struct common_optio
                           const struct scenario *scenario, const struct machine *machine,
                           const struct telemetry_extent *extents, const struct machine *now);
 void preflight_fini(struct preflight *preflight);
-
-#endif

@@ -1,6 +1,5 @@
 /* run.h - one run: a plan measured, recorded and shown. */
-#ifndef HAUL_RUNNER_RUN_RUN_H
-#define HAUL_RUNNER_RUN_RUN_H
+#pragma once
 
 #include "runner/console/console.h"
 #include "runner/plan/plan.h"
@@ -62,5 +61,3 @@ void run_refused(const struct run_request *request, const struct plan *plan, con
  * it. */
 int run_resumed(const struct run_request *request, const struct plan *plan, struct record *record,
                 const struct resumed_run *resumed);
-
-#endif

@@ -1,8 +1,7 @@
 /* run_internal.h - what a run measured, read back from the database and shown: its result on
  * stdout, and on stderr what was skipped, which saved queries read it, and how many cases came to
  * what. */
-#ifndef HAUL_RUNNER_RUN_RUN_INTERNAL_H
-#define HAUL_RUNNER_RUN_RUN_INTERNAL_H
+#pragma once
 
 #include "runner/run/run.h"
 
@@ -21,5 +20,3 @@ struct run_shown {
 
 /* Returns the exit code; errors were said. */
 int run_show(const struct run_shown *shown);
-
-#endif

@@ -7,8 +7,7 @@
  * Not every case has a second visit. One that was within its precision at once needs none; one
  * whose scenario asks for a certain number of trials, or for a certain time, was measured as asked;
  * fewer than six trials never have an interval that could be narrow enough. */
-#ifndef HAUL_RUNNER_RUN_SETTLE_H
-#define HAUL_RUNNER_RUN_SETTLE_H
+#pragma once
 
 #include "engine/case/visits.h"
 #include "runner/record/record.h"
@@ -39,5 +38,3 @@ bool settle_add(struct settle *settle, const struct case_report *report, struct 
  * NULL = there was none. */
 bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t process,
                     size_t case_index);
-
-#endif

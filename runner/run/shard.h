@@ -9,8 +9,7 @@
  *
  * The local folder is locked (flock(2)) as long as its run lives. The next run of this user on this
  * node finds those that killed runs left, and moves what is in them to where it belongs. */
-#ifndef HAUL_RUNNER_RUN_SHARD_H
-#define HAUL_RUNNER_RUN_SHARD_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/console/console.h"
@@ -55,5 +54,3 @@ const char *shard_resume_command(const struct shard *shard, const char *uuid, st
 /* After the database was closed: where the last copy failed it is tried again. The local file is
  * removed if it arrived; else an error says where it is. Returns the exit code. Accepts NULL. */
 int shard_close(struct shard *shard);
-
-#endif

@@ -4,8 +4,7 @@
  * haul-shards-UID/XXXXXX in TMPDIR, /tmp, /var/tmp or /dev/shm: a folder for each run, locked while
  * its run lives, with results.db and the link "to", whose target is the place in the shared folder.
  * haul-shards-UID belongs to the user and to nobody else, or is not used. */
-#ifndef HAUL_RUNNER_RUN_SHARD_LOCAL_H
-#define HAUL_RUNNER_RUN_SHARD_LOCAL_H
+#pragma once
 
 #include "runner/console/console.h"
 #include "runner/record/database.h"
@@ -32,5 +31,3 @@ void shard_local_close(struct shard_local *local);
 /* Move what killed runs of this user left here to where it belongs, and say so. Folders of runs
  * that live are left alone. */
 void shard_local_take_up(const struct common_options *common);
-
-#endif

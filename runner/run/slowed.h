@@ -1,7 +1,6 @@
 /* slowed.h - what slowed a case, from what was sampled of its GPUs while it was measured:
  * throttling, other programs, a PCIe link below its best. They are notes of the case. */
-#ifndef HAUL_RUNNER_RUN_SLOWED_H
-#define HAUL_RUNNER_RUN_SLOWED_H
+#pragma once
 
 #include "engine/machine/telemetry.h"
 #include "runner/run/claim.h"
@@ -46,5 +45,3 @@ void slowed_add(struct slowed *slowed, const struct telemetry_sample *sample);
 void slowed_find(struct slowed *slowed, const struct machine *machine,
                  const struct bench_case *bench_case, const struct claim *claim,
                  struct notes *notes);
-
-#endif

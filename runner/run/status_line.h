@@ -1,8 +1,7 @@
 /* status_line.h - what a run shows on stderr while it measures: one line that is rewritten on a
  * terminal, a line a minute elsewhere; under -v one line per case, anywhere, once it is recorded.
  */
-#ifndef HAUL_RUNNER_RUN_STATUS_LINE_H
-#define HAUL_RUNNER_RUN_STATUS_LINE_H
+#pragma once
 
 #include "runner/console/console.h"
 #include "runner/supervise/supervise.h"
@@ -33,5 +32,3 @@ void status_line_case(struct status_line *line, const struct bench_case *bench_c
 void status_line_written(struct status_line *line);
 /* Forget the lines of cases that were not recorded. */
 void status_line_fini(struct status_line *line);
-
-#endif

@@ -8,8 +8,7 @@
  * their side. Between independent cases the squared correlation of two such vectors is 1 / df on
  * average, df being the dimensions that the means leave them; between cases that share everything
  * it is 1. Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_DEPENDENCE_H
-#define HAUL_RUNNER_STATISTICS_DEPENDENCE_H
+#pragma once
 
 #include "runner/statistics/process_sample.h"
 
@@ -28,5 +27,3 @@ void deviations_set(struct deviations *deviations, const struct process_sample *
 /* The mean squared correlation of the true noise of two different cases, 0 to 1. With less than two
  * degrees of freedom nothing can be told apart: 1. numbers_end: all numbers are below. */
 double dependence_estimate(const struct deviations *cases, size_t count, size_t numbers_end);
-
-#endif

@@ -1,8 +1,7 @@
 /* distributions.h - distributions and special functions, from Boost.Math behind a C interface.
  *
  * Nothing here throws or fails: an argument outside a function's domain gives NAN. */
-#ifndef HAUL_RUNNER_STATISTICS_DISTRIBUTIONS_H
-#define HAUL_RUNNER_STATISTICS_DISTRIBUTIONS_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +21,4 @@ double trigamma_inverse(double x);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -10,8 +10,7 @@
  * formula and selection bias", Journal of the American Statistical Association 106).
  *
  * Values are natural logarithms. Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_NEEDED_H
-#define HAUL_RUNNER_STATISTICS_NEEDED_H
+#pragma once
 
 #include "runner/statistics/t_test.h"
 
@@ -42,5 +41,3 @@ struct needed_belief needed_believe(const struct needed_prior *prior, const stru
  * even `most` suffice. */
 unsigned needed_units(const struct needed_belief *belief, double prior_df, double margin,
                       double alpha, double power, unsigned fixed, unsigned most);
-
-#endif

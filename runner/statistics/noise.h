@@ -16,8 +16,7 @@
  * are one.
  *
  * Values are pure numbers: times per iteration, in one unit. Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_NOISE_H
-#define HAUL_RUNNER_STATISTICS_NOISE_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 
@@ -45,5 +44,3 @@ struct noise_found {
 };
 
 struct noise_found noise_find(const struct noise_trial *trials, size_t count);
-
-#endif

@@ -7,8 +7,7 @@
  * are far away, as of a sample at two levels, none are: they widen the spread of the rest.
  *
  * Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_ODD_VALUES_H
-#define HAUL_RUNNER_STATISTICS_ODD_VALUES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ enum { ODD_VALUES_SHARE = 5, ODD_VALUES_MAX = 6 };
 /* Puts the odd values last, each in turn, and the others first in their order; returns how many are
  * odd. order: count indices of the values, out. */
 size_t odd_values_find(const double *values, size_t count, size_t *order);
-
-#endif

@@ -1,8 +1,7 @@
 /* permutations.h - what units that are dealt to two sides at random would show.
  *
  * Values are natural logarithms. Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_PERMUTATIONS_H
-#define HAUL_RUNNER_STATISTICS_PERMUTATIONS_H
+#pragma once
 
 #include "runner/statistics/process_sample.h"
 #include "runner/statistics/t_test.h"
@@ -18,5 +17,3 @@ bool permutations_mixed_modes(const struct process_sample *a, const struct proce
 /* The effect (t_test.h) of two units a side with two of them exchanged: a[1] and b[1 - other]. */
 struct effect permutations_exchange(const double a[2], const double b[2], size_t other,
                                     const struct variance_prior *prior);
-
-#endif

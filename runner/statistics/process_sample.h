@@ -6,8 +6,7 @@
  * is then that of their mean, however many processes each of them is of.
  *
  * Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_PROCESS_SAMPLE_H
-#define HAUL_RUNNER_STATISTICS_PROCESS_SAMPLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ struct within_runs {
   double per_run;
 };
 struct within_runs process_sample_within_runs(const struct process_sample *sample);
-
-#endif

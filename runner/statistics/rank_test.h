@@ -15,8 +15,7 @@
  * exponent. The series is split where p < alpha and the levels differ by the margin, and both parts
  * are tested again (binary segmentation), so that a series without a change is split at most as
  * often as alpha says. Nothing can be found among fewer than about 14 values. */
-#ifndef HAUL_RUNNER_STATISTICS_RANK_TEST_H
-#define HAUL_RUNNER_STATISTICS_RANK_TEST_H
+#pragma once
 
 #include "runner/statistics/sample.h"
 
@@ -43,5 +42,3 @@ struct change_point {
  * changes holds count, and is ascending. Returns their number. */
 size_t change_point_find(const double *values, size_t count, double margin, double alpha,
                          double worth, struct change_point *changes);
-
-#endif

@@ -35,8 +35,7 @@
  * (columns); a symmetric table has one kind (second = effect_count), and each of its cells has two
  * effects of it. The effects of a kind have the median 0. One wild cell does not pull an effect
  * that has MEDIAN_POLISH_CELLS_MIN cells or more. */
-#ifndef HAUL_RUNNER_STATISTICS_ROBUST_H
-#define HAUL_RUNNER_STATISTICS_ROBUST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,5 +96,3 @@ void median_polish_fit(struct median_polish_cell *cells, size_t count, size_t ef
                        size_t second, double *effects, double *level);
 /* Number of free parameters, which is how many residuals the fit can make 0. */
 size_t median_polish_parameters(size_t effect_count, size_t second);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Values have no unit here; callers pass natural logarithms of times or rates, so that differences
  * are ratios. Nothing here fails: running out of memory ends the process, as in arena.h. */
-#ifndef HAUL_RUNNER_STATISTICS_SAMPLE_H
-#define HAUL_RUNNER_STATISTICS_SAMPLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ double sample_median_in_place(double *values, size_t count);
 /* Moves the values about, which takes less time than to sort them. */
 double sample_median_select(double *values, size_t count);
 double sample_median(const double *values, size_t count);
-
-#endif

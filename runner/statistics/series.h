@@ -2,8 +2,7 @@
  * moved at once or little by little.
  *
  * Values are natural logarithms. Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_SERIES_H
-#define HAUL_RUNNER_STATISTICS_SERIES_H
+#pragma once
 
 #include "runner/statistics/rank_test.h"
 
@@ -43,5 +42,3 @@ struct series_range {
   size_t first, last;
 };
 struct series_range series_change_range(const double *values, size_t count, double autocorrelation);
-
-#endif

@@ -9,8 +9,7 @@
  * none.
  *
  * Values are natural logarithms of times. Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_SHAPE_H
-#define HAUL_RUNNER_STATISTICS_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ struct shape shape_find(const double *values, size_t count, double margin, doubl
 /* Two modes alone, of which one normal sample in a hundred has some: for values that are tested
  * again, each against the upper or the lower mode. *shape is always set. */
 bool shape_levels(const double *values, size_t count, struct shape *shape, double *scratch);
-
-#endif

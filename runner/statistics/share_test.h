@@ -1,7 +1,6 @@
 /* share_test.h - whether something happens more often than elsewhere, of few tries. Exact tests;
  * nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_SHARE_TEST_H
-#define HAUL_RUNNER_STATISTICS_SHARE_TEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct share {
 double share_test_fisher(struct share a, struct share b);
 /* P of as many hits or more where each try has that probability; 0 where it is 0. */
 double share_test_binomial(struct share share, double probability);
-
-#endif

@@ -9,8 +9,7 @@
  * of the pairs' changes, without an interval.
  *
  * Values are natural logarithms of times; changes are those of the rate, relative. */
-#ifndef HAUL_RUNNER_STATISTICS_SHIFT_H
-#define HAUL_RUNNER_STATISTICS_SHIFT_H
+#pragma once
 
 #include "runner/statistics/process_sample.h"
 
@@ -25,5 +24,3 @@ struct shift {
 };
 
 struct shift shift_estimate(const struct shift_pair *pairs, size_t count);
-
-#endif

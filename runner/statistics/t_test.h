@@ -10,8 +10,7 @@
  * (empirical Bayes; the t statistic with it is limma's "moderated t"). Smyth 2004, "Linear models
  * and empirical Bayes methods for assessing differential expression in microarray experiments",
  * Statistical Applications in Genetics and Molecular Biology 3(1), sections 4 and 6.2. */
-#ifndef HAUL_RUNNER_STATISTICS_T_TEST_H
-#define HAUL_RUNNER_STATISTICS_T_TEST_H
+#pragma once
 
 #include "runner/statistics/sample.h"
 
@@ -77,5 +76,3 @@ double effect_power(unsigned n, unsigned m, double difference, double sd, double
  * expected share of false rejections at 5 %. A p of NAN is no test and keeps NAN. Returns the
  * number of tests. p and q may be the same array. */
 size_t fdr_q_values(const double *p, size_t count, double *q);
-
-#endif

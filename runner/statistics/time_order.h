@@ -19,8 +19,7 @@
  * the variance", Annals of Mathematical Statistics 12).
  *
  * Values are natural logarithms. Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_TIME_ORDER_H
-#define HAUL_RUNNER_STATISTICS_TIME_ORDER_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/statistics/process_sample.h"
@@ -67,5 +66,3 @@ const struct wander_effects *time_order_see(struct time_order_wander *wander,
                                             const struct process_sample *a,
                                             const struct process_sample *b, const int64_t *started,
                                             bool counts);
-
-#endif

@@ -12,8 +12,7 @@
  * likely as the next.
  *
  * Nothing here fails. */
-#ifndef HAUL_RUNNER_STATISTICS_WANDER_H
-#define HAUL_RUNNER_STATISTICS_WANDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ struct wander {
 };
 struct wander wander_average(const struct wander_effects *effects,
                              const double weights[WANDER_MODELS], double df);
-
-#endif

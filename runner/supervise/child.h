@@ -1,7 +1,6 @@
 /* child.h - child processes: cut off from what they inherit, waited for, forced to end, and their
  * end put into words. */
-#ifndef HAUL_RUNNER_SUPERVISE_CHILD_H
-#define HAUL_RUNNER_SUPERVISE_CHILD_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -44,5 +43,3 @@ struct child_end child_finish(pid_t pid, uint64_t limit_ns);
 bool child_was_killed(const struct child_end *end);
 /* "was killed by signal 11 (SIGSEGV)", "ended with exit code 3". */
 void child_describe(const struct child_end *end, char text[CHILD_TEXT_MAX]);
-
-#endif

@@ -1,7 +1,6 @@
 /* eta.h - how long a run still takes: the estimates of the plan, corrected by how long the cases
  * measured so far took compared with theirs. */
-#ifndef HAUL_RUNNER_SUPERVISE_ETA_H
-#define HAUL_RUNNER_SUPERVISE_ETA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ void eta_add(struct eta *eta, uint64_t estimate_ns);
 void eta_finish(struct eta *eta, uint64_t estimate_ns, uint64_t observed_ns);
 /* running_ns: how long the case that is being measured has run; 0 = none is. */
 uint64_t eta_left_ns(const struct eta *eta, uint64_t running_ns);
-
-#endif

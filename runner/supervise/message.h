@@ -5,8 +5,7 @@
  * at all. Both ends are the same executable; still, the parent believes nothing: a packet of
  * another size, an unknown kind, a count or an enum out of range is a bad message, and its sender
  * is treated as crashed. */
-#ifndef HAUL_RUNNER_SUPERVISE_MESSAGE_H
-#define HAUL_RUNNER_SUPERVISE_MESSAGE_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/trial.h"
@@ -78,5 +77,3 @@ void collect_clear(struct collect *collect);
 bool collect_message(struct collect *collect, const struct message *message);
 /* Samples past the maximum are dropped. */
 void collect_samples(struct collect *collect, const struct telemetry_sample *samples, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* peer_group.h - the processes beside a worker whose memory its cases have (engine/memory/peer.h):
  * started before it, ended after it, so that a fresh worker has fresh ones. */
-#ifndef HAUL_RUNNER_SUPERVISE_PEER_GROUP_H
-#define HAUL_RUNNER_SUPERVISE_PEER_GROUP_H
+#pragma once
 
 #include "engine/memory/peer.h"
 #include "runner/plan/plan.h"
@@ -47,5 +46,3 @@ static inline bool peer_group_has_lost(struct peer_group *group, uint32_t proces
 /* For poll(): of each of these processes its end, in PEERS_MAX rows; and whether there was one. */
 void peer_group_watch(const struct peer_group *group, uint32_t processes, struct pollfd *rows);
 bool peer_group_is_hit(const struct pollfd *rows);
-
-#endif

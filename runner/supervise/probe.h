@@ -1,7 +1,6 @@
 /* probe.h - looking at the machine in a short-lived child process, so that the caller never
  * initialises CUDA. */
-#ifndef HAUL_RUNNER_SUPERVISE_PROBE_H
-#define HAUL_RUNNER_SUPERVISE_PROBE_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/base/strbuf.h"
@@ -39,5 +38,3 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
  * where nothing is wrong. True: GPUs cannot be used that are not left out on purpose, and the text
  * up to its first ':' or ';' says which. */
 bool probe_describe_loss(const struct machine *machine, const char *visible, struct strbuf *text);
-
-#endif

@@ -4,8 +4,7 @@
  * It is a process of its own, because a call to NVML may never return if a GPU or its driver is
  * broken, and then the calling process cannot be killed: the parent only ever reads from a socket
  * that does not block. The child dies with its parent (PR_SET_PDEATHSIG). */
-#ifndef HAUL_RUNNER_SUPERVISE_SAMPLER_H
-#define HAUL_RUNNER_SUPERVISE_SAMPLER_H
+#pragma once
 
 #include "runner/supervise/message.h"
 #include "runner/supervise/supervise.h"
@@ -46,5 +45,3 @@ bool sampler_ask(struct sampler *sampler, uint32_t gpus, struct collect *collect
 void sampler_finish(struct sampler *sampler, struct collect *collect);
 /* Let it leave in order, or kill it (force). Takes 12 s at most, even if it cannot be killed. */
 void sampler_stop(struct sampler *sampler, bool force);
-
-#endif

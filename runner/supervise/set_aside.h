@@ -4,8 +4,7 @@
  * uses together: of a pair, nobody knows which one failed. After SET_ASIDE_FAILURES such cases in a
  * row on the same GPUs, with no good case on them between, each later case that uses all of them
  * gets the reason instead of being tried. A case without a GPU is never set aside. */
-#ifndef HAUL_RUNNER_SUPERVISE_SET_ASIDE_H
-#define HAUL_RUNNER_SUPERVISE_SET_ASIDE_H
+#pragma once
 
 #include "engine/case/trial.h"
 
@@ -36,5 +35,3 @@ bool set_aside_has(const struct set_aside *aside, uint32_t gpus, char reason[CAS
 enum { SET_ASIDE_NAMES_MAX = 256 };
 /* "GPU 1", "GPU 0 and GPU 1". */
 void set_aside_name(uint32_t gpus, char names[SET_ASIDE_NAMES_MAX]);
-
-#endif

@@ -13,8 +13,7 @@
  * with the next case. So it does when one of the processes beside it ends whose memory the case has
  * (runner/supervise/peer_group.h). When the parent dies, the kernel ends all of them
  * (PR_SET_PDEATHSIG). */
-#ifndef HAUL_RUNNER_SUPERVISE_SUPERVISE_H
-#define HAUL_RUNNER_SUPERVISE_SUPERVISE_H
+#pragma once
 
 #include "engine/case/visits.h"
 #include "engine/engine.h"
@@ -144,5 +143,3 @@ enum status supervise_run(const struct plan *plan, const struct supervise_option
 /* The worker's side (worker.c): measure what the parent asks for until the socket ends. */
 noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,
                          struct peers *peers);
-
-#endif

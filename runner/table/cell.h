@@ -1,7 +1,6 @@
 /* cell.h - one value of a table, and what a column is. Texts are borrowed for the duration of the
  * call. */
-#ifndef HAUL_RUNNER_TABLE_CELL_H
-#define HAUL_RUNNER_TABLE_CELL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ struct column {
 #define COLUMN_NAME(name, type, ...) name,
 #define COLUMN_CELL(name, type, ...) cell_##type(__VA_ARGS__),
 #define cell_cell(cell)              cell
-
-#endif

@@ -4,8 +4,7 @@
  * comes from outside is escaped: markup as entities, control characters and invalid bytes as on a
  * terminal (text.h). Markup itself is written to the stream as it is; a failure to write is told by
  * the stream (ferror()). */
-#ifndef HAUL_RUNNER_TABLE_HTML_H
-#define HAUL_RUNNER_TABLE_HTML_H
+#pragma once
 
 #include "runner/table/result_set.h"
 
@@ -40,5 +39,3 @@ void html_table(FILE *page, const struct result_set *rows,
 #define HTML_TABLE_BEGIN   "<div class=\"wide\"><table>" HTML_TABLE_CAPTION
 #define HTML_TABLE_ROWS    "</tr></thead>\n<tbody>\n"
 #define HTML_TABLE_END     "</tbody></table></div>\n"
-
-#endif

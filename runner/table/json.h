@@ -1,7 +1,6 @@
 /* json.h - JSON written value by value into a buffer, which the caller may write out and clear at
  * any time. What is not plain ASCII, and every real number, is encoded by jansson. */
-#ifndef HAUL_RUNNER_TABLE_JSON_H
-#define HAUL_RUNNER_TABLE_JSON_H
+#pragma once
 
 #include "engine/base/strbuf.h"
 
@@ -39,5 +38,3 @@ void json_out_schema(struct json_out *json, const char *name);
 void json_out_schema_name(struct strbuf *text, const char *name);
 /* With indent 0: the next value begins a line. */
 void json_out_break(struct json_out *json);
-
-#endif

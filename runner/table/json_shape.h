@@ -17,8 +17,7 @@
  *
  * Columns of rows (cell.h) are described by LIST(JSON_COLUMN). No errors but want of memory (then
  * it aborts). */
-#ifndef HAUL_RUNNER_TABLE_JSON_SHAPE_H
-#define HAUL_RUNNER_TABLE_JSON_SHAPE_H
+#pragma once
 
 #include "runner/table/json.h"
 
@@ -101,5 +100,3 @@ void json_shape_map(struct json_shape *shape, const char *key, json_describer *d
 #define JSON_COLUMN_known(name)      json_shape_known(shape, name);
 #define JSON_COLUMN_real(name)       json_shape_real(shape, name);
 #define JSON_COLUMN_finite(name)     json_shape_real(shape, name);
-
-#endif

@@ -1,7 +1,6 @@
 /* number.h - numbers as text that reads back as the same number, by std::to_chars(), which takes a
  * tenth of printf()'s time. */
-#ifndef HAUL_RUNNER_TABLE_NUMBER_H
-#define HAUL_RUNNER_TABLE_NUMBER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,6 +18,4 @@ void text_real_exact(double value, char text[NUMBER_TEXT_MAX]);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * It is filled by a query (give it result_set.sink) or row by row, is asked for cells by the names
  * of columns, and can be sent to any other sink. Texts are copied, unescaped, and live as long as
  * the set, as do the texts that it returns. No errors but want of memory (then it aborts). */
-#ifndef HAUL_RUNNER_TABLE_RESULT_SET_H
-#define HAUL_RUNNER_TABLE_RESULT_SET_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "runner/table/table.h"
@@ -86,5 +85,3 @@ struct result_field {
 /* The rows as an array of structs, in the set's arena. */
 void *result_set_bind(const struct result_set *set, const struct result_field *fields,
                       size_t field_count, size_t struct_size);
-
-#endif

@@ -25,8 +25,7 @@
  * dropped, and table_reader_gone() lets a long producer stop. Any other failure to write is
  * STATUS_IO. Locale: text is UTF-8; the caller calls setlocale(LC_CTYPE, "") and leaves LC_NUMERIC
  * alone. */
-#ifndef HAUL_RUNNER_TABLE_TABLE_H
-#define HAUL_RUNNER_TABLE_TABLE_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "engine/base/error.h"
@@ -132,5 +131,3 @@ enum status stream_check(FILE *stream, bool failed, bool *reader_gone, struct er
 /* Write a whole text and flush. */
 enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_gone,
                          struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* table_internal.h - what the formats of table.h have in common; only files of this folder include
  * it. */
-#ifndef HAUL_RUNNER_TABLE_TABLE_INTERNAL_H
-#define HAUL_RUNNER_TABLE_TABLE_INTERNAL_H
+#pragma once
 
 #include "runner/table/table.h"
 
@@ -33,5 +32,3 @@ struct table_writer {
 
 /* Write table->record and clear it. */
 enum status table_write_record(struct table *table, struct error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* test_report.h - verdicts as the reports of tests that CI systems read: JUnit's XML, and CTRF
  * (Common Test Report Format, ctrf.io, schema/ctrf.schema.json), which is JSON. Texts are borrowed
  * and escaped here. */
-#ifndef HAUL_RUNNER_TABLE_TEST_REPORT_H
-#define HAUL_RUNNER_TABLE_TEST_REPORT_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "engine/base/error.h"
@@ -40,5 +39,3 @@ struct test_report {
 
 enum status test_report_write(const struct test_report *report, enum test_format format,
                               FILE *stream, struct error *err) CHECK_RESULT;
-
-#endif

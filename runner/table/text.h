@@ -1,6 +1,5 @@
 /* text.h - single values as text: for people, and in full; escaping, and breaking into lines. */
-#ifndef HAUL_RUNNER_TABLE_TEXT_H
-#define HAUL_RUNNER_TABLE_TEXT_H
+#pragma once
 
 #include "engine/base/strbuf.h"
 #include "runner/table/cell.h"
@@ -35,5 +34,3 @@ size_t text_fit(const char *text, size_t width);
  * can be copied; cut: it is broken at a joint of a path or name, else anywhere. A number and its
  * unit stay in one line. Several blanks become one. */
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);
-
-#endif

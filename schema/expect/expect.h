@@ -6,8 +6,7 @@
  * holds for all. The comment that expectations.toml, the shipped file, begins with describes every
  * key; it is read by the machinery of scenarios, and mistakes are diagnostics with positions.
  * A file owns all of its texts and does not change. */
-#ifndef HAUL_SCHEMA_EXPECT_EXPECT_H
-#define HAUL_SCHEMA_EXPECT_EXPECT_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
@@ -103,5 +102,3 @@ double expect_base(enum expect_unit unit, double value);
 bool expect_is_old(const struct expect_row *row, int64_t now_ns);
 /* How far beyond its range a value may be, relative. */
 double expect_tolerance(const struct expect_row *row);
-
-#endif

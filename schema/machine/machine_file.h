@@ -4,8 +4,7 @@
  * except `source`, which then names the file. The top-level tables "fake" and everything below it
  * belong to the simulated driver of the tests and are ignored here; any other unknown key is an
  * error. Numbers that are not known are left out of the file. */
-#ifndef HAUL_SCHEMA_MACHINE_MACHINE_FILE_H
-#define HAUL_SCHEMA_MACHINE_MACHINE_FILE_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -60,5 +59,3 @@ extern const size_t GPU_KEY_COUNT;
 /* The matrices of [links], one row per source GPU. */
 extern const struct key LINK_KEYS[];
 extern const size_t LINK_KEY_COUNT;
-
-#endif

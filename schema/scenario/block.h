@@ -3,8 +3,7 @@
  * Private to schema/scenario; others use block_setting(). A block has slots: slot 0 is the block's
  * own table (of a transfer: its flow), followed by its loads and its explicit flows. Loads and
  * flows inherit absent keys from the block, so that an axis of the block sweeps them as well. */
-#ifndef HAUL_SCHEMA_SCENARIO_BLOCK_H
-#define HAUL_SCHEMA_SCENARIO_BLOCK_H
+#pragma once
 
 #include "schema/scenario/entry.h"
 #include "schema/scenario/setting.h"
@@ -58,5 +57,3 @@ bool block_make(struct reader *reader, const struct setting *defaults,
 bool slot_mirrors(const struct slot *slot);
 /* The entry that gives `key` in a slot: its own, an inherited one, or NULL. */
 const struct entry *slot_entry(const struct block *block, size_t slot, const char *key);
-
-#endif

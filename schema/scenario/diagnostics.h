@@ -1,7 +1,6 @@
 /* diagnostics.h - adding diagnostics while a scenario is read. Private to schema/scenario; others
  * read the list through scenario.h. */
-#ifndef HAUL_SCHEMA_SCENARIO_DIAGNOSTICS_H
-#define HAUL_SCHEMA_SCENARIO_DIAGNOSTICS_H
+#pragma once
 
 #include "schema/scenario/scenario.h"
 #include "schema/toml/toml.h"
@@ -26,5 +25,3 @@ void diagnostics_add(struct diagnostics *diagnostics, const struct source *sourc
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Sort the diagnostics from `first` on by source, line and column. */
 void diagnostics_sort(struct diagnostics *diagnostics, size_t first);
-
-#endif

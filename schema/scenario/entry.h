@@ -3,8 +3,7 @@
  * Keys from includes, from the file and from --set end up in one list; that order is the order of
  * the axes and of the resolved text. For schema/scenario, and for files of other languages that
  * are read the same way (schema/expect). */
-#ifndef HAUL_SCHEMA_SCENARIO_ENTRY_H
-#define HAUL_SCHEMA_SCENARIO_ENTRY_H
+#pragma once
 
 #include "schema/scenario/value.h"
 
@@ -40,5 +39,3 @@ void entries_require(struct reader *reader, const struct source *source, enum se
                      const struct entries *entries, struct toml_span span);
 /* Put every entry of `over` into `entries`: over the entry of the same key, or at the end. */
 void entries_merge(struct reader *reader, struct entries *entries, const struct entries *over);
-
-#endif

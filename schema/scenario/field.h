@@ -9,8 +9,7 @@
  * rules_transfer.c; `methods` alone needs none); then build the target update_reference. Static
  * data only.
  */
-#ifndef HAUL_SCHEMA_SCENARIO_FIELD_H
-#define HAUL_SCHEMA_SCENARIO_FIELD_H
+#pragma once
 
 #include "engine/machine/check.h"
 #include "schema/scenario/scenario.h"
@@ -142,5 +141,3 @@ bool field_is_numeric(const struct field *field);
 enum { FIELD_EXPECTED_MAX = 2048, FIELD_INDEX_MAX = 1023 /* of a GPU or NUMA node */ };
 /* Which values are valid, as text: "a size such as 65536 or \"64KiB\", from 1B to 64TiB". */
 void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The file of a kind holds its table: its section and keys, defaults that depend on other keys, and
  * the rules between its keys. CASE_KIND_LIST (engine/case/enums.h) lists the kinds. */
-#ifndef HAUL_SCHEMA_SCENARIO_KIND_H
-#define HAUL_SCHEMA_SCENARIO_KIND_H
+#pragma once
 
 #include "schema/scenario/block.h"
 
@@ -119,5 +118,3 @@ void transfer_check_keys(struct reader *reader, const struct block *block);
 void loads_check_keys(struct reader *reader, const struct block *block);
 bool transfer_check_setting(struct reader *reader, const struct block *block,
                             const struct setting *setting);
-
-#endif

@@ -1,7 +1,6 @@
 /* loader.h - a scenario while it is read: files into entries and blocks (loader.c, flows_csv.c),
  * those into the scenario (scenario.c). Private to these three. */
-#ifndef HAUL_SCHEMA_SCENARIO_LOADER_H
-#define HAUL_SCHEMA_SCENARIO_LOADER_H
+#pragma once
 
 #include "schema/scenario/kind.h"
 #include "schema/scenario/scenario.h"
@@ -59,5 +58,3 @@ void loader_read_csv(struct loader *loader, struct block *block);
 /* Give a slot, the number-th of its section, and a block the names that their entries say. */
 void loader_name_slot(struct loader *loader, struct slot *slot, size_t number);
 void loader_name_block(struct block *block);
-
-#endif

@@ -1,7 +1,6 @@
 /* nearest.h - "did you mean": the known word most similar to a misspelt one, or the one that a word
  * of other tools means here ("copy_engine": "ce"). */
-#ifndef HAUL_SCHEMA_SCENARIO_NEAREST_H
-#define HAUL_SCHEMA_SCENARIO_NEAREST_H
+#pragma once
 
 /* Restricted Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of
  * neighbours, ignoring case. At most `limit`, which is also the distance of words longer than 63
@@ -23,5 +22,3 @@ const char *nearest_word(const char *wanted, const char *const *words);
 
 /* What a word of other tools that is no single word here is written as; NULL = it is not known. */
 const char *nearest_hint(const char *wanted);
-
-#endif

@@ -3,8 +3,7 @@
  * `haul schema scenario` prints reference_write_schema(); the committed copies are
  * schema/scenario.schema.json and schema/scenario/README.md (a test compares them).
  * Nothing here keeps memory. */
-#ifndef HAUL_SCHEMA_SCENARIO_REFERENCE_H
-#define HAUL_SCHEMA_SCENARIO_REFERENCE_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -22,5 +21,3 @@ struct reference_key {
   const char *help;
 };
 void reference_keys(void (*visit)(void *context, const struct reference_key *key), void *context);
-
-#endif

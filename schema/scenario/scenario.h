@@ -14,8 +14,7 @@
  * - A load without ends mirrors the measured flows: one flow of load for each of them.
  * - A flow keeps only the keys of its method: threads for cpu, kernel for sm, unified for um. A
  *   shape defines the size: width x height x depth. */
-#ifndef HAUL_SCHEMA_SCENARIO_SCENARIO_H
-#define HAUL_SCHEMA_SCENARIO_SCENARIO_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/case/enums.h"
@@ -130,5 +129,3 @@ size_t block_setting_count(const struct block *block);
  * scenario, except axis_values, loads and flows: until the next call for the same block, which
  * therefore must not be shared between threads. */
 void block_setting(const struct block *block, size_t i, struct setting *setting);
-
-#endif

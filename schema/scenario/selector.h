@@ -1,6 +1,5 @@
 /* selector.h - which GPUs or NUMA nodes a key of a scenario selects. */
-#ifndef HAUL_SCHEMA_SCENARIO_SELECTOR_H
-#define HAUL_SCHEMA_SCENARIO_SELECTOR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ struct selector {
   const char *const *uuids; /* of GPUs, each whole or its beginning */
   size_t uuid_count;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* setting.h - a block of a scenario at one point of the product of its axes, every default filled
  * in: what block_setting() (scenario.h) yields and the plan turns into cases. */
-#ifndef HAUL_SCHEMA_SCENARIO_SETTING_H
-#define HAUL_SCHEMA_SCENARIO_SETTING_H
+#pragma once
 
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
@@ -79,5 +78,3 @@ struct setting {
   const struct axis_value *axis_values; /* in the order of the axes in the file */
   size_t axis_value_count;
 };
-
-#endif

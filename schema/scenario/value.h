@@ -2,8 +2,7 @@
  *
  * Private to schema/scenario. Mistakes go to the reader's diagnostics; memory comes from its arena.
  */
-#ifndef HAUL_SCHEMA_SCENARIO_VALUE_H
-#define HAUL_SCHEMA_SCENARIO_VALUE_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "schema/scenario/diagnostics.h"
@@ -66,5 +65,3 @@ bool selector_read(struct reader *reader, const struct field *field, const struc
 /* One value, not an array or range; false after a diagnostic. */
 bool value_read(struct reader *reader, const struct field *field, const struct toml_node *node,
                 union value *value);
-
-#endif

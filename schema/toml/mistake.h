@@ -4,8 +4,7 @@
  * characters outside ASCII that stand outside text, where TOML allows none, and says little about
  * files that are no text at all: toml_prescan() reports these. toml_explain() puts what toml++ says
  * about the rest as haul does: what is wrong in the file, and what to write instead. */
-#ifndef HAUL_SCHEMA_TOML_MISTAKE_H
-#define HAUL_SCHEMA_TOML_MISTAKE_H
+#pragma once
 
 #include "schema/toml/toml.h"
 
@@ -22,5 +21,3 @@ enum status toml_refuse(struct error *err, const char *path, unsigned line, unsi
  * is passed on as "not valid TOML: ...". */
 void toml_explain(const char *description, const char *text, size_t length, struct toml_span *span,
                   struct strbuf *message);
-
-#endif

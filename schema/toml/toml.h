@@ -9,8 +9,7 @@
  * that is not UTF-8, NUL bytes (written as \u0000 as well, so that `text` is always a C string),
  * keys of more than TOML_KEY_PARTS_MAX dotted parts and values nested deeper than TOML_NESTING_MAX.
  * A leading UTF-8 byte order mark is skipped. The caller bounds the length of what it reads. */
-#ifndef HAUL_SCHEMA_TOML_TOML_H
-#define HAUL_SCHEMA_TOML_TOML_H
+#pragma once
 
 #include "engine/base/error.h"
 #include "engine/base/strbuf.h"
@@ -71,5 +70,3 @@ void toml_write_value(struct strbuf *buffer, const struct toml_node *node);
 void toml_write_text(struct strbuf *buffer, const char *text);
 /* Appends a key: bare where TOML allows it, else quoted. */
 void toml_write_key(struct strbuf *buffer, const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* bench.h - what benchmarks share: a clock, and a file as text. */
-#ifndef HAUL_TESTS_BENCHMARKS_BENCH_H
-#define HAUL_TESTS_BENCHMARKS_BENCH_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,5 +32,3 @@ static inline char *bench_read_file(const char *path) {
   (void)fclose(file);
   return text;
 }
-
-#endif

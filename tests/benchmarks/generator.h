@@ -1,7 +1,6 @@
 /* generator.h - random numbers that are the same everywhere: xoshiro256++ (Blackman and Vigna
  * 2019), seeded by splitmix64. */
-#ifndef HAUL_TESTS_BENCHMARKS_GENERATOR_H
-#define HAUL_TESTS_BENCHMARKS_GENERATOR_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ static inline double normal(struct generator *g) {
   g->has_spare = true;
   return u * factor;
 }
-
-#endif

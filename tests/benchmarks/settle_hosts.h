@@ -5,8 +5,7 @@
  * LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
  * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials. A
  * variant changes the trials before they are measured (enum variant). */
-#ifndef HAUL_TESTS_BENCHMARKS_SETTLE_HOSTS_H
-#define HAUL_TESTS_BENCHMARKS_SETTLE_HOSTS_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "engine/case/visits.h"
@@ -375,5 +374,3 @@ static void host_vary(struct host *host, enum variant variant) {
     }
   }
 }
-
-#endif

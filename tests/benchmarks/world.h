@@ -1,7 +1,6 @@
 /* world.h - simulated machines, for simulate_diff: how processes and runs differ, in which order
  * they are made, and what changed. Seeded: the same numbers everywhere. */
-#ifndef HAUL_TESTS_BENCHMARKS_WORLD_H
-#define HAUL_TESTS_BENCHMARKS_WORLD_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 #include "tests/benchmarks/generator.h"
@@ -78,5 +77,3 @@ void world_init(struct data *data);
 /* processes: of each side; changed: or nothing did. */
 void world_simulate(struct data *data, const struct world *world, size_t processes, bool changed,
                     struct generator *g);
-
-#endif

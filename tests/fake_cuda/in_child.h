@@ -1,8 +1,7 @@
 /* in_child.h - runs a test against the fake driver in a process of its own: a driver reads its
  * machine once per process, and some tests end theirs. CHECK() takes the place of cmocka's
  * assertions there. Includes cmocka. */
-#ifndef HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
-#define HAUL_TESTS_FAKE_CUDA_IN_CHILD_H
+#pragma once
 
 #include "tests/cmocka.h"
 #include "tests/fake_cuda/own_functions.h"
@@ -93,5 +92,3 @@ void launch_gate(const struct cuda_driver *driver, CUstream stream, const uint32
 /* Record an event in a stream; and the ns between two that are done. */
 CUevent record(const struct cuda_driver *driver, CUstream stream);
 double elapsed_ns(const struct cuda_driver *driver, CUevent start, CUevent end);
-
-#endif

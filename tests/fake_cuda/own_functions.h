@@ -1,7 +1,6 @@
 /* own_functions.h - types of the fake driver's functions that haul itself does not use: tests call
  * them, and other programs that run on it. */
-#ifndef HAUL_TESTS_FAKE_CUDA_OWN_FUNCTIONS_H
-#define HAUL_TESTS_FAKE_CUDA_OWN_FUNCTIONS_H
+#pragma once
 
 #include "engine/cuda/driver.h"
 
@@ -11,5 +10,3 @@ typedef CUresult (*cuCtxGetCurrent_function)(CUcontext *context);
 typedef CUresult (*cuCtxGetDevice_function)(CUdevice *device);
 typedef CUresult (*cuMemsetD32Async_function)(CUdeviceptr target, unsigned value, size_t count,
                                               CUstream stream);
-
-#endif

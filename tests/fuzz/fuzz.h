@@ -1,7 +1,6 @@
 /* fuzz.h - what the fuzz targets share. Each is one file with libFuzzer's entry point; fuzz_main.c
  * runs it without libFuzzer. */
-#ifndef HAUL_TESTS_FUZZ_FUZZ_H
-#define HAUL_TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ static inline void fuzz_remove_after(const char *folder) {
   fuzz_require(child > 0 && waitpid(child, NULL, 0) == child, "no process");
   (void)close(ends[0]);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* plain.h - what the plain programs of this folder share: the driver's functions, loaded by name, a
  * clock and an order. Each program includes it once; it has no source file, so that one call of gcc
  * builds a program. */
-#ifndef HAUL_TESTS_GPU_PLAIN_H
-#define HAUL_TESTS_GPU_PLAIN_H
+#pragma once
 
 #include "engine/cuda/driver_api.h"
 
@@ -48,5 +47,3 @@ static double plain_now(void) {
 static int plain_order(const void *a, const void *b) {
   return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
-
-#endif

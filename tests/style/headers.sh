@@ -14,7 +14,7 @@ sources '*.c' | xargs awk 'FNR == 1 { first = 1 }
   first && /^#include/ { first = 0; if (split($0, part, "\"") == 3) print part[2] }' | sort -u >"$scratch/first"
 grep -vxFf "$scratch/first" "$scratch/headers" >"$scratch/files" || exit 0
 # Included twice, not compiled as the main file: what a header needs from its includer shows, and so
-# does a guard that does not hold.
+# does one that is read twice.
 count=0
 # One compiler for many headers; where it finds something, one for each, which says whose it is.
 while IFS= read -r header; do

@@ -11,8 +11,7 @@ fresh() { # an orderly tree of one module
   rm -rf "$scratch/tree"
   mkdir -p "$scratch/tree/engine/base" "$scratch/tree/runner/cli"
   cd "$scratch/tree"
-  printf '/* good.h - an orderly header. */\n#ifndef HAUL_ENGINE_BASE_GOOD_H\n' >engine/base/good.h
-  printf '#define HAUL_ENGINE_BASE_GOOD_H\nint good_sum(int a, int b);\n#endif\n' >>engine/base/good.h
+  printf '/* good.h - an orderly header. */\n#pragma once\nint good_sum(int a, int b);\n' >engine/base/good.h
   cat >engine/base/good.c <<'SOURCE'
 #include "engine/base/good.h"
 
@@ -79,9 +78,7 @@ breaks_include engine/base/good.c '#include "good.h"' 'there is no good.h'
 fresh
 mkdir engine/memory engine/method
 for header in memory/buffer method/move; do
-  guard=HAUL_ENGINE_$(printf '%s' "$header" | tr 'a-z/' 'A-Z_')_H
-  printf '/* %s.h - a layer. */\n#ifndef %s\n#define %s\n#endif\n' \
-    "${header#*/}" "$guard" "$guard" >"engine/$header.h"
+  printf '/* %s.h - a layer. */\n#pragma once\n' "${header#*/}" >"engine/$header.h"
 done
 printf '#include "engine/base/good.h"\n#include "engine/memory/buffer.h"\n' >engine/method/move.c
 passes circles "$tree"
@@ -139,8 +136,8 @@ breaks_text engine/base/good.c 'int x;\r\n' 'a blank or carriage return'
 breaks_text engine/base/good.c 'int x;' 'no newline'
 breaks_text engine/base/good.c '/* A list:\n *   %100s */\n' 'a line of a comment has more than 100 columns'
 breaks_text engine/base/good.c '/* TO''DO: later */\n' 'nothing is left'
-breaks_text engine/base/bad.h '#ifndef HAUL_ENGINE_BASE_BAD_H\n' 'a header opens with'
-breaks_text engine/base/bad.h '/* bad.h - x. */\n' 'its guard is not HAUL_ENGINE_BASE_BAD_H'
+breaks_text engine/base/bad.h '#pragma once\n' 'a header opens with'
+breaks_text engine/base/bad.h '/* bad.h - x. */\n' 'no #pragma once'
 fresh
 awk 'BEGIN { for (i = 0; i < 701; i++) print "int a" i ";" }' >engine/base/long.c
 finds '^engine/base/long.c:701: 701 lines' text "$tree"

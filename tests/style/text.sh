@@ -1,6 +1,6 @@
 #!/bin/sh
 # text.sh ROOT - the look of files: no tabs, no blanks at line ends, a last newline, a bounded length,
-# nothing left for later, and headers that open with their purpose and guard themselves.
+# nothing left for later, and headers that open with their purpose and are read once.
 set -eu
 # shellcheck source=tests/style/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -18,25 +18,22 @@ xargs awk -v lines_max="$lines_max" '
   function finish() {
     if (last > lines_max && name ~ /\.(c|h|cpp|cu|sql|sh)$/)
       print name ":" last ": " last " lines, more than " lines_max
-    if (guard != "" && !guarded)
-      print name ": its guard is not " guard
+    if (name ~ /\.h$/ && !once)
+      print name ": no #pragma once"
   }
   FNR == 1 {
     finish()
     name = FILENAME
-    guard = ""
-    guarded = 0
+    once = 0
     if (name ~ /\.h$/) {
       base = name
       sub(/.*\//, "", base)
       if (index($0, "/* " base " - ") != 1)
         print name ":1: a header opens with \"/* " base " - its purpose\""
-      guard = "HAUL_" toupper(name)
-      gsub(/[\/.-]/, "_", guard)
     }
   }
   { last = FNR }
-  $0 == "#ifndef " guard { guarded = 1 }
+  $0 == "#pragma once" { once = 1 }
   /\t/ { print name ":" FNR ": a tab" }
   # clang-format wraps comments, but for lines of lists (CommentPragmas in .clang-format).
   name ~ /\.(c|h|cpp|cu)$/ && /^ *(\/\*| \*) / && length($0) > 100 {

@@ -4,8 +4,7 @@
  * A trial is one hostile thing done to haul, in a folder of its own, by one job; its random numbers
  * follow from seed, kind and number alone, so that it can be repeated. kinds.c has one function for
  * each kind; what it finds goes into the counts of the trial, all of which ought to be 0. */
-#ifndef HAUL_TESTS_TORTURE_TORTURE_H
-#define HAUL_TESTS_TORTURE_TORTURE_H
+#pragma once
 
 #include "engine/base/macros.h"
 
@@ -180,5 +179,3 @@ void judge_code(struct trial *trial, const struct haul *haul, const char *path);
 /* "table", "json" ... : the output can be read as that, and holds nothing that a terminal or a
  * browser would take for more than text. */
 void judge_output(struct trial *trial, const struct haul *haul, const char *format);
-
-#endif

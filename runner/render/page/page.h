@@ -3,8 +3,7 @@
  * sorts and filters tables, and the page is complete without it.
  *
  * Pages are written as html.h says; a failure to write is told by the stream (ferror()). */
-#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_H
-#define HAUL_RUNNER_RENDER_PAGE_PAGE_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 #include "runner/document/document.h"
@@ -141,5 +140,3 @@ void page_put_trend(FILE *page, const struct result_set *rows, const char *block
 /* How the trials of its cases are distributed, folded away. rows: of the saved query
  * distributions. */
 void page_put_spread(FILE *page, const struct result_set *rows, const char *block);
-
-#endif

@@ -1,7 +1,6 @@
 /* page_fleet.h - a fleet on one page: what to swap, who is missing, nodes x blocks, and what
  * changed since the last fleet. */
-#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_FLEET_H
-#define HAUL_RUNNER_RENDER_PAGE_PAGE_FLEET_H
+#pragma once
 
 #include "runner/analysis/outliers.h"
 #include "runner/table/result_set.h"
@@ -20,5 +19,3 @@ struct fleet_findings {
 
 enum status page_fleet(FILE *page, const struct fleet_findings *found, const char *haul_version,
                        struct error *err) CHECK_RESULT;
-
-#endif

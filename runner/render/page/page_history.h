@@ -1,7 +1,6 @@
 /* page_history.h - the cases that changed, over all runs of the database: one chart each, with a
  * mark where the driver, the kernel of the host or the GPUs changed. */
-#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_HISTORY_H
-#define HAUL_RUNNER_RENDER_PAGE_PAGE_HISTORY_H
+#pragma once
 
 #include "runner/analysis/history.h"
 
@@ -20,5 +19,3 @@ struct page_history_case {
 
 /* Whether it has a history: else nothing is written. */
 bool page_history(FILE *page, const struct page_history_case *changed, bool first);
-
-#endif

@@ -3,8 +3,7 @@
  * column; one of many sizes has paths down and sizes across. Cells are found by all that
  * distinguishes the cases of a block: where two cases would have one cell, there is no map of it.
  */
-#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_MAPS_H
-#define HAUL_RUNNER_RENDER_PAGE_PAGE_MAPS_H
+#pragma once
 
 #include "runner/analysis/compare.h"
 
@@ -22,5 +21,3 @@ void page_maps_free(struct page_maps *maps);
 bool page_maps_have(const struct page_maps *maps, size_t row);
 /* Those with a change are open, the others folded. Links each cell to the id "case-ROW". */
 void page_maps_put(FILE *page, const struct page_maps *maps);
-
-#endif

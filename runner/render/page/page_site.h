@@ -1,8 +1,7 @@
 /* page_site.h - years of results at a glance: what changed on single machines, what each driver
  * changed, machines by weeks or days, a small chart per block, and links to pages of runs and
  * comparisons. At most 1 MB, whatever the database holds. */
-#ifndef HAUL_RUNNER_RENDER_PAGE_PAGE_SITE_H
-#define HAUL_RUNNER_RENDER_PAGE_PAGE_SITE_H
+#pragma once
 
 #include "runner/analysis/machines.h"
 #include "runner/table/result_set.h"
@@ -32,5 +31,3 @@ enum status page_site(FILE *page, const struct site_findings *found, const char 
 const char *page_site_peers(const struct machines *machines);
 /* The section of blocks, for page_site() (page_site_blocks.c). */
 void page_site_blocks(FILE *page, const struct machines *machines);
-
-#endif

@@ -18,8 +18,7 @@
  * without x or y are left out; where none is left a line says so. Fewer columns than that are
  * STATUS_USAGE, more rows or plots than below STATUS_UNSUPPORTED; a stream that cannot be written
  * is as in rows.h. */
-#ifndef HAUL_RUNNER_RENDER_PLOT_CURVES_H
-#define HAUL_RUNNER_RENDER_PLOT_CURVES_H
+#pragma once
 
 #include "runner/record/saved.h"
 #include "runner/render/plot/plot.h"
@@ -45,5 +44,3 @@ struct curves *curves_new_drawn_by(curves_drawer *drawer, void *context);
 const struct row_sink *curves_sink(struct curves *curves);
 /* Accepts NULL. */
 void curves_free(struct curves *curves);
-
-#endif

@@ -4,8 +4,7 @@
  * rates are rows of the saved query link-rates. Each rate has a letter, which a line below explains
  * by the name of its cases, and a title with its own case. No errors; what is not known is drawn as
  * "unknown". */
-#ifndef HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_H
-#define HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_H
+#pragma once
 
 #include "runner/table/result_set.h"
 
@@ -24,5 +23,3 @@ void machine_drawing_append(const struct machine *machine, const struct machine_
 /* Append a picture of its own, whose colours do not depend on a page. */
 void machine_drawing_picture(const struct machine *machine, const struct machine_measured *measured,
                              struct strbuf *text);
-
-#endif

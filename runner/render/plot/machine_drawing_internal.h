@@ -1,7 +1,6 @@
 /* machine_drawing_internal.h - what the files of the drawing of a machine share; only they include
  * it. */
-#ifndef HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_INTERNAL_H
-#define HAUL_RUNNER_RENDER_PLOT_MACHINE_DRAWING_INTERNAL_H
+#pragma once
 
 #include "engine/base/arena.h"
 #include "engine/case/case.h"
@@ -84,5 +83,3 @@ void machine_put_rate_line(struct machine_drawing *d, double x, double y, const 
 /* Those that are on no line of the drawing; and what the letters mean. */
 void machine_draw_matrices(struct machine_drawing *d);
 void machine_draw_legend(struct machine_drawing *d);
-
-#endif

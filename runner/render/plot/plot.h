@@ -1,7 +1,6 @@
 /* plot.h - curves: as characters for a terminal, as SVG for a page, and the axes of both. No
  * errors: a value that is not finite is left out. */
-#ifndef HAUL_RUNNER_RENDER_PLOT_PLOT_H
-#define HAUL_RUNNER_RENDER_PLOT_PLOT_H
+#pragma once
 
 #include "engine/base/enum_names.h"
 #include "engine/base/strbuf.h"
@@ -140,5 +139,3 @@ void axis_init(struct axis *axis, double lowest, double highest, bool logarithmi
                bool rounded, size_t wanted);
 /* 0..1, beyond it for values beyond the axis. */
 double axis_place(const struct axis *axis, double value);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * The tone of a cell is how far it is from the best of the matrix: within 1 %, 3 %, 10 %, 25 %,
  * further. A matrix that is wider than the terminal is printed in parts. */
-#ifndef HAUL_RUNNER_RENDER_RESULT_MATRIX_H
-#define HAUL_RUNNER_RENDER_RESULT_MATRIX_H
+#pragma once
 
 #include "runner/document/document.h"
 
@@ -58,5 +57,3 @@ void matrix_number(double value, char text[MATRIX_NUMBER_MAX]);
 void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_MAX]);
 
 void matrix_print(const struct matrix *matrix, struct document *document);
-
-#endif

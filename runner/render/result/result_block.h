@@ -1,7 +1,6 @@
 /* result_block.h - what the files result_*.c share: the rows of a result, its blocks, the texts of
  * a row, how a block is laid out, the remarks on it, and the short form of a result. */
-#ifndef HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
-#define HAUL_RUNNER_RENDER_RESULT_RESULT_BLOCK_H
+#pragma once
 
 #include "engine/case/states.h"
 #include "engine/case/trial.h"
@@ -279,5 +278,3 @@ void result_brief_block(struct arena *arena, struct result_block *block);
  * lines. Nothing where no case has a place. remarks: NULL = notes are not counted. */
 void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
                    struct document *document);
-
-#endif

@@ -1,8 +1,7 @@
 /* result_layout.h - what the two files that lay out a block share: result_layout.c, which finds
  * its matrices and grids, and result_labels.c, which labels them. Texts are in the maker's arena or
  * the rows'. */
-#ifndef HAUL_RUNNER_RENDER_RESULT_RESULT_LAYOUT_H
-#define HAUL_RUNNER_RENDER_RESULT_RESULT_LAYOUT_H
+#pragma once
 
 #include "runner/render/result/result_block.h"
 
@@ -55,5 +54,3 @@ const char *layout_setting(const struct layout_maker *maker, const struct run_ro
 /* Fill in setting, words, and the labels of all cells. */
 void layout_label_matrix(const struct layout_maker *maker, struct result_facet *facet);
 void layout_label_grid(const struct layout_maker *maker, struct result_facet *facet);
-
-#endif

@@ -11,8 +11,7 @@
  * stands in the place of its number. Notes stand below all blocks, each once. Skipped cases are N/A
  * in a matrix and left out of a table; what the run left out or did not come to is - in a matrix; a
  * block with skipped cases only is left out. */
-#ifndef HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
-#define HAUL_RUNNER_RENDER_RESULT_RUN_RESULT_H
+#pragma once
 
 #include "runner/document/document.h"
 
@@ -30,5 +29,3 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
                       const struct run_result_options *options, struct document *document);
 /* The last of those alone: a paragraph each, with its first words as "Host to GPU". */
 void run_result_answer(const struct result_set *cases, struct document *document);
-
-#endif

@@ -1,7 +1,6 @@
 /* fixture.h - cases run by the real engine against the fake driver, in this process. The machine
  * and the faults are those of HAUL_FAKE_MACHINE and HAUL_FAKE_FAULTS, one a test program. */
-#ifndef HAUL_TESTS_ENGINE_WORKLOAD_FIXTURE_H
-#define HAUL_TESTS_ENGINE_WORKLOAD_FIXTURE_H
+#pragma once
 
 #include "engine/case/transfer.h"
 #include "engine/engine.h"
@@ -39,5 +38,3 @@ void fixture_run(struct fixture *fixture, const struct bench_case *bench_case);
 void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case);
 /* The flow's method must refuse it for a reason that has `why` in it. */
 void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why);
-
-#endif

@@ -10,8 +10,7 @@
  * host registered have none. Pointers are to where the driver keeps the bytes (`data`).
  * Thread-safe.
  */
-#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_CONTENTS_H
-#define HAUL_TESTS_FAKE_CUDA_DRIVER_CONTENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ void contents_fill(void *data, size_t size_bytes, uint64_t seed, bool complement
 void contents_copy(void *to, const void *from, size_t size_bytes);
 /* Whether the bytes are known to be the pattern from its start; false: they must be looked at. */
 bool contents_known(const void *data, size_t size_bytes, uint64_t seed);
-
-#endif

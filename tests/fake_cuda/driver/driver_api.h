@@ -2,8 +2,7 @@
  *
  * One list names them: version as cuGetProcAddress knows it, the exported symbol, and the type
  * (NAME_function). The function that carries the symbol is called drv_<symbol> in C. */
-#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_DRIVER_API_H
-#define HAUL_TESTS_FAKE_CUDA_DRIVER_DRIVER_API_H
+#pragma once
 
 #include "tests/fake_cuda/driver/stream.h"
 #include "tests/fake_cuda/own_functions.h"
@@ -182,5 +181,3 @@ CUdevice device_of_context(const struct context *context);
 struct stream *stream_of_handle(const struct call *call, CUstream handle);
 /* Work of an operation without bytes. */
 struct work work_new(uint64_t bytes);
-
-#endif

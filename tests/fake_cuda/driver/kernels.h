@@ -7,8 +7,7 @@
  *   this GPU may touch that memory follow from it.
  * - run: carries the kernel out when its time is over; addresses go through kernel_memory().
  * - poll: only for kernels that wait for somebody; called until it is true, then run follows. */
-#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_KERNELS_H
-#define HAUL_TESTS_FAKE_CUDA_DRIVER_KERNELS_H
+#pragma once
 
 #include "kernels/kernels.h"
 
@@ -127,5 +126,3 @@ void caches_use(int32_t gpu, uint64_t address, uint64_t size_bytes);
 /* Of an SM's memory, in per cent, that is shared memory while that kernel runs; below 0: little. */
 void caches_set_carveout(enum kernel kernel, int percent);
 bool caches_hold(int32_t gpu, uint64_t address, uint64_t size_bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * Addresses are unified: an address says by itself where it lives. Device memory is host memory
  * that is backed when touched; its address range cannot be read by the host (a host that follows a
  * device pointer dies, as on a real machine), `data` is where its bytes really are. Thread-safe. */
-#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_MEMORY_H
-#define HAUL_TESTS_FAKE_CUDA_DRIVER_MEMORY_H
+#pragma once
 
 #include "tests/fake_cuda/machine/config.h"
 
@@ -96,5 +95,3 @@ void memory_unlock(void);
 void memory_set_location(struct allocation *allocation, int32_t place);
 /* Release everything that belongs to that GPU's context. */
 void memory_release_all(int32_t gpu);
-
-#endif

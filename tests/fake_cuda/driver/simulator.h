@@ -1,6 +1,5 @@
 /* simulator.h - what stream.c (queues and waiting) and simulator.c (the thread) share. */
-#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_SIMULATOR_H
-#define HAUL_TESTS_FAKE_CUDA_DRIVER_SIMULATOR_H
+#pragma once
 
 #include "tests/fake_cuda/driver/stream.h"
 
@@ -50,5 +49,3 @@ void stream_pop(struct stream *stream);
 bool operation_carry_out(struct operation *operation);
 /* stream.c: the work of a kernel from its accesses. false as above. */
 bool kernel_work(struct kernel_launch *launch, struct work *work);
-
-#endif

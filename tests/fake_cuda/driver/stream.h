@@ -9,8 +9,7 @@
  * enqueued together starts together however slow the host is; 1 s after the last call the
  * simulator goes on by itself, for hosts that watch memory instead of waiting. On the real clock
  * time is that of the host. All functions but those that say so are called with the lock held. */
-#ifndef HAUL_TESTS_FAKE_CUDA_DRIVER_STREAM_H
-#define HAUL_TESTS_FAKE_CUDA_DRIVER_STREAM_H
+#pragma once
 
 #include "tests/fake_cuda/driver/kernels.h"
 #include "tests/fake_cuda/driver/memory.h"
@@ -165,5 +164,3 @@ void streams_step(void);
 /* The context is lost: work in it is dropped, all its calls fail with that code. Lock not needed.
  */
 void context_poison(struct context *context, CUresult code);
-
-#endif

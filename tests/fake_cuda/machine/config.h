@@ -4,8 +4,7 @@
  * them); immutable afterwards, but for the counters of the faults. GPUs are indices in struct
  * machine everywhere in this folder; only the entry points speak of CUDA ordinals. Speeds are in
  * bytes per second, times in ns. */
-#ifndef HAUL_TESTS_FAKE_CUDA_MACHINE_CONFIG_H
-#define HAUL_TESTS_FAKE_CUDA_MACHINE_CONFIG_H
+#pragma once
 
 #include "engine/cuda/driver.h"
 #include "engine/machine/machine.h"
@@ -148,5 +147,3 @@ enum status fake_table_load(const char *path, bool alone, struct fake_config *co
 int32_t config_gpu_of_ordinal(const struct fake_config *config, int ordinal);
 /* Number of GPUs visible to CUDA. */
 int config_visible_gpus(const struct fake_config *config);
-
-#endif

@@ -2,8 +2,7 @@
  * clock: from a table of episodes, or replayed from recorded trials.
  *
  * Times are in ns. */
-#ifndef HAUL_TESTS_FAKE_CUDA_MACHINE_EPISODES_H
-#define HAUL_TESTS_FAKE_CUDA_MACHINE_EPISODES_H
+#pragma once
 
 #include "engine/base/error.h"
 
@@ -32,5 +31,3 @@ void episodes_fini(struct fake_noise *noise);
 enum status episodes_read(const char *path, const char *cases, struct fake_noise *noise,
                           struct error *err) CHECK_RESULT;
 double episodes_factor(const struct fake_noise *noise, double now_ns);
-
-#endif

@@ -4,8 +4,7 @@
  * network (one a direction), and the way between two GPUs. Operations that run at once share every
  * resource by max-min fairness: no operation can be faster without one that is not faster than it
  * becoming slower (Bertsekas and Gallager, Data Networks, section 6.5.2). */
-#ifndef HAUL_TESTS_FAKE_CUDA_MACHINE_LINKS_H
-#define HAUL_TESTS_FAKE_CUDA_MACHINE_LINKS_H
+#pragma once
 
 #include "tests/fake_cuda/machine/config.h"
 
@@ -63,5 +62,3 @@ void links_share(const struct links *links, const struct work *const *work, size
 /* Which share of a resource of `work` another takes when it runs alone: of that it takes most of.
  */
 double links_load(const struct links *links, const struct work *work, const struct work *other);
-
-#endif

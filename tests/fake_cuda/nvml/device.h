@@ -2,8 +2,7 @@
  * a GPU is and how it is linked, load.c those of what it does now, counters.c those of errors. Each
  * begins with FAULT_POINT().
  */
-#ifndef HAUL_TESTS_FAKE_CUDA_NVML_DEVICE_H
-#define HAUL_TESTS_FAKE_CUDA_NVML_DEVICE_H
+#pragma once
 
 #include "engine/cuda/nvml.h"
 #include "tests/fake_cuda/machine/config.h"
@@ -37,5 +36,3 @@ int device_fault(const char *entry_point);
       return fault_;                                                                               \
     }                                                                                              \
   } while (0)
-
-#endif

@@ -1,7 +1,6 @@
 /* made.h - measured data made by hand: what a database would give. Everything is static text or in
  * the arena of the measured data. */
-#ifndef HAUL_TESTS_RUNNER_ANALYSIS_MADE_H
-#define HAUL_TESTS_RUNNER_ANALYSIS_MADE_H
+#pragma once
 
 #include "runner/record/measured.h"
 #include "tests/cmocka.h"
@@ -134,5 +133,3 @@ static inline void made_not_ok(struct measured *m, size_t bench, size_t run,
                                             .status = status});
   }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* fixture.h - for tests of plans: machines and settings made by hand, scenarios planned as haul
  * does it, and the answers of the engine that a plan needs, in the hand of the test. */
-#ifndef HAUL_TESTS_RUNNER_PLAN_FIXTURE_H
-#define HAUL_TESTS_RUNNER_PLAN_FIXTURE_H
+#pragma once
 
 #include "runner/plan/plan.h"
 #include "schema/scenario/scenario.h"
@@ -63,5 +62,3 @@ extern struct fake_engine fake_engine;
 
 /* The case of that name; a test without it fails. */
 const struct bench_case *planned_case(const struct plan *plan, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Cases: 0 host to device, 1 both ways (two flows), 2 skipped, 3 host to host, 4 pointer chase,
  * 5 launch overhead. */
-#ifndef HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
-#define HAUL_TESTS_RUNNER_RECORD_FIXTURE_H
+#pragma once
 
 #include "runner/record/record.h"
 #include "runner/supervise/supervise.h"
@@ -55,5 +54,3 @@ char *fixture_query(const struct fixture *fixture, const char *sql);
 void fixture_load(const struct fixture *fixture, const char *name);
 /* Runs SQL with a plain connection, on any file. */
 void fixture_execute(const char *path, const char *sql);
-
-#endif

@@ -1,6 +1,5 @@
 /* numbers.h - numbers that agree to so many digits, and seeded normal numbers for simulations. */
-#ifndef HAUL_TESTS_RUNNER_STATISTICS_NUMBERS_H
-#define HAUL_TESTS_RUNNER_STATISTICS_NUMBERS_H
+#pragma once
 
 #include "tests/cmocka.h"
 
@@ -42,5 +41,3 @@ static inline double noise_normal(uint64_t *state) {
   const double radius = sqrt(-2 * log(noise_uniform(state)));
   return radius * cos(6.283185307179586 * noise_uniform(state));
 }
-
-#endif

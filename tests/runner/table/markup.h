@@ -1,6 +1,5 @@
 /* markup.h - assertions about pages: that elements nest and that nothing is unescaped. */
-#ifndef HAUL_TESTS_RUNNER_TABLE_MARKUP_H
-#define HAUL_TESTS_RUNNER_TABLE_MARKUP_H
+#pragma once
 
 #include "tests/cmocka.h"
 
@@ -70,5 +69,3 @@ static inline void assert_lacks(const char *text, const char *part) {
     fail_msg("\"%s\" in:\n%s", part, text);
   }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* support.h - reading scenarios in tests, and settings as the text of their keys. Includes cmocka.
  */
-#ifndef HAUL_TESTS_SCHEMA_SCENARIO_SUPPORT_H
-#define HAUL_TESTS_SCHEMA_SCENARIO_SUPPORT_H
+#pragma once
 
 #include "schema/scenario/kind.h"
 #include "schema/scenario/scenario.h"
@@ -228,5 +227,3 @@ static inline void assert_block(const struct scenario *scenario, size_t block, s
   block_setting(scenario->blocks[block], i, &setting);
   assert_setting(&setting, expected);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* said.h - rows of the saved query run-result, as tests of their layout make them. */
-#ifndef HAUL_TESTS_RUNNER_RENDER_RESULT_SAID_H
-#define HAUL_TESTS_RUNNER_RENDER_RESULT_SAID_H
+#pragma once
 
 #include "runner/render/result/run_result.h"
 #include "tests/cmocka.h"
@@ -214,5 +213,3 @@ static inline void expect_result_as(const struct run_result_options *options,
   assert_string_equal(text, expected);
   free(text);
 }
-
-#endif
