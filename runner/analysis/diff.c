@@ -470,11 +470,10 @@ static void diff_exchange_units(const struct work *work, size_t count, double ra
   }
 }
 
-/* Why a verdict is provisional. walk_q: of walk_p. mixed: how many cases come at two levels: of so
- * many, and one more, the case would be one that has one level on either side by chance. */
+/* Why a verdict is provisional, but for modes. walk_q: of walk_p. */
 static enum diff_doubt diff_find_doubt(const struct diff_case *c, const struct work *work,
                                        enum verdict verdict, double walk_q, bool independent,
-                                       size_t mixed, double rate) {
+                                       double rate) {
   const bool reported = verdict_is_change(verdict);
   if (!reported && verdict != VERDICT_SAME) {
     return DIFF_DOUBT_NONE;
@@ -488,36 +487,52 @@ static enum diff_doubt diff_find_doubt(const struct diff_case *c, const struct w
   if (diff_has_few(c, work)) {
     return DIFF_DOUBT_FEW;
   }
-  if (walk_q > rate && !independent) {
-    return DIFF_DOUBT_ORDER;
+  return walk_q > rate && !independent ? DIFF_DOUBT_ORDER : DIFF_DOUBT_NONE;
+}
+
+/* The changes that may be cases at two levels, one of which chance put on either side: of those
+ * dealt to the sides at random as many would be. If that is too large a share of the reports, each
+ * is in doubt. */
+static void diff_doubt_modes(const struct work *work, size_t count, double rate,
+                             struct diff_result *results) {
+  size_t mixed = 0;
+  size_t reported = 0;
+  for (size_t i = 0; i < count; i++) {
+    mixed += work[i].mixed;
+    reported += verdict_is_change(results[i].verdict) && results[i].doubt == DIFF_DOUBT_NONE;
   }
-  const bool is_chance =
-      work->run_variance == 0 && mixed > 0 &&
-      permutations_least_p(work->a.count, work->b.count) * (double)(mixed + 1) > rate;
-  return is_chance ? DIFF_DOUBT_MODES : DIFF_DOUBT_NONE;
+  for (size_t i = 0; i < count && mixed > 0; i++) {
+    if (verdict_is_change(results[i].verdict) && results[i].doubt == DIFF_DOUBT_NONE &&
+        work[i].run_variance == 0 &&
+        permutations_least_p(work[i].a.count, work[i].b.count) * (double)(mixed + 1) >
+            rate * (double)reported) {
+      results[i].doubt = DIFF_DOUBT_MODES;
+    }
+  }
 }
 
 static void diff_judge(const struct diff_case *cases, const struct work *work, size_t count,
                        const struct diff_options *options, struct diff_result *results,
                        struct diff_summary *summary, struct arena *arena) {
   const double rate = options->false_discovery_rate;
-  size_t mixed = 0;
   double *walk_q = arena_array(arena, count, sizeof *walk_q);
   size_t rejected = 0;
   for (size_t i = 0; i < count; i++) {
     walk_q[i] = work[i].walk_p / diff_share_of_look(options);
-    mixed += work[i].mixed;
   }
   (void)fdr_q_values(walk_q, count, walk_q);
   for (size_t i = 0; i < count; i++) {
     const enum verdict verdict = diff_verdict(&cases[i], &work[i], &results[i], rate);
     results[i].verdict = verdict;
     results[i].doubt =
-        diff_find_doubt(&cases[i], &work[i], verdict, walk_q[i], summary->independent, mixed, rate);
-    results[i].is_provisional = results[i].doubt != DIFF_DOUBT_NONE;
-    summary->provisional[verdict] += results[i].is_provisional;
-    summary->doubts[results[i].doubt]++;
+        diff_find_doubt(&cases[i], &work[i], verdict, walk_q[i], summary->independent, rate);
     rejected += work[i].testable && results[i].q <= rate;
+  }
+  diff_doubt_modes(work, count, rate, results);
+  for (size_t i = 0; i < count; i++) {
+    results[i].is_provisional = results[i].doubt != DIFF_DOUBT_NONE;
+    summary->provisional[results[i].verdict] += results[i].is_provisional;
+    summary->doubts[results[i].doubt]++;
   }
   /* The level that a further rejection would be held to. */
   const double tests = summary->tests > 0 ? (double)summary->tests : 1;

@@ -48,8 +48,9 @@
  *   FEW      a side has fewer than DIFF_PROCESSES_FIRM processes, or neither as many runs
  *   ORDER    one side follows the other, and the change is not beyond what a random walk makes
  *   MODES    a floor from permutations: units dealt to the sides at random fall as they did with
- *            probability 2 / C(n, n_a). Where k other cases have two levels on one side, k + 1
- *            times that must be at most 5 %, or the case may be one more with one level on either
+ *            probability 2 / C(n, n_a). Where k other cases have two levels on one side, and so
+ *            many units at either that a deal could give a level to each side, k + 1 times that is
+ *            how many cases chance makes look changed: more than 5 % of the reports
  *
  * Verdicts, the first that holds:
  *   BROKEN               some process of either side was corrupt, or a larger share of those of b

@@ -102,8 +102,10 @@ double power_share(const struct power_case *cases, size_t count, double change, 
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
     const double sd = sqrt(cases[i].between + cases[i].within / processes);
-    sum += effect_power(runs_a, runs_b, log1p(change), fmax(sd, DIFF_SPREAD_MIN), cases[i].prior_df,
-                        log1p(power_delta(&cases[i], change)), alpha);
+    const double error = fmax(sd, DIFF_SPREAD_MIN) * sqrt(1.0 / runs_a + 1.0 / runs_b);
+    const struct effect_criteria criteria =
+        effect_criteria_find(runs_a, runs_b, cases[i].prior_df, alpha);
+    sum += effect_power(&criteria, log1p(change), error, log1p(power_delta(&cases[i], change)));
   }
   return count > 0 ? sum / (double)count : 0;
 }

@@ -104,12 +104,13 @@ static double needed_spread(double df, int slice) {
 
 static double needed_assurance(const struct needed_belief *belief, unsigned n, unsigned m,
                                double prior_df, double margin, double alpha) {
+  const struct effect_criteria criteria = effect_criteria_find(n, m, prior_df, alpha);
   double sum = 0;
   for (int s = 0; s < SPREADS; s++) {
-    const double sd = belief->sd * needed_spread(belief->sd_df, s);
+    const double error = belief->sd * needed_spread(belief->sd_df, s) * sqrt(1.0 / n + 1.0 / m);
     for (size_t k = 0; k < belief->count; k++) {
       sum += belief->weights[k] / SPREADS *
-             effect_power(n, m, belief->differences[k], sd, prior_df, margin, alpha);
+             effect_power(&criteria, belief->differences[k], error, margin);
     }
   }
   return sum;

@@ -37,7 +37,7 @@ struct needed_belief needed_believe(const struct needed_prior *prior, const stru
 /* Fewest observations per side with which the difference is decided with the wanted power (0.8):
  * the mean over what it, and the spread, may be (assurance: O'Hagan, Stevens and Campbell 2005,
  * "Assurance in clinical trial design", Pharmaceutical Statistics 4). alpha, prior_df: as of
- * effect_power(). fixed: how many the other side has and keeps; 0 = both sides get as many. 0: not
- * even `most` suffice. */
+ * effect_criteria_find(). fixed: how many the other side has and keeps; 0 = both sides get as many.
+ * 0: not even `most` suffice. */
 unsigned needed_units(const struct needed_belief *belief, double prior_df, double margin,
                       double alpha, double power, unsigned fixed, unsigned most);

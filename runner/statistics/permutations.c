@@ -24,7 +24,8 @@ bool permutations_mixed_modes(const struct process_sample *a, const struct proce
       low[s] += sides[s]->values[i] < (shape.low + shape.high) / 2;
     }
   }
-  return shape.kind == SHAPE_TWO_MODES &&
+  const size_t lows = low[0] + low[1];
+  return shape.kind == SHAPE_TWO_MODES && (lows == a->count || lows == b->count) &&
          ((low[0] > 0 && low[0] < a->count) || (low[1] > 0 && low[1] < b->count));
 }
 

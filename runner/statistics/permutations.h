@@ -9,8 +9,8 @@
 /* One in so many ways to deal them puts the units where they are, or with the sides exchanged. */
 double permutations_least_p(size_t a_count, size_t b_count);
 
-/* Whether the units are at two levels (shape.h), both of which one side has. scratch: room for
- * twice as many. */
+/* Whether the units are at two levels (shape.h), both of which one side has, and another deal of
+ * the same units would give a level to each side. scratch: room for twice as many. */
 bool permutations_mixed_modes(const struct process_sample *a, const struct process_sample *b,
                               double margin, double *scratch);
 

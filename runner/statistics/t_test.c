@@ -166,23 +166,29 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
   return interval.low > -margin && interval.high < margin;
 }
 
-/* Probability of a decision with n processes on one side and m on the other; rises with both. The
- * central t distribution is shifted by the effect, which is slightly off for few processes. */
-double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
-                    double margin, double alpha) {
-  const double error = sd * sqrt(1.0 / n + 1.0 / m);
+struct effect_criteria effect_criteria_find(unsigned n, unsigned m, double prior_df, double alpha) {
   const double df = (double)n + m - 2 + prior_df;
+  return (struct effect_criteria){df, student_quantile(1 - alpha, df), student_quantile(0.95, df)};
+}
+
+/* Wallace's approximation: hundreds of these are for one number of observations. */
+static double effect_upper(double t, double df) {
+  const double z = isinf(df) ? fabs(t) : (8 * df + 1) / (8 * df + 3) * sqrt(df * log1p(t * t / df));
+  return erfc(copysign(z, t) / sqrt(2)) / 2;
+}
+
+double effect_power(const struct effect_criteria *criteria, double difference, double error,
+                    double margin) {
   if (error == 0) {
     return 1;
   }
-  const double beyond = fabs(difference) - margin;
+  const double beyond = (fabs(difference) - margin) / error;
   if (beyond > 0) {
-    return student_upper(student_quantile(1 - alpha, df) - beyond / error, df);
+    return effect_upper(criteria->exceeds - beyond, criteria->df);
   }
-  /* Inside the margin both one-sided tests must reject, at 5 % each. */
-  const double critical = student_quantile(0.95, df);
-  const double near_miss = student_upper(-beyond / error - critical, df);
-  const double far_miss = student_upper((margin + fabs(difference)) / error - critical, df);
+  const double near_miss = effect_upper(-beyond - criteria->within, criteria->df);
+  const double far_miss =
+      effect_upper((margin + fabs(difference)) / error - criteria->within, criteria->df);
   return 1 - near_miss - far_miss;
 }
 

@@ -64,11 +64,21 @@ struct interval effect_interval(const struct effect *effect, double confidence);
  * the 90 % interval lies inside (-margin, margin). */
 bool effect_is_equivalent(const struct effect *effect, double margin, double alpha);
 
-/* Probability that a true difference of that size is decided with n observations on one side and m
- * on the other: shown to exceed the margin at level alpha where it does, else to be equivalent. sd
- * between observations; prior_df is added to the degrees of freedom. */
-double effect_power(unsigned n, unsigned m, double difference, double sd, double prior_df,
-                    double margin, double alpha);
+/* What so many observations are held to: the t beyond which a difference is shown to exceed a
+ * margin at level alpha, and that of both tests of equivalence, at 5 % each. */
+struct effect_criteria {
+  double df, exceeds, within;
+};
+/* n observations on one side and m on the other; prior_df is added to the degrees of freedom. */
+struct effect_criteria effect_criteria_find(unsigned n, unsigned m, double prior_df, double alpha);
+/* Probability that a true difference of that size is decided: shown to exceed the margin where it
+ * does, else to be equivalent; error: of the difference, as it truly is. To within 1 %: the central
+ * t distribution is shifted, which is slightly off for few observations, and has its normal
+ * approximation (Wallace 1959, "Bounds on normal approximations to Student's and the chi-square
+ * distributions", Annals of Mathematical Statistics 30). */
+double effect_power(const struct effect_criteria *criteria, double difference, double error,
+                    double margin);
+
 /* ---- many tests ---- */
 
 /* False discovery rate: q values of Benjamini and Hochberg 1995, "Controlling the false discovery

@@ -9,19 +9,24 @@ static void one_deal_of_so_many(void **state) {
   ASSERT_NEAR(permutations_least_p(3, 7), 2.0 / 120, 1e-9);
 }
 
-static void two_levels_on_one_side(void **state) {
+static void levels_that_a_deal_could_put_on_either_side(void **state) {
   (void)state;
   static const double LEVELS[] = {1, 1.001, 1.0005, 1.05, 1.0503, 1.0507};
+  static const double MORE[] = {1.0501, 1.0009, 1.0004, 1.0506, 1.0504, 1.0007};
   static const double LOW[] = {1.0002, 1.0004, 1.0007, 1.0001, 1.0006, 1.0009};
   static const double HIGH[] = {1.0502, 1.0504, 1.0507, 1.0501, 1.0506, 1.0509};
   double scratch[24];
   const struct process_sample mixed = {.values = LEVELS, .count = 6};
+  const struct process_sample more = {.values = MORE, .count = 6};
   const struct process_sample low = {.values = LOW, .count = 6};
   const struct process_sample high = {.values = HIGH, .count = 6};
-  assert_true(permutations_mixed_modes(&mixed, &low, 0.01, scratch));
-  assert_true(permutations_mixed_modes(&high, &mixed, 0.01, scratch));
+  const struct process_sample three = {.values = HIGH, .count = 3};
+  assert_true(permutations_mixed_modes(&mixed, &more, 0.01, scratch));
+  assert_true(permutations_mixed_modes(&mixed, &three, 0.01, scratch)); /* its three low ones */
   assert_false(permutations_mixed_modes(&low, &high, 0.01, scratch));
-  assert_false(permutations_mixed_modes(&mixed, &low, 0.1, scratch)); /* levels are too near */
+  assert_false(permutations_mixed_modes(&mixed, &low, 0.01, scratch)); /* nine are low */
+  assert_false(permutations_mixed_modes(&high, &mixed, 0.01, scratch));
+  assert_false(permutations_mixed_modes(&mixed, &more, 0.1, scratch)); /* levels are too near */
 }
 
 static void an_exchange_leaves_no_change(void **state) {
@@ -40,7 +45,7 @@ static void an_exchange_leaves_no_change(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_deal_of_so_many),
-      cmocka_unit_test(two_levels_on_one_side),
+      cmocka_unit_test(levels_that_a_deal_could_put_on_either_side),
       cmocka_unit_test(an_exchange_leaves_no_change),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
