@@ -323,15 +323,18 @@ static const char *const chase_checked[] = {"footprint", "stride",        "space
 const struct scenario_kind scenario_kind_chase = {
     .section = {SECTION_ROOT, "chase", true, "[[chase]]",
                 "The latency of memory. Threads of a GPU or of a NUMA node follow a chain of "
-                "addresses (pointer chasing). So each load depends on the one before it. The "
-                "threads time themselves, without the kernel launch. The slowest thread counts. "
-                "For host and peer memory there is one case per pair of a loading GPU (`at`) and a "
-                "place of memory (`of`). A GPU's own memory is left out. For global and shared "
-                "memory there is one case per GPU, for processors one per pair of nodes. Thread t "
-                "starts at element t of a strided chain, so that the accesses of a warp are one "
-                "stride apart. `verify`, `host_cache` and `device_cache` do not apply: every trial "
-                "checks where the chain ends, host memory starts outside the processor's caches, "
-                "and the footprint decides which caches of the GPU are hit."},
+                "addresses, so each load depends on the one before it (pointer chasing). "
+                "The threads time themselves, so the time has no kernel launch. The slowest thread "
+                "counts.\n\n"
+                "- For host and peer memory there is a case for each pair of a loading GPU (`at`) "
+                "and a place of memory (`of`). A GPU's own memory is left out.\n"
+                "- For global and shared memory there is a case for each GPU, for processors one "
+                "for each pair of nodes.\n"
+                "- Thread t of a strided chain starts at element t, so the accesses of a warp are "
+                "one stride apart.\n"
+                "- `verify`, `host_cache` and `device_cache` do not apply. Every trial checks "
+                "where the chain ends. Host memory starts outside the processor's caches. The "
+                "footprint decides which caches of the GPU are hit."},
     .fields = chase_fields,
     .field_count = COUNT_OF(chase_fields),
     .finish = chase_finish,

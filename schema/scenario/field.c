@@ -173,7 +173,7 @@ static const struct field shared_fields[] = {
     KEY("budget", IN(MEASURE), DURATION(1e6, DURATION_LIMIT), RUN(budget_ns), .zero_word = "none",
         .default_text = "none",
         HELP("How long the run may measure, all processes together. Then no further case begins, a "
-             "case that hangs is ended, and the run counts as interrupted. `haul run --resume` "
+             "case that hangs is ended, and the run ends with exit code 3. `haul run --resume` "
              "measures the rest. With `verdict`, repeating cases may take a fifth of it more")),
     KEY("verdict", IN(MEASURE), WORDS(run_verdict_names), RUN(verdict), .default_text = "none",
         HELP(
@@ -182,7 +182,7 @@ static const struct field shared_fields[] = {
             "with 1 if a case still falls short or another program is at work on a GPU")),
     KEY("figure", IN(MEASURE), WORDS(run_figure_names), RUN(figure), .default_text = "typical",
         HELP("The rate that tables show. \"typical\": the median over all measurements of a case. "
-             "\"undisturbed\": the rate on which the fastest trials of these agree, if they do. "
+             "\"undisturbed\": the rate on which its fastest trials agree, if they do. "
              "haul records both")),
 
     /* [checks] */
@@ -356,6 +356,18 @@ static void field_append_limits(struct strbuf *text, const struct field *field) 
   }
 }
 
+static void field_append_example(struct strbuf *text, const struct field *field) {
+  static const char *const examples[] = {
+      [FIELD_NUMBER] = ", such as 0.02 for 2 %,",
+      [FIELD_SIZE] = " such as 65536, \"64KiB\" or \"64kB\",",
+      [FIELD_DURATION] = " such as \"200us\" or \"1.5s\",",
+  };
+  const bool has_any = field->type < COUNT_OF(examples) && examples[field->type] != NULL;
+  if (has_any && (field->type != FIELD_NUMBER || field->maximum <= 1)) {
+    strbuf_append(text, examples[field->type]);
+  }
+}
+
 static void field_append_type(struct strbuf *text, const struct field *field) {
   static const char *const expected[] = {
       [FIELD_TEXT] = "text in quotes",
@@ -367,8 +379,8 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
       [FIELD_COUNT] = "a whole number",
       [FIELD_INTEGER] = "a whole number",
       [FIELD_NUMBER] = "a number",
-      [FIELD_SIZE] = "a size such as 65536, \"64KiB\" or \"64kB\",",
-      [FIELD_DURATION] = "a duration such as \"200us\" or \"1.5s\",",
+      [FIELD_SIZE] = "a size",
+      [FIELD_DURATION] = "a duration",
       [FIELD_GRID] = "\"per_sm*N\", \"full\", a whole number",
       [FIELD_CPU] = "a node's number, ",
       [FIELD_GPUS] = "a GPU's number or UUID, an array of them, \"0-3\" or \"*\"",
@@ -381,7 +393,7 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
   } else if (field->type == FIELD_COUNT && !(field->minimum < field->maximum)) {
     strbuf_append(text, "the number");
   } else if (field->type == FIELD_NUMBER && field->maximum <= 1) {
-    strbuf_append(text, "a fraction, such as 0.02 for 2 %,");
+    strbuf_append(text, "a fraction");
   } else {
     strbuf_append(text, expected[field->type]);
   }
@@ -390,9 +402,13 @@ static void field_append_type(struct strbuf *text, const struct field *field) {
   }
 }
 
-void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]) {
+static void field_describe(const struct field *field, bool examples,
+                           char text[FIELD_EXPECTED_MAX]) {
   SCOPED(strbuf_fini) struct strbuf buffer = STRBUF(FIELD_EXPECTED_MAX - 1);
   field_append_type(&buffer, field);
+  if (examples && !field->power_of_two) {
+    field_append_example(&buffer, field);
+  }
   if (field_is_numeric(field)) {
     field_append_limits(&buffer, field);
   }
@@ -403,4 +419,12 @@ void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]) {
     strbuf_printf(&buffer, ", or \"%s\"", field->most_word);
   }
   (void)snprintf(text, FIELD_EXPECTED_MAX, "%s", buffer.text);
+}
+
+void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]) {
+  field_describe(field, true, text);
+}
+
+void field_values(const struct field *field, char text[FIELD_EXPECTED_MAX]) {
+  field_describe(field, false, text);
 }

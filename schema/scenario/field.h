@@ -141,3 +141,5 @@ bool field_is_numeric(const struct field *field);
 enum { FIELD_EXPECTED_MAX = 2048, FIELD_INDEX_MAX = 1023 /* of a GPU or NUMA node */ };
 /* Which values are valid, as text: "a size such as 65536 or \"64KiB\", from 1B to 64TiB". */
 void field_expected(const struct field *field, char text[FIELD_EXPECTED_MAX]);
+/* The same without examples. */
+void field_values(const struct field *field, char text[FIELD_EXPECTED_MAX]);

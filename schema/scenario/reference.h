@@ -1,7 +1,7 @@
 /* reference.h - what the table of keys says about itself: JSON Schema, documentation, completion.
  *
  * `haul schema scenario` prints reference_write_schema(); the committed copies are
- * schema/scenario.schema.json and schema/scenario/README.md (a test compares them).
+ * schema/scenario.schema.json and the end of schema/scenario/README.md (a test compares them).
  * Nothing here keeps memory. */
 #pragma once
 
@@ -11,7 +11,8 @@
 
 /* JSON Schema, draft 4, for editors; a TOML file names it with a first line "#:schema PATH". */
 enum status reference_write_schema(FILE *stream, struct error *err) CHECK_RESULT;
-/* The reference in Markdown. */
+/* The reference in Markdown: what README.md has below REFERENCE_MARK. */
+#define REFERENCE_MARK "tables of keys in schema/scenario. -->\n"
 enum status reference_write_markdown(FILE *stream, struct error *err) CHECK_RESULT;
 
 /* A key as --set takes it, for completion. */

@@ -27,7 +27,7 @@ static const struct field stream_fields[] = {
         HELP("Operation per element\ncopy: out = a\nmul: out = s a\nadd: out = a + b\ntriad: out = "
              "a + s b\ndot: the sum of a b\nread: the sum of a's bits\nwrite: only out")),
     KIND_KEY(STREAM, "type", "type", WORDS(number_type_names), SETTING(work.stream.type),
-             .default_text = "f64", HELP("Type of the numbers: f32 or f64")),
+             .default_text = "f64", HELP("Type of the numbers. Here only f32 and f64")),
     KIND_KEY(
         STREAM, "at.gpu", NULL, .type = FIELD_GPUS, SETTING(at),
         HELP(
@@ -64,7 +64,7 @@ static const struct field stream_fields[] = {
     KIND_KEY(STREAM, "unroll", "unroll", COUNT(1, 4), SETTING(work.stream.unroll),
              .zero_word = "auto", .power_of_two = true, .default_text = "auto",
              .applies = stream_is_on_gpu,
-             HELP("Accesses per thread that are in flight together: 1 or 4")),
+             HELP("Accesses per thread that are in flight together: 1 or 4, not 2")),
     KIND_KEY(STREAM, "clock", "clock", WORDS(stream_clock_names), SETTING(work.stream.clock),
              .default_text = "event", .applies = stream_is_on_gpu,
              HELP("Whether cycles of the SMs are recorded in addition to the time")),

@@ -376,7 +376,7 @@ static const char *const transfer_checked[] = {"shape.", "size", "piece", NULL};
 
 const struct scenario_kind scenario_kind_transfer = {
     .section = {SECTION_ROOT, "transfer", true, "[[transfer]]",
-                "Copies of bytes from one endpoint to another."},
+                "Copies of bytes from one place to another."},
     .fields = transfer_fields,
     .field_count = COUNT_OF(transfer_fields),
     .needs = transfer_needs,

@@ -7,12 +7,13 @@
 /* The committed files that the table of keys yields. */
 struct reference_file {
   const char *path;
+  const char *mark; /* what stands before it in the file, and stays; NULL = nothing */
   enum status (*write)(FILE *stream, struct error *err);
 };
 
 static const struct reference_file reference_files[] = {
-    {HAUL_SOURCE_DIR "/schema/scenario.schema.json", reference_write_schema},
-    {HAUL_SOURCE_DIR "/schema/scenario/README.md", reference_write_markdown},
+    {HAUL_SOURCE_DIR "/schema/scenario.schema.json", NULL, reference_write_schema},
+    {HAUL_SOURCE_DIR "/schema/scenario/README.md", REFERENCE_MARK, reference_write_markdown},
 };
 
 static char *read_all(const char *path, size_t *length) {
@@ -21,11 +22,20 @@ static char *read_all(const char *path, size_t *length) {
     fail_msg("%s is missing: build the target update_reference", path);
   }
   enum { FILE_MAX = 1 << 20 };
-  char *text = malloc(FILE_MAX);
+  char *text = calloc(1, FILE_MAX);
   assert_non_null(text);
-  *length = fread(text, 1, FILE_MAX, stream);
+  *length = fread(text, 1, FILE_MAX - 1, stream);
   (void)fclose(stream);
   return text;
+}
+
+/* How much of the text stays. */
+static size_t kept_length(const struct reference_file *file, const char *text) {
+  const char *mark = file->mark != NULL ? strstr(text, file->mark) : NULL;
+  if (file->mark != NULL && mark == NULL) {
+    fail_msg("%s has no mark", file->path);
+  }
+  return mark != NULL ? (size_t)(mark - text) + strlen(file->mark) : 0;
 }
 
 static void committed_files_are_what_the_table_gives(void **state) {
@@ -40,7 +50,8 @@ static void committed_files_are_what_the_table_gives(void **state) {
     assert_int_equal(fclose(stream), 0);
     size_t length = 0;
     char *committed = read_all(reference_files[i].path, &length);
-    if (length != made_length || memcmp(made, committed, length) != 0) {
+    const size_t kept = kept_length(&reference_files[i], committed);
+    if (length - kept != made_length || memcmp(made, committed + kept, made_length) != 0) {
       fail_msg("%s is out of date: build the target update_reference", reference_files[i].path);
     }
     free(made);
@@ -94,12 +105,16 @@ static void keys_for_set_are_complete(void **state) {
 static int write_files(void) {
   for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
     struct error err = {0};
+    size_t length = 0;
+    char *committed = read_all(reference_files[i].path, &length);
+    const size_t kept = kept_length(&reference_files[i], committed);
     FILE *stream = fopen(reference_files[i].path, "w");
-    if (stream == NULL || reference_files[i].write(stream, &err) != STATUS_OK ||
-        fclose(stream) != 0) {
+    if (stream == NULL || fwrite(committed, 1, kept, stream) != kept ||
+        reference_files[i].write(stream, &err) != STATUS_OK || fclose(stream) != 0) {
       (void)fprintf(stderr, "cannot write %s: %s\n", reference_files[i].path, err.message);
       return 1;
     }
+    free(committed);
   }
   return 0;
 }
