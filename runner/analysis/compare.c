@@ -276,13 +276,13 @@ static void compare_merge_renamed(struct comparison *comparison) {
 
 /* ---- all rows together ---- */
 
-/* Where changes are provisional, what confirms them is told; else what decides all that is open. */
+/* Where changes are provisional, what confirms them is told; else what decides all that is open or,
+ * where nothing is, what confirms that cases are the same. */
 static void compare_set_needed(struct comparison *comparison) {
   bool any = false;
   for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct diff_result *result = &comparison->rows[i].result;
-    comparison->any_provisional = comparison->any_provisional ||
-                                  (result->units_needed > 0 && verdict_is_change(result->verdict));
+    const enum comparison_need need = comparison_row_need(&comparison->rows[i]);
+    comparison->need = need > comparison->need ? need : comparison->need;
   }
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
@@ -290,13 +290,18 @@ static void compare_set_needed(struct comparison *comparison) {
       continue;
     }
     comparison->to_decide++;
-    const bool by_run = row->result.doubt == DIFF_DOUBT_ONE_RUN;
-    const enum diff_unit unit = by_run ? DIFF_UNIT_RUN : row->result.unit;
+    const bool one_run = row->result.doubt == DIFF_DOUBT_ONE_RUN;
+    const enum diff_unit unit = one_run ? DIFF_UNIT_RUN : row->result.unit;
     comparison->unit = unit > comparison->unit ? unit : comparison->unit;
     for (size_t s = 0; s < SIDES; s++) {
-      const unsigned units = by_run ? row->sides[s].runs : (unsigned)row->result.units[s];
+      /* More processes come in more runs. */
+      const unsigned units = one_run || row->result.unit == DIFF_UNIT_PROCESS
+                                 ? row->sides[s].runs
+                                 : (unsigned)row->result.units[s];
       unsigned *least = &comparison->units_least[s];
       *least = !any || units < *least ? units : *least;
+      unsigned *most = &comparison->units_most[s];
+      *most = units > *most ? units : *most;
       const unsigned processes = row->sides[s].processes;
       least = &comparison->processes_least[s];
       *least = !any || processes < *least ? processes : *least;

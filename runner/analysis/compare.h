@@ -152,6 +152,9 @@ struct comparison_total {
   const char *which; /* "1-6, 13 of 2026-11-22 17:28 to 17:30 UTC": numbers of the runs, starts */
 };
 
+/* What more units would do for a row, the most urgent last. */
+enum comparison_need { NEED_NONE, NEED_CONFIRM_SAME, NEED_DECIDE, NEED_CONFIRM_CHANGE };
+
 struct comparison {
   struct arena arena;
   const struct measured *measured; /* what the sides are runs of; borrowed */
@@ -198,11 +201,12 @@ struct comparison {
   const struct outliers *alone;
   size_t alone_count;          /* of its parts, those that `only` is about; they come first */
   size_t alone_certain;        /* of these */
-  bool any_provisional;        /* changes: then only these are to be decided */
+  enum comparison_need need;   /* the most urgent one of the rows: then those with it are counted */
   size_t to_decide;            /* rows that the numbers below are of */
   enum diff_unit unit;         /* of these; runs, where some go by run */
   unsigned units_needed;       /* per side, to decide them all; 0 = there are none */
   unsigned units_least[SIDES]; /* the fewest that a side has in one of them */
+  unsigned units_most[SIDES];  /* the most */
   /* Of one side, while the other stays as it is: how many of these rows that decides, and the units
    * that it takes; 0 = none. */
   size_t decided_alone[SIDES];
@@ -210,12 +214,17 @@ struct comparison {
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of these rows */
 };
 
-/* Whether more units would decide the row or, where changes are provisional, confirm it: it is
- * INSUFFICIENT or provisional. */
+static inline enum comparison_need comparison_row_need(const struct comparison_row *row) {
+  const enum verdict verdict = row->result.verdict;
+  return row->result.units_needed == 0   ? NEED_NONE
+         : verdict_is_change(verdict)    ? NEED_CONFIRM_CHANGE
+         : verdict_is_undecided(verdict) ? NEED_DECIDE
+                                         : NEED_CONFIRM_SAME;
+}
+/* Whether it is one of those that are to be decided first. */
 static inline bool comparison_row_is_to_decide(const struct comparison *comparison,
                                                const struct comparison_row *row) {
-  return row->result.units_needed > 0 &&
-         (!comparison->any_provisional || verdict_is_change(row->result.verdict));
+  return comparison->need != NEED_NONE && comparison_row_need(row) == comparison->need;
 }
 
 struct compare_options {

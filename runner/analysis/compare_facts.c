@@ -6,11 +6,12 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/case/transfer.h"
+#include "runner/record/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 4096, GPU_ALL = -2, RANGES_SHOWN = 8, TIME_MAX = 32 };
+enum { TEXT_MAX = 4096, GPU_ALL = -2, TIME_MAX = 32 };
 
 /* One fact of one side. */
 struct item {
@@ -211,8 +212,6 @@ static const char *facts_scenarios(struct arena *arena, const struct measured *m
   return text != NULL ? text : "none";
 }
 
-ORDER_DEFINE(facts_compare_ids, int64_t, ORDER(*x, *y))
-
 /* The numbers of one side's runs, and when they were started. */
 static const char *facts_runs(struct arena *arena, const struct measured *measured,
                               const enum side *sides, enum side side) {
@@ -231,20 +230,6 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
   if (count == 0) {
     return "none";
   }
-  ORDER_SORT(ids, count, facts_compare_ids);
-  const char *text = NULL;
-  size_t ranges = 0;
-  for (size_t i = 0, end = 0; i < count; i = end) {
-    for (end = i + 1; end < count && ids[end] == ids[end - 1] + 1;) {
-      end++;
-    }
-    if (ranges++ < RANGES_SHOWN) {
-      text = arena_add_word(
-          arena, text,
-          end - i > 1 ? arena_format(arena, "%lld-%lld", (long long)ids[i], (long long)ids[end - 1])
-                      : arena_format(arena, "%lld", (long long)ids[i]));
-    }
-  }
   const char *from = UNITS_UTC(first, UNITS_UTC_MINUTES);
   const char *to = UNITS_UTC(last, UNITS_UTC_MINUTES);
   const size_t date = strlen("2026-11-22 ");
@@ -252,8 +237,7 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
       strcmp(from, to) == 0
           ? ""
           : arena_format(arena, " to %s", strncmp(from, to, date) == 0 ? to + date : to);
-  return arena_format(arena, "%s%s of %s%s UTC", text, ranges > RANGES_SHOWN ? " ..." : "", from,
-                      until);
+  return arena_format(arena, "%s of %s%s UTC", selector_numbers(arena, ids, count), from, until);
 }
 
 void compare_environments(const enum side *sides, struct comparison *comparison) {

@@ -391,7 +391,8 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   if (result->verdict == VERDICT_INSUFFICIENT || result->is_provisional) {
     result->units_needed = DIFF_PROCESSES_USUAL;
     for (size_t s = 0; s < 2; s++) {
-      result->needed_alone[s] = alone_helps[s] ? DIFF_PROCESSES_USUAL : 0;
+      const bool helps = alone_helps[s] || result->verdict == VERDICT_SAME;
+      result->needed_alone[s] = helps ? DIFF_PROCESSES_USUAL : 0;
     }
     return;
   }
@@ -539,8 +540,7 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   const double alpha = rate * diff_share_of_look(options) * (double)(rejected + 1) / tests;
   const struct needed_prior changes = diff_changes(work, count, arena);
   for (size_t i = 0; i < count; i++) {
-    if (verdict_is_undecided(results[i].verdict) ||
-        (results[i].is_provisional && results[i].verdict != VERDICT_SAME)) {
+    if (verdict_is_undecided(results[i].verdict) || results[i].is_provisional) {
       diff_ask_for_more(&cases[i], &work[i], &changes, alpha < rate ? alpha : rate, &results[i]);
       if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].delta &&
           results[i].units_needed < summary->rank_processes_least) {

@@ -17,17 +17,16 @@ enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
 /* What can be done about a side. */
 struct side_advice {
-  const struct measured_run *run; /* that measured most of the cases to decide */
-  /* Whose commands measure them all. One is of the other side where that of this one was --resume
-   * or --decide. */
-  const struct measured_run **again;
-  size_t again_count;
-  bool imported;      /* all its runs are imported: no command makes more */
-  bool elsewhere;     /* measured by another machine or driver than the latest run */
-  unsigned wanted;    /* new runs; 0 = it has enough */
-  unsigned processes; /* of a new run */
-  size_t nodes;       /* that were measured */
-  const char *tag;    /* of the new run; NULL = none is needed */
+  const struct measured_run *run;    /* its last one */
+  const struct measured_run **again; /* whose commands measure all cases to decide */
+  bool imported;                     /* all its runs are imported: no command makes more */
+  bool elsewhere;                    /* measured by another machine or driver than the latest run */
+  unsigned wanted;                   /* new runs, if both sides are measured */
+  unsigned alone;   /* the same, if this one alone is; 0 = that does not decide all */
+  bool measured;    /* new runs of it are advised */
+  size_t nodes;     /* that were measured */
+  const char *tag;  /* of the new runs; NULL = none is needed */
+  const char *name; /* that selects the side with them */
 };
 
 static bool advice_is_imported(const struct measured_run *run) {
@@ -76,20 +75,14 @@ static size_t *advice_count_open(struct arena *arena, const struct measured *mea
   return counts;
 }
 
-/* The run of a side that measured most of the open cases. Of several, the last one whose command
- * can be given again. Every side has a run. */
+/* The run that measured most of the open cases. Of several, the last one whose command can be given
+ * again. */
 static size_t advice_pick_run(struct arena *arena, const struct compare_result *result,
-                              enum side side, const size_t *counts) {
+                              const size_t *counts) {
   const struct measured_run *runs = result->measured->runs;
   size_t best = 0;
-  while (result->sides[best] != side) {
-    best++;
-  }
-  for (size_t i = best + 1; i < result->measured->run_count; i++) {
-    if (result->sides[i] != side) {
-      continue;
-    }
-    const unsigned rank = advice_rank(arena, &runs[i]);
+  for (size_t i = 1; i < result->measured->run_count; i++) {
+    const unsigned rank = result->sides[i] == SIDE_NONE ? 0 : advice_rank(arena, &runs[i]);
     const unsigned known = advice_rank(arena, &runs[best]);
     const int order = ORDER(rank > 0, known > 0)
                           ?: ORDER(counts[i], counts[best])
@@ -100,38 +93,47 @@ static size_t advice_pick_run(struct arena *arena, const struct compare_result *
   return best;
 }
 
-/* The runs of a side whose commands measure all cases to decide. */
-static void advice_find_runs(struct arena *arena, const struct compare_result *result,
-                             enum side side, struct side_advice *help) {
+/* Runs whose commands measure all cases to decide, the same for both sides. */
+static const struct measured_run **
+advice_find_runs(struct arena *arena, const struct compare_result *result, size_t *count) {
   const struct measured *measured = result->measured;
   const struct comparison *comparison = result->comparison;
   const struct advice_cases cases = {
       .firsts = advice_find_firsts(arena, measured),
       .open = arena_array(arena, measured->case_count, sizeof *cases.open)};
-  help->again = arena_array(arena, measured->run_count, sizeof(void *));
+  const struct measured_run **again = arena_array(arena, measured->run_count, sizeof *again);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     cases.open[cases.firsts[row->bench]] |= comparison_row_is_to_decide(comparison, row);
   }
   const size_t *counts = advice_count_open(arena, measured, &cases);
-  size_t own = advice_pick_run(arena, result, side, counts);
-  help->run = &measured->runs[own];
+  size_t run = advice_pick_run(arena, result, counts);
+  *count = 0;
   do {
-    const size_t other = advice_pick_run(arena, result, side == SIDE_A ? SIDE_B : SIDE_A, counts);
-    const bool is_other = !advice_is_plain(arena, &measured->runs[own]) &&
-                          advice_is_plain(arena, &measured->runs[other]) &&
-                          counts[other] >= counts[own] &&
-                          strcmp(measured->runs[other].scenario, measured->runs[own].scenario) == 0;
-    help->again[help->again_count++] = &measured->runs[is_other ? other : own];
+    again[(*count)++] = &measured->runs[run];
     for (size_t i = 0; i < measured->median_count; i++) {
       const struct measured_median *median = &measured->medians[i];
-      if (median->run == own && advice_is_open_case(&cases, median)) {
+      if (median->run == run && advice_is_open_case(&cases, median)) {
         cases.open[cases.firsts[median->bench]] = false;
       }
     }
     counts = advice_count_open(arena, measured, &cases);
-    own = advice_pick_run(arena, result, side, counts);
-  } while (counts[own] > 0);
+    run = advice_pick_run(arena, result, counts);
+  } while (counts[run] > 0);
+  return again;
+}
+
+/* The run of a side, if it has one, that differs from that one only in its database or node. */
+static const struct measured_run *advice_own_run(struct arena *arena,
+                                                 const struct compare_result *result,
+                                                 enum side side, const struct measured_run *of) {
+  for (size_t i = result->measured->run_count; i-- > 0;) {
+    const struct measured_run *run = &result->measured->runs[i];
+    if (result->sides[i] == side && advice_is_same(arena, run, of)) {
+      return run;
+    }
+  }
+  return of;
 }
 
 static size_t advice_count_nodes(struct arena *arena, const struct compare_result *result,
@@ -182,92 +184,147 @@ static const char *advice_free_tag(struct database *database, struct compare_req
   return tag;
 }
 
-static void advice_find(struct database *database, struct compare_request *request,
-                        const struct compare_result *result, bool open,
-                        struct side_advice help[SIDES]) {
+/* What selects the runs of a side now, even when there are more. */
+static const char *advice_name(struct compare_request *request, const struct compare_result *result,
+                               size_t side) {
+  const char *name = request->names[side];
+  const char *runs = "";
+  if (!selector_moves(name)) {
+    return name;
+  }
+  for (size_t i = 0; i < result->measured->run_count; i++) {
+    if (result->sides[i] == (enum side)side) {
+      runs = arena_format(&request->filter.arena, "%s%srun:%lld", runs, runs[0] != '\0' ? "," : "",
+                          (long long)result->measured->runs[i].ref.id);
+    }
+  }
+  return runs;
+}
+
+static void advice_find_side(struct database *database, struct compare_request *request,
+                             const struct compare_result *result, bool anew, enum side s,
+                             struct side_advice *help) {
   static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
+  const struct measured *measured = result->measured;
   const struct comparison *comparison = result->comparison;
+  struct arena *arena = &request->filter.arena;
+  const unsigned have = anew ? 0 : comparison->units_least[s];
+  const unsigned needed = comparison->units_needed;
+  const bool decides = comparison->decided_alone[s] == comparison->to_decide;
+  *help = (struct side_advice){.wanted = needed > have ? needed - have : 0};
+  for (size_t i = 0; i < measured->run_count; i++) {
+    if (result->sides[i] == s &&
+        (help->run == NULL || measured->runs[i].started_at_ns >= help->run->started_at_ns)) {
+      help->run = &measured->runs[i];
+    }
+  }
+  help->imported = advice_is_imported(help->run);
+  help->nodes = advice_count_nodes(arena, result, s);
+  help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have
+                    ? comparison->needed_alone[s] - have
+                    : 0;
+  if (!anew && advice_is_open_side(request, s)) {
+    help->name = request->names[s];
+    help->tag = request->by == NULL ? selector_tag(request->names[s]) : NULL;
+  } else {
+    help->tag = advice_free_tag(database, request, FRESH_TAGS[s]);
+    help->name = arena_format(arena, "%s%stag:%s", anew ? "" : advice_name(request, result, s),
+                              anew ? "" : ",", help->tag);
+  }
+}
+
+/* What is cheapest: a side alone where that decides all, rather that of this machine as it is, of
+ * which fewer runs are wanted; else both. */
+static void advice_choose(struct side_advice help[SIDES]) {
+  const struct side_advice *a = &help[SIDE_A];
+  const struct side_advice *b = &help[SIDE_B];
+  if (a->alone > 0 || b->alone > 0) {
+    const bool is_a = (ORDER(a->alone > 0, b->alone > 0)
+                           ?: ORDER(b->elsewhere, a->elsewhere)
+                           ?: ORDER(b->alone, a->alone)) > 0;
+    struct side_advice *chosen = &help[is_a ? SIDE_A : SIDE_B];
+    chosen->measured = true;
+    chosen->wanted = chosen->alone;
+    return;
+  }
   for (size_t s = 0; s < SIDES; s++) {
-    const unsigned runs = comparison->unit == DIFF_UNIT_RUN ? comparison->units_least[s] : 1;
-    const unsigned have = open ? runs : 0;
-    const unsigned needed = comparison->units_needed;
-    help[s] = (struct side_advice){.wanted = needed > have ? needed - have : 0};
-    advice_find_runs(&request->filter.arena, result, (enum side)s, &help[s]);
-    help[s].processes = comparison->unit == DIFF_UNIT_PROCESS || help[s].run->processes == 0
-                            ? 1
-                            : help[s].run->processes;
-    help[s].imported = advice_is_imported(help[s].run);
-    help[s].nodes = advice_count_nodes(&request->filter.arena, result, (enum side)s);
-    help[s].tag =
-        !open ? advice_free_tag(database, request, FRESH_TAGS[s]) : selector_tag(request->names[s]);
+    help[s].measured = help[s].wanted > 0;
+  }
+}
+
+static void advice_find(struct database *database, struct compare_request *request,
+                        const struct compare_result *result, bool anew,
+                        struct side_advice help[SIDES]) {
+  struct arena *arena = &request->filter.arena;
+  size_t count = 0;
+  const struct measured_run **again = advice_find_runs(arena, result, &count);
+  for (unsigned s = 0; s < SIDES; s++) {
+    advice_find_side(database, request, result, anew, (enum side)s, &help[s]);
+    help[s].again = arena_array(arena, count + 1, sizeof *again); /* ends with NULL */
+    for (size_t i = 0; i < count; i++) {
+      help[s].again[i] = advice_own_run(arena, result, (enum side)s, again[i]);
+    }
   }
   const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
   struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
   older->elsewhere =
       !older->imported && !advice_same_place(result->measured, help[SIDE_A].run, help[SIDE_B].run);
+  advice_choose(help);
 }
 
 /* ---- words ---- */
 
-/* What more runs of the other side do if this side stays as it is. */
-static void advice_put_alone(struct strbuf *text, const struct comparison *comparison,
-                             size_t stays) {
-  const char other = side_letter(stays == SIDE_A ? SIDE_B : SIDE_A);
+/* "decide 10 of the 15 undecided cases", counted as the answer of the comparison counts them. */
+static void advice_put_gain(struct strbuf *text, const struct comparison *comparison) {
+  const size_t *verdicts = comparison->summary.verdicts;
+  const size_t undecided = verdicts[VERDICT_INSUFFICIENT] + verdicts[VERDICT_UNCLEAR];
   const size_t count = comparison->to_decide;
-  const unsigned alone = comparison->needed_alone[stays == SIDE_A ? SIDE_B : SIDE_A];
-  const size_t decided = comparison->decided_alone[stays == SIDE_A ? SIDE_B : SIDE_A];
-  if (decided == count) {
-    strbuf_printf(text, "%u runs of %c alone would decide %s.", alone, other,
-                  strings_plural(count, "it", "them"));
-  } else if (decided > 0) {
-    strbuf_printf(text, "%u runs of %c alone would decide %zu of these %zu cases.", alone, other,
-                  decided, count);
-  } else if (comparison->processes_least[stays] < DIFF_PROCESSES_FIRM) {
-    strbuf_printf(text,
-                  "more runs of %c alone can show that a case is the same, but a firm change needs "
-                  "%d processes on each side.",
-                  other, DIFF_PROCESSES_FIRM);
+  const bool decides = comparison->need == NEED_DECIDE;
+  const char *what = decides                                   ? "undecided "
+                     : comparison->need == NEED_CONFIRM_CHANGE ? "provisional change"
+                                                               : "provisional ";
+  const char *noun = comparison->need == NEED_CONFIRM_CHANGE
+                         ? strings_plural(count, "", "s")
+                         : strings_plural(count, "case", "cases");
+  strbuf_append(text, decides ? "decide " : "confirm ");
+  if (decides && count < undecided) {
+    strbuf_printf(text, "%zu of the %zu undecided cases", count, undecided);
+  } else if (count > 1) {
+    strbuf_printf(text, "the %zu %s%s", count, what, noun);
   } else {
-    strbuf_printf(text, "more runs of %c alone would hardly decide %s.", other,
-                  strings_plural(count, "it", "them"));
+    strbuf_printf(text, "the %s%s", what, noun);
   }
 }
 
-/* "up to 30 runs per side (now A 2, B 2) would decide 10 of the 15 undecided cases. ", counted as
- * the answer of the comparison counts them; "more runs would ... " where one side alone is enough.
- */
-static void advice_put_count(struct strbuf *text, const struct comparison *comparison, bool sides) {
-  const size_t *verdicts = comparison->summary.verdicts;
-  const size_t undecided = verdicts[VERDICT_INSUFFICIENT] + verdicts[VERDICT_UNCLEAR];
-  const size_t count = comparison->any_provisional ? 0 : verdicts[VERDICT_INSUFFICIENT];
-  const size_t provisional = comparison->to_decide - count;
-  if (sides) {
-    strbuf_printf(
-        text, "%s%u %ss per side (now A %u, B %u)", comparison->to_decide > 1 ? "up to " : "",
-        comparison->units_needed,
-        diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN),
-        comparison->units_least[SIDE_A], comparison->units_least[SIDE_B]);
+/* "up to 14 runs per side (now A 5, B 5 to 8) would decide the 12 undecided cases", "4 more runs of
+ * B (now 1) would confirm the provisional change" */
+static void advice_put_count(struct strbuf *text, const struct comparison *comparison,
+                             const struct side_advice help[SIDES], bool anew) {
+  const char *unit =
+      diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN);
+  const bool both = help[SIDE_A].measured == help[SIDE_B].measured;
+  const unsigned count = help[help[SIDE_A].measured ? SIDE_A : SIDE_B].wanted;
+  strbuf_append(text, comparison->need == NEED_DECIDE && comparison->to_decide > 1 ? "up to " : "");
+  if (both) {
+    strbuf_printf(text, "%u %s%ss per side (now ", comparison->units_needed, anew ? "new " : "",
+                  unit);
   } else {
-    strbuf_append(text, "more runs");
+    strbuf_printf(text, "%u more %s%s of %c (now ", count, unit, strings_plural(count, "", "s"),
+                  side_letter(help[SIDE_A].measured ? SIDE_A : SIDE_B));
   }
-  strbuf_append(text, " would ");
-  if (count > 0 && count < undecided) {
-    strbuf_printf(text, "decide %zu of the %zu undecided cases", count, undecided);
-  } else if (count > 1) {
-    strbuf_printf(text, "decide the %zu undecided cases", count);
-  } else if (count == 1) {
-    strbuf_append(text, "decide the undecided case");
-  }
-  if (provisional > 0) {
-    strbuf_printf(text, "%sconfirm ", count > 0 ? " and " : "");
-    if (provisional > 1) {
-      strbuf_printf(text, "the %zu provisional %s", provisional,
-                    comparison->any_provisional ? "changes" : "cases");
-    } else {
-      strbuf_printf(text, "the provisional %s", comparison->any_provisional ? "change" : "case");
+  for (size_t s = 0; s < SIDES; s++) {
+    if (both) {
+      strbuf_printf(text, "%s%c ", s > 0 ? ", " : "", side_letter(s));
+    } else if (!help[s].measured) {
+      continue;
+    }
+    strbuf_printf(text, "%u", comparison->units_least[s]);
+    if (comparison->units_most[s] > comparison->units_least[s]) {
+      strbuf_printf(text, " to %u", comparison->units_most[s]);
     }
   }
-  strbuf_append(text, ". ");
+  strbuf_append(text, ") would ");
+  advice_put_gain(text, comparison);
 }
 
 static void advice_put_place(struct strbuf *text, const struct compare_result *result,
@@ -282,53 +339,6 @@ static void advice_put_place(struct strbuf *text, const struct compare_result *r
                     : "",
                 totals[side].drivers);
 }
-
-static void advice_put_commands(struct strbuf *text, struct arena *arena,
-                                const struct compare_result *result,
-                                const struct side_advice help[SIDES], bool open) {
-  SCOPED(strbuf_fini) struct strbuf command = STRBUF(TEXT_MAX);
-  for (size_t s = 0; s < SIDES; s++) {
-    if (help[s].imported || help[s].wanted == 0) {
-      continue;
-    }
-    strbuf_clear(&command);
-    for (size_t i = 0; i < help[s].again_count; i++) {
-      strbuf_append(&command, i > 0 ? "; " : "");
-      advice_put_command(&command, arena, help[s].again[i], help[s].processes, help[s].nodes,
-                         help[s].tag);
-    }
-    strbuf_printf(text, "\n  %c (", side_letter(s));
-    advice_put_place(text, result, &help[s], s);
-    strbuf_printf(text, ", %u %s %s", help[s].wanted, open ? "more" : "new",
-                  strings_plural(help[s].wanted, "run", "runs"));
-    if (help[s].nodes > 1) {
-      strbuf_printf(text, " on each of its %zu nodes", help[s].nodes);
-    }
-    strbuf_append(text, "): ");
-    if (help[s].wanted == 1) {
-      strbuf_append(text, command.text);
-    } else {
-      strbuf_printf(text, "for run in $(seq %u); do %s; done", help[s].wanted, command.text);
-    }
-  }
-}
-
-/* Imported results cannot be measured again. */
-static void advice_put_imported(struct strbuf *text, const struct compare_result *result,
-                                const struct side_advice help[SIDES]) {
-  const struct comparison *comparison = result->comparison;
-  const bool both = help[SIDE_A].imported && help[SIDE_B].imported;
-  const size_t s = help[SIDE_A].imported ? SIDE_A : SIDE_B;
-  if (both) {
-    strbuf_append(text, "A and B were imported and cannot be measured again.");
-  } else {
-    strbuf_printf(
-        text, "%c was imported. If it cannot be measured by haul in its place: ", side_letter(s));
-    advice_put_alone(text, comparison, s);
-  }
-}
-
-/* ---- haul run --decide ---- */
 
 /* Whether the sides were judged and can grow as --decide makes them grow: further looks at them are
  * counted then. */
@@ -355,43 +365,105 @@ static bool advice_is_spent(const struct compare_result *result) {
   return spent;
 }
 
-/* Of one side or, where no side alone would do, of both: the one that is shorter comes first. */
-static void advice_put_decide(struct strbuf *text, const struct common_options *common,
-                              struct compare_request *request, const struct compare_result *result,
-                              const struct side_advice help[SIDES]) {
+static void advice_put_runs(struct strbuf *text, struct compare_request *request,
+                            const struct compare_result *result, const struct side_advice *help) {
   struct arena *arena = &request->filter.arena;
-  const struct comparison *comparison = result->comparison;
-  const bool alone[SIDES] = {comparison->decided_alone[SIDE_A] == comparison->to_decide,
-                             comparison->decided_alone[SIDE_B] == comparison->to_decide};
-  const bool both = alone[SIDE_A] == alone[SIDE_B];
-  const bool neither = both && !alone[SIDE_A];
-  const size_t first = neither && comparison->units_least[SIDE_A] <= comparison->units_least[SIDE_B]
-                           ? SIDE_A
-                           : SIDE_B;
-  advice_put_count(text, comparison, neither);
-  if (neither) {
-    strbuf_printf(text, "Measure both sides again, %c first", side_letter(first));
-  } else if (both) {
-    strbuf_append(text, "Measure one of the sides again, whichever you can");
-  } else {
-    strbuf_printf(text, "Measure %c again", side_letter(alone[SIDE_A] ? SIDE_A : SIDE_B));
+  const struct measured_run *first = help->again[0];
+  const bool by_process = result->comparison->unit == DIFF_UNIT_PROCESS || first->processes == 0;
+  if (help->wanted > 1) {
+    strbuf_printf(text, "for run in $(seq %u); do ", help->wanted);
   }
-  strbuf_append_char(text, ':');
+  for (size_t i = 0; help->again[i] != NULL; i++) {
+    strbuf_append(text, i > 0 ? "; " : "");
+    advice_put_command(text, arena, help->again[i], by_process ? 1 : first->processes, help->nodes,
+                       help->tag);
+  }
+  strbuf_append(text, help->wanted == 1 ? "" : "; done");
+}
+
+static void advice_put_decide(struct strbuf *text, const struct common_options *common,
+                              struct compare_request *request, size_t side) {
+  struct arena *arena = &request->filter.arena;
+  strbuf_printf(text, "haul run --decide %s --tag %s",
+                shell_word(arena, request->names[side == SIDE_A ? SIDE_B : SIDE_A]),
+                shell_word(arena, selector_tag(request->names[side])));
+  if (request->compare.margin > 0) {
+    strbuf_printf(text, " --delta %g", 100 * request->compare.margin);
+  }
+  strbuf_append(text, console_db_option(common, arena));
+}
+
+/* A line per side to measure. */
+static void advice_put_commands(struct strbuf *text, const struct common_options *common,
+                                struct compare_request *request,
+                                const struct compare_result *result,
+                                const struct side_advice help[SIDES], bool anew) {
+  const struct comparison *comparison = result->comparison;
+  const bool decide = !anew && advice_may_decide(request, result);
+  /* The shorter side first: --decide stops where the other one is too short. */
+  const size_t first =
+      decide && comparison->units_least[SIDE_A] > comparison->units_least[SIDE_B] ? SIDE_B : SIDE_A;
+  strbuf_append(text, decide && help[SIDE_A].measured && help[SIDE_B].measured ? ", in this order:"
+                                                                               : ":");
   for (size_t i = 0; i < SIDES; i++) {
     const size_t s = i == 0 ? first : 1 - first;
-    const size_t other = s == SIDE_A ? SIDE_B : SIDE_A;
-    if (help[s].imported || (!both && !alone[s])) {
+    if (!help[s].measured) {
       continue;
     }
     strbuf_printf(text, "\n  %c (", side_letter(s));
     advice_put_place(text, result, &help[s], s);
-    strbuf_printf(text, "): haul run --decide %s --tag %s",
-                  shell_word(arena, request->names[other]),
-                  shell_word(arena, selector_tag(request->names[s])));
-    if (request->compare.margin > 0) {
-      strbuf_printf(text, " --delta %g", 100 * request->compare.margin);
+    if (!decide) {
+      strbuf_printf(text, ", %u %s %s", help[s].wanted, anew ? "new" : "more",
+                    strings_plural(help[s].wanted, "run", "runs"));
     }
-    strbuf_append(text, console_db_option(common, arena));
+    if (help[s].nodes > 1) {
+      strbuf_printf(text, " on each of its %zu nodes", help[s].nodes);
+    }
+    strbuf_append(text, "): ");
+    if (decide) {
+      advice_put_decide(text, common, request, s);
+    } else {
+      advice_put_runs(text, request, result, &help[s]);
+    }
+  }
+  if (decide) {
+    return;
+  }
+  if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
+      !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {
+    strbuf_append(text, "\n  and then haul merge their databases");
+  }
+  if (request->by != NULL || (strings_equal(help[SIDE_A].name, request->names[SIDE_A]) &&
+                              strings_equal(help[SIDE_B].name, request->names[SIDE_B]))) {
+    strbuf_append(text, "\n  and then this command again");
+  } else {
+    struct arena *arena = &request->filter.arena;
+    strbuf_printf(text, "\n  and then haul diff %s %s%s", shell_word(arena, help[SIDE_A].name),
+                  shell_word(arena, help[SIDE_B].name), console_db_option(common, arena));
+  }
+}
+
+/* Imported results cannot be measured again. */
+static void advice_put_imported(struct strbuf *text, const struct comparison *comparison,
+                                const struct side_advice help[SIDES]) {
+  const size_t s = help[SIDE_A].imported ? SIDE_A : SIDE_B;
+  const size_t other = 1 - s;
+  if (help[other].imported) {
+    strbuf_append(text, "A and B were imported and cannot be measured again.");
+    return;
+  }
+  strbuf_printf(text, "%c was imported and cannot be measured again. More runs of %c alone ",
+                side_letter(s), side_letter(other));
+  if (comparison->decided_alone[other] > 0) {
+    strbuf_printf(text, "would decide %zu of these %zu cases.", comparison->decided_alone[other],
+                  comparison->to_decide);
+  } else if (comparison->processes_least[s] < DIFF_PROCESSES_FIRM) {
+    strbuf_printf(text,
+                  "can show that a case is the same, but a firm change needs %d processes on each "
+                  "side.",
+                  DIFF_PROCESSES_FIRM);
+  } else {
+    strbuf_append(text, "would not decide them.");
   }
 }
 
@@ -414,46 +486,20 @@ void compare_advise(const struct common_options *common, struct database *databa
   if (comparison->units_needed == 0 || request->compare.one_side) {
     return;
   }
-  /* New runs add to a side if its name selects them, and if no more looks at it were taken than are
-   * allowed. Else both sides start with new runs. */
-  const bool spent = advice_is_spent(result);
-  const bool open =
-      !spent && advice_is_open_side(request, SIDE_A) && advice_is_open_side(request, SIDE_B);
+  const bool anew = advice_is_spent(result); /* no further look at these runs is allowed */
   struct side_advice help[SIDES];
-  advice_find(database, request, result, open, help);
+  advice_find(database, request, result, anew, help);
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  SCOPED(strbuf_fini) struct strbuf alone = STRBUF(TEXT_MAX);
-  if (help[SIDE_A].imported || help[SIDE_B].imported) {
-    advice_put_count(&text, comparison, true);
-    advice_put_imported(&text, result, help);
-  } else if (!spent && advice_may_decide(request, result)) {
-    advice_put_decide(&text, common, request, result, help);
+  if (!help[SIDE_A].measured && !help[SIDE_B].measured) {
+    return; /* as many as are needed, and still provisional: the reason is all that can be said */
+  }
+  advice_put_count(&text, comparison, help, anew);
+  if ((help[SIDE_A].measured && help[SIDE_A].imported) ||
+      (help[SIDE_B].measured && help[SIDE_B].imported)) {
+    strbuf_append(&text, ". ");
+    advice_put_imported(&text, comparison, help);
   } else {
-    advice_put_count(&text, comparison, true);
-    strbuf_printf(&text, "Measure %s again:",
-                  help[SIDE_A].wanted == 0   ? "B"
-                  : help[SIDE_B].wanted == 0 ? "A"
-                                             : "both sides");
-    advice_put_commands(&text, &request->filter.arena, result, help, open);
-    if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
-        !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {
-      strbuf_append(&text, "\n  and then haul merge their databases");
-    }
-    if (open) {
-      strbuf_append(&text, "\n  and then this command again");
-    } else {
-      strbuf_printf(&text, "\n  and then haul diff tag:%s tag:%s%s", help[SIDE_A].tag,
-                    help[SIDE_B].tag, console_db_option(common, &request->filter.arena));
-    }
-    for (size_t s = 0; s < SIDES; s++) {
-      if (help[s].elsewhere) {
-        strbuf_printf(&alone, "if %c cannot be measured again: ", side_letter(s));
-        advice_put_alone(&alone, comparison, s);
-      }
-    }
+    advice_put_commands(&text, common, request, result, help, anew);
   }
   advice_say(common, &text);
-  if (alone.length > 0) {
-    advice_say(common, &alone);
-  }
 }

@@ -27,7 +27,7 @@ struct decide {
   size_t undecided;             /* cases that it left so, as the answer of a diff counts them */
   size_t changed, same;         /* provisionally */
   size_t unmeasured;            /* in B */
-  unsigned a_processes;         /* of A, the fewest in a case that was left so for that; 0 = none */
+  unsigned a_processes; /* of A, the fewest in a case that is open for that; 0 = there are enough */
   struct case_keys open; /* those that more of B may decide, sorted; in the command's arena */
   unsigned processes;    /* that B had then */
 };
@@ -239,6 +239,11 @@ static enum status decide_open_all(struct decide *decide, struct error *err) {
   for (size_t i = 0; i < measured->case_count; i++) {
     decide->open.items[decide->open.count++] = measured->cases[i].key;
   }
+  unsigned processes = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    processes += measured->runs[i].processes;
+  }
+  decide->a_processes = processes < DIFF_PROCESSES_FIRM ? processes : 0;
   return STATUS_OK;
 }
 
@@ -368,11 +373,24 @@ static unsigned decide_count_runs(const struct decide *decide) {
   return runs;
 }
 
+/* Before anything is measured: with so few processes of A, no change becomes firm. */
+static void decide_warn_of_a(const struct decide *decide) {
+  const char *a = decide->command->request.names[SIDE_A];
+  if (decide->a_processes > 0) {
+    say_note(&decide->command->common,
+             "%s has only %u %s, and a firm change needs %d on each side: more runs of %s can only "
+             "show that cases are the same. To find changes, measure %s again first",
+             a, decide->a_processes, strings_plural(decide->a_processes, "process", "processes"),
+             DIFF_PROCESSES_FIRM, decide->command->request.names[SIDE_B], a);
+  }
+}
+
 /* Looks and measures in turn. */
 static enum status decide_loop(struct decide *decide, bool has_b, struct error *err) {
   bool goes_on = true;
   decide->looks = DECIDE_LOOKS;
   RETURN_ON_ERROR(has_b ? decide_look(decide, err) : decide_open_all(decide, err));
+  decide_warn_of_a(decide);
   while (goes_on && decide->open.count > 0 && decide->look < decide->looks) {
     const unsigned processes = decide->processes;
     RETURN_ON_ERROR(decide_measure_look(decide, decide_count_runs(decide), &goes_on, err));
@@ -389,20 +407,11 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
     }
   }
   const char *const *names = decide->command->request.names;
-  const bool stopped =
-      decide->open.count == 0 && decide->undecided + decide->changed + decide->unmeasured > 0;
-  if (stopped && decide->a_processes > 0) {
-    say_note(
-        &decide->command->common,
-        "stopped: %s has only %u %s, and a firm change needs %d on each side. Measure %s again",
-        names[SIDE_A], decide->a_processes,
-        strings_plural(decide->a_processes, "process", "processes"), DIFF_PROCESSES_FIRM,
-        names[SIDE_A]);
-  } else if (stopped) {
-    say_note(
-        &decide->command->common,
-        "more of %s alone would hardly decide the rest: the change is too near to the threshold",
-        names[SIDE_B]);
+  const size_t rest = decide->undecided + decide->changed + decide->unmeasured;
+  if (decide->open.count == 0 && rest > 0) {
+    say_note(&decide->command->common,
+             "stopped: more runs of %s alone would not decide the other %zu %s", names[SIDE_B],
+             rest, strings_plural(rest, "case", "cases"));
   } else if (decide->look == decide->looks && decide->open.count > 0) {
     say_note(
         &decide->command->common,

@@ -37,9 +37,13 @@ static enum status verb_baseline_set(struct command *command, struct error *err)
       selector_find_all(command->database, command->words[2], &command->arena, &runs, err));
   RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   RETURN_ON_ERROR(baseline_set(command->database, name, &runs, &replaced, err));
-  say_note(&command->common, "baseline:%s is now %s %" PRId64 "%s%s", name,
-           strings_plural(runs.count, "run", "the runs from"), runs.runs[0].id,
-           runs.count > 1 ? " on" : "",
+  int64_t *ids = arena_array(&command->arena, runs.count, sizeof *ids);
+  for (size_t i = 0; i < runs.count; i++) {
+    ids[i] = runs.runs[i].id;
+  }
+  say_note(&command->common, "baseline:%s is now %s %s%s", name,
+           strings_plural(runs.count, "run", "runs"),
+           selector_numbers(&command->arena, ids, runs.count),
            replaced ? "; the earlier baseline of that name is replaced" : "");
   return STATUS_OK;
 }

@@ -16,15 +16,14 @@ struct check_options {
   bool expects, fleet, strict;
   bool provisional, fails[verdict_name_count], fails_distribution, fail_on_given; /* --fail-on */
   const char *of_runs, *of_fleet; /* a word of --fail-on that is for runs alone, or for fleets */
+  const char *unknown;            /* one that is neither */
   unsigned fleet_fails;           /* bit i: enum fleet_reason i */
 };
 
-static const char *const FAIL_ON_NAMES[] = {VERDICT_LIST(FAIL_ON_NAME_) "distribution",
-                                            "provisional",
-                                            "partial",
-                                            "different",
-                                            "slow",
-                                            NULL};
+static const char *const FAIL_ON_NAMES[] = {
+    "partial",     "different", "slow", VERDICT_LIST(FAIL_ON_NAME_) "distribution",
+    "provisional", NULL};
+static const char *const *const FAIL_ON_RUNS = FAIL_ON_NAMES + 3; /* without --fleet */
 
 static bool verb_check_take_fail_on(const struct option_use *use) {
   struct check_options *options = use->command->options;
@@ -46,8 +45,7 @@ static bool verb_check_take_fail_on(const struct option_use *use) {
     } else if (is_verdict) {
       options->fails[verdict] = options->fail_on_given = true;
     } else if (!of_fleet) {
-      options_reject_name(use->state, "verdict", name, FAIL_ON_NAMES);
-      return false;
+      options->unknown = name;
     }
     word = word[length] == ',' ? word + length + 1 : NULL;
   }
@@ -89,6 +87,10 @@ static const struct verb_option VERB_CHECK_OPTIONS[] = {
 static void verb_check_check(struct command *command, struct argp_state *state) {
   struct check_options *options = command->options;
   struct compare_request *request = &command->request;
+  if (options->unknown != NULL) {
+    options_reject_name(state, options->fleet ? "reason" : "verdict", options->unknown,
+                        options->fleet ? fleet_reason_names : FAIL_ON_RUNS);
+  }
   if (options->fleet) {
     if (command->word_count > 0 || request->by != NULL || options->expects) {
       argp_error(state,
@@ -127,19 +129,45 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
   }
 }
 
+/* --strict, where nothing failed: whether a case is undecided, or a verdict provisional. */
+static bool verb_check_is_open(struct command *command, const struct comparison *comparison,
+                               size_t provisional_count) {
+  const struct diff_summary *summary = &comparison->summary;
+  const size_t undecided =
+      summary->verdicts[VERDICT_UNCLEAR] + summary->verdicts[VERDICT_INSUFFICIENT];
+  size_t cases = 0;
+  for (size_t v = 0; v < verdict_name_count; v++) {
+    cases += summary->provisional[v];
+  }
+  const size_t provisional = cases > 0 ? cases : provisional_count; /* of groups, distributions */
+  const char *text = "";
+  if (undecided > 0) {
+    text = arena_format(&command->arena, "%zu undecided", undecided);
+  }
+  if (provisional > 0) {
+    const char *reason = diff_provisional_words(&command->arena, comparison);
+    text = arena_add_word(&command->arena, text,
+                          arena_format(&command->arena, "%zu provisional%s", provisional,
+                                       arena_around(&command->arena, " (", reason, ")")));
+  }
+  if (text[0] != '\0') {
+    say_note(&command->common, "check --strict failed: %s", text);
+  }
+  return text[0] != '\0';
+}
+
 /* Provisional verdicts fail a check only if --fail-on says so. */
-static void verb_check_say_provisional(const struct command *command,
-                                       const struct comparison *comparison, size_t count) {
+static void verb_check_say_provisional(struct command *command, const struct comparison *comparison,
+                                       size_t count) {
   const struct check_options *options = command->options;
-  const char *passed =
-      options->strict || comparison->tested_count == 0 ? "" : "check passed, although ";
+  const char *passed = comparison->tested_count == 0 ? "" : "check passed, although ";
   const size_t slower =
       options->fails[VERDICT_REGRESSED] ? comparison->summary.provisional[VERDICT_REGRESSED] : 0;
   say_note(&command->common, "%s%zu %s (%s%s). To fail on it: %s", passed,
            slower > 0 ? slower : count,
            slower > 0 ? strings_plural(slower, "case looks slower", "cases look slower")
                       : strings_plural(count, "finding is provisional", "findings are provisional"),
-           slower > 0 ? "provisional: " : "", diff_provisional_words(comparison),
+           slower > 0 ? "provisional: " : "", diff_provisional_words(&command->arena, comparison),
            options->fail_on_given ? "add provisional to --fail-on" : "--fail-on provisional");
 }
 
@@ -197,13 +225,12 @@ static enum status verb_check_judge(struct command *command, const struct compar
              "what became slower unlike the other nodes is not certain; --fail-on "
              "provisional fails on that");
   }
-  if (provisional_count > 0) {
-    verb_check_say_provisional(command, comparison, provisional_count);
-  }
-  if (options->strict &&
-      provisional_count + verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT] > 0) {
+  if (options->strict && verb_check_is_open(command, comparison, provisional_count)) {
     command->code = EXIT_UNDECIDED;
     return STATUS_OK;
+  }
+  if (provisional_count > 0) {
+    verb_check_say_provisional(command, comparison, provisional_count);
   }
   const char *reason = NULL;
   const size_t incomparable = diff_count_incomparable(comparison, &reason);
@@ -555,8 +582,8 @@ const struct verb VERB_CHECK = {
            "explains the verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a "
            "case has one or, if --fail-on includes regressed, hardware of a single node "
            "became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
-           "compared; 4 with --strict, a case is undecided or a verdict of --fail-on is "
-           "provisional. -q prints the verdict line alone. --format also takes junit and ctrf.\n\n"
+           "compared; 4 with --strict, a case is undecided or provisional. -q prints the verdict "
+           "line alone.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"
            "  distribution  a case became worse in TAIL, JITTER or MODE\n"
            "  provisional   verdicts with a \"?\" as well; alone, added to the default ones\n\n"

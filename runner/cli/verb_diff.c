@@ -88,12 +88,9 @@ static enum status verb_diff_compare_default(struct command *command, struct com
   return status;
 }
 
-/* What selects side B, or its latest run, for haul explain. */
-static const char *verb_diff_explained(struct command *command,
-                                       const struct compare_result *result) {
-  const struct compare_request *request = &command->request;
+/* The latest run of side B. */
+static int64_t verb_diff_last_of_b(const struct compare_result *result) {
   const struct measured *measured = result->measured;
-  const char *name = request->names[SIDE_B];
   size_t last = 0;
   for (size_t i = 0; i < measured->run_count; i++) {
     if (result->sides[i] == SIDE_B &&
@@ -102,9 +99,7 @@ static const char *verb_diff_explained(struct command *command,
       last = i;
     }
   }
-  const bool one = request->by == NULL && strchr(name, ',') == NULL;
-  return one ? name
-             : arena_format(&command->arena, "run:%lld", (long long)measured->runs[last].ref.id);
+  return measured->runs[last].ref.id;
 }
 
 static enum status verb_diff_run(struct command *command, struct error *err) {
@@ -121,7 +116,8 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
     const struct diff_summary *summary = &result.comparison->summary;
     if (summary->verdicts[VERDICT_REGRESSED] >
         summary->provisional[VERDICT_REGRESSED]) { /* else more runs come first */
-      say_note(&command->common, "next: haul explain %s%s", verb_diff_explained(command, &result),
+      say_note(&command->common, "next: haul explain run:%lld%s",
+               (long long)verb_diff_last_of_b(&result),
                console_db_option(&command->common, &command->arena));
     }
     const bool split = !command->request.a_a || result.a_a.splits > 0;

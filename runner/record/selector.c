@@ -1,6 +1,7 @@
 #include "runner/record/selector.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 
@@ -9,7 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_SHOWN = 8, RUNS_SHOWN = 3, LIST_MAX = 800, UUID_DIGITS = RUN_UUID_MAX - 1 };
+enum {
+  NAMES_SHOWN = 8,
+  RANGES_SHOWN = 8,
+  RUNS_SHOWN = 3,
+  LIST_MAX = 800,
+  UUID_DIGITS = RUN_UUID_MAX - 1
+};
 /* Of a UUIDv7: its time in ms, and the version. */
 enum { UUID_DIGITS_SHOWN = 13 };
 
@@ -213,6 +220,18 @@ bool selector_is_open(const char *text) {
          (selector_has_prefix(text, driver_prefix) && strchr(text, ',') == NULL);
 }
 
+bool selector_moves(const char *text) {
+  for (const char *name = text; name != NULL;) {
+    const size_t length = strcspn(name, ",");
+    if ((length == strlen(latest) && strncmp(name, latest, length) == 0) ||
+        (length == strlen(previous) && strncmp(name, previous, length) == 0)) {
+      return true;
+    }
+    name = name[length] == ',' ? name + length + 1 : NULL;
+  }
+  return false;
+}
+
 /* The runs of one name, the latest last. */
 static enum status selector_add_name(struct database *database, const char *selector,
                                      struct arena *arena, struct run_list *list,
@@ -248,6 +267,24 @@ enum status selector_find(struct database *database, const char *selector, struc
   RETURN_ON_ERROR(selector_add_name(database, selector, &arena, &list, err));
   *run = list.runs[list.count - 1];
   return STATUS_OK;
+}
+
+ORDER_DEFINE(selector_compare_ids, int64_t, ORDER(*x, *y))
+
+const char *selector_numbers(struct arena *arena, int64_t *ids, size_t count) {
+  const char *text = "";
+  size_t ranges = 0;
+  ORDER_SORT(ids, count, selector_compare_ids);
+  for (size_t i = 0, end = 0; i < count; i = end) {
+    for (end = i + 1; end < count && ids[end] == ids[end - 1] + 1;) {
+      end++;
+    }
+    if (ranges++ < RANGES_SHOWN) {
+      text = arena_add_word(arena, text, arena_format(arena, "%" PRId64, ids[i]));
+      text = end - i > 1 ? arena_add(arena, text, "-%" PRId64, ids[end - 1]) : text;
+    }
+  }
+  return ranges > RANGES_SHOWN ? arena_add(arena, text, " ...") : text;
 }
 
 /* The first run of a statement about a run; id 0 = it has none. */

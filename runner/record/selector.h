@@ -33,6 +33,9 @@ const char *selector_tag(const char *text);
 /* Whether it is one name that selects new runs as well: tag:NAME or driver:V. */
 bool selector_is_open(const char *text);
 
+/* Whether it selects other runs once there are newer ones: a name in it is latest or previous. */
+bool selector_moves(const char *text);
+
 /* STATUS_NOT_FOUND: no such run; STATUS_INVALID: several, or no way to name a run. Both messages
  * list what there is. */
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
@@ -55,6 +58,9 @@ struct run_list {
   struct run_ref *runs; /* each once; in the arena */
   size_t count;
 };
+
+/* "1-6, 13" of one or more numbers of runs, which it sorts; the first of many. */
+const char *selector_numbers(struct arena *arena, int64_t *ids, size_t count);
 
 /* As selector_find, for all runs that are meant; at least one. */
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,

@@ -468,7 +468,9 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   if (folded) {
     document_say(document, TONE_NONE, "-v lists every case");
   }
+  const char *doubt = diff_provisional_words(&document->arena, comparison);
   if (view->layout.group_count == 0 || !diff_any_on_both(comparison)) {
+    diff_say_text(view, TONE_NONE, arena_around(&document->arena, "provisional: ", doubt, ""));
     return;
   }
   document_say(document, TONE_NONE, "%s", diff_change_legend(comparison));
@@ -482,9 +484,7 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
     document_say(document, TONE_NONE, "n: %s", DIFF_WORDS_COUNTS(comparison));
   }
   diff_say_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
-  diff_say_text(
-      view, TONE_NONE,
-      arena_around(&document->arena, "?: provisional: ", diff_provisional_words(comparison), ""));
+  diff_say_text(view, TONE_NONE, arena_around(&document->arena, "?: provisional: ", doubt, ""));
 }
 
 /* A page colours it by the worst verdict, as a terminal colours rows. */

@@ -88,14 +88,40 @@ const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_
   return text;
 }
 
-const char *diff_provisional_words(const struct comparison *comparison) {
 #define REASON_OF(doubt, name, reason) [doubt] = reason,
-  static const char *const REASONS[] = {DIFF_DOUBT_LIST(REASON_OF)};
+static const char *const DOUBT_REASONS[] = {DIFF_DOUBT_LIST(REASON_OF)};
+
+/* Which half of the reason of DIFF_DOUBT_FEW holds. */
+static const char *diff_few_words(struct arena *arena, const struct comparison *comparison) {
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_side *sides = comparison->rows[i].sides;
+    if (comparison->rows[i].result.doubt != DIFF_DOUBT_FEW) {
+      continue;
+    }
+    if (sides[SIDE_A].runs == 1 && sides[SIDE_B].runs == 1) {
+      return DOUBT_REASONS[DIFF_DOUBT_ONE_RUN];
+    }
+    for (size_t s = 0; s < SIDES; s++) {
+      if (sides[s].processes < DIFF_PROCESSES_FIRM) {
+        return arena_format(
+            arena, "%c has only %u %s, and a side needs %d", side_letter(s), sides[s].processes,
+            strings_plural(sides[s].processes, "process", "processes"), DIFF_PROCESSES_FIRM);
+      }
+    }
+    return arena_format(arena, "A has %u runs and B has %u, and one of them needs %d",
+                        sides[SIDE_A].runs, sides[SIDE_B].runs, DIFF_PROCESSES_FIRM);
+  }
+  return DOUBT_REASONS[DIFF_DOUBT_FEW]; /* of a group alone */
+}
+
+const char *diff_provisional_words(struct arena *arena, const struct comparison *comparison) {
   enum diff_doubt d = (enum diff_doubt)(DIFF_DOUBT_NONE + 1);
   while (d < diff_doubt_name_count && comparison->summary.doubts[d] == 0) {
     d++;
   }
-  return d < diff_doubt_name_count ? REASONS[d] : "";
+  return d == DIFF_DOUBT_FEW         ? diff_few_words(arena, comparison)
+         : d < diff_doubt_name_count ? DOUBT_REASONS[d]
+                                     : "";
 }
 
 const char *diff_rank_words(struct arena *arena, const struct comparison *comparison) {
@@ -263,10 +289,8 @@ const char *diff_shift_words(struct arena *arena, const struct comparison *compa
   if (shift->pairs == 0) {
     return "";
   }
-  const char *text = arena_format(arena,
-                                  common ? "Common change of nearly all %zu case%s: %s %%"
-                                         : "Median change over %zu case%s: %s %%",
-                                  shift->pairs, strings_plural(shift->pairs, "", "s"),
+  const char *text = arena_format(arena, "Median change over %zu case%s: %s %%", shift->pairs,
+                                  strings_plural(shift->pairs, "", "s"),
                                   diff_percent_words(shift->change, DIFF_TEXT));
   if (!isfinite(shift->change_low) || !isfinite(shift->change_high)) {
     return text;
@@ -274,7 +298,10 @@ const char *diff_shift_words(struct arena *arena, const struct comparison *compa
   text = arena_add(arena, text, " (95 %% CI %s to %s)",
                    diff_percent_words(shift->change_low, DIFF_TEXT),
                    diff_percent_words(shift->change_high, DIFF_TEXT));
-  return (shift->change_low > 0 || shift->change_high < 0) && !common &&
+  if (common) {
+    return arena_add(arena, text, "; nearly all cases agree with it");
+  }
+  return (shift->change_low > 0 || shift->change_high < 0) &&
                  isfinite(comparison->summary.shift_share)
              ? arena_add(arena, text, "; %.0f %% of the cases agree with it",
                          floor(100 * comparison->summary.shift_share))

@@ -26,7 +26,7 @@ const char *diff_q_words(double q, char text[DIFF_WORDS_MAX]);
 /* "REGRESSED"; "REGRESSED?" where it is provisional */
 const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
 /* Why changes are provisional; nothing where none is. */
-const char *diff_provisional_words(const struct comparison *comparison);
+const char *diff_provisional_words(struct arena *arena, const struct comparison *comparison);
 /* with how many processes ranks report something; nothing where all cases have enough. */
 const char *diff_rank_words(struct arena *arena, const struct comparison *comparison);
 /* What is counted of A and B, processes "5/5" or runs "5/5 runs of 2"; all: processes, boots and

@@ -27,7 +27,7 @@ equal '2 regressed, 16 same (provisional)' "$(head -n 1 out | cut -d: -f1)" 'fir
 expect_out '^One recorded fact differs: driver_version, 580[0-9.]+ -> 590\.44\.01$'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 reject_out '^One run per side'
-expect_out '^(Common change of nearly all|Median change over) 18 cases:'
+expect_out '^Median change over 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
 run_ok explain --db r.db
@@ -117,6 +117,9 @@ run check tag:before tag:after --fail-on provisional --db r.db --format junit
 expect_code 1
 expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
 expect_out '<failure message="regressed \(provisional\): -[23]'
+run_fails 2 "unknown verdict 'foo': one of [^/]*, provisional\$" check tag:before tag:after --db r.db --fail-on foo
+reject_err 'slow'
+run_fails 2 "unknown reason 'foo': one of missing, .*, slow\$" check --fleet --db r.db --fail-on foo
 run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
 run_fails 2 'fail-on slow is for --fleet alone' check tag:before tag:after --db r.db --fail-on slow
 run_fails 2 'cannot be combined with --fail-on provisional' check --fleet --db r.db --fail-on missing,provisional
@@ -131,7 +134,7 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 expect_out '^2 regressed(, 16 same)? \(provisional\)'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on provisional$'
-expect_err '^haul: up to 5 runs per side \(now A 1, B 1\) would confirm the 2 provisional changes\. Measure both sides again, A first:$'
+expect_err '^haul: 5 runs per side \(now A 1, B 1\) would confirm the 2 provisional changes, in this order:$'
 expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
 run check tag:a tag:b --db few.db --fail-on provisional
@@ -140,6 +143,14 @@ run check tag:a tag:b --db few.db --fail-on improved,provisional
 expect_code 0
 run check tag:a tag:b --db few.db --strict
 expect_code 4
+expect_err '^haul: check --strict failed: ([0-9]+ undecided, )?[0-9]+ provisional \(each side is one run, '
+# Cases that are the same count, and what they lack is said.
+run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
+expect_code 4
+expect_out '^Showing 4 of 18 compared cases: 4 same \(provisional\): '
+expect_out '^provisional: each side is one run, without 4 earlier runs of the machine$'
+expect_err '^haul: check --strict failed: 4 provisional \(each side is one run, without 4 earlier runs of the machine\)$'
+expect_err '^haul: 4 more runs of B \(now 1\) would confirm the 4 provisional cases:$'
 run check tag:a tag:b --db few.db --format junit
 expect_out 'failures="0"'
 expect_out '<skipped message="regressed \(provisional\): '
@@ -165,6 +176,9 @@ run_ok baseline set good tag:before --db r.db
 expect_err "baseline:good is now run [0-9]+\$"
 run baseline list --db r.db
 expect_out '^good +1 '
+run_ok baseline set two run:1,run:2 --db r.db
+expect_err "baseline:two is now runs 1-2\$"
+run_ok baseline remove two --db r.db
 run check baseline:good --fail-on provisional --db r.db
 expect_code 1
 run_error 2 'no baseline "god"; there is: good' check baseline:god --db r.db
@@ -315,15 +329,15 @@ on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, worst gpu0-numa0:pinned/4MiB"
 expect_out '^18 undecided \(2 look slower, 16 within the threshold\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-expect_err '5 runs per side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases\. Measure both sides again:$'
-expect_err '^haul: if A cannot be measured again: more runs of B alone can show that a case is the same, but a firm change needs 4 processes on each side\.$'
+expect_err '5 runs per side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases:$'
+equal 1 "$(grep -c '^haul: ' err)" 'advice'
 expect_err 'A \(install driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
 cp err advice
 run_ok diff previous latest --db one.db
-# Tags a and b are in use.
-expect_err 'A \(install driver 580.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag a2; done$'
-expect_err 'B \(driver 590.*, 5 new runs\): for run in \$\(seq 5\); do haul run gpu\.toml .*--processes 1 --tag b2; done$'
-expect_err 'and then haul diff tag:a2 tag:b2 --db one\.db$'
+# Tags a and b are in use; the runs that there are count.
+expect_err 'A \(install driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a2; done$'
+expect_err 'B \(driver 590.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag b2; done$'
+expect_err 'and then haul diff run:1,tag:a2 run:2,tag:b2 --db one\.db$'
 reject_err ' (-q|--json|--format)( |=|$)'
 reject_err 'haul merge'
 run_fails 3 'nothing was compared' check tag:a tag:b --db one.db
@@ -333,6 +347,9 @@ run run quick -q --only '*/4KiB' --db others.db
 run_ok diff --by driver_version --db others.db
 expect_err 'do haul run gpu\.toml --db one\.db --processes 1; done$'
 reject_err 'haul run quick|--only'
+run_ok diff run:1 run:3 --db others.db # of which one measured a part: both sides measure the same
+equal "$(sed -n 's/^  A .*): //p' err | sed 's/--tag a[0-9]*/--tag b/')" "$(sed -n 's/^  B .*): //p' err | sed 's/--tag b[0-9]*/--tag b/')" 'commands'
+expect_err "^  A .* haul run gpu\\.toml .*--only 'up\\*' "
 for part in up down; do
   on_first gpu.toml -q --db parts.db --only "$part*"
   on_second gpu.toml -q --db parts.db --only "$part*"
@@ -407,7 +424,7 @@ run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Each run counts once, as the mean of its processes$'
 reject_out 'One run each'
 expect_out '^One recorded fact differs: driver_version, ' # also with -v
-expect_err '^haul: more runs would (decide|confirm) .*\. Measure one of the sides again, whichever you can:$'
+expect_err '^haul: (up to )?[0-9]+ more runs? of B \(now 2\) would (decide|confirm) '
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
 
 begin 'advice says that databases of two hosts are merged'
@@ -420,7 +437,7 @@ expect_err 'B .*: for .* haul run .*--db node7\.db .*--tag b; done$'
 expect_err '^ *and then this command again$'
 reject_err 'haul merge'
 run diff previous latest --db joint.db
-expect_err 'and then haul diff tag:a2 tag:b2 --db joint\.db$'
+expect_err 'and then haul diff run:[0-9]+,tag:a2 run:[0-9]+,tag:b2 --db joint\.db$'
 # What is said does decide.
 on_first gpu.toml -q --db base.db --processes 5 --tag a2
 on_second gpu.toml -q --db node7.db --processes 5 --tag b2

@@ -35,7 +35,7 @@ fi
 begin 'a later diff is held to the looks, and says so'
 run_ok diff tag:a tag:b --db d.db
 expect_out '^Measured by haul run --decide, which compares up to 5 times: each comparison uses 1/5 of the error rates'
-expect_err '^haul: next: haul explain tag:b --db d\.db$'
+expect_err '^haul: next: haul explain run:[0-9]+ --db d\.db$'
 run_ok diff --by driver_version --db d.db
 expect_err '^haul: next: haul explain run:[0-9]+ --db d\.db$'
 run_ok diff tag:a tag:b --db d.db --json
@@ -45,7 +45,7 @@ equal 2 "$(grep -c '^regressed' out)" 'regressed cases'
 
 begin 'when all looks are taken, what is advised begins anew, with the command of the other side'
 on_first --decide tag:a --tag all --processes 1 --delta 0.01 --db d.db
-expect_err 'all 5 comparisons are made|more of tag:all alone would hardly decide the rest'
+expect_err 'all 5 comparisons are made|more runs of tag:all alone would not decide the other [0-9]+ case'
 if command -v sqlite3 >/dev/null; then
   sqlite3 d.db "update run set look = 5 where tag = 'all'"
   run_ok diff tag:a tag:all --db d.db --delta 0.07
@@ -71,10 +71,12 @@ for _ in 1 2; do
   on_second -q gpu.toml --only 'down*' --processes 1 --db short.db --tag b
 done
 run_ok diff tag:a tag:b --db short.db
-expect_err '^haul: up to [0-9]+ runs per side \(now A 2, B 2\) would (decide|confirm) .*(cases|changes)\. Measure both sides again, A first:$'
+expect_err '^haul: up to [0-9]+ runs per side \(now A 2, B 2\) would (decide|confirm) .*(cases|changes), in this order:$'
 equal 'A B' "$(sed -n 's/^  \([AB]\) (.*haul run --decide.*/\1/p' err | tr '\n' ' ' | sed 's/ $//')" 'sides in the order of the advice'
 on_second --decide tag:a --tag b --processes 3 --db short.db
-expect_err 'stopped: tag:a has only 2 processes, and a firm change needs 4 on each side\. Measure tag:a again$'
+equal 'tag:a has only 2 processes' "$(grep -m 2 -o 'tag:a has only 2 processes\|run 1 of 3' err | head -n 1)" 'said before the first run'
+expect_err 'a firm change needs 4 on each side: .* To find changes, measure tag:a again first$'
+expect_err 'stopped: more runs of tag:b alone would not decide the other [0-9]+ cases?$'
 expect_value 5 short.db "select count(*) from v_run where tag = 'b'"
 looked=$(sed -n 's/.*comparison [0-9] of 5: \([0-9]*\) of .* undecided.*/\1/p' err | tail -n 1)
 answered=$(sed -n '1s/^\(.*, \)\{0,1\}\([0-9]*\) undecided.*/\2/p' out)

@@ -102,7 +102,7 @@ if fake_driver h200x4; then
   expect_value 0 d.db "select count(*) from v_case where method = 'sm'"
   run_ok diff tag:theirs tag:ours --db d.db --format jsonl
   equal 24 "$(grep -c '"verdict": *"insufficient"' out)" 'cases that both have, with one process'
-  expect_err 'A was imported. If it cannot be measured by haul in its place: more runs of B alone '
+  expect_err 'A was imported and cannot be measured again\. More runs of B alone '
   run_ok diff tag:theirs tag:ours --db d.db
   expect_out "^One run per side, of two tools: neither run-to-run variation nor the tools can be told from the driver's effect$"
   reject_err 'haul run'
