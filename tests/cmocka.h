@@ -1,4 +1,11 @@
-/* cmocka.h - cmocka and the headers that it expects to be included before it, in their order. */
+/* cmocka.h - cmocka, the headers that it expects to be included before it, in their order, and
+ * tests that need no list: tests/test_main.c runs those of a program in the order of their lines.
+ *
+ *   TEST(half_a_megabyte_is_a_size) {
+ *     assert_int_equal(...);
+ *   }
+ *
+ * Its parameter is cmocka's `void **state`. */
 #pragma once
 
 #include "engine/base/macros.h"
@@ -11,6 +18,24 @@
 #include <cmocka.h>
 // clang-format on
 #include <stdlib.h>
+
+/* set_up and tear_down stand before it; either may be NULL. */
+#define TEST_WITH(name, set_up, tear_down)                                                         \
+  static void name(void **state);                                                                  \
+  static const struct test name##_test = {                                                         \
+      cmocka_unit_test_setup_teardown(name, set_up, tear_down), __LINE__};                         \
+  static const struct test *const name##_entry __attribute__((used, section("haul_tests"))) =      \
+      &name##_test;                                                                                \
+  static void name(__attribute__((unused)) void **state)
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+struct test {
+  struct CMUnitTest test;
+  int line;
+};
+
+/* What is done before the first and after the last test of a program; either may be NULL. */
+#define TEST_GROUP(set_up, tear_down) const struct test_group test_group = {set_up, tear_down}
+extern const struct test_group { CMFixtureFunction set_up, tear_down; } test_group;
 
 /* Ends the test as skipped where an emulator runs it (cmake/aarch64.cmake); why says what that
  * cannot do. */

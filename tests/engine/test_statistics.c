@@ -14,8 +14,7 @@ static void assert_near(double found, double expected) {
 /* Ranks from 1, as tables print them. n to 20: Table A.7 "Confidence Intervals for the Population
  * Median" of teaching texts, the narrowest interval of each n at 95 % or more. Above: from the
  * binomial distribution in exact integer arithmetic. */
-static void ranks_are_those_of_published_tables(void **state) {
-  (void)state;
+TEST(ranks_are_those_of_published_tables) {
   static const struct {
     size_t n, low, high;
   } table[] = {
@@ -34,8 +33,7 @@ static void ranks_are_those_of_published_tables(void **state) {
   }
 }
 
-static void interval_needs_six_values(void **state) {
-  (void)state;
+TEST(interval_needs_six_values) {
   size_t low = 77;
   size_t high = 78;
   for (size_t n = 0; n < 6; n++) {
@@ -45,8 +43,7 @@ static void interval_needs_six_values(void **state) {
   assert_int_equal(high, 78);
 }
 
-static void ranks_are_symmetric_and_in_range_for_many_counts(void **state) {
-  (void)state;
+TEST(ranks_are_symmetric_and_in_range_for_many_counts) {
   for (size_t n = 6; n < 100000; n = n * 3 / 2 + 1) {
     size_t low = 0;
     size_t high = 0;
@@ -58,8 +55,7 @@ static void ranks_are_symmetric_and_in_range_for_many_counts(void **state) {
 
 /* R 4: quantile(c(...), type = 7), and NIST's certified values of its data set NumAcc1 (10000001,
  * 10000003, 10000002: mean 10000002, standard deviation 1). */
-static void summary_matches_references(void **state) {
-  (void)state;
+TEST(summary_matches_references) {
   double ten[] = {10, 9, 1, 2, 3, 8, 7, 6, 5, 4};
   struct summary summary;
   summary_of_values(ten, 10, &summary);
@@ -85,8 +81,7 @@ static void summary_matches_references(void **state) {
   assert_near(summary.median_high_ns, 0);
 }
 
-static void small_counts_interpolate_as_large_ones(void **state) {
-  (void)state;
+TEST(small_counts_interpolate_as_large_ones) {
   struct summary summary;
   summary_of_values(NULL, 0, &summary);
   assert_int_equal(summary.count, 0);
@@ -106,8 +101,7 @@ static void small_counts_interpolate_as_large_ones(void **state) {
   assert_near(summary.cv, 0);
 }
 
-static void only_good_measured_trials_count(void **state) {
-  (void)state;
+TEST(only_good_measured_trials_count) {
   const struct trial trials[] = {
       {.phase = TRIAL_WARMUP, .status = TRIAL_OK, .iterations = 1, .elapsed_ns = 900},
       {.phase = TRIAL_MEASURE, .status = TRIAL_OK, .iterations = 4, .elapsed_ns = 10},
@@ -125,8 +119,7 @@ static void only_good_measured_trials_count(void **state) {
   assert_near(summary.median_ns, 3);
 }
 
-static void each_visit_has_one_vote(void **state) {
-  (void)state;
+TEST(each_visit_has_one_vote) {
   struct trial trials[10];
   /* Medians 2, 10 and 30; of all trials it would be 2. */
   static const uint64_t times[] = {1, 2, 3, 2, 2, 2, 2, 10, 30, 30};
@@ -147,17 +140,4 @@ static void each_visit_has_one_vote(void **state) {
   summary_of_trials(trials, 7, scratch, &summary);
   assert_near(summary.median_ns, 2);
   assert_near(summary.median_low_ns, 1);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ranks_are_those_of_published_tables),
-      cmocka_unit_test(interval_needs_six_values),
-      cmocka_unit_test(ranks_are_symmetric_and_in_range_for_many_counts),
-      cmocka_unit_test(summary_matches_references),
-      cmocka_unit_test(small_counts_interpolate_as_large_ones),
-      cmocka_unit_test(only_good_measured_trials_count),
-      cmocka_unit_test(each_visit_has_one_vote),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,7 @@ static void judge(const double *levels, size_t visits, bool noisy, double slower
   assert_int_equal(found->visits, visits);
 }
 
-static void the_rate_is_what_several_visits_agree_on(void **state) {
-  (void)state;
+TEST(the_rate_is_what_several_visits_agree_on) {
   struct visits_found found;
   /* A third of each visit's trials are at its level: three times four count. */
   judge((double[]){1200, 1000, 1000.5, 1001}, 4, false, 0.011, &found);
@@ -44,8 +43,7 @@ static void the_rate_is_what_several_visits_agree_on(void **state) {
   assert_near(found.disturbed_most, 1200 * 1.121 / 1000 - 1, 0.001);
 }
 
-static void two_that_agree_on_a_noisy_host_may_share_an_episode(void **state) {
-  (void)state;
+TEST(two_that_agree_on_a_noisy_host_may_share_an_episode) {
   struct visits_found found;
   const double levels[] = {1100, 1100, 1100, 1000, 1200, 1000, 1000};
   judge(levels, 3, true, 0.01, &found);
@@ -60,8 +58,7 @@ static void two_that_agree_on_a_noisy_host_may_share_an_episode(void **state) {
   assert_near(found.undisturbed_ns, 1000000, 1);
 }
 
-static void one_fast_visit_is_not_believed(void **state) {
-  (void)state;
+TEST(one_fast_visit_is_not_believed) {
   struct visits_found found;
   judge((double[]){1000, 1100, 1101, 1100}, 4, false, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
@@ -71,8 +68,7 @@ static void one_fast_visit_is_not_believed(void **state) {
   assert_true(found.low_ns < 1092000 && found.high_ns > 1100000 - 1);
 }
 
-static void a_neighbour_who_never_rests_leaves_no_number(void **state) {
-  (void)state;
+TEST(a_neighbour_who_never_rests_leaves_no_number) {
   struct visits_found found;
   double levels[VISITS_MAX];
   for (unsigned i = 0; i < VISITS_MAX; i++) {
@@ -85,8 +81,7 @@ static void a_neighbour_who_never_rests_leaves_no_number(void **state) {
 }
 
 /* Trials of evenly spread times: the faster, the rarer. */
-static void a_level_of_few_trials_is_chance(void **state) {
-  (void)state;
+TEST(a_level_of_few_trials_is_chance) {
   struct visits_found found;
   struct trial trials[4 * TRIALS];
   for (unsigned i = 0; i < 4 * TRIALS; i++) {
@@ -102,8 +97,7 @@ static void a_level_of_few_trials_is_chance(void **state) {
   }
 }
 
-static void too_few_trials_leave_no_number(void **state) {
-  (void)state;
+TEST(too_few_trials_leave_no_number) {
   struct visits_found found;
   struct trial trials[3];
   for (unsigned i = 0; i < 3; i++) {
@@ -115,8 +109,7 @@ static void too_few_trials_leave_no_number(void **state) {
   assert_near(found.undisturbed_ns, 0, 0);
 }
 
-static void levels_that_drift_have_a_wide_interval(void **state) {
-  (void)state;
+TEST(levels_that_drift_have_a_wide_interval) {
   struct visits_found found;
   judge((double[]){1000, 1012, 1024, 1036, 1048}, 5, false, 0.01, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
@@ -128,8 +121,7 @@ static void levels_that_drift_have_a_wide_interval(void **state) {
   assert_true(found.low_ns < 1000000 && found.high_ns - found.low_ns > 4000);
 }
 
-static void the_fast_one_of_two_levels_is_taken_if_it_comes_back(void **state) {
-  (void)state;
+TEST(the_fast_one_of_two_levels_is_taken_if_it_comes_back) {
   struct visits_found found;
   judge((double[]){1030, 1000, 1030, 1000, 1000, 1030, 1030}, 7, true, 0, &found);
   assert_int_equal(found.settled, SETTLED_YES);
@@ -138,8 +130,7 @@ static void the_fast_one_of_two_levels_is_taken_if_it_comes_back(void **state) {
 }
 
 /* The interval of noise that stays is never within the precision. */
-static void visits_end_when_they_move_the_rate_no_more(void **state) {
-  (void)state;
+TEST(visits_end_when_they_move_the_rate_no_more) {
   struct visits_found found;
   double levels[VISITS_STEADY_FROM];
   for (unsigned i = 0; i < VISITS_STEADY_FROM; i++) {
@@ -151,8 +142,7 @@ static void visits_end_when_they_move_the_rate_no_more(void **state) {
   assert_int_equal(found.settled, SETTLED_YES);
 }
 
-static void one_visit_is_enough_on_a_quiet_host(void **state) {
-  (void)state;
+TEST(one_visit_is_enough_on_a_quiet_host) {
   struct visits_found found;
   judge((double[]){1000}, 1, false, 0, &found);
   assert_int_equal(found.settled, SETTLED_YES);
@@ -169,8 +159,7 @@ static void one_visit_is_enough_on_a_quiet_host(void **state) {
   assert_near(found.undisturbed_ns, 0, 0);
 }
 
-static void a_precise_visit_on_a_noisy_host_is_confirmed_by_another(void **state) {
-  (void)state;
+TEST(a_precise_visit_on_a_noisy_host_is_confirmed_by_another) {
   struct visits_found found;
   judge((double[]){1000, 1001}, 1, true, 0, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
@@ -182,8 +171,7 @@ static void a_precise_visit_on_a_noisy_host_is_confirmed_by_another(void **state
   assert_near(found.undisturbed_ns, 0, 0);
 }
 
-static void later_visits_are_shorter(void **state) {
-  (void)state;
+TEST(later_visits_are_shorter) {
   const struct measure nvbandwidth = {
       .trials_min = 12, .trials_max = 60, .max_time_ns = 100000000, .min_trial_ns = 8000000};
   struct measure measure = nvbandwidth;
@@ -203,29 +191,9 @@ static void later_visits_are_shorter(void **state) {
   assert_int_equal(measure.iterations, 3);
 }
 
-static void without_trials_there_is_nothing(void **state) {
-  (void)state;
+TEST(without_trials_there_is_nothing) {
   struct visits_found found;
   visits_judge(NULL, 0, 0.002, false, &found);
   assert_int_equal(found.settled, SETTLED_NOT);
   assert_int_equal(found.visits, 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_rate_is_what_several_visits_agree_on),
-      cmocka_unit_test(two_that_agree_on_a_noisy_host_may_share_an_episode),
-      cmocka_unit_test(one_fast_visit_is_not_believed),
-      cmocka_unit_test(a_neighbour_who_never_rests_leaves_no_number),
-      cmocka_unit_test(a_level_of_few_trials_is_chance),
-      cmocka_unit_test(too_few_trials_leave_no_number),
-      cmocka_unit_test(levels_that_drift_have_a_wide_interval),
-      cmocka_unit_test(the_fast_one_of_two_levels_is_taken_if_it_comes_back),
-      cmocka_unit_test(visits_end_when_they_move_the_rate_no_more),
-      cmocka_unit_test(one_visit_is_enough_on_a_quiet_host),
-      cmocka_unit_test(a_precise_visit_on_a_noisy_host_is_confirmed_by_another),
-      cmocka_unit_test(later_visits_are_shorter),
-      cmocka_unit_test(without_trials_there_is_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

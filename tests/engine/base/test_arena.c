@@ -8,8 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void memory_is_zeroed_aligned_and_apart(void **state) {
-  (void)state;
+TEST(memory_is_zeroed_aligned_and_apart) {
   struct arena arena = {0};
   unsigned char *blocks[200];
   for (size_t i = 0; i < 200; i++) {
@@ -29,8 +28,7 @@ static void memory_is_zeroed_aligned_and_apart(void **state) {
   assert_null(arena.last);
 }
 
-static void large_pieces_and_small_ones_mix(void **state) {
-  (void)state;
+TEST(large_pieces_and_small_ones_mix) {
   struct arena arena = {0};
   char *small = arena_strdup(&arena, "before");
   unsigned char *large = arena_alloc(&arena, (size_t)1 << 20);
@@ -43,8 +41,7 @@ static void large_pieces_and_small_ones_mix(void **state) {
   arena_fini(&arena);
 }
 
-static void texts_are_copied(void **state) {
-  (void)state;
+TEST(texts_are_copied) {
   struct arena arena = {0};
   char text[] = "abcdef";
   char *whole = arena_strdup(&arena, text);
@@ -59,8 +56,7 @@ static void texts_are_copied(void **state) {
   arena_fini(&arena);
 }
 
-static void arrays_grow_and_keep_their_items(void **state) {
-  (void)state;
+TEST(arrays_grow_and_keep_their_items) {
   struct arena arena = {0};
   size_t *items = NULL;
   size_t count = 0;
@@ -77,8 +73,7 @@ static void arrays_grow_and_keep_their_items(void **state) {
 }
 
 /* A size that no machine has ends the process by abort(), never with a wrapped size. */
-static void sizes_that_overflow_abort(void **state) {
-  (void)state;
+TEST(sizes_that_overflow_abort) {
   for (int which = 0; which < 3; which++) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -95,15 +90,4 @@ static void sizes_that_overflow_abort(void **state) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
-      cmocka_unit_test(large_pieces_and_small_ones_mix),
-      cmocka_unit_test(texts_are_copied),
-      cmocka_unit_test(arrays_grow_and_keep_their_items),
-      cmocka_unit_test(sizes_that_overflow_abort),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,7 @@
 ENUM_NAMES_DECLARE(colour, COLOUR_LIST)
 ENUM_NAMES_DEFINE(colour, COLOUR_LIST)
 
-static void every_value_has_its_text_and_back(void **state) {
-  (void)state;
+TEST(every_value_has_its_text_and_back) {
   assert_int_equal(colour_name_count, 2);
   assert_string_equal(colour_text(COLOUR_RED), "red");
   assert_string_equal(colour_text(COLOUR_BLUE), "deep_blue");
@@ -20,8 +19,7 @@ static void every_value_has_its_text_and_back(void **state) {
   }
 }
 
-static void value_outside_the_list_has_no_text(void **state) {
-  (void)state;
+TEST(value_outside_the_list_has_no_text) {
   assert_string_equal(colour_text(colour_name_count), "?");
   static const char *const wrong[] = {"", "Red", "red ", "re", "reds", "?"};
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
@@ -29,12 +27,4 @@ static void value_outside_the_list_has_no_text(void **state) {
     assert_false(colour_parse(wrong[i], &value));
     assert_int_equal(value, COLOUR_BLUE);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_value_has_its_text_and_back),
-      cmocka_unit_test(value_outside_the_list_has_no_text),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

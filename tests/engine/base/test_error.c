@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void an_error_holds_what_was_said(void **state) {
-  (void)state;
+TEST(an_error_holds_what_was_said) {
   struct error err;
   memset(&err, 0xFF, sizeof err);
   assert_int_equal(error_set(&err, STATUS_INVALID, "line %d is wrong", 3), STATUS_INVALID);
@@ -19,8 +18,7 @@ static void an_error_holds_what_was_said(void **state) {
   assert_int_equal(err.native_code, 700);
 }
 
-static void errno_values_become_their_status(void **state) {
-  (void)state;
+TEST(errno_values_become_their_status) {
   static const struct {
     int errno_value;
     enum status status;
@@ -38,8 +36,7 @@ static void errno_values_become_their_status(void **state) {
   }
 }
 
-static void context_goes_in_front(void **state) {
-  (void)state;
+TEST(context_goes_in_front) {
   struct error err;
   (void)error_set_native(&err, STATUS_IO, 5, "cannot read");
   assert_int_equal(error_prefix(&err, "case %s: ", "a/b"), STATUS_IO);
@@ -47,8 +44,7 @@ static void context_goes_in_front(void **state) {
   assert_int_equal(err.native_code, 5);
 }
 
-static void message_too_long_is_cut(void **state) {
-  (void)state;
+TEST(message_too_long_is_cut) {
   char text[2 * ERROR_MESSAGE_MAX];
   memset(text, 'x', sizeof text);
   text[sizeof text - 1] = '\0';
@@ -64,20 +60,8 @@ static void message_too_long_is_cut(void **state) {
   assert_int_equal(strlen(err.message), ERROR_MESSAGE_MAX - 1);
 }
 
-static void error_null_is_accepted(void **state) {
-  (void)state;
+TEST(error_null_is_accepted) {
   assert_int_equal(error_set(NULL, STATUS_USAGE, "x"), STATUS_USAGE);
   assert_int_equal(error_set_errno(NULL, ENOENT, "x"), STATUS_NOT_FOUND);
   assert_int_equal(error_prefix(NULL, "x"), STATUS_IO);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_error_holds_what_was_said),
-      cmocka_unit_test(errno_values_become_their_status),
-      cmocka_unit_test(context_goes_in_front),
-      cmocka_unit_test(message_too_long_is_cut),
-      cmocka_unit_test(error_null_is_accepted),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static void a_list_matches_what_one_of_its_globs_matches(void **state) {
-  (void)state;
+TEST(a_list_matches_what_one_of_its_globs_matches) {
   static const struct {
     const char *globs, *text;
     bool matches;
@@ -38,8 +37,7 @@ static void a_list_matches_what_one_of_its_globs_matches(void **state) {
   assert_true(globs_match(text, text));
 }
 
-static void globs_come_one_after_the_other(void **state) {
-  (void)state;
+TEST(globs_come_one_after_the_other) {
   struct arena arena = {0};
   const char *rest = "a*, b,c/gpu0,1";
   assert_string_equal(globs_next(&rest, &arena), "a*");
@@ -49,8 +47,7 @@ static void globs_come_one_after_the_other(void **state) {
   arena_fini(&arena);
 }
 
-static void a_list_grows_by_whole_globs(void **state) {
-  (void)state;
+TEST(a_list_grows_by_whole_globs) {
   struct arena arena = {0};
   const char *globs = globs_add(NULL, "a", &arena);
   globs = globs_add(globs, "b*", &arena);
@@ -62,21 +59,10 @@ static void a_list_grows_by_whole_globs(void **state) {
   arena_fini(&arena);
 }
 
-static void a_list_is_json(void **state) {
-  (void)state;
+TEST(a_list_is_json) {
   struct arena arena = {0};
   assert_null(globs_json(NULL, &arena));
   assert_string_equal(globs_json("", &arena), "[]");
   assert_string_equal(globs_json("a,\"\\\x01*", &arena), "[\"a\",\"\\\"\\\\\\u0001*\"]");
   arena_fini(&arena);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_list_matches_what_one_of_its_globs_matches),
-      cmocka_unit_test(globs_come_one_after_the_other),
-      cmocka_unit_test(a_list_grows_by_whole_globs),
-      cmocka_unit_test(a_list_is_json),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,8 +67,7 @@ static enum status write_new(const char *path, const char *text, bool replaces) 
   return new_file_place(&file, replaces, &err);
 }
 
-static void a_new_file_has_its_name_when_it_is_whole(void **state) {
-  (void)state;
+TEST_WITH(a_new_file_has_its_name_when_it_is_whole, make_folder, remove_folder) {
   struct new_file file;
   struct error err = {0};
   struct stat info;
@@ -83,8 +82,7 @@ static void a_new_file_has_its_name_when_it_is_whole(void **state) {
   assert_int_equal(count_files(), 1);
 }
 
-static void what_is_there_is_replaced_only_where_that_is_meant(void **state) {
-  (void)state;
+TEST_WITH(what_is_there_is_replaced_only_where_that_is_meant, make_folder, remove_folder) {
   put("victim", "precious");
   assert_int_equal(symlink("victim", "link"), 0);
   assert_int_equal(write_new("link", "new", false), STATUS_IO);
@@ -101,8 +99,7 @@ static void what_is_there_is_replaced_only_where_that_is_meant(void **state) {
   assert_int_equal(write_new("no/", "new", true), STATUS_INVALID);
 }
 
-static void what_killed_programs_left_is_removed(void **state) {
-  (void)state;
+TEST_WITH(what_killed_programs_left_is_removed, make_folder, remove_folder) {
   put(".shard.db.0123456789abcdef", "killed before it had its name");
   put(".shard.db.fedcba9876543210", "being written");
   put(".shard.db.0123456789ABCDEF", "somebody's");
@@ -124,8 +121,7 @@ static enum status open_input(const char *path, bool piped) {
   return status;
 }
 
-static void only_files_are_read(void **state) {
-  (void)state;
+TEST_WITH(only_files_are_read, make_folder, remove_folder) {
   put("file", "SQLite");
   assert_int_equal(mkfifo("fifo", 0600), 0);
   assert_int_equal(open_input("file", false), STATUS_OK);
@@ -139,8 +135,7 @@ static void only_files_are_read(void **state) {
   assert_false(input_file_begins("fifo", "S", 1));
 }
 
-static void a_pipe_that_is_held_is_read_where_the_user_named_it(void **state) {
-  (void)state;
+TEST_WITH(a_pipe_that_is_held_is_read_where_the_user_named_it, make_folder, remove_folder) {
   int ends[2];
   char path[32];
   assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -149,19 +144,4 @@ static void a_pipe_that_is_held_is_read_where_the_user_named_it(void **state) {
   assert_int_equal(open_input(path, false), STATUS_INVALID);
   (void)close(ends[0]);
   (void)close(ends[1]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(a_new_file_has_its_name_when_it_is_whole, make_folder,
-                                      remove_folder),
-      cmocka_unit_test_setup_teardown(what_is_there_is_replaced_only_where_that_is_meant,
-                                      make_folder, remove_folder),
-      cmocka_unit_test_setup_teardown(what_killed_programs_left_is_removed, make_folder,
-                                      remove_folder),
-      cmocka_unit_test_setup_teardown(only_files_are_read, make_folder, remove_folder),
-      cmocka_unit_test_setup_teardown(a_pipe_that_is_held_is_read_where_the_user_named_it,
-                                      make_folder, remove_folder),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

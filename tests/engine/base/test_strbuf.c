@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static void an_empty_buffer_is_an_empty_text(void **state) {
-  (void)state;
+TEST(an_empty_buffer_is_an_empty_text) {
   struct strbuf buffer;
   strbuf_init(&buffer, 10);
   assert_string_equal(buffer.text, "");
@@ -21,8 +20,7 @@ static void an_empty_buffer_is_an_empty_text(void **state) {
   strbuf_fini(&buffer);
 }
 
-static void pieces_are_joined(void **state) {
-  (void)state;
+TEST(pieces_are_joined) {
   struct strbuf buffer;
   strbuf_init(&buffer, 1 << 20);
   strbuf_append(&buffer, "one");
@@ -41,8 +39,7 @@ static void pieces_are_joined(void **state) {
   strbuf_fini(&buffer);
 }
 
-static void words_have_commas_between(void **state) {
-  (void)state;
+TEST(words_have_commas_between) {
   struct strbuf buffer;
   struct arena arena = {0};
   strbuf_init(&buffer, 100);
@@ -55,8 +52,7 @@ static void words_have_commas_between(void **state) {
   arena_fini(&arena);
 }
 
-static void long_formats_come_whole(void **state) {
-  (void)state;
+TEST(long_formats_come_whole) {
   struct strbuf buffer;
   strbuf_init(&buffer, 1 << 20);
   for (int width = 250; width < 262; width++) {
@@ -68,8 +64,7 @@ static void long_formats_come_whole(void **state) {
   strbuf_fini(&buffer);
 }
 
-static void text_past_the_maximum_is_cut_and_marked(void **state) {
-  (void)state;
+TEST(text_past_the_maximum_is_cut_and_marked) {
   struct strbuf buffer;
   strbuf_init(&buffer, 10);
   strbuf_append(&buffer, "0123456789");
@@ -87,8 +82,7 @@ static void text_past_the_maximum_is_cut_and_marked(void **state) {
   strbuf_fini(&buffer);
 }
 
-static void a_finished_buffer_can_be_used_again(void **state) {
-  (void)state;
+TEST(a_finished_buffer_can_be_used_again) {
   struct strbuf buffer;
   strbuf_init(&buffer, 0);
   strbuf_append(&buffer, "x");
@@ -102,16 +96,4 @@ static void a_finished_buffer_can_be_used_again(void **state) {
   strbuf_append(&buffer, "defghi");
   assert_string_equal(buffer.text, "defgh");
   strbuf_fini(&buffer);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_buffer_is_an_empty_text),
-      cmocka_unit_test(pieces_are_joined),
-      cmocka_unit_test(words_have_commas_between),
-      cmocka_unit_test(long_formats_come_whole),
-      cmocka_unit_test(text_past_the_maximum_is_cut_and_marked),
-      cmocka_unit_test(a_finished_buffer_can_be_used_again),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

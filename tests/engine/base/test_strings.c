@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-static void a_missing_string_equals_a_missing_one_alone(void **state) {
-  (void)state;
+TEST(a_missing_string_equals_a_missing_one_alone) {
   char copy[] = "a";
   assert_true(strings_equal(NULL, NULL));
   assert_true(strings_equal("a", copy));
@@ -14,8 +13,7 @@ static void a_missing_string_equals_a_missing_one_alone(void **state) {
   assert_false(strings_equal(NULL, ""));
 }
 
-static void strings_are_sorted_and_found(void **state) {
-  (void)state;
+TEST(strings_are_sorted_and_found) {
   const char *words[] = {"gpu10", "gpu1", "", "gpu1"};
   static const char *const sorted[] = {"", "gpu1", "gpu1", "gpu10"};
   qsort(words, 4, sizeof *words, strings_compare);
@@ -26,8 +24,7 @@ static void strings_are_sorted_and_found(void **state) {
   assert_ptr_equal(bsearch(&key, words, 4, sizeof *words, strings_compare), &words[3]);
 }
 
-static void words_of_a_list_are_whole(void **state) {
-  (void)state;
+TEST(words_of_a_list_are_whole) {
   assert_true(strings_has_word("gpu1", "gpu1"));
   assert_true(strings_has_word("gpu11, gpu1, gpu12", "gpu1"));
   assert_true(strings_has_word("a, pinned to device", "pinned to device"));
@@ -36,13 +33,4 @@ static void words_of_a_list_are_whole(void **state) {
   assert_false(strings_has_word(" a", "a"));
   assert_false(strings_has_word("", "a"));
   assert_false(strings_has_word("a", ""));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_missing_string_equals_a_missing_one_alone),
-      cmocka_unit_test(strings_are_sorted_and_found),
-      cmocka_unit_test(words_of_a_list_are_whole),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

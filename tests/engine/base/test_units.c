@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static void sizes_are_read(void **state) {
-  (void)state;
+TEST(sizes_are_read) {
   static const struct {
     const char *text;
     uint64_t bytes;
@@ -35,8 +34,7 @@ static void sizes_are_read(void **state) {
   }
 }
 
-static void text_that_is_no_size_is_rejected(void **state) {
-  (void)state;
+TEST(text_that_is_no_size_is_rejected) {
   static const char *const texts[] = {
       "",
       "x",
@@ -76,8 +74,7 @@ static void text_that_is_no_size_is_rejected(void **state) {
   }
 }
 
-static void durations_are_read(void **state) {
-  (void)state;
+TEST(durations_are_read) {
   static const struct {
     const char *text;
     uint64_t ns;
@@ -108,8 +105,7 @@ static void durations_are_read(void **state) {
   }
 }
 
-static void what_is_written_reads_back(void **state) {
-  (void)state;
+TEST(what_is_written_reads_back) {
   static const struct {
     uint64_t value;
     const char *size;
@@ -142,8 +138,7 @@ static void what_is_written_reads_back(void **state) {
   }
 }
 
-static void short_durations_have_three_digits(void **state) {
-  (void)state;
+TEST(short_durations_have_three_digits) {
   static const struct {
     uint64_t ns;
     const char *text;
@@ -170,8 +165,7 @@ static void short_durations_have_three_digits(void **state) {
   }
 }
 
-static void short_sizes_have_three_digits(void **state) {
-  (void)state;
+TEST(short_sizes_have_three_digits) {
   static const struct {
     uint64_t bytes;
     const char *text;
@@ -189,8 +183,7 @@ static void short_sizes_have_three_digits(void **state) {
   }
 }
 
-static void times_are_utc(void **state) {
-  (void)state;
+TEST(times_are_utc) {
   char text[32];
   units_format_utc(INT64_C(1795332123456789012), UNITS_UTC_SECONDS, text, sizeof text);
   assert_string_equal(text, "2026-11-22T07:22:03Z");
@@ -200,17 +193,4 @@ static void times_are_utc(void **state) {
   assert_string_equal(text, "2026-11-22T07:22Z");
   units_format_utc(0, UNITS_UTC_SECONDS, text, 4); /* no room */
   assert_string_equal(text, "");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_are_read),
-      cmocka_unit_test(text_that_is_no_size_is_rejected),
-      cmocka_unit_test(durations_are_read),
-      cmocka_unit_test(what_is_written_reads_back),
-      cmocka_unit_test(short_durations_have_three_digits),
-      cmocka_unit_test(short_sizes_have_three_digits),
-      cmocka_unit_test(times_are_utc),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,15 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void a_line_is_a_power_of_two(void **state) {
-  (void)state;
+TEST(a_line_is_a_power_of_two) {
   uint64_t line = cache_line_bytes();
   assert_true(line >= 16 && line <= 1024);
   assert_int_equal(line & (line - 1), 0);
 }
 
-static void a_flush_changes_no_byte(void **state) {
-  (void)state;
+TEST(a_flush_changes_no_byte) {
   unsigned char bytes[1000];
   unsigned char copy[1000];
   for (size_t i = 0; i < sizeof bytes; i++) {
@@ -29,8 +27,7 @@ static void a_flush_changes_no_byte(void **state) {
 }
 
 /* A reload from memory is ten times and more slower than from a cache; twice is what is asked. */
-static void the_flush_is_proven(void **state) {
-  (void)state;
+TEST(the_flush_is_proven) {
   SKIP_EMULATED("has no caches to flush");
   struct cache_flush_proof proof;
   cache_flush_prove(&proof);
@@ -61,8 +58,7 @@ static bool flush_cannot(const void *address, uint64_t size_bytes) {
   return false;
 }
 
-static void a_flush_that_does_not_work_is_found_out(void **state) {
-  (void)state;
+TEST(a_flush_that_does_not_work_is_found_out) {
   struct cache_flush_proof proof;
   cache_flush_prove_with(flush_nothing, &proof);
   assert_true(proof.supported);
@@ -74,8 +70,7 @@ static void a_flush_that_does_not_work_is_found_out(void **state) {
   assert_false(proof.works);
 }
 
-static void a_shared_cache_counts_once(void **state) {
-  (void)state;
+TEST(a_shared_cache_counts_once) {
   const int cpu = 0;
   const int twice[] = {0, 0, 0};
   uint64_t one = cache_last_level_bytes(&cpu, 1);
@@ -83,15 +78,4 @@ static void a_shared_cache_counts_once(void **state) {
   assert_int_equal(cache_last_level_bytes(NULL, 0), 0);
   const int absent = 1000000;
   assert_int_equal(cache_last_level_bytes(&absent, 1), 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_line_is_a_power_of_two),
-      cmocka_unit_test(a_flush_changes_no_byte),
-      cmocka_unit_test(the_flush_is_proven),
-      cmocka_unit_test(a_flush_that_does_not_work_is_found_out),
-      cmocka_unit_test(a_shared_cache_counts_once),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

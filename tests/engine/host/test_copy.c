@@ -23,8 +23,7 @@ static void check(const struct host_copy *loop, size_t to, size_t from, size_t s
   }
 }
 
-static void every_loop_copies_any_size_and_alignment(void **state) {
-  (void)state;
+TEST(every_loop_copies_any_size_and_alignment) {
   for (size_t i = 0; i < ROOM; i++) {
     source[i] = pattern_byte(3, i);
   }
@@ -43,8 +42,7 @@ static void every_loop_copies_any_size_and_alignment(void **state) {
   }
 }
 
-static void the_rule_follows_the_footprint(void **state) {
-  (void)state;
+TEST(the_rule_follows_the_footprint) {
   const uint64_t cache = UINT64_C(32) << 20;
   assert_string_equal(host_copy_choose(false, cache - 1, cache)->name, "memcpy");
   assert_string_equal(host_copy_choose(false, UINT64_C(1) << 40, 0)->name, "memcpy");
@@ -57,12 +55,4 @@ static void the_rule_follows_the_footprint(void **state) {
   assert_true(combined->supported());
   assert_true(combined->streaming_loads || strcmp(combined->name, "memcpy") == 0);
 #endif
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_loop_copies_any_size_and_alignment),
-      cmocka_unit_test(the_rule_follows_the_footprint),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

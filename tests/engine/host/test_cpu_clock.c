@@ -5,8 +5,7 @@
 
 /* No look sees more than any processor of today does. One at least sees the processor at work:
  * others that use it as well, or a host that takes it away, make many a look see less. */
-static void the_clock_is_plausible(void **state) {
-  (void)state;
+TEST(the_clock_is_plausible) {
 #if defined(__x86_64__) || defined(__aarch64__)
   uint32_t fastest = 0;
   for (int i = 0; i < 1000 && fastest < 400000; i++) {
@@ -17,9 +16,4 @@ static void the_clock_is_plausible(void **state) {
 #else
   assert_int_equal(cpu_clock_khz(), 0);
 #endif
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_clock_is_plausible)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,8 +33,7 @@ static unsigned char *map_pages(size_t size_bytes) {
   return pages;
 }
 
-static void nodes_of_a_real_machine_are_themselves(void **state) {
-  (void)state;
+TEST(nodes_of_a_real_machine_are_themselves) {
   struct error err;
   int found = -1;
   int32_t node = home_node();
@@ -45,8 +44,7 @@ static void nodes_of_a_real_machine_are_themselves(void **state) {
   assert_int_equal(numa_real_node(&real, -1, &found, &err), STATUS_NOT_FOUND);
 }
 
-static void nodes_of_a_simulated_machine_stand_for_real_ones(void **state) {
-  (void)state;
+TEST(nodes_of_a_simulated_machine_stand_for_real_ones) {
   struct error err;
   int cpus[NUMA_CPUS_MAX];
   for (size_t i = 0; i < 3; i++) {
@@ -61,8 +59,7 @@ static void nodes_of_a_simulated_machine_stand_for_real_ones(void **state) {
   assert_int_equal(numa_real_node(&simulated, 2, &found, &err), STATUS_NOT_FOUND);
 }
 
-static void processors_of_a_node_are_those_we_may_use(void **state) {
-  (void)state;
+TEST(processors_of_a_node_are_those_we_may_use) {
   int cpus[NUMA_CPUS_MAX];
   size_t count = numa_node_cpus(&real, home_node(), cpus, NUMA_CPUS_MAX);
   cpu_set_t allowed;
@@ -75,8 +72,7 @@ static void processors_of_a_node_are_those_we_may_use(void **state) {
   assert_int_equal(numa_node_cpus(&real, home_node(), cpus, 1), 1);
 }
 
-static void a_bound_thread_is_restored(void **state) {
-  (void)state;
+TEST(a_bound_thread_is_restored) {
   cpu_set_t before;
   cpu_set_t after;
   struct numa_binding binding;
@@ -107,8 +103,7 @@ static void *pin(void *argument) {
 }
 
 /* Its own affinity stays within the node; the thread that started it keeps its own. */
-static void a_pinned_thread_runs_on_its_node(void **state) {
-  (void)state;
+TEST(a_pinned_thread_runs_on_its_node) {
   struct cpu_set_bits before = {{0}};
   struct cpu_set_bits after = {{0}};
   struct cpu_set_bits of_thread = {{0}};
@@ -127,8 +122,7 @@ static void a_pinned_thread_runs_on_its_node(void **state) {
   assert_memory_equal(&after, &before, sizeof before);
 }
 
-static void processors_are_written_as_ranges(void **state) {
-  (void)state;
+TEST(processors_are_written_as_ranges) {
   struct cpu_set_bits cpus = {{0}};
   char text[20];
   numa_format_cpus(&cpus, text, sizeof text);
@@ -150,8 +144,7 @@ static bool is_denied(enum status status) {
   return status == STATUS_DENIED || status == STATUS_UNSUPPORTED;
 }
 
-static void touched_pages_are_where_they_were_bound(void **state) {
-  (void)state;
+TEST(touched_pages_are_where_they_were_bound) {
   SKIP_EMULATED("takes MADV_POPULATE_WRITE and does nothing");
   const size_t size = (size_t)40 << 20;
   unsigned char *pages = map_pages(size);
@@ -170,8 +163,7 @@ static void touched_pages_are_where_they_were_bound(void **state) {
   (void)munmap(pages, size);
 }
 
-static void touching_keeps_what_pages_hold(void **state) {
-  (void)state;
+TEST(touching_keeps_what_pages_hold) {
   const size_t size = 5 * 4096;
   unsigned char *pages = map_pages(size);
   struct error err;
@@ -185,8 +177,7 @@ static void touching_keeps_what_pages_hold(void **state) {
   (void)munmap(pages, size);
 }
 
-static void pages_that_nobody_touched_are_not_verified(void **state) {
-  (void)state;
+TEST(pages_that_nobody_touched_are_not_verified) {
   unsigned char *pages = map_pages(16 * 4096);
   struct error err;
   enum status status = numa_verify_memory(&real, pages, 16 * 4096, home_node(), &err);
@@ -195,8 +186,7 @@ static void pages_that_nobody_touched_are_not_verified(void **state) {
   (void)munmap(pages, 16 * 4096);
 }
 
-static void touching_what_is_not_mapped_is_an_error(void **state) {
-  (void)state;
+TEST(touching_what_is_not_mapped_is_an_error) {
   unsigned char *pages = map_pages(4096);
   (void)munmap(pages, 4096);
   void *guard = mmap(pages, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -210,28 +200,10 @@ static void touching_what_is_not_mapped_is_an_error(void **state) {
   (void)munmap(guard, 4096);
 }
 
-static void more_memory_than_there_is_is_refused_beforehand(void **state) {
-  (void)state;
+TEST(more_memory_than_there_is_is_refused_beforehand) {
   struct error err;
   assert_int_equal(numa_check_available(&real, home_node(), 4096, &err), STATUS_OK);
   assert_int_equal(numa_check_available(&real, home_node(), UINT64_C(1) << 60, &err),
                    STATUS_NO_MEMORY);
   assert_non_null(strstr(err.message, "1048576TiB"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nodes_of_a_real_machine_are_themselves),
-      cmocka_unit_test(nodes_of_a_simulated_machine_stand_for_real_ones),
-      cmocka_unit_test(processors_of_a_node_are_those_we_may_use),
-      cmocka_unit_test(a_bound_thread_is_restored),
-      cmocka_unit_test(a_pinned_thread_runs_on_its_node),
-      cmocka_unit_test(processors_are_written_as_ranges),
-      cmocka_unit_test(touched_pages_are_where_they_were_bound),
-      cmocka_unit_test(touching_keeps_what_pages_hold),
-      cmocka_unit_test(pages_that_nobody_touched_are_not_verified),
-      cmocka_unit_test(touching_what_is_not_mapped_is_an_error),
-      cmocka_unit_test(more_memory_than_there_is_is_refused_beforehand),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

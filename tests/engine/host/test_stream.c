@@ -88,7 +88,7 @@ static void run(enum stream_op op, enum number_type type, bool past_caches, uint
   }
 }
 
-static void every_loop_does_its_range(void **state) {
+TEST(every_loop_does_its_range) {
   const uint64_t ranges[][2] = {{0, 0},     {0, 8},       {32, 64},  {64, 4096},
                                 {32, 2000}, {1024, 1064}, {0, 4096}, {4064, 4096}};
   (void)state;
@@ -103,8 +103,7 @@ static void every_loop_does_its_range(void **state) {
 }
 
 /* What makes results exact and places distinct. */
-static void values_differ_by_place_and_are_exact(void **state) {
-  (void)state;
+TEST(values_differ_by_place_and_are_exact) {
   for (uint64_t i = 0; i < 100000; i++) {
     const uint64_t f32 = stream_number(STREAM_SEED_A, i, 4) * (1 + STREAM_SCALAR);
     const uint64_t f64 = stream_number(STREAM_SEED_A, i, 8) * (1 + STREAM_SCALAR);
@@ -124,12 +123,4 @@ static void values_differ_by_place_and_are_exact(void **state) {
     assert_int_equal(stream_words_sum(counts[i] + 1),
                      stream_words_sum(counts[i]) + stream_summed_word(counts[i]));
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_loop_does_its_range),
-      cmocka_unit_test(values_differ_by_place_and_are_exact),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

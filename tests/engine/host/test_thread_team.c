@@ -34,8 +34,7 @@ static void count_call(void *context, uint32_t thread, uint32_t count, uint32_t 
   }
 }
 
-static void every_thread_works_once_on_its_processor(void **state) {
-  (void)state;
+TEST(every_thread_works_once_on_its_processor) {
   struct thread_team *team = NULL;
   struct error err;
   assert_int_equal(thread_team_new(&real, 0, 0, NULL, &team, &err), STATUS_OK);
@@ -53,8 +52,7 @@ static void every_thread_works_once_on_its_processor(void **state) {
   thread_team_free(team);
 }
 
-static void too_many_threads_or_no_node_are_errors(void **state) {
-  (void)state;
+TEST(too_many_threads_or_no_node_are_errors) {
   struct thread_team *team = NULL;
   struct error err;
   uint32_t many = (uint32_t)processors() + 1;
@@ -65,8 +63,7 @@ static void too_many_threads_or_no_node_are_errors(void **state) {
   thread_team_free(NULL);
 }
 
-static void teams_of_one_case_share_no_processor(void **state) {
-  (void)state;
+TEST(teams_of_one_case_share_no_processor) {
   if (processors() < 2) {
     skip();
   }
@@ -91,8 +88,7 @@ static void teams_of_one_case_share_no_processor(void **state) {
   thread_team_free(b);
 }
 
-static void a_sharing_team_leaves_room_for_one_that_says_how_many(void **state) {
-  (void)state;
+TEST(a_sharing_team_leaves_room_for_one_that_says_how_many) {
   if (processors() < 2) {
     skip();
   }
@@ -110,8 +106,7 @@ static void a_sharing_team_leaves_room_for_one_that_says_how_many(void **state) 
   thread_team_free(b);
 }
 
-static void simulated_nodes_may_share_processors(void **state) {
-  (void)state;
+TEST(simulated_nodes_may_share_processors) {
   struct cpu_reservation reservation = {0};
   cpu_reservation_expect(&reservation, &simulated, 0, 16);
   cpu_reservation_expect(&reservation, &simulated, 1, 16);
@@ -132,8 +127,7 @@ static void simulated_nodes_may_share_processors(void **state) {
 }
 
 /* Both ways to start: by the caller's go, and by the last thread to arrive. */
-static void threads_wait_for_the_start(void **state) {
-  (void)state;
+TEST(threads_wait_for_the_start) {
   struct thread_team *team = NULL;
   struct error err;
   assert_int_equal(thread_team_new(&real, 0, 1, NULL, &team, &err), STATUS_OK);
@@ -172,8 +166,7 @@ static void *burn(void *argument) {
   return NULL;
 }
 
-static void ten_thousand_jobs_under_load_all_end(void **state) {
-  (void)state;
+TEST(ten_thousand_jobs_under_load_all_end) {
   atomic_bool stop = false;
   pthread_t load;
   assert_int_equal(pthread_create(&load, NULL, burn, &stop), 0);
@@ -192,8 +185,7 @@ static void ten_thousand_jobs_under_load_all_end(void **state) {
   thread_team_free(team);
 }
 
-static void teams_are_made_and_freed_repeatedly(void **state) {
-  (void)state;
+TEST(teams_are_made_and_freed_repeatedly) {
   for (int i = 0; i < 300; i++) {
     struct thread_team *team = NULL;
     struct error err;
@@ -206,18 +198,4 @@ static void teams_are_made_and_freed_repeatedly(void **state) {
     }
     thread_team_free(team);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_thread_works_once_on_its_processor),
-      cmocka_unit_test(too_many_threads_or_no_node_are_errors),
-      cmocka_unit_test(teams_of_one_case_share_no_processor),
-      cmocka_unit_test(a_sharing_team_leaves_room_for_one_that_says_how_many),
-      cmocka_unit_test(simulated_nodes_may_share_processors),
-      cmocka_unit_test(threads_wait_for_the_start),
-      cmocka_unit_test(ten_thousand_jobs_under_load_all_end),
-      cmocka_unit_test(teams_are_made_and_freed_repeatedly),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

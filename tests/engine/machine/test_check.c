@@ -60,8 +60,7 @@ static void assert_gpu(enum check_kind kind, const char *want, uint32_t gpu,
   assert_string_equal(result.found, found);
 }
 
-static void test_host_facts(void **state) {
-  (void)state;
+TEST_WITH(test_host_facts, make_machine, drop_machine) {
   machine_add_fact(machine, "governor", -1, FACT_OK, "powersave");
   machine_add_fact(machine, "turbo", -1, FACT_UNAVAILABLE, "no switch");
   machine_add_fact(machine, "numa_balancing", -1, FACT_DENIED, "not for you");
@@ -74,16 +73,14 @@ static void test_host_facts(void **state) {
   assert_host(CHECK_DRIVER, ">=570", CHECK_UNAVAILABLE, "the machine does not say");
 }
 
-static void test_booleans_are_on_and_off(void **state) {
-  (void)state;
+TEST_WITH(test_booleans_are_on_and_off, make_machine, drop_machine) {
   machine_add_fact(machine, "turbo", -1, FACT_OK, "on");
   assert_host(CHECK_TURBO, "true", CHECK_PASSED, "on");
   assert_host(CHECK_TURBO, "false", CHECK_FAILED, "on");
   assert_host(CHECK_TURBO, "off", CHECK_FAILED, "on");
 }
 
-static void test_driver_versions(void **state) {
-  (void)state;
+TEST_WITH(test_driver_versions, make_machine, drop_machine) {
   static const struct {
     const char *want;
     bool passes;
@@ -105,8 +102,7 @@ static void test_driver_versions(void **state) {
   }
 }
 
-static void test_gpu_facts(void **state) {
-  (void)state;
+TEST_WITH(test_gpu_facts, make_machine, drop_machine) {
   machine_add_fact(machine, "ecc", 0, FACT_OK, "on");
   machine_add_fact(machine, "ecc", 1, FACT_OK, "off");
   machine_add_fact(machine, "mig", 0, FACT_OK, "off");
@@ -125,8 +121,7 @@ static void test_gpu_facts(void **state) {
   assert_gpu(CHECK_GPU_CLOCKS, "default", 1, CHECK_FAILED, "locked");
 }
 
-static void test_idle(void **state) {
-  (void)state;
+TEST_WITH(test_idle, make_machine, drop_machine) {
   machine->gpus[0].utilization_percent = 2; /* asking is not work */
   machine->gpus[1].utilization_percent = 97;
   machine->gpus[1].process_count = 1;
@@ -140,16 +135,14 @@ static void test_idle(void **state) {
   assert_int_equal(evaluate(CHECK_GPU_IDLE, "true", 1).status, CHECK_UNAVAILABLE);
 }
 
-static void test_names(void **state) {
-  (void)state;
+TEST_WITH(test_names, make_machine, drop_machine) {
   (void)snprintf(machine->gpus[1].name, sizeof machine->gpus[1].name, "NVIDIA L40S");
   assert_gpu(CHECK_GPU_NAME, "*h200*", 0, CHECK_PASSED, "NVIDIA H200");
   assert_gpu(CHECK_GPU_NAME, "*h200*", 1, CHECK_FAILED, "NVIDIA L40S");
   assert_gpu(CHECK_GPU_NAME, "NVIDIA ?40S", 1, CHECK_PASSED, "NVIDIA L40S");
 }
 
-static void test_free_memory(void **state) {
-  (void)state;
+TEST_WITH(test_free_memory, make_machine, drop_machine) {
   static const char FOUND[] = "76.0 GiB free, 95.0 % of 80.0 GiB";
   assert_gpu(CHECK_FREE_MEMORY, "0.9", 0, CHECK_PASSED, FOUND);
   assert_gpu(CHECK_FREE_MEMORY, "0.96", 0, CHECK_FAILED, FOUND);
@@ -161,8 +154,7 @@ static void test_free_memory(void **state) {
   assert_int_equal(evaluate(CHECK_FREE_MEMORY, "much", 0).status, CHECK_FAILED);
 }
 
-static void test_telemetry(void **state) {
-  (void)state;
+TEST_WITH(test_telemetry, make_machine, drop_machine) {
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
   struct check_result results[MACHINE_GPUS_MAX];
   telemetry_extent_init(&extents[0]);
@@ -192,27 +184,9 @@ static void test_telemetry(void **state) {
   assert_int_equal(check_evaluate_telemetry(&check, machine, extents, results), 0);
 }
 
-static void test_no_gpus(void **state) {
-  (void)state;
+TEST_WITH(test_no_gpus, make_machine, drop_machine) {
   struct check_result results[MACHINE_GPUS_MAX];
   machine->gpu_count = 0;
   const struct check check = {.kind = CHECK_ECC, .want = "on"};
   assert_int_equal(check_evaluate(&check, machine, results), 0);
-}
-
-#define CHECK_TEST_(name) cmocka_unit_test_setup_teardown(name, make_machine, drop_machine)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      CHECK_TEST_(test_host_facts),
-      CHECK_TEST_(test_booleans_are_on_and_off),
-      CHECK_TEST_(test_driver_versions),
-      CHECK_TEST_(test_gpu_facts),
-      CHECK_TEST_(test_idle),
-      CHECK_TEST_(test_names),
-      CHECK_TEST_(test_free_memory),
-      CHECK_TEST_(test_telemetry),
-      CHECK_TEST_(test_no_gpus),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

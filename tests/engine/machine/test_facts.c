@@ -197,8 +197,7 @@ static void lay_out_smbios(const struct scene *scene, unsigned speed, size_t len
 }
 
 /* Modules without a speed, and a table that is cut in the second of them. */
-static void test_memory_of_a_virtual_machine(void **state) {
-  (void)state;
+TEST(test_memory_of_a_virtual_machine) {
   struct scene *scene = scene_new(XEON);
   lay_out_smbios(scene, 0, 0);
   look(scene);
@@ -212,8 +211,7 @@ static void test_memory_of_a_virtual_machine(void **state) {
   scene_free(scene);
 }
 
-static void test_a_server(void **state) {
-  (void)state;
+TEST(test_a_server) {
   struct scene *scene = scene_new(XEON);
   lay_out_smbios(scene, 4800, 0);
   (void)snprintf(scene->probe->driver_version, MACHINE_TEXT_MAX, "580.95.05");
@@ -263,8 +261,7 @@ static void test_a_server(void **state) {
 }
 
 /* A job that was given the first of two GPUs, and the drivers that those may have. */
-static void test_gpus_that_do_not_answer(void **state) {
-  (void)state;
+TEST(test_gpus_that_do_not_answer) {
   static const struct {
     const char *drivers[2]; /* NULL = none */
     const char *lost;
@@ -309,8 +306,7 @@ static const struct recorded NO_SYSFS[] = {
 
 /* 512 processors of which every other one is on the second socket; the first two and cpu4 are
  * offline, which the kernel tells nothing of. */
-static void test_many_processors(void **state) {
-  (void)state;
+TEST(test_many_processors) {
   char list[SOURCES_LIST_MAX] = "";
   size_t length = 0;
   struct scene *scene = scene_new(NO_SYSFS);
@@ -337,8 +333,7 @@ static void test_many_processors(void **state) {
   scene_free(scene);
 }
 
-static void test_without_sysfs_there_is_one_node(void **state) {
-  (void)state;
+TEST(test_without_sysfs_there_is_one_node) {
   struct scene *scene = scene_new(NO_SYSFS);
   look(scene);
   const struct machine *machine = scene->probe->machine;
@@ -354,8 +349,7 @@ static void test_without_sysfs_there_is_one_node(void **state) {
 }
 
 /* A virtual machine that gets its memory as it uses it, and a process held to one node of two. */
-static void test_memory_of_the_only_node(void **state) {
-  (void)state;
+TEST(test_memory_of_the_only_node) {
   const struct {
     const char *online, *memory;
     uint64_t total_kib, free_kib;
@@ -407,8 +401,7 @@ static void assert_gpu_fact(const struct scene *scene, const char *name, int32_t
   assert_string_equal(fact->value, value);
 }
 
-static void test_bridges_above_gpus(void **state) {
-  (void)state;
+TEST(test_bridges_above_gpus) {
   static const char *const TARGETS[] = {
       "../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0",
       "../../../devices/pci0000:00/0000:00:02.0/0000:03:00.0",
@@ -446,8 +439,7 @@ static void test_bridges_above_gpus(void **state) {
 }
 
 /* What the header promises: every fact, once, in the order of the list. */
-static void test_every_fact_in_order(void **state) {
-  (void)state;
+TEST(test_every_fact_in_order) {
 #define NAME_(name, meaning) name,
   static const char *const NAMES[] = {HOST_FACT_LIST(NAME_)};
 #undef NAME_
@@ -467,8 +459,7 @@ static void test_every_fact_in_order(void **state) {
   scene_free(scene);
 }
 
-static void test_a_grace_hopper(void **state) {
-  (void)state;
+TEST(test_a_grace_hopper) {
   static const struct recorded FILES[] = {
       {"/proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 2000.00\nCPU implementer\t: 0x41\n"
                         "CPU architecture: 8\nCPU part\t: 0xd4f\n"},
@@ -502,8 +493,7 @@ static void test_a_grace_hopper(void **state) {
   scene_free(scene);
 }
 
-static void test_a_power9(void **state) {
-  (void)state;
+TEST(test_a_power9) {
   static const struct recorded FILES[] = {
       {"/proc/cpuinfo", "processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3800MHz\n"
                         "revision\t: 2.3 (pvr 004e 1203)\n\nplatform\t: PowerNV\n"},
@@ -517,8 +507,7 @@ static void test_a_power9(void **state) {
   scene_free(scene);
 }
 
-static void test_a_container_in_a_virtual_machine(void **state) {
-  (void)state;
+TEST(test_a_container_in_a_virtual_machine) {
   static const struct recorded FILES[] = {
       {"/proc/cpuinfo", "model name : AMD EPYC 9654\nflags : fpu hypervisor lahf_lm\n"},
       {"/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05"},
@@ -552,8 +541,7 @@ static void test_a_container_in_a_virtual_machine(void **state) {
   scene_free(scene);
 }
 
-static void test_a_processor_that_names_its_hypervisor(void **state) {
-  (void)state;
+TEST(test_a_processor_that_names_its_hypervisor) {
   static const struct recorded FILES[] = {{"/proc/cpuinfo", "flags : fpu hypervisor"},
                                           {NULL, NULL}};
   struct scene *scene = scene_new(FILES);
@@ -563,8 +551,7 @@ static void test_a_processor_that_names_its_hypervisor(void **state) {
   scene_free(scene);
 }
 
-static void test_gpus_own_iommu_groups_count(void **state) {
-  (void)state;
+TEST(test_gpus_own_iommu_groups_count) {
   static const struct recorded FILES[] = {
       {"/sys/kernel/iommu_groups/0/type", "DMA"},
       {"/sys/kernel/iommu_groups/1/type", "identity"},
@@ -583,8 +570,7 @@ static void test_gpus_own_iommu_groups_count(void **state) {
 }
 
 /* Root reads everything: this needs a user. */
-static void test_denied_is_not_unavailable(void **state) {
-  (void)state;
+TEST(test_denied_is_not_unavailable) {
   if (geteuid() == 0) {
     skip();
   }
@@ -598,8 +584,7 @@ static void test_denied_is_not_unavailable(void **state) {
   scene_free(scene);
 }
 
-static void test_lists(void **state) {
-  (void)state;
+TEST(test_lists) {
   static bool set[SOURCES_SET_MAX];
   assert_int_equal(sources_parse_list("0-3,8", set), 5);
   assert_true(set[3] && set[8] && !set[4]);
@@ -610,8 +595,7 @@ static void test_lists(void **state) {
 }
 
 /* The real machine: whatever it is, the probe answers and every fact has a state. */
-static void test_this_machine(void **state) {
-  (void)state;
+TEST(test_this_machine) {
   struct machine *machine = calloc(1, sizeof *machine);
   struct error err = {0};
   assert_non_null(machine);
@@ -623,26 +607,4 @@ static void test_this_machine(void **state) {
   assert_int_equal(machine_fact(machine, "kernel", -1)->state, FACT_OK);
   assert_int_equal(machine_fact(machine, "memlock_limit", -1)->state, FACT_OK);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_memory_of_a_virtual_machine),
-      cmocka_unit_test(test_a_server),
-      cmocka_unit_test(test_gpus_that_do_not_answer),
-      cmocka_unit_test(test_many_processors),
-      cmocka_unit_test(test_without_sysfs_there_is_one_node),
-      cmocka_unit_test(test_memory_of_the_only_node),
-      cmocka_unit_test(test_bridges_above_gpus),
-      cmocka_unit_test(test_every_fact_in_order),
-      cmocka_unit_test(test_a_grace_hopper),
-      cmocka_unit_test(test_a_power9),
-      cmocka_unit_test(test_a_container_in_a_virtual_machine),
-      cmocka_unit_test(test_a_processor_that_names_its_hypervisor),
-      cmocka_unit_test(test_gpus_own_iommu_groups_count),
-      cmocka_unit_test(test_denied_is_not_unavailable),
-      cmocka_unit_test(test_lists),
-      cmocka_unit_test(test_this_machine),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,8 +36,7 @@ static int empty_root(void **state) {
   return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 ? -1 : mkdir(root, 0700);
 }
 
-static void no_group_is_no_limit(void **state) {
-  (void)state;
+TEST_WITH(no_group_is_no_limit, empty_root, NULL) {
   assert_int_equal(memory_limit_left(root), UINT64_MAX);
   put("proc/self/cgroup", "0::/user.slice\n");
   put("sys/fs/cgroup/user.slice/memory.max", "max\n");
@@ -45,8 +44,7 @@ static void no_group_is_no_limit(void **state) {
   assert_int_equal(memory_limit_left(root), UINT64_MAX);
 }
 
-static void version_2_is_read_up_to_the_root(void **state) {
-  (void)state;
+TEST_WITH(version_2_is_read_up_to_the_root, empty_root, NULL) {
   put("proc/self/cgroup", "0::/a/b\n");
   put("sys/fs/cgroup/a/b/memory.max", "max\n");
   put("sys/fs/cgroup/a/b/memory.current", "700\n");
@@ -59,8 +57,7 @@ static void version_2_is_read_up_to_the_root(void **state) {
 }
 
 /* In a container the paths are the host's, and the files those of the container. */
-static void version_1_is_read_where_its_files_are(void **state) {
-  (void)state;
+TEST_WITH(version_1_is_read_where_its_files_are, empty_root, NULL) {
   put("proc/self/cgroup", "9:cpu:/x\n4:memory:/docker/abc\n0::/\n");
   put("sys/fs/cgroup/memory/memory.limit_in_bytes", "3000\n");
   put("sys/fs/cgroup/memory/memory.usage_in_bytes", "1500\n");
@@ -68,17 +65,14 @@ static void version_1_is_read_where_its_files_are(void **state) {
   assert_int_equal(memory_limit_left(root), 2000);
 }
 
-int main(void) {
-  if (mkdtemp(root) == NULL) {
-    return EXIT_FAILURE;
-  }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(no_group_is_no_limit, empty_root),
-      cmocka_unit_test_setup(version_2_is_read_up_to_the_root, empty_root),
-      cmocka_unit_test_setup(version_1_is_read_where_its_files_are, empty_root),
-  };
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  (void)empty_root(NULL);
-  (void)remove(root);
-  return failed;
+static int make_root(void **state) {
+  (void)state;
+  return mkdtemp(root) == NULL ? -1 : 0;
 }
+
+static int remove_root(void **state) {
+  (void)empty_root(state);
+  return remove(root);
+}
+
+TEST_GROUP(make_root, remove_root);

@@ -245,8 +245,7 @@ static void allow_peers(struct machine *machine) {
   }
 }
 
-static void test_links_through_switches(void **state) {
-  (void)state;
+TEST(test_links_through_switches) {
   struct probe *probe = probe_new(&NVML, 3);
   struct machine *machine = probe->machine;
   allow_peers(machine);
@@ -269,8 +268,7 @@ static void test_links_through_switches(void **state) {
   probe_free(probe);
 }
 
-static void test_direct_links(void **state) {
-  (void)state;
+TEST(test_direct_links) {
   struct nvml nvml = NVML;
   nvml.nvmlDeviceGetFieldValues = NULL; /* an old driver: speed by version */
   struct probe *probe = probe_new(&nvml, 3);
@@ -292,8 +290,7 @@ static void test_direct_links(void **state) {
 }
 
 /* Without a device type: an address of no GPU is a switch, one of a hidden GPU is not. */
-static void test_links_of_unknown_kind(void **state) {
-  (void)state;
+TEST(test_links_of_unknown_kind) {
   struct nvml nvml = NVML;
   nvml.nvmlDeviceGetNvLinkRemoteDeviceType = NULL;
   struct probe *probe = probe_new(&nvml, 3);
@@ -314,8 +311,7 @@ static void test_links_of_unknown_kind(void **state) {
   probe_free(probe);
 }
 
-static void test_links_to_the_host(void **state) {
-  (void)state;
+TEST(test_links_to_the_host) {
   struct probe *probe = probe_new(&NVML, 2);
   fake.devices[0].c2c_links = 10; /* one of them inactive */
   fake.devices[1].link_types[0] = NVML_REMOTE_CPU;
@@ -338,8 +334,7 @@ static void assert_fact(const struct probe *probe, const char *name, int32_t gpu
   assert_string_equal(fact->value, value);
 }
 
-static void test_gpu_facts(void **state) {
-  (void)state;
+TEST(test_gpu_facts) {
   struct probe *probe = probe_new(&NVML, 2);
   fake.devices[1].permission = NVML_NO_PERMISSION;
   fake.devices[1].c2c_links = 1;
@@ -374,8 +369,7 @@ static void test_gpu_facts(void **state) {
   probe_free(probe);
 }
 
-static void test_hidden_gpus_are_counted(void **state) {
-  (void)state;
+TEST(test_hidden_gpus_are_counted) {
   struct probe *probe = probe_new(&NVML, 3);
   probe->machine->gpu_count = 1;
   probe_host_facts(probe);
@@ -392,8 +386,7 @@ static void test_hidden_gpus_are_counted(void **state) {
   probe_free(probe);
 }
 
-static void test_no_nvml(void **state) {
-  (void)state;
+TEST(test_no_nvml) {
   static const struct nvml NONE = {0};
   struct probe *probe = probe_new(&NONE, 1);
   probe->nvml_state = FACT_DENIED;
@@ -410,8 +403,7 @@ static void test_no_nvml(void **state) {
   probe_free(probe);
 }
 
-static void test_load(void **state) {
-  (void)state;
+TEST(test_load) {
   struct nvml nvml;
   struct error err = {0};
   enum status status = nvml_load(&nvml, &err);
@@ -423,18 +415,4 @@ static void test_load(void **state) {
   }
   nvml_unload(&nvml);
   nvml_unload(&nvml);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_links_through_switches),
-      cmocka_unit_test(test_direct_links),
-      cmocka_unit_test(test_links_of_unknown_kind),
-      cmocka_unit_test(test_links_to_the_host),
-      cmocka_unit_test(test_gpu_facts),
-      cmocka_unit_test(test_hidden_gpus_are_counted),
-      cmocka_unit_test(test_no_nvml),
-      cmocka_unit_test(test_load),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

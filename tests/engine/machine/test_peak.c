@@ -13,8 +13,7 @@ static void assert_gigabytes(uint64_t bytes_per_second, double expected, double 
   }
 }
 
-static void test_dram(void **state) {
-  (void)state;
+TEST(test_dram) {
   /* H200: 4814 GB/s; H100 SXM: 3352; L40S: 864 (NVIDIA's data sheets round them). */
   assert_gigabytes(peak_dram(&(struct gpu){.memory_clock_khz = 3201000, .memory_bus_bits = 6016}),
                    4814.3, 0.1);
@@ -25,8 +24,7 @@ static void test_dram(void **state) {
   assert_int_equal(peak_dram(&(struct gpu){.memory_bus_bits = 384}), 0);
 }
 
-static void test_pcie(void **state) {
-  (void)state;
+TEST(test_pcie) {
   assert_gigabytes(peak_pcie(1, 16), 4.0, 0.001);
   assert_gigabytes(peak_pcie(2, 8), 4.0, 0.001);
   assert_gigabytes(peak_pcie(3, 16), 15.754, 0.001);
@@ -38,8 +36,7 @@ static void test_pcie(void **state) {
   assert_int_equal(peak_pcie(99, 16), 0);
 }
 
-static void test_gpu_host(void **state) {
-  (void)state;
+TEST(test_gpu_host) {
   enum limit limit;
   struct gpu gpu = {.pcie_generation_max = 5, .pcie_width_max = 16};
   assert_gigabytes(peak_gpu_host(&gpu, &limit), 63.015, 0.001);
@@ -53,8 +50,7 @@ static void test_gpu_host(void **state) {
 
 /* Nodes 0 and 2 with processors, 1 without memory that this process may use, 4 and 5 without
  * processors (CXL); 4 is nearer to 2, of 5 nothing is known. */
-static void test_nodes(void **state) {
-  (void)state;
+TEST(test_nodes) {
   struct machine *machine = machine_new();
   assert_non_null(machine);
   const struct numa_node nodes[] = {{.number = 1, .cpu_count = 4},
@@ -80,8 +76,7 @@ static void test_nodes(void **state) {
   free(machine);
 }
 
-static void test_gpu_gpu(void **state) {
-  (void)state;
+TEST(test_gpu_gpu) {
   enum limit limit;
   struct machine *machine = calloc(1, sizeof *machine);
   assert_non_null(machine);
@@ -105,8 +100,7 @@ static void test_gpu_gpu(void **state) {
   free(machine);
 }
 
-static void test_pci_addresses(void **state) {
-  (void)state;
+TEST(test_pci_addresses) {
   char address[16];
   assert_true(machine_normalise_pci("00000000:0A:00.0", address));
   assert_string_equal(address, "0000:0a:00.0");
@@ -122,8 +116,7 @@ static void test_pci_addresses(void **state) {
   assert_int_equal(machine_compare_pci("0000:0a:00.0", "0000:0a:00.0"), 0);
 }
 
-static void test_facts_are_found_and_bounded(void **state) {
-  (void)state;
+TEST(test_facts_are_found_and_bounded) {
   struct machine *machine = calloc(1, sizeof *machine);
   assert_non_null(machine);
   machine_add_fact(machine, "ecc", 1, FACT_OK, "o%s", "n");
@@ -140,17 +133,4 @@ static void test_facts_are_found_and_bounded(void **state) {
   }
   assert_int_equal(machine->fact_count, MACHINE_FACTS_MAX);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_dram),
-      cmocka_unit_test(test_pcie),
-      cmocka_unit_test(test_gpu_host),
-      cmocka_unit_test(test_nodes),
-      cmocka_unit_test(test_gpu_gpu),
-      cmocka_unit_test(test_pci_addresses),
-      cmocka_unit_test(test_facts_are_found_and_bounded),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

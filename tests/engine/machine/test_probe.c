@@ -121,35 +121,22 @@ static void assert_seen(const char *name) {
   assert_int_equal(outcome, 0);
 }
 
-static void test_h100x8(void **state) {
-  (void)state;
+TEST(test_h100x8) {
   assert_seen("h100x8-nvlink.toml");
 }
 
-static void test_l40sx4(void **state) {
-  (void)state;
+TEST(test_l40sx4) {
   assert_seen("l40sx4-pcie.toml");
 }
 
-static void test_gh200(void **state) {
-  (void)state;
+TEST(test_gh200) {
   assert_seen("gh200.toml");
 }
 
-static void test_gb200x4(void **state) {
-  (void)state;
+TEST(test_gb200x4) {
   assert_seen("gb200x4.toml");
 }
 
-static void test_h200x4(void **state) {
-  (void)state;
+TEST(test_h200x4) {
   assert_seen("h200x4.toml");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_h100x8),  cmocka_unit_test(test_l40sx4), cmocka_unit_test(test_gh200),
-      cmocka_unit_test(test_gb200x4), cmocka_unit_test(test_h200x4),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

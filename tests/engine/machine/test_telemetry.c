@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-static void test_extent(void **state) {
-  (void)state;
+TEST(test_extent) {
   struct telemetry_extent extent;
   telemetry_extent_init(&extent);
   const struct telemetry_sample unknown = {.sm_clock_khz = -1,
@@ -42,8 +41,7 @@ static void test_extent(void **state) {
   assert_int_equal(extent.throttle_reasons, 5);
 }
 
-static void test_throttle_text(void **state) {
-  (void)state;
+TEST(test_throttle_text) {
   char text[FACT_VALUE_MAX];
   telemetry_throttle_text(0, text);
   assert_string_equal(text, "none");
@@ -55,8 +53,7 @@ static void test_throttle_text(void **state) {
   assert_string_equal(text, "none");
 }
 
-static void test_no_gpus(void **state) {
-  (void)state;
+TEST(test_no_gpus) {
   struct machine *machine = calloc(1, sizeof *machine);
   struct telemetry *telemetry = NULL;
   struct error err = {0};
@@ -65,13 +62,4 @@ static void test_no_gpus(void **state) {
   assert_string_not_equal(err.message, "");
   telemetry_free(telemetry);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_extent),
-      cmocka_unit_test(test_throttle_text),
-      cmocka_unit_test(test_no_gpus),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,8 +34,7 @@ static struct buffer wanted(enum memory_kind kind, uint64_t size_bytes) {
   };
 }
 
-static void every_entry_is_complete_and_in_its_place(void **state) {
-  (void)state;
+TEST(every_entry_is_complete_and_in_its_place) {
   for (int kind = 0; kind < memory_kind_name_count; kind++) {
     const struct memory_ops *ops = memory_kinds[kind];
     assert_non_null(ops);
@@ -62,8 +61,7 @@ static void check_usable(struct buffer *buffer) {
   assert_true(buffer->placement_verified || buffer->unverified[0] != '\0');
 }
 
-static void pageable_memory_is_placed_and_usable(void **state) {
-  (void)state;
+TEST(pageable_memory_is_placed_and_usable) {
   static const uint64_t sizes[] = {1, 4095, 4097, (UINT64_C(3) << 20) + 5, UINT64_C(64) << 20};
   const struct memory_ops *ops = memory_kinds[MEMORY_PAGEABLE];
   for (size_t i = 0; i < COUNT_OF(sizes); i++) {
@@ -78,8 +76,7 @@ static void pageable_memory_is_placed_and_usable(void **state) {
   }
 }
 
-static void size_beyond_memory_is_no_memory(void **state) {
-  (void)state;
+TEST(size_beyond_memory_is_no_memory) {
   SKIP_EMULATED("looks for room in its address space page by page");
   static const uint64_t sizes[] = {UINT64_C(1) << 45, UINT64_C(1) << 60, UINT64_MAX};
   for (size_t i = 0; i < COUNT_OF(sizes); i++) {
@@ -96,8 +93,7 @@ static void size_beyond_memory_is_no_memory(void **state) {
   }
 }
 
-static void an_absent_node_is_not_found(void **state) {
-  (void)state;
+TEST(an_absent_node_is_not_found) {
   struct buffer buffer = wanted(MEMORY_PAGEABLE, 4096);
   buffer.endpoint.index = 5000;
   struct error err = {0};
@@ -106,8 +102,7 @@ static void an_absent_node_is_not_found(void **state) {
   assert_null(buffer.host);
 }
 
-static void huge_memory_is_huge_or_refused_with_the_reason(void **state) {
-  (void)state;
+TEST(huge_memory_is_huge_or_refused_with_the_reason) {
   const struct memory_ops *ops = memory_kinds[MEMORY_HUGE];
   struct buffer buffer = wanted(MEMORY_HUGE, (UINT64_C(9) << 20) + 1);
   struct error err = {0};
@@ -171,8 +166,7 @@ static int allocate_where_placement_is_denied(void) {
   return DENIED_AS_IT_SHOULD;
 }
 
-static void a_kernel_that_denies_placement_gives_unverified_memory(void **state) {
-  (void)state;
+TEST(a_kernel_that_denies_placement_gives_unverified_memory) {
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
@@ -185,16 +179,4 @@ static void a_kernel_that_denies_placement_gives_unverified_memory(void **state)
     skip();
   }
   assert_int_equal(WEXITSTATUS(status), DENIED_AS_IT_SHOULD);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_entry_is_complete_and_in_its_place),
-      cmocka_unit_test(pageable_memory_is_placed_and_usable),
-      cmocka_unit_test(size_beyond_memory_is_no_memory),
-      cmocka_unit_test(an_absent_node_is_not_found),
-      cmocka_unit_test(huge_memory_is_huge_or_refused_with_the_reason),
-      cmocka_unit_test(a_kernel_that_denies_placement_gives_unverified_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static const struct buffer *take(struct pool *pool, const struct endpoint *endpo
   return buffer;
 }
 
-static void a_buffer_given_back_is_taken_again(void **state) {
+TEST_WITH(a_buffer_given_back_is_taken_again, set_up, tear_down) {
   struct pool *pool = *state;
   const struct buffer *first = take(pool, &node0, 10 * MIB);
   const struct buffer *second = take(pool, &node0, 10 * MIB);
@@ -113,7 +113,7 @@ static void a_buffer_given_back_is_taken_again(void **state) {
   assert_int_equal(fake.allocated, 3);
 }
 
-static void buffers_stay_where_they_are_while_the_pool_grows(void **state) {
+TEST_WITH(buffers_stay_where_they_are_while_the_pool_grows, set_up, tear_down) {
   struct pool *pool = *state;
   const struct buffer *buffers[40];
   for (uint64_t i = 0; i < 40; i++) {
@@ -124,7 +124,7 @@ static void buffers_stay_where_they_are_while_the_pool_grows(void **state) {
   }
 }
 
-static void other_endpoints_do_not_share(void **state) {
+TEST_WITH(other_endpoints_do_not_share, set_up, tear_down) {
   struct pool *pool = *state;
   (void)take(pool, &node0, MIB);
   (void)take(pool, &gpu0, MIB);
@@ -134,7 +134,7 @@ static void other_endpoints_do_not_share(void **state) {
   assert_int_equal(fake.allocated, 4);
 }
 
-static void much_larger_buffers_are_left_alone(void **state) {
+TEST_WITH(much_larger_buffers_are_left_alone, set_up, tear_down) {
   struct pool *pool = *state;
   (void)take(pool, &node0, 400 * MIB);
   pool_give_back_all(pool);
@@ -146,7 +146,7 @@ static void much_larger_buffers_are_left_alone(void **state) {
   assert_int_equal(fake.allocated, 2);
 }
 
-static void the_smallest_that_fits_is_taken(void **state) {
+TEST_WITH(the_smallest_that_fits_is_taken, set_up, tear_down) {
   struct pool *pool = *state;
   (void)take(pool, &node0, 30 * MIB);
   (void)take(pool, &node0, 20 * MIB);
@@ -156,7 +156,7 @@ static void the_smallest_that_fits_is_taken(void **state) {
   assert_int_equal(take(pool, &node0, 18 * MIB)->size_bytes, 25 * MIB);
 }
 
-static void free_buffers_make_room_largest_first(void **state) {
+TEST_WITH(free_buffers_make_room_largest_first, set_up, tear_down) {
   struct pool *pool = *state;
   (void)take(pool, &gpu0, 300 * MIB);
   (void)take(pool, &gpu0, 400 * MIB);
@@ -170,7 +170,7 @@ static void free_buffers_make_room_largest_first(void **state) {
   assert_int_equal(fake.budget_bytes[0], 100 * MIB);
 }
 
-static void a_taken_buffer_is_never_released_for_another(void **state) {
+TEST_WITH(a_taken_buffer_is_never_released_for_another, set_up, tear_down) {
   struct pool *pool = *state;
   (void)take(pool, &node0, 600 * MIB);
   const struct buffer *buffer = NULL;
@@ -182,7 +182,7 @@ static void a_taken_buffer_is_never_released_for_another(void **state) {
   (void)take(pool, &node1, 600 * MIB);
 }
 
-static void another_error_releases_nothing(void **state) {
+TEST_WITH(another_error_releases_nothing, set_up, tear_down) {
   struct pool *pool = *state;
   (void)take(pool, &node0, MIB);
   pool_give_back_all(pool);
@@ -193,7 +193,7 @@ static void another_error_releases_nothing(void **state) {
   assert_int_equal(fake.released, 0);
 }
 
-static void trimming_leaves_what_is_taken(void **state) {
+TEST_WITH(trimming_leaves_what_is_taken, set_up, tear_down) {
   struct pool *pool = *state;
   (void)take(pool, &node0, 10 * MIB);
   (void)take(pool, &node0, 20 * MIB);
@@ -207,7 +207,7 @@ static void trimming_leaves_what_is_taken(void **state) {
 
 /* What a sweep upward leaves behind is released before it comes to much, and the reuse of buffers
  * of one size goes on. */
-static void a_rising_sweep_stays_within_the_bound(void **state) {
+TEST_WITH(a_rising_sweep_stays_within_the_bound, set_up, tear_down) {
   struct pool *pool = *state;
   const uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   for (uint64_t mib = 10; mib <= 500; mib += 10) {
@@ -223,7 +223,7 @@ static void a_rising_sweep_stays_within_the_bound(void **state) {
   assert_int_equal(fake.allocated, allocated);
 }
 
-static void the_bound_takes_what_was_not_used_for_longest(void **state) {
+TEST_WITH(the_bound_takes_what_was_not_used_for_longest, set_up, tear_down) {
   struct pool *pool = *state;
   const uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   pool_bound(pool, 100 * MIB, gpu_bytes);
@@ -238,7 +238,7 @@ static void the_bound_takes_what_was_not_used_for_longest(void **state) {
   (void)take(pool, &second0, 200 * MIB); /* taken buffers stay, and the case gets what it needs */
 }
 
-static void many_sizes_leave_few_buffers(void **state) {
+TEST_WITH(many_sizes_leave_few_buffers, set_up, tear_down) {
   struct pool *pool = *state;
   for (uint64_t i = 1; i <= 20000; i++) {
     (void)take(pool, &node0, i);
@@ -247,7 +247,7 @@ static void many_sizes_leave_few_buffers(void **state) {
   assert_true(fake.allocated - fake.released <= POOL_FREE_MAX);
 }
 
-static void kinds_that_cannot_be_say_why(void **state) {
+TEST_WITH(kinds_that_cannot_be_say_why, set_up, tear_down) {
   struct pool *pool = *state;
   const struct buffer *buffer = NULL;
   struct error err;
@@ -261,25 +261,4 @@ static void kinds_that_cannot_be_say_why(void **state) {
   assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, &err), STATUS_UNSUPPORTED);
   assert_non_null(strstr(err.message, "no driver on purpose"));
   assert_null(buffer);
-}
-
-#define POOL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      POOL_TEST(a_buffer_given_back_is_taken_again),
-      POOL_TEST(buffers_stay_where_they_are_while_the_pool_grows),
-      POOL_TEST(other_endpoints_do_not_share),
-      POOL_TEST(much_larger_buffers_are_left_alone),
-      POOL_TEST(the_smallest_that_fits_is_taken),
-      POOL_TEST(free_buffers_make_room_largest_first),
-      POOL_TEST(a_taken_buffer_is_never_released_for_another),
-      POOL_TEST(another_error_releases_nothing),
-      POOL_TEST(trimming_leaves_what_is_taken),
-      POOL_TEST(a_rising_sweep_stays_within_the_bound),
-      POOL_TEST(the_bound_takes_what_was_not_used_for_longest),
-      POOL_TEST(many_sizes_leave_few_buffers),
-      POOL_TEST(kinds_that_cannot_be_say_why),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

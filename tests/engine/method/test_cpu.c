@@ -29,6 +29,8 @@ static int set_up(void **state) {
   return 1;
 }
 
+TEST_GROUP(set_up, NULL);
+
 static struct flow pageable_flow(uint64_t size_bytes, uint32_t threads) {
   return (struct flow){
       .role = FLOW_MEASURED,
@@ -82,8 +84,7 @@ static void copy_and_check(uint64_t size_bytes, uint32_t threads, size_t shift) 
   free(to);
 }
 
-static void any_size_and_alignment_arrives_whole(void **state) {
-  (void)state;
+TEST(any_size_and_alignment_arrives_whole) {
   static const uint64_t sizes[] = {1, 2, 63, 4095, 4096, 4097, 8191, 12289, 100001, 1048577};
   for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     copy_and_check(sizes[i], 0, 0);
@@ -92,13 +93,11 @@ static void any_size_and_alignment_arrives_whole(void **state) {
 }
 
 /* Past every cache, where the rule takes another loop. */
-static void a_size_past_the_caches_arrives_whole(void **state) {
-  (void)state;
+TEST(a_size_past_the_caches_arrives_whole) {
   copy_and_check((UINT64_C(40) << 20) + 12345, 0, 16);
 }
 
-static void a_load_flow_runs_until_it_is_stopped(void **state) {
-  (void)state;
+TEST(a_load_flow_runs_until_it_is_stopped) {
   struct flow flow = pageable_flow(8192, 1);
   flow.role = FLOW_LOAD;
   unsigned char from[8192];
@@ -122,8 +121,7 @@ static void a_load_flow_runs_until_it_is_stopped(void **state) {
   method_cpu.release(&context, &run);
 }
 
-static void the_initiating_side_gives_the_threads(void **state) {
-  (void)state;
+TEST(the_initiating_side_gives_the_threads) {
   char reason[CASE_REASON_MAX];
   struct flow flow = pageable_flow(1, 0);
   flow.source.index = 901;
@@ -135,8 +133,7 @@ static void the_initiating_side_gives_the_threads(void **state) {
   assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
 }
 
-static void unsupported_flow_gives_its_reason(void **state) {
-  (void)state;
+TEST(unsupported_flow_gives_its_reason) {
   char reason[CASE_REASON_MAX];
   struct flow flow = pageable_flow(1, 0);
   assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
@@ -159,8 +156,7 @@ static void unsupported_flow_gives_its_reason(void **state) {
   assert_int_equal(method_cpu.gpu(&flow), -1);
 }
 
-static void two_flows_on_one_node_share_its_processors(void **state) {
-  (void)state;
+TEST(two_flows_on_one_node_share_its_processors) {
   if (machine.nodes[0].cpu_count < 2) {
     skip();
   }
@@ -187,16 +183,4 @@ static void two_flows_on_one_node_share_its_processors(void **state) {
   for (size_t i = 0; i < 2; i++) {
     method_cpu.release(&context, &runs[i]);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_size_and_alignment_arrives_whole),
-      cmocka_unit_test(a_size_past_the_caches_arrives_whole),
-      cmocka_unit_test(a_load_flow_runs_until_it_is_stopped),
-      cmocka_unit_test(the_initiating_side_gives_the_threads),
-      cmocka_unit_test(unsupported_flow_gives_its_reason),
-      cmocka_unit_test(two_flows_on_one_node_share_its_processors),
-  };
-  return cmocka_run_group_tests(tests, set_up, NULL);
 }

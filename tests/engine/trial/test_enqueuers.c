@@ -53,8 +53,7 @@ static struct enqueuers *make(struct seen *seen, const struct flow_cpu *cpu) {
   return enqueuers;
 }
 
-static void the_same_threads_are_let_go_in_every_trial(void **state) {
-  (void)state;
+TEST(the_same_threads_are_let_go_in_every_trial) {
   struct seen seen = {.fails_from = FLOWS};
   const struct flow_cpu node_0 = {.choice = CPU_NODE, .node = 0};
   struct enqueuers *enqueuers = make(&seen, &node_0);
@@ -78,8 +77,7 @@ static void the_same_threads_are_let_go_in_every_trial(void **state) {
   enqueuers_free(enqueuers);
 }
 
-static void errors_come_back_and_stop_nothing_for_good(void **state) {
-  (void)state;
+TEST(errors_come_back_and_stop_nothing_for_good) {
   struct seen seen = {.let_go = true, .fails_from = 1};
   const struct flow_cpu any = {.choice = CPU_ANY};
   struct enqueuers *enqueuers = make(&seen, &any);
@@ -98,8 +96,7 @@ static void errors_come_back_and_stop_nothing_for_good(void **state) {
   enqueuers_free(NULL);
 }
 
-static void a_node_that_is_not_there_is_an_error(void **state) {
-  (void)state;
+TEST(a_node_that_is_not_there_is_an_error) {
   struct seen seen = {.let_go = true, .fails_from = FLOWS};
   const struct flow_cpu node_9 = {.choice = CPU_NODE, .node = 9};
   struct enqueuers *enqueuers = make(&seen, &node_9);
@@ -109,13 +106,4 @@ static void a_node_that_is_not_there_is_an_error(void **state) {
   assert_non_null(strstr(err.message, "NUMA node 9"));
   assert_int_equal(seen.enqueued, 0);
   enqueuers_free(enqueuers);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_same_threads_are_let_go_in_every_trial),
-      cmocka_unit_test(errors_come_back_and_stop_nothing_for_good),
-      cmocka_unit_test(a_node_that_is_not_there_is_an_error),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type
   return bench_case;
 }
 
-static void every_operation_and_type(void **state) {
+TEST(every_operation_and_type) {
   for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
     for (int type = op == ARITHMETIC_ADD3 ? NUMBER_I32 : 0; type < (int)number_type_name_count;
          type++) {
@@ -46,7 +46,7 @@ static void every_operation_and_type(void **state) {
 }
 
 /* Every thread leaves a word, on the GPU and for verification on the host. */
-static void results_are_a_part_of_the_memory(void **state) {
+TEST(results_are_a_part_of_the_memory) {
   const struct fixture *fixture = *state;
   const struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   uint64_t host_bytes = 0;
@@ -67,7 +67,7 @@ static void refuses(struct fixture *fixture, struct bench_case bench_case, const
   }
 }
 
-static void unsupported_arithmetic_gives_its_reason(void **state) {
+TEST(unsupported_arithmetic_gives_its_reason) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   work.arithmetic.ilp = 3;
   refuses(*state, bench_case, "1, 2, 4 or 8");
@@ -85,7 +85,7 @@ static void unsupported_arithmetic_gives_its_reason(void **state) {
 }
 
 /* No trial is longer than the chains keep to normal numbers. */
-static void iterations_end_at_the_most_instructions(void **state) {
+TEST(iterations_end_at_the_most_instructions) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_MUL, NUMBER_F16);
   work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
@@ -93,12 +93,4 @@ static void iterations_end_at_the_most_instructions(void **state) {
   assert_int_equal(((struct fixture *)*state)->outcome.iterations, 2);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(results_are_a_part_of_the_memory),
-      cmocka_unit_test(every_operation_and_type),
-      cmocka_unit_test(unsupported_arithmetic_gives_its_reason),
-      cmocka_unit_test(iterations_end_at_the_most_instructions),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

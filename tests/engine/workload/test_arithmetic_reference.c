@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static void f16_is_rounded_to_even(void **state) {
-  (void)state;
+TEST(f16_is_rounded_to_even) {
   assert_int_equal(arithmetic_f16_bits(0), 0);
   assert_int_equal(arithmetic_f16_bits(1), 0x3c00);
   assert_int_equal(arithmetic_f16_bits(-2), 0xc000);
@@ -20,8 +19,7 @@ static void f16_is_rounded_to_even(void **state) {
 }
 
 /* By hand: 1 + 0.7001953125; 1.0078125 of 1; both. x and y of integers: 3, 5 -> 8, 13. */
-static void first_steps(void **state) {
-  (void)state;
+TEST(first_steps) {
   const double sum = 1.7001953125;
   const float product = 1.0078125F;
   uint64_t bits;
@@ -38,8 +36,7 @@ static void first_steps(void **state) {
 }
 
 /* One step less is another end, early and late; and no chain leaves the normal numbers. */
-static void every_step_counts(void **state) {
-  (void)state;
+TEST(every_step_counts) {
   for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
     for (int type = op == ARITHMETIC_ADD3 ? NUMBER_I32 : 0; type < (int)number_type_name_count;
          type++) {
@@ -74,8 +71,7 @@ static void every_step_counts(void **state) {
 }
 
 /* Chains of a thread and lanes of a block differ, so that one cannot stand for another. */
-static void threads_and_chains_differ(void **state) {
-  (void)state;
+TEST(threads_and_chains_differ) {
   for (int type = 0; type < (int)number_type_name_count; type++) {
     uint64_t ends[ARITHMETIC_LANES];
     for (uint32_t lane = 0; lane < ARITHMETIC_LANES; lane++) {
@@ -87,14 +83,4 @@ static void threads_and_chains_differ(void **state) {
     assert_int_equal(arithmetic_expected(ARITHMETIC_FMA, (enum number_type)type, 4, 4, 512),
                      ends[0]);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(f16_is_rounded_to_even),
-      cmocka_unit_test(first_steps),
-      cmocka_unit_test(every_step_counts),
-      cmocka_unit_test(threads_and_chains_differ),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

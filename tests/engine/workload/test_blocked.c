@@ -46,7 +46,7 @@ static void must(enum status status, const struct error *err) {
   }
 }
 
-static void blocked_time_is_in_the_result(void **state) {
+TEST(blocked_time_is_in_the_result) {
   const struct fixture *fixture = *state;
   const struct memory_context *context = &fixture->engine->context;
   const struct method_ops *um = methods[METHOD_UM];
@@ -91,9 +91,4 @@ static void blocked_time_is_in_the_result(void **state) {
   memory_kinds[MEMORY_MANAGED]->release(context, &run.shared[0]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(blocked_time_is_in_the_result),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -137,8 +137,7 @@ static uint64_t a_microsecond_each(uint32_t number, uint32_t iterations) {
   return UINT64_C(1000) * iterations;
 }
 
-static void trials_last_as_long_as_they_should(void **state) {
-  (void)state;
+TEST(trials_last_as_long_as_they_should) {
   const struct measure with = usual();
   script = (struct script){.elapsed_ns = a_microsecond_each};
   const struct case_outcome outcome = measure(&with);
@@ -167,8 +166,7 @@ static uint64_t slow_at_first(uint32_t number, uint32_t iterations) {
 }
 
 /* One iteration is long enough to know how many a trial needs: it is all the warm-up. */
-static void a_long_first_trial_is_not_repeated(void **state) {
-  (void)state;
+TEST(a_long_first_trial_is_not_repeated) {
   struct measure with = usual();
   with.min_trial_ns = 5000000;
   script = (struct script){.elapsed_ns = a_third_of_a_millisecond_each, .gated = true};
@@ -198,8 +196,7 @@ static bool first_times_out(uint32_t number) {
 }
 
 /* The time of a trial that timed out says nothing of how long an iteration takes. */
-static void a_gate_that_times_out_chooses_no_iterations(void **state) {
-  (void)state;
+TEST(a_gate_that_times_out_chooses_no_iterations) {
   const struct measure with = usual();
   script = (struct script){.elapsed_ns = a_microsecond_each, .times_out = first_times_out};
   const struct case_outcome outcome = measure(&with);
@@ -216,8 +213,7 @@ static bool always_times_out(uint32_t number) {
   return true;
 }
 
-static void a_gate_that_always_times_out_is_a_failure(void **state) {
-  (void)state;
+TEST(a_gate_that_always_times_out_is_a_failure) {
   const struct measure with = usual();
   script = (struct script){.elapsed_ns = a_microsecond_each, .times_out = always_times_out};
   const struct case_outcome outcome = measure(&with);
@@ -234,8 +230,7 @@ static uint64_t nothing(uint32_t number, uint32_t iterations) {
 }
 
 /* A clock that is too coarse for the work: no number, and an end. */
-static void trials_without_a_time_end_and_fail(void **state) {
-  (void)state;
+TEST(trials_without_a_time_end_and_fail) {
   const struct measure with = usual();
   script = (struct script){.elapsed_ns = nothing};
   const struct case_outcome outcome = measure(&with);
@@ -248,8 +243,7 @@ static uint64_t every_fifth_nothing(uint32_t number, uint32_t iterations) {
   return number % 5 == 0 ? 0 : 1000;
 }
 
-static void few_trials_without_a_time_are_kept(void **state) {
-  (void)state;
+TEST(few_trials_without_a_time_are_kept) {
   struct measure with = usual();
   with.iterations = 1;
   script = (struct script){.elapsed_ns = every_fifth_nothing};
@@ -267,8 +261,7 @@ static uint64_t one_to_nine(uint32_t number, uint32_t iterations) {
   return (uint64_t)(1000 + number % 9 * 1000) * iterations;
 }
 
-static void without_precision_trials_end_at_their_maximum(void **state) {
-  (void)state;
+TEST(without_precision_trials_end_at_their_maximum) {
   struct measure with = usual();
   script = (struct script){.elapsed_ns = one_to_nine};
   with.iterations = 1;
@@ -281,8 +274,7 @@ static void without_precision_trials_end_at_their_maximum(void **state) {
 
 /* From 65 trials on precision is looked at now and then only; the last trial is always looked at.
  */
-static void trials_that_end_at_a_limit_may_be_precise(void **state) {
-  (void)state;
+TEST(trials_that_end_at_a_limit_may_be_precise) {
   struct measure with = usual();
   script = (struct script){.elapsed_ns = always_the_same};
   with.iterations = 1;
@@ -299,8 +291,7 @@ static void trials_that_end_at_a_limit_may_be_precise(void **state) {
   assert_int_equal(outcome.stop, STOP_PRECISION);
 }
 
-static void time_ends_trials_but_not_before_their_minimum(void **state) {
-  (void)state;
+TEST(time_ends_trials_but_not_before_their_minimum) {
   struct measure with = usual();
   script = (struct script){.elapsed_ns = one_to_nine};
   with.iterations = 1;
@@ -312,8 +303,7 @@ static void time_ends_trials_but_not_before_their_minimum(void **state) {
 }
 
 /* 64 us of trials of 1 us each, though two would be precise. */
-static void trials_go_on_until_their_times_add_up(void **state) {
-  (void)state;
+TEST(trials_go_on_until_their_times_add_up) {
   struct measure with = usual();
   script = (struct script){.elapsed_ns = a_microsecond_each};
   with.iterations = 1;
@@ -350,28 +340,10 @@ static bool is_serialised(uint64_t first_ns, uint64_t second_ns, enum flow_role 
   return outcome.serialised;
 }
 
-static void flows_that_do_not_run_side_by_side_are_flagged(void **state) {
-  (void)state;
+TEST(flows_that_do_not_run_side_by_side_are_flagged) {
   assert_false(is_serialised(2000, 2000, FLOW_MEASURED));
   assert_false(is_serialised(1700, 2000, FLOW_MEASURED)); /* one path is somewhat slower */
   assert_true(is_serialised(1000, 1000, FLOW_MEASURED));  /* one waits for the other to start */
   assert_true(is_serialised(1000, 2000, FLOW_MEASURED)); /* both wait in one queue from the start */
   assert_false(is_serialised(2000, 1000, FLOW_LOAD));    /* load is not counted */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(trials_last_as_long_as_they_should),
-      cmocka_unit_test(a_long_first_trial_is_not_repeated),
-      cmocka_unit_test(a_gate_that_times_out_chooses_no_iterations),
-      cmocka_unit_test(a_gate_that_always_times_out_is_a_failure),
-      cmocka_unit_test(trials_without_a_time_end_and_fail),
-      cmocka_unit_test(few_trials_without_a_time_are_kept),
-      cmocka_unit_test(without_precision_trials_end_at_their_maximum),
-      cmocka_unit_test(trials_that_end_at_a_limit_may_be_precise),
-      cmocka_unit_test(time_ends_trials_but_not_before_their_minimum),
-      cmocka_unit_test(trials_go_on_until_their_times_add_up),
-      cmocka_unit_test(flows_that_do_not_run_side_by_side_are_flagged),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

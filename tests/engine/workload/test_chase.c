@@ -38,7 +38,7 @@ static double cycles_of(struct fixture *fixture, const struct bench_case *bench_
   return (double)trial->cycles / ((double)trial->iterations * (double)work.chase.hops);
 }
 
-static void every_space_and_order(void **state) {
+TEST(every_space_and_order) {
   const struct {
     enum chase_space space;
     struct endpoint memory;
@@ -63,7 +63,7 @@ static void every_space_and_order(void **state) {
 }
 
 /* The time of SMs in turn is their mean; each has its own way along the chain. */
-static void each_sm_in_turn(void **state) {
+TEST(each_sm_in_turn) {
   const struct fixture *fixture = *state;
   const uint32_t sms = fixture->machine->gpus[0].sm_count;
   const double farthest = 0.1; /* tests/fake_cuda/driver/caches.c: SM_FARTHEST */
@@ -79,7 +79,7 @@ static void each_sm_in_turn(void **state) {
 /* Elements of the GPU's memory are written in parts: several, the last one short; one each. */
 /* Of the two parts of the L2 cache each SM follows a chain through the one that is near to it, or
  * far: 15 cycles less than the mean, or more. */
-static void near_and_far_lines(void **state) {
+TEST(near_and_far_lines) {
   struct fixture *fixture = *state;
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   work.chase.cache = CACHE_L2;
@@ -108,7 +108,7 @@ static void near_and_far_lines(void **state) {
   (void)cycles_of(fixture, &bench_case);
 }
 
-static void a_footprint_of_several_parts(void **state) {
+TEST(a_footprint_of_several_parts) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   work.chase.footprint_bytes = (40 << 20) + 4096;
   work.chase.stride_bytes = 1 << 20;
@@ -118,7 +118,7 @@ static void a_footprint_of_several_parts(void **state) {
   (void)cycles_of(*state, &bench_case);
 }
 
-static void cache_of_the_chase_follows_the_footprint(void **state) {
+TEST(cache_of_the_chase_follows_the_footprint) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   const double first = cycles_of(*state, &bench_case);
   work.chase.cache = CACHE_L2;
@@ -143,7 +143,7 @@ enum status noted_flush(struct data *data, int32_t gpu, struct error *err) {
 
 /* Left there, the last elements written would be hits: on an H100 they took a fifth off the latency
  * of 104 MiB. */
-static void l2_keeps_nothing_of_what_it_cannot_hold(void **state) {
+TEST(l2_keeps_nothing_of_what_it_cannot_hold) {
   const struct {
     enum chase_space space;
     struct endpoint memory;
@@ -167,7 +167,7 @@ static void l2_keeps_nothing_of_what_it_cannot_hold(void **state) {
 
 /* The shapes of tables I and II: each further thread at a bank adds the same, and from some number
  * of warps on the SM is busy all the time. */
-static void conflicts_of_banks_add_up(void **state) {
+TEST(conflicts_of_banks_add_up) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
   struct chase *chase = &work.chase;
   chase->order = CHASE_STRIDED;
@@ -191,7 +191,7 @@ static void conflicts_of_banks_add_up(void **state) {
 }
 
 /* Figure 2: the same strides through 2 MiB, with elements of 4 bytes. */
-static void words_are_chased_through_the_caches(void **state) {
+TEST(words_are_chased_through_the_caches) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   struct chase *chase = &work.chase;
   chase->order = CHASE_STRIDED;
@@ -213,7 +213,7 @@ static void words_are_chased_through_the_caches(void **state) {
 }
 
 /* Table I of seed 003 has no number for 1024 threads 32 words apart in 64 KiB. */
-static void threads_beyond_the_footprint_are_unsupported(void **state) {
+TEST(threads_beyond_the_footprint_are_unsupported) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
   work.chase.order = CHASE_STRIDED;
   for (uint32_t threads = 1; threads <= 1024; threads *= 2) {
@@ -243,7 +243,7 @@ static struct flow copy_beside(struct endpoint source, struct endpoint target, u
 
 /* One load runs beside the chase and is timed by itself; one on the chase's own way slows it, one
  * the other way does not. */
-static void loads_beside_it_slow_its_way(void **state) {
+TEST(loads_beside_it_slow_its_way) {
   struct fixture *fixture = *state;
   const struct {
     enum chase_space space;
@@ -270,7 +270,7 @@ static void loads_beside_it_slow_its_way(void **state) {
 }
 
 /* Host threads copy until the GPU's chain has ended. */
-static void threads_load_beside_it(void **state) {
+TEST(threads_load_beside_it) {
   struct flow load = copy_beside(endpoint_own(PLACE_NUMA, 0, MEMORY_PAGEABLE),
                                  endpoint_own(PLACE_NUMA, 0, MEMORY_PAGEABLE), 1 << 20);
   load.method = METHOD_CPU;
@@ -293,7 +293,7 @@ static void refuses(struct fixture *fixture, struct bench_case bench_case, const
   }
 }
 
-static void unsupported_chase_gives_its_reason(void **state) {
+TEST(unsupported_chase_gives_its_reason) {
   refuses(*state, chase_case(CHASE_GLOBAL, peer), "own (device, pool or vmm) memory");
   refuses(*state, chase_case(CHASE_SHARED, host), "own (device, pool or vmm) memory");
   refuses(*state, chase_case(CHASE_PEER, own), "another GPU");
@@ -323,20 +323,4 @@ static void unsupported_chase_gives_its_reason(void **state) {
   refuses(*state, bench_case, "only method um");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_space_and_order),
-      cmocka_unit_test(each_sm_in_turn),
-      cmocka_unit_test(near_and_far_lines),
-      cmocka_unit_test(a_footprint_of_several_parts),
-      cmocka_unit_test(cache_of_the_chase_follows_the_footprint),
-      cmocka_unit_test(l2_keeps_nothing_of_what_it_cannot_hold),
-      cmocka_unit_test(conflicts_of_banks_add_up),
-      cmocka_unit_test(words_are_chased_through_the_caches),
-      cmocka_unit_test(loads_beside_it_slow_its_way),
-      cmocka_unit_test(threads_load_beside_it),
-      cmocka_unit_test(threads_beyond_the_footprint_are_unsupported),
-      cmocka_unit_test(unsupported_chase_gives_its_reason),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -27,7 +27,7 @@ static struct bench_case chasing(enum memory_kind memory, uint64_t footprint_byt
   return bench;
 }
 
-static void every_kind_of_host_memory_is_followed(void **state) {
+TEST(every_kind_of_host_memory_is_followed) {
   struct fixture *fixture = *state;
   static const enum memory_kind kinds[] = {MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_REGISTERED,
                                            MEMORY_HOST_VMM};
@@ -44,7 +44,7 @@ static void every_kind_of_host_memory_is_followed(void **state) {
 }
 
 /* What the first-level cache holds is far faster than what no cache does. */
-static void the_footprint_decides(void **state) {
+TEST(the_footprint_decides) {
   struct fixture *fixture = *state;
   uint64_t ns[2];
   for (int large = 0; large < 2; large++) {
@@ -56,7 +56,7 @@ static void the_footprint_decides(void **state) {
   assert_true(ns[1] > 4 * ns[0]);
 }
 
-static void loads_run_beside_it(void **state) {
+TEST(loads_run_beside_it) {
   struct fixture *fixture = *state;
   const struct flow load = {.role = FLOW_LOAD,
                             .method = METHOD_CPU,
@@ -72,7 +72,7 @@ static void loads_run_beside_it(void **state) {
   assert_true(fixture->flow_trials[0].elapsed_ns > 0);
 }
 
-static void what_a_processor_cannot_do_has_a_reason(void **state) {
+TEST(what_a_processor_cannot_do_has_a_reason) {
   const struct fixture *fixture = *state;
   char reason[CASE_REASON_MAX];
   struct bench_case bench = chasing(MEMORY_PAGEABLE, 1 << 20);
@@ -90,12 +90,4 @@ static void what_a_processor_cannot_do_has_a_reason(void **state) {
   fixture->machine->gpu_count = gpus;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_kind_of_host_memory_is_followed),
-      cmocka_unit_test(the_footprint_decides),
-      cmocka_unit_test(loads_run_beside_it),
-      cmocka_unit_test(what_a_processor_cannot_do_has_a_reason),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -35,7 +35,7 @@ static bool divides(const struct world *world, struct chase_lines *lines) {
   return chase_lines_divide(lines, cycles);
 }
 
-static void parts_are_found(void **state) {
+TEST(parts_are_found) {
   uint8_t line_part[LINES], sm_part[SMS];
   struct chase_lines lines = {
       .count = LINES, .sm_count = SMS, .line_part = line_part, .sm_part = sm_part};
@@ -55,7 +55,7 @@ static void parts_are_found(void **state) {
   }
 }
 
-static void noise_has_no_parts(void **state) {
+TEST(noise_has_no_parts) {
   uint8_t line_part[LINES], sm_part[SMS];
   struct chase_lines lines = {
       .count = LINES, .sm_count = SMS, .line_part = line_part, .sm_part = sm_part};
@@ -64,12 +64,4 @@ static void noise_has_no_parts(void **state) {
   for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
     assert_false(divides(&worlds[i], &lines));
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_are_found),
-      cmocka_unit_test(noise_has_no_parts),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

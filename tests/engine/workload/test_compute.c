@@ -34,7 +34,7 @@ static struct bench_case computing(const struct flow *flows, uint32_t count) {
   return bench;
 }
 
-static void results_are_right(void **state) {
+TEST(results_are_right) {
   struct fixture *fixture = *state;
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     struct flow flow = kernel((enum compute_op)op, WORKING);
@@ -47,7 +47,7 @@ static void results_are_right(void **state) {
   }
 }
 
-static void a_kernel_that_does_nothing_is_corrupt(void **state) {
+TEST(a_kernel_that_does_nothing_is_corrupt) {
   struct fixture *fixture = *state;
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     const struct flow flow = kernel((enum compute_op)op, LEFT_OUT);
@@ -60,7 +60,7 @@ static void a_kernel_that_does_nothing_is_corrupt(void **state) {
 }
 
 /* Half of the SMs take twice as long for the same work; each block of fma has its own. */
-static void the_share_of_the_sms_is_the_share_of_the_rate(void **state) {
+TEST(the_share_of_the_sms_is_the_share_of_the_rate) {
   struct fixture *fixture = *state;
   uint64_t elapsed_ns[2];
   for (int half = 0; half < 2; half++) {
@@ -76,7 +76,7 @@ static void the_share_of_the_sms_is_the_share_of_the_rate(void **state) {
 }
 
 /* In a context of their own, on as many SMs: alone, and as a load. */
-static void kernels_run_in_green_contexts(void **state) {
+TEST(kernels_run_in_green_contexts) {
   struct fixture *fixture = *state;
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     struct flow flows[2] = {kernel((enum compute_op)op, WORKING), copy(FLOW_MEASURED)};
@@ -94,7 +94,7 @@ static void kernels_run_in_green_contexts(void **state) {
 }
 
 /* test_compute.toml: the driver refuses them on GPU 2. */
-static void a_driver_without_green_contexts_is_told(void **state) {
+TEST(a_driver_without_green_contexts_is_told) {
   struct fixture *fixture = *state;
   struct flow flow = kernel(COMPUTE_FMA, 2);
   flow.compute.sm_share = SM_SHARE_GREEN;
@@ -105,7 +105,7 @@ static void a_driver_without_green_contexts_is_told(void **state) {
 }
 
 /* Any of their calls may be missing. */
-static void a_driver_with_some_of_their_calls_is_told(void **state) {
+TEST(a_driver_with_some_of_their_calls_is_told) {
   struct fixture *fixture = *state;
   struct cuda_driver *driver = &fixture->engine->context.cuda->driver;
   struct cuda_driver whole;
@@ -128,7 +128,7 @@ static void a_driver_with_some_of_their_calls_is_told(void **state) {
 }
 
 /* Pages that go to and fro beside a kernel. */
-static void unified_memory_is_a_load(void **state) {
+TEST(unified_memory_is_a_load) {
   struct fixture *fixture = *state;
   struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
   flows[1].method = METHOD_UM;
@@ -141,7 +141,7 @@ static void unified_memory_is_a_load(void **state) {
 }
 
 /* Both ways: what is measured is verified, and the load has a time of its own. */
-static void kernels_and_copies_run_beside_each_other(void **state) {
+TEST(kernels_and_copies_run_beside_each_other) {
   struct fixture *fixture = *state;
   for (int measured = 0; measured < 2; measured++) {
     struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
@@ -161,7 +161,7 @@ static void kernels_and_copies_run_beside_each_other(void **state) {
 }
 
 /* Every priority that there is makes a stream. */
-static void flows_have_streams_of_their_priority(void **state) {
+TEST(flows_have_streams_of_their_priority) {
   for (unsigned priority = 0; priority < stream_priority_name_count; priority++) {
     struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
     flows[0].priority = (enum stream_priority)priority;
@@ -171,7 +171,7 @@ static void flows_have_streams_of_their_priority(void **state) {
   }
 }
 
-static void unsupported_kernel_gives_its_reason(void **state) {
+TEST(unsupported_kernel_gives_its_reason) {
   struct fixture *fixture = *state;
   struct flow flow = kernel(COMPUTE_MATMUL, WORKING);
   flow.size_bytes = 262143;
@@ -191,18 +191,4 @@ static void unsupported_kernel_gives_its_reason(void **state) {
   fixture->machine->gpus[WORKING].compute_major = major;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(results_are_right),
-      cmocka_unit_test(a_kernel_that_does_nothing_is_corrupt),
-      cmocka_unit_test(the_share_of_the_sms_is_the_share_of_the_rate),
-      cmocka_unit_test(kernels_run_in_green_contexts),
-      cmocka_unit_test(a_driver_without_green_contexts_is_told),
-      cmocka_unit_test(a_driver_with_some_of_their_calls_is_told),
-      cmocka_unit_test(unified_memory_is_a_load),
-      cmocka_unit_test(kernels_and_copies_run_beside_each_other),
-      cmocka_unit_test(flows_have_streams_of_their_priority),
-      cmocka_unit_test(unsupported_kernel_gives_its_reason),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

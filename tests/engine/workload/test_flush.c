@@ -55,7 +55,7 @@ void counted_proof(void *memory, uint64_t size_bytes, struct cache_flush_proof *
 /* Before each trial both ends are treated as asked. How long the copies take then depends on what
  * else the machine does: the proof, a chase through a buffer treated the same way, says whether it
  * works. */
-static void every_trial_finds_the_caches_as_asked(void **state) {
+TEST(every_trial_finds_the_caches_as_asked) {
   enum { SIZE_BYTES = 64 << 10, BOTH_ENDS = 2 };
   struct cache_flush_proof proof;
   cache_flush_prove(&proof);
@@ -86,7 +86,7 @@ static void every_trial_finds_the_caches_as_asked(void **state) {
 }
 
 /* Without the check it is measured, and a note says so. */
-static void case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it(void **state) {
+TEST(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it) {
   struct fixture *fixture = *state;
   const struct flow flow = {.method = METHOD_CPU,
                             .source = fixture_node(0, MEMORY_PAGEABLE),
@@ -110,7 +110,7 @@ static void case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it(v
 
 /* Whatever the memory, every byte arrives; an iteration is one copy, since only the first finds the
  * caches as they were made. */
-static void written_buffers_arrive(void **state) {
+TEST(written_buffers_arrive) {
   static const enum memory_kind kinds[] = {MEMORY_PINNED, MEMORY_PAGEABLE, MEMORY_WRITE_COMBINED};
   for (size_t i = 0; i < 2 * COUNT_OF(kinds); i++) {
     struct flow flow = {.method = METHOD_CE,
@@ -132,7 +132,7 @@ static void written_buffers_arrive(void **state) {
 }
 
 /* Managed memory is written where its pages are on the host, and stays where it is elsewhere. */
-static void managed_memory_is_warm_where_it_is(void **state) {
+TEST(managed_memory_is_warm_where_it_is) {
   const struct flow flow = {.method = METHOD_UM,
                             .source = fixture_node(0, MEMORY_MANAGED),
                             .target = fixture_gpu(0, MEMORY_MANAGED),
@@ -143,12 +143,4 @@ static void managed_memory_is_warm_where_it_is(void **state) {
   fixture_run_ok(*state, &bench_case);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it),
-      cmocka_unit_test(every_trial_finds_the_caches_as_asked),
-      cmocka_unit_test(written_buffers_arrive),
-      cmocka_unit_test(managed_memory_is_warm_where_it_is),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -26,12 +26,12 @@ static void both_ways(struct fixture *fixture, enum gating gating) {
   assert_int_equal(notes_have(&fixture->outcome.notes, NOTE_GATE_OFF), gating == GATING_OFF);
 }
 
-static void flows_are_held_unless_the_scenario_says_no(void **state) {
+TEST(flows_are_held_unless_the_scenario_says_no) {
   both_ways(*state, GATING_ON);
   both_ways(*state, GATING_OFF);
 }
 
-static void load_outlasts_what_it_loads_without_a_gate(void **state) {
+TEST(load_outlasts_what_it_loads_without_a_gate) {
   struct fixture *fixture = *state;
   struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
   flows[1].role = FLOW_LOAD;
@@ -42,7 +42,7 @@ static void load_outlasts_what_it_loads_without_a_gate(void **state) {
 }
 
 /* As under a tool that runs one copy after the other. */
-static void load_that_cannot_outlast_is_an_error_only_behind_a_gate(void **state) {
+TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate) {
   struct fixture *fixture = *state;
   struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
   flows[0].size_bytes = 16 * (uint64_t)SIZE_BYTES;
@@ -61,7 +61,7 @@ static void load_that_cannot_outlast_is_an_error_only_behind_a_gate(void **state
 }
 
 /* Only the gate lets them start together. */
-static void host_threads_beside_gpus_need_the_gate(void **state) {
+TEST(host_threads_beside_gpus_need_the_gate) {
   struct fixture *fixture = *state;
   struct flow flows[] = {
       between_gpus(0, 1),
@@ -92,7 +92,7 @@ static enum case_status status_of(struct fixture *fixture, const struct measure 
   return fixture->outcome.status;
 }
 
-static void a_small_copy_goes_first_only_behind_a_gate(void **state) {
+TEST(a_small_copy_goes_first_only_behind_a_gate) {
   struct measure measure = fixture_measure();
   assert_int_equal(status_of(*state, &measure), CASE_FAILED);
   const struct fixture *fixture = *state;
@@ -116,7 +116,7 @@ static struct flow with_host(bool to_gpu, enum memory_kind memory, uint64_t size
 }
 
 /* From the first start to the last end, whichever flows these are. */
-static void window_without_a_gate_has_both_flows_of_one_caller(void **state) {
+TEST(window_without_a_gate_has_both_flows_of_one_caller) {
   struct fixture *fixture = *state;
   /* The later one of the list is 16 times as long. */
   const struct flow flows[] = {with_host(true, MEMORY_PINNED, SIZE_BYTES),
@@ -139,7 +139,7 @@ static void window_without_a_gate_has_both_flows_of_one_caller(void **state) {
 }
 
 /* The second call is made when the first has returned, so that the first copy ends long before. */
-static void one_thread_calls_one_copy_after_the_other(void **state) {
+TEST(one_thread_calls_one_copy_after_the_other) {
   struct fixture *fixture = *state;
   const struct flow flows[] = {with_host(true, MEMORY_PAGEABLE, 4 * (uint64_t)SIZE_BYTES),
                                with_host(true, MEMORY_PAGEABLE, 4 * (uint64_t)SIZE_BYTES)};
@@ -153,15 +153,4 @@ static void one_thread_calls_one_copy_after_the_other(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(flows_are_held_unless_the_scenario_says_no),
-      cmocka_unit_test(load_outlasts_what_it_loads_without_a_gate),
-      cmocka_unit_test(load_that_cannot_outlast_is_an_error_only_behind_a_gate),
-      cmocka_unit_test(host_threads_beside_gpus_need_the_gate),
-      cmocka_unit_test(a_small_copy_goes_first_only_behind_a_gate),
-      cmocka_unit_test(window_without_a_gate_has_both_flows_of_one_caller),
-      cmocka_unit_test(one_thread_calls_one_copy_after_the_other),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -16,7 +16,7 @@ static struct flow captured(enum method method, uint64_t size_bytes) {
                        .graph = true};
 }
 
-static void graphs_copy_every_byte(void **state) {
+TEST(graphs_copy_every_byte) {
   struct fixture *fixture = *state;
   for (int method = METHOD_CE; method <= METHOD_SM; method++) {
     struct flow flows[2] = {captured((enum method)method, 100001),
@@ -30,7 +30,7 @@ static void graphs_copy_every_byte(void **state) {
 }
 
 /* Pieces, each a node, in runs of four. */
-static void graphs_copy_pieces(void **state) {
+TEST(graphs_copy_pieces) {
   for (int method = METHOD_CE; method <= METHOD_SM; method++) {
     struct flow flow = captured((enum method)method, UINT64_C(64) * 512);
     flow.scatter = (struct scatter_shape){.pieces = 64, .piece_bytes = 512, .run_pieces = 4};
@@ -40,7 +40,7 @@ static void graphs_copy_pieces(void **state) {
 }
 
 /* The same copies take as long as calls do: what is captured is what is called. */
-static void graphs_take_the_time_of_their_copies(void **state) {
+TEST(graphs_take_the_time_of_their_copies) {
   struct fixture *fixture = *state;
   uint64_t elapsed_ns[2];
   for (int graph = 0; graph < 2; graph++) {
@@ -55,7 +55,7 @@ static void graphs_take_the_time_of_their_copies(void **state) {
               elapsed_ns[1] < elapsed_ns[0] / 100 * 101);
 }
 
-static void unsupported_graph_gives_its_reason(void **state) {
+TEST(unsupported_graph_gives_its_reason) {
   struct flow flow = captured(METHOD_CE, 4096);
   flow.source.memory = MEMORY_PAGEABLE;
   fixture_refuse(*state, flow, "that no processor makes");
@@ -69,12 +69,4 @@ static void unsupported_graph_gives_its_reason(void **state) {
   fixture_refuse(*state, flow, "captures no batch");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(graphs_copy_every_byte),
-      cmocka_unit_test(graphs_copy_pieces),
-      cmocka_unit_test(graphs_take_the_time_of_their_copies),
-      cmocka_unit_test(unsupported_graph_gives_its_reason),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -23,7 +23,7 @@ static void is_found(struct fixture *fixture, const struct bench_case *bench_cas
   }
 }
 
-static void streams_are_corrupt(void **state) {
+TEST(streams_are_corrupt) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = fixture_transfer(NULL, 0);
     bench_case.kind = CASE_STREAM;
@@ -41,7 +41,7 @@ static void streams_are_corrupt(void **state) {
   }
 }
 
-static void chases_are_corrupt(void **state) {
+TEST(chases_are_corrupt) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
   bench_case.work = &work;
@@ -58,7 +58,7 @@ static void chases_are_corrupt(void **state) {
 }
 
 /* Whole rounds of the chain end where they began, and so does a kernel that loads nothing. */
-static void whole_rounds_are_corrupt(void **state) {
+TEST(whole_rounds_are_corrupt) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
   bench_case.work = &work;
@@ -77,7 +77,7 @@ static void whole_rounds_are_corrupt(void **state) {
   is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
-static void arithmetic_has_no_times(void **state) {
+TEST(arithmetic_has_no_times) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
   bench_case.work = &work;
@@ -94,7 +94,7 @@ static void arithmetic_has_no_times(void **state) {
 }
 
 /* Thread 87 of 96: a byte of its result arrives inverted. */
-static void a_wrong_result_of_arithmetic_is_corrupt(void **state) {
+TEST(a_wrong_result_of_arithmetic_is_corrupt) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
   bench_case.work = &work;
@@ -111,7 +111,7 @@ static void a_wrong_result_of_arithmetic_is_corrupt(void **state) {
   is_found(*state, &bench_case, CASE_CORRUPT, " instructions thread 87 is at 0x");
 }
 
-static void pages_of_unknown_place_are_not_moved(void **state) {
+TEST(pages_of_unknown_place_are_not_moved) {
   struct flow flow = {.method = METHOD_UM,
                       .source = fixture_node(0, MEMORY_MANAGED),
                       .target = fixture_gpu(WORKING, MEMORY_MANAGED),
@@ -124,14 +124,4 @@ static void pages_of_unknown_place_are_not_moved(void **state) {
   is_found(*state, &bench_case, CASE_FAILED, "before a trial, at the source: asking where pages");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(streams_are_corrupt),
-      cmocka_unit_test(chases_are_corrupt),
-      cmocka_unit_test(whole_rounds_are_corrupt),
-      cmocka_unit_test(arithmetic_has_no_times),
-      cmocka_unit_test(a_wrong_result_of_arithmetic_is_corrupt),
-      cmocka_unit_test(pages_of_unknown_place_are_not_moved),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

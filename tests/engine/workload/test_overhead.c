@@ -24,7 +24,7 @@ static struct bench_case overhead(enum overhead_operation operation, enum memory
   return bench_case;
 }
 
-static void every_call_is_timed(void **state) {
+TEST(every_call_is_timed) {
   struct fixture *fixture = *state;
   for (int operation = 0; operation < (int)overhead_operation_name_count; operation++) {
     const enum overhead_traits traits = overhead_traits_of((enum overhead_operation)operation);
@@ -44,7 +44,7 @@ static void every_call_is_timed(void **state) {
 }
 
 /* Several threads with other allocations around, of which each has its turn. */
-static void threads_call_at_once(void **state) {
+TEST(threads_call_at_once) {
   struct fixture *fixture = *state;
   const enum overhead_operation operations[] = {OVERHEAD_POINTER_ATTRIBUTE, OVERHEAD_MEMCPY_HTOD,
                                                 OVERHEAD_POOL_FREE};
@@ -75,7 +75,7 @@ static void threads_call_at_once(void **state) {
   assert_int_equal(fixture->outcome.iterations, 2);
 }
 
-static void every_kind_is_allocated_and_freed(void **state) {
+TEST(every_kind_is_allocated_and_freed) {
   struct fixture *fixture = *state;
   for (int kind = 0; kind < (int)memory_kind_name_count; kind++) {
     for (int i = 0; i < 2; i++) {
@@ -91,7 +91,7 @@ static void every_kind_is_allocated_and_freed(void **state) {
 }
 
 /* More than 64 allocations, or 1 GiB of them, are never held at once. */
-static void allocations_are_limited(void **state) {
+TEST(allocations_are_limited) {
   struct fixture *fixture = *state;
   struct bench_case bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 4096);
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
@@ -108,7 +108,7 @@ static void allocations_are_limited(void **state) {
 }
 
 /* Copies while two threads lock and unlock pages; alone that is no measurement. */
-static void pages_are_locked_beside_copies(void **state) {
+TEST(pages_are_locked_beside_copies) {
   struct fixture *fixture = *state;
   struct flow flows[] = {{.method = METHOD_CE,
                           .source = fixture_node(0, MEMORY_PINNED),
@@ -148,7 +148,7 @@ static void refuses(struct fixture *fixture, const struct bench_case *bench_case
   }
 }
 
-static void unsupported_overhead_gives_its_reason(void **state) {
+TEST(unsupported_overhead_gives_its_reason) {
   const struct fixture *fixture = *state;
   struct bench_case bench_case = overhead(OVERHEAD_KERNEL_LAUNCH, MEMORY_DEVICE, 0);
   work.overhead.gpu = 99;
@@ -166,14 +166,4 @@ static void unsupported_overhead_gives_its_reason(void **state) {
   refuses(*state, &bench_case, "free_share");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_call_is_timed),
-      cmocka_unit_test(threads_call_at_once),
-      cmocka_unit_test(every_kind_is_allocated_and_freed),
-      cmocka_unit_test(allocations_are_limited),
-      cmocka_unit_test(pages_are_locked_beside_copies),
-      cmocka_unit_test(unsupported_overhead_gives_its_reason),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

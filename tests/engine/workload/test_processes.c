@@ -42,7 +42,7 @@ static void run_ok(struct fixture *fixture, const struct flow *flow) {
 }
 
 /* Each end of a copy in another process, beside the same in this one, which takes as long. */
-static void every_share_is_copied_and_verified(void **state) {
+TEST(every_share_is_copied_and_verified) {
   struct fixture *fixture = *state;
   for (unsigned share = 0; share < share_name_count; share++) {
     for (int method = METHOD_CE; method <= METHOD_SM; method++) {
@@ -69,7 +69,7 @@ static void every_share_is_copied_and_verified(void **state) {
   }
 }
 
-static void processes_of_both_ends_differ(void **state) {
+TEST(processes_of_both_ends_differ) {
   struct fixture *fixture = *state;
   struct flow flow = flow_between(shared(SHARE_IPC, 0, 1), shared(SHARE_FD, 1, 2), METHOD_CE);
   run_ok(fixture, &flow);
@@ -77,7 +77,7 @@ static void processes_of_both_ends_differ(void **state) {
   run_ok(fixture, &flow);
 }
 
-static void host_threads_copy_shared_memory(void **state) {
+TEST(host_threads_copy_shared_memory) {
   struct fixture *fixture = *state;
   struct flow flow =
       flow_between(shared(SHARE_MEMFD, 0, 1), fixture_node(0, MEMORY_PAGEABLE), METHOD_CPU);
@@ -86,7 +86,7 @@ static void host_threads_copy_shared_memory(void **state) {
   run_ok(fixture, &flow);
 }
 
-static void rows_of_a_strided_copy_are_filled_by_their_owner(void **state) {
+TEST(rows_of_a_strided_copy_are_filled_by_their_owner) {
   struct fixture *fixture = *state;
   struct flow flow =
       flow_between(shared(SHARE_IPC, 0, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
@@ -103,7 +103,7 @@ static void rows_of_a_strided_copy_are_filled_by_their_owner(void **state) {
 
 /* test_processes.toml: a byte of each copy of this size arrives wrong. The owner of the target
  * finds it. */
-static void the_owner_finds_what_is_wrong(void **state) {
+TEST(the_owner_finds_what_is_wrong) {
   struct fixture *fixture = *state;
   struct flow flow =
       flow_between(fixture_gpu(1, MEMORY_DEVICE), shared(SHARE_IPC, 0, 1), METHOD_CE);
@@ -116,7 +116,7 @@ static void the_owner_finds_what_is_wrong(void **state) {
 }
 
 /* test_processes.toml: the driver cannot export a pool of GPU 1. */
-static void what_cannot_be_shared_is_skipped(void **state) {
+TEST(what_cannot_be_shared_is_skipped) {
   struct fixture *fixture = *state;
   const struct flow flow =
       flow_between(shared(SHARE_POOL, 1, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
@@ -126,7 +126,7 @@ static void what_cannot_be_shared_is_skipped(void **state) {
   assert_non_null(strstr(fixture->outcome.reason, "process 1: cuMemPoolExportPointer"));
 }
 
-static void methods_say_what_they_do_not_copy(void **state) {
+TEST(methods_say_what_they_do_not_copy) {
   const struct fixture *fixture = *state;
   const char *why = "copied whole or in rows, by method ce, sm or cpu";
   struct flow flow =
@@ -138,7 +138,7 @@ static void methods_say_what_they_do_not_copy(void **state) {
   fixture_refuse(fixture, flow, why);
 }
 
-static void calls_open_what_others_have(void **state) {
+TEST(calls_open_what_others_have) {
   struct fixture *fixture = *state;
   static const enum overhead_operation operations[] = {
       OVERHEAD_IPC_OPEN,  OVERHEAD_IPC_CLOSE,  OVERHEAD_FD_OPEN,     OVERHEAD_FD_CLOSE,
@@ -173,7 +173,7 @@ static void refuses(const struct fixture *fixture, const struct peer_packet *pac
   assert_string_equal(answer.reason, why);
 }
 
-static void numbers_from_elsewhere_are_checked(void **state) {
+TEST(numbers_from_elsewhere_are_checked) {
   const struct fixture *fixture = *state;
   const struct endpoint memory = shared(SHARE_MEMFD, 0, 1);
   const int32_t gpus[] = {-1, (int32_t)fixture->machine->gpu_count, INT32_MAX};
@@ -202,7 +202,7 @@ static void numbers_from_elsewhere_are_checked(void **state) {
 }
 
 /* It ends with the last of them. */
-static void a_file_that_nobody_wants_is_closed(void **state) {
+TEST(a_file_that_nobody_wants_is_closed) {
   struct peer_packet packet;
   int ends[2];
   char byte;
@@ -215,7 +215,7 @@ static void a_file_that_nobody_wants_is_closed(void **state) {
 }
 
 /* Last: nothing can be measured with it any more. */
-static void a_process_that_ended_costs_the_case_and_the_engine(void **state) {
+TEST(a_process_that_ended_costs_the_case_and_the_engine) {
   struct fixture *fixture = *state;
   const struct flow flow =
       flow_between(shared(SHARE_IPC, 0, 2), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
@@ -232,19 +232,4 @@ static void a_process_that_ended_costs_the_case_and_the_engine(void **state) {
                       "process 2 ended while it was asked to allocate and export memory");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_share_is_copied_and_verified),
-      cmocka_unit_test(processes_of_both_ends_differ),
-      cmocka_unit_test(host_threads_copy_shared_memory),
-      cmocka_unit_test(rows_of_a_strided_copy_are_filled_by_their_owner),
-      cmocka_unit_test(the_owner_finds_what_is_wrong),
-      cmocka_unit_test(what_cannot_be_shared_is_skipped),
-      cmocka_unit_test(methods_say_what_they_do_not_copy),
-      cmocka_unit_test(calls_open_what_others_have),
-      cmocka_unit_test(numbers_from_elsewhere_are_checked),
-      cmocka_unit_test(a_file_that_nobody_wants_is_closed),
-      cmocka_unit_test(a_process_that_ended_costs_the_case_and_the_engine),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

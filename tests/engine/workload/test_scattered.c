@@ -49,7 +49,7 @@ static bool check_places(uint64_t *places, const struct scatter_shape *scatter) 
   return ascending;
 }
 
-static void places_are_apart(void **state) {
+TEST(places_are_apart) {
   static const uint64_t counts[] = {1, 2, 3, 1000, 100000};
   (void)state;
   for (size_t i = 0; i < 2 * COUNT_OF(counts); i++) {
@@ -91,7 +91,7 @@ static void run_pieces(struct fixture *fixture, struct flow flow) {
   }
 }
 
-static void pieces_arrive(void **state) {
+TEST(pieces_arrive) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint pageable = fixture_node(0, MEMORY_PAGEABLE);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
@@ -118,7 +118,7 @@ static void pieces_arrive(void **state) {
   run_pieces(*state, staged);
 }
 
-static void million_pieces_arrive(void **state) {
+TEST(million_pieces_arrive) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct flow flow = batch(host, gpu, 1000000, 16);
@@ -133,7 +133,7 @@ static void million_pieces_arrive(void **state) {
   run_pieces(*state, flow);
 }
 
-static void two_directions_at_once_arrive(void **state) {
+TEST(two_directions_at_once_arrive) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   const struct flow flows[] = {scattered(METHOD_CE, host, gpu, 100, 5000),
@@ -158,7 +158,7 @@ static void corrupted(struct fixture *fixture, struct flow flow, const char *why
   }
 }
 
-static void one_wrong_byte_is_found_and_named(void **state) {
+TEST(one_wrong_byte_is_found_and_named) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   corrupted(*state, scattered(METHOD_CE, host, gpu, 1000, 48), ", byte 17 of piece 776: expected");
@@ -167,7 +167,7 @@ static void one_wrong_byte_is_found_and_named(void **state) {
             "480 of 960 bytes differ");
 }
 
-static void a_byte_between_pieces_is_named(void **state) {
+TEST(a_byte_between_pieces_is_named) {
   struct piece list[] = {{0, 30}, {20, 0}};
   const struct buffer pieces = {.host = (unsigned char *)list};
   const struct flow flow = {.scatter = {.pieces = 2, .piece_bytes = 10}};
@@ -197,7 +197,7 @@ static void between(double low, double value, double high) {
   }
 }
 
-static void rates_are_those_of_a_gpu(void **state) {
+TEST(rates_are_those_of_a_gpu) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   const uint64_t bytes = 4 << 20;
@@ -209,7 +209,7 @@ static void rates_are_those_of_a_gpu(void **state) {
   between(50, rate(*state, scattered(METHOD_SM, host, gpu, bytes >> 11, 1 << 11)), 53);
 }
 
-static void impossible_pieces_are_refused(void **state) {
+TEST(impossible_pieces_are_refused) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct fixture *fixture = *state;
@@ -230,16 +230,4 @@ static void impossible_pieces_are_refused(void **state) {
   fixture_refuse(fixture, flow, "contiguous");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places_are_apart),
-      cmocka_unit_test(one_wrong_byte_is_found_and_named),
-      cmocka_unit_test(a_byte_between_pieces_is_named),
-      cmocka_unit_test(pieces_arrive),
-      cmocka_unit_test(million_pieces_arrive),
-      cmocka_unit_test(two_directions_at_once_arrive),
-      cmocka_unit_test(rates_are_those_of_a_gpu),
-      cmocka_unit_test(impossible_pieces_are_refused),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -25,7 +25,7 @@ static struct bench_case signal_of(enum signal_op op, int32_t gpu, struct endpoi
   return bench;
 }
 
-static void flags_come_there_and_back(void **state) {
+TEST(flags_come_there_and_back) {
   struct fixture *fixture = *state;
   struct bench_case bench = signal_of(SIGNAL_FLAG, WORKING, fixture_node(0, MEMORY_PINNED));
   fixture_run_ok(fixture, &bench);
@@ -57,7 +57,7 @@ static struct endpoint lent_node(enum share share) {
 }
 
 /* A thread of the other process begins and has the time. */
-static void threads_of_another_process_pass_flags(void **state) {
+TEST(threads_of_another_process_pass_flags) {
   struct fixture *fixture = *state;
   for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
     for (int share = SHARE_MEMFD; share <= (int)SHARE_SHM; share++) {
@@ -74,7 +74,7 @@ static void threads_of_another_process_pass_flags(void **state) {
 
 /* By kernels and by streams, in memory of either GPU, which is the other process's however it is
  * opened; and by streams within one process. */
-static void gpus_of_another_process_pass_flags(void **state) {
+TEST(gpus_of_another_process_pass_flags) {
   struct fixture *fixture = *state;
   for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
     for (int home = 0; home < (int)signal_home_name_count; home++) {
@@ -94,7 +94,7 @@ static void gpus_of_another_process_pass_flags(void **state) {
   }
 }
 
-static void events_are_passed_on(void **state) {
+TEST(events_are_passed_on) {
   struct fixture *fixture = *state;
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC),
                                     lent_gpu(WORKING, SHARE_IPC)};
@@ -108,7 +108,7 @@ static void events_are_passed_on(void **state) {
 }
 
 /* test_signal.toml: the driver exports no event of GPU 2. */
-static void what_a_driver_lacks_is_skipped(void **state) {
+TEST(what_a_driver_lacks_is_skipped) {
   struct fixture *fixture = *state;
   const struct bench_case bench = signal_of(SIGNAL_EVENT, 2, lent_gpu(1, SHARE_IPC));
   fixture_run(fixture, &bench);
@@ -118,7 +118,7 @@ static void what_a_driver_lacks_is_skipped(void **state) {
 
 /* test_signal.toml: what GPU 3 writes does not arrive. No side is left waiting, and the next case
  * runs. */
-static void a_lost_value_of_a_stream_is_corrupt(void **state) {
+TEST(a_lost_value_of_a_stream_is_corrupt) {
   struct fixture *fixture = *state;
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
@@ -133,7 +133,7 @@ static void a_lost_value_of_a_stream_is_corrupt(void **state) {
 }
 
 /* test_signal.toml: GPU 2 queues its first waits alone, in each process once. They do not stay. */
-static void a_stream_that_queues_half_is_not_left_waiting(void **state) {
+TEST(a_stream_that_queues_half_is_not_left_waiting) {
   struct fixture *fixture = *state;
   const struct endpoint others[] = {fixture_gpu(2, MEMORY_DEVICE), lent_gpu(2, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
@@ -145,7 +145,7 @@ static void a_stream_that_queues_half_is_not_left_waiting(void **state) {
   }
 }
 
-static void additions_are_made_once(void **state) {
+TEST(additions_are_made_once) {
   const struct endpoint others[] = {fixture_node(0, MEMORY_PINNED), fixture_gpu(1, MEMORY_DEVICE),
                                     fixture_gpu(WORKING, MEMORY_DEVICE), lent_node(SHARE_MEMFD),
                                     lent_gpu(1, SHARE_FD)};
@@ -157,7 +157,7 @@ static void additions_are_made_once(void **state) {
   }
 }
 
-static void a_lost_addition_is_corrupt(void **state) {
+TEST(a_lost_addition_is_corrupt) {
   struct fixture *fixture = *state;
   struct bench_case bench = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(1, MEMORY_DEVICE));
   fixture_run(fixture, &bench);
@@ -175,7 +175,7 @@ static void refused(const struct fixture *fixture, const struct bench_case *benc
   assert_non_null(strstr(found, why));
 }
 
-static void what_cannot_be_has_a_reason(void **state) {
+TEST(what_cannot_be_has_a_reason) {
   const struct fixture *fixture = *state;
   struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
   refused(fixture, &bench, "to a stream of another GPU, or to the host");
@@ -202,18 +202,4 @@ static void what_cannot_be_has_a_reason(void **state) {
   fixture->machine->links[WORKING][1].peer_access = true;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(flags_come_there_and_back),
-      cmocka_unit_test(threads_of_another_process_pass_flags),
-      cmocka_unit_test(gpus_of_another_process_pass_flags),
-      cmocka_unit_test(events_are_passed_on),
-      cmocka_unit_test(what_a_driver_lacks_is_skipped),
-      cmocka_unit_test(a_lost_value_of_a_stream_is_corrupt),
-      cmocka_unit_test(a_stream_that_queues_half_is_not_left_waiting),
-      cmocka_unit_test(additions_are_made_once),
-      cmocka_unit_test(a_lost_addition_is_corrupt),
-      cmocka_unit_test(what_cannot_be_has_a_reason),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -29,7 +29,7 @@ static void run_verified(struct fixture *fixture, const struct bench_case *bench
   assert_true(fixture->outcome.verified);
 }
 
-static void every_operation_on_a_gpu(void **state) {
+TEST(every_operation_on_a_gpu) {
   const uint32_t vectors[] = {0, 4, 8, 16};
   const uint32_t unrolls[] = {0, 1, 4};
   for (int op = 0; op < (int)stream_op_name_count; op++) {
@@ -51,7 +51,7 @@ static void every_operation_on_a_gpu(void **state) {
   }
 }
 
-static void every_operation_on_the_host(void **state) {
+TEST(every_operation_on_the_host) {
   const uint64_t sizes[] = {8, 24, 4096, SIZE_BYTES, 3000000};
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     for (size_t i = 0; i < 2 * COUNT_OF(sizes); i++) {
@@ -67,7 +67,7 @@ static void every_operation_on_the_host(void **state) {
   }
 }
 
-static void one_thread_and_many_blocks(void **state) {
+TEST(one_thread_and_many_blocks) {
   const struct {
     uint32_t block, grid;
   } shapes[] = {{1, 1}, {33, 2}, {1024, 1}, {256, 100000}, {7, STREAM_GRID_FULL}};
@@ -84,7 +84,7 @@ static void one_thread_and_many_blocks(void **state) {
 }
 
 /* Blocks with the same part read its bytes as often as there are such blocks. */
-static void parts_are_read_by_several_blocks(void **state) {
+TEST(parts_are_read_by_several_blocks) {
   const struct fixture *fixture = *state;
   char reason[CASE_REASON_MAX];
   struct bench_case bench_case =
@@ -107,7 +107,7 @@ static void parts_are_read_by_several_blocks(void **state) {
 }
 
 /* Blocks that wait for others to end would make all passes over parts of the arrays. */
-static void passes_need_all_blocks_at_once(void **state) {
+TEST(passes_need_all_blocks_at_once) {
   const struct fixture *fixture = *state;
   const uint32_t sms = fixture->machine->gpus[0].sm_count;
   const struct {
@@ -141,7 +141,7 @@ static void passes_need_all_blocks_at_once(void **state) {
 }
 
 /* The time of a kernel with several passes that notes cycles is its own: no launch is in it. */
-static void loads_past_the_l1_cache(void **state) {
+TEST(loads_past_the_l1_cache) {
   const enum stream_op ops[] = {STREAM_COPY, STREAM_READ};
   const uint32_t vectors[] = {0, 4, 8, 16};
   for (size_t i = 0; i < 16; i++) {
@@ -166,7 +166,7 @@ static void loads_past_the_l1_cache(void **state) {
 
 /* The operation that is timed is the last of four over the same arrays, which end as they should in
  * every trial; and what repeats by itself from the L2 does not where they follow each other. */
-static void operations_in_sequence(void **state) {
+TEST(operations_in_sequence) {
   const uint64_t l2_bytes = ((struct fixture *)*state)->machine->gpus[0].l2_bytes;
   for (int op = 0; op <= (int)STREAM_TRIAD; op++) {
     struct bench_case bench_case =
@@ -198,7 +198,7 @@ static void operations_in_sequence(void **state) {
 }
 
 /* On the GPU and on the host, beside a copy engine and beside host threads. */
-static void loads_run_beside_it(void **state) {
+TEST(loads_run_beside_it) {
   const struct flow loads[] = {{.role = FLOW_LOAD,
                                 .method = METHOD_CE,
                                 .source = fixture_node(0, MEMORY_PINNED),
@@ -228,7 +228,7 @@ static void loads_run_beside_it(void **state) {
 }
 
 /* By cycles, one launch is one trial. */
-static void cycles_are_counted(void **state) {
+TEST(cycles_are_counted) {
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F32);
   work.stream.clock = STREAM_CLOCK_CYCLES;
@@ -241,7 +241,7 @@ static void cycles_are_counted(void **state) {
   }
 }
 
-static void caches_are_flushed_with_it(void **state) {
+TEST(caches_are_flushed_with_it) {
   struct bench_case bench_case = stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_ADD, NUMBER_F64);
   bench_case.measure.device_cache = CACHE_FLUSHED;
   run_verified(*state, &bench_case);
@@ -252,7 +252,7 @@ static void caches_are_flushed_with_it(void **state) {
   run_verified(*state, &bench_case);
 }
 
-static void memory_is_counted(void **state) {
+TEST(memory_is_counted) {
   const struct fixture *fixture = *state;
   struct bench_case bench_case =
       stream_case(fixture_gpu(2, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F64);
@@ -275,7 +275,7 @@ static void refuses(struct fixture *fixture, const struct bench_case *bench_case
   }
 }
 
-static void unsupported_stream_gives_its_reason(void **state) {
+TEST(unsupported_stream_gives_its_reason) {
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct bench_case bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F16);
   refuses(*state, &bench_case, "f32 or f64");
@@ -318,20 +318,4 @@ static void unsupported_stream_gives_its_reason(void **state) {
   refuses(*state, &bench_case, "a GPU's");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_operation_on_a_gpu),
-      cmocka_unit_test(every_operation_on_the_host),
-      cmocka_unit_test(one_thread_and_many_blocks),
-      cmocka_unit_test(parts_are_read_by_several_blocks),
-      cmocka_unit_test(passes_need_all_blocks_at_once),
-      cmocka_unit_test(loads_past_the_l1_cache),
-      cmocka_unit_test(operations_in_sequence),
-      cmocka_unit_test(loads_run_beside_it),
-      cmocka_unit_test(cycles_are_counted),
-      cmocka_unit_test(caches_are_flushed_with_it),
-      cmocka_unit_test(memory_is_counted),
-      cmocka_unit_test(unsupported_stream_gives_its_reason),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -7,7 +7,7 @@
 
 enum { ELEMENTS = 5000 };
 
-static void wrong_elements_are_counted(void **state) {
+TEST(wrong_elements_are_counted) {
   const struct fixture *fixture = *state;
   const struct memory_context context = {.machine = fixture->machine};
   static const struct {
@@ -48,7 +48,4 @@ static void wrong_elements_are_counted(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_elements_are_counted)};
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -33,20 +33,20 @@ static void run_shapes(struct fixture *fixture, enum method method, struct endpo
   }
 }
 
-static void odd_shapes_arrive_by_copy_engine(void **state) {
+TEST(odd_shapes_arrive_by_copy_engine) {
   run_shapes(*state, METHOD_CE, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE));
   run_shapes(*state, METHOD_CE, fixture_gpu(0, MEMORY_DEVICE), fixture_node(0, MEMORY_PAGEABLE));
   run_shapes(*state, METHOD_CE, fixture_gpu(0, MEMORY_DEVICE), fixture_gpu(1, MEMORY_DEVICE));
   run_shapes(*state, METHOD_CE, fixture_gpu(2, MEMORY_DEVICE), fixture_gpu(2, MEMORY_DEVICE));
 }
 
-static void odd_shapes_arrive_by_kernel(void **state) {
+TEST(odd_shapes_arrive_by_kernel) {
   run_shapes(*state, METHOD_SM, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE));
   run_shapes(*state, METHOD_SM, fixture_gpu(0, MEMORY_DEVICE), fixture_node(0, MEMORY_PINNED));
   run_shapes(*state, METHOD_SM, fixture_gpu(0, MEMORY_DEVICE), fixture_gpu(1, MEMORY_DEVICE));
 }
 
-static void impossible_shapes_are_refused(void **state) {
+TEST(impossible_shapes_are_refused) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   fixture_refuse(*state, strided(METHOD_CE, host, gpu, (struct copy_shape){16, 4, 1, 8}),
@@ -66,11 +66,4 @@ static void impossible_shapes_are_refused(void **state) {
   fixture_refuse(*state, flow, "width x height x depth");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(odd_shapes_arrive_by_copy_engine),
-      cmocka_unit_test(odd_shapes_arrive_by_kernel),
-      cmocka_unit_test(impossible_shapes_are_refused),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -33,7 +33,7 @@ static void run_one(struct fixture *fixture, struct flow flow, enum clock clock)
   }
 }
 
-static void pages_move_on_demand(void **state) {
+TEST(pages_move_on_demand) {
   const struct fixture *fixture = *state;
   run_one(*state, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
   assert_true(fixture->outcome.verified);
@@ -44,13 +44,13 @@ static void pages_move_on_demand(void **state) {
   assert_false(fixture->outcome.verified);
 }
 
-static void pages_are_prefetched(void **state) {
+TEST(pages_are_prefetched) {
   run_one(*state, unified(UNIFIED_PREFETCH, host, gpu0), CLOCK_EVENT);
   run_one(*state, unified(UNIFIED_PREFETCH, gpu0, host), CLOCK_EVENT);
   run_one(*state, unified(UNIFIED_PREFETCH, gpu0, gpu1), CLOCK_EVENT);
 }
 
-static void threads_and_strides_touch_all(void **state) {
+TEST(threads_and_strides_touch_all) {
   const uint64_t strides[] = {1, 100, 4096, 5000, 65536, (uint64_t)SIZE_BYTES * 2};
   for (size_t i = 0; i < COUNT_OF(strides); i++) {
     struct flow flow = unified(UNIFIED_DEMAND, gpu0, host);
@@ -64,7 +64,7 @@ static void threads_and_strides_touch_all(void **state) {
   }
 }
 
-static void every_advice_is_taken(void **state) {
+TEST(every_advice_is_taken) {
   for (int advise = 0; advise < (int)advise_name_count; advise++) {
     struct flow flow = unified(UNIFIED_PREFETCH, host, gpu0);
     flow.unified.advise = (enum advise)advise;
@@ -76,7 +76,7 @@ static void every_advice_is_taken(void **state) {
 }
 
 /* Pages that a GPU takes, that the driver moves, and that a thread of the host takes. */
-static void pages_move_beside_a_load(void **state) {
+TEST(pages_move_beside_a_load) {
   const enum clock clocks[] = {CLOCK_EVENT, CLOCK_EVENT, CLOCK_HOST};
   struct flow flows[] = {unified(UNIFIED_DEMAND, host, gpu0), {0}};
   flows[1] = (struct flow){.role = FLOW_LOAD,
@@ -98,7 +98,7 @@ static void pages_move_beside_a_load(void **state) {
 
 /* Every way of touching, by a GPU and by threads, alone and both at once: what is read adds up,
  * what is written is there. */
-static void pages_are_touched_in_every_way(void **state) {
+TEST(pages_are_touched_in_every_way) {
   const struct unified_shape ways[] = {
       {.access = TOUCH_READ},
       {.order = TOUCH_RANDOM},
@@ -119,7 +119,7 @@ static void pages_are_touched_in_every_way(void **state) {
   }
 }
 
-static void flushed_caches_go_with_it(void **state) {
+TEST(flushed_caches_go_with_it) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
@@ -157,7 +157,7 @@ static void run_both(struct fixture *fixture, const struct flow flows[2], enum c
   }
 }
 
-static void both_ways_between_gpus(void **state) {
+TEST(both_ways_between_gpus) {
   const struct flow demand[] = {unified(UNIFIED_DEMAND, gpu0, gpu1),
                                 unified(UNIFIED_DEMAND, gpu1, gpu0)};
   run_both(*state, demand, CLOCK_EVENT);
@@ -166,7 +166,7 @@ static void both_ways_between_gpus(void **state) {
   run_both(*state, prefetch, CLOCK_EVENT);
 }
 
-static void both_ways_with_the_host(void **state) {
+TEST(both_ways_with_the_host) {
   const struct fixture *fixture = *state;
   const struct flow prefetch[] = {unified(UNIFIED_PREFETCH, host, gpu0),
                                   unified(UNIFIED_PREFETCH, gpu0, host)};
@@ -178,7 +178,7 @@ static void both_ways_with_the_host(void **state) {
 }
 
 /* Other methods as well can run on streams and on threads in one case. */
-static void copies_of_host_and_gpu_together(void **state) {
+TEST(copies_of_host_and_gpu_together) {
   const struct flow flows[] = {
       {.method = METHOD_CPU,
        .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
@@ -207,7 +207,7 @@ static void flow_unsupported_reason(struct fixture *fixture, struct flow flow, c
   refuses(fixture, &bench_case, why);
 }
 
-static void more_than_the_share_is_refused_before_allocation(void **state) {
+TEST(more_than_the_share_is_refused_before_allocation) {
   struct fixture *fixture = *state;
   const uint64_t free_bytes = fixture->machine->gpus[0].free_memory_bytes;
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
@@ -232,7 +232,7 @@ static void more_than_the_share_is_refused_before_allocation(void **state) {
   refuses(fixture, &bench_case, "below 1");
 }
 
-static void unsupported_unified_gives_its_reason(void **state) {
+TEST(unsupported_unified_gives_its_reason) {
   struct flow flow = unified(UNIFIED_DEMAND, host, host);
   flow_unsupported_reason(*state, flow, "needs a GPU");
   flow_unsupported_reason(*state, unified(UNIFIED_DEMAND, gpu0, gpu0), "both ends are one");
@@ -262,7 +262,7 @@ static void unsupported_unified_gives_its_reason(void **state) {
   flow_unsupported_reason(*state, flow, "one end is numa");
 }
 
-static void without_concurrent_access_it_is_refused(void **state) {
+TEST(without_concurrent_access_it_is_refused) {
   struct fixture *fixture = *state;
   fixture->machine->gpus[0].concurrent_managed_access = false;
   flow_unsupported_reason(fixture, unified(UNIFIED_PREFETCH, host, gpu0),
@@ -270,7 +270,7 @@ static void without_concurrent_access_it_is_refused(void **state) {
   fixture->machine->gpus[0].concurrent_managed_access = true;
 }
 
-static void a_gpu_that_reads_host_pages_says_so(void **state) {
+TEST(a_gpu_that_reads_host_pages_says_so) {
   struct fixture *fixture = *state;
   fixture->machine->gpus[0].host_page_tables = true;
   run_one(fixture, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
@@ -279,7 +279,7 @@ static void a_gpu_that_reads_host_pages_says_so(void **state) {
   fixture->machine->gpus[0].host_page_tables = false;
 }
 
-static void more_iterations_than_one_are_an_error(void **state) {
+TEST(more_iterations_than_one_are_an_error) {
   struct fixture *fixture = *state;
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
@@ -327,8 +327,7 @@ static void check_touched(uint64_t stride_bytes, uint32_t count, bool complement
   free(bytes);
 }
 
-static void touch_part_writes_each_stride_once(void **state) {
-  (void)state;
+TEST(touch_part_writes_each_stride_once) {
   const uint64_t strides[] = {1, 7, 4096, 5000, 8192, TOUCHED_BYTES - 1, TOUCHED_BYTES, 1 << 20};
   for (size_t i = 0; i < COUNT_OF(strides); i++) {
     for (uint32_t count = 1; count < 40; count += 6) {
@@ -340,8 +339,7 @@ static void touch_part_writes_each_stride_once(void **state) {
 
 /* With the page as stride, a thread's first byte is the first of a page, and the parts of any two
  * threads are apart. */
-static void touch_part_keeps_threads_on_pages_of_their_own(void **state) {
-  (void)state;
+TEST(touch_part_keeps_threads_on_pages_of_their_own) {
   unsigned char *bytes = calloc(TOUCHED_BYTES, 1);
   assert_non_null(bytes);
   const struct touch touch = {.bytes = bytes,
@@ -367,25 +365,4 @@ static void touch_part_keeps_threads_on_pages_of_their_own(void **state) {
   free(bytes);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pages_move_on_demand),
-      cmocka_unit_test(pages_are_prefetched),
-      cmocka_unit_test(threads_and_strides_touch_all),
-      cmocka_unit_test(every_advice_is_taken),
-      cmocka_unit_test(pages_move_beside_a_load),
-      cmocka_unit_test(pages_are_touched_in_every_way),
-      cmocka_unit_test(flushed_caches_go_with_it),
-      cmocka_unit_test(both_ways_between_gpus),
-      cmocka_unit_test(both_ways_with_the_host),
-      cmocka_unit_test(copies_of_host_and_gpu_together),
-      cmocka_unit_test(more_than_the_share_is_refused_before_allocation),
-      cmocka_unit_test(unsupported_unified_gives_its_reason),
-      cmocka_unit_test(without_concurrent_access_it_is_refused),
-      cmocka_unit_test(a_gpu_that_reads_host_pages_says_so),
-      cmocka_unit_test(touch_part_writes_each_stride_once),
-      cmocka_unit_test(touch_part_keeps_threads_on_pages_of_their_own),
-      cmocka_unit_test(more_iterations_than_one_are_an_error),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -32,7 +32,7 @@ static void is_corrupt(struct fixture *fixture, const struct flow *flows, uint32
   }
 }
 
-static void half_a_duplex_is_corrupt(void **state) {
+TEST(half_a_duplex_is_corrupt) {
   const struct flow half[] = {between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES),
                               between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES)};
   is_corrupt(*state, half, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
@@ -43,7 +43,7 @@ static void half_a_duplex_is_corrupt(void **state) {
 }
 
 /* What a kernel does whose reads were optimised away. */
-static void a_kernel_that_copies_nothing_is_corrupt(void **state) {
+TEST(a_kernel_that_copies_nothing_is_corrupt) {
   struct flow flow = between_gpus(METHOD_SM, 3, 1, 100000);
   flow.kernel.vector_bytes = 8;
   is_corrupt(*state, &flow, 1, "flow 0: 100000 of 100000 bytes differ");
@@ -53,7 +53,7 @@ static void a_kernel_that_copies_nothing_is_corrupt(void **state) {
 }
 
 /* The first two launches are of the warm-up and of the poison; those of the trials are dropped. */
-static void pages_that_are_not_touched_are_corrupt(void **state) {
+TEST(pages_that_are_not_touched_are_corrupt) {
   const struct flow flow = {.method = METHOD_UM,
                             .source = fixture_node(0, MEMORY_MANAGED),
                             .target = fixture_gpu(2, MEMORY_MANAGED),
@@ -73,7 +73,7 @@ static uint64_t window_of(struct fixture *fixture, const struct flow *flows, uin
   return fixture->trials[fixture->trial_count - 1].elapsed_ns;
 }
 
-static void the_window_covers_the_flow_that_ends_last(void **state) {
+TEST(the_window_covers_the_flow_that_ends_last) {
   const struct flow early = between_gpus(METHOD_CE, 0, 1, MIB);
   const struct flow late = between_gpus(METHOD_CE, 1, 0, (uint64_t)16 * MIB);
   const uint64_t early_ns = window_of(*state, &early, 1);
@@ -87,7 +87,7 @@ static void the_window_covers_the_flow_that_ends_last(void **state) {
 }
 
 /* Two flows one way share a link: both move all their bytes when that takes twice as long. */
-static void two_flows_move_twice_the_bytes(void **state) {
+TEST(two_flows_move_twice_the_bytes) {
   const struct flow flow = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
   const struct flow flows[] = {flow, flow};
   const uint64_t one_ns = window_of(*state, &flow, 1);
@@ -114,7 +114,7 @@ static struct flow on_stream(struct flow flow, uint32_t stream, uint32_t copies)
 }
 
 /* Two GPUs, both directions of one link: beside each other they take the longer one's time. */
-static void flows_of_one_stream_follow_each_other(void **state) {
+TEST(flows_of_one_stream_follow_each_other) {
   struct fixture *fixture = *state;
   const struct flow out = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
   const struct flow back = between_gpus(METHOD_SM, 1, 0, (uint64_t)8 * MIB);
@@ -133,7 +133,7 @@ static void flows_of_one_stream_follow_each_other(void **state) {
 }
 
 /* A part of each in turn, and their times are still their own. */
-static void copies_are_shuffled_as_the_case_says(void **state) {
+TEST(copies_are_shuffled_as_the_case_says) {
   static const uint16_t ORDER[] = {1, 0, 0, 1, 1, 0};
   struct fixture *fixture = *state;
   const struct flow out = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
@@ -151,7 +151,7 @@ static void copies_are_shuffled_as_the_case_says(void **state) {
 }
 
 /* A gate would fill the queue, and the host could not open it. */
-static void many_copies_of_one_stream_are_not_held(void **state) {
+TEST(many_copies_of_one_stream_are_not_held) {
   struct fixture *fixture = *state;
   const struct flow many = on_stream(between_gpus(METHOD_CE, 0, 1, 4096), 1, 200);
   const struct flow mix[] = {many, on_stream(between_gpus(METHOD_CE, 1, 0, 4096), 2, 3)};
@@ -188,7 +188,7 @@ static uint32_t count_threads(void) {
   return count;
 }
 
-static void threads_that_enqueue_end_with_the_case(void **state) {
+TEST(threads_that_enqueue_end_with_the_case) {
   enum { CASES = 8 };
   const struct flow flow = {.method = METHOD_CE,
                             .source = fixture_node(0, MEMORY_PAGEABLE),
@@ -206,7 +206,7 @@ static void threads_that_enqueue_end_with_the_case(void **state) {
 }
 
 /* Of a stream that goes on, only the flow that was dropped. */
-static void a_dropped_flow_of_a_stream_is_corrupt(void **state) {
+TEST(a_dropped_flow_of_a_stream_is_corrupt) {
   const struct flow mix[] = {on_stream(between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES), 1, 2),
                              on_stream(between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES), 1, 2)};
   is_corrupt(*state, mix, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
@@ -224,7 +224,7 @@ static struct flow host_flow(int32_t gpu, bool to_gpu, enum flow_role role, uint
 }
 
 /* GPU 3 drops every launch of the kernel that copies both ways. */
-static void both_ways_to_the_host_are_one_kernel(void **state) {
+TEST(both_ways_to_the_host_are_one_kernel) {
   const struct flow both[] = {host_flow(3, true, FLOW_MEASURED, MIB + 7),
                               host_flow(3, false, FLOW_MEASURED, MIB + 7)};
   is_corrupt(*state, both, 2, "flow 0: 1048583 of 1048583 bytes differ");
@@ -234,7 +234,7 @@ static void both_ways_to_the_host_are_one_kernel(void **state) {
 }
 
 /* What is not two opposite copies of one size, shaped by the engine, is a kernel each. */
-static void other_flows_to_the_host_are_kernels_of_their_own(void **state) {
+TEST(other_flows_to_the_host_are_kernels_of_their_own) {
   const struct flow measured = host_flow(3, true, FLOW_MEASURED, MIB);
   struct flow shaped[] = {measured, host_flow(3, false, FLOW_MEASURED, MIB)};
   shaped[1].kernel.block = 128;
@@ -253,7 +253,7 @@ static void other_flows_to_the_host_are_kernels_of_their_own(void **state) {
 }
 
 /* Both flows of a kernel take its time; several GPUs have a kernel each. */
-static void flows_of_one_kernel_share_its_window(void **state) {
+TEST(flows_of_one_kernel_share_its_window) {
   struct fixture *fixture = *state;
   const struct flow flows[] = {host_flow(0, true, FLOW_MEASURED, (uint64_t)16 * MIB),
                                host_flow(1, false, FLOW_MEASURED, (uint64_t)16 * MIB),
@@ -274,7 +274,7 @@ static void flows_of_one_kernel_share_its_window(void **state) {
 }
 
 /* As after one GPU fell off its bus: the driver counts the others anew. The others are measured. */
-static void another_gpu_than_the_probed_one_is_refused(void **state) {
+TEST(another_gpu_than_the_probed_one_is_refused) {
   struct fixture *fixture = *state;
   struct engine *whole = fixture->engine;
   struct machine *machine = malloc(sizeof *machine);
@@ -297,22 +297,4 @@ static void another_gpu_than_the_probed_one_is_refused(void **state) {
   free(machine);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(half_a_duplex_is_corrupt),
-      cmocka_unit_test(a_kernel_that_copies_nothing_is_corrupt),
-      cmocka_unit_test(pages_that_are_not_touched_are_corrupt),
-      cmocka_unit_test(the_window_covers_the_flow_that_ends_last),
-      cmocka_unit_test(two_flows_move_twice_the_bytes),
-      cmocka_unit_test(flows_of_one_stream_follow_each_other),
-      cmocka_unit_test(copies_are_shuffled_as_the_case_says),
-      cmocka_unit_test(many_copies_of_one_stream_are_not_held),
-      cmocka_unit_test(threads_that_enqueue_end_with_the_case),
-      cmocka_unit_test(a_dropped_flow_of_a_stream_is_corrupt),
-      cmocka_unit_test(both_ways_to_the_host_are_one_kernel),
-      cmocka_unit_test(other_flows_to_the_host_are_kernels_of_their_own),
-      cmocka_unit_test(flows_of_one_kernel_share_its_window),
-      cmocka_unit_test(another_gpu_than_the_probed_one_is_refused),
-  };
-  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
-}
+TEST_GROUP(fixture_set_up, fixture_tear_down);

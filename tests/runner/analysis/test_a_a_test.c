@@ -22,8 +22,7 @@ static void make(double slower) {
 
 static const struct diff_options OPTIONS = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
 
-static void one_kind_of_process_reports_nothing(void **state) {
-  (void)state;
+TEST(one_kind_of_process_reports_nothing) {
   make(0);
   const struct a_a_result rate = a_a_test(cases, CASES, &OPTIONS, 50, 7);
   assert_int_equal(rate.splits, 50);
@@ -33,8 +32,7 @@ static void one_kind_of_process_reports_nothing(void **state) {
 }
 
 /* Half of the processes are 5 % slower in all cases: the splits that separate them report it. */
-static void two_kinds_of_process_are_reported_in_some_splits(void **state) {
-  (void)state;
+TEST(two_kinds_of_process_are_reported_in_some_splits) {
   make(0.05);
   const struct a_a_result rate = a_a_test(cases, CASES, &OPTIONS, 200, 7);
   assert_true(rate.splits_reporting > 0 && rate.splits_reporting < 200);
@@ -46,8 +44,7 @@ static void two_kinds_of_process_are_reported_in_some_splits(void **state) {
 
 /* Cases that lack the first process: a split that tells the kinds apart does so in these as well,
  * because a process is in one half in all cases. */
-static void a_process_is_in_one_half_in_all_cases(void **state) {
-  (void)state;
+TEST(a_process_is_in_one_half_in_all_cases) {
   static const uint32_t NUMBERS[PROCESSES] = {0, 1, 2, 3, 4, 5, 6, 7};
   struct a_a_result rate;
   make(0.1);
@@ -63,8 +60,7 @@ static void a_process_is_in_one_half_in_all_cases(void **state) {
 
 /* Two runs are 5 % slower than two others: the splits that tell them apart report it, as nothing is
  * left between the runs of a half. */
-static void whole_runs_are_split(void **state) {
-  (void)state;
+TEST(whole_runs_are_split) {
   static const uint32_t RUNS[PROCESSES] = {0, 0, 1, 1, 2, 2, 3, 3};
   static const uint32_t TWO_RUNS[PROCESSES] = {0, 0, 0, 0, 1, 1, 1, 1};
   struct a_a_result rate;
@@ -87,8 +83,7 @@ static void whole_runs_are_split(void **state) {
   assert_int_equal(rate.runs, 2);
 }
 
-static void fewer_than_four_processes_cannot_be_split(void **state) {
-  (void)state;
+TEST(fewer_than_four_processes_cannot_be_split) {
   struct a_a_result rate;
   make(0);
   for (size_t i = 0; i < CASES; i++) {
@@ -103,8 +98,7 @@ static void fewer_than_four_processes_cannot_be_split(void **state) {
 }
 
 /* A level that drifts is silent in random halves of runs, and loud in halves of time. */
-static void halves_of_time_show_a_drift(void **state) {
-  (void)state;
+TEST(halves_of_time_show_a_drift) {
   static const uint32_t RUNS[PROCESSES] = {3, 0, 7, 1, 5, 2, 6, 4};
   static int64_t started[PROCESSES];
   for (int drifts = 0; drifts < 2; drifts++) {
@@ -122,16 +116,4 @@ static void halves_of_time_show_a_drift(void **state) {
     assert_int_equal(rate.in_time_judged, CASES);
     assert_int_equal(rate.in_time_reported, drifts * CASES);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_kind_of_process_reports_nothing),
-      cmocka_unit_test(two_kinds_of_process_are_reported_in_some_splits),
-      cmocka_unit_test(a_process_is_in_one_half_in_all_cases),
-      cmocka_unit_test(whole_runs_are_split),
-      cmocka_unit_test(fewer_than_four_processes_cannot_be_split),
-      cmocka_unit_test(halves_of_time_show_a_drift),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

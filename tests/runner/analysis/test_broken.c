@@ -38,8 +38,7 @@ static double any_broken(size_t flaky, double share) {
   return (double)any / DIFFS;
 }
 
-static void what_fails_on_both_sides_is_chance(void **state) {
-  (void)state;
+TEST(what_fails_on_both_sides_is_chance) {
   static const struct {
     size_t flaky;
     double share, most;
@@ -62,8 +61,7 @@ static void what_fails_on_both_sides_is_chance(void **state) {
   }
 }
 
-static void what_never_failed_is_broken(void **state) {
-  (void)state;
+TEST(what_never_failed_is_broken) {
   uint64_t seed = 3;
   make(0, 0, &seed);
   cases[4].b_not_ok = 1;
@@ -90,12 +88,4 @@ static void what_never_failed_is_broken(void **state) {
                                 .corrupt = 1};
   broken_find(cases, CASES, 0.05, broken);
   assert_true(broken[4] && broken[5] && broken[6]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_fails_on_both_sides_is_chance),
-      cmocka_unit_test(what_never_failed_is_broken),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

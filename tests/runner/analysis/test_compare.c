@@ -67,8 +67,7 @@ static struct measured *drivers_in_turn(void) {
   return m;
 }
 
-static void each_verdict_is_found(void **state) {
-  (void)state;
+TEST(each_verdict_is_found) {
   static const struct {
     const char *key;
     double a, b; /* GB/s */
@@ -135,8 +134,7 @@ static void add_visited(struct measured *m, const char *key, double typical_b, d
 }
 
 /* A link that is 3 % slower behind noise that hides it; and noise that slows what programs get. */
-static void visits_tell_a_link_from_its_noise(void **state) {
-  (void)state;
+TEST(visits_tell_a_link_from_its_noise) {
   struct measured *m = two_drivers();
   add_visited(m, "a", 0.97, 0.97, true);
   add_visited(m, "b", 0.95, 1, false);
@@ -167,8 +165,7 @@ static void visits_tell_a_link_from_its_noise(void **state) {
 }
 
 /* Of five processes per side, how many are not ok on each. */
-static void a_case_that_is_less_often_ok_is_broken(void **state) {
-  (void)state;
+TEST(a_case_that_is_less_often_ok_is_broken) {
   static const struct {
     const char *key;
     unsigned a_not_ok, b_not_ok;
@@ -206,8 +203,7 @@ static void a_case_that_is_less_often_ok_is_broken(void **state) {
 }
 
 /* Two modes of side A, and one process of side B apart, are told with the row. */
-static void shapes_of_sides_are_known(void **state) {
-  (void)state;
+TEST(shapes_of_sides_are_known) {
   struct measured *m = two_drivers();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (unsigned p = 0; p < 20; p++) {
@@ -252,8 +248,7 @@ static void shapes_of_sides_are_known(void **state) {
  *                    by it, exp(-0.0139461) - 1 = -1.38493 % to exp(-0.0059545) - 1 = -0.59368 %
  *   more processes   the change is no larger than delta, and no smaller: the power stays at
  *                    5 % with any number, so it is not INSUFFICIENT */
-static void unclear_by_hand(void **state) {
-  (void)state;
+TEST(unclear_by_hand) {
   static const double STEPS[] = {-0.002, 0.002, -0.002, 0.002};
   struct measured *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
@@ -278,8 +273,7 @@ static void unclear_by_hand(void **state) {
   done(m, comparison);
 }
 
-static void more_ns_are_worse(void **state) {
-  (void)state;
+TEST(more_ns_are_worse) {
   struct measured *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "latency", 0, 2 * MIB);
   for (size_t run = 0; run < m->run_count; run++) {
@@ -299,8 +293,7 @@ static void more_ns_are_worse(void **state) {
 }
 
 /* -3 % with a standard deviation near 0.06 %: who says what matters decides the verdict. */
-static void what_matters_is_said_by_the_option_then_the_scenario(void **state) {
-  (void)state;
+TEST(what_matters_is_said_by_the_option_then_the_scenario) {
   static const struct {
     double option, scenario; /* 0 = not said */
     enum delta_source from;
@@ -329,8 +322,7 @@ static void what_matters_is_said_by_the_option_then_the_scenario(void **state) {
 /* The rows that are left are those of the whole comparison, number by number. */
 /* Results that the same thing slowed are one condition, whatever share of the time it took. One
  * side comes before both, and many results before few. */
-static void conditions_are_counted_without_their_shares(void **state) {
-  (void)state;
+TEST(conditions_are_counted_without_their_shares) {
   struct measured *m = two_drivers();
   add_case(m, "a", 0, 50, 50);
   struct measured_condition conditions[] = {
@@ -360,8 +352,7 @@ static void conditions_are_counted_without_their_shares(void **state) {
   done(m, comparison);
 }
 
-static void only_filters_what_all_cases_were_judged_for(void **state) {
-  (void)state;
+TEST(only_filters_what_all_cases_were_judged_for) {
   static const char *const KEYS[] = {"a", "b", "c", "d", "e", "f"};
   struct measured *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
@@ -382,8 +373,7 @@ static void only_filters_what_all_cases_were_judged_for(void **state) {
   done(m, whole);
 }
 
-static void simulated_and_real_are_not_mixed(void **state) {
-  (void)state;
+TEST(simulated_and_real_are_not_mixed) {
   struct measured *m = measured_new();
   made_run(m, made_environment(m, "node", "580.1", false));
   made_run(m, made_environment(m, "node", "580.1", true));
@@ -395,8 +385,7 @@ static void simulated_and_real_are_not_mixed(void **state) {
   measured_free(m);
 }
 
-static void a_side_without_runs_is_an_error(void **state) {
-  (void)state;
+TEST(a_side_without_runs_is_an_error) {
   struct measured *m = two_drivers();
   const enum side only_a[] = {SIDE_A, SIDE_A};
   struct comparison *comparison = NULL;
@@ -406,8 +395,7 @@ static void a_side_without_runs_is_an_error(void **state) {
   measured_free(m);
 }
 
-static void runs_without_cases_compare_nothing(void **state) {
-  (void)state;
+TEST(runs_without_cases_compare_nothing) {
   struct measured *m = two_drivers();
   struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   assert_int_equal(comparison->row_count, 0);
@@ -417,8 +405,7 @@ static void runs_without_cases_compare_nothing(void **state) {
 
 /* What the processes of a side share is said where nothing else can tell it from the driver; where
  * a side has several runs, these are judged. */
-static void one_run_or_boot_a_side_is_warned_of(void **state) {
-  (void)state;
+TEST(one_run_or_boot_a_side_is_warned_of) {
   static const struct {
     enum side sides[4];
     bool same_boot;
@@ -485,8 +472,7 @@ static void one_run_or_boot_a_side_is_warned_of(void **state) {
   }
 }
 
-static void runs_made_until_decided_are_judged_so(void **state) {
-  (void)state;
+TEST(runs_made_until_decided_are_judged_so) {
   struct measured *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (size_t run = 0; run < m->run_count; run++) {
@@ -506,7 +492,7 @@ static void runs_made_until_decided_are_judged_so(void **state) {
 }
 
 /* What compiled the kernels of both sides matters to cases that kernels do. */
-static void kernels_of_two_drivers_are_told_where_they_count(void **state) {
+TEST(kernels_of_two_drivers_are_told_where_they_count) {
   static const char *const METHODS[] = {"ce", "cpu", "sm"};
   static const char *const CODES[] = {"PTX 9.0 by the driver", "sm_90 by nvcc 13.0"};
   (void)state;
@@ -527,8 +513,7 @@ static void kernels_of_two_drivers_are_told_where_they_count(void **state) {
   }
 }
 
-static void another_gpu_in_its_place_is_incomparable(void **state) {
-  (void)state;
+TEST(another_gpu_in_its_place_is_incomparable) {
   struct measured *m = two_drivers();
   struct measured_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
   memcpy(gpus, m->environments[0].gpus, MADE_GPUS * sizeof *gpus);
@@ -548,8 +533,7 @@ static void another_gpu_in_its_place_is_incomparable(void **state) {
   done(m, comparison);
 }
 
-static void each_gpu_of_a_cluster_is_compared_with_itself(void **state) {
-  (void)state;
+TEST(each_gpu_of_a_cluster_is_compared_with_itself) {
   struct measured *m = measured_new();
   const size_t x = made_environment(m, "x", "580.1", false);
   const size_t y = made_environment(m, "y", "580.1", false);
@@ -572,8 +556,7 @@ static void each_gpu_of_a_cluster_is_compared_with_itself(void **state) {
   done(m, comparison);
 }
 
-static void two_machines_are_compared_and_that_is_said(void **state) {
-  (void)state;
+TEST(two_machines_are_compared_and_that_is_said) {
   struct measured *m = measured_new();
   made_run(m, made_environment(m, "x", "580.1", false));
   made_run(m, made_environment(m, "y", "580.1", false));
@@ -593,8 +576,7 @@ static void two_machines_are_compared_and_that_is_said(void **state) {
   done(m, comparison);
 }
 
-static void another_measurement_under_one_name_says_what_differs(void **state) {
-  (void)state;
+TEST(another_measurement_under_one_name_says_what_differs) {
   struct measured *m = two_drivers();
   const size_t before = made_case(m, "a", "block", 0, MIB);
   made_medians(m, before, 0, 50, 5);
@@ -613,8 +595,7 @@ static void another_measurement_under_one_name_says_what_differs(void **state) {
   done(m, comparison);
 }
 
-static void definitions_differ_in_words_and_numbers(void **state) {
-  (void)state;
+TEST(definitions_differ_in_words_and_numbers) {
   static const char *const OTHERWISE = "it is defined otherwise";
   const struct {
     const char *a, *b, *difference, *own;
@@ -638,8 +619,7 @@ static void definitions_differ_in_words_and_numbers(void **state) {
   arena_fini(&arena);
 }
 
-static void definitions_of_peers_have_one_hash(void **state) {
-  (void)state;
+TEST(definitions_of_peers_have_one_hash) {
   static const char *const ONE = "{\"flows\":[{\"source\":{\"index\":0},\"gpu\":1}],\"n\":2}";
   static const char *const PEER = "{\"flows\":[{\"source\":{\"index\":3},\"gpu\":2}],\"n\":2}";
   static const char *const OTHER = "{\"flows\":[{\"source\":{\"index\":0},\"gpu\":1}],\"n\":3}";
@@ -659,8 +639,7 @@ static void definitions_of_peers_have_one_hash(void **state) {
 }
 
 /* A load in the direction of what is measured, and one against it. */
-static void a_load_with_and_one_against_are_no_peers(void **state) {
-  (void)state;
+TEST(a_load_with_and_one_against_are_no_peers) {
   static const char *const LOADED =
       "{\"chase\":{\"gpu\":0,\"memory\":{\"place\":\"gpu\",\"index\":1}},\"flows\":[{\"source\":"
       "{\"place\":\"gpu\",\"index\":%d},\"target\":{\"place\":\"gpu\",\"index\":%d}}]}";
@@ -669,32 +648,4 @@ static void a_load_with_and_one_against_are_no_peers(void **state) {
   (void)snprintf(with, sizeof with, LOADED, 1, 0);
   (void)snprintf(against, sizeof against, LOADED, 0, 1);
   assert_true(definition_hash_without_places(with) != definition_hash_without_places(against));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_verdict_is_found),
-      cmocka_unit_test(visits_tell_a_link_from_its_noise),
-      cmocka_unit_test(a_case_that_is_less_often_ok_is_broken),
-      cmocka_unit_test(shapes_of_sides_are_known),
-      cmocka_unit_test(unclear_by_hand),
-      cmocka_unit_test(more_ns_are_worse),
-      cmocka_unit_test(what_matters_is_said_by_the_option_then_the_scenario),
-      cmocka_unit_test(conditions_are_counted_without_their_shares),
-      cmocka_unit_test(only_filters_what_all_cases_were_judged_for),
-      cmocka_unit_test(simulated_and_real_are_not_mixed),
-      cmocka_unit_test(a_side_without_runs_is_an_error),
-      cmocka_unit_test(runs_without_cases_compare_nothing),
-      cmocka_unit_test(one_run_or_boot_a_side_is_warned_of),
-      cmocka_unit_test(runs_made_until_decided_are_judged_so),
-      cmocka_unit_test(kernels_of_two_drivers_are_told_where_they_count),
-      cmocka_unit_test(another_gpu_in_its_place_is_incomparable),
-      cmocka_unit_test(each_gpu_of_a_cluster_is_compared_with_itself),
-      cmocka_unit_test(two_machines_are_compared_and_that_is_said),
-      cmocka_unit_test(another_measurement_under_one_name_says_what_differs),
-      cmocka_unit_test(definitions_differ_in_words_and_numbers),
-      cmocka_unit_test(definitions_of_peers_have_one_hash),
-      cmocka_unit_test(a_load_with_and_one_against_are_no_peers),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

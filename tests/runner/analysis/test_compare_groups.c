@@ -59,8 +59,7 @@ static size_t count_news(const struct comparison *comparison) {
   return news;
 }
 
-static void what_all_cases_share_is_one_line(void **state) {
-  (void)state;
+TEST(what_all_cases_share_is_one_line) {
   struct measured *m = make(0.02, 0.026, 0);
   struct comparison *comparison = judge(m, NULL);
   const struct comparison_group *all = find(comparison, "all cases");
@@ -83,8 +82,7 @@ static void what_all_cases_share_is_one_line(void **state) {
   measured_free(m);
 }
 
-static void a_slow_part_is_the_news_and_not_what_contains_it(void **state) {
-  (void)state;
+TEST(a_slow_part_is_the_news_and_not_what_contains_it) {
   struct measured *m = make(0.03, 0, 0.06);
   struct comparison *comparison = judge(m, NULL);
   assert_string_equal(comparison->groups[0].what, "gpu2's host link");
@@ -95,8 +93,7 @@ static void a_slow_part_is_the_news_and_not_what_contains_it(void **state) {
   measured_free(m);
 }
 
-static void nothing_is_no_news(void **state) {
-  (void)state;
+TEST(nothing_is_no_news) {
   struct measured *m = make(0.03, 0, 0);
   struct comparison *comparison = judge(m, NULL);
   assert_int_equal(count_news(comparison), 0);
@@ -113,8 +110,7 @@ static void nothing_is_no_news(void **state) {
 }
 
 /* What --only left out of the runs of a side is not missing there. */
-static void cases_that_a_side_was_not_asked_for_are_no_rows(void **state) {
-  (void)state;
+TEST(cases_that_a_side_was_not_asked_for_are_no_rows) {
   struct measured *m = make(0.002, 0, 0);
   const size_t bench = made_case(m, "another", "other", 1, MIB);
   made_median(m,
@@ -135,14 +131,4 @@ static void cases_that_a_side_was_not_asked_for_are_no_rows(void **state) {
   assert_int_equal(comparison->summary.verdicts[VERDICT_MISSING], 1);
   comparison_free(comparison);
   measured_free(m);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_all_cases_share_is_one_line),
-      cmocka_unit_test(a_slow_part_is_the_news_and_not_what_contains_it),
-      cmocka_unit_test(nothing_is_no_news),
-      cmocka_unit_test(cases_that_a_side_was_not_asked_for_are_no_rows),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,28 +72,24 @@ static void check(const struct expected *e) {
   measured_free(earlier);
 }
 
-static void earlier_runs_make_one_run_firm(void **state) {
-  (void)state;
+TEST(earlier_runs_make_one_run_firm) {
   check(&(struct expected){12, 0.001, 0.03, DAY_NS, VERDICT_REGRESSED, DIFF_DOUBT_NONE});
   check(&(struct expected){12, 0.001, 0, DAY_NS, VERDICT_SAME, DIFF_DOUBT_NONE});
 }
 
 /* Processes of a run agree to 0.1 %, runs do not: 3 % is nothing between two of them. */
-static void runs_that_differ_hide_a_change(void **state) {
-  (void)state;
+TEST(runs_that_differ_hide_a_change) {
   check(&(struct expected){12, 0.05, 0.03, DAY_NS, VERDICT_UNCLEAR, DIFF_DOUBT_NONE});
 }
 
 /* Three runs, or twelve within a minute, do not tell how those of two days differ. */
-static void few_or_hasty_runs_tell_nothing(void **state) {
-  (void)state;
+TEST(few_or_hasty_runs_tell_nothing) {
   check(&(struct expected){3, 0.001, 0.03, DAY_NS, VERDICT_REGRESSED, DIFF_DOUBT_ONE_RUN});
   check(&(struct expected){12, 0.001, 0.03, DAY_NS / 1440, VERDICT_REGRESSED, DIFF_DOUBT_ONE_RUN});
 }
 
 /* Other GPUs are other hardware. */
-static void other_hardware_tells_nothing(void **state) {
-  (void)state;
+TEST(other_hardware_tells_nothing) {
   struct measured *earlier = measured_new();
   struct measured *m = measured_new();
   comparison_free(compared(12, 0.001, 0.03, DAY_NS, earlier, m));
@@ -109,8 +105,7 @@ static void other_hardware_tells_nothing(void **state) {
 
 /* Two runs of A leave a change open that one run a side shows: it is reported all the same, but
  * provisionally, and with the runs that would confirm it. */
-static void one_run_more_hides_no_change(void **state) {
-  (void)state;
+TEST(one_run_more_hides_no_change) {
   enum { BENCHES = 40, FURTHER = 2 };
   static const enum side A_B_A[] = {SIDE_A, SIDE_B, SIDE_A};
   const struct compare_options options = {
@@ -144,15 +139,4 @@ static void one_run_more_hides_no_change(void **state) {
   assert_true(comparison->units_needed >= DIFF_PROCESSES_FIRM);
   comparison_free(comparison);
   measured_free(m);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(earlier_runs_make_one_run_firm),
-      cmocka_unit_test(runs_that_differ_hide_a_change),
-      cmocka_unit_test(few_or_hasty_runs_tell_nothing),
-      cmocka_unit_test(other_hardware_tells_nothing),
-      cmocka_unit_test(one_run_more_hides_no_change),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,8 +129,7 @@ static enum verdict two_cases(int from, int to, const char *method, uint64_t siz
                                                                                  : VERDICT_SAME;
 }
 
-static void what_they_have_in_common_is_named(void **state) {
-  (void)state;
+TEST(what_they_have_in_common_is_named) {
   static const struct {
     judge_rule *judge;
     const char *what; /* of the first; NULL = all cases; "" = nothing is told */
@@ -175,8 +174,7 @@ static void what_they_have_in_common_is_named(void **state) {
   }
 }
 
-static void each_verdict_has_its_own(void **state) {
-  (void)state;
+TEST(each_verdict_has_its_own) {
   struct made made;
   make(&made, both_ways);
   assert_int_equal(made.conclusions[1].verdict, VERDICT_IMPROVED);
@@ -184,8 +182,7 @@ static void each_verdict_has_its_own(void **state) {
   done(&made);
 }
 
-static void what_one_cause_leaves_another_explains(void **state) {
-  (void)state;
+TEST(what_one_cause_leaves_another_explains) {
   struct made made;
   make(&made, two_causes);
   assert_int_equal(made.count, 2);
@@ -195,8 +192,7 @@ static void what_one_cause_leaves_another_explains(void **state) {
 }
 
 /* Size and method of the axes are traits of their own, and not told twice. */
-static void a_value_of_an_axis_is_named(void **state) {
-  (void)state;
+TEST(a_value_of_an_axis_is_named) {
   static const char *const AXES[] = {"size=16KiB threads=1 method=ce",
                                      "size=16KiB threads=4 method=ce"};
   struct made made = {.measured = measured_new()};
@@ -220,8 +216,7 @@ static void a_value_of_an_axis_is_named(void **state) {
 
 /* Two cases, which are all of their path: one of three paths changes so by chance too often, one of
  * a hundred does not. */
-static void a_path_of_two_cases_stands_out_of_many(void **state) {
-  (void)state;
+TEST(a_path_of_two_cases_stands_out_of_many) {
   static const int PATHS[] = {3, 100};
   for (size_t trial = 0; trial < COUNT_OF(PATHS); trial++) {
     struct made made = {.measured = measured_new()};
@@ -250,8 +245,7 @@ static void a_path_of_two_cases_stands_out_of_many(void **state) {
 }
 
 /* A GPU counts where it is an end of half of the flows at least. */
-static void many_flows_at_once_are_about_none_of_their_ends(void **state) {
-  (void)state;
+TEST(many_flows_at_once_are_about_none_of_their_ends) {
   struct made made;
   make(&made, gpu_2_source);
   struct measured_flow *flows = arena_array(&made.arena, GPUS, sizeof *flows);
@@ -352,8 +346,7 @@ static void make_recorded(struct made *made, const struct recorded *rows, size_t
 }
 
 /* Most of its cases between GPUs did not change, and one of its cases could not be judged. */
-static void a_loaded_gpu_of_two_is_named(void **state) {
-  (void)state;
+TEST(a_loaded_gpu_of_two_is_named) {
   struct made made;
   make_recorded(&made, LOADED, LOADED_COUNT, HOST);
   assert_int_equal(made.count, 1);
@@ -387,8 +380,7 @@ static const struct recorded IN_USE[] = {
 enum { IN_USE_COUNT = COUNT_OF(IN_USE) };
 
 /* Seven of fourteen cases alone might be an accident; of a GPU that was in use they are none. */
-static void a_suspect_gpu_is_named_on_less_evidence(void **state) {
-  (void)state;
+TEST(a_suspect_gpu_is_named_on_less_evidence) {
   struct made made;
   make_recorded(&made, IN_USE, IN_USE_COUNT, 1);
   assert_int_equal(made.count, 1);
@@ -405,8 +397,7 @@ static void a_suspect_gpu_is_named_on_less_evidence(void **state) {
 }
 
 /* Both ways of one link of four GPUs, once each; and two cases that share less than that. */
-static void two_cases_are_told_if_they_are_a_whole_link(void **state) {
-  (void)state;
+TEST(two_cases_are_told_if_they_are_a_whole_link) {
   enum { WAYS = GPUS * (GPUS - 1) };
   static const struct {
     int from, to;
@@ -442,8 +433,7 @@ static void two_cases_are_told_if_they_are_a_whole_link(void **state) {
 }
 
 /* The same cases with verdicts that have nothing to do with them: a conclusion is an accident. */
-static void verdicts_at_random_have_nothing_in_common(void **state) {
-  (void)state;
+TEST(verdicts_at_random_have_nothing_in_common) {
   enum { TRIALS = 2000 };
   struct recorded rows[LOADED_COUNT];
   uint64_t random = 1;
@@ -464,20 +454,4 @@ static void verdicts_at_random_have_nothing_in_common(void **state) {
   }
   print_message("%zu of %d random comparisons draw a conclusion\n", told, (int)TRIALS);
   assert_true((double)told <= CONCLUSION_CHANCE_MOST * TRIALS);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_they_have_in_common_is_named),
-      cmocka_unit_test(each_verdict_has_its_own),
-      cmocka_unit_test(what_one_cause_leaves_another_explains),
-      cmocka_unit_test(a_value_of_an_axis_is_named),
-      cmocka_unit_test(a_path_of_two_cases_stands_out_of_many),
-      cmocka_unit_test(many_flows_at_once_are_about_none_of_their_ends),
-      cmocka_unit_test(a_loaded_gpu_of_two_is_named),
-      cmocka_unit_test(a_suspect_gpu_is_named_on_less_evidence),
-      cmocka_unit_test(two_cases_are_told_if_they_are_a_whole_link),
-      cmocka_unit_test(verdicts_at_random_have_nothing_in_common),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

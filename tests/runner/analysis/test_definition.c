@@ -9,8 +9,7 @@
 #define GPU(index)             ENDPOINT("gpu", index)
 #define NODE(index)            ENDPOINT("numa", index)
 
-static void places_count_by_their_first_appearance(void **state) {
-  (void)state;
+TEST(places_count_by_their_first_appearance) {
   static const struct {
     const char *a, *b;
     bool same;
@@ -39,11 +38,4 @@ static void places_count_by_their_first_appearance(void **state) {
       fail_msg("%s\n%s: %s", PAIRS[i].a, PAIRS[i].b, same ? "the same" : "not the same");
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places_count_by_their_first_appearance),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,8 +57,7 @@ static void expect(size_t at, enum verdict verdict) {
   assert_string_equal(verdict_text(data.results[at].verdict), verdict_text(verdict));
 }
 
-static void real_changes_are_found_and_the_rest_is_the_same(void **state) {
-  (void)state;
+TEST(real_changes_are_found_and_the_rest_is_the_same) {
   make(40, 5, 0.002);
   make_runs_of_one();
   slow_down(3, 1 / 0.97);
@@ -80,8 +79,7 @@ static void real_changes_are_found_and_the_rest_is_the_same(void **state) {
 }
 
 /* Of all cases one is 3 % slower (or faster) than before. */
-static void one_change_is_found_by_each_test(void **state) {
-  (void)state;
+TEST(one_change_is_found_by_each_test) {
   static const struct {
     size_t count, processes, b_processes;
     double sd, ratio;
@@ -124,8 +122,7 @@ static void one_change_is_found_by_each_test(void **state) {
 }
 
 /* Whoever may look five times has a fifth of the error rates for each look. */
-static void looks_share_the_error_rates(void **state) {
-  (void)state;
+TEST(looks_share_the_error_rates) {
   struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
   struct diff_result once[CASES_MAX];
   make(40, 4, 0.004);
@@ -146,8 +143,7 @@ static void looks_share_the_error_rates(void **state) {
 }
 
 /* Of 40 tests one alone must have p <= 0.05 / 40: 2 / choose(14, 7) is the first that does. */
-static void ranks_say_how_many_processes_could_report(void **state) {
-  (void)state;
+TEST(ranks_say_how_many_processes_could_report) {
   static const struct {
     size_t count, processes;
     unsigned least;
@@ -163,8 +159,7 @@ static void ranks_say_how_many_processes_could_report(void **state) {
   }
 }
 
-static void families_learn_apart(void **state) {
-  (void)state;
+TEST(families_learn_apart) {
   make(60, 3, 0.001);
   for (size_t i = 0; i < 60; i++) {
     data.cases[i].families[0] = (uint32_t)i / 25; /* 25, 25 and 10 cases */
@@ -190,8 +185,7 @@ static void families_learn_apart(void **state) {
 
 /* Noise is no proof of equality: all cases are 1.5 % slower and scatter by 3 %, and none is the
  * same where 1 % matters, however many processes there are. */
-static void noisy_cases_are_unclear_not_the_same(void **state) {
-  (void)state;
+TEST(noisy_cases_are_unclear_not_the_same) {
   make(40, PROCESSES_MAX, 0.03);
   for (size_t i = 0; i < 40; i++) {
     slow_down(i, 1.015);
@@ -206,8 +200,7 @@ static void noisy_cases_are_unclear_not_the_same(void **state) {
 
 /* Processes spread by 1.5 % and a quarter of the cases is 3 % slower: where a process of a and one
  * of b differ by 2.1 % for no reason, 10 a side find half of them and 30 nearly all. */
-static void enough_processes_find_a_change_in_noise(void **state) {
-  (void)state;
+TEST(enough_processes_find_a_change_in_noise) {
   static const struct { size_t processes, least; } CASES[] = {{10, 10}, {30, 19}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     make(80, CASES[i].processes, 0.015);
@@ -237,8 +230,7 @@ static void expect_the_same_of_exchanged_sides(void) {
 }
 
 /* Which side is noisy changes nothing but the sign. */
-static void either_side_may_be_the_noisy_one(void **state) {
-  (void)state;
+TEST(either_side_may_be_the_noisy_one) {
   make(30, 5, 0.002);
   for (size_t i = 0; i < 30; i++) {
     for (size_t p = 0; p < 5; p++) {
@@ -248,8 +240,7 @@ static void either_side_may_be_the_noisy_one(void **state) {
   expect_the_same_of_exchanged_sides();
 }
 
-static void one_process_a_side_is_never_enough(void **state) {
-  (void)state;
+TEST(one_process_a_side_is_never_enough) {
   make(30, 1, 0.002);
   slow_down(0, 1.5);
   compare(DIFF_MODERATED);
@@ -260,8 +251,7 @@ static void one_process_a_side_is_never_enough(void **state) {
   assert_true(isnan(data.results[0].q) && isnan(data.results[0].change_low));
 }
 
-static void what_cannot_be_compared_says_so(void **state) {
-  (void)state;
+TEST(what_cannot_be_compared_says_so) {
   make(25, 4, 0.002);
   data.cases[0].a.count = 0;
   data.cases[1].b.count = 0;
@@ -276,8 +266,7 @@ static void what_cannot_be_compared_says_so(void **state) {
   assert_int_equal(data.summary.tests, 21);
 }
 
-static void undecided_says_how_many_more(void **state) {
-  (void)state;
+TEST(undecided_says_how_many_more) {
   make(30, 3, 0.006);
   slow_down(0, 1.02);
   slow_down(1, 1.0101);
@@ -303,8 +292,7 @@ static struct shift shift_of(size_t count) {
   return shift_estimate(pairs, count);
 }
 
-static void a_common_shift_is_told_with_the_interval_of_runs(void **state) {
-  (void)state;
+TEST(a_common_shift_is_told_with_the_interval_of_runs) {
   make(50, 6, 0.002);
   make_runs_of_one();
   for (size_t i = 0; i < 50; i++) {
@@ -328,8 +316,7 @@ static void a_common_shift_is_told_with_the_interval_of_runs(void **state) {
 }
 
 /* A shift of all cases is common; one of 60 % of them is that of the middle case alone. */
-static void a_shift_is_common_where_nearly_all_agree(void **state) {
-  (void)state;
+TEST(a_shift_is_common_where_nearly_all_agree) {
   make(50, 6, 0.002);
   make_runs_of_one();
   for (size_t i = 0; i < 50; i++) {
@@ -349,8 +336,7 @@ static void a_shift_is_common_where_nearly_all_agree(void **state) {
   assert_true(data.summary.shift.change < -0.4 && data.summary.shift_share < 0.7);
 }
 
-static void a_shift_needs_runs_for_its_interval(void **state) {
-  (void)state;
+TEST(a_shift_needs_runs_for_its_interval) {
   struct shift shift;
   make(10, 1, 0.001);
   shift = shift_of(10);
@@ -373,8 +359,7 @@ static void a_shift_needs_runs_for_its_interval(void **state) {
 
 /* Two hosts, each with processes and cases of its own: all of a side's processes tell of it, and
  * what a process shares is one observation wherever its values stand. */
-static void runs_of_several_hosts_are_kept_apart(void **state) {
-  (void)state;
+TEST(runs_of_several_hosts_are_kept_apart) {
   static const uint32_t HOSTS[2][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}};
   static const double SHARED[8] = {0.004, -0.004, 0.004, -0.004, 0.004, -0.004, 0.004, -0.004};
   struct shift shift;
@@ -393,8 +378,7 @@ static void runs_of_several_hosts_are_kept_apart(void **state) {
   ASSERT_WITHIN(shift.change_high - shift.change_low, 2 * 0.00459, 0.0002);
 }
 
-static void nothing_to_compare(void **state) {
-  (void)state;
+TEST(nothing_to_compare) {
   make(0, 0, 0);
   compare(DIFF_MODERATED);
   assert_int_equal(data.summary.tests, 0);
@@ -422,16 +406,14 @@ static void expect_no_change_of_a_noisy_side(size_t cases) {
   assert_true(reported <= DIFFS / 20);
 }
 
-static void a_noisy_side_of_few_is_no_change(void **state) {
-  (void)state;
+TEST(a_noisy_side_of_few_is_no_change) {
   expect_no_change_of_a_noisy_side(40);
   expect_no_change_of_a_noisy_side(10); /* too few cases to learn from */
 }
 
 /* Two equal values on each side are no certainty: a step hardly beyond the margin stays open, one
  * of 3 % does not. */
-static void equal_values_are_no_certainty(void **state) {
-  (void)state;
+TEST(equal_values_are_no_certainty) {
   make(2, 2, 0);
   make_runs_of_one();
   slow_down(0, 1.0101);
@@ -445,8 +427,7 @@ static void equal_values_are_no_certainty(void **state) {
 }
 
 /* How many of one side alone would decide: none where the other has one process. */
-static void one_side_alone(void **state) {
-  (void)state;
+TEST(one_side_alone) {
   make(2, 5, 0.001);
   data.cases[0].a.count = 1;
   compare(DIFF_MODERATED);
@@ -492,8 +473,7 @@ static void make_runs(const struct run_world *world, uint64_t *seed) {
 }
 
 /* What processes of a run share is no change, and the intervals know it. */
-static void runs_are_no_change(void **state) {
-  (void)state;
+TEST(runs_are_no_change) {
   enum { DIFFS = 120 };
   for (size_t w = 0; w < COUNT_OF(RUN_WORLDS); w++) {
     uint64_t seed = 40 + w;
@@ -523,16 +503,14 @@ static void runs_are_no_change(void **state) {
   }
 }
 
-static void either_side_may_have_the_only_run(void **state) {
-  (void)state;
+TEST(either_side_may_have_the_only_run) {
   uint64_t seed = 3;
   make_runs(&(struct run_world){{1, 5}, {1, 6}, 0.001, 0.001}, &seed);
   expect_the_same_of_exchanged_sides();
 }
 
 /* Without their runs, the same processes report what is not there. */
-static void processes_of_one_run_would_report_it(void **state) {
-  (void)state;
+TEST(processes_of_one_run_would_report_it) {
   enum { DIFFS = 60 };
   uint64_t seed = 9;
   size_t reported = 0;
@@ -548,8 +526,7 @@ static void processes_of_one_run_would_report_it(void **state) {
 
 /* Nodes differ by 5 %, a node from itself by 0.2 %: pairs find 3 %, even where one node is 20 %
  * off. */
-static void nodes_are_compared_with_themselves(void **state) {
-  (void)state;
+TEST(nodes_are_compared_with_themselves) {
   static uint32_t nodes[10];
   uint64_t seed = 4;
   make_runs(&(struct run_world){{10, 10}, {1, 1}, 0, 0}, &seed);
@@ -585,8 +562,7 @@ static void nodes_are_compared_with_themselves(void **state) {
   assert_int_equal(data.summary.verdicts[VERDICT_SAME], 0);
 }
 
-static void a_report_on_three_runs_is_provisional(void **state) {
-  (void)state;
+TEST(a_report_on_three_runs_is_provisional) {
   static const struct {
     size_t runs[2], processes[2];
     bool provisional;
@@ -612,8 +588,7 @@ static void a_report_on_three_runs_is_provisional(void **state) {
 }
 
 /* A shift of all cases that is that of the runs has an interval that holds none. */
-static void the_shift_knows_runs(void **state) {
-  (void)state;
+TEST(the_shift_knows_runs) {
   enum { DIFFS = 200 };
   uint64_t seed = 77;
   size_t by_run = 0;
@@ -632,15 +607,13 @@ static void the_shift_knows_runs(void **state) {
   assert_true(by_process < DIFFS * 88 / 100);
 }
 
-static void usual_margins(void **state) {
-  (void)state;
+TEST(usual_margins) {
   assert_true(diff_usual_margin(1 << 20) == 0.01);
   assert_true(diff_usual_margin((1 << 20) - 1) == 0.03);
   assert_true(diff_usual_margin(0) == 0.03);
 }
 
-static void families_are_told_apart(void **state) {
-  (void)state;
+TEST(families_are_told_apart) {
   static const struct {
     const char *method, *path;
     uint64_t size_bytes;
@@ -661,37 +634,4 @@ static void families_are_told_apart(void **state) {
   }
   diff_families("ce", "host to gpu", 65535, families[1]);
   assert_int_equal(families[0][0], families[1][0]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(real_changes_are_found_and_the_rest_is_the_same),
-      cmocka_unit_test(one_change_is_found_by_each_test),
-      cmocka_unit_test(looks_share_the_error_rates),
-      cmocka_unit_test(ranks_say_how_many_processes_could_report),
-      cmocka_unit_test(families_learn_apart),
-      cmocka_unit_test(noisy_cases_are_unclear_not_the_same),
-      cmocka_unit_test(enough_processes_find_a_change_in_noise),
-      cmocka_unit_test(either_side_may_be_the_noisy_one),
-      cmocka_unit_test(one_process_a_side_is_never_enough),
-      cmocka_unit_test(what_cannot_be_compared_says_so),
-      cmocka_unit_test(undecided_says_how_many_more),
-      cmocka_unit_test(a_common_shift_is_told_with_the_interval_of_runs),
-      cmocka_unit_test(a_shift_is_common_where_nearly_all_agree),
-      cmocka_unit_test(a_shift_needs_runs_for_its_interval),
-      cmocka_unit_test(runs_of_several_hosts_are_kept_apart),
-      cmocka_unit_test(nothing_to_compare),
-      cmocka_unit_test(a_noisy_side_of_few_is_no_change),
-      cmocka_unit_test(equal_values_are_no_certainty),
-      cmocka_unit_test(one_side_alone),
-      cmocka_unit_test(runs_are_no_change),
-      cmocka_unit_test(either_side_may_have_the_only_run),
-      cmocka_unit_test(processes_of_one_run_would_report_it),
-      cmocka_unit_test(nodes_are_compared_with_themselves),
-      cmocka_unit_test(a_report_on_three_runs_is_provisional),
-      cmocka_unit_test(the_shift_knows_runs),
-      cmocka_unit_test(usual_margins),
-      cmocka_unit_test(families_are_told_apart),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,8 +49,7 @@ static struct diff_result judge_group(void) {
 }
 
 /* 2 % in all cases, which spread by 3 %: none is found alone, all together are. */
-static void a_common_change_is_found_though_no_case_shows_it(void **state) {
-  (void)state;
+TEST(a_common_change_is_found_though_no_case_shows_it) {
   make(5, 0.03, 0.02, true, 12);
   diff_compare(cases, CASES, &OPTIONS, results, &summary);
   assert_int_equal(summary.verdicts[VERDICT_REGRESSED], 0);
@@ -65,8 +64,7 @@ static void a_common_change_is_found_though_no_case_shows_it(void **state) {
 
 /* The interval holds the mean change as often as it says, also of what runs share; more often
  * where no case tells that the level of runs in blocks does not wander. */
-static void intervals_of_groups_hold_the_change(void **state) {
-  (void)state;
+TEST(intervals_of_groups_hold_the_change) {
   enum { TRIALS = 1000 };
   size_t held = 0;
   uint64_t seed = 9;
@@ -85,8 +83,7 @@ static void intervals_of_groups_hold_the_change(void **state) {
 }
 
 /* One side after the other cannot tell what wanders from a change; a line it can take out. */
-static void a_level_that_wanders_is_no_change(void **state) {
-  (void)state;
+TEST(a_level_that_wanders_is_no_change) {
   make(5, 0.0002, 0, false, 5);
   for (size_t i = 0; i < CASES; i++) {
     for (size_t r = 0; r < 10; r++) {
@@ -133,8 +130,7 @@ static void a_level_that_wanders_is_no_change(void **state) {
 /* Among cases with two levels on one side, which a deal could put on either, one that has one level
  * on either may be chance. Five such cases are one of 5 * 2 / 70 = 0.14 on average: more than 5 %
  * of one report, less than 5 % of three. */
-static void two_levels_elsewhere_are_a_doubt(void **state) {
-  (void)state;
+TEST(two_levels_elsewhere_are_a_doubt) {
   enum { MIXED = 4, REPORTS_MANY = 3 };
   for (size_t high = 0; high <= 4; high++) {
     for (size_t reports = 1; reports <= REPORTS_MANY; reports += REPORTS_MANY - 1) {
@@ -157,8 +153,7 @@ static void two_levels_elsewhere_are_a_doubt(void **state) {
   }
 }
 
-static void a_report_on_three_runs_is_provisional(void **state) {
-  (void)state;
+TEST(a_report_on_three_runs_is_provisional) {
   for (size_t runs = 3; runs <= 5; runs++) {
     make(runs, 0.001, 0.03, true, 9);
     diff_compare(cases, CASES, &OPTIONS, results, &summary);
@@ -172,8 +167,7 @@ static void a_report_on_three_runs_is_provisional(void **state) {
 }
 
 /* One run each: firm where earlier runs tell how runs differ, else never. */
-static void one_run_each_needs_a_history(void **state) {
-  (void)state;
+TEST(one_run_each_needs_a_history) {
   for (size_t known = 0; known < 3; known++) {
     make(5, 0.001, 0.05, true, 8);
     for (size_t i = 0; i < CASES; i++) {
@@ -193,8 +187,7 @@ static void one_run_each_needs_a_history(void **state) {
 
 /* Four runs a side, one side after the other, of a level that has a memory: too few to show it
  * firmly, and yet the interval holds what did not change. */
-static void intervals_know_of_a_level_that_may_wander(void **state) {
-  (void)state;
+TEST(intervals_know_of_a_level_that_may_wander) {
   enum { TRIALS = 300, OF_SIDE = 4 };
   const double memory = 0.7;
   size_t held = 0;
@@ -221,8 +214,7 @@ static void intervals_know_of_a_level_that_may_wander(void **state) {
 
 /* Two runs a side that happen to be at the slower of two levels, both: other cases, of which each
  * side has one of either, show how easily that comes by chance. */
-static void two_a_side_at_two_levels_are_no_change(void **state) {
-  (void)state;
+TEST(two_a_side_at_two_levels_are_no_change) {
   make(2, 0.0005, 0, true, 24);
   values[0][1][0] += 0.05;
   values[0][1][1] += 0.05;
@@ -239,8 +231,7 @@ static void two_a_side_at_two_levels_are_no_change(void **state) {
 
 /* Runs in turn are pairs where the level moves with time; else pairs would only lose half of the
  * degrees of freedom. */
-static void pairs_are_judged_where_the_level_moves(void **state) {
-  (void)state;
+TEST(pairs_are_judged_where_the_level_moves) {
   const struct diff_options options = {.false_discovery_rate = 0.05, .apart = true};
   make(RUNS, 0.005, 0, true, 21);
   diff_compare(cases, CASES, &options, results, &summary);
@@ -262,8 +253,7 @@ static void pairs_are_judged_where_the_level_moves(void **state) {
 
 /* Processes of one run do not tell how runs differ: an interval of theirs would hold the change far
  * less often than it says. */
-static void one_run_each_has_no_interval(void **state) {
-  (void)state;
+TEST(one_run_each_has_no_interval) {
   make(5, 0.002, 0.03, true, 22);
   diff_compare(cases, CASES, &OPTIONS, results, &summary);
   assert_true(isfinite(results[0].change_low) && isfinite(summary.shift.change_low));
@@ -277,20 +267,4 @@ static void one_run_each_has_no_interval(void **state) {
   }
   assert_true(isfinite(summary.shift.change) && isnan(summary.shift.change_low));
   assert_true(isnan(judge_group().change_low));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_common_change_is_found_though_no_case_shows_it),
-      cmocka_unit_test(intervals_of_groups_hold_the_change),
-      cmocka_unit_test(a_level_that_wanders_is_no_change),
-      cmocka_unit_test(two_levels_elsewhere_are_a_doubt),
-      cmocka_unit_test(a_report_on_three_runs_is_provisional),
-      cmocka_unit_test(one_run_each_needs_a_history),
-      cmocka_unit_test(pairs_are_judged_where_the_level_moves),
-      cmocka_unit_test(two_a_side_at_two_levels_are_no_change),
-      cmocka_unit_test(intervals_know_of_a_level_that_may_wander),
-      cmocka_unit_test(one_run_each_has_no_interval),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

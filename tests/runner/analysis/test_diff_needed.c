@@ -50,8 +50,7 @@ static bool is_decided(const struct diff_result *result) {
          result->verdict == VERDICT_SAME;
 }
 
-static void as_many_decide_as_was_said(void **state) {
-  (void)state;
+TEST(as_many_decide_as_was_said) {
   static const struct world WORLDS[] = {
       {"0.4 %", 0.004, 0.004}, {"1.5 %", 0.015, 0.015}, {"0.1 to 2 %", 0.001, 0.02}};
   static const size_t UNITS[] = {5, 10};
@@ -99,11 +98,4 @@ static void as_many_decide_as_was_said(void **state) {
     }
   }
   assert_true((double)all_kept >= 0.8 * (double)all_promised);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_many_decide_as_was_said),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

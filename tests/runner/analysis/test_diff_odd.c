@@ -47,8 +47,7 @@ static void slow_down(size_t at) {
   }
 }
 
-static void two_that_are_slow_hide_no_change(void **state) {
-  (void)state;
+TEST(two_that_are_slow_hide_no_change) {
   make();
   slow_down(CHANGED);
   values[CHANGED][0][3] += log(1.2);
@@ -63,8 +62,7 @@ static void two_that_are_slow_hide_no_change(void **state) {
 }
 
 /* Then there are two levels, and which side has which may be chance. */
-static void one_at_the_level_of_the_other_side_counts(void **state) {
-  (void)state;
+TEST(one_at_the_level_of_the_other_side_counts) {
   make();
   slow_down(CHANGED);
   values[CHANGED][0][3] += log(1.03);
@@ -74,8 +72,7 @@ static void one_at_the_level_of_the_other_side_counts(void **state) {
   assert_int_equal(results[CHANGED].units[0], UNITS);
 }
 
-static void more_of_one_side_are_not_the_same(void **state) {
-  (void)state;
+TEST(more_of_one_side_are_not_the_same) {
   make();
   values[CHANGED][0][3] += log(1.2);
   values[CHANGED][0][4] += log(1.2);
@@ -86,22 +83,11 @@ static void more_of_one_side_are_not_the_same(void **state) {
   expect(OTHER, VERDICT_SAME);
 }
 
-static void three_of_twenty_are_how_the_case_is(void **state) {
-  (void)state;
+TEST(three_of_twenty_are_how_the_case_is) {
   make();
   for (size_t u = 0; u < 3; u++) {
     values[CHANGED][u % 2][u] += log(1.2);
   }
   compare();
   assert_true(results[CHANGED].sd > 0.02);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(two_that_are_slow_hide_no_change),
-      cmocka_unit_test(one_at_the_level_of_the_other_side_counts),
-      cmocka_unit_test(more_of_one_side_are_not_the_same),
-      cmocka_unit_test(three_of_twenty_are_how_the_case_is),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,7 @@ static size_t judge(void) {
   return found;
 }
 
-static void each_change_is_found_and_nothing_else(void **state) {
-  (void)state;
+TEST(each_change_is_found_and_nothing_else) {
   uint64_t seed = 3;
   size_t wider = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -71,8 +70,7 @@ static void each_change_is_found_and_nothing_else(void **state) {
 }
 
 /* Of A/A diffs of plain values, of two levels, of wild values and of both, at most 5 % find one. */
-static void nothing_is_found_where_nothing_changed(void **state) {
-  (void)state;
+TEST(nothing_is_found_where_nothing_changed) {
   enum { TRIALS = 100 };
   static const size_t COUNTS[] = {4, 5, 10, 20};
   uint64_t seed = 4;
@@ -96,8 +94,7 @@ static void nothing_is_found_where_nothing_changed(void **state) {
   }
 }
 
-static void one_run_each_is_provisional_and_broken_cases_are_left_out(void **state) {
-  (void)state;
+TEST(one_run_each_is_provisional_and_broken_cases_are_left_out) {
   uint64_t seed = 5;
   make(10, &seed);
   for (size_t i = 0; i < CASES; i++) {
@@ -114,13 +111,4 @@ static void one_run_each_is_provisional_and_broken_cases_are_left_out(void **sta
   cases[1].tails[0] = NULL;
   assert_int_equal(judge(), 0);
   assert_int_equal(changes[1].kind, DISTRIBUTION_SAME);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_change_is_found_and_nothing_else),
-      cmocka_unit_test(nothing_is_found_where_nothing_changed),
-      cmocka_unit_test(one_run_each_is_provisional_and_broken_cases_are_left_out),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,7 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
-static void history_marks_drivers_and_changes(void **state) {
-  (void)state;
+TEST(history_marks_drivers_and_changes) {
   struct measured *m = measured_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t b = made_environment(m, "node", "590.1", false);
@@ -88,8 +87,7 @@ static size_t count_marks(size_t series, size_t runs, double run_sd, size_t step
 
 /* Runs that differ by 1 % are marked in less than one series in twenty, though each process agrees
  * with the others of its run far better. */
-static void runs_that_differ_are_no_change(void **state) {
-  (void)state;
+TEST(runs_that_differ_are_no_change) {
   static const size_t RUNS[] = {4, 6, 8, 12, 20, 40};
   enum { SERIES = 400 };
   for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
@@ -100,8 +98,7 @@ static void runs_that_differ_are_no_change(void **state) {
 
 /* A look at 200 cases whose runs differ by 1 %, of which one became 10 % slower: that is marked,
  * and seldom another. */
-static void a_look_at_many_cases_marks_what_changed(void **state) {
-  (void)state;
+TEST(a_look_at_many_cases_marks_what_changed) {
   enum { SERIES = 200, RUNS = 10, LOOKS = 40 };
   size_t looks_with_false_marks = 0;
   size_t found = 0;
@@ -136,8 +133,7 @@ static void a_look_at_many_cases_marks_what_changed(void **state) {
   assert_in_range(found, LOOKS * 9 / 10, LOOKS);
 }
 
-static void a_step_of_the_latest_runs_is_marked(void **state) {
-  (void)state;
+TEST(a_step_of_the_latest_runs_is_marked) {
   static const struct {
     size_t runs, stepped;
     size_t least; /* in a thousand */
@@ -167,8 +163,7 @@ enum { YEAR = 52 };
 
 /* A level that wanders by 1 %, each run being like the one before, is seldom marked: by Pettitt's
  * test in one series of a hundred, and by the latest runs in three. */
-static void a_wandering_level_is_seldom_marked(void **state) {
-  (void)state;
+TEST(a_wandering_level_is_seldom_marked) {
   enum { SERIES = 300 };
   uint64_t seed = 21;
   size_t marked = 0;
@@ -194,8 +189,7 @@ static void a_wandering_level_is_seldom_marked(void **state) {
 }
 
 /* Series that wander by 1 % each show it too seldom, but together they do. */
-static void series_that_wander_together_are_seldom_marked(void **state) {
-  (void)state;
+TEST(series_that_wander_together_are_seldom_marked) {
   enum { SERIES = 100, LOOKS = 20 };
   uint64_t seed = 28;
   size_t marked = 0;
@@ -232,8 +226,7 @@ static void series_that_wander_together_are_seldom_marked(void **state) {
 
 /* 3 % slower little by little is a drift over the year, at once a change that began between two
  * weeks that hold the true one. */
-static void a_drift_is_no_step(void **state) {
-  (void)state;
+TEST(a_drift_is_no_step) {
   uint64_t seed = 4;
   for (size_t step = 0; step < 2; step++) {
     enum { AT = 30 };
@@ -260,8 +253,7 @@ static void a_drift_is_no_step(void **state) {
   }
 }
 
-static void the_latest_run_needs_earlier_ones(void **state) {
-  (void)state;
+TEST(the_latest_run_needs_earlier_ones) {
   for (size_t runs = 1; runs <= 6; runs++) {
     uint64_t seed = 4;
     struct measured *m = make_series(runs, 0.001, 0, 0, &seed);
@@ -279,8 +271,7 @@ static void the_latest_run_needs_earlier_ones(void **state) {
 }
 
 /* The first four facts that differ; of the GPUs, those of the same one. boot_id says nothing. */
-static void facts_that_changed_with_a_level_are_named(void **state) {
-  (void)state;
+TEST(facts_that_changed_with_a_level_are_named) {
   static const struct {
     size_t changed;
     const char *what;
@@ -323,8 +314,7 @@ static void facts_that_changed_with_a_level_are_named(void **state) {
 
 /* The latest run changed by a tenth less than what history says it can tell, and by a tenth more.
  */
-static void the_least_change_is_what_is_marked(void **state) {
-  (void)state;
+TEST(the_least_change_is_what_is_marked) {
   static const double LEVELS[] = {0, 0.004, -0.003, 0.002, -0.005, 0.001, 0.003, 0};
   enum { RUNS = COUNT_OF(LEVELS) };
   double least = 0;
@@ -348,8 +338,7 @@ static void the_least_change_is_what_is_marked(void **state) {
   assert_true(least > 0.005 && least < 0.05);
 }
 
-static void a_driver_after_the_first_run_has_its_change(void **state) {
-  (void)state;
+TEST(a_driver_after_the_first_run_has_its_change) {
   struct measured *m = measured_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t b = made_environment(m, "node", "590.1", false);
@@ -366,8 +355,7 @@ static void a_driver_after_the_first_run_has_its_change(void **state) {
   measured_free(m);
 }
 
-static void history_of_nothing_is_empty(void **state) {
-  (void)state;
+TEST(history_of_nothing_is_empty) {
   struct measured *m = measured_new();
   struct history *history = history_new(m);
   assert_int_equal(history->series_count, 0);
@@ -375,8 +363,7 @@ static void history_of_nothing_is_empty(void **state) {
   measured_free(m);
 }
 
-static void cases_of_one_name_say_what_tells_them_apart(void **state) {
-  (void)state;
+TEST(cases_of_one_name_say_what_tells_them_apart) {
   static const char *const SETTINGS[] = {"n 1", "case_key b", "n 3, o true", NULL};
   struct measured *m = measured_new();
   made_run(m, made_environment(m, "node", "580.1", false));
@@ -399,23 +386,4 @@ static void cases_of_one_name_say_what_tells_them_apart(void **state) {
   }
   history_free(history);
   measured_free(m);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(history_marks_drivers_and_changes),
-      cmocka_unit_test(cases_of_one_name_say_what_tells_them_apart),
-      cmocka_unit_test(runs_that_differ_are_no_change),
-      cmocka_unit_test(a_look_at_many_cases_marks_what_changed),
-      cmocka_unit_test(a_step_of_the_latest_runs_is_marked),
-      cmocka_unit_test(a_wandering_level_is_seldom_marked),
-      cmocka_unit_test(series_that_wander_together_are_seldom_marked),
-      cmocka_unit_test(a_drift_is_no_step),
-      cmocka_unit_test(the_latest_run_needs_earlier_ones),
-      cmocka_unit_test(facts_that_changed_with_a_level_are_named),
-      cmocka_unit_test(the_least_change_is_what_is_marked),
-      cmocka_unit_test(a_driver_after_the_first_run_has_its_change),
-      cmocka_unit_test(history_of_nothing_is_empty),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

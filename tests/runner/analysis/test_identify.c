@@ -32,8 +32,7 @@ static struct identified identified_in(const struct data *data, const double *fe
   return identified;
 }
 
-static void gpus_that_differ_are_named(void **state) {
-  (void)state;
+TEST(gpus_that_differ_are_named) {
   struct data data;
   make_data(&data, 8, 1);
   struct identify *identify = identify_new(data.samples, SAMPLES, GPUS, FEATURES);
@@ -60,8 +59,7 @@ static void gpus_that_differ_are_named(void **state) {
 }
 
 /* Without a difference nobody is named, whatever the luck of the draw. */
-static void gpus_that_do_not_differ_are_not(void **state) {
-  (void)state;
+TEST(gpus_that_do_not_differ_are_not) {
   size_t named = 0;
   enum { DRAWS = 200 };
   for (uint64_t seed = 1; seed <= DRAWS; seed++) {
@@ -84,8 +82,7 @@ static void gpus_that_do_not_differ_are_not(void **state) {
 }
 
 /* Two of four are alike: the others are named, these not. */
-static void only_what_is_alike_stays_open(void **state) {
-  (void)state;
+TEST(only_what_is_alike_stays_open) {
   struct data data;
   make_data(&data, 8, 3);
   for (size_t i = 0; i < SAMPLES; i++) {
@@ -103,8 +100,7 @@ static void only_what_is_alike_stays_open(void **state) {
   assert_int_equal(identified.nearest, 3);
 }
 
-static void a_stranger_is_none_of_them(void **state) {
-  (void)state;
+TEST(a_stranger_is_none_of_them) {
   struct data data;
   make_data(&data, 8, 5);
   const double features[FEATURES] = {11, 11, 11, 11};
@@ -112,8 +108,7 @@ static void a_stranger_is_none_of_them(void **state) {
 }
 
 /* One feature gone wrong does not decide. */
-static void one_bad_feature_is_outvoted(void **state) {
-  (void)state;
+TEST(one_bad_feature_is_outvoted) {
   struct data data;
   make_data(&data, 20, 7);
   double features[FEATURES];
@@ -122,8 +117,7 @@ static void one_bad_feature_is_outvoted(void **state) {
   assert_int_equal(identified_in(&data, features).nearest, 1);
 }
 
-static void one_run_is_too_few(void **state) {
-  (void)state;
+TEST(one_run_is_too_few) {
   struct data data;
   make_data(&data, 8, 9);
   struct identify *identify = identify_new(data.samples, GPUS, GPUS, FEATURES);
@@ -148,24 +142,10 @@ static void one_run_is_too_few(void **state) {
   identify_free(identify);
 }
 
-static void guessing_has_its_chance(void **state) {
-  (void)state;
+TEST(guessing_has_its_chance) {
   assert_true(fabs(identify_guess_p(5, 5, 2) - 1.0 / 32) < 1e-12);
   assert_true(fabs(identify_guess_p(7, 8, 2) - 9.0 / 256) < 1e-12);
   assert_true(fabs(identify_guess_p(0, 8, 2) - 1) < 1e-12);
   assert_true(fabs(identify_guess_p(2, 2, 4) - 1.0 / 16) < 1e-12);
   assert_true(fabs(identify_guess_p(0, 0, 2) - 1) < 1e-12);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gpus_that_differ_are_named),
-      cmocka_unit_test(gpus_that_do_not_differ_are_not),
-      cmocka_unit_test(only_what_is_alike_stays_open),
-      cmocka_unit_test(a_stranger_is_none_of_them),
-      cmocka_unit_test(one_bad_feature_is_outvoted),
-      cmocka_unit_test(one_run_is_too_few),
-      cmocka_unit_test(guessing_has_its_chance),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,8 +48,7 @@ static struct measured *make_years(size_t nodes, const struct planted *planted, 
   return m;
 }
 
-static void one_machine_that_changed_is_named(void **state) {
-  (void)state;
+TEST(one_machine_that_changed_is_named) {
   uint64_t seed = 5;
   struct measured *m = make_years(NODES, &(struct planted){-0.02, -0.04}, &seed);
   struct machines *machines = machines_new(m);
@@ -76,8 +75,7 @@ static void one_machine_that_changed_is_named(void **state) {
   measured_free(m);
 }
 
-static void what_a_driver_changed_is_told_by_block(void **state) {
-  (void)state;
+TEST(what_a_driver_changed_is_told_by_block) {
   uint64_t seed = 6;
   struct measured *m = make_years(NODES, &(struct planted){-0.02, 0}, &seed);
   struct machines *machines = machines_new(m);
@@ -100,8 +98,7 @@ static void what_a_driver_changed_is_told_by_block(void **state) {
 }
 
 /* Nothing was planted: a step is chance in at most one look of twenty. */
-static void sound_machines_have_no_steps(void **state) {
-  (void)state;
+TEST(sound_machines_have_no_steps) {
   enum { LOOKS = 40 };
   uint64_t seed = 7;
   size_t wrong = 0;
@@ -116,8 +113,7 @@ static void sound_machines_have_no_steps(void **state) {
 }
 
 /* Without others to compare with, a new driver is a step. */
-static void a_machine_alone_has_its_drivers(void **state) {
-  (void)state;
+TEST(a_machine_alone_has_its_drivers) {
   uint64_t seed = 8;
   struct measured *m = make_years(1, &(struct planted){-0.04, 0}, &seed);
   struct machines *machines = machines_new(m);
@@ -130,8 +126,7 @@ static void a_machine_alone_has_its_drivers(void **state) {
 }
 
 /* Back and forth between two drivers is still one machine. */
-static void a_machine_counts_once_for_a_driver(void **state) {
-  (void)state;
+TEST(a_machine_counts_once_for_a_driver) {
   struct measured *m = measured_new();
   const size_t environments[] = {made_environment(m, "a", "580.1", false),
                                  made_environment(m, "a", "590.1", false)};
@@ -152,15 +147,4 @@ static void a_machine_counts_once_for_a_driver(void **state) {
   assert_true(isnan(machines->upgrades[0].errors[0]));
   machines_free(machines);
   measured_free(m);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_machine_that_changed_is_named),
-      cmocka_unit_test(what_a_driver_changed_is_told_by_block),
-      cmocka_unit_test(sound_machines_have_no_steps),
-      cmocka_unit_test(a_machine_alone_has_its_drivers),
-      cmocka_unit_test(a_machine_counts_once_for_a_driver),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,7 @@ static double gpu_3_far_everywhere(size_t host, int gpu) {
 }
 
 /* "gpu10" before it is another GPU, and behind it. */
-static void evidence_names_one_of_twelve_gpus(void **state) {
-  (void)state;
+TEST(evidence_names_one_of_twelve_gpus) {
   enum { GPUS = 12 };
   struct measured *m = measured_new();
   made_run(m, made_machine(m, "n0", "580.1", false, GPUS));
@@ -87,8 +86,7 @@ static void evidence_names_one_of_twelve_gpus(void **state) {
   done(m, outliers);
 }
 
-static void equal_gpus_report_nothing(void **state) {
-  (void)state;
+TEST(equal_gpus_report_nothing) {
   struct measured *m = cluster(1, all_equal);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
@@ -96,8 +94,7 @@ static void equal_gpus_report_nothing(void **state) {
   done(m, outliers);
 }
 
-static void a_fleet_knows_what_is_usual_of_a_place(void **state) {
-  (void)state;
+TEST(a_fleet_knows_what_is_usual_of_a_place) {
   struct measured *m = cluster(12, gpu_3_far);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->hosts, 12);
@@ -114,8 +111,7 @@ static void a_fleet_knows_what_is_usual_of_a_place(void **state) {
 }
 
 /* Each GPU has one link here: the link is named, once. */
-static void a_slow_link_is_named_once(void **state) {
-  (void)state;
+TEST(a_slow_link_is_named_once) {
   struct measured *m = cluster(1, gpu_2_slow);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 1);
@@ -134,8 +130,7 @@ static void a_slow_link_is_named_once(void **state) {
   done(m, outliers);
 }
 
-static void a_slow_host_explains_its_links(void **state) {
-  (void)state;
+TEST(a_slow_host_explains_its_links) {
   struct measured *m = cluster(4, host_1_slow);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 1);
@@ -278,8 +273,7 @@ static void assert_found(int gpus, const struct fault *fault, enum entity entity
   }
 }
 
-static void each_fault_is_found_alone(void **state) {
-  (void)state;
+TEST(each_fault_is_found_alone) {
   static const struct {
     struct fault fault;
     enum entity entity;
@@ -303,8 +297,7 @@ static void each_fault_is_found_alone(void **state) {
   }
 }
 
-static void a_slow_gpu_has_both_directions_and_its_paths(void **state) {
-  (void)state;
+TEST(a_slow_gpu_has_both_directions_and_its_paths) {
   static const struct fault fault = SLOW_GPU(0.97, 0, true, true);
   struct measured *m = machine_of(4, &fault, 0, 1);
   struct outliers *outliers = found(m);
@@ -322,8 +315,7 @@ static void a_slow_gpu_has_both_directions_and_its_paths(void **state) {
 /* Machines without a fault, quiet to wild: eight sets are judged in each (sources, targets, links,
  * the host's links and GPUs, the memories), each with one false positive in a hundred at most.
  * Values that scatter fall into halves with a gap between them only by a rare accident. */
-static void false_reported_are_rare(void **state) {
-  (void)state;
+TEST(false_reported_are_rare) {
   static const int GPUS[] = {4, 8};
   static const double BETWEEN[] = {0.001, 0.004, 0.015, 0.04};
   enum { MACHINES = 200 };
@@ -356,8 +348,7 @@ static struct measured *one_process(double share, double error, uint64_t seed) {
 }
 
 /* What its own trials do not tell to a few per cent is not slower by a few per cent. */
-static void a_process_is_no_surer_than_its_trials(void **state) {
-  (void)state;
+TEST(a_process_is_no_surer_than_its_trials) {
   enum { TIMES = 200 };
   static const struct {
     double share, error;
@@ -395,8 +386,7 @@ static struct measured *two_memories(double pinned_share, uint64_t seed) {
 }
 
 /* What does not depend on the link says nothing of the link. */
-static void a_link_is_slow_for_one_memory_only(void **state) {
-  (void)state;
+TEST(a_link_is_slow_for_one_memory_only) {
   static const double SHARES[] = {0.97, 0.6, 0.5};
   for (size_t s = 0; s < COUNT_OF(SHARES); s++) {
     struct measured *m = two_memories(SHARES[s], 1 + s);
@@ -425,8 +415,7 @@ static struct measured *sizes_slow(int gpus, double small, double large, uint64_
   return m;
 }
 
-static void one_result_far_outside_is_named_by_itself(void **state) {
-  (void)state;
+TEST(one_result_far_outside_is_named_by_itself) {
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
     struct measured *m = sizes_slow(4, 1, 0.6, seed);
     struct outliers *outliers = found(m);
@@ -449,8 +438,7 @@ static void one_result_far_outside_is_named_by_itself(void **state) {
 }
 
 /* Less than that is no finding, but is not said to be nothing either. */
-static void one_result_a_little_outside_is_counted(void **state) {
-  (void)state;
+TEST(one_result_a_little_outside_is_counted) {
   struct measured *m = sizes_slow(4, 1, 0.97, 1);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
@@ -470,8 +458,7 @@ static void one_result_a_little_outside_is_counted(void **state) {
 
 /* ---- too few to tell ---- */
 
-static void of_two_the_slower_is_undecided(void **state) {
-  (void)state;
+TEST(of_two_the_slower_is_undecided) {
   static const struct fault TO_HOST = SLOW_TO_HOST(0.97, 1);
   static const struct fault BETWEEN = SLOW_WAY(0.97, 1, 0, false);
   struct measured *m = machine_of(2, &TO_HOST, 0.001, 1);
@@ -500,8 +487,7 @@ static void of_two_the_slower_is_undecided(void **state) {
 
 /* A table of three GPUs is too small to be fitted: a link is found, and that a GPU cannot be is
  * said. */
-static void three_gpus_tell_links_and_say_so(void **state) {
-  (void)state;
+TEST(three_gpus_tell_links_and_say_so) {
   static const struct fault LINK = SLOW_WAY(0.97, 0, 2, false);
   static const struct fault SOURCE = SLOW_GPU(0.97, 1, true, false);
   struct measured *m = machine_of(3, &LINK, 0.001, 1);
@@ -528,8 +514,7 @@ static double upper_half_slow(size_t host, int gpu) {
 }
 
 /* The median of two fast and two slow ones is nobody's value. */
-static void two_halves_that_disagree_are_said(void **state) {
-  (void)state;
+TEST(two_halves_that_disagree_are_said) {
   struct measured *m = cluster(1, upper_half_slow);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
@@ -548,8 +533,7 @@ static void two_halves_that_disagree_are_said(void **state) {
 }
 
 /* One process of each GPU, two of them 5 % slower: said where their trials are surer than that. */
-static void halves_are_no_surer_than_their_trials(void **state) {
-  (void)state;
+TEST(halves_are_no_surer_than_their_trials) {
   static const double ERRORS[] = {0.001, 0.03};
   for (size_t e = 0; e < COUNT_OF(ERRORS); e++) {
     struct measured *m = one_run(4);
@@ -565,8 +549,7 @@ static void halves_are_no_surer_than_their_trials(void **state) {
 
 /* A run of the paths of one GPU alone: as a target it is slow, and these three links need no word.
  */
-static void a_half_that_a_slow_gpu_explains_is_not_said(void **state) {
-  (void)state;
+TEST(a_half_that_a_slow_gpu_explains_is_not_said) {
   struct measured *m = one_run(4);
   uint64_t seed = 5;
   for (int gpu = 0; gpu < 3; gpu++) {
@@ -585,8 +568,7 @@ static void a_half_that_a_slow_gpu_explains_is_not_said(void **state) {
 }
 
 /* Of a way that is a little slow in one size and very slow in another both are said. */
-static void a_verdict_has_the_worst_case(void **state) {
-  (void)state;
+TEST(a_verdict_has_the_worst_case) {
   struct measured *m = sizes_slow(4, 0.97, 0.54, 3);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->verdict_count, 1);
@@ -596,8 +578,7 @@ static void a_verdict_has_the_worst_case(void **state) {
   done(m, outliers);
 }
 
-static void a_slow_way_to_the_host_is_named(void **state) {
-  (void)state;
+TEST(a_slow_way_to_the_host_is_named) {
   static const struct fault fault = SLOW_TO_HOST(0.95, 2);
   struct measured *m = machine_of(4, &fault, 0.001, 7);
   struct outliers *outliers = found(m);
@@ -612,8 +593,7 @@ static void a_slow_way_to_the_host_is_named(void **state) {
 }
 
 /* A chase of GPU 1 through the host's memory is "gpu1-numa0" in the name of its case. */
-static void a_slow_latency_is_named_as_its_case(void **state) {
-  (void)state;
+TEST(a_slow_latency_is_named_as_its_case) {
   struct measured *m = one_run(4);
   for (int gpu = 0; gpu < 4; gpu++) {
     const size_t bench = add_case(m, "latency", gpu, 0, false, 4096);
@@ -632,8 +612,7 @@ static void a_slow_latency_is_named_as_its_case(void **state) {
 }
 
 /* Months without a fault do not hide the one of today. */
-static void the_latest_run_counts_where_it_is_asked_for(void **state) {
-  (void)state;
+TEST(the_latest_run_counts_where_it_is_asked_for) {
   enum { RUNS = 5 };
   struct measured *m = measured_new();
   const size_t node = made_machine(m, "n0", "580.1", false, 4);
@@ -657,8 +636,7 @@ static void the_latest_run_counts_where_it_is_asked_for(void **state) {
   done(m, outliers);
 }
 
-static void simulated_and_real_are_not_mixed(void **state) {
-  (void)state;
+TEST(simulated_and_real_are_not_mixed) {
   struct measured *m = measured_new();
   made_run(m, made_environment(m, "n0", "580.1", false));
   made_run(m, made_environment(m, "n1", "580.1", true));
@@ -668,32 +646,4 @@ static void simulated_and_real_are_not_mixed(void **state) {
                    STATUS_INVALID);
   assert_non_null(strstr(err.message, "simulated"));
   measured_free(m);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equal_gpus_report_nothing),
-      cmocka_unit_test(evidence_names_one_of_twelve_gpus),
-      cmocka_unit_test(a_fleet_knows_what_is_usual_of_a_place),
-      cmocka_unit_test(a_slow_link_is_named_once),
-      cmocka_unit_test(a_slow_host_explains_its_links),
-      cmocka_unit_test(each_fault_is_found_alone),
-      cmocka_unit_test(a_slow_gpu_has_both_directions_and_its_paths),
-      cmocka_unit_test(false_reported_are_rare),
-      cmocka_unit_test(a_process_is_no_surer_than_its_trials),
-      cmocka_unit_test(a_link_is_slow_for_one_memory_only),
-      cmocka_unit_test(one_result_far_outside_is_named_by_itself),
-      cmocka_unit_test(one_result_a_little_outside_is_counted),
-      cmocka_unit_test(of_two_the_slower_is_undecided),
-      cmocka_unit_test(three_gpus_tell_links_and_say_so),
-      cmocka_unit_test(two_halves_that_disagree_are_said),
-      cmocka_unit_test(halves_are_no_surer_than_their_trials),
-      cmocka_unit_test(a_half_that_a_slow_gpu_explains_is_not_said),
-      cmocka_unit_test(a_verdict_has_the_worst_case),
-      cmocka_unit_test(a_slow_way_to_the_host_is_named),
-      cmocka_unit_test(a_slow_latency_is_named_as_its_case),
-      cmocka_unit_test(the_latest_run_counts_where_it_is_asked_for),
-      cmocka_unit_test(simulated_and_real_are_not_mixed),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

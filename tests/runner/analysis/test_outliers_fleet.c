@@ -35,15 +35,13 @@ static void check_slow(size_t slow) {
   measured_free(m);
 }
 
-static void several_nodes_that_changed_are_certain(void **state) {
-  (void)state;
+TEST(several_nodes_that_changed_are_certain) {
   check_slow(0);
   check_slow(2);
   check_slow(4);
 }
 
-static void most_nodes_that_changed_are_certain(void **state) {
-  (void)state;
+TEST(most_nodes_that_changed_are_certain) {
   check_slow(6);
   check_slow(8);
 }
@@ -65,8 +63,7 @@ static void add_path(struct measured *m, const char *key, int from, int to, doub
 
 /* Ten nodes of two GPUs, of which one is slow: all that its node does between them is, too, and the
  * node is not blamed. Each case counts once. */
-static void a_slow_gpu_is_not_its_node(void **state) {
-  (void)state;
+TEST(a_slow_gpu_is_not_its_node) {
   struct measured *m = measured_new();
   for (size_t h = 0; h < HOSTS; h++) {
     made_run(m, made_machine(m, arena_format(&m->arena, "n%zu", h), "580.1", false, 2));
@@ -102,8 +99,7 @@ static void a_slow_gpu_is_not_its_node(void **state) {
 
 /* A GPU of a fast node that is 1.2 % slower than the node's others, and as fast as usual: on no
  * other node is its place faster by what matters. */
-static void a_gpu_is_not_slow_without_a_slow_result(void **state) {
-  (void)state;
+TEST(a_gpu_is_not_slow_without_a_slow_result) {
   struct measured *m = measured_new();
   for (size_t h = 0; h < HOSTS; h++) {
     made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
@@ -122,14 +118,4 @@ static void a_gpu_is_not_slow_without_a_slow_result(void **state) {
   assert_int_equal(outliers->part_count, 0);
   outliers_free(outliers);
   measured_free(m);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(several_nodes_that_changed_are_certain),
-      cmocka_unit_test(most_nodes_that_changed_are_certain),
-      cmocka_unit_test(a_slow_gpu_is_not_its_node),
-      cmocka_unit_test(a_gpu_is_not_slow_without_a_slow_result),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

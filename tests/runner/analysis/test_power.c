@@ -77,8 +77,7 @@ static bool is_found(unsigned runs, unsigned processes, size_t slower, uint64_t 
 
 /* Cases from quiet to such that hardly show 3 %: as many are found as was promised, give or take
  * what chance and 12 recorded runs leave open. */
-static void as_many_are_found_as_promised(void **state) {
-  (void)state;
+TEST(as_many_are_found_as_promised) {
   static const unsigned PROCESSES_EACH[] = {1, 4};
   for (size_t k = 0; k < 2; k++) {
     uint64_t seed = 11 + k;
@@ -106,8 +105,7 @@ static void as_many_are_found_as_promised(void **state) {
 }
 
 /* Of one run the processes are known, and runs are taken to differ as much. */
-static void one_run_is_said_to_be_one(void **state) {
-  (void)state;
+TEST(one_run_is_said_to_be_one) {
   uint64_t seed = 3;
   struct measured *m = recorded(&seed);
   m->run_count = 1;
@@ -127,20 +125,10 @@ static void one_run_is_said_to_be_one(void **state) {
   measured_free(m);
 }
 
-static void what_matters_is_less_than_the_change(void **state) {
-  (void)state;
+TEST(what_matters_is_less_than_the_change) {
   const struct power_case c = power_usual("", FIGURE_RATE, UINT64_C(1) << 20, 0.01);
   ASSERT_NEAR(power_delta(&c, 0.01), 0.005, 1e-12);
   ASSERT_NEAR(power_delta(&c, 0.05), 0.01, 1e-12);
   assert_true(power_usual("", FIGURE_TIME, 0, 0.03).between > c.between);
   assert_int_equal(power_runs(&c, 1, 0.0005, 0, 1), 0); /* far below the noise */
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_many_are_found_as_promised),
-      cmocka_unit_test(one_run_is_said_to_be_one),
-      cmocka_unit_test(what_matters_is_less_than_the_change),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,19 +4,11 @@
 
 #include <string.h>
 
-static void special_characters_are_quoted(void **state) {
-  (void)state;
+TEST(special_characters_are_quoted) {
   struct arena arena = {0};
   assert_string_equal(shell_word(&arena, "--db=/tmp/a-b_1.db"), "--db=/tmp/a-b_1.db");
   assert_string_equal(shell_word(&arena, "my runs.db"), "'my runs.db'");
   assert_string_equal(shell_word(&arena, "it's $HOME"), "'it'\\''s $HOME'");
   assert_string_equal(shell_word(&arena, ""), "''");
   arena_fini(&arena);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(special_characters_are_quoted),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,8 +34,7 @@ static void expect_document(struct table_options options, const char *expected) 
   free(text);
 }
 
-static void a_terminal_wraps_and_escapes(void **state) {
-  (void)state;
+TEST(a_terminal_wraps_and_escapes) {
   expect_document((struct table_options){.width = 34}, "gpu\\u001b[2J is slow\n"
                                                        "\n"
                                                        "Found [*ecc*]\n"
@@ -58,8 +57,7 @@ static void a_terminal_wraps_and_escapes(void **state) {
                   "all shown\n");
 }
 
-static void markdown_has_lists_and_no_empty_columns(void **state) {
-  (void)state;
+TEST(markdown_has_lists_and_no_empty_columns) {
   expect_document((struct table_options){.format = OUTPUT_MD, .width = 20, .colour = true},
                   "gpu\\u001b[2J is slow\n\n"
                   "### Found [\\*ecc\\*]\n\n"
@@ -70,14 +68,12 @@ static void markdown_has_lists_and_no_empty_columns(void **state) {
                   "all shown\n\n");
 }
 
-static void programs_get_rows_alone(void **state) {
-  (void)state;
+TEST(programs_get_rows_alone) {
   expect_document((struct table_options){.format = OUTPUT_JSONL},
                   "{\"case\":\"up/gpu0|1\",\"empty\":null,\"GB/s\":55.25}\n");
 }
 
-static void a_failure_to_write_is_told_at_the_end(void **state) {
-  (void)state;
+TEST(a_failure_to_write_is_told_at_the_end) {
   struct document document;
   struct error err = {0};
   const struct table_options options = {.stream = fopen("/dev/full", "we")};
@@ -89,14 +85,4 @@ static void a_failure_to_write_is_told_at_the_end(void **state) {
   assert_int_equal(document_end(&document), STATUS_IO);
   assert_non_null(strstr(err.message, "cannot write the result"));
   (void)fclose(options.stream);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_terminal_wraps_and_escapes),
-      cmocka_unit_test(markdown_has_lists_and_no_empty_columns),
-      cmocka_unit_test(programs_get_rows_alone),
-      cmocka_unit_test(a_failure_to_write_is_told_at_the_end),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

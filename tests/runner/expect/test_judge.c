@@ -164,8 +164,7 @@ static void assert_each(const struct verdict_case *cases, size_t count) {
   }
 }
 
-static void the_interval_of_a_rate_leaves_it_open_or_not(void **state) {
-  (void)state;
+TEST(the_interval_of_a_rate_leaves_it_open_or_not) {
   static const struct verdict_case CASES[] = {
       {UP_USUAL, {UP, .gbps = 55, EXACT}, "usual: 55 GB/s, usual 50-60"},
       /* The tolerance is a part of what is usual, its end too. Who reads the range is told. */
@@ -195,8 +194,7 @@ static void the_interval_of_a_rate_leaves_it_open_or_not(void **state) {
 }
 
 /* Of several visits the rate that came back is judged, else the median. */
-static void noise_of_others_is_no_fault_of_a_link(void **state) {
-  (void)state;
+TEST(noise_of_others_is_no_fault_of_a_link) {
   static const struct verdict_case CASES[] = {
       {UP_USUAL, {UP, .gbps = 24, CAME_BACK(3, 2.25)}, "usual: 54 GB/s, usual 50-60"},
       {UP_USUAL, {UP, .gbps = 24, CAME_BACK(3, 1.01)}, "short: 24.24 GB/s, usual 50-60"},
@@ -214,8 +212,7 @@ static void noise_of_others_is_no_fault_of_a_link(void **state) {
   assert_each(COUNTED(CASES));
 }
 
-static void disturbance_is_a_fact_of_its_own(void **state) {
-  (void)state;
+TEST(disturbance_is_a_fact_of_its_own) {
   static const struct said CASES[] = {
       {UP, .gbps = 24, .undisturbed = 1, .disturbed = 31, .disturbed_slower = 22, EXACT},
       {UP_TO("gpu1"), .gbps = 55, .undisturbed = 1, .disturbed = 50, .disturbed_slower = 9},
@@ -227,8 +224,7 @@ static void disturbance_is_a_fact_of_its_own(void **state) {
   judged_fini(&judged);
 }
 
-static void of_times_less_is_better(void **state) {
-  (void)state;
+TEST(of_times_less_is_better) {
   static const struct verdict_case CASES[] = {
       {HOPS_USUAL, {HOP, .ns_per_hop = 1100}, "usual: 1100 ns, usual 1000-1200"},
       {HOPS_USUAL,
@@ -253,8 +249,7 @@ static void of_times_less_is_better(void **state) {
   assert_each(COUNTED(CASES));
 }
 
-static void the_ratio_is_below_1_where_it_is_worse(void **state) {
-  (void)state;
+TEST(the_ratio_is_below_1_where_it_is_worse) {
   static const struct {
     struct said said;
     double ratio;
@@ -274,8 +269,7 @@ static void the_ratio_is_below_1_where_it_is_worse(void **state) {
   }
 }
 
-static void floors_and_limits_stand_beside_what_is_usual(void **state) {
-  (void)state;
+TEST(floors_and_limits_stand_beside_what_is_usual) {
   static const struct verdict_case CASES[] = {
       {UP_USUAL UP_FLOOR, {UP, .gbps = 22, EXACT}, "short: 22 GB/s, usual 50-60"},
       {UP_USUAL UP_FLOOR, {UP, .gbps = 19, EXACT}, "short: 19 GB/s, usual 50-60, floor >= 20"},
@@ -321,8 +315,7 @@ static void floors_and_limits_stand_beside_what_is_usual(void **state) {
   assert_each(COUNTED(CASES));
 }
 
-static void reports_of_the_user_replace_shipped_ones_floors_hold(void **state) {
-  (void)state;
+TEST(reports_of_the_user_replace_shipped_ones_floors_hold) {
   static const char MINE[] = ROW("reports", RATE("host_to_device", "low = 5\nhigh = 6\nhosts = 7"));
   static const struct said CASES[] = {{UP, .gbps = 5.5}, {UP_TO("gpu1"), .gbps = 30}};
   struct judged judged = judge_machine(MINE, UP_USUAL, NULL, COUNTED(CASES));
@@ -338,8 +331,7 @@ static void reports_of_the_user_replace_shipped_ones_floors_hold(void **state) {
   assert_said(&judged, "nothing is known");
 }
 
-static void a_row_is_of_the_cases_that_it_names(void **state) {
-  (void)state;
+TEST(a_row_is_of_the_cases_that_it_names) {
 #define USUAL   "usual: 55 GB/s, usual 50-60"
 #define UNKNOWN "nothing is known"
   static const struct verdict_case CASES[] = {
@@ -398,8 +390,7 @@ static void a_row_is_of_the_cases_that_it_names(void **state) {
   assert_each(COUNTED(CASES));
 }
 
-static void a_machine_is_judged_by_rows_of_its_like(void **state) {
-  (void)state;
+TEST(a_machine_is_judged_by_rows_of_its_like) {
 #define PEER_USUAL    RANGE("device_to_device", "")
 #define SEVERAL_USUAL RANGE("several", "")
   static const struct {
@@ -443,8 +434,7 @@ static void a_machine_is_judged_by_rows_of_its_like(void **state) {
   }
 }
 
-static void what_was_measured_again_counts_where_it_is_clearer(void **state) {
-  (void)state;
+TEST(what_was_measured_again_counts_where_it_is_clearer) {
   static const struct {
     const char *rows;
     struct said first, second;
@@ -486,8 +476,7 @@ static void what_was_measured_again_counts_where_it_is_clearer(void **state) {
   }
 }
 
-static void what_slowed_it_is_of_the_number_that_counts(void **state) {
-  (void)state;
+TEST(what_slowed_it_is_of_the_number_that_counts) {
   static const struct said FIRST = {UP, .gbps = 20, .spread = 30, .slowed_by = "a program"};
   static const struct said SECOND = {UP, .gbps = 20, .slowed_by = "heat"};
   struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
@@ -499,8 +488,7 @@ static void what_slowed_it_is_of_the_number_that_counts(void **state) {
 }
 
 /* The row keeps what was recorded; what is said of it is of the number that counts. */
-static void a_row_says_which_number_was_judged(void **state) {
-  (void)state;
+TEST(a_row_says_which_number_was_judged) {
   static const struct said FIRST[] = {{UP, .gbps = 20}, {UP_TO("gpu1"), .gbps = 20, .spread = 30}};
   static const struct said SECOND[] = {{UP, .gbps = 49},
                                        {UP_TO("gpu1"), .status = "crashed", .reason = "signal 9"}};
@@ -525,8 +513,7 @@ static void a_row_says_which_number_was_judged(void **state) {
   judged_fini(&judged);
 }
 
-static void shortfalls_are_gathered_by_place(void **state) {
-  (void)state;
+TEST(shortfalls_are_gathered_by_place) {
   static const char ROWS[] =
       UP_USUAL HOPS_USUAL PEER_USUAL RANGE("host_to_host", "") RANGE("several", "");
   static const struct said CASES[] = {
@@ -557,8 +544,7 @@ static void shortfalls_are_gathered_by_place(void **state) {
   judged_fini(&judged);
 }
 
-static void the_summary_counts_what_is_known(void **state) {
-  (void)state;
+TEST(the_summary_counts_what_is_known) {
   static const struct {
     const char *rows;
     struct said said[4];
@@ -614,8 +600,7 @@ static void the_summary_counts_what_is_known(void **state) {
   }
 }
 
-static void what_went_wrong_is_said_with_its_reason(void **state) {
-  (void)state;
+TEST(what_went_wrong_is_said_with_its_reason) {
   static const struct said CASES[] = {{UP, .gbps = 55},
                                       {UP_TO("gpu1"), .status = "failed", .reason = "code 719"},
                                       {PEERS("gpu0", "gpu1"), .status = "hung"}};
@@ -636,8 +621,7 @@ static void what_went_wrong_is_said_with_its_reason(void **state) {
   judged_fini(&judged);
 }
 
-static void rows_pass_with_what_is_known_of_them(void **state) {
-  (void)state;
+TEST(rows_pass_with_what_is_known_of_them) {
   static const struct said CASES[] = {
       {UP, .gbps = 20}, {PEERS("gpu0", "gpu1"), .gbps = 300}, {UP_TO("gpu1"), .partial = true}};
   enum { ADDED = 9 };
@@ -675,26 +659,4 @@ static void rows_pass_with_what_is_known_of_them(void **state) {
   assert_null(result_set_optional(&judged.passed, 0, "as_expected"));
   assert_false(expect_judge_is_partial(judged.judge));
   judged_fini(&judged);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_interval_of_a_rate_leaves_it_open_or_not),
-      cmocka_unit_test(of_times_less_is_better),
-      cmocka_unit_test(the_ratio_is_below_1_where_it_is_worse),
-      cmocka_unit_test(floors_and_limits_stand_beside_what_is_usual),
-      cmocka_unit_test(reports_of_the_user_replace_shipped_ones_floors_hold),
-      cmocka_unit_test(a_row_is_of_the_cases_that_it_names),
-      cmocka_unit_test(a_machine_is_judged_by_rows_of_its_like),
-      cmocka_unit_test(what_was_measured_again_counts_where_it_is_clearer),
-      cmocka_unit_test(what_slowed_it_is_of_the_number_that_counts),
-      cmocka_unit_test(a_row_says_which_number_was_judged),
-      cmocka_unit_test(shortfalls_are_gathered_by_place),
-      cmocka_unit_test(noise_of_others_is_no_fault_of_a_link),
-      cmocka_unit_test(disturbance_is_a_fact_of_its_own),
-      cmocka_unit_test(the_summary_counts_what_is_known),
-      cmocka_unit_test(what_went_wrong_is_said_with_its_reason),
-      cmocka_unit_test(rows_pass_with_what_is_known_of_them),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,7 @@ static enum status parse(const char *text, struct arena *arena, struct nvbandwid
   return nvbandwidth_parse(text, strlen(text), "nvb.json", arena, file, err);
 }
 
-static void real_file_of_0_8_is_read(void **state) {
-  (void)state;
+TEST(real_file_of_0_8_is_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
@@ -45,8 +44,7 @@ static void real_file_of_0_8_is_read(void **state) {
 }
 
 /* 0.5 names no devices; 0.6 and 0.7 name no host. */
-static void older_files_are_read(void **state) {
-  (void)state;
+TEST(older_files_are_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
@@ -77,8 +75,7 @@ static void older_files_are_read(void **state) {
   arena_fini(&arena);
 }
 
-static void mistakes_are_reported(void **state) {
-  (void)state;
+TEST(mistakes_are_reported) {
   static const struct {
     const char *text;
     enum status status;
@@ -125,8 +122,7 @@ static void mistakes_are_reported(void **state) {
   }
 }
 
-static void broken_json_has_a_position(void **state) {
-  (void)state;
+TEST(broken_json_has_a_position) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
@@ -186,8 +182,7 @@ static void print_test(FILE *out, const struct nvbandwidth_test *test, size_t ro
   }
 }
 
-static void text_gives_what_the_json_gives(void **state) {
-  (void)state;
+TEST(text_gives_what_the_json_gives) {
   struct arena arena = {0};
   struct nvbandwidth_file json;
   struct nvbandwidth_file file;
@@ -250,8 +245,7 @@ static void text_gives_what_the_json_gives(void **state) {
   "Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n"        \
   "          0         1\n0     26.03     25.94\n```\n"
 
-static void text_without_a_version_is_of_0_2(void **state) {
-  (void)state;
+TEST(text_without_a_version_is_of_0_2) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
@@ -302,8 +296,7 @@ static void text_without_a_version_is_of_0_2(void **state) {
   "Running all_to_one_write_ce.\nmemcpy CE All Gpus -> GPU(column) total bandwidth (GB/s)\n"       \
   "           0         1\n 0    393.00    394.00\n"
 
-static void text_of_other_versions_is_read(void **state) {
-  (void)state;
+TEST(text_of_other_versions_is_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
@@ -363,8 +356,7 @@ static void text_of_other_versions_is_read(void **state) {
   arena_fini(&arena);
 }
 
-static void unreadable_file_is_an_error(void **state) {
-  (void)state;
+TEST(unreadable_file_is_an_error) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
@@ -372,18 +364,4 @@ static void unreadable_file_is_an_error(void **state) {
   assert_int_equal(nvbandwidth_read("/tmp", &arena, &file, &err), STATUS_INVALID);
   assert_int_equal(nvbandwidth_read("/dev/null", &arena, &file, &err), STATUS_INVALID);
   arena_fini(&arena);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(text_without_a_version_is_of_0_2),
-      cmocka_unit_test(real_file_of_0_8_is_read),
-      cmocka_unit_test(older_files_are_read),
-      cmocka_unit_test(mistakes_are_reported),
-      cmocka_unit_test(broken_json_has_a_position),
-      cmocka_unit_test(text_gives_what_the_json_gives),
-      cmocka_unit_test(text_of_other_versions_is_read),
-      cmocka_unit_test(unreadable_file_is_an_error),
-  };
-  return cmocka_run_group_tests_name("runner/import/nvbandwidth", tests, NULL, NULL);
 }

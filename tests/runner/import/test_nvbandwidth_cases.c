@@ -126,7 +126,7 @@ static double pair_rate(const struct importing *importing, enum method method, i
                  source == target);
 }
 
-static void real_file_gives_rates_of_cases(void **state) {
+TEST_WITH(real_file_gives_rates_of_cases, set_up, tear_down) {
   struct importing *importing = *state;
   read_file(importing, REAL_FILE);
   take(importing, NULL);
@@ -177,7 +177,7 @@ static void real_file_gives_rates_of_cases(void **state) {
 /* all_to_one_read_ce copies out of the one GPU, and the others start it. */
 /* The scenario has each test of the list of 0.10, which is that of 0.8 up to the last but one.
  * nvbandwidth -j prints tests in the order of its list. */
-static void tests_have_the_numbers_of_the_list(void **state) {
+TEST_WITH(tests_have_the_numbers_of_the_list, set_up, tear_down) {
   struct importing *importing = *state;
   read_file(importing, REAL_FILE);
   const size_t last = importing->file.test_count - 1; /* 0.10 has its new tests around it */
@@ -198,7 +198,7 @@ static void tests_have_the_numbers_of_the_list(void **state) {
   assert_int_equal(count, importing->scenario->block_count);
 }
 
-static void concurrent_flows_match_by_initiator(void **state) {
+TEST_WITH(concurrent_flows_match_by_initiator, set_up, tear_down) {
   struct importing *importing = *state;
   read_file(importing, REAL_FILE);
   take(importing, NULL);
@@ -230,7 +230,7 @@ static void concurrent_flows_match_by_initiator(void **state) {
   assert_int_equal(seen, 6);
 }
 
-static void saved_machine_must_match(void **state) {
+TEST_WITH(saved_machine_must_match, set_up, tear_down) {
   struct importing *importing = *state;
   struct error err = {0};
   read_file(importing, REAL_FILE);
@@ -257,7 +257,7 @@ static void saved_machine_must_match(void **state) {
 }
 
 /* nvbandwidth numbers GPUs as CUDA does, which may be by speed; haul by PCI address. */
-static void gpus_are_matched_by_address(void **state) {
+TEST_WITH(gpus_are_matched_by_address, set_up, tear_down) {
   struct importing *importing = *state;
   parse_text(importing, "{\"nvbandwidth\": {\"version\": \"v0.6\", \"GPU Device list\": [\"0: Fast "
                         "(00000000:81:00)\", \"1: Slow (00000000:0a:00)\"], \"testcases\": [{"
@@ -280,7 +280,7 @@ static void gpus_are_matched_by_address(void **state) {
 
 /* Of the nine that 0.10 added, those that count what their cases do; by kernels of another kind
  * than the cases of the same flows. */
-static void newer_tests_have_cases_of_their_own(void **state) {
+TEST_WITH(newer_tests_have_cases_of_their_own, set_up, tear_down) {
   struct importing *importing = *state;
 #define PAIRS(name, rates)                                                                         \
   "{\"name\": \"device_" name "\", \"status\": \"Passed\", \"bandwidth_matrix\": [" rates "]}, "
@@ -332,7 +332,7 @@ static void newer_tests_have_cases_of_their_own(void **state) {
   assert_non_null(strstr(test->reason, "one window"));
 }
 
-static void unknown_tests_are_left_out(void **state) {
+TEST_WITH(unknown_tests_are_left_out, set_up, tear_down) {
   struct importing *importing = *state;
   parse_text(
       importing,
@@ -362,17 +362,4 @@ static void unknown_tests_are_left_out(void **state) {
                       "nvbandwidth ended while it ran");
   assert_string_equal(test_of(importing, "device_to_device_memcpy_read_ce")->reason,
                       "its matrix is 1 by 3, not 3 by 3 as of 3 GPUs");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(real_file_gives_rates_of_cases, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(tests_have_the_numbers_of_the_list, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(concurrent_flows_match_by_initiator, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(saved_machine_must_match, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(gpus_are_matched_by_address, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(newer_tests_have_cases_of_their_own, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(unknown_tests_are_left_out, set_up, tear_down),
-  };
-  return cmocka_run_group_tests_name("runner/import/nvbandwidth_cases", tests, NULL, NULL);
 }

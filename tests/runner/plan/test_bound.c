@@ -45,8 +45,7 @@ static void expect(struct machine *machine, const struct flow *flows, uint32_t c
   free(machine);
 }
 
-static void one_flow_has_the_peak_of_its_link(void **state) {
-  (void)state;
+TEST(one_flow_has_the_peak_of_its_link) {
   expect(machine_8xh100(), (struct flow[]){host_gpu(0, 0)}, 1, LIMIT_PCIE, SIZE, SIZE, PCIE5);
   expect(machine_8xh100(), (struct flow[]){gpu_host(3, 1)}, 1, LIMIT_PCIE, SIZE, SIZE, PCIE5);
   expect(machine_gh200(), (struct flow[]){host_gpu(0, 0)}, 1, LIMIT_C2C, SIZE, SIZE, C2C);
@@ -61,8 +60,7 @@ static struct flow nodes(int32_t from, int32_t to) {
 }
 
 /* Node 1 of a GH200 is its GPU's memory. */
-static void a_node_that_is_gpu_memory_has_the_peaks_of_that_gpu(void **state) {
-  (void)state;
+TEST(a_node_that_is_gpu_memory_has_the_peaks_of_that_gpu) {
   expect(machine_gh200(), (struct flow[]){nodes(0, 1)}, 1, LIMIT_C2C, SIZE, SIZE, C2C);
   expect(machine_gh200(), (struct flow[]){nodes(1, 0)}, 1, LIMIT_C2C, SIZE, SIZE, C2C);
   expect(machine_gh200(), (struct flow[]){host_gpu(1, 0)}, 1, LIMIT_DRAM, SIZE, 2 * SIZE, DRAM);
@@ -72,8 +70,7 @@ static void a_node_that_is_gpu_memory_has_the_peaks_of_that_gpu(void **state) {
   expect(kept_by_the_driver, (struct flow[]){nodes(0, 1)}, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
 }
 
-static void a_local_copy_reads_and_writes(void **state) {
-  (void)state;
+TEST(a_local_copy_reads_and_writes) {
   expect(machine_8xh100(), (struct flow[]){gpu_gpu(2, 2)}, 1, LIMIT_DRAM, SIZE, 2 * SIZE, DRAM);
   /* Two memories at once: twice the bytes in the same time. */
   expect(machine_8xh100(), (struct flow[]){gpu_gpu(2, 2), gpu_gpu(3, 3)}, 2, LIMIT_DRAM, 2 * SIZE,
@@ -81,8 +78,7 @@ static void a_local_copy_reads_and_writes(void **state) {
 }
 
 /* Up to twice the 50 MiB of the L2 cache, all copies inside the GPU together. */
-static void a_local_copy_that_a_cache_may_serve_has_no_peak(void **state) {
-  (void)state;
+TEST(a_local_copy_that_a_cache_may_serve_has_no_peak) {
   struct machine *machine = machine_8xh100();
   const uint64_t l2_bytes = machine->gpus[2].l2_bytes;
   free(machine);
@@ -102,15 +98,13 @@ static void a_local_copy_that_a_cache_may_serve_has_no_peak(void **state) {
   expect(machine_8xh100(), &small, 1, LIMIT_PCIE, 4096, 4096, PCIE5);
 }
 
-static void one_per_cent_above_the_peak_is_exceeded(void **state) {
-  (void)state;
+TEST(one_per_cent_above_the_peak_is_exceeded) {
   assert_false(bound_is_exceeded(1010, UINT64_C(1000000000), 1000));
   assert_true(bound_is_exceeded(1011, UINT64_C(1000000000), 1000));
   assert_false(bound_is_exceeded(1011, 0, 1));
 }
 
-static void both_directions_have_twice_the_peak(void **state) {
-  (void)state;
+TEST(both_directions_have_twice_the_peak) {
   expect(machine_8xh100(), (struct flow[]){host_gpu(0, 0), gpu_host(0, 0)}, 2, LIMIT_PCIE, 2 * SIZE,
          2 * SIZE, 2 * PCIE5);
   expect(machine_8xh100(), (struct flow[]){gpu_gpu(0, 1), gpu_gpu(1, 0)}, 2, LIMIT_NVLINK, 2 * SIZE,
@@ -120,8 +114,7 @@ static void both_directions_have_twice_the_peak(void **state) {
          2 * SIZE, PCIE5);
 }
 
-static void many_links_add_up_and_one_port_does_not(void **state) {
-  (void)state;
+TEST(many_links_add_up_and_one_port_does_not) {
   struct flow flows[8];
   for (int32_t i = 0; i < 8; i++) {
     flows[i] = host_gpu(i / 4, i);
@@ -137,8 +130,7 @@ static void many_links_add_up_and_one_port_does_not(void **state) {
   expect(machine_8xh100(), flows, 8, LIMIT_NVLINK, 8 * SIZE, 8 * SIZE, 8 * NV18);
 }
 
-static void unequal_flows_wait_for_the_slowest(void **state) {
-  (void)state;
+TEST(unequal_flows_wait_for_the_slowest) {
   /* 64 MiB over PCIe take longer than as much over NVLink: 128 MiB in SIZE / PCIE5. */
   struct flow flows[2] = {host_gpu(0, 0), gpu_gpu(2, 3)};
   expect(machine_8xh100(), flows, 2, LIMIT_PCIE, 2 * SIZE, 2 * SIZE, 2 * PCIE5);
@@ -147,8 +139,7 @@ static void unequal_flows_wait_for_the_slowest(void **state) {
          (uint64_t)((unsigned __int128)17 * NV18 / 16));
 }
 
-static void a_staged_flow_crosses_both_host_links(void **state) {
-  (void)state;
+TEST(a_staged_flow_crosses_both_host_links) {
   struct flow staged = gpu_gpu(0, 1);
   staged.staged = true;
   expect(machine_8xh100(), &staged, 1, LIMIT_PCIE, SIZE, SIZE, PCIE5);
@@ -157,8 +148,7 @@ static void a_staged_flow_crosses_both_host_links(void **state) {
          2 * SIZE, PCIE5);
 }
 
-static void memory_can_limit_a_link(void **state) {
-  (void)state;
+TEST(memory_can_limit_a_link) {
   struct machine *machine = machine_8xh100();
   machine->gpus[1].memory_bus_bits = 128; /* 83.8 GB/s, below NV18 */
   const uint64_t slow = UINT64_C(2619000000) * 2 * 128 / 8;
@@ -166,15 +156,13 @@ static void memory_can_limit_a_link(void **state) {
   expect(machine, (struct flow[]){gpu_gpu(0, 1)}, 1, LIMIT_DRAM, SIZE, 2 * SIZE, 2 * slow);
 }
 
-static void loads_do_not_count(void **state) {
-  (void)state;
+TEST(loads_do_not_count) {
   struct flow flows[2] = {host_gpu(0, 0), host_gpu(0, 0)};
   flows[1].role = FLOW_LOAD;
   expect(machine_8xh100(), flows, 2, LIMIT_PCIE, SIZE, SIZE, PCIE5);
 }
 
-static void what_is_not_known_has_no_peak(void **state) {
-  (void)state;
+TEST(what_is_not_known_has_no_peak) {
   struct flow host = {.method = METHOD_CPU,
                       .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
                       .target = {.place = PLACE_NUMA, .index = 1, .memory = MEMORY_PAGEABLE},
@@ -198,8 +186,7 @@ static void what_is_not_known_has_no_peak(void **state) {
   expect(machine_8xh100(), &pages, 1, LIMIT_UNKNOWN, SIZE, SIZE, 0);
 }
 
-static void typical_times_are_there_for_everything(void **state) {
-  (void)state;
+TEST(typical_times_are_there_for_everything) {
   struct machine *machine = machine_8xh100();
   struct flow host = host_gpu(0, 0);
   host.target = endpoint_own(PLACE_NUMA, 1, MEMORY_PAGEABLE);
@@ -213,23 +200,4 @@ static void typical_times_are_there_for_everything(void **state) {
   assert_true(bound_typical_ns(&pageable, 1, machine) > 5 * pinned_ns);
   assert_true(bound_typical_ns(NULL, 0, machine) >= 1);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_flow_has_the_peak_of_its_link),
-      cmocka_unit_test(a_node_that_is_gpu_memory_has_the_peaks_of_that_gpu),
-      cmocka_unit_test(a_local_copy_reads_and_writes),
-      cmocka_unit_test(a_local_copy_that_a_cache_may_serve_has_no_peak),
-      cmocka_unit_test(one_per_cent_above_the_peak_is_exceeded),
-      cmocka_unit_test(both_directions_have_twice_the_peak),
-      cmocka_unit_test(many_links_add_up_and_one_port_does_not),
-      cmocka_unit_test(unequal_flows_wait_for_the_slowest),
-      cmocka_unit_test(a_staged_flow_crosses_both_host_links),
-      cmocka_unit_test(memory_can_limit_a_link),
-      cmocka_unit_test(loads_do_not_count),
-      cmocka_unit_test(what_is_not_known_has_no_peak),
-      cmocka_unit_test(typical_times_are_there_for_everything),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,8 +104,7 @@ static void check_flow(const struct planned *f, const struct flow *flow,
   }
 }
 
-static void every_microbenchmark_on_eight_gpus(void **state) {
-  (void)state;
+TEST(every_microbenchmark_on_eight_gpus) {
   struct planned f = plan_for("h100x8-nvlink.toml");
   size_t seen = 0;
   assert_int_equal(BLOCK_COUNT, 28); /* the paper's 27, and both ways without peer access */
@@ -145,8 +144,7 @@ static void every_microbenchmark_on_eight_gpus(void **state) {
 }
 
 /* One GPU: what needs two has one row that says so. */
-static void one_gpu_skips_what_needs_two(void **state) {
-  (void)state;
+TEST(one_gpu_skips_what_needs_two) {
   struct planned f = plan_for("gh200.toml");
   assert_int_equal(f.plan->case_count, BLOCK_COUNT);
   for (size_t i = 0; i < f.plan->case_count; i++) {
@@ -159,12 +157,4 @@ static void one_gpu_skips_what_needs_two(void **state) {
     }
   }
   planned_fini(&f);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_microbenchmark_on_eight_gpus),
-      cmocka_unit_test(one_gpu_skips_what_needs_two),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,8 +50,7 @@ static struct setting all_to_all(void) {
   return setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
 }
 
-static void eight_gpus_are_56_ordered_pairs(void **state) {
-  (void)state;
+TEST(eight_gpus_are_56_ordered_pairs) {
   struct made made = make(machine_8xh100(), all_to_all());
   assert_int_equal(made.plan->case_count, 56);
   assert_int_equal(made.plan->skip_count, 0);
@@ -61,8 +60,7 @@ static void eight_gpus_are_56_ordered_pairs(void **state) {
   unmake(&made);
 }
 
-static void pairs_as_given(void **state) {
-  (void)state;
+TEST(pairs_as_given) {
   struct setting setting = all_to_all();
   setting.transfer.pairs_given = true;
   setting.transfer.pairs = PAIRS_UNORDERED;
@@ -96,8 +94,7 @@ static void expect_balance(const struct made *made, size_t places, size_t as_sou
   }
 }
 
-static void a_sample_has_every_place_as_often_at_either_end(void **state) {
-  (void)state;
+TEST(a_sample_has_every_place_as_often_at_either_end) {
   struct setting setting = all_to_all();
   setting.transfer.pairs_given = true;
   setting.transfer.pairs = PAIRS_SAMPLE;
@@ -127,8 +124,7 @@ static void a_sample_has_every_place_as_often_at_either_end(void **state) {
 }
 
 /* What is measured is the case of the index, whatever names it. */
-static void gpus_are_named_by_uuid(void **state) {
-  (void)state;
+TEST(gpus_are_named_by_uuid) {
   static const char *const UUIDS[] = {"GPU-AAAA", "GPU-bbbb1111-2", "gpu-aaaa"};
   struct machine *machine = machine_8xh100();
   (void)snprintf(machine->gpus[2].uuid, sizeof machine->gpus[2].uuid, "GPU-aaaa1111-22");
@@ -164,8 +160,7 @@ static void gpus_are_named_by_uuid(void **state) {
   unmake(&made);
 }
 
-static void unordered_keeps_pairs_that_have_no_reverse(void **state) {
-  (void)state;
+TEST(unordered_keeps_pairs_that_have_no_reverse) {
   struct setting setting = setting_of(gpu_end(SELECT(2, 3)), gpu_end(SELECT(0, 2)));
   setting.transfer.pairs_given = true;
   setting.transfer.pairs = PAIRS_UNORDERED;
@@ -177,8 +172,7 @@ static void unordered_keeps_pairs_that_have_no_reverse(void **state) {
   unmake(&made);
 }
 
-static void nodes_are_paired_with_themselves_too(void **state) {
-  (void)state;
+TEST(nodes_are_paired_with_themselves_too) {
   struct setting setting =
       setting_of(numa_end(SELECT_ALL, MEMORY_PAGEABLE), numa_end(SELECT_ALL, MEMORY_PAGEABLE));
   setting.transfer.flow.base.method = METHOD_CPU;
@@ -195,8 +189,7 @@ static void nodes_are_paired_with_themselves_too(void **state) {
   unmake(&made);
 }
 
-static void one_gpu_by_number_to_itself_is_a_local_copy(void **state) {
-  (void)state;
+TEST(one_gpu_by_number_to_itself_is_a_local_copy) {
   struct made made = make(machine_8xh100(), setting_of(gpu_end(SELECT(3)), gpu_end(SELECT(3))));
   assert_int_equal(made.plan->case_count, 1);
   expect_path(&made, 0, "gpu3-gpu3");
@@ -204,8 +197,7 @@ static void one_gpu_by_number_to_itself_is_a_local_copy(void **state) {
   unmake(&made);
 }
 
-static void local_and_remote_are_seen_from_the_gpu(void **state) {
-  (void)state;
+TEST(local_and_remote_are_seen_from_the_gpu) {
   struct made made = make(machine_8xh100(),
                           setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL)));
   assert_int_equal(made.plan->case_count, 8);
@@ -222,8 +214,7 @@ static void local_and_remote_are_seen_from_the_gpu(void **state) {
   unmake(&made);
 }
 
-static void an_unknown_nearest_node_is_a_reason_but_with_one_node(void **state) {
-  (void)state;
+TEST(an_unknown_nearest_node_is_a_reason_but_with_one_node) {
   struct setting setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT(0, 1)));
   struct machine *machine = machine_4xl40s();
   machine->gpus[1].numa_node = -1;
@@ -244,8 +235,7 @@ static void an_unknown_nearest_node_is_a_reason_but_with_one_node(void **state) 
   unmake(&made);
 }
 
-static void local_without_a_gpu_at_the_other_end_is_refused(void **state) {
-  (void)state;
+TEST(local_without_a_gpu_at_the_other_end_is_refused) {
   struct made made = make(machine_cpu(), setting_of(numa_end(SELECT_LOCAL, MEMORY_PAGEABLE),
                                                     numa_end(SELECT_ALL, MEMORY_PAGEABLE)));
   assert_int_equal(made.plan->case_count, 1);
@@ -254,8 +244,7 @@ static void local_without_a_gpu_at_the_other_end_is_refused(void **state) {
   unmake(&made);
 }
 
-static void memory_only_nodes_are_measured_only_when_named(void **state) {
-  (void)state;
+TEST(memory_only_nodes_are_measured_only_when_named) {
   struct made made =
       make(machine_gh200(), setting_of(numa_end(SELECT_ALL, MEMORY_PINNED), gpu_end(SELECT_ALL)));
   assert_int_equal(made.plan->case_count, 1);
@@ -284,8 +273,7 @@ static void memory_only_nodes_are_measured_only_when_named(void **state) {
   unmake(&made);
 }
 
-static void what_is_not_there_is_skipped_and_says_what_there_is(void **state) {
-  (void)state;
+TEST(what_is_not_there_is_skipped_and_says_what_there_is) {
   struct made made = make(machine_4xl40s(), setting_of(numa_end(SELECT(0, 5), MEMORY_PINNED),
                                                        gpu_end(SELECT(0, 7, 8, 9))));
   assert_int_equal(made.plan->case_count, 2);
@@ -296,8 +284,7 @@ static void what_is_not_there_is_skipped_and_says_what_there_is(void **state) {
   unmake(&made);
 }
 
-static void no_gpu_is_one_skip_with_the_state_of_cuda(void **state) {
-  (void)state;
+TEST(no_gpu_is_one_skip_with_the_state_of_cuda) {
   struct made made = make(machine_cpu(), all_to_all());
   assert_int_equal(made.plan->case_count, 1);
   expect_skip(&made, 0, "gpu.all-gpu.all", "there is no NVIDIA driver (libcuda.so.1)");
@@ -305,8 +292,7 @@ static void no_gpu_is_one_skip_with_the_state_of_cuda(void **state) {
   unmake(&made);
 }
 
-static void gpus_that_cuda_does_not_see_are_left_out(void **state) {
-  (void)state;
+TEST(gpus_that_cuda_does_not_see_are_left_out) {
   struct machine *machine = machine_4xl40s();
   machine->gpus[1].cuda_ordinal = -1;
   struct made made =
@@ -321,16 +307,14 @@ static void gpus_that_cuda_does_not_see_are_left_out(void **state) {
   unmake(&made);
 }
 
-static void pairs_need_two_places(void **state) {
-  (void)state;
+TEST(pairs_need_two_places) {
   struct made made = make(machine_gh200(), all_to_all());
   assert_int_equal(made.plan->case_count, 1);
   expect_skip(&made, 0, "gpu.all-gpu.all", "needs two GPUs, this machine has 1");
   unmake(&made);
 }
 
-static void reverse_and_both(void **state) {
-  (void)state;
+TEST(reverse_and_both) {
   struct setting setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT(5)));
   setting.transfer.direction = DIRECTION_REVERSE;
   struct made made = make(machine_8xh100(), setting);
@@ -348,8 +332,7 @@ static void reverse_and_both(void **state) {
   unmake(&made);
 }
 
-static void the_initiator_belongs_to_each_flow(void **state) {
-  (void)state;
+TEST(the_initiator_belongs_to_each_flow) {
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   setting.transfer.direction = DIRECTION_BOTH;
   setting.transfer.flow.initiator_given = true;
@@ -362,8 +345,7 @@ static void the_initiator_belongs_to_each_flow(void **state) {
   unmake(&made);
 }
 
-static void both_ways_stands_once_unless_asked(void **state) {
-  (void)state;
+TEST(both_ways_stands_once_unless_asked) {
   struct setting setting = all_to_all();
   setting.transfer.direction = DIRECTION_BOTH;
   struct made made = make(machine_8xh100(), setting);
@@ -382,8 +364,7 @@ static void both_ways_stands_once_unless_asked(void **state) {
   unmake(&made);
 }
 
-static void peer_access_is_needed_or_staged(void **state) {
-  (void)state;
+TEST(peer_access_is_needed_or_staged) {
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   struct made made = make(machine_4xl40s(), setting);
   expect_skip(
@@ -418,8 +399,7 @@ static struct made make_concurrent(struct machine *machine, enum concurrent conc
   return make(machine, setting);
 }
 
-static void many_at_once(void **state) {
-  (void)state;
+TEST(many_at_once) {
   struct made made = make_concurrent(machine_8xh100(), CONCURRENT_PER_TARGET, DIRECTION_FORWARD);
   assert_int_equal(made.plan->case_count, 8);
   assert_int_equal(at(&made, 0)->bench.flow_count, 7);
@@ -460,8 +440,7 @@ static void expect_flows(const struct made *made, const int32_t (*pairs)[2], uin
   }
 }
 
-static void ring_and_bisection(void **state) {
-  (void)state;
+TEST(ring_and_bisection) {
   struct made made = make_concurrent(machine_8xh100(), CONCURRENT_RING, DIRECTION_FORWARD);
   expect_flows(
       &made, (const int32_t[8][2]){{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 0}},
@@ -487,8 +466,7 @@ static void ring_and_bisection(void **state) {
   unmake(&made);
 }
 
-static void gpus_of_a_node_run_together_per_source(void **state) {
-  (void)state;
+TEST(gpus_of_a_node_run_together_per_source) {
   struct setting setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL));
   setting.transfer.concurrent = CONCURRENT_PER_SOURCE;
   struct made made = make(machine_8xh100(), setting);
@@ -498,8 +476,7 @@ static void gpus_of_a_node_run_together_per_source(void **state) {
   unmake(&made);
 }
 
-static void loads_run_beside_every_case(void **state) {
-  (void)state;
+TEST(loads_run_beside_every_case) {
   struct setting setting = all_to_all();
   struct flow_setting load = setting.transfer.flow;
   load.from = numa_end(SELECT_LOCAL, MEMORY_PINNED);
@@ -523,8 +500,7 @@ static void loads_run_beside_every_case(void **state) {
 }
 
 /* A case has room for so many flows: what does not fit is skipped with its reason. */
-static void too_many_loads_are_skipped(void **state) {
-  (void)state;
+TEST(too_many_loads_are_skipped) {
   enum { LOADS = CASE_FLOWS_MAX / 8 };
   struct setting setting = all_to_all();
   struct flow_setting loads[LOADS];
@@ -550,8 +526,7 @@ static void too_many_loads_are_skipped(void **state) {
 }
 
 /* Beside a chase: on its way, or back, for every pair; and where the load says. */
-static void loads_take_the_way_of_a_chase(void **state) {
-  (void)state;
+TEST(loads_take_the_way_of_a_chase) {
   struct flow_setting loads[2] = {all_to_all().transfer.flow, all_to_all().transfer.flow};
   loads[0].mirrors = loads[0].method_given = loads[0].size_given = true;
   loads[0].mirror_direction = DIRECTION_REVERSE;
@@ -584,8 +559,7 @@ static void loads_take_the_way_of_a_chase(void **state) {
   unmake(&made);
 }
 
-static void spelled_flows_are_one_case(void **state) {
-  (void)state;
+TEST(spelled_flows_are_one_case) {
   struct setting setting = all_to_all();
   struct flow_setting flows[2] = {setting.transfer.flow, setting.transfer.flow};
   flows[0].from = gpu_end(SELECT(0));
@@ -608,8 +582,7 @@ static void spelled_flows_are_one_case(void **state) {
   unmake(&made);
 }
 
-static void a_shape_sets_the_size(void **state) {
-  (void)state;
+TEST(a_shape_sets_the_size) {
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   setting.transfer.flow.base.shape = (struct copy_shape){.width_bytes = 1000, .height = 8};
   struct made made = make(machine_8xh100(), setting);
@@ -619,37 +592,4 @@ static void a_shape_sets_the_size(void **state) {
   assert_int_equal(flow->shape.pitch_bytes, 1000);
   assert_int_equal(at(&made, 0)->bench.payload_bytes, 8000);
   unmake(&made);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(eight_gpus_are_56_ordered_pairs),
-      cmocka_unit_test(pairs_as_given),
-      cmocka_unit_test(a_sample_has_every_place_as_often_at_either_end),
-      cmocka_unit_test(gpus_are_named_by_uuid),
-      cmocka_unit_test(unordered_keeps_pairs_that_have_no_reverse),
-      cmocka_unit_test(nodes_are_paired_with_themselves_too),
-      cmocka_unit_test(one_gpu_by_number_to_itself_is_a_local_copy),
-      cmocka_unit_test(local_and_remote_are_seen_from_the_gpu),
-      cmocka_unit_test(an_unknown_nearest_node_is_a_reason_but_with_one_node),
-      cmocka_unit_test(local_without_a_gpu_at_the_other_end_is_refused),
-      cmocka_unit_test(memory_only_nodes_are_measured_only_when_named),
-      cmocka_unit_test(what_is_not_there_is_skipped_and_says_what_there_is),
-      cmocka_unit_test(no_gpu_is_one_skip_with_the_state_of_cuda),
-      cmocka_unit_test(gpus_that_cuda_does_not_see_are_left_out),
-      cmocka_unit_test(pairs_need_two_places),
-      cmocka_unit_test(reverse_and_both),
-      cmocka_unit_test(the_initiator_belongs_to_each_flow),
-      cmocka_unit_test(both_ways_stands_once_unless_asked),
-      cmocka_unit_test(peer_access_is_needed_or_staged),
-      cmocka_unit_test(many_at_once),
-      cmocka_unit_test(ring_and_bisection),
-      cmocka_unit_test(gpus_of_a_node_run_together_per_source),
-      cmocka_unit_test(loads_run_beside_every_case),
-      cmocka_unit_test(too_many_loads_are_skipped),
-      cmocka_unit_test(loads_take_the_way_of_a_chase),
-      cmocka_unit_test(spelled_flows_are_one_case),
-      cmocka_unit_test(a_shape_sets_the_size),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

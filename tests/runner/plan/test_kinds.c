@@ -11,8 +11,7 @@
 
 /* A kernel's operations and limit; as a load it is on the GPU that starts the copy, once, with the
  * size of its own operation. */
-static void kernels_that_compute_know_their_peak(void **state) {
-  (void)state;
+TEST(kernels_that_compute_know_their_peak) {
   struct planned made = planned_text(
       "h200x4.toml",
       HEAD "[[compute]]\nname = \"c\"\nop = [\"matmul\", \"fma\", \"triad\"]\nat.gpu = 3\n"
@@ -45,8 +44,7 @@ static void kernels_that_compute_know_their_peak(void **state) {
 }
 
 /* Every node's threads and every node's memory; its definition has the node and no GPU. */
-static void processors_chase_through_every_nodes_memory(void **state) {
-  (void)state;
+TEST(processors_chase_through_every_nodes_memory) {
   struct planned made = planned_text(
       "gb200x4.toml", HEAD "[[chase]]\nname = \"c\"\nspace = \"host\"\nat = { numa = \"*\" }\n"
                            "of.memory = [\"pageable\", \"huge\"]\nfootprint = \"4MiB\"\n");
@@ -61,8 +59,7 @@ static void processors_chase_through_every_nodes_memory(void **state) {
 }
 
 /* A green context is told apart, and the usual way keeps its key. */
-static void green_contexts_are_in_the_definition(void **state) {
-  (void)state;
+TEST(green_contexts_are_in_the_definition) {
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[compute]]\nname = \"c\"\nop = \"fma\"\nat.gpu = 0\n"
                           "sm_percent = 50\nsm_share = [\"blocks\", \"green_context\"]\n");
@@ -73,8 +70,7 @@ static void green_contexts_are_in_the_definition(void **state) {
 }
 
 /* A load without ends takes those of the measured flow, in memory of its own kind. */
-static void unified_memory_mirrors_a_copy(void **state) {
-  (void)state;
+TEST(unified_memory_mirrors_a_copy) {
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.gpu = 0\n"
                           "to.numa = 0\nsize = 65536\n"
@@ -89,8 +85,7 @@ static void unified_memory_mirrors_a_copy(void **state) {
 }
 
 /* One flow to the GPU, whose keys are those of its operation. */
-static void signals_are_flows_in_their_definition(void **state) {
-  (void)state;
+TEST(signals_are_flows_in_their_definition) {
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[signal]]\nname = \"s\"\nop = [\"flag\", \"atomics\"]\nat.gpu = 0\n"
                           "of.gpu = [0, 1]\nflags = \"sender\"\n"
@@ -107,8 +102,7 @@ static void signals_are_flows_in_their_definition(void **state) {
   planned_fini(&made);
 }
 
-static void a_flag_within_a_gpu_is_told_in_keys_of_signals(void **state) {
-  (void)state;
+TEST(a_flag_within_a_gpu_is_told_in_keys_of_signals) {
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[signal]]\nname = \"s\"\nop = \"flag\"\nat.gpu = 1\nof.gpu = 1\n");
   assert_int_equal(made.plan->case_count, 1);
@@ -119,8 +113,7 @@ static void a_flag_within_a_gpu_is_told_in_keys_of_signals(void **state) {
 
 /* Another process answers: it stands at the source. What shares memory says which kind it is, in
  * the process that measures too; events have none. */
-static void signals_name_the_process_that_answers(void **state) {
-  (void)state;
+TEST(signals_name_the_process_that_answers) {
   struct planned made =
       planned_text("h200x4.toml", HEAD
                    "[[signal]]\nname = \"s\"\nop = [\"flag\", \"event\"]\nat.gpu = 0\n"
@@ -141,8 +134,7 @@ static void signals_name_the_process_that_answers(void **state) {
 }
 
 /* A flow for each share, which are the whole together; one stream is the case that it was. */
-static void bytes_are_divided_among_streams(void **state) {
-  (void)state;
+TEST(bytes_are_divided_among_streams) {
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.numa = 0\nto.gpu = 0\n"
                           "size = 1003\nstreams = [1, 4]\npriority = [\"default\", \"highest\"]\n"
@@ -158,18 +150,4 @@ static void bytes_are_divided_among_streams(void **state) {
   assert_non_null(strstr(four->definition, "\"priority\":\"highest\""));
   assert_null(strstr(made.plan->cases[0].bench.definition, "priority"));
   planned_fini(&made);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kernels_that_compute_know_their_peak),
-      cmocka_unit_test(processors_chase_through_every_nodes_memory),
-      cmocka_unit_test(green_contexts_are_in_the_definition),
-      cmocka_unit_test(unified_memory_mirrors_a_copy),
-      cmocka_unit_test(signals_are_flows_in_their_definition),
-      cmocka_unit_test(a_flag_within_a_gpu_is_told_in_keys_of_signals),
-      cmocka_unit_test(signals_name_the_process_that_answers),
-      cmocka_unit_test(bytes_are_divided_among_streams),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

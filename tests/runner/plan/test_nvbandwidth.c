@@ -105,8 +105,7 @@ static void check_case(const struct bench_case *bench, const struct expected *ex
   }
 }
 
-static void every_pattern_on_eight_gpus(void **state) {
-  (void)state;
+TEST(every_pattern_on_eight_gpus) {
   struct planned f = plan_for("h100x8-nvlink.toml");
   size_t seen = 0;
   assert_int_equal(f.plan->skip_count, 0);
@@ -132,8 +131,7 @@ static void every_pattern_on_eight_gpus(void **state) {
 }
 
 /* All flows of a case end, or begin, at one GPU; in all_to_host each at its own node. */
-static void concurrent_flows_share_what_their_name_says(void **state) {
-  (void)state;
+TEST(concurrent_flows_share_what_their_name_says) {
   struct planned f = plan_for("h100x8-nvlink.toml");
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct bench_case *bench = &f.plan->cases[i].bench;
@@ -151,8 +149,7 @@ static void concurrent_flows_share_what_their_name_says(void **state) {
 }
 
 /* Within a GPU a kernel reads alone, and writes alone: what its bytes are. */
-static void local_streams(void **state) {
-  (void)state;
+TEST(local_streams) {
   struct planned f = plan_for("h100x8-nvlink.toml");
   size_t count[stream_op_name_count] = {0};
   for (size_t i = 0; i < f.plan->case_count; i++) {
@@ -171,8 +168,7 @@ static void local_streams(void **state) {
   planned_fini(&f);
 }
 
-static void latencies(void **state) {
-  (void)state;
+TEST(latencies) {
   struct planned f = plan_for("h100x8-nvlink.toml");
   size_t host = 0;
   size_t peer[chase_access_name_count] = {0};
@@ -214,8 +210,7 @@ static void latencies(void **state) {
 }
 
 /* nvbandwidth has 44 tests; the list is that of its documentation. */
-static void all_names_are_there(void **state) {
-  (void)state;
+TEST(all_names_are_there) {
   struct planned f = plan_for("h100x8-nvlink.toml");
   assert_int_equal(f.scenario->block_count, 44);
   for (size_t b = 0; b < COUNT_OF(blocks); b++) {
@@ -233,8 +228,7 @@ static void all_names_are_there(void **state) {
 }
 
 /* One block, one reason: what needs a second GPU is skipped and the rest is measured. */
-static void without_gpus_all_is_skipped(void **state) {
-  (void)state;
+TEST(without_gpus_all_is_skipped) {
   struct planned f = plan_for("no-gpu.toml");
   assert_int_equal(f.plan->case_count, 44);
   assert_int_equal(f.plan->skip_count, 44);
@@ -251,16 +245,4 @@ static void without_gpus_all_is_skipped(void **state) {
     }
   }
   planned_fini(&f);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_pattern_on_eight_gpus),
-      cmocka_unit_test(concurrent_flows_share_what_their_name_says),
-      cmocka_unit_test(latencies),
-      cmocka_unit_test(local_streams),
-      cmocka_unit_test(all_names_are_there),
-      cmocka_unit_test(without_gpus_all_is_skipped),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

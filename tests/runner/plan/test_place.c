@@ -29,8 +29,7 @@ static void expect_cases(const struct machine *machine, struct selector nodes, s
 }
 
 /* A UUID means one GPU, whether CUDA sees it or not. */
-static void a_uuid_that_cuda_does_not_see_is_named(void **state) {
-  (void)state;
+TEST(a_uuid_that_cuda_does_not_see_is_named) {
   static const char *const UUIDS[] = {"GPU-22"};
   const struct selector gpus = {.kind = SELECTOR_LIST, .uuids = UUIDS, .uuid_count = 1};
   struct machine *machine = machine_4xl40s();
@@ -51,8 +50,7 @@ static void a_uuid_that_cuda_does_not_see_is_named(void **state) {
 
 /* Nodes of which no memory is known all hold buffers; beside others, one without memory does not.
  */
-static void nodes_without_memory_hold_no_buffer(void **state) {
-  (void)state;
+TEST(nodes_without_memory_hold_no_buffer) {
   struct machine *machine = machine_4xl40s();
   machine->nodes[0].memory_bytes = 0;
   machine->nodes[1].memory_bytes = 1;
@@ -65,12 +63,4 @@ static void nodes_without_memory_hold_no_buffer(void **state) {
   expect_cases(machine, SELECT_ALL, SELECT(0),
                (const char *const[]){"no NUMA node has processors and memory"}, 1);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_uuid_that_cuda_does_not_see_is_named),
-      cmocka_unit_test(nodes_without_memory_hold_no_buffer),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

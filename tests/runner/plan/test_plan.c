@@ -36,8 +36,7 @@ static struct plan *plan_one(const struct machine *machine, struct setting setti
   return finish(builder, CASE_ORDER_FILE, 0);
 }
 
-static void names_show_block_path_axes_and_size(void **state) {
-  (void)state;
+TEST(names_show_block_path_axes_and_size) {
   struct machine *machine = machine_8xh100();
   struct setting setting = host_to_device();
   const struct axis_value axes[] = {
@@ -56,8 +55,7 @@ static void names_show_block_path_axes_and_size(void **state) {
   free(machine);
 }
 
-static void equal_names_of_different_cases_are_numbered(void **state) {
-  (void)state;
+TEST(equal_names_of_different_cases_are_numbered) {
   struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct setting setting = host_to_device();
@@ -74,8 +72,7 @@ static void equal_names_of_different_cases_are_numbered(void **state) {
   free(machine);
 }
 
-static void identical_cases_are_measured_once(void **state) {
-  (void)state;
+TEST(identical_cases_are_measured_once) {
   struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   add(builder, "first", host_to_device());
@@ -93,8 +90,7 @@ static void identical_cases_are_measured_once(void **state) {
   free(machine);
 }
 
-static void the_definition_is_canonical(void **state) {
-  (void)state;
+TEST(the_definition_is_canonical) {
   struct machine *machine = machine_8xh100();
   struct plan *plan = plan_one(machine, host_to_device());
   assert_string_equal(
@@ -109,8 +105,7 @@ static void the_definition_is_canonical(void **state) {
   free(machine);
 }
 
-static void the_key_is_xxh3_128(void **state) {
-  (void)state;
+TEST(the_key_is_xxh3_128) {
   char key[CASE_KEY_MAX];
   definition_key("", 0, key); /* published value of the empty input, seed 0 */
   assert_string_equal(key, "99aa06d3014798d86001c324468d497f");
@@ -189,8 +184,7 @@ static void shape(struct setting *s) {
   s->transfer.flow.base.shape = (struct copy_shape){1 << 20, 64, 1, 2 << 20};
 }
 
-static void the_key_has_what_changes_the_number_and_no_more(void **state) {
-  (void)state;
+TEST(the_key_has_what_changes_the_number_and_no_more) {
   char base[CASE_KEY_MAX];
   char key[CASE_KEY_MAX];
   key_of(nothing, base);
@@ -214,8 +208,7 @@ static void the_key_has_what_changes_the_number_and_no_more(void **state) {
   }
 }
 
-static void caches_that_a_case_does_not_touch_are_not_in_its_key(void **state) {
-  (void)state;
+TEST(caches_that_a_case_does_not_touch_are_not_in_its_key) {
   struct machine *machine = machine_8xh100();
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   struct plan *warm = plan_one(machine, setting);
@@ -244,8 +237,7 @@ static const struct flow_cpu cpu_remote = {.choice = CPU_REMOTE};
 static const struct flow_cpu cpu_1 = {.choice = CPU_NODE, .node = 1};
 
 /* The definition of copies that no processor makes is what it was before they had a place. */
-static void a_copy_by_a_processor_says_where_that_is(void **state) {
-  (void)state;
+TEST(a_copy_by_a_processor_says_where_that_is) {
   const struct {
     bool staged;
     struct flow_cpu cpu;
@@ -295,8 +287,7 @@ static void check_skip(const struct machine *machine, bool staged, struct flow_c
   plan_free(plan);
 }
 
-static void a_copying_thread_that_has_no_processor_is_skipped(void **state) {
-  (void)state;
+TEST(a_copying_thread_that_has_no_processor_is_skipped) {
   struct machine *machine = machine_8xh100();
   check_skip(machine, false, (struct flow_cpu){.choice = CPU_NODE, .node = 2},
              "this machine has no NUMA node 2");
@@ -334,8 +325,7 @@ static struct plan_builder *three_blocks(const struct machine *machine, const ch
   return builder;
 }
 
-static void only_takes_globs_on_blocks_and_cases(void **state) {
-  (void)state;
+TEST(only_takes_globs_on_blocks_and_cases) {
   struct machine *machine = machine_8xh100();
   static const struct {
     const char *only;
@@ -353,8 +343,7 @@ static void only_takes_globs_on_blocks_and_cases(void **state) {
   free(machine);
 }
 
-static void only_that_matches_nothing_names_what_is_near(void **state) {
-  (void)state;
+TEST(only_that_matches_nothing_names_what_is_near) {
   struct machine *machine = machine_8xh100();
   struct plan_builder *builder = three_blocks(machine, "host_to_devise");
   struct plan *plan = NULL;
@@ -370,8 +359,7 @@ static void only_that_matches_nothing_names_what_is_near(void **state) {
   free(machine);
 }
 
-static void a_duplicate_is_measured_when_only_names_it(void **state) {
-  (void)state;
+TEST(a_duplicate_is_measured_when_only_names_it) {
   struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, "second");
   add(builder, "first", host_to_device());
@@ -383,8 +371,7 @@ static void a_duplicate_is_measured_when_only_names_it(void **state) {
   free(machine);
 }
 
-static void shuffled_is_one_order_a_seed_whatever_else_is_there(void **state) {
-  (void)state;
+TEST(shuffled_is_one_order_a_seed_whatever_else_is_there) {
   struct machine *machine = machine_8xh100();
   struct plan *one = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 42);
   struct plan *two = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 42);
@@ -408,8 +395,7 @@ static void shuffled_is_one_order_a_seed_whatever_else_is_there(void **state) {
   free(machine);
 }
 
-static void what_the_engine_refuses_is_skipped_with_its_reason(void **state) {
-  (void)state;
+TEST(what_the_engine_refuses_is_skipped_with_its_reason) {
   struct machine *machine = machine_8xh100();
   fake_engine.refuses = true;
   fake_engine.refused = MEMORY_PINNED;
@@ -423,8 +409,7 @@ static void what_the_engine_refuses_is_skipped_with_its_reason(void **state) {
   free(machine);
 }
 
-static void what_does_not_fit_is_skipped_with_the_numbers(void **state) {
-  (void)state;
+TEST(what_does_not_fit_is_skipped_with_the_numbers) {
   struct machine *machine = machine_8xh100();
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(0)));
   setting.transfer.flow.base.size_bytes = UINT64_C(40) << 30;
@@ -449,8 +434,7 @@ static void what_does_not_fit_is_skipped_with_the_numbers(void **state) {
 }
 
 /* 200 us trials, 10 of them, 1 warm-up: the bytes add 1.07 ms a copy. */
-static void estimates_follow_the_settings(void **state) {
-  (void)state;
+TEST(estimates_follow_the_settings) {
   struct machine *machine = machine_8xh100();
   struct setting setting = host_to_device();
   struct plan *plan = plan_one(machine, setting);
@@ -471,8 +455,7 @@ static void estimates_follow_the_settings(void **state) {
 
 /* A precision of 0.5 % takes some tens of trials where the host has a part in the copy, and no more
  * than the least where it has none. */
-static void what_the_host_does_scatters_more(void **state) {
-  (void)state;
+TEST(what_the_host_does_scatters_more) {
   static const enum memory_kind MEMORY[] = {MEMORY_PINNED, MEMORY_PAGEABLE};
   struct machine *machine = machine_8xh100();
   for (size_t i = 0; i < 2; i++) {
@@ -493,8 +476,7 @@ static void what_the_host_does_scatters_more(void **state) {
   free(machine);
 }
 
-static void buffers_are_allocated_once(void **state) {
-  (void)state;
+TEST(buffers_are_allocated_once) {
   struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct setting setting = host_to_device();
@@ -505,28 +487,4 @@ static void buffers_are_allocated_once(void **state) {
   assert_true(plan->cases[0].estimate_ns > plan->cases[1].estimate_ns + 15000000);
   plan_free(plan);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(names_show_block_path_axes_and_size),
-      cmocka_unit_test(equal_names_of_different_cases_are_numbered),
-      cmocka_unit_test(identical_cases_are_measured_once),
-      cmocka_unit_test(the_definition_is_canonical),
-      cmocka_unit_test(the_key_is_xxh3_128),
-      cmocka_unit_test(the_key_has_what_changes_the_number_and_no_more),
-      cmocka_unit_test(caches_that_a_case_does_not_touch_are_not_in_its_key),
-      cmocka_unit_test(a_copy_by_a_processor_says_where_that_is),
-      cmocka_unit_test(a_copying_thread_that_has_no_processor_is_skipped),
-      cmocka_unit_test(only_takes_globs_on_blocks_and_cases),
-      cmocka_unit_test(only_that_matches_nothing_names_what_is_near),
-      cmocka_unit_test(a_duplicate_is_measured_when_only_names_it),
-      cmocka_unit_test(shuffled_is_one_order_a_seed_whatever_else_is_there),
-      cmocka_unit_test(what_the_engine_refuses_is_skipped_with_its_reason),
-      cmocka_unit_test(what_does_not_fit_is_skipped_with_the_numbers),
-      cmocka_unit_test(estimates_follow_the_settings),
-      cmocka_unit_test(what_the_host_does_scatters_more),
-      cmocka_unit_test(buffers_are_allocated_once),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,7 @@ static size_t count_with(const struct plan *plan, const char *part, bool skipped
 #define PAIRS                                                                                      \
   "[[transfer]]\nname = \"d2d\"\nmethod = \"ce\"\nfrom = { gpu = \"*\" }\nto = { gpu = \"*\" }\n"
 
-static void eight_gpus_on_a_laptop(void **state) {
-  (void)state;
+TEST(eight_gpus_on_a_laptop) {
   struct planned made =
       planned_text("h100x8-nvlink.toml", HEAD PAIRS "size = [\"4KiB\", \"1MiB\"]\n");
   assert_int_equal(made.plan->case_count, 112);
@@ -36,8 +35,7 @@ static void eight_gpus_on_a_laptop(void **state) {
   planned_fini(&made);
 }
 
-static void without_peer_access_and_without_gpus(void **state) {
-  (void)state;
+TEST(without_peer_access_and_without_gpus) {
   struct planned made =
       planned_text("l40sx4-pcie.toml", HEAD PAIRS "size = \"4KiB\"\npeer = [true, false]\n");
   assert_int_equal(count_with(made.plan, "peer=true", true), 12);
@@ -51,8 +49,7 @@ static void without_peer_access_and_without_gpus(void **state) {
 }
 
 /* Names differ, and stay when another size is added. */
-static void names_are_unique_and_stable(void **state) {
-  (void)state;
+TEST(names_are_unique_and_stable) {
   static const char *const sizes[] = {"size = \"4KiB\"\n", "size = [\"4KiB\", \"64MiB\"]\n"};
   struct planned made[2];
   for (size_t i = 0; i < 2; i++) {
@@ -83,8 +80,7 @@ static void names_are_unique_and_stable(void **state) {
   planned_fini(&made[1]);
 }
 
-static void loads_and_flows_of_a_scenario(void **state) {
-  (void)state;
+TEST(loads_and_flows_of_a_scenario) {
   struct planned made = planned_text(
       "h100x8-nvlink.toml", HEAD PAIRS
       "size = \"4KiB\"\n[[transfer.load]]\nmethod = \"ce\"\nfrom = { numa = \"local\", memory = "
@@ -103,8 +99,7 @@ static void loads_and_flows_of_a_scenario(void **state) {
 
 #define CHASE HEAD "[[chase]]\nname = \"c\"\n"
 
-static void chases_have_names_keys_and_estimates(void **state) {
-  (void)state;
+TEST(chases_have_names_keys_and_estimates) {
   struct planned made = planned_text(
       "h100x8-nvlink.toml", CHASE "space = \"host\"\nat.gpu = [0, 5]\nof = { memory = [\"pinned\", "
                                   "\"huge\"] }\nfootprint = [\"2MiB\", \"64MiB\"]\nhops = 64\n");
@@ -130,8 +125,7 @@ static void chases_have_names_keys_and_estimates(void **state) {
   planned_fini(&made);
 }
 
-static void chases_that_cannot_be(void **state) {
-  (void)state;
+TEST(chases_that_cannot_be) {
   struct planned made = planned_text("gh200.toml", CHASE "space = \"peer\"\n");
   assert_int_equal(made.plan->case_count, 1);
   assert_string_equal(made.plan->cases[0].bench.name, "c/gpu.all-gpu.all/2MiB");
@@ -144,8 +138,7 @@ static void chases_that_cannot_be(void **state) {
   planned_fini(&made);
 }
 
-static void chases_of_the_own_gpu(void **state) {
-  (void)state;
+TEST(chases_of_the_own_gpu) {
   struct planned made = planned_text(
       "h200x4.toml", CHASE "space = [\"global\", \"shared\"]\nat.gpu = 1\nthreads = [1, 32]\n"
                            "stride = 32\ncache = [\"l1\", \"l2\"]\n");
@@ -174,8 +167,7 @@ static void chases_of_the_own_gpu(void **state) {
 
 /* Names leave the direction out, and both directions are the same pairs: the second has a name of
  * its own. In a shuffled plan a duplicate still belongs to its case. */
-static void directions_of_the_same_pairs_are_measured_once(void **state) {
-  (void)state;
+TEST(directions_of_the_same_pairs_are_measured_once) {
   struct planned made = planned_text("h200x4.toml", HEAD
                                      "[measure]\norder = \"shuffled\"\n[[transfer]]\nname = \"d\"\n"
                                      "from.gpu = \"*\"\nto.gpu = \"*\"\nmethod = \"ce\"\n"
@@ -197,8 +189,7 @@ static void directions_of_the_same_pairs_are_measured_once(void **state) {
 }
 
 /* A reason that names its pair is one for all pairs. */
-static void reasons_are_grouped_over_pairs(void **state) {
-  (void)state;
+TEST(reasons_are_grouped_over_pairs) {
   struct arena arena = {0};
   const struct skip_group *groups = NULL;
   struct planned made =
@@ -221,8 +212,7 @@ static void reasons_are_grouped_over_pairs(void **state) {
 
 #define STREAM HEAD "[[stream]]\nname = \"s\"\n"
 
-static void streams_count_as_stream_does(void **state) {
-  (void)state;
+TEST(streams_count_as_stream_does) {
   struct planned made = planned_text(
       "h200x4.toml", STREAM "op = [\"copy\", \"triad\", \"read\"]\nat.gpu = 0\nsize = \"1GiB\"\n"
                             "grid = [\"per_sm*2\", 264, \"full\", \"auto\"]\ntype = \"f32\"\n");
@@ -253,8 +243,7 @@ static void streams_count_as_stream_does(void **state) {
 
 /* Memory is no limit to arrays that the L2 cache holds, nor to what is written of them after a
  * flush. */
-static void arrays_in_the_cache_have_no_peak(void **state) {
-  (void)state;
+TEST(arrays_in_the_cache_have_no_peak) {
   struct planned made =
       planned_text("h200x4.toml", STREAM "op = [\"copy\", \"read\"]\nat.gpu = 0\nsize = \"1MiB\"\n"
                                          "passes = [1, 10]\n"
@@ -272,8 +261,7 @@ static void arrays_in_the_cache_have_no_peak(void **state) {
   planned_fini(&made);
 }
 
-static void streams_of_the_host(void **state) {
-  (void)state;
+TEST(streams_of_the_host) {
   struct planned made =
       planned_text("h100x8-nvlink.toml",
                    STREAM "op = \"add\"\nat = { numa = \"*\", memory = [\"pageable\", \"huge\"] }\n"
@@ -288,8 +276,7 @@ static void streams_of_the_host(void **state) {
   planned_fini(&made);
 }
 
-static void arithmetic_knows_what_an_sm_does(void **state) {
-  (void)state;
+TEST(arithmetic_knows_what_an_sm_does) {
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[arithmetic]]\nname = \"a\"\nop = [\"add\", \"fma\"]\n"
                           "type = [\"f16\", \"f32\"]\nat.gpu = 3\n"
@@ -314,8 +301,7 @@ static void arithmetic_knows_what_an_sm_does(void **state) {
 
 /* Another process is named at its end, and in the definition; what is of this one keeps its key,
  * and does without the way to share it. */
-static void ends_in_another_process(void **state) {
-  (void)state;
+TEST(ends_in_another_process) {
   struct planned made =
       planned_text("h200x4.toml", HEAD
                    "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\n"
@@ -355,8 +341,7 @@ static void ends_in_another_process(void **state) {
 
 #define OVERHEAD HEAD "[[overhead]]\nname = \"o\"\n"
 
-static void overheads_of_calls_and_allocations(void **state) {
-  (void)state;
+TEST(overheads_of_calls_and_allocations) {
   struct planned made =
       planned_text("h100x8-nvlink.toml",
                    OVERHEAD "operation = [\"kernel_launch\", \"allocate\"]\nat.gpu = [0, 5]\n"
@@ -386,8 +371,7 @@ static void overheads_of_calls_and_allocations(void **state) {
 }
 
 /* On every machine everything is planned or skipped with a reason, and has a time. */
-static void every_machine_has_a_plan_for_every_kind(void **state) {
-  (void)state;
+TEST(every_machine_has_a_plan_for_every_kind) {
   static const char *const machines[] = {"gh200.toml",  "gb200x4.toml",     "h100x8-nvlink.toml",
                                          "h200x4.toml", "l40sx4-pcie.toml", "no-gpu.toml"};
   for (size_t i = 0; i < COUNT_OF(machines); i++) {
@@ -415,8 +399,7 @@ static void every_machine_has_a_plan_for_every_kind(void **state) {
 
 /* Seconds that runs of shipped scenarios took on hosts with so many H200s (driver 580.159.04; the
  * column duration_s of haul list runs, by process). */
-static void estimates_are_near_what_was_recorded(void **state) {
-  (void)state;
+TEST(estimates_are_near_what_was_recorded) {
   static const struct {
     const char *scenario;
     uint32_t gpus;
@@ -449,8 +432,7 @@ static void estimates_are_near_what_was_recorded(void **state) {
   HEAD "[[transfer]]\nname = \"t\"\nmethod = \"sm\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 4096\n"      \
        "initiator = \"target\"\n[[transfer.load]]\n" load
 
-static void mirrors_take_what_they_do_not_say(void **state) {
-  (void)state;
+TEST(mirrors_take_what_they_do_not_say) {
   struct planned made = planned_text("h100x8-nvlink.toml", LOADED(""));
   assert_int_equal(made.plan->case_count, 1);
   assert_string_equal(made.plan->cases[0].bench.path, "gpu0-gpu1"); /* of what is measured */
@@ -475,8 +457,7 @@ static void mirrors_take_what_they_do_not_say(void **state) {
   planned_fini(&made);
 }
 
-static void mirrors_follow_spelled_flows_and_both_directions(void **state) {
-  (void)state;
+TEST(mirrors_follow_spelled_flows_and_both_directions) {
   struct planned made = planned_text(
       "h100x8-nvlink.toml",
       HEAD "[[transfer]]\nname = \"spelled\"\n"
@@ -508,8 +489,7 @@ static void mirrors_follow_spelled_flows_and_both_directions(void **state) {
        "[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\nsize = \"2MiB\"\ncount = 2\n"
 
 /* In sequence each flow has the link for itself, and the sum of their times is the least. */
-static void flows_that_share_a_stream(void **state) {
-  (void)state;
+TEST(flows_that_share_a_stream) {
   struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE);
   assert_int_equal(made.plan->case_count, 3); /* own streams have no order */
   const struct bench_case *listed = &made.plan->cases[0].bench;
@@ -537,8 +517,7 @@ static void flows_that_share_a_stream(void **state) {
 }
 
 /* A load repeats for as long as the others last, beside them. */
-static void loads_are_on_no_stream(void **state) {
-  (void)state;
+TEST(loads_are_on_no_stream) {
   struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE "[[transfer.load]]\n");
   const struct bench_case *loaded = &made.plan->cases[0].bench;
   assert_int_equal(loaded->flow_count, 4);
@@ -555,8 +534,7 @@ static void loads_are_on_no_stream(void **state) {
 }
 
 /* Each keeps the name and the place that it has among all. */
-static void a_plan_of_some_keys(void **state) {
-  (void)state;
+TEST(a_plan_of_some_keys) {
   struct planned made = planned_shipped("h100x8-nvlink.toml", "quick", NULL, 0);
   const size_t last = made.plan->case_count - 1;
   const char *keys[] = {made.plan->cases[last].bench.key, made.plan->cases[1].bench.key, "0"};
@@ -570,32 +548,4 @@ static void a_plan_of_some_keys(void **state) {
   assert_int_equal(plan->estimate_ns < made.plan->estimate_ns, 1);
   plan_free(plan);
   planned_fini(&made);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(eight_gpus_on_a_laptop),
-      cmocka_unit_test(without_peer_access_and_without_gpus),
-      cmocka_unit_test(names_are_unique_and_stable),
-      cmocka_unit_test(loads_and_flows_of_a_scenario),
-      cmocka_unit_test(chases_have_names_keys_and_estimates),
-      cmocka_unit_test(chases_that_cannot_be),
-      cmocka_unit_test(chases_of_the_own_gpu),
-      cmocka_unit_test(directions_of_the_same_pairs_are_measured_once),
-      cmocka_unit_test(reasons_are_grouped_over_pairs),
-      cmocka_unit_test(streams_count_as_stream_does),
-      cmocka_unit_test(arrays_in_the_cache_have_no_peak),
-      cmocka_unit_test(streams_of_the_host),
-      cmocka_unit_test(arithmetic_knows_what_an_sm_does),
-      cmocka_unit_test(ends_in_another_process),
-      cmocka_unit_test(overheads_of_calls_and_allocations),
-      cmocka_unit_test(every_machine_has_a_plan_for_every_kind),
-      cmocka_unit_test(estimates_are_near_what_was_recorded),
-      cmocka_unit_test(mirrors_take_what_they_do_not_say),
-      cmocka_unit_test(a_plan_of_some_keys),
-      cmocka_unit_test(mirrors_follow_spelled_flows_and_both_directions),
-      cmocka_unit_test(flows_that_share_a_stream),
-      cmocka_unit_test(loads_are_on_no_stream),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

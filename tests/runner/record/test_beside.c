@@ -118,18 +118,16 @@ static void check(uint32_t held_from, bool at_once) {
   fixture_free(fixture);
 }
 
-static void run_goes_on_beside_a_database_held_before(void **state) {
-  (void)state;
+TEST(run_goes_on_beside_a_database_held_before) {
   check(NONE, true);
 }
 
-static void run_goes_on_beside_a_database_held_meanwhile(void **state) {
-  (void)state;
+TEST(run_goes_on_beside_a_database_held_meanwhile) {
   check(1, false);
 }
 
 /* What a run that was killed left is added, and stays for whoever resumes it. */
-static void killed_run_is_added_and_kept(void **state) {
+TEST(killed_run_is_added_and_kept) {
   struct fixture *fixture = fixture_new();
   struct readers readers;
   struct record *record = NULL;
@@ -154,7 +152,7 @@ static void killed_run_is_added_and_kept(void **state) {
 }
 
 /* One that cannot be added, first by its name, keeps no other from it. */
-static void bad_file_blocks_no_other(void **state) {
+TEST(bad_file_blocks_no_other) {
   struct fixture *fixture = fixture_new();
   struct readers readers;
   struct error err = {0};
@@ -180,14 +178,4 @@ static void bad_file_blocks_no_other(void **state) {
   assert_same_content(fixture);
   free(place);
   fixture_free(fixture);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(run_goes_on_beside_a_database_held_before),
-      cmocka_unit_test(run_goes_on_beside_a_database_held_meanwhile),
-      cmocka_unit_test(killed_run_is_added_and_kept),
-      cmocka_unit_test(bad_file_blocks_no_other),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void write_file(const char *path, const char *content) {
   assert_int_equal(fclose(file), 0);
 }
 
-static void new_database_is_created_with_its_directory(void **state) {
+TEST_WITH(new_database_is_created_with_its_directory, set_up, tear_down) {
   struct fixture *fixture = *state;
   char path[160];
   char folder[128];
@@ -82,7 +82,7 @@ static void new_database_is_created_with_its_directory(void **state) {
   assert_opens(fixture->path, DATABASE_WRITE);
 }
 
-static void connections_have_safe_settings(void **state) {
+TEST_WITH(connections_have_safe_settings, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -104,7 +104,7 @@ static void connections_have_safe_settings(void **state) {
   free(mode);
 }
 
-static void special_names_are_files(void **state) {
+TEST_WITH(special_names_are_files, set_up, tear_down) {
   struct fixture *fixture = *state;
   assert_int_equal(chdir(fixture->folder), 0);
   assert_opens(":memory:", DATABASE_WRITE);
@@ -114,7 +114,7 @@ static void special_names_are_files(void **state) {
   assert_int_equal(chdir("/"), 0);
 }
 
-static void other_files_are_refused_unchanged(void **state) {
+TEST_WITH(other_files_are_refused_unchanged, set_up, tear_down) {
   struct fixture *fixture = *state;
   const enum database_access both[] = {DATABASE_READ, DATABASE_WRITE};
   char fifo[96];
@@ -136,7 +136,7 @@ static void other_files_are_refused_unchanged(void **state) {
   }
 }
 
-static void missing_database_is_not_found(void **state) {
+TEST_WITH(missing_database_is_not_found, set_up, tear_down) {
   struct fixture *fixture = *state;
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
   write_file(fixture->path, "");
@@ -146,7 +146,7 @@ static void missing_database_is_not_found(void **state) {
   assert_refused("/dev/null/results.db", DATABASE_WRITE, STATUS_IO, "cannot look at");
 }
 
-static void damaged_database_is_reported(void **state) {
+TEST_WITH(damaged_database_is_reported, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   int fd = open(fixture->path, O_WRONLY);
@@ -157,7 +157,7 @@ static void damaged_database_is_reported(void **state) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_CORRUPT, "it is damaged");
 }
 
-static void newer_schema_is_read_or_refused(void **state) {
+TEST_WITH(newer_schema_is_read_or_refused, set_up, tear_down) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
@@ -176,7 +176,7 @@ static void newer_schema_is_read_or_refused(void **state) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
 }
 
-static void schema_before_first_release_is_refused(void **state) {
+TEST_WITH(schema_before_first_release_is_refused, set_up, tear_down) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1001");
@@ -187,7 +187,7 @@ static void schema_before_first_release_is_refused(void **state) {
 
 /* Made by a haul between two releases: the version is one that this haul knows, the tables are not
  * those of it. */
-static void schema_of_no_release_is_refused(void **state) {
+TEST_WITH(schema_of_no_release_is_refused, set_up, tear_down) {
   static const struct {
     const char *recorded; /* NULL: a new database */
     const char *change;
@@ -223,8 +223,7 @@ static void schema_of_no_release_is_refused(void **state) {
 }
 
 /* Else the second of them is never run. */
-static void migrations_lead_to_different_versions(void **state) {
-  (void)state;
+TEST(migrations_lead_to_different_versions) {
   static const char FOLDER[] = "migrations/";
   long before = 0;
   for (size_t i = 0; i < results_sql_count; i++) {
@@ -238,7 +237,7 @@ static void migrations_lead_to_different_versions(void **state) {
 }
 
 /* Tables and views of somebody else are told, and such a file is not written. */
-static void tables_of_others_are_read_and_not_written(void **state) {
+TEST_WITH(tables_of_others_are_read_and_not_written, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -285,7 +284,7 @@ static enum status migrate_made_up(const char *path, const char *last, int versi
   "select group_concat(rate) from (select case_name || gbps as rate from v_case order by "         \
   "case_run)"
 
-static void migrations_are_applied_all_or_none(void **state) {
+TEST_WITH(migrations_are_applied_all_or_none, set_up, tear_down) {
   const int before_it = migrate_latest_version();
   const struct {
     const char *last;
@@ -314,7 +313,7 @@ static void migrations_are_applied_all_or_none(void **state) {
 }
 
 /* Somebody's own choice, on a local file system. */
-static void write_ahead_mode_is_kept(void **state) {
+TEST_WITH(write_ahead_mode_is_kept, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "pragma journal_mode = wal");
@@ -328,7 +327,7 @@ static void write_ahead_mode_is_kept(void **state) {
   free(runs);
 }
 
-static void lock_held_too_long_is_reported(void **state) {
+TEST_WITH(lock_held_too_long_is_reported, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -361,7 +360,7 @@ static bool wait_until(void *context, uint64_t waited_ms) {
   return patience->release;
 }
 
-static void lock_wait_is_decided_by_caller(void **state) {
+TEST_WITH(lock_wait_is_decided_by_caller, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -381,7 +380,7 @@ static void lock_wait_is_decided_by_caller(void **state) {
   assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
 }
 
-static void clock_set_back_is_noticed(void **state) {
+TEST_WITH(clock_set_back_is_noticed, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -457,7 +456,7 @@ static void look_at_unwritable_folder(struct fixture *fixture) {
   must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot create the directory");
 }
 
-static void missing_permissions_are_reported(void **state) {
+TEST_WITH(missing_permissions_are_reported, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_int_equal(chmod(fixture->folder, 0777), 0);
@@ -473,7 +472,7 @@ static void missing_permissions_are_reported(void **state) {
 }
 
 /* As a database of somebody else may name them. */
-static void links_between_gpus_that_are_not_there_are_left_out(void **state) {
+TEST_WITH(links_between_gpus_that_are_not_there_are_left_out, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   struct machine *read[2];
@@ -492,30 +491,4 @@ static void links_between_gpus_that_are_not_there_are_left_out(void **state) {
   assert_memory_equal(read[0], read[1], sizeof *read[0]);
   free(read[0]);
   free(read[1]);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(new_database_is_created_with_its_directory, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(connections_have_safe_settings, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(special_names_are_files, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(other_files_are_refused_unchanged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(missing_database_is_not_found, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(damaged_database_is_reported, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(newer_schema_is_read_or_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(schema_of_no_release_is_refused, set_up, tear_down),
-      cmocka_unit_test(migrations_lead_to_different_versions),
-      cmocka_unit_test_setup_teardown(tables_of_others_are_read_and_not_written, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(schema_before_first_release_is_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(migrations_are_applied_all_or_none, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(write_ahead_mode_is_kept, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(lock_wait_is_decided_by_caller, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(lock_held_too_long_is_reported, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(links_between_gpus_that_are_not_there_are_left_out, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(clock_set_back_is_noticed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(missing_permissions_are_reported, set_up, tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -482,32 +482,6 @@ static void fail_all(struct faults *faults, attempt *try, check *holds) {
   }
 }
 
-static void recording_survives_disk_faults(void **state) {
-  struct faults *faults = *state;
-  fixture_record_run(faults->fixture, 1);
-  fail_all(faults, record_a_run, recorded_is_whole);
-}
-
-static void merging_survives_disk_faults(void **state) {
-  struct faults *faults = *state;
-  fixture_record_run(faults->fixture, 1);
-  fixture_record_run(faults->input, 1);
-  struct bytes before = read_file(faults->input->path);
-  fail_all(faults, merge_the_input, merged_is_whole);
-  struct bytes after = read_file(faults->input->path);
-  assert_int_equal(after.size, before.size);
-  assert_memory_equal(after.data, before.data, before.size);
-  free(before.data);
-  free(after.data);
-}
-
-static void migrating_survives_disk_faults(void **state) {
-  struct faults *faults = *state;
-  fixture_load(faults->fixture, "results-1002.sql");
-  faults->access = DATABASE_READ; /* the schema is newer than this program's then */
-  fail_all(faults, migrate, migrated_is_whole);
-}
-
 static int set_up(void **state) {
   struct faults *faults = calloc(1, sizeof *faults);
   *state = faults;
@@ -528,12 +502,36 @@ static int tear_down(void **state) {
   return 0;
 }
 
-int main(void) {
-  faulty_disk_install();
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(recording_survives_disk_faults, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(merging_survives_disk_faults, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(migrating_survives_disk_faults, set_up, tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+TEST_WITH(recording_survives_disk_faults, set_up, tear_down) {
+  struct faults *faults = *state;
+  fixture_record_run(faults->fixture, 1);
+  fail_all(faults, record_a_run, recorded_is_whole);
 }
+
+TEST_WITH(merging_survives_disk_faults, set_up, tear_down) {
+  struct faults *faults = *state;
+  fixture_record_run(faults->fixture, 1);
+  fixture_record_run(faults->input, 1);
+  struct bytes before = read_file(faults->input->path);
+  fail_all(faults, merge_the_input, merged_is_whole);
+  struct bytes after = read_file(faults->input->path);
+  assert_int_equal(after.size, before.size);
+  assert_memory_equal(after.data, before.data, before.size);
+  free(before.data);
+  free(after.data);
+}
+
+TEST_WITH(migrating_survives_disk_faults, set_up, tear_down) {
+  struct faults *faults = *state;
+  fixture_load(faults->fixture, "results-1002.sql");
+  faults->access = DATABASE_READ; /* the schema is newer than this program's then */
+  fail_all(faults, migrate, migrated_is_whole);
+}
+
+static int install_disk(void **state) {
+  (void)state;
+  faulty_disk_install();
+  return 0;
+}
+
+TEST_GROUP(install_disk, NULL);

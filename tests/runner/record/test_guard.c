@@ -38,6 +38,8 @@ static int tear_down(void **state) {
   return 0;
 }
 
+TEST_GROUP(set_up, tear_down);
+
 static enum status run(struct query *query, const char *sql, struct error *err) {
   FILE *stream = fopen("/dev/null", "w");
   const struct table_options options = {.format = OUTPUT_CSV, .stream = stream};
@@ -77,7 +79,7 @@ static void call_every_way(struct query *query, const char *function, bool allow
   arena_fini(&arena);
 }
 
-static void every_function_is_safe_or_refused(void **state) {
+TEST(every_function_is_safe_or_refused) {
   struct opened *opened = *state;
   sqlite3_stmt *names = NULL;
   size_t refused = 0;
@@ -99,7 +101,7 @@ static void every_function_is_safe_or_refused(void **state) {
   }
 }
 
-static void every_module_is_gone_but_those_of_json(void **state) {
+TEST(every_module_is_gone_but_those_of_json) {
   struct opened *opened = *state;
   sqlite3_stmt *names = NULL;
   size_t count = 0;
@@ -127,7 +129,7 @@ static void every_module_is_gone_but_those_of_json(void **state) {
   arena_fini(&arena);
 }
 
-static void sizes_are_bounded(void **state) {
+TEST(sizes_are_bounded) {
   struct opened *opened = *state;
   static const char *const HUGE[] = {
       "SELECT zeroblob(1 << 30)", "SELECT randomblob(1 << 30)",
@@ -139,7 +141,7 @@ static void sizes_are_bounded(void **state) {
 }
 
 /* A file of somebody else: the statement of the table is not even looked at. */
-static void virtual_tables_are_refused(void **state) {
+TEST(virtual_tables_are_refused) {
   struct opened *opened = *state;
   struct fixture *fixture = opened->fixture;
   struct query *query = NULL;
@@ -167,7 +169,7 @@ static void virtual_tables_are_refused(void **state) {
 }
 
 /* A view of the file is SQL of somebody else, too. */
-static void views_of_the_file_call_no_other_function(void **state) {
+TEST(views_of_the_file_call_no_other_function) {
   struct opened *opened = *state;
   struct error err = {0};
   fixture_execute(opened->fixture->path,
@@ -178,7 +180,7 @@ static void views_of_the_file_call_no_other_function(void **state) {
 }
 
 /* schemas/NNNN.txt: what a file is compared with. */
-static void listed_schema_is_what_migrations_make(void **state) {
+TEST(listed_schema_is_what_migrations_make) {
   struct database *database = NULL;
   struct error err = {0};
   char name[32];
@@ -208,7 +210,7 @@ static void listed_schema_is_what_migrations_make(void **state) {
 }
 
 /* A file that takes its time is read no longer than that. */
-static void reading_is_limited_in_time(void **state) {
+TEST(reading_is_limited_in_time) {
   struct opened *opened = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -225,7 +227,7 @@ static void reading_is_limited_in_time(void **state) {
 }
 
 /* A journal, planted after the file was judged, that names another file. */
-static void no_super_journal_is_opened(void **state) {
+TEST(no_super_journal_is_opened) {
   struct opened *opened = *state;
   sqlite3_vfs *vfs = sqlite3_vfs_find(companion_vfs());
   sqlite3_file *file = calloc(1, (size_t)vfs->szOsFile);
@@ -235,18 +237,4 @@ static void no_super_journal_is_opened(void **state) {
                               SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL, &flags),
                    SQLITE_CANTOPEN);
   free(file);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(listed_schema_is_what_migrations_make),
-      cmocka_unit_test(reading_is_limited_in_time),
-      cmocka_unit_test(no_super_journal_is_opened),
-      cmocka_unit_test(every_function_is_safe_or_refused),
-      cmocka_unit_test(every_module_is_gone_but_those_of_json),
-      cmocka_unit_test(sizes_are_bounded),
-      cmocka_unit_test(virtual_tables_are_refused),
-      cmocka_unit_test(views_of_the_file_call_no_other_function),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

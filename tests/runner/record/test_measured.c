@@ -55,7 +55,7 @@ static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
   }
 }
 
-static void medians_equal_those_of_case_run(void **state) {
+TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
@@ -88,7 +88,7 @@ static void medians_equal_those_of_case_run(void **state) {
 
 /* From the interval of its trials; of noise that more trials do not average out, from their spread.
  * The first and the last process of run 1 have none. */
-static void medians_know_their_error(void **state) {
+TEST_WITH(medians_know_their_error, set_up, tear_down) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
@@ -110,7 +110,7 @@ static void medians_know_their_error(void **state) {
   }
 }
 
-static void cases_are_chosen_by_glob_block_and_key(void **state) {
+TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down) {
   static const struct {
     const char *only;
     size_t cases;
@@ -139,7 +139,7 @@ static size_t case_named(const struct measured *m, const char *block) {
   return 0;
 }
 
-static void cases_know_their_gpus_and_hardware(void **state) {
+TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
@@ -161,7 +161,7 @@ static void cases_know_their_gpus_and_hardware(void **state) {
   assert_true(measured_hardware(m, 0, up) == measured_hardware(m, 1, up));
 }
 
-static void facts_are_found_by_name(void **state) {
+TEST_WITH(facts_are_found_by_name, set_up, tear_down) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
@@ -185,7 +185,7 @@ static void facts_are_found_by_name(void **state) {
   assert_true(count > 10);
 }
 
-static void skipped_case_has_reason(void **state) {
+TEST_WITH(skipped_case_has_reason, set_up, tear_down) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
@@ -200,7 +200,7 @@ static void skipped_case_has_reason(void **state) {
   assert_null(reason);
 }
 
-static void unknown_run_is_an_error(void **state) {
+TEST_WITH(unknown_run_is_an_error, set_up, tear_down) {
   struct opened *opened = *state;
   struct error err = {0};
   const struct run_ref run = {.id = 99};
@@ -222,7 +222,7 @@ static size_t count_named(struct opened *opened, const char *selector) {
   return count;
 }
 
-static void names_select_all_their_runs(void **state) {
+TEST_WITH(names_select_all_their_runs, set_up, tear_down) {
   struct opened *opened = *state;
   assert_int_equal(count_named(opened, "tag:a"), 2);
   assert_int_equal(count_named(opened, "driver:590.1.2"), 1);
@@ -238,7 +238,7 @@ static void names_select_all_their_runs(void **state) {
   arena_fini(&arena);
 }
 
-static void baselines_keep_their_runs(void **state) {
+TEST_WITH(baselines_keep_their_runs, set_up, tear_down) {
   struct opened *opened = *state;
   struct arena arena = {0};
   struct run_list list;
@@ -263,7 +263,7 @@ static void baselines_keep_their_runs(void **state) {
 }
 
 /* Of the runs that say what matters, the one started last, for every case of that key. */
-static void delta_of_the_last_run_counts(void **state) {
+TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down) {
   struct opened *opened = *state;
   struct fixture *fixture = opened->fixture;
   struct error err = {0};
@@ -289,7 +289,7 @@ static void delta_of_the_last_run_counts(void **state) {
 }
 
 /* GPUs of one machine may differ: each value once. */
-static void a_fact_of_gpus_has_every_value(void **state) {
+TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down) {
   struct opened *opened = *state;
   machine_add_fact(opened->fixture->machine, "vbios", 0, FACT_OK, "96.00.1");
   machine_add_fact(opened->fixture->machine, "vbios", 1, FACT_OK, "96.00.2");
@@ -302,7 +302,7 @@ static void a_fact_of_gpus_has_every_value(void **state) {
   assert_string_equal(measured_run_fact(opened->measured, 2, "vbios"), "96.00.2");
 }
 
-static void comparing_reads_the_index_alone(void **state) {
+TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down) {
   struct opened *opened = *state;
   struct strbuf plan;
   sqlite3_stmt *stmt = NULL;
@@ -318,24 +318,4 @@ static void comparing_reads_the_index_alone(void **state) {
   assert_non_null(strstr(detail, "bench_case=? AND run=?"));
   (void)sqlite3_finalize(stmt);
   strbuf_fini(&plan);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(medians_equal_those_of_case_run),
-      TEST(medians_know_their_error),
-      TEST(cases_are_chosen_by_glob_block_and_key),
-      TEST(cases_know_their_gpus_and_hardware),
-      TEST(facts_are_found_by_name),
-      TEST(skipped_case_has_reason),
-      TEST(unknown_run_is_an_error),
-      TEST(names_select_all_their_runs),
-      TEST(baselines_keep_their_runs),
-      TEST(delta_of_the_last_run_counts),
-      TEST(a_fact_of_gpus_has_every_value),
-      TEST(comparing_reads_the_index_alone),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static struct merge_result merge_untouched(const char *output, const char *input
   return result;
 }
 
-static void any_order_gives_the_same_content(void **state) {
+TEST_WITH(any_order_gives_the_same_content, set_up, tear_down) {
   struct merging *merging = *state;
   record_all(merging);
   static const int ORDERS[][INPUTS] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
@@ -206,7 +206,7 @@ static void any_order_gives_the_same_content(void **state) {
 }
 
 /* A name means its file, whatever the characters of SQLite's URIs in it mean. */
-static void names_like_uris_are_merged(void **state) {
+TEST_WITH(names_like_uris_are_merged, set_up, tear_down) {
   struct merging *merging = *state;
   fixture_record_run(merging->fixtures[1], 2);
   size_t size = 0;
@@ -225,7 +225,7 @@ static void names_like_uris_are_merged(void **state) {
   free(bytes);
 }
 
-static void merging_again_changes_nothing(void **state) {
+TEST_WITH(merging_again_changes_nothing, set_up, tear_down) {
   struct merging *merging = *state;
   record_all(merging);
   for (int i = 0; i < INPUTS; i++) {
@@ -254,7 +254,7 @@ static void merging_again_changes_nothing(void **state) {
   assert_same_content(merging->fixtures[0]->path, merging->output);
 }
 
-static void output_as_input_is_skipped(void **state) {
+TEST_WITH(output_as_input_is_skipped, set_up, tear_down) {
   struct merging *merging = *state;
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
@@ -265,7 +265,7 @@ static void output_as_input_is_skipped(void **state) {
 }
 
 /* A run stopped after its second case, copied, and then resumed. */
-static void resumed_run_is_completed(void **state) {
+TEST_WITH(resumed_run_is_completed, set_up, tear_down) {
   struct merging *merging = *state;
   struct fixture *fixture = merging->fixtures[0];
   struct record *record = NULL;
@@ -324,7 +324,7 @@ static void resumed_run_is_completed(void **state) {
 }
 
 /* Copied between two visits of a case. */
-static void later_visits_replace_earlier_ones(void **state) {
+TEST_WITH(later_visits_replace_earlier_ones, set_up, tear_down) {
   struct merging *merging = *state;
   struct fixture *fixture = merging->fixtures[0];
   char early[160];
@@ -349,7 +349,7 @@ static void later_visits_replace_earlier_ones(void **state) {
   assert_same_content(merging->output, other);
 }
 
-static void run_resumed_twice_is_refused(void **state) {
+TEST_WITH(run_resumed_twice_is_refused, set_up, tear_down) {
   struct merging *merging = *state;
   struct merge_result result;
   struct error err = {0};
@@ -382,7 +382,7 @@ static void refused(struct merging *merging, const char *input, const char *text
   free(after);
 }
 
-static void bad_inputs_leave_nothing(void **state) {
+TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down) {
   struct merging *merging = *state;
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
@@ -433,7 +433,7 @@ static void bad_inputs_leave_nothing(void **state) {
 }
 
 /* A column that is gone although the version says that it is there. */
-static void schema_lacking_a_column_is_refused(void **state) {
+TEST_WITH(schema_lacking_a_column_is_refused, set_up, tear_down) {
   struct merging *merging = *state;
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
@@ -466,7 +466,7 @@ static void leave_hot_journal(const char *path) {
   assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void hot_journal_is_left_unchanged(void **state) {
+TEST_WITH(hot_journal_is_left_unchanged, set_up, tear_down) {
   struct merging *merging = *state;
   fixture_record_run(merging->fixtures[0], 2);
   const char *path = merging->fixtures[0]->path;
@@ -498,7 +498,7 @@ static void hot_journal_is_left_unchanged(void **state) {
   assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
 }
 
-static void write_ahead_log_is_left_unchanged(void **state) {
+TEST_WITH(write_ahead_log_is_left_unchanged, set_up, tear_down) {
   struct merging *merging = *state;
   fixture_record_run(merging->fixtures[0], 1);
   const char *path = merging->fixtures[0]->path;
@@ -528,7 +528,7 @@ static size_t table_count(const char *path) {
 }
 
 /* What is measured once and shown at two places is that in the output too. */
-static void aliases_are_merged(void **state) {
+TEST_WITH(aliases_are_merged, set_up, tear_down) {
   struct merging *merging = *state;
   struct fixture *fixture = merging->fixtures[0];
   const struct plan_duplicate again = {.name = "again/numa0:pinned-gpu1/64MiB",
@@ -553,7 +553,7 @@ static void aliases_are_merged(void **state) {
 }
 
 /* As haul 0.2.0 wrote it, with rows in every table: tables that came later are empty. */
-static void recorded_database_is_merged(void **state) {
+TEST_WITH(recorded_database_is_merged, set_up, tear_down) {
   struct merging *merging = *state;
   const char *input = merging->fixtures[0]->path;
   fixture_load(merging->fixtures[0], "results-1002.sql");
@@ -574,7 +574,7 @@ static void recorded_database_is_merged(void **state) {
 }
 
 /* A column or a table that a migration adds needs nothing in merge. */
-static void added_columns_and_tables_are_merged(void **state) {
+TEST_WITH(added_columns_and_tables_are_merged, set_up, tear_down) {
   static const char ADDED[] =
       "ALTER TABLE trial ADD COLUMN later INTEGER; ALTER TABLE run ADD COLUMN later TEXT;"
       "CREATE TABLE gadget (bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id), size "
@@ -618,7 +618,7 @@ static void added_columns_and_tables_are_merged(void **state) {
   free(parts);
 }
 
-static void interrupt_skips_the_input(void **state) {
+TEST_WITH(interrupt_skips_the_input, set_up, tear_down) {
   struct merging *merging = *state;
   record_all(merging);
   volatile sig_atomic_t interrupted = 0;
@@ -637,25 +637,4 @@ static void interrupt_skips_the_input(void **state) {
   assert_string_equal(before, after);
   free(before);
   free(after);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(any_order_gives_the_same_content, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(names_like_uris_are_merged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(merging_again_changes_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(output_as_input_is_skipped, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resumed_run_is_completed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(later_visits_replace_earlier_ones, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(run_resumed_twice_is_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(bad_inputs_leave_nothing, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(schema_lacking_a_column_is_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(hot_journal_is_left_unchanged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(write_ahead_log_is_left_unchanged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(aliases_are_merged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(recorded_database_is_merged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(added_columns_and_tables_are_merged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(interrupt_skips_the_input, set_up, tear_down),
-  };
-  return cmocka_run_group_tests_name("runner/record/merge", tests, NULL, NULL);
 }

@@ -23,8 +23,7 @@ static void record_plan(const char *path, const struct planned *planned) {
   record_close(record);
 }
 
-static void every_shipped_scenario_is_merged(void **state) {
-  (void)state;
+TEST(every_shipped_scenario_is_merged) {
   glob_t found;
   char folder[] = "/tmp/haul-merge-XXXXXX";
   char input[PATH_MAX_BYTES];
@@ -54,11 +53,4 @@ static void every_shipped_scenario_is_merged(void **state) {
   globfree(&found);
   assert_int_equal(unlink(output), 0);
   assert_int_equal(rmdir(folder), 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_shipped_scenario_is_merged),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

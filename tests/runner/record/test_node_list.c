@@ -19,8 +19,7 @@ static void assert_expands(const char *text, const char *expected) {
   arena_fini(&arena);
 }
 
-static void lists_are_expanded(void **state) {
-  (void)state;
+TEST(lists_are_expanded) {
   assert_expands("", "");
   assert_expands("a[1-3,7],b2", "a1 a2 a3 a7 b2");
   assert_expands("n[008-011]", "n008 n009 n010 n011");
@@ -29,8 +28,7 @@ static void lists_are_expanded(void **state) {
   assert_expands(" a\n b,,c\t", "a b c");
 }
 
-static void what_is_no_list_is_refused(void **state) {
-  (void)state;
+TEST(what_is_no_list_is_refused) {
   static const char *const WRONG[][2] = {{"a,b[1-3", "bracket is not closed"},
                                          {"b[3-1]", "goes backwards"},
                                          {"b[x]", "something else than numbers"},
@@ -50,8 +48,7 @@ static void what_is_no_list_is_refused(void **state) {
   }
 }
 
-static void names_are_joined(void **state) {
-  (void)state;
+TEST(names_are_joined) {
   static const char *const NAMES[] = {"login", "n8",  "n9",  "n10", "n12",
                                       "n012",  "p09", "p10", "p11"};
   struct arena arena = {0};
@@ -59,13 +56,4 @@ static void names_are_joined(void **state) {
   assert_string_equal(node_list_join(NAMES, 9, 3, &arena), "login,n[8-9],...");
   assert_string_equal(node_list_join(NAMES, 0, 3, &arena), "");
   arena_fini(&arena);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lists_are_expanded),
-      cmocka_unit_test(what_is_no_list_is_refused),
-      cmocka_unit_test(names_are_joined),
-  };
-  return cmocka_run_group_tests_name("runner/record/node_list", tests, NULL, NULL);
 }

@@ -133,11 +133,11 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   free(after);
 }
 
-static void everything_reads_every_recorded_database(void **state) {
+TEST_WITH(everything_reads_every_recorded_database, set_up, tear_down) {
   for_each_recorded(*state, look_with_everything);
 }
 
-static void copy_is_noted_and_not_written(void **state) {
+TEST_WITH(copy_is_noted_and_not_written, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -161,7 +161,7 @@ static void copy_is_noted_and_not_written(void **state) {
 }
 
 /* Its pages say so in the copy, too. */
-static void write_ahead_mode_is_read(void **state) {
+TEST_WITH(write_ahead_mode_is_read, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(fixture->path, "pragma journal_mode = wal");
@@ -173,7 +173,7 @@ static void write_ahead_mode_is_read(void **state) {
 }
 
 /* A scenario that an earlier version recorded means what it meant. */
-static void warm_caches_of_before_are_as_they_were(void **state) {
+TEST_WITH(warm_caches_of_before_are_as_they_were, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -240,17 +240,6 @@ static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *na
   look_at_peaks(fixture, name);
 }
 
-static void no_rate_above_its_peak_is_unmarked(void **state) {
+TEST_WITH(no_rate_above_its_peak_is_unmarked, set_up, tear_down) {
   for_each_recorded(*state, look_at_peaks_and_wrong_ones);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(everything_reads_every_recorded_database, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(no_rate_above_its_peak_is_unmarked, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(copy_is_noted_and_not_written, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(write_ahead_mode_is_read, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(warm_caches_of_before_are_as_they_were, set_up, tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,8 @@ static int tear_down(void **state) {
   return 0;
 }
 
+TEST_GROUP(set_up, tear_down);
+
 /* What a query gives as CSV; caller frees. */
 static char *csv_of(struct query *query, const char *sql, const char *saved,
                     const struct query_parameter *parameters, size_t count) {
@@ -82,7 +84,7 @@ static void assert_csv(struct query *query, const char *sql,
   free(text);
 }
 
-static void rows_keep_their_types(void **state) {
+TEST(rows_keep_their_types) {
   struct opened *opened = *state;
   assert_csv(opened->query,
              "select 1 as i, 0.1 as r, 'a,b' as t, x'00ff' as b, null as n -- done\n;  ", NULL, 0,
@@ -93,7 +95,7 @@ static void rows_keep_their_types(void **state) {
              NULL, 0, "i\r\n1\r\n2\r\n3\r\n");
 }
 
-static void parameters_are_bound(void **state) {
+TEST(parameters_are_bound) {
   struct opened *opened = *state;
   const struct query_parameter first = {"run", "1"};
   const struct query_parameter values[] = {{"i", "7"}, {":r", "1.5"}, {"t", "seven"}};
@@ -116,7 +118,7 @@ static void parameters_are_bound(void **state) {
   assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, &err), STATUS_NOT_FOUND);
 }
 
-static void writing_is_refused(void **state) {
+TEST(writing_is_refused) {
   struct opened *opened = *state;
   static const char *const WRITING[] = {
       "delete from trial",
@@ -158,7 +160,7 @@ static void writing_is_refused(void **state) {
   assert_csv(opened->query, "select count(*) as n from trial", NULL, 0, "n\r\n750\r\n");
 }
 
-static void mistakes_are_located(void **state) {
+TEST(mistakes_are_located) {
   struct opened *opened = *state;
   struct error err = {0};
   assert_int_equal(run(opened->query, "select *\n  form v_case", NULL, 0, NULL, &err),
@@ -235,7 +237,7 @@ static void mistakes_are_located(void **state) {
   assert_refused(opened->query, "select 1; select 2", STATUS_INVALID, "one statement at a time");
 }
 
-static void long_queries_end(void **state) {
+TEST(long_queries_end) {
   struct opened *opened = *state;
   const char *endless = "with recursive n(i) as (values (1) union all select i + 1 from n) "
                         "select count(*) from n";
@@ -249,7 +251,7 @@ static void long_queries_end(void **state) {
   assert_int_equal(run(opened->query, "select 1", NULL, 0, NULL, &err), STATUS_OK);
 }
 
-static void query_ends_when_reader_is_gone(void **state) {
+TEST(query_ends_when_reader_is_gone) {
   struct opened *opened = *state;
   int ends[2];
   assert_int_equal(pipe(ends), 0);
@@ -278,7 +280,7 @@ static bool may_be_empty(const struct saved_query *saved) {
          strncmp(saved->name, "fingerprint", 11) == 0;
 }
 
-static void every_saved_query_is_described_and_runs(void **state) {
+TEST(every_saved_query_is_described_and_runs) {
   struct opened *opened = *state;
   struct arena arena = {0};
   size_t abouts = 0;
@@ -320,7 +322,7 @@ static void every_saved_query_is_described_and_runs(void **state) {
 }
 
 /* Numbers of one, two and three digits. */
-static void reasons_that_differ_in_numbers_are_one(void **state) {
+TEST(reasons_that_differ_in_numbers_are_one) {
   struct fixture *fixture = fixture_new();
   struct query *query = NULL;
   struct error err = {0};
@@ -367,7 +369,7 @@ static void assert_columns(const char *csv, const char *list, const char *query)
 }
 
 /* What a query says of its plots is true of its columns; what is a curve is drawn. */
-static void plots_of_saved_queries_have_their_columns(void **state) {
+TEST(plots_of_saved_queries_have_their_columns) {
   static const char *const DRAWN[] = {"arithmetic-throughput",
                                       "block-trend",
                                       "cache-bandwidth",
@@ -424,7 +426,7 @@ static void plots_of_saved_queries_have_their_columns(void **state) {
   arena_fini(&arena);
 }
 
-static void saved_queries_take_parameters(void **state) {
+TEST(saved_queries_take_parameters) {
   struct opened *opened = *state;
   const struct query_parameter parameters[] = {{"run", "tag:nightly"}, {"block", "h*"}};
   char *text = csv_of(opened->query, NULL, "run-table", parameters, 2);
@@ -451,8 +453,7 @@ static void saved_queries_take_parameters(void **state) {
 }
 
 /* Drivers may be exchanged more than once, as where two are measured in turn. */
-static void a_change_back_is_a_row(void **state) {
-  (void)state;
+TEST(a_change_back_is_a_row) {
   static const char *const DRIVERS[] = {"580.159.04", "590.1.2", "580.159.04", "590.1.2"};
   struct fixture *fixture = fixture_new();
   struct query *query = NULL;
@@ -472,7 +473,7 @@ static void a_change_back_is_a_row(void **state) {
 }
 
 /* Runs have 100,000 cases: what is looked up for each of them must not go over all of the run. */
-static void query_time_is_linear_in_rows(void **state) {
+TEST(query_time_is_linear_in_rows) {
   struct opened *opened = *state;
   struct arena arena = {0};
   struct saved_query saved;
@@ -499,7 +500,7 @@ static void query_time_is_linear_in_rows(void **state) {
   arena_fini(&arena);
 }
 
-static void results_can_be_read_while_they_are_written(void **state) {
+TEST(results_can_be_read_while_they_are_written) {
   struct opened *opened = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -511,23 +512,4 @@ static void results_can_be_read_while_they_are_written(void **state) {
              "n\r\n1\r\n");
   assert_int_equal(record_end_run(record, "done", NULL, &err), STATUS_OK);
   record_close(record);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_keep_their_types),
-      cmocka_unit_test(parameters_are_bound),
-      cmocka_unit_test(writing_is_refused),
-      cmocka_unit_test(mistakes_are_located),
-      cmocka_unit_test(long_queries_end),
-      cmocka_unit_test(query_ends_when_reader_is_gone),
-      cmocka_unit_test(reasons_that_differ_in_numbers_are_one),
-      cmocka_unit_test(every_saved_query_is_described_and_runs),
-      cmocka_unit_test(plots_of_saved_queries_have_their_columns),
-      cmocka_unit_test(saved_queries_take_parameters),
-      cmocka_unit_test(a_change_back_is_a_row),
-      cmocka_unit_test(query_time_is_linear_in_rows),
-      cmocka_unit_test(results_can_be_read_while_they_are_written),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -39,7 +39,7 @@ static void assert_ok(enum status status, const struct error *err) {
   }
 }
 
-static void run_is_recorded_completely(void **state) {
+TEST_WITH(run_is_recorded_completely, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   assert_query(fixture,
@@ -69,7 +69,7 @@ static void run_is_recorded_completely(void **state) {
   assert_query(fixture, "select count(*) from pragma_foreign_key_check", "0");
 }
 
-static void summaries_follow_from_the_trials(void **state) {
+TEST_WITH(summaries_follow_from_the_trials, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 3);
   /* Median and minimum recomputed in SQL, over the measured trials that are ok. */
@@ -109,7 +109,7 @@ static void summaries_follow_from_the_trials(void **state) {
                "3");
 }
 
-static void flows_have_separate_times(void **state) {
+TEST_WITH(flows_have_separate_times, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_query(fixture, "select count(*) from v_flow where case_name like 'd2d%' and n = 47", "2");
@@ -125,7 +125,7 @@ static void flows_have_separate_times(void **state) {
 }
 
 /* On another GPU's clock: no moment after the window's start, and no reason to lose the trial. */
-static void unknown_start_is_not_a_number(void **state) {
+TEST_WITH(unknown_start_is_not_a_number, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -144,7 +144,7 @@ static void unknown_start_is_not_a_number(void **state) {
                "7");
 }
 
-static void noise_is_recorded_where_there_is_any(void **state) {
+TEST_WITH(noise_is_recorded_where_there_is_any, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -167,7 +167,7 @@ static void noise_is_recorded_where_there_is_any(void **state) {
 }
 
 /* haul env RUN and the page of a run draw it. */
-static void the_machine_of_a_run_is_read_back(void **state) {
+TEST_WITH(the_machine_of_a_run_is_read_back, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct machine *machine = fixture->machine;
   machine->links[0][1] = (struct gpu_link){false, 12, UINT64_C(318000000000)};
@@ -205,7 +205,7 @@ static void the_machine_of_a_run_is_read_back(void **state) {
   free(read);
 }
 
-static void telemetry_is_joined_to_the_case(void **state) {
+TEST_WITH(telemetry_is_joined_to_the_case, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_query(fixture,
@@ -219,7 +219,7 @@ static void telemetry_is_joined_to_the_case(void **state) {
                "1");
 }
 
-static void equal_content_is_stored_once(void **state) {
+TEST_WITH(equal_content_is_stored_once, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture->machine->gpus[0].free_memory_bytes = 12345; /* changes by itself */
@@ -238,7 +238,7 @@ static void equal_content_is_stored_once(void **state) {
                "2 2");
 }
 
-static void keys_do_not_change(void **state) {
+TEST_WITH(keys_do_not_change, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   /* A key that moves would break every merge with an older database. This one was computed
@@ -246,7 +246,7 @@ static void keys_do_not_change(void **state) {
   assert_query(fixture, "select key from scenario", "e29afa32309e8d5bf8320deda6a265d2");
 }
 
-static void failures_are_recorded(void **state) {
+TEST_WITH(failures_are_recorded, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -269,7 +269,7 @@ static void failures_are_recorded(void **state) {
 }
 
 /* Cases in a group are not on disk before the group is; whatever writes next takes them along. */
-static void small_cases_are_written_together(void **state) {
+TEST_WITH(small_cases_are_written_together, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -297,7 +297,7 @@ static void small_cases_are_written_together(void **state) {
 }
 
 /* The others of its group are kept and counted, and the end of the run is written as well. */
-static void a_refused_case_takes_no_other_along(void **state) {
+TEST_WITH(a_refused_case_takes_no_other_along, set_up, tear_down) {
   static const size_t CASES[] = {0, 0, 1}; /* a case a second time is refused */
   struct fixture *fixture = *state;
   struct record *record = NULL;
@@ -339,7 +339,7 @@ static const struct case_report *second_visit(struct fixture *fixture, struct vi
 }
 
 /* Interrupted between two visits of case 1, which has two flows. */
-static void visits_go_on_after_a_resume(void **state) {
+TEST_WITH(visits_go_on_after_a_resume, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
@@ -393,7 +393,7 @@ static void visits_go_on_after_a_resume(void **state) {
   assert_query(fixture, "select round(median_ns / 1.8e6, 1) from case_run where n > 0", "1.0");
 }
 
-static void interrupted_run_is_resumed(void **state) {
+TEST_WITH(interrupted_run_is_resumed, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
@@ -450,7 +450,7 @@ static void interrupted_run_is_resumed(void **state) {
 }
 
 /* In a child that may write no more than so many bytes to a file. */
-static void full_disk_keeps_recorded_cases(void **state) {
+TEST_WITH(full_disk_keeps_recorded_cases, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1); /* the schema is there */
   pid_t child = fork();
@@ -491,7 +491,7 @@ static void full_disk_keeps_recorded_cases(void **state) {
                "0");
 }
 
-static void killed_writer_leaves_complete_cases(void **state) {
+TEST_WITH(killed_writer_leaves_complete_cases, set_up, tear_down) {
   struct fixture *fixture = *state;
   int ready[2];
   assert_int_equal(pipe(ready), 0);
@@ -533,7 +533,7 @@ static void killed_writer_leaves_complete_cases(void **state) {
                "0");
 }
 
-static void two_writers_take_turns(void **state) {
+TEST_WITH(two_writers_take_turns, set_up, tear_down) {
   struct fixture *fixture = *state;
   pid_t children[2];
   for (int i = 0; i < 2; i++) {
@@ -622,7 +622,7 @@ static void record_with_cycles(struct fixture *fixture) {
   record_close(record);
 }
 
-static void microbenchmarks_are_in_the_views(void **state) {
+TEST_WITH(microbenchmarks_are_in_the_views, set_up, tear_down) {
   struct fixture *fixture = *state;
   make_microbenchmarks(fixture);
   record_with_cycles(fixture);
@@ -666,28 +666,4 @@ static void microbenchmarks_are_in_the_views(void **state) {
                "select count(*) from v_run_case where median_cycles is null and kind in "
                "('stream', 'arithmetic', 'chase')",
                "0");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(run_is_recorded_completely, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(summaries_follow_from_the_trials, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(flows_have_separate_times, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(noise_is_recorded_where_there_is_any, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(the_machine_of_a_run_is_read_back, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(telemetry_is_joined_to_the_case, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(unknown_start_is_not_a_number, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(equal_content_is_stored_once, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(keys_do_not_change, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(failures_are_recorded, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(small_cases_are_written_together, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_refused_case_takes_no_other_along, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(visits_go_on_after_a_resume, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(interrupted_run_is_resumed, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(full_disk_keeps_recorded_cases, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(killed_writer_leaves_complete_cases, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(two_writers_take_turns, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(microbenchmarks_are_in_the_views, set_up, tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,8 +44,7 @@ static void read_row(const char *sql, struct sample *sample, struct arena *arena
   database_close(database);
 }
 
-static void columns_are_found_by_name_in_any_order(void **state) {
-  (void)state;
+TEST(columns_are_found_by_name_in_any_order) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct sample sample = {0};
   read_row("SELECT 'write' AS access, 'longer' AS array, 'w' AS words, 'o' AS optional, 1.5 AS "
@@ -63,8 +62,7 @@ static void columns_are_found_by_name_in_any_order(void **state) {
   assert_int_equal(sample.access, DATABASE_WRITE);
 }
 
-static void nulls_and_unknown_names_have_their_values(void **state) {
-  (void)state;
+TEST(nulls_and_unknown_names_have_their_values) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct sample sample = {.wide = 5, .narrow = 5, .flag = true, .access = DATABASE_WRITE};
   read_row("SELECT NULL AS wide, NULL AS narrow, NULL AS number, NULL AS flag, NULL AS real, NULL "
@@ -85,12 +83,4 @@ static void nulls_and_unknown_names_have_their_values(void **state) {
            "'of a newer version' AS access",
            &sample, &arena);
   assert_int_equal(sample.access, 7);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(columns_are_found_by_name_in_any_order),
-      cmocka_unit_test(nulls_and_unknown_names_have_their_values),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static bool check(sqlite3 *handle, const char *sql, const char *title) {
   return found == all;
 }
 
-static void no_saved_query_scans(void **state) {
+TEST(no_saved_query_scans) {
   struct fixture *fixture = fixture_new();
   sqlite3 *handle = open_empty(fixture);
   struct arena arena = {0};
@@ -104,7 +104,7 @@ static void no_saved_query_scans(void **state) {
 }
 
 /* "### TITLE", then SQL between "```sql" and "```". */
-static void no_documented_question_scans(void **state) {
+TEST(no_documented_question_scans) {
   static char text[TEXT_MAX];
   struct fixture *fixture = fixture_new();
   sqlite3 *handle = open_empty(fixture);
@@ -179,7 +179,7 @@ static double steps_of(sqlite3 *handle, const struct saved_query *query, int lat
 
 /* With five times the runs: a question about one of them, or a given number, takes as many steps;
  * one about all earlier ones, or all, five times as many. */
-static void steps_grow_with_the_answer(void **state) {
+TEST(steps_grow_with_the_answer) {
   enum { FEW = 40, TIMES = 5 };
   struct fixture *fixture = fixture_new();
   struct arena arena = {0};
@@ -214,7 +214,7 @@ static void steps_grow_with_the_answer(void **state) {
 
 /* Nodes of a fleet are judged by what is not ok. Results that are ok are only counted, in an index.
  */
-static void results_of_a_fleet_are_not_looked_at(void **state) {
+TEST(results_of_a_fleet_are_not_looked_at) {
   enum { RESULTS = 1000, STEPS_PER_RESULT = 8 };
   static const char MORE[] =
       "PRAGMA foreign_keys = OFF;"
@@ -237,14 +237,4 @@ static void results_of_a_fleet_are_not_looked_at(void **state) {
   (void)sqlite3_close(handle);
   arena_fini(&arena);
   fixture_free(fixture);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_saved_query_scans),
-      cmocka_unit_test(no_documented_question_scans),
-      cmocka_unit_test(steps_grow_with_the_answer),
-      cmocka_unit_test(results_of_a_fleet_are_not_looked_at),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

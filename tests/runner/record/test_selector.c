@@ -36,6 +36,8 @@ static int tear_down(void **state) {
   return 0;
 }
 
+TEST_GROUP(set_up, tear_down);
+
 static void assert_finds(const struct three_runs *runs, const char *selector, int64_t id) {
   struct run_ref run = {0};
   struct error err = {0};
@@ -56,7 +58,7 @@ static void assert_fails(const struct three_runs *runs, const char *selector, en
   }
 }
 
-static void every_selector_finds_its_run(void **state) {
+TEST(every_selector_finds_its_run) {
   const struct three_runs *runs = *state;
   assert_finds(runs, "latest", 3);
   assert_finds(runs, "previous", 2);
@@ -68,7 +70,7 @@ static void every_selector_finds_its_run(void **state) {
   assert_finds(runs, "run:1", 1);
 }
 
-static void uuid_prefix_finds_the_run(void **state) {
+TEST(uuid_prefix_finds_the_run) {
   const struct three_runs *runs = *state;
   struct run_ref run = {0};
   struct error err = {0};
@@ -85,13 +87,13 @@ static void uuid_prefix_finds_the_run(void **state) {
   assert_finds(runs, selector, 2);
 }
 
-static void ambiguous_selector_lists_the_runs(void **state) {
+TEST(ambiguous_selector_lists_the_runs) {
   const struct three_runs *runs = *state;
   assert_fails(runs, "run:0", STATUS_INVALID, "several runs begin with \"0\"; there are: 3 = ");
   assert_fails(runs, "0", STATUS_INVALID, "(test, ");
 }
 
-static void unknown_selector_lists_what_exists(void **state) {
+TEST(unknown_selector_lists_what_exists) {
   const struct three_runs *runs = *state;
   assert_fails(runs, "99", STATUS_NOT_FOUND, "there is no run \"99\"; there are: 3 = ");
   assert_fails(runs, "tag:c", STATUS_NOT_FOUND, "no run has the tag \"c\"; there are: b, a");
@@ -102,8 +104,7 @@ static void unknown_selector_lists_what_exists(void **state) {
   assert_fails(runs, "ffffffffffffffffffffffffffffffffff", STATUS_INVALID, "names no run");
 }
 
-static void empty_database_has_no_runs(void **state) {
-  (void)state;
+TEST(empty_database_has_no_runs) {
   struct fixture *fixture = fixture_new();
   struct three_runs runs = {fixture, NULL};
   struct error err = {0};
@@ -116,7 +117,7 @@ static void empty_database_has_no_runs(void **state) {
 }
 
 /* A run of the scenario without any result has nothing to compare with. */
-static void run_before_is_one_with_results(void **state) {
+TEST(run_before_is_one_with_results) {
   const struct three_runs *runs = *state;
   struct run_ref before = {0};
   struct error err = {0};
@@ -128,7 +129,7 @@ static void run_before_is_one_with_results(void **state) {
 }
 
 /* A run that skipped all cases shows nothing; where the scenario is named, it counts. */
-static void latest_run_to_compare_measured_something(void **state) {
+TEST(latest_run_to_compare_measured_something) {
   const struct three_runs *runs = *state;
   struct run_ref found = {0};
   struct error err = {0};
@@ -143,8 +144,7 @@ static void latest_run_to_compare_measured_something(void **state) {
   assert_int_equal(found.id, 3);
 }
 
-static void what_names_a_run_is_told_from_other_words(void **state) {
-  (void)state;
+TEST(what_names_a_run_is_told_from_other_words) {
   static const char *const RUNS[] = {"latest",     "previous",     "9", "run:01a2", "tag:x",
                                      "driver:580", "baseline:good"};
   static const char *const OTHERS[] = {"", "quick", "latest2", "9x", "stream", "tag"};
@@ -159,18 +159,4 @@ static void what_names_a_run_is_told_from_other_words(void **state) {
   assert_null(selector_tag("driver:580"));
   assert_true(selector_is_open("tag:monday") && selector_is_open("driver:580"));
   assert_false(selector_is_open("driver:580,driver:590") || selector_is_open("baseline:good"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_selector_finds_its_run),
-      cmocka_unit_test(uuid_prefix_finds_the_run),
-      cmocka_unit_test(ambiguous_selector_lists_the_runs),
-      cmocka_unit_test(unknown_selector_lists_what_exists),
-      cmocka_unit_test(empty_database_has_no_runs),
-      cmocka_unit_test(run_before_is_one_with_results),
-      cmocka_unit_test(latest_run_to_compare_measured_something),
-      cmocka_unit_test(what_names_a_run_is_told_from_other_words),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

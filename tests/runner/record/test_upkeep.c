@@ -30,7 +30,7 @@ static const char PRUNED[] = "SELECT group_concat(run || ':' || (pruned_at IS NO
                              "(SELECT count(*) > 0 FROM v_trial t WHERE "
                              "t.run = r.run)) FROM v_run r";
 
-static void results_outlive_their_trials(void **state) {
+TEST(results_outlive_their_trials) {
   struct fixture *fixture = fixture_new();
   const struct run_list none = {0};
   struct trials_to_prune wanted = {.kept = &none};
@@ -68,7 +68,7 @@ static void results_outlive_their_trials(void **state) {
   fixture_free(fixture);
 }
 
-static void runs_are_kept_by_name(void **state) {
+TEST(runs_are_kept_by_name) {
   struct fixture *fixture = fixture_new();
   struct run_ref first = {.id = 1};
   const struct run_list kept = {.runs = &first, .count = 1};
@@ -82,7 +82,7 @@ static void runs_are_kept_by_name(void **state) {
 }
 
 /* 30 days of health in a file: what is older goes, the oldest first, but for what has a tag. */
-static void old_health_runs_are_found(void **state) {
+TEST(old_health_runs_are_found) {
   struct fixture *fixture = fixture_new();
   struct database *database = NULL;
   struct arena arena = {0};
@@ -115,7 +115,7 @@ static void old_health_runs_are_found(void **state) {
   fixture_free(fixture);
 }
 
-static void copy_has_the_latest_schema(void **state) {
+TEST(copy_has_the_latest_schema) {
   struct fixture *fixture = fixture_new();
   struct database *database = NULL;
   struct error err = {0};
@@ -137,14 +137,4 @@ static void copy_has_the_latest_schema(void **state) {
   assert_text(fixture, "SELECT user_version FROM pragma_user_version", "1003");
   (void)unlink(copy);
   fixture_free(fixture);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(results_outlive_their_trials),
-      cmocka_unit_test(runs_are_kept_by_name),
-      cmocka_unit_test(old_health_runs_are_found),
-      cmocka_unit_test(copy_has_the_latest_schema),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "runner/render/diff_format.h"
 #include "tests/cmocka.h"
 
-static void figures_have_their_unit(void **state) {
+TEST(figures_have_their_unit) {
   static const struct {
     enum figure figure;
     const char *text;
@@ -18,8 +18,7 @@ static void figures_have_their_unit(void **state) {
   }
 }
 
-static void runs_of_one_process_are_runs(void **state) {
-  (void)state;
+TEST(runs_of_one_process_are_runs) {
   struct comparison_row row = {.result = {.unit = DIFF_UNIT_RUN},
                                .sides = {{.runs = 2, .processes = 2}, {.runs = 5, .processes = 5}}};
   char text[DIFF_WORDS_MAX];
@@ -29,8 +28,7 @@ static void runs_of_one_process_are_runs(void **state) {
   assert_string_equal(diff_counts_words(&row, false, text), "2/5 runs of 4");
 }
 
-static void a_spread_of_earlier_runs_is_named_so(void **state) {
-  (void)state;
+TEST(a_spread_of_earlier_runs_is_named_so) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct comparison_row row = {
       .result = {.verdict = VERDICT_UNCLEAR, .unit = DIFF_UNIT_RUN, .sd = 0.017},
@@ -39,13 +37,4 @@ static void a_spread_of_earlier_runs_is_named_so(void **state) {
   assert_string_equal(diff_note_words(&arena, &row), "too noisy: spread 1.7 % over earlier runs");
   row.sides[SIDE_B].runs = 4;
   assert_string_equal(diff_note_words(&arena, &row), "too noisy: spread 1.7 %");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(figures_have_their_unit),
-      cmocka_unit_test(runs_of_one_process_are_runs),
-      cmocka_unit_test(a_spread_of_earlier_runs_is_named_so),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,8 +67,7 @@ static size_t longest_line(const char *text) {
   return longest;
 }
 
-static void test_fits_eighty_columns(void **state) {
-  (void)state;
+TEST(test_fits_eighty_columns) {
   for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
     struct machine *machine = load(SHIPPED[i]);
     char *text = print(machine, 80, false);
@@ -81,8 +80,7 @@ static void test_fits_eighty_columns(void **state) {
   }
 }
 
-static void test_what_is_shown(void **state) {
-  (void)state;
+TEST(test_what_is_shown) {
   struct machine *machine = load("h100x8-nvlink.toml");
   machine->simulated = true;
   char *text = print(machine, 100, false);
@@ -104,8 +102,7 @@ static void test_what_is_shown(void **state) {
   free(machine);
 }
 
-static void test_denied_and_unavailable_differ(void **state) {
-  (void)state;
+TEST(test_denied_and_unavailable_differ) {
   struct machine *machine = load("no-gpu.toml");
   char *text = print(machine, 100, true);
   assert_has(text, "\033[31mdenied: /proc/cmdline: Permission denied\033[0m");
@@ -124,8 +121,7 @@ static void test_denied_and_unavailable_differ(void **state) {
 }
 
 /* GPUs that differ are named; control characters are shown and not obeyed. */
-static void test_differing_gpus_and_odd_text(void **state) {
-  (void)state;
+TEST(test_differing_gpus_and_odd_text) {
   struct machine *machine = load("h200x4.toml");
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     struct fact *fact = &machine->facts[i];
@@ -142,8 +138,7 @@ static void test_differing_gpus_and_odd_text(void **state) {
   free(machine);
 }
 
-static void test_json(void **state) {
-  (void)state;
+TEST(test_json) {
   struct machine *machine = load("gh200.toml");
   json_t *root = print_json(machine);
   json_t *gpu = json_array_get(json_object_get(root, "gpus"), 0);
@@ -166,8 +161,7 @@ static void test_json(void **state) {
   free(machine);
 }
 
-static void test_full_disk(void **state) {
-  (void)state;
+TEST(test_full_disk) {
   struct machine *machine = load("gh200.toml");
   struct error err = {0};
   FILE *stream = fopen("/dev/full", "w");
@@ -332,8 +326,7 @@ static void join_pairs(struct machine *machine, uint32_t pairs) {
   }
 }
 
-static void test_no_text_of_a_drawing_is_over_another(void **state) {
-  (void)state;
+TEST(test_no_text_of_a_drawing_is_over_another) {
   for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
     struct machine *machine = load(SHIPPED[i]);
     assert_readable_with_and_without_rates(machine);
@@ -367,8 +360,7 @@ static void set_fact(struct machine *machine, const char *name, int32_t gpu, con
   }
 }
 
-static void test_what_is_drawn(void **state) {
-  (void)state;
+TEST(test_what_is_drawn) {
   struct result_set rates;
   struct machine *machine = load("h100x8-nvlink.toml");
   assert_drawn(machine, NULL, ">PCIe 5 x16<", true);
@@ -406,18 +398,4 @@ static void test_what_is_drawn(void **state) {
   (void)snprintf(machine->host_name, sizeof machine->host_name, "<b>&");
   assert_drawn(machine, NULL, "<b>", false);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_no_text_of_a_drawing_is_over_another),
-      cmocka_unit_test(test_what_is_drawn),
-      cmocka_unit_test(test_fits_eighty_columns),
-      cmocka_unit_test(test_what_is_shown),
-      cmocka_unit_test(test_denied_and_unavailable_differ),
-      cmocka_unit_test(test_differing_gpus_and_odd_text),
-      cmocka_unit_test(test_json),
-      cmocka_unit_test(test_full_disk),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,7 @@ static size_t count_of(const char *text, const char *part) {
   return count;
 }
 
-static void people_see_cases_skips_and_totals(void **state) {
-  (void)state;
+TEST(people_see_cases_skips_and_totals) {
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
   char *blocks = render(plan, OUTPUT_TABLE);
@@ -100,8 +99,7 @@ static void people_see_cases_skips_and_totals(void **state) {
   free(machine);
 }
 
-static void programs_get_every_case(void **state) {
-  (void)state;
+TEST(programs_get_every_case) {
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
   char *text = render(plan, OUTPUT_CSV);
@@ -132,8 +130,7 @@ static void programs_get_every_case(void **state) {
   free(machine);
 }
 
-static void a_plan_without_a_case_to_measure_has_no_table(void **state) {
-  (void)state;
+TEST(a_plan_without_a_case_to_measure_has_no_table) {
   struct machine *machine = machine_cpu();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct error err;
@@ -152,8 +149,7 @@ static void a_plan_without_a_case_to_measure_has_no_table(void **state) {
   free(machine);
 }
 
-static void a_full_disk_is_an_error(void **state) {
-  (void)state;
+TEST(a_full_disk_is_an_error) {
   struct machine *machine = machine_8xh100();
   struct plan *plan = make_plan(machine);
   static const enum output_format formats[] = {OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_CSV};
@@ -168,14 +164,4 @@ static void a_full_disk_is_an_error(void **state) {
   }
   plan_free(plan);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(people_see_cases_skips_and_totals),
-      cmocka_unit_test(programs_get_every_case),
-      cmocka_unit_test(a_plan_without_a_case_to_measure_has_no_table),
-      cmocka_unit_test(a_full_disk_is_an_error),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

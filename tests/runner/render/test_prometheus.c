@@ -63,8 +63,7 @@ static struct measured everything(void) {
                            .median_count = COUNT(medians)};
 }
 
-static void the_latest_run_counts(void **state) {
-  (void)state;
+TEST(the_latest_run_counts) {
   struct arena arena = {0};
   struct measured measured = everything();
   size_t count = 0;
@@ -92,8 +91,7 @@ static void the_latest_run_counts(void **state) {
   arena_fini(&arena);
 }
 
-static void nothing_is_measured(void **state) {
-  (void)state;
+TEST(nothing_is_measured) {
   struct arena arena = {0};
   struct measured measured = {0};
   size_t count = 1;
@@ -135,8 +133,7 @@ static void assert_line(const char *text, const char *line) {
   "{host=\"node\\\"1\\\\\",scenario=\"small\",block=\"chase\",case="                               \
   "\"chase\",path=\"gpu0\",method=\"chase\"}"
 
-static void samples_have_base_units_and_escapes(void **state) {
-  (void)state;
+TEST(samples_have_base_units_and_escapes) {
   struct measured measured = everything();
   char *text = print(&measured, NULL, 0);
   assert_line(text, "# TYPE haul_bandwidth_bytes_per_second gauge");
@@ -158,8 +155,7 @@ static void samples_have_base_units_and_escapes(void **state) {
 }
 
 /* A line is whole however long its names are. */
-static void long_names_are_not_cut(void **state) {
-  (void)state;
+TEST(long_names_are_not_cut) {
   enum { LONG = 200000 };
   struct measured measured = everything();
   char *name = calloc(1, LONG + 1);
@@ -180,8 +176,7 @@ static void long_names_are_not_cut(void **state) {
   free(text);
 }
 
-static void verdicts_are_labels(void **state) {
-  (void)state;
+TEST(verdicts_are_labels) {
   struct measured measured = everything();
   struct comparison_row rows[] = {
       {.bench = 0, .result = {.verdict = VERDICT_REGRESSED}, .change = -0.03},
@@ -199,15 +194,4 @@ static void verdicts_are_labels(void **state) {
   assert_non_null(strstr(text, "verdict=\"missing\"} 1\n"));
   assert_null(strstr(text, "verdict=\"same\""));
   free(text);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_latest_run_counts),
-      cmocka_unit_test(nothing_is_measured),
-      cmocka_unit_test(samples_have_base_units_and_escapes),
-      cmocka_unit_test(long_names_are_not_cut),
-      cmocka_unit_test(verdicts_are_labels),
-  };
-  return cmocka_run_group_tests_name("runner/render/prometheus", tests, NULL, NULL);
 }

@@ -34,8 +34,7 @@ static void expect_flow(struct flow flow, uint32_t gpus, uint32_t links, bool ho
 #define NODE                                                                                       \
   { .place = PLACE_NUMA, .index = 0 }
 
-static void transfers(void **state) {
-  (void)state;
+TEST_WITH(transfers, set_up, NULL) {
   expect_flow((struct flow){.source = GPU(0), .target = GPU(0)}, 1, 0, false);
   expect_flow((struct flow){.source = GPU(0), .target = GPU(1)}, 3, 0, false);
   expect_flow((struct flow){.source = GPU(0), .target = GPU(2)}, 5, 5, true);
@@ -45,8 +44,7 @@ static void transfers(void **state) {
   expect_flow((struct flow){.source = NODE, .target = NODE}, 0, 0, true);
 }
 
-static void other_kinds(void **state) {
-  (void)state;
+TEST_WITH(other_kinds, set_up, NULL) {
   union work work = {.chase = {.gpu = 1, .memory = GPU(1)}};
   struct bench_case bench = {.kind = CASE_CHASE, .work = &work};
   expect(&bench, 2, 0, false);
@@ -63,12 +61,4 @@ static void other_kinds(void **state) {
   bench.kind = CASE_OVERHEAD;
   work = (union work){.overhead = {.gpu = -1}};
   expect(&bench, 0, 0, true);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(transfers, set_up),
-      cmocka_unit_test_setup(other_kinds, set_up),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

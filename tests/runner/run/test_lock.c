@@ -30,6 +30,8 @@ static int tear_down(void **state) {
   return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+TEST_GROUP(set_up, tear_down);
+
 static struct lock *must_open(const char *name) {
   struct lock *lock = NULL;
   struct error err;
@@ -45,8 +47,7 @@ static struct lock_user user_with(bool shared, bool beside) {
   return user;
 }
 
-static void exclusive_locks_exclude_and_tell_by_whom(void **state) {
-  (void)state;
+TEST(exclusive_locks_exclude_and_tell_by_whom) {
   const struct lock_user self = user_with(false, false);
   const struct lock_user kind = user_with(true, false);
   struct lock_user other = {0};
@@ -73,8 +74,7 @@ static void exclusive_locks_exclude_and_tell_by_whom(void **state) {
   lock_close(d, false);
 }
 
-static void who_is_beside_is_waited_for_and_noticed(void **state) {
-  (void)state;
+TEST(who_is_beside_is_waited_for_and_noticed) {
   const struct lock_user self = user_with(false, false);
   const struct lock_user beside = user_with(false, true);
   struct lock_user other = {0};
@@ -98,8 +98,7 @@ static void who_is_beside_is_waited_for_and_noticed(void **state) {
   lock_close(a, false);
 }
 
-static void a_lock_ends_with_its_holder(void **state) {
-  (void)state;
+TEST(a_lock_ends_with_its_holder) {
   const struct lock_user self = user_with(false, false);
   struct lock_user other = {0};
   int ready[2];
@@ -128,8 +127,7 @@ static void a_lock_ends_with_its_holder(void **state) {
 }
 
 /* Whoever waited with the file open while its owner removed it locks the one that is there now. */
-static void a_removed_file_locks_nothing(void **state) {
-  (void)state;
+TEST(a_removed_file_locks_nothing) {
   const struct lock_user self = user_with(false, false);
   struct lock *first = must_open("run");
   struct lock *second = must_open("run");
@@ -142,8 +140,7 @@ static void a_removed_file_locks_nothing(void **state) {
   lock_close(third, false);
 }
 
-static void files_of_killed_runs_are_swept(void **state) {
-  (void)state;
+TEST(files_of_killed_runs_are_swept) {
   const struct lock_user self = user_with(false, false);
   char held[128];
   char left[128];
@@ -160,8 +157,7 @@ static void files_of_killed_runs_are_swept(void **state) {
   lock_close(lock, true);
 }
 
-static void the_folder_is_for_everybody_and_nothing_but_files_is_taken(void **state) {
-  (void)state;
+TEST(the_folder_is_for_everybody_and_nothing_but_files_is_taken) {
   char made[128];
   char found[LOCK_PATH_MAX];
   struct stat status;
@@ -182,16 +178,4 @@ static void the_folder_is_for_everybody_and_nothing_but_files_is_taken(void **st
   assert_int_equal(mkfifo(path, 0666), 0);
   assert_int_equal(lock_open(made, "pipe", &lock, &err), STATUS_UNSUPPORTED);
   lock_close(NULL, true);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exclusive_locks_exclude_and_tell_by_whom),
-      cmocka_unit_test(who_is_beside_is_waited_for_and_noticed),
-      cmocka_unit_test(a_lock_ends_with_its_holder),
-      cmocka_unit_test(a_removed_file_locks_nothing),
-      cmocka_unit_test(files_of_killed_runs_are_swept),
-      cmocka_unit_test(the_folder_is_for_everybody_and_nothing_but_files_is_taken),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

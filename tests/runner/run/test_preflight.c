@@ -18,8 +18,7 @@ static struct machine *machine_with(const char *governor) {
   return machine;
 }
 
-static void a_change_during_the_run_is_a_result(void **state) {
-  (void)state;
+TEST(a_change_during_the_run_is_a_result) {
   struct check checks[] = {{CHECK_GOVERNOR, ON_FAIL_WARN, ON_FAIL_RECORD, "performance"},
                            {CHECK_TURBO, ON_FAIL_WARN, ON_FAIL_RECORD, "on"},
                            {CHECK_DRIVER, ON_FAIL_WARN, ON_FAIL_RECORD, ">=570"}};
@@ -55,8 +54,7 @@ static void a_change_during_the_run_is_a_result(void **state) {
 }
 
 /* Of a node that no thread can be bound to there is no answer; what that leads to is said. */
-static void flush_of_the_caches_is_proven_on_each_node(void **state) {
-  (void)state;
+TEST(flush_of_the_caches_is_proven_on_each_node) {
   struct check check = {CHECK_CACHE_FLUSH, ON_FAIL_WARN, ON_FAIL_ABORT, "proven"};
   const struct scenario scenario = {.checks = &check, .check_count = 1};
   const struct common_options quiet = {.quiet = true};
@@ -75,12 +73,4 @@ static void flush_of_the_caches_is_proven_on_each_node(void **state) {
   assert_true(preflight.results[0].found[0] != '\0');
   free(preflight.results);
   free(machine);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_change_during_the_run_is_a_result),
-      cmocka_unit_test(flush_of_the_caches_is_proven_on_each_node),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,14 +92,14 @@ static void assert_open(struct set *set, const bool open[CASES]) {
   }
 }
 
-static void a_quiet_host_is_not_visited_again(void **state) {
+TEST_WITH(a_quiet_host_is_not_visited_again, set_up, tear_down) {
   struct set *set = *state;
   first_round(set, (double[]){0, 0, 0.004, 0});
   assert_open(set, (bool[]){false, false, false, false});
 }
 
 /* One of three is many; within a GPU nobody else is at work. */
-static void on_a_noisy_host_precise_cases_are_confirmed(void **state) {
+TEST_WITH(on_a_noisy_host_precise_cases_are_confirmed, set_up, tear_down) {
   struct set *set = *state;
   struct case_report whole;
   first_round(set, (double[]){0.2, 0, 0, 0});
@@ -117,14 +117,14 @@ static void on_a_noisy_host_precise_cases_are_confirmed(void **state) {
 }
 
 /* What fell short once may have met an episode that slowed all of it alike. */
-static void precise_cases_that_fell_short_are_confirmed(void **state) {
+TEST_WITH(precise_cases_that_fell_short_are_confirmed, set_up, tear_down) {
   struct set *set = *state;
   set->settle.doubted = true;
   first_round(set, (double[]){0, 0, 0, 0});
   assert_open(set, (bool[]){true, true, true, false});
 }
 
-static void another_process_begins_anew(void **state) {
+TEST_WITH(another_process_begins_anew, set_up, tear_down) {
   struct set *set = *state;
   first_round(set, (double[]){0.2, 0, 0, 0});
   assert_open(set, (bool[]){true, true, true, false});
@@ -133,7 +133,7 @@ static void another_process_begins_anew(void **state) {
   }
 }
 
-static void a_visit_that_failed_leaves_the_case_as_it_was(void **state) {
+TEST_WITH(a_visit_that_failed_leaves_the_case_as_it_was, set_up, tear_down) {
   struct set *set = *state;
   static const struct visit rows[] = {
       {.number = 1, .ns = 1e6, .status = CASE_FAILED},
@@ -148,7 +148,7 @@ static void a_visit_that_failed_leaves_the_case_as_it_was(void **state) {
   assert_open(set, (bool[]){false, false, false, true});
 }
 
-static void a_visit_that_crashed_says_so_of_the_case(void **state) {
+TEST_WITH(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down) {
   struct set *set = *state;
   struct case_report whole;
   first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
@@ -160,7 +160,7 @@ static void a_visit_that_crashed_says_so_of_the_case(void **state) {
   assert_open(set, (bool[]){false, true, true, true});
 }
 
-static void who_asks_for_so_many_trials_has_them_and_no_visit(void **state) {
+TEST_WITH(who_asks_for_so_many_trials_has_them_and_no_visit, set_up, tear_down) {
   struct set *set = *state;
   set->cases[0].bench.measure.trials_min = 60;
   set->cases[1].bench.measure.trials_max = 5;
@@ -171,21 +171,4 @@ static void who_asks_for_so_many_trials_has_them_and_no_visit(void **state) {
   set->settle.looked = false;
   first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
   assert_open(set, (bool[]){false, false, false, false});
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(a_quiet_host_is_not_visited_again, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(precise_cases_that_fell_short_are_confirmed, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(on_a_noisy_host_precise_cases_are_confirmed, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(another_process_begins_anew, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_visit_that_failed_leaves_the_case_as_it_was, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(who_asks_for_so_many_trials_has_them_and_no_visit, set_up,
-                                      tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,8 +52,7 @@ static void expect(const char *wanted) {
   expect_of(&CASE, wanted);
 }
 
-static void throttling_counts_by_its_reason_and_share(void **state) {
-  (void)state;
+TEST_WITH(throttling_counts_by_its_reason_and_share, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   for (size_t i = 0; i < 20; i++) {
     sample.throttle_reasons = i < 9 ? 0x40 | 0x1 : 0x1; /* hw_thermal; idle is none */
@@ -71,8 +70,7 @@ static void throttling_counts_by_its_reason_and_share(void **state) {
   expect("");
 }
 
-static void a_power_cap_counts_where_it_costs_clocks(void **state) {
-  (void)state;
+TEST_WITH(a_power_cap_counts_where_it_costs_clocks, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.throttle_reasons = 0x4;
   for (size_t i = 0; i < 10; i++) {
@@ -91,8 +89,7 @@ static void a_power_cap_counts_where_it_costs_clocks(void **state) {
   expect("");
 }
 
-static void other_programs_count_where_they_do_something(void **state) {
-  (void)state;
+TEST_WITH(other_programs_count_where_they_do_something, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.other_count = 1;
   sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 2, .name = "idle"};
@@ -115,8 +112,7 @@ static void other_programs_count_where_they_do_something(void **state) {
 }
 
 /* A case that ends before the next sample. */
-static void the_last_sample_stands_for_a_case_without_one(void **state) {
-  (void)state;
+TEST_WITH(the_last_sample_stands_for_a_case_without_one, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.other_count = 1;
   sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 98, .name = "python"};
@@ -127,8 +123,7 @@ static void the_last_sample_stands_for_a_case_without_one(void **state) {
   expect("");
 }
 
-static void a_link_below_its_best_counts_where_it_is_loaded(void **state) {
-  (void)state;
+TEST_WITH(a_link_below_its_best_counts_where_it_is_loaded, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.pcie_generation = 3;
   slowed_add(&slowed, &sample);
@@ -148,8 +143,7 @@ static void a_link_below_its_best_counts_where_it_is_loaded(void **state) {
 }
 
 /* In a container whose NVML lists nobody. */
-static void work_on_an_idle_gpu_is_another_programs(void **state) {
-  (void)state;
+TEST_WITH(work_on_an_idle_gpu_is_another_programs, set_up, NULL) {
   static const union work work = {.arithmetic = {.gpu = 0}};
   static const struct bench_case on_gpu_0 = {.kind = CASE_ARITHMETIC, .work = &work};
   struct telemetry_sample sample = sample_of(1);
@@ -169,16 +163,4 @@ static void work_on_an_idle_gpu_is_another_programs(void **state) {
   slowed_add(&slowed, &sample);
   expect_of(&on_gpu_0, "");
   expect("");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(throttling_counts_by_its_reason_and_share, set_up),
-      cmocka_unit_test_setup(a_power_cap_counts_where_it_costs_clocks, set_up),
-      cmocka_unit_test_setup(other_programs_count_where_they_do_something, set_up),
-      cmocka_unit_test_setup(the_last_sample_stands_for_a_case_without_one, set_up),
-      cmocka_unit_test_setup(a_link_below_its_best_counts_where_it_is_loaded, set_up),
-      cmocka_unit_test_setup(work_on_an_idle_gpu_is_another_programs, set_up),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,7 @@ static const char *said(struct status_line *line, const struct progress *progres
   return text;
 }
 
-static void a_log_gets_a_line_a_minute(void **state) {
-  (void)state;
+TEST(a_log_gets_a_line_a_minute) {
   const struct common_options plain = {0};
   const struct bench_case bench_case = {.name = "copy/gpu0-gpu1"};
   const struct progress progress = {
@@ -48,8 +47,7 @@ static void a_log_gets_a_line_a_minute(void **state) {
   assert_string_equal(said(&line, &over, 239 * second_ns), "");
 }
 
-static void quiet_and_verbose_runs_get_none(void **state) {
-  (void)state;
+TEST(quiet_and_verbose_runs_get_none) {
   const struct common_options options[] = {{.quiet = true}, {.verbose = true}};
   const struct progress progress = {.done = 12, .total = 62};
   for (size_t i = 0; i < COUNT_OF(options); i++) {
@@ -84,8 +82,7 @@ static void end_two_cases(struct status_line *line) {
   status_line_case(line, &bench_case, &(struct case_report){.outcome = &failed}, 2, 2);
 }
 
-static void cases_are_said_once_they_are_recorded(void **state) {
-  (void)state;
+TEST(cases_are_said_once_they_are_recorded) {
   const struct common_options verbose = {.verbose = true};
   struct status_line line = {.common = &verbose};
   assert_string_equal(said_by(end_two_cases, &line), "");
@@ -96,13 +93,4 @@ static void cases_are_said_once_they_are_recorded(void **state) {
   assert_string_equal(said_by(end_two_cases, &line), "");
   status_line_fini(&line);
   assert_string_equal(said_by(status_line_written, &line), "");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_log_gets_a_line_a_minute),
-      cmocka_unit_test(quiet_and_verbose_runs_get_none),
-      cmocka_unit_test(cases_are_said_once_they_are_recorded),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,8 +32,7 @@ static double estimate(double shared, size_t gpus, size_t units, uint64_t seed) 
   return dependence_estimate(cases, CASES, (size_t)2 * UNITS);
 }
 
-static void dependence_is_what_cases_share(void **state) {
-  (void)state;
+TEST(dependence_is_what_cases_share) {
   for (uint64_t seed = 1; seed <= 20; seed++) {
     ASSERT_WITHIN(estimate(0, 1, UNITS, seed), 0, 0.02);
     ASSERT_WITHIN(estimate(0, 1, 2, seed), 0, 0.05);
@@ -49,8 +48,7 @@ static void dependence_is_what_cases_share(void **state) {
   ASSERT_WITHIN(in_part, 0.71, 0.1); /* (49 / 58)^2: parts of the variance */
 }
 
-static void one_dimension_tells_nothing_apart(void **state) {
-  (void)state;
+TEST(one_dimension_tells_nothing_apart) {
   uint64_t seed = 3;
   struct deviations cases[CASES];
   for (size_t i = 0; i < CASES; i++) {
@@ -63,12 +61,4 @@ static void one_dimension_tells_nothing_apart(void **state) {
   ASSERT_NEAR(dependence_estimate(cases, CASES, (size_t)2 * UNITS), 1, 1e-12);
   assert_true(dependence_estimate(cases, 1, (size_t)2 * UNITS) == 0);
   assert_true(dependence_estimate(cases, 0, 0) == 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dependence_is_what_cases_share),
-      cmocka_unit_test(one_dimension_tells_nothing_apart),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,7 @@
 #include "runner/statistics/distributions.h"
 #include "tests/runner/statistics/numbers.h"
 
-static void student_tails_and_quantiles(void **state) {
-  (void)state;
+TEST(student_tails_and_quantiles) {
   ASSERT_NEAR(student_upper(2.5, 7), 0.0204961092928764, 1e-12);
   ASSERT_NEAR(student_upper(40, 3.3), 7.52944364089968e-06, 1e-11);
   ASSERT_NEAR(student_upper(-2.5, 7), 1 - 0.0204961092928764, 1e-12);
@@ -14,8 +13,7 @@ static void student_tails_and_quantiles(void **state) {
   assert_true(student_upper(INFINITY, 5) == 0 && student_upper(-INFINITY, 5) == 1);
 }
 
-static void gamma_functions(void **state) {
-  (void)state;
+TEST(gamma_functions) {
   ASSERT_NEAR(digamma(0.5), -1.963510026021423, 1e-13);
   ASSERT_NEAR(digamma(1), -0.577215664901532, 1e-13);
   ASSERT_NEAR(digamma(10), 2.251752589066721, 1e-13);
@@ -33,21 +31,11 @@ static void gamma_functions(void **state) {
   }
 }
 
-static void outside_the_domain_is_nan(void **state) {
-  (void)state;
+TEST(outside_the_domain_is_nan) {
   assert_true(isnan(student_upper(NAN, 3)) && isnan(student_upper(1, 0)));
   assert_true(isnan(student_upper(1, -1)) && isnan(student_quantile(1.5, 3)));
   assert_true(isnan(student_quantile(0.5, NAN)) && isnan(normal_upper(NAN)));
   assert_true(isnan(digamma(0)) && isnan(trigamma(-1)) && isnan(trigamma_inverse(0)));
   assert_true(isnan(trigamma_inverse(-1)) && isnan(trigamma_inverse(NAN)));
   assert_true(isinf(student_quantile(1, 3)) && isinf(student_quantile(0, 3)));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(student_tails_and_quantiles),
-      cmocka_unit_test(gamma_functions),
-      cmocka_unit_test(outside_the_domain_is_nan),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

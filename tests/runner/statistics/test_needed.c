@@ -15,8 +15,7 @@ static unsigned needed_if(double difference, double sd, double prior_df, unsigne
 
 /* power.t.test (noncentral t): 7 and 22 per side for 2 % and 1 % beyond the margin, sd 1 %,
  * one-sided level 1 %; ours shifts the central t, which is a little off for few. */
-static void as_many_as_power_asks_for(void **state) {
-  (void)state;
+TEST(as_many_as_power_asks_for) {
   const unsigned seven = needed_if(0.03, 0.01, 0, 0, 40);
   assert_in_range(seven, 6, 8);
   assert_in_range(needed_if(-0.02, 0.01, 0, 0, 40), 21, 23);
@@ -44,8 +43,7 @@ static double mean_of(const struct needed_belief *belief) {
 }
 
 /* One in ten is -3 %, the others are 0; errors of 0.7 %. */
-static void what_was_seen_is_taken_back_to_what_there_is(void **state) {
-  (void)state;
+TEST(what_was_seen_is_taken_back_to_what_there_is) {
   static struct effect effects[CASES];
   static double margins[CASES];
   uint64_t seed = 7;
@@ -65,12 +63,4 @@ static void what_was_seen_is_taken_back_to_what_there_is(void **state) {
   const struct needed_belief vague = needed_believe(&prior, &far, 0.01, 0.01, 3);
   assert_true(needed_units(&vague, 0, 0.01, 0.01, 0.8, 0, 60) >
               needed_units(&changed, 0, 0.01, 0.01, 0.8, 0, 60));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(as_many_as_power_asks_for),
-      cmocka_unit_test(what_was_seen_is_taken_back_to_what_there_is),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,8 +56,7 @@ static double noise_of_two_levels(const struct moment *moment) {
 }
 
 /* Each of three tests is wrong once in 200 samples, or less. */
-static void white_noise_is_white(void **state) {
-  (void)state;
+TEST(white_noise_is_white) {
   static const size_t COUNTS[] = {12, 13, 15, 20, 30, 60, 200};
   for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
     const size_t white = count_found(NULL, COUNTS[c], 0.01, NOISE_WHITE, 77 + c);
@@ -67,8 +66,7 @@ static void white_noise_is_white(void **state) {
   }
 }
 
-static void each_kind_is_found(void **state) {
-  (void)state;
+TEST(each_kind_is_found) {
   static const struct {
     signal_of *signal;
     enum noise kind;
@@ -92,8 +90,7 @@ static void each_kind_is_found(void **state) {
   }
 }
 
-static void what_is_found_has_its_size(void **state) {
-  (void)state;
+TEST(what_is_found_has_its_size) {
   uint64_t seed = 3;
   double values[24];
   for (size_t i = 0; i < 24; i++) {
@@ -112,8 +109,7 @@ static void what_is_found_has_its_size(void **state) {
 }
 
 /* Nothing moves, times are whole ticks, or there are few of them. */
-static void degenerate_trials(void **state) {
-  (void)state;
+TEST(degenerate_trials) {
   double values[12] = {0};
   assert_int_equal(find(values, 12).kind, NOISE_WHITE);
   assert_int_equal(find(values, 0).kind, NOISE_UNKNOWN);
@@ -124,14 +120,4 @@ static void degenerate_trials(void **state) {
     values[i] = 0.0005 * (double)i / 12; /* far below what matters */
   }
   assert_int_equal(find(values, 12).kind, NOISE_WHITE);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(white_noise_is_white),
-      cmocka_unit_test(each_kind_is_found),
-      cmocka_unit_test(what_is_found_has_its_size),
-      cmocka_unit_test(degenerate_trials),
-  };
-  return cmocka_run_group_tests_name("runner/statistics/noise", tests, NULL, NULL);
 }

@@ -3,8 +3,7 @@
 
 /* Rosner 1983, table 1 of the paper, as in the NIST/SEMATECH e-Handbook of Statistical Methods,
  * section 1.3.5.17.3: of 54 values three are outliers at 5 %; at 0.1 % fewer. */
-static void the_published_example_has_none_at_so_strict_a_level(void **state) {
-  (void)state;
+TEST(the_published_example_has_none_at_so_strict_a_level) {
   static const double VALUES[] = {-0.25, 0.68, 0.94, 1.15, 1.20, 1.26, 1.26, 1.34, 1.38, 1.43, 1.49,
                                   1.49,  1.55, 1.56, 1.58, 1.65, 1.69, 1.70, 1.76, 1.77, 1.81, 1.91,
                                   1.94,  1.96, 1.99, 2.06, 2.09, 2.10, 2.14, 2.15, 2.23, 2.24, 2.26,
@@ -14,8 +13,7 @@ static void the_published_example_has_none_at_so_strict_a_level(void **state) {
   assert_int_equal(odd_values_find(VALUES, sizeof VALUES / sizeof *VALUES, order), 0);
 }
 
-static void odd_ones_are_last(void **state) {
-  (void)state;
+TEST(odd_ones_are_last) {
   const double values[] = {1.0, 9.0, 1.1, 0.9, 1.05, -7.0, 0.95, 1.02, 0.98, 1.01};
   size_t order[10];
   assert_int_equal(odd_values_find(values, 10, order), 2);
@@ -26,8 +24,7 @@ static void odd_ones_are_last(void **state) {
   assert_int_equal(order[8] + order[9], 6);
 }
 
-static void two_levels_and_equal_values_have_none(void **state) {
-  (void)state;
+TEST(two_levels_and_equal_values_have_none) {
   const double levels[] = {1, 1.01, 5, 0.99, 5.01, 1.02, 4.99, 1, 0.98, 1.01};
   const double equal[] = {2, 2, 2, 2, 2, 2};
   size_t order[10];
@@ -40,8 +37,7 @@ static void two_levels_and_equal_values_have_none(void **state) {
 }
 
 /* One sample in a thousand: of 4,000 at most 4 + 3 x 2. */
-static void normal_samples_have_hardly_any(void **state) {
-  (void)state;
+TEST(normal_samples_have_hardly_any) {
   uint64_t seed = 3;
   static const size_t COUNTS[] = {5, 10, 30, 120};
   for (size_t c = 0; c < sizeof COUNTS / sizeof *COUNTS; c++) {
@@ -56,14 +52,4 @@ static void normal_samples_have_hardly_any(void **state) {
     }
     assert_true(some <= 10);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_published_example_has_none_at_so_strict_a_level),
-      cmocka_unit_test(odd_ones_are_last),
-      cmocka_unit_test(two_levels_and_equal_values_have_none),
-      cmocka_unit_test(normal_samples_have_hardly_any),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,13 @@
 #include "runner/statistics/permutations.h"
 #include "tests/runner/statistics/numbers.h"
 
-static void one_deal_of_so_many(void **state) {
-  (void)state;
+TEST(one_deal_of_so_many) {
   ASSERT_NEAR(permutations_least_p(2, 2), 2.0 / 6, 1e-9);
   ASSERT_NEAR(permutations_least_p(4, 4), 2.0 / 70, 1e-9);
   ASSERT_NEAR(permutations_least_p(3, 7), 2.0 / 120, 1e-9);
 }
 
-static void levels_that_a_deal_could_put_on_either_side(void **state) {
-  (void)state;
+TEST(levels_that_a_deal_could_put_on_either_side) {
   static const double LEVELS[] = {1, 1.001, 1.0005, 1.05, 1.0503, 1.0507};
   static const double MORE[] = {1.0501, 1.0009, 1.0004, 1.0506, 1.0504, 1.0007};
   static const double LOW[] = {1.0002, 1.0004, 1.0007, 1.0001, 1.0006, 1.0009};
@@ -29,8 +27,7 @@ static void levels_that_a_deal_could_put_on_either_side(void **state) {
   assert_false(permutations_mixed_modes(&mixed, &more, 0.1, scratch)); /* levels are too near */
 }
 
-static void an_exchange_leaves_no_change(void **state) {
-  (void)state;
+TEST(an_exchange_leaves_no_change) {
   static const double A[] = {1, 2};
   static const double B[] = {11, 14};
   const struct variance_prior none = {.pooled_df = 2};
@@ -40,13 +37,4 @@ static void an_exchange_leaves_no_change(void **state) {
   const struct effect other = permutations_exchange(A, B, 1, &none); /* 1, 11 against 2, 14 */
   ASSERT_NEAR(other.difference, -2, 1e-12);
   assert_true(effect_p(&other, 0) > 0.5);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_deal_of_so_many),
-      cmocka_unit_test(levels_that_a_deal_could_put_on_either_side),
-      cmocka_unit_test(an_exchange_leaves_no_change),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,7 @@
 #include "runner/statistics/process_sample.h"
 #include "tests/runner/statistics/numbers.h"
 
-static void runs_are_means_of_their_processes(void **state) {
-  (void)state;
+TEST(runs_are_means_of_their_processes) {
   static const double VALUES[] = {1, 3, 10, 20, 30, 7};
   static const uint32_t PROCESSES[] = {0, 1, 2, 3, 4, 5};
   static const uint32_t RUNS[] = {4, 4, 9, 9, 9, 2};
@@ -24,8 +23,7 @@ static void runs_are_means_of_their_processes(void **state) {
   ASSERT_NEAR(within.per_run, (1.0 / 2 + 1.0 / 3 + 1) / 3, 1e-12);
 }
 
-static void without_runs_there_is_one(void **state) {
-  (void)state;
+TEST(without_runs_there_is_one) {
   static const double VALUES[] = {1, 2, 6};
   const struct process_sample sample = {.values = VALUES, .count = 3};
   const struct process_sample none = {0};
@@ -35,12 +33,4 @@ static void without_runs_there_is_one(void **state) {
   ASSERT_NEAR(process_sample_mean(&sample), 3, 1e-12);
   assert_true(isnan(process_sample_mean(&none)));
   assert_true(process_sample_within_runs(&none).df == 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_are_means_of_their_processes),
-      cmocka_unit_test(without_runs_there_is_one),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,7 @@
 static const double A[] = {10.1, 10.4, 9.9, 10.2};
 static const double B[] = {10.6, 10.9, 10.3, 11.4, 10.7};
 
-static void exact_distribution(void **state) {
-  (void)state;
+TEST(exact_distribution) {
   ASSERT_NEAR(rank_test_exact_upper(5, 5, 25), 1.0 / 252, 1e-14);
   ASSERT_NEAR(rank_test_exact_upper(5, 5, 23), 4.0 / 252, 1e-14);
   ASSERT_NEAR(rank_test_exact_upper(5, 5, 2), 0.9920634920634921, 1e-14);
@@ -18,8 +17,7 @@ static void exact_distribution(void **state) {
   assert_true(rank_test_exact_upper(1, 1, 0) == 1 && rank_test_exact_upper(1, 1, 2) == 0);
 }
 
-static void one_sided_and_two_sided(void **state) {
-  (void)state;
+TEST(one_sided_and_two_sided) {
   ASSERT_NEAR(rank_test_p(A, 4, B, 5, 0), 0.0317460317460317, 1e-13);
   ASSERT_NEAR(rank_test_upper_p(A, 4, B, 5, 0), 0.992063492063492, 1e-13);
   /* A margin of 0.4 moves b below a[1], a[3] and so on: U for "b exceeds a by more" falls. */
@@ -28,8 +26,7 @@ static void one_sided_and_two_sided(void **state) {
   assert_true(isnan(rank_test_p(A, 0, B, 5, 0)));
 }
 
-static void ties_use_the_normal_approximation(void **state) {
-  (void)state;
+TEST(ties_use_the_normal_approximation) {
   const double a[] = {1, 2, 2, 3, 5, 8};
   const double b[] = {0, 1, 2, 2, 3, 4, 4};
   ASSERT_NEAR(rank_test_upper_p(a, 6, b, 7, 0), 0.256345380130962, 1e-12);
@@ -37,8 +34,7 @@ static void ties_use_the_normal_approximation(void **state) {
   assert_true(rank_test_p(equal, 3, equal, 3, 0) == 1);
 }
 
-static void hodges_lehmann(void **state) {
-  (void)state;
+TEST(hodges_lehmann) {
   struct interval interval;
   ASSERT_NEAR(rank_test_difference(A, 4, B, 5, 0.95, &interval), -0.55, 1e-12);
   ASSERT_NEAR(interval.low, -1.3, 1e-12);
@@ -51,8 +47,7 @@ static void hodges_lehmann(void **state) {
   assert_true(isnan(rank_test_difference(A, 0, B, 3, 0.90, &interval)));
 }
 
-static void large_samples(void **state) {
-  (void)state;
+TEST(large_samples) {
   double a[40];
   double b[40];
   for (int i = 0; i < 40; i++) {
@@ -76,8 +71,7 @@ static void fill(double *values, size_t change_at, double step, uint64_t *seed) 
   }
 }
 
-static void a_step_is_found_where_it_is(void **state) {
-  (void)state;
+TEST(a_step_is_found_where_it_is) {
   double values[COUNT];
   struct change_point changes[COUNT];
   uint64_t seed = 3;
@@ -91,8 +85,7 @@ static void a_step_is_found_where_it_is(void **state) {
   assert_int_equal(change_point_find(values, 0, 0.01, 0.01, 1, changes), 0);
 }
 
-static void two_steps_are_found_in_order(void **state) {
-  (void)state;
+TEST(two_steps_are_found_in_order) {
   double values[COUNT];
   struct change_point changes[COUNT];
   uint64_t seed = 3;
@@ -106,8 +99,7 @@ static void two_steps_are_found_in_order(void **state) {
 }
 
 /* At most one series in a hundred; with outliers too. */
-static void noise_is_no_change(void **state) {
-  (void)state;
+TEST(noise_is_no_change) {
   double values[COUNT];
   struct change_point changes[COUNT];
   uint64_t seed = 11;
@@ -118,18 +110,4 @@ static void noise_is_no_change(void **state) {
     reported += change_point_find(values, COUNT, 0, 0.01, 1, changes) > 0;
   }
   assert_true(reported <= 15);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_distribution),
-      cmocka_unit_test(one_sided_and_two_sided),
-      cmocka_unit_test(ties_use_the_normal_approximation),
-      cmocka_unit_test(hodges_lehmann),
-      cmocka_unit_test(large_samples),
-      cmocka_unit_test(a_step_is_found_where_it_is),
-      cmocka_unit_test(two_steps_are_found_in_order),
-      cmocka_unit_test(noise_is_no_change),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

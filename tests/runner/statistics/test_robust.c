@@ -7,8 +7,7 @@
 
 enum { SETS = 4000, MOST = 56 };
 
-static void one_low_among_quiet_ones(void **state) {
-  (void)state;
+TEST(one_low_among_quiet_ones) {
   for (size_t count = ROBUST_COUNT_MIN; count <= MOST; count++) {
     struct robust_score scores[MOST];
     for (size_t i = 0; i < count; i++) {
@@ -25,8 +24,7 @@ static void one_low_among_quiet_ones(void **state) {
 /* Three values without a spread, and the usual one: the robust spread is sqrt(4 x 0.002^2 / (4 +
  * 3)) = 0.00151, and 0.03 are 19.8 of it; the other is sqrt(4 x 0.002^2 / (4 + 2) x 4/3) = 0.00189.
  */
-static void robust_z_is_as_documented(void **state) {
-  (void)state;
+TEST(robust_z_is_as_documented) {
   struct robust_score scores[4] = {
       {.margin = 0.01}, {.margin = 0.01}, {.margin = 0.01}, {.value = -0.03, .margin = 0.01}};
   robust_score_all(scores, 4, 0, 1, false);
@@ -44,8 +42,7 @@ static void robust_z_is_as_documented(void **state) {
 
 /* Two of eight: each is among the others of the other one, which only the robust spread forgives.
  */
-static void two_low_ones_do_not_hide_each_other(void **state) {
-  (void)state;
+TEST(two_low_ones_do_not_hide_each_other) {
   struct robust_score scores[8];
   uint64_t seed = 3;
   for (size_t i = 0; i < 8; i++) {
@@ -60,8 +57,7 @@ static void two_low_ones_do_not_hide_each_other(void **state) {
 
 /* Of fleets of nodes that differ by 0.3 %: as many as a third may be 5 % slow, and all are found.
  */
-static void many_low_ones_do_not_hide_each_other(void **state) {
-  (void)state;
+TEST(many_low_ones_do_not_hide_each_other) {
   static const size_t COUNTS[] = {12, 52, 100};
   uint64_t seed = 5;
   for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
@@ -80,8 +76,7 @@ static void many_low_ones_do_not_hide_each_other(void **state) {
 }
 
 /* Of four that scatter by 0.2 % as their processes say, one that is 3 % low is found. */
-static void few_noisy_values_still_tell(void **state) {
-  (void)state;
+TEST(few_noisy_values_still_tell) {
   uint64_t seed = 4;
   size_t found = 0;
   for (size_t set = 0; set < SETS; set++) {
@@ -97,8 +92,7 @@ static void few_noisy_values_still_tell(void **state) {
   assert_true((double)found / SETS > 0.99);
 }
 
-static void what_is_less_than_the_margin_is_not_low(void **state) {
-  (void)state;
+TEST(what_is_less_than_the_margin_is_not_low) {
   struct robust_score scores[8] = {0};
   for (size_t i = 0; i < 8; i++) {
     scores[i] = (struct robust_score){.value = i == 0 ? -0.025 : 0, .margin = 0.03};
@@ -109,8 +103,7 @@ static void what_is_less_than_the_margin_is_not_low(void **state) {
 }
 
 /* Values that a fit made 0 say nothing of the spread of the others. */
-static void fitted_values_do_not_count(void **state) {
-  (void)state;
+TEST(fitted_values_do_not_count) {
   struct robust_score scores[12];
   for (size_t i = 0; i < 12; i++) {
     scores[i] =
@@ -122,8 +115,7 @@ static void fitted_values_do_not_count(void **state) {
   }
 }
 
-static void a_difference_of_two(void **state) {
-  (void)state;
+TEST(a_difference_of_two) {
   struct robust_score one = {.value = -0.03, .margin = 0.01};
   robust_score_pair(&one);
   assert_true(one.low);
@@ -134,8 +126,7 @@ static void a_difference_of_two(void **state) {
 }
 
 /* Normal values of every spread, quiet to wild: the margin and z together. */
-static void false_positives_are_rare(void **state) {
-  (void)state;
+TEST(false_positives_are_rare) {
   static const double SPREADS[] = {0.001, 0.003, 0.006, 0.012, 0.03, 0.1};
   static const size_t COUNTS[] = {3, 4, 8, 12, 56};
   uint64_t seed = 1;
@@ -181,8 +172,7 @@ static size_t square(struct median_polish_cell *cells, const double *effects) {
   return count;
 }
 
-static void level_effects_and_rest_make_the_value(void **state) {
-  (void)state;
+TEST(level_effects_and_rest_make_the_value) {
   /* The median of each kind is 0, as the fit has them. */
   static const double EFFECTS[] = {-0.03, 0, 0, 0.01, -0.02, -0.01, 0.01, 0.03};
   struct median_polish_cell cells[CELLS];
@@ -198,8 +188,7 @@ static void level_effects_and_rest_make_the_value(void **state) {
   }
 }
 
-static void a_slow_gpu_is_its_row_and_column(void **state) {
-  (void)state;
+TEST(a_slow_gpu_is_its_row_and_column) {
   static const double EFFECTS[] = {0, -0.03, 0, 0, 0, -0.03, 0, 0};
   struct median_polish_cell cells[CELLS];
   double effects[2 * GPUS];
@@ -216,8 +205,7 @@ static void a_slow_gpu_is_its_row_and_column(void **state) {
 }
 
 /* One wild cell, wherever it is, stays where it is. */
-static void a_wild_cell_pulls_nothing(void **state) {
-  (void)state;
+TEST(a_wild_cell_pulls_nothing) {
   static const double NONE[2 * GPUS] = {0};
   for (size_t wild = 0; wild < CELLS; wild++) {
     struct median_polish_cell cells[CELLS];
@@ -237,8 +225,7 @@ static void a_wild_cell_pulls_nothing(void **state) {
 }
 
 /* Pairs without a direction: each cell has the effects of two GPUs. */
-static void symmetric_tables_have_one_kind(void **state) {
-  (void)state;
+TEST(symmetric_tables_have_one_kind) {
   struct median_polish_cell cells[CELLS / 2];
   double effects[GPUS];
   double level = 0;
@@ -258,8 +245,7 @@ static void symmetric_tables_have_one_kind(void **state) {
   }
 }
 
-static void two_cells_are_not_safe(void **state) {
-  (void)state;
+TEST(two_cells_are_not_safe) {
   struct median_polish_cell cells[6];
   size_t count = 0;
   for (size_t a = 0; a < 3; a++) {
@@ -276,8 +262,7 @@ static void two_cells_are_not_safe(void **state) {
 
 /* Shares of 52, 60, 100 and 1000 values are slower by 5 %, which spread by 0.5 %: all of them
  * are low in 19 of 20 fleets, and nothing else. */
-static void a_slow_share_is_low_and_nothing_else(void **state) {
-  (void)state;
+TEST(a_slow_share_is_low_and_nothing_else) {
   enum { VALUES_MOST = 1000, TRIALS = 40 };
   static const size_t COUNTS[] = {52, 60, 100, 1000};
   static const double SHARES[] = {0, 0.1, 0.2, 0.4};
@@ -302,25 +287,4 @@ static void a_slow_share_is_low_and_nothing_else(void **state) {
       assert_in_range(right, TRIALS * 95 / 100, TRIALS);
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_low_among_quiet_ones),
-      cmocka_unit_test(robust_z_is_as_documented),
-      cmocka_unit_test(two_low_ones_do_not_hide_each_other),
-      cmocka_unit_test(many_low_ones_do_not_hide_each_other),
-      cmocka_unit_test(few_noisy_values_still_tell),
-      cmocka_unit_test(what_is_less_than_the_margin_is_not_low),
-      cmocka_unit_test(fitted_values_do_not_count),
-      cmocka_unit_test(a_difference_of_two),
-      cmocka_unit_test(false_positives_are_rare),
-      cmocka_unit_test(level_effects_and_rest_make_the_value),
-      cmocka_unit_test(a_slow_gpu_is_its_row_and_column),
-      cmocka_unit_test(a_wild_cell_pulls_nothing),
-      cmocka_unit_test(symmetric_tables_have_one_kind),
-      cmocka_unit_test(two_cells_are_not_safe),
-      cmocka_unit_test(a_slow_share_is_low_and_nothing_else),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

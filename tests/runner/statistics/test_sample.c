@@ -34,8 +34,7 @@ static double value_at(int order, size_t i, size_t count, uint64_t *seed) {
   }
 }
 
-static void every_order_is_sorted(void **state) {
-  (void)state;
+TEST(every_order_is_sorted) {
   static const size_t COUNTS[] = {0, 1, 2, 3, 24, 25, 26, 100, 1000, COUNT_MAX};
   static double values[COUNT_MAX];
   static double expected[COUNT_MAX];
@@ -56,19 +55,10 @@ static void every_order_is_sorted(void **state) {
   }
 }
 
-static void medians_are_of_the_middle(void **state) {
-  (void)state;
+TEST(medians_are_of_the_middle) {
   static const double ODD[] = {5, 1, 3};
   static const double EVEN[] = {5, 1, 3, 2};
   ASSERT_NEAR(sample_median(ODD, 3), 3, 0);
   ASSERT_NEAR(sample_median(EVEN, 4), 2.5, 0);
   assert_true(isnan(sample_median(ODD, 0)));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_order_is_sorted),
-      cmocka_unit_test(medians_are_of_the_middle),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

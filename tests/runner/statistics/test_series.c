@@ -27,8 +27,7 @@ static double autocorrelation(const double *of, size_t count) {
   return series_autocorrelation(series_seen_autocorrelation(of, count), 0, count);
 }
 
-static void autocorrelation_is_known(void **state) {
-  (void)state;
+TEST(autocorrelation_is_known) {
   static const double TRUE[] = {0, 0.5, 0.9};
   for (size_t t = 0; t < COUNT_OF(TRUE); t++) {
     double sum[2] = {0, 0};
@@ -50,8 +49,7 @@ static void autocorrelation_is_known(void **state) {
 }
 
 /* A level that wanders by 1 % is said to have changed, where 1 % matters, in few of the series. */
-static void wandering_is_no_change(void **state) {
-  (void)state;
+TEST(wandering_is_no_change) {
   static const double TRUE[] = {0, 0.7, 0.9};
   for (size_t t = 0; t < COUNT_OF(TRUE); t++) {
     uint64_t seed = 50 + t;
@@ -65,8 +63,7 @@ static void wandering_is_no_change(void **state) {
   }
 }
 
-static void drifts_and_steps_are_told_apart(void **state) {
-  (void)state;
+TEST(drifts_and_steps_are_told_apart) {
   uint64_t seed = 9;
   size_t drifts[2] = {0, 0};
   size_t marked[2] = {0, 0};
@@ -98,13 +95,4 @@ static void drifts_and_steps_are_told_apart(void **state) {
   assert_true(drifts[1] <= SERIES * 5 / 100);
   assert_true(covered >= SERIES * 93 / 100);
   assert_true(width < (size_t)SERIES * COUNT / 3);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(autocorrelation_is_known),
-      cmocka_unit_test(wandering_is_no_change),
-      cmocka_unit_test(drifts_and_steps_are_told_apart),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

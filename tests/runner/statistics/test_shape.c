@@ -13,8 +13,7 @@ static void fill(size_t count, double sd, uint64_t *seed) {
   }
 }
 
-static void noise_has_one_shape(void **state) {
-  (void)state;
+TEST(noise_has_one_shape) {
   static const size_t COUNTS[] = {4, 5, 6, 7, 8, 10, 15, 30};
   enum { SAMPLES = 5000 };
   for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
@@ -29,8 +28,7 @@ static void noise_has_one_shape(void **state) {
 }
 
 /* Levels, which are tested again, are found more easily: in one sample of a hundred. */
-static void levels_are_less_strict(void **state) {
-  (void)state;
+TEST(levels_are_less_strict) {
   static const size_t COUNTS[] = {10, 20, 30};
   enum { SAMPLES = 5000 };
   for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
@@ -45,8 +43,7 @@ static void levels_are_less_strict(void **state) {
   }
 }
 
-static void two_modes_are_named(void **state) {
-  (void)state;
+TEST(two_modes_are_named) {
   uint64_t seed = 2;
   size_t found = 0;
   for (size_t i = 0; i < 200; i++) {
@@ -66,8 +63,7 @@ static void two_modes_are_named(void **state) {
   assert_true(found > 190);
 }
 
-static void a_process_apart_is_named(void **state) {
-  (void)state;
+TEST(a_process_apart_is_named) {
   for (size_t at = 0; at < 10; at++) {
     uint64_t seed = 5 + at;
     fill(10, 0.002, &seed);
@@ -82,8 +78,7 @@ static void a_process_apart_is_named(void **state) {
 }
 
 /* Equal values have no spread to hold a gap against: any gap that matters is one. */
-static void equal_values(void **state) {
-  (void)state;
+TEST(equal_values) {
   uint64_t seed = 1;
   fill(10, 0, &seed);
   assert_int_equal(shape_find(values, 10, 0.01, scratch).kind, SHAPE_PLAIN);
@@ -91,13 +86,4 @@ static void equal_values(void **state) {
   assert_int_equal(shape_find(values, 10, 0.01, scratch).kind, SHAPE_OUTLIER);
   values[7] = 10.02;
   assert_int_equal(shape_find(values, 10, 0.01, scratch).kind, SHAPE_TWO_MODES);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(noise_has_one_shape), cmocka_unit_test(levels_are_less_strict),
-      cmocka_unit_test(two_modes_are_named), cmocka_unit_test(a_process_apart_is_named),
-      cmocka_unit_test(equal_values),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

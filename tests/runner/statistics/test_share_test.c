@@ -2,8 +2,7 @@
 #include "runner/statistics/share_test.h"
 #include "tests/runner/statistics/numbers.h"
 
-static void fisher_by_hand(void **state) {
-  (void)state;
+TEST(fisher_by_hand) {
   static const struct {
     struct share a, b;
     double p;
@@ -18,19 +17,10 @@ static void fisher_by_hand(void **state) {
   }
 }
 
-static void binomial_by_hand(void **state) {
-  (void)state;
+TEST(binomial_by_hand) {
   ASSERT_NEAR(share_test_binomial((struct share){1, 5}, 0.05), 1 - pow(0.95, 5), 1e-9);
   ASSERT_NEAR(share_test_binomial((struct share){5, 5}, 0.5), 1.0 / 32, 1e-9);
   assert_true(share_test_binomial((struct share){0, 5}, 0) == 1);
   assert_true(share_test_binomial((struct share){1, 5}, 0) == 0);
   assert_true(share_test_binomial((struct share){1, 5}, 1) == 1);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fisher_by_hand),
-      cmocka_unit_test(binomial_by_hand),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

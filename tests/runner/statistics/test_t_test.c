@@ -53,8 +53,7 @@ static struct variance_prior make_effects(struct effect effects[CASES]) {
   return prior;
 }
 
-static void moderated_t_against_a_margin(void **state) {
-  (void)state;
+TEST(moderated_t_against_a_margin) {
   static const double wanted[CASES] = {
       0.000546540239423887, 0.408721354048693364, 0.986810188338050343, 0.995165125639746018,
       0.984489998713710901, 0.978634620175870107, 0.999175284406714326, 0.995404289338887027,
@@ -77,8 +76,7 @@ static void moderated_t_against_a_margin(void **state) {
   ASSERT_NEAR(p[1], 0.9999948707043576, 1e-9);
 }
 
-static void moderated_t_and_interval(void **state) {
-  (void)state;
+TEST(moderated_t_and_interval) {
   static const struct {
     size_t at;
     double difference, low, high, p;
@@ -100,8 +98,7 @@ static void moderated_t_and_interval(void **state) {
   }
 }
 
-static void welch(void **state) {
-  (void)state;
+TEST(welch) {
   const double a[] = {10.1, 10.4, 9.9, 10.2};
   const double b[] = {10.6, 10.9, 10.3, 11.4, 10.7};
   const struct sample sample_a = sample_summary(a, 4);
@@ -115,8 +112,7 @@ static void welch(void **state) {
   ASSERT_NEAR(interval.high, -0.118450390513119, 1e-10);
 }
 
-static void equivalence_is_the_90_percent_interval_inside_the_margin(void **state) {
-  (void)state;
+TEST(equivalence_is_the_90_percent_interval_inside_the_margin) {
   const struct effect effect = {.difference = 0.002, .error = 0.003, .df = INFINITY};
   /* 0.002 + 1.6449 x 0.003 = 0.006935 */
   assert_true(effect_is_equivalent(&effect, 0.00694, 0.05));
@@ -124,8 +120,7 @@ static void equivalence_is_the_90_percent_interval_inside_the_margin(void **stat
   assert_false(effect_is_equivalent(&effect, 0, 0.05));
 }
 
-static void without_spread_the_difference_is_what_it_is(void **state) {
-  (void)state;
+TEST(without_spread_the_difference_is_what_it_is) {
   const double same[] = {1, 1, 1};
   const double more[] = {1.02, 1.02, 1.02};
   const struct sample a = sample_summary(same, 3);
@@ -139,8 +134,7 @@ static void without_spread_the_difference_is_what_it_is(void **state) {
   assert_true(interval.low == effect.difference && interval.high == effect.difference);
 }
 
-static void false_discovery_rate(void **state) {
-  (void)state;
+TEST(false_discovery_rate) {
   /* Benjamini and Hochberg 1995, section 3.2: 15 p values, of which four are rejected at 5 %. */
   const double p[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
                       0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.000};
@@ -181,8 +175,7 @@ enum { VARIANCE_COUNT = 10 };
 static const double VARIANCES[VARIANCE_COUNT] = {0.21, 0.05, 0.9,  0.13, 0.4,
                                                  1.7,  0.33, 0.08, 0.6,  0.02};
 
-static void variance_prior_matches_limma(void **state) {
-  (void)state;
+TEST(variance_prior_matches_limma) {
   static const double equal[] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
   static const double unequal[] = {4, 4, 3, 2, 8, 8, 4, 3, 2, 4};
   static const double close[] = {0.21, 0.25, 0.2, 0.24, 0.23, 0.22};
@@ -214,8 +207,7 @@ static void variance_prior_matches_limma(void **state) {
   }
 }
 
-static void variances_are_shrunk_as_in_limma(void **state) {
-  (void)state;
+TEST(variances_are_shrunk_as_in_limma) {
   static const double dfs[VARIANCE_COUNT] = {4, 4, 3, 2, 8, 8, 4, 3, 2, 4};
   static const double wanted[VARIANCE_COUNT] = {
       0.2073463013984335, 0.1129609498134514, 0.5649745433678123, 0.1727683231638043,
@@ -233,8 +225,7 @@ static void variances_are_shrunk_as_in_limma(void **state) {
 }
 
 /* What cases share is known from few values, and counts as more than these show of it. */
-static void shared_noise_counts_as_more_than_is_seen(void **state) {
-  (void)state;
+TEST(shared_noise_counts_as_more_than_is_seen) {
   enum { COUNT = 40 };
   double variances[COUNT];
   double dfs[COUNT];
@@ -255,8 +246,7 @@ static void shared_noise_counts_as_more_than_is_seen(void **state) {
               300 * COUNT / (1 + (COUNT - 1) * 0.64), 0.01);
 }
 
-static void sample_summaries(void **state) {
-  (void)state;
+TEST(sample_summaries) {
   const double values[] = {4, 1, 3, 2};
   const struct sample sample = sample_summary(values, 4);
   ASSERT_NEAR(sample.mean, 2.5, 1e-15);
@@ -267,20 +257,4 @@ static void sample_summaries(void **state) {
   /* Far from zero nothing is lost: logarithms of ns that differ in the sixth digit. */
   const double far[] = {1e6 + 1e-3, 1e6 + 2e-3, 1e6 + 3e-3};
   ASSERT_NEAR(sample_summary(far, 3).variance, 1e-6, 1e-6);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(variance_prior_matches_limma),
-      cmocka_unit_test(variances_are_shrunk_as_in_limma),
-      cmocka_unit_test(shared_noise_counts_as_more_than_is_seen),
-      cmocka_unit_test(sample_summaries),
-      cmocka_unit_test(moderated_t_against_a_margin),
-      cmocka_unit_test(moderated_t_and_interval),
-      cmocka_unit_test(welch),
-      cmocka_unit_test(equivalence_is_the_90_percent_interval_inside_the_margin),
-      cmocka_unit_test(without_spread_the_difference_is_what_it_is),
-      cmocka_unit_test(false_discovery_rate),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

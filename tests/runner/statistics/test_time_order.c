@@ -23,8 +23,7 @@ static struct time_order apply(const char *order, const double *level) {
                           pair);
 }
 
-static void runs_in_turn_are_pairs_without_their_trend(void **state) {
-  (void)state;
+TEST(runs_in_turn_are_pairs_without_their_trend) {
   static const double DRIFT[] = {0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07};
   static const char *const PAIRED[] = {"ABABAB", "ABBAAB", "BABABA", "ABBAABBA"};
   static const char *const NOT[] = {"ABAB", "AAABBB", "AABBAB", "ABABA"};
@@ -47,8 +46,7 @@ static void runs_in_turn_are_pairs_without_their_trend(void **state) {
 
 /* The variance of the difference of two random walks' means, over that within sides, from 4000 of
  * each. */
-static void a_random_walk_does_what_is_said(void **state) {
-  (void)state;
+TEST(a_random_walk_does_what_is_said) {
   static const char *const ORDERS[] = {"AAAABBBB", "AAAAAAAAAABBBBBBBBBB", "AABBAABB", "ABBBBB"};
   uint64_t seed = 5;
   for (size_t o = 0; o < COUNT_OF(ORDERS); o++) {
@@ -77,8 +75,7 @@ static void a_random_walk_does_what_is_said(void **state) {
   }
 }
 
-static void steps_are_one_of_independent_runs_and_less_of_others(void **state) {
-  (void)state;
+TEST(steps_are_one_of_independent_runs_and_less_of_others) {
   uint64_t seed = 6;
   double mean[2] = {0, 0};
   double squares = 0;
@@ -101,13 +98,4 @@ static void steps_are_one_of_independent_runs_and_less_of_others(void **state) {
   assert_true(fabs(squares / variance - 1) < 0.1);
   assert_true(isnan(apply("AABB", (const double[]){1, 2, 3, 4}).steps));
   assert_true(isnan(apply("AAABBB", (const double[]){1, 1, 1, 1, 1, 1}).steps));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_in_turn_are_pairs_without_their_trend),
-      cmocka_unit_test(a_random_walk_does_what_is_said),
-      cmocka_unit_test(steps_are_one_of_independent_runs_and_less_of_others),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

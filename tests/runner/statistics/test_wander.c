@@ -46,8 +46,7 @@ static double factor_of(double correlation) {
   return difference / within / (2.0 / SIDE);
 }
 
-static void series_tell_how_they_wander(void **state) {
-  (void)state;
+TEST(series_tell_how_they_wander) {
   static const double CORRELATIONS[] = {0, 0.7, 0.95};
   const struct wander_effects effects = wander_find_effects(A_THEN_B, RUNS);
   for (size_t i = 0; i < sizeof CORRELATIONS / sizeof *CORRELATIONS; i++) {
@@ -59,8 +58,7 @@ static void series_tell_how_they_wander(void **state) {
   }
 }
 
-static void a_line_is_a_trend(void **state) {
-  (void)state;
+TEST(a_line_is_a_trend) {
   double weights[WANDER_MODELS];
   assert_true(weigh(0, 1, weights) > 0.99);
   assert_true(weigh(0.95, 0, weights) < 0.1);
@@ -68,8 +66,7 @@ static void a_line_is_a_trend(void **state) {
 
 /* Of a random walk, the variance of the difference is (2 n^2 + 1) / (3 n) steps, and that within a
  * side (n + 1) / 6. */
-static void orders_differ_in_what_wandering_does(void **state) {
-  (void)state;
+TEST(orders_differ_in_what_wandering_does) {
   const struct wander_effects blocked = wander_find_effects(A_THEN_B, RUNS);
   ASSERT_WITHIN(blocked.factor[0], 1, 1e-9);
   ASSERT_WITHIN(blocked.df[0], RUNS - 2, 1e-9);
@@ -85,8 +82,7 @@ static void orders_differ_in_what_wandering_does(void **state) {
 }
 
 /* Of 400 runs every second one is looked at. */
-static void many_runs_are_as_few(void **state) {
-  (void)state;
+TEST(many_runs_are_as_few) {
   static bool is_b[400];
   for (int i = 0; i < 400; i++) {
     is_b[i] = i >= 200;
@@ -98,8 +94,7 @@ static void many_runs_are_as_few(void **state) {
   ASSERT_WITHIN(many.factor[WALK_ALONE], walk, 0.05 * walk);
 }
 
-static void averages_lie_between(void **state) {
-  (void)state;
+TEST(averages_lie_between) {
   const struct wander_effects effects = wander_find_effects(A_THEN_B, RUNS);
   double weights[WANDER_MODELS] = {[0] = 1};
   struct wander one = wander_average(&effects, weights, 18);
@@ -112,23 +107,10 @@ static void averages_lie_between(void **state) {
 }
 
 /* A mean of many cases has less noise: all proportions are as likely as before. */
-static void means_wander_as_slowly(void **state) {
-  (void)state;
+TEST(means_wander_as_slowly) {
   double weights[WANDER_MODELS] = {[5] = 1}; /* 0.7, mostly noise */
   double means[WANDER_MODELS];
   wander_of_means(weights, means);
   ASSERT_WITHIN(sum_of(means, 5, 8), 1, 1e-9);
   ASSERT_WITHIN(means[8], 0.25, 1e-9);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(series_tell_how_they_wander),
-      cmocka_unit_test(a_line_is_a_trend),
-      cmocka_unit_test(orders_differ_in_what_wandering_does),
-      cmocka_unit_test(many_runs_are_as_few),
-      cmocka_unit_test(averages_lie_between),
-      cmocka_unit_test(means_wander_as_slowly),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

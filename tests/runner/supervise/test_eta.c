@@ -3,8 +3,7 @@
 
 #include "tests/cmocka.h"
 
-static void eta_corrects_estimates(void **state) {
-  (void)state;
+TEST(eta_corrects_estimates) {
   struct eta eta = {0};
   assert_int_equal(eta_left_ns(&eta, 0), 0);
   eta_add(&eta, 1000);
@@ -17,9 +16,4 @@ static void eta_corrects_estimates(void **state) {
   assert_int_equal(eta_left_ns(&eta, 150), 0);
   eta_finish(&eta, 1000, 5000);
   assert_int_equal(eta_left_ns(&eta, 0), 0);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(eta_corrects_estimates)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

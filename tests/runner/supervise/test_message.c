@@ -38,7 +38,7 @@ static enum receive pass(const struct ends *ends, const struct message *message)
   return message_receive(ends->to, &got);
 }
 
-static void message_arrives_as_sent(void **state) {
+TEST_WITH(message_arrives_as_sent, open_ends, close_ends) {
   const struct ends *ends = *state;
   struct message sent, got;
   message_init(&sent, MESSAGE_TRIALS, 7);
@@ -50,7 +50,7 @@ static void message_arrives_as_sent(void **state) {
   assert_int_equal(message_receive(ends->to, &got), RECEIVE_NOTHING);
 }
 
-static void end_differs_from_nothing_yet(void **state) {
+TEST_WITH(end_differs_from_nothing_yet, open_ends, close_ends) {
   struct ends *ends = *state;
   struct message got;
   close(ends->from);
@@ -60,7 +60,7 @@ static void end_differs_from_nothing_yet(void **state) {
   assert_false(message_send(ends->to, &got));
 }
 
-static void message_of_other_size_is_bad(void **state) {
+TEST_WITH(message_of_other_size_is_bad, open_ends, close_ends) {
   const struct ends *ends = *state;
   struct message got;
   char bytes[sizeof got + 1];
@@ -74,7 +74,7 @@ static void message_of_other_size_is_bad(void **state) {
   assert_int_equal(message_receive(ends->to, &got), RECEIVE_BAD);
 }
 
-static void unknown_header_is_bad(void **state) {
+TEST_WITH(unknown_header_is_bad, open_ends, close_ends) {
   const struct ends *ends = *state;
   struct message message;
   message_init(&message, MESSAGE_READY, 0);
@@ -88,7 +88,7 @@ static void unknown_header_is_bad(void **state) {
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
 }
 
-static void counts_and_enums_are_checked(void **state) {
+TEST_WITH(counts_and_enums_are_checked, open_ends, close_ends) {
   const struct ends *ends = *state;
   struct message message;
   message_init(&message, MESSAGE_TRIALS, 0);
@@ -104,7 +104,7 @@ static void counts_and_enums_are_checked(void **state) {
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
 }
 
-static void outcome_fields_are_checked(void **state) {
+TEST_WITH(outcome_fields_are_checked, open_ends, close_ends) {
   const struct ends *ends = *state;
   struct message message;
   message_init(&message, MESSAGE_FINISHED, 0);
@@ -125,16 +125,4 @@ static void outcome_fields_are_checked(void **state) {
   message_init(&message, MESSAGE_START_FAILED, 0);
   memset(message.error.message, 'x', sizeof message.error.message);
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(message_arrives_as_sent, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(end_differs_from_nothing_yet, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(message_of_other_size_is_bad, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(unknown_header_is_bad, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(counts_and_enums_are_checked, open_ends, close_ends),
-      cmocka_unit_test_setup_teardown(outcome_fields_are_checked, open_ends, close_ends),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void assert_loss(const struct machine *machine, const char *visible, cons
 }
 
 /* Four that NVML sees, `shown` of which CUDA shows. */
-static void gpus_are_missing_unless_they_are_hidden(void **state) {
+TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine) {
   static const struct {
     const char *visible;
     uint32_t shown;
@@ -161,7 +161,7 @@ static void gpus_are_missing_unless_they_are_hidden(void **state) {
   assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver; NVML crashed or");
 }
 
-static void machine_comes_from_child(void **state) {
+TEST_WITH(machine_comes_from_child, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(&whole, 10 * second_ns, machine, &err), STATUS_OK);
@@ -172,7 +172,7 @@ static void machine_comes_from_child(void **state) {
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
 }
 
-static void crashed_child_leaves_no_gpus(void **state) {
+TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(&crashing, 10 * second_ns, machine, &err), STATUS_OK);
@@ -183,7 +183,7 @@ static void crashed_child_leaves_no_gpus(void **state) {
   assert_loss(machine, NULL, machine->cuda_state);
 }
 
-static void hung_child_leaves_no_gpus(void **state) {
+TEST_WITH(hung_child_leaves_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
   /* Of which the look at the host alone has all: enough on a busy machine. */
@@ -195,7 +195,7 @@ static void hung_child_leaves_no_gpus(void **state) {
   assert_loss(machine, NULL, machine->cuda_state);
 }
 
-static void broken_nvml_costs_no_gpus(void **state) {
+TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(&nvml_crashes, 10 * second_ns, machine, &err), STATUS_OK);
@@ -211,7 +211,7 @@ static void broken_nvml_costs_no_gpus(void **state) {
   assert_int_equal(machine->gpu_count, 2);
 }
 
-static void unreadable_answer_leaves_no_gpus(void **state) {
+TEST_WITH(unreadable_answer_leaves_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(&rubbish, 10 * second_ns, machine, &err), STATUS_OK);
@@ -219,25 +219,11 @@ static void unreadable_answer_leaves_no_gpus(void **state) {
   assert_int_equal(machine->node_count, 1);
 }
 
-static void error_of_child_is_returned(void **state) {
+TEST_WITH(error_of_child_is_returned, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
   assert_int_equal(probe_in_child(&failing, 10 * second_ns, machine, &err), STATUS_IO);
   assert_string_equal(err.message, "no /sys here");
   assert_int_equal(probe_in_child(&all_crash, 10 * second_ns, machine, &err), STATUS_CRASHED);
   assert_non_null(strstr(err.message, "looked at this machine was killed by signal 9 (SIGKILL)"));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(machine_comes_from_child, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(gpus_are_missing_unless_they_are_hidden, new_machine,
-                                      free_machine),
-      cmocka_unit_test_setup_teardown(crashed_child_leaves_no_gpus, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(hung_child_leaves_no_gpus, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(broken_nvml_costs_no_gpus, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(unreadable_answer_leaves_no_gpus, new_machine, free_machine),
-      cmocka_unit_test_setup_teardown(error_of_child_is_returned, new_machine, free_machine),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

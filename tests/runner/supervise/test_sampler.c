@@ -60,8 +60,7 @@ static int64_t ask(struct sampler *sampler, uint32_t gpus) {
   return errors[1].values[ERROR_COUNTER_PCIE_REPLAY];
 }
 
-static void answers_are_of_now(void **state) {
-  (void)state;
+TEST(answers_are_of_now) {
   struct sampler sampler;
   sampler_start(&sampler, &counting_ops, NULL, 1000000);
   for (int i = 0; i < 100; i++) {
@@ -73,8 +72,7 @@ static void answers_are_of_now(void **state) {
   sampler_stop(&sampler, false);
 }
 
-static void without_samples_there_are_answers(void **state) {
-  (void)state;
+TEST(without_samples_there_are_answers) {
   struct sampler sampler;
   struct collect collect = {0};
   char text[SAMPLER_TEXT_MAX];
@@ -87,8 +85,7 @@ static void without_samples_there_are_answers(void **state) {
   collect_fini(&collect);
 }
 
-static void who_hangs_is_asked_once(void **state) {
-  (void)state;
+TEST(who_hangs_is_asked_once) {
   struct sampler sampler;
   sampler_start(&sampler, &counting_ops, NULL, 0);
   assert_int_equal(ask(&sampler, 2), 99);
@@ -103,8 +100,7 @@ static void who_hangs_is_asked_once(void **state) {
   atomic_store(&shared->hang, false);
 }
 
-static void who_ended_answers_nothing(void **state) {
-  (void)state;
+TEST(who_ended_answers_nothing) {
   struct sampler sampler;
   char text[SAMPLER_TEXT_MAX];
   sampler_start(&sampler, &counting_ops, NULL, 0);
@@ -118,16 +114,10 @@ static void who_ended_answers_nothing(void **state) {
   sampler_stop(&sampler, false);
 }
 
-int main(void) {
+static int map_shared(void **state) {
+  (void)state;
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) {
-    return 1;
-  }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(answers_are_of_now),
-      cmocka_unit_test(without_samples_there_are_answers),
-      cmocka_unit_test(who_hangs_is_asked_once),
-      cmocka_unit_test(who_ended_answers_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return shared == MAP_FAILED ? -1 : 0;
 }
+
+TEST_GROUP(map_shared, NULL);

@@ -13,8 +13,7 @@ static void note_failures(struct set_aside *aside, uint32_t gpus, unsigned count
   }
 }
 
-static void three_failures_in_a_row_count(void **state) {
-  (void)state;
+TEST(three_failures_in_a_row_count) {
   struct set_aside aside = {0};
   char reason[CASE_REASON_MAX];
   note_failures(&aside, GPU_1, 2);
@@ -28,8 +27,7 @@ static void three_failures_in_a_row_count(void **state) {
   assert_non_null(strstr(reason, "last: launch failed"));
 }
 
-static void cases_with_others_are_set_aside_too(void **state) {
-  (void)state;
+TEST(cases_with_others_are_set_aside_too) {
   struct set_aside aside = {0};
   char reason[CASE_REASON_MAX];
   note_failures(&aside, GPU_1, SET_ASIDE_FAILURES);
@@ -39,8 +37,7 @@ static void cases_with_others_are_set_aside_too(void **state) {
 }
 
 /* Of a pair, nobody knows which one failed. */
-static void a_pair_speaks_against_the_pair_alone(void **state) {
-  (void)state;
+TEST(a_pair_speaks_against_the_pair_alone) {
   struct set_aside aside = {0};
   char reason[CASE_REASON_MAX];
   note_failures(&aside, GPU_0 | GPU_2, SET_ASIDE_FAILURES);
@@ -52,16 +49,14 @@ static void a_pair_speaks_against_the_pair_alone(void **state) {
   assert_true(set_aside_has(&aside, GPU_0 | GPU_2, reason));
 }
 
-static void the_host_is_never_set_aside(void **state) {
-  (void)state;
+TEST(the_host_is_never_set_aside) {
   struct set_aside aside = {0};
   char reason[CASE_REASON_MAX];
   note_failures(&aside, 0, 10);
   assert_false(set_aside_has(&aside, 0, reason));
 }
 
-static void sets_are_bounded(void **state) {
-  (void)state;
+TEST(sets_are_bounded) {
   struct set_aside aside = {0};
   char reason[CASE_REASON_MAX];
   for (uint32_t gpus = 1; gpus <= SET_ASIDE_SETS_MAX + 10; gpus++) {
@@ -70,15 +65,4 @@ static void sets_are_bounded(void **state) {
   assert_int_equal(aside.count, SET_ASIDE_SETS_MAX);
   note_failures(&aside, GPU_0, SET_ASIDE_FAILURES);
   assert_false(set_aside_has(&aside, GPU_0, reason));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(three_failures_in_a_row_count),
-      cmocka_unit_test(cases_with_others_are_set_aside_too),
-      cmocka_unit_test(a_pair_speaks_against_the_pair_alone),
-      cmocka_unit_test(the_host_is_never_set_aside),
-      cmocka_unit_test(sets_are_bounded),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -350,8 +350,7 @@ static void assert_report(const struct bench *bench, size_t i, size_t case_index
 
 /* The tests ------------------------------------------------------------------------------------ */
 
-static void cases_run_in_plan_order(void **state) {
-  (void)state;
+TEST(cases_run_in_plan_order) {
   struct bench *bench = BENCH("a", "skip", "b");
   bench->options.processes = 2;
   assert_int_equal(bench_run(bench), STATUS_OK);
@@ -372,8 +371,7 @@ static void cases_run_in_plan_order(void **state) {
   assert_int_equal(bench->seen.total, 4);
 }
 
-static void worker_faults_cost_one_case(void **state) {
-  (void)state;
+TEST(worker_faults_cost_one_case) {
   static const struct {
     enum case_status status;
     const char *reason;
@@ -402,8 +400,7 @@ static void worker_faults_cost_one_case(void **state) {
 }
 
 /* Every case uses GPU 0. */
-static void failing_gpus_are_set_aside(void **state) {
-  (void)state;
+TEST(failing_gpus_are_set_aside) {
   struct bench *bench = BENCH("die", "die", "die", "sticky", "a", "sticky", "exit", "sticky", "no");
   for (size_t i = 0; i < bench->plan.case_count; i++) {
     bench->cases[i].gpus = 1;
@@ -418,8 +415,7 @@ static void failing_gpus_are_set_aside(void **state) {
   assert_int_equal(bench->seen.warning_count, 1);
 }
 
-static void watchdog_ends_silent_cases(void **state) {
-  (void)state;
+TEST(watchdog_ends_silent_cases) {
   struct bench *bench = BENCH("hang", "slow", "hang", "b");
   bench->options.watchdog_floor_ns = 250000000;
   bench->cases[0].longest_ns = 1000000;
@@ -437,8 +433,7 @@ static void watchdog_ends_silent_cases(void **state) {
   assert_int_equal(bench->seen.report_count, 1);
 }
 
-static void flood_of_trials_is_bounded(void **state) {
-  (void)state;
+TEST(flood_of_trials_is_bounded) {
   struct bench *bench = BENCH("flood", "b");
   bench->options.watchdog_floor_ns = 1000000000;
   bench->cases[0].longest_ns = 1000000;
@@ -448,8 +443,7 @@ static void flood_of_trials_is_bounded(void **state) {
   assert_report(bench, 1, 1, CASE_OK, "");
 }
 
-static void worker_start_fails_three_times(void **state) {
-  (void)state;
+TEST(worker_start_fails_three_times) {
   struct bench *bench = BENCH("a", "b");
   shared->starts_to_fail = 2;
   assert_int_equal(bench_run(bench), STATUS_OK);
@@ -471,8 +465,7 @@ static void worker_start_fails_three_times(void **state) {
   assert_non_null(strstr(bench->err.message, "the driver says no"));
 }
 
-static void already_done_cases_are_skipped(void **state) {
-  (void)state;
+TEST(already_done_cases_are_skipped) {
   struct bench *bench = BENCH("a", "b", "c");
   bench->options.processes = 2;
   bench->seen.done_before = 2;
@@ -494,8 +487,7 @@ static void raise_interrupt(int number) {
   atomic_fetch_add(&shared->interrupts, 1);
 }
 
-static void first_interrupt_lets_case_end_in_time(void **state) {
-  (void)state;
+TEST(first_interrupt_lets_case_end_in_time) {
   signal(SIGUSR1, raise_interrupt);
   struct bench *bench = BENCH("a", "interrupt", "b");
   assert_int_equal(bench_run(bench), STATUS_INTERRUPTED);
@@ -514,8 +506,7 @@ static void first_interrupt_lets_case_end_in_time(void **state) {
   assert_int_equal(bench->seen.report_count, 0);
 }
 
-static void second_interrupt_ends_at_once(void **state) {
-  (void)state;
+TEST(second_interrupt_ends_at_once) {
   signal(SIGUSR1, raise_interrupt);
   struct bench *bench = BENCH("hang");
   pid_t parent = getpid();
@@ -534,15 +525,13 @@ static void second_interrupt_ends_at_once(void **state) {
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void worker_ignores_interrupts(void **state) {
-  (void)state;
+TEST(worker_ignores_interrupts) {
   struct bench *bench = BENCH("signalled", "b");
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_report(bench, 0, 0, CASE_OK, "");
 }
 
-static void sink_error_ends_run(void **state) {
-  (void)state;
+TEST(sink_error_ends_run) {
   struct bench *bench = BENCH("a", "b", "c");
   bench->seen.fail_at = 2;
   assert_int_equal(bench_run(bench), STATUS_DATABASE);
@@ -550,8 +539,7 @@ static void sink_error_ends_run(void **state) {
   assert_int_equal(bench->seen.report_count, 2);
 }
 
-static void worker_closes_files_of_parent(void **state) {
-  (void)state;
+TEST(worker_closes_files_of_parent) {
   FILE *held = tmpfile();
   struct bench *bench = BENCH("files");
   assert_int_equal(bench_run(bench), STATUS_OK);
@@ -560,8 +548,7 @@ static void worker_closes_files_of_parent(void **state) {
 }
 
 /* A call to NVML that never returns, or that ends its process, costs samples and nothing else. */
-static void lost_telemetry_costs_no_case(void **state) {
-  (void)state;
+TEST(lost_telemetry_costs_no_case) {
   for (samples_do = SAMPLES_HANG; samples_do <= SAMPLES_CRASH; samples_do++) {
     struct bench *bench = BENCH("sampled", "slow", "slow", "slow", "slow");
     bench->options.ops = &sampling_ops;
@@ -580,8 +567,7 @@ static void lost_telemetry_costs_no_case(void **state) {
   samples_do = SAMPLES_COME;
 }
 
-static void telemetry_covers_cases(void **state) {
-  (void)state;
+TEST(telemetry_covers_cases) {
   struct bench *bench = BENCH("sampled", "die", "slow");
   bench->options.ops = &sampling_ops;
   bench->options.telemetry_ns = 20000000;
@@ -597,15 +583,13 @@ static void telemetry_covers_cases(void **state) {
   assert_int_equal(bench->seen.sample_count, 0);
 }
 
-static void progress_continues_during_case(void **state) {
-  (void)state;
+TEST(progress_continues_during_case) {
   struct bench *bench = BENCH("watched"); /* ends after the third report */
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_report(bench, 0, 0, CASE_OK, "");
 }
 
-static void processes_are_apart_by_the_pause(void **state) {
-  (void)state;
+TEST(processes_are_apart_by_the_pause) {
   struct bench *bench = BENCH("a", "skip", "b");
   bench->options.processes = 3;
   bench->options.pause_ns = 250000000;
@@ -619,8 +603,7 @@ static void processes_are_apart_by_the_pause(void **state) {
 }
 
 /* What was measured before is not waited for. */
-static void resumed_run_begins_at_once(void **state) {
-  (void)state;
+TEST(resumed_run_begins_at_once) {
   struct bench *bench = BENCH("a");
   bench->options.processes = 2;
   bench->options.pause_ns = 60000000000;
@@ -630,8 +613,7 @@ static void resumed_run_begins_at_once(void **state) {
   assert_int_equal(bench->seen.paused_before, 0);
 }
 
-static void interrupt_ends_the_pause(void **state) {
-  (void)state;
+TEST(interrupt_ends_the_pause) {
   struct bench *bench = BENCH("a");
   bench->options.processes = 2;
   bench->options.pause_ns = 60000000000;
@@ -642,8 +624,7 @@ static void interrupt_ends_the_pause(void **state) {
   assert_int_equal(bench->seen.ended, 1);
 }
 
-static void worker_dies_with_parent(void **state) {
-  (void)state;
+TEST(worker_dies_with_parent) {
   struct bench *bench = BENCH("hang");
   pid_t parent = fork();
   if (parent == 0) {
@@ -670,31 +651,10 @@ static void worker_dies_with_parent(void **state) {
   assert_true(dead);
 }
 
-int main(void) {
+static int map_shared(void **state) {
+  (void)state;
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) {
-    return EXIT_FAILURE;
-  }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cases_run_in_plan_order),
-      cmocka_unit_test(worker_faults_cost_one_case),
-      cmocka_unit_test(failing_gpus_are_set_aside),
-      cmocka_unit_test(watchdog_ends_silent_cases),
-      cmocka_unit_test(flood_of_trials_is_bounded),
-      cmocka_unit_test(worker_start_fails_three_times),
-      cmocka_unit_test(already_done_cases_are_skipped),
-      cmocka_unit_test(first_interrupt_lets_case_end_in_time),
-      cmocka_unit_test(second_interrupt_ends_at_once),
-      cmocka_unit_test(worker_ignores_interrupts),
-      cmocka_unit_test(sink_error_ends_run),
-      cmocka_unit_test(worker_closes_files_of_parent),
-      cmocka_unit_test(telemetry_covers_cases),
-      cmocka_unit_test(lost_telemetry_costs_no_case),
-      cmocka_unit_test(progress_continues_during_case),
-      cmocka_unit_test(processes_are_apart_by_the_pause),
-      cmocka_unit_test(resumed_run_begins_at_once),
-      cmocka_unit_test(interrupt_ends_the_pause),
-      cmocka_unit_test(worker_dies_with_parent),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return shared == MAP_FAILED ? -1 : 0;
 }
+
+TEST_GROUP(map_shared, NULL);

@@ -131,8 +131,7 @@ static enum status run_cases(struct seen *seen, size_t count, struct supervise_o
   return status;
 }
 
-static void open_cases_are_visited_again_in_rounds(void **state) {
-  (void)state;
+TEST(open_cases_are_visited_again_in_rounds) {
   struct seen seen = {.wanted = {2, 0, 0, 1}};
   const struct supervise_options options = {.processes = 2, .settle_ns = 60000000000};
   assert_int_equal(run_cases(&seen, CASES, options), STATUS_OK);
@@ -156,8 +155,7 @@ static void open_cases_are_visited_again_in_rounds(void **state) {
   assert_int_equal(seen.total, 6);
 }
 
-static void further_visits_end_with_their_time(void **state) {
-  (void)state;
+TEST(further_visits_end_with_their_time) {
   static const struct {
     struct supervise_options options;
     size_t reports; /* 400 ms have room for one gap of 250 ms */
@@ -174,8 +172,7 @@ static void further_visits_end_with_their_time(void **state) {
   }
 }
 
-static void interrupt_ends_further_visits(void **state) {
-  (void)state;
+TEST(interrupt_ends_further_visits) {
   const struct supervise_options options = {.settle_ns = SUPERVISE_SETTLE_AUTO};
   struct seen seen = {.wanted = {100, 0, 100}, .interrupt_at = 4};
   assert_int_equal(run_cases(&seen, CASES, options), STATUS_INTERRUPTED);
@@ -189,13 +186,4 @@ static void interrupt_ends_further_visits(void **state) {
   assert_int_equal(resumed.reports[0].visit, 1);
   assert_int_equal(resumed.reports[0].iterations, FIRST_ITERATIONS); /* the first of its worker */
   assert_int_equal(resumed.ended, 1);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(open_cases_are_visited_again_in_rounds),
-      cmocka_unit_test(further_visits_end_with_their_time),
-      cmocka_unit_test(interrupt_ends_further_visits),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,7 @@ static void expect_escaped(const char *text, const char *expected) {
   free(all);
 }
 
-static void texts_cannot_become_markup(void **state) {
-  (void)state;
+TEST(texts_cannot_become_markup) {
   expect_escaped("<script>alert(\"1\") && x</script>",
                  "&lt;script&gt;alert(&quot;1&quot;) &amp;&amp; x&lt;/script&gt;");
   expect_escaped("&amp;", "&amp;amp;");
@@ -32,16 +31,14 @@ static void texts_cannot_become_markup(void **state) {
   expect_escaped("", "");
 }
 
-static void what_xml_does_not_allow_is_shown_in_other_ways(void **state) {
-  (void)state;
+TEST(what_xml_does_not_allow_is_shown_in_other_ways) {
   expect_escaped("a\033[31m\r\n\x01z", "a\\u001b[31m\\u000d\\u000a\\u0001z");
   expect_escaped("\xff\xc3(", "\\xff\\xc3(");
   expect_escaped("\xef\xbf\xbf|\xef\xbf\xbe", "\xef\xbf\xbd|\xef\xbf\xbd");
   expect_escaped("\xe2\x80\xae", "\\u202e"); /* would turn what follows */
 }
 
-static void a_long_text_is_cut_between_characters(void **state) {
-  (void)state;
+TEST(a_long_text_is_cut_between_characters) {
   static const char *const CASES[][2] = {
       {"Grüße", "Grüße"},
       {"Größer als", "<title>Größer als</title>Größ…"},
@@ -76,8 +73,7 @@ static void end(const struct row_sink *sink) {
   assert_int_equal(sink_end(sink, &err), STATUS_OK);
 }
 
-static void rows_become_a_table(void **state) {
-  (void)state;
+TEST(rows_become_a_table) {
   struct result_set set;
   char *text = NULL;
   size_t length = 0;
@@ -112,8 +108,7 @@ static void rows_become_a_table(void **state) {
   result_set_fini(&set);
 }
 
-static void a_limit_keeps_the_first_of_each_group(void **state) {
-  (void)state;
+TEST(a_limit_keeps_the_first_of_each_group) {
   struct result_set set;
   result_set_init(&set, 100);
   set.limit = (struct result_limit){"block", "status", "skipped", 2, 5, {0}, {0}, NULL};
@@ -134,15 +129,4 @@ static void a_limit_keeps_the_first_of_each_group(void **state) {
   assert_int_equal(set.left_out, 6);
   assert_string_equal(result_set_text(&set, 6, "block"), "c");
   result_set_fini(&set);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(texts_cannot_become_markup),
-      cmocka_unit_test(what_xml_does_not_allow_is_shown_in_other_ways),
-      cmocka_unit_test(a_long_text_is_cut_between_characters),
-      cmocka_unit_test(rows_become_a_table),
-      cmocka_unit_test(a_limit_keeps_the_first_of_each_group),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,8 +71,7 @@ static void assert_text(char *text, const char *expected) {
   free(text);
 }
 
-static void csv_follows_rfc_4180(void **state) {
-  (void)state;
+TEST(csv_follows_rfc_4180) {
   assert_text(two_rows((struct table_options){.format = OUTPUT_CSV}),
               "name,bytes,gbps,note\r\n"
               "host,67108864,55.2341,\r\n"
@@ -80,8 +79,7 @@ static void csv_follows_rfc_4180(void **state) {
 }
 
 /* Formulas become texts, and nothing else is touched. */
-static void spreadsheets_get_no_formulas(void **state) {
-  (void)state;
+TEST(spreadsheets_get_no_formulas) {
   const char *const columns[] = {"=tag", "n", "text"};
   struct output output;
   start(&output, (struct table_options){.format = OUTPUT_CSV_SAFE});
@@ -96,8 +94,7 @@ static void spreadsheets_get_no_formulas(void **state) {
                                "'\t=1,,'-\r\n");
 }
 
-static void json_has_true_numbers(void **state) {
-  (void)state;
+TEST(json_has_true_numbers) {
   char *text = two_rows((struct table_options){.format = OUTPUT_JSON});
   assert_string_equal(text,
                       "[\n"
@@ -112,8 +109,7 @@ static void json_has_true_numbers(void **state) {
   free(text);
 }
 
-static void jsonl_is_one_object_a_line(void **state) {
-  (void)state;
+TEST(jsonl_is_one_object_a_line) {
   char *text = two_rows((struct table_options){.format = OUTPUT_JSONL});
   char *second = strchr(text, '\n') + 1;
   assert_int_equal(strchr(second, '\n') - second, strlen(second) - 1);
@@ -123,8 +119,7 @@ static void jsonl_is_one_object_a_line(void **state) {
   free(text);
 }
 
-static void markdown_is_escaped(void **state) {
-  (void)state;
+TEST(markdown_is_escaped) {
   assert_text(two_rows((struct table_options){.format = OUTPUT_MD}),
               "| name | bytes | gbps | note |\n"
               "| --- | ---: | ---: | --- |\n"
@@ -137,8 +132,7 @@ static void markdown_is_escaped(void **state) {
   assert_text(finish(&output), "| x |\n| --- |\n| &lt;b> &amp; \\*a\\* \\`c\\` \\\\ |\n");
 }
 
-static void a_table_is_aligned(void **state) {
-  (void)state;
+TEST(a_table_is_aligned) {
   assert_text(two_rows((struct table_options){.format = OUTPUT_TABLE}),
               "name                        bytes     gbps  note\n"
               "host                     67108864  55.2341  \n"
@@ -159,8 +153,7 @@ static void lines_within(const char *text, size_t width) {
   }
 }
 
-static void a_table_fits_the_terminal(void **state) {
-  (void)state;
+TEST(a_table_fits_the_terminal) {
   const char *const columns[] = {"case", "gbps", "reason"};
   struct output output;
   start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 50});
@@ -192,8 +185,7 @@ static void a_table_fits_the_terminal(void **state) {
 }
 
 /* A list is never turned: columns go in their order, then from the last, and are named below. */
-static void a_list_leaves_columns_out(void **state) {
-  (void)state;
+TEST(a_list_leaves_columns_out) {
   const char *const columns[] = {"run", "scenario", "host", "driver", "remark"};
   const struct cell cells[] = {cell_integer(7), cell_text("comm-scope-fig08"), cell_text("node7"),
                                cell_text("580.159.04"), cell_text("simulated")};
@@ -229,8 +221,7 @@ static void a_list_leaves_columns_out(void **state) {
 }
 
 /* A text that needs room is not wrapped narrower; what else has no room goes. */
-static void a_list_keeps_room_for_texts(void **state) {
-  (void)state;
+TEST(a_list_keeps_room_for_texts) {
   const char *const columns[] = {"n", "case", "gbps", "q"};
   const struct cell cells[] = {cell_integer(7), cell_text("gpu0-gpu1/copy_engine/64MiB/threads=4"),
                                cell_integer(1234), cell_text("0.0001")};
@@ -281,8 +272,7 @@ static void a_list_keeps_room_for_texts(void **state) {
 }
 
 /* Texts, the first one too, are wrapped as far as can be before a column goes that is not named. */
-static void a_list_keeps_columns_that_are_not_named(void **state) {
-  (void)state;
+TEST(a_list_keeps_columns_that_are_not_named) {
   static const char *const columns[] = {"block", "path", "gbps", "q", "remark"};
   enum { NARROWEST = 12 + 2 + 12 + 2 + 5 + 2 + 6, WIDEST = 90 };
   for (unsigned width = NARROWEST - 1; width <= WIDEST; width++) {
@@ -311,8 +301,7 @@ static void a_list_keeps_columns_that_are_not_named(void **state) {
 }
 
 /* What all rows share is said once; of the others those go last without which rows are alike. */
-static void a_list_keeps_what_tells_rows_apart(void **state) {
-  (void)state;
+TEST(a_list_keeps_what_tells_rows_apart) {
   static const char *const columns[] = {"block", "order", "threads", "note", "host", "gbps"};
   const char *const rows[][4] = {
       {"by_gpu", "linear", "a", "node7"},
@@ -363,8 +352,7 @@ static void a_list_keeps_what_tells_rows_apart(void **state) {
   }
 }
 
-static void numbers_keep_their_units(void **state) {
-  (void)state;
+TEST(numbers_keep_their_units) {
   struct strbuf text;
   strbuf_init(&text, 1000);
   text_wrap(&text, "L2 (one) 2 MiB; 48.5 GB/s (+12 %), 4 GPUs, 123456789 MiB a lot 2 MiBs", 12, 0,
@@ -374,8 +362,7 @@ static void numbers_keep_their_units(void **state) {
   strbuf_fini(&text);
 }
 
-static void texts_break_between_words(void **state) {
-  (void)state;
+TEST(texts_break_between_words) {
   const char *const columns[] = {"what", "gbps", "why"};
   struct output output;
   start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 40});
@@ -400,8 +387,7 @@ static void texts_break_between_words(void **state) {
                                "                 forward by_threads\n");
 }
 
-static void empty_columns_are_left_out(void **state) {
-  (void)state;
+TEST(empty_columns_are_left_out) {
   const char *const columns[] = {"number", "always_empty", "text"};
   static const struct {
     unsigned width;
@@ -421,8 +407,7 @@ static void empty_columns_are_left_out(void **state) {
   }
 }
 
-static void nothing_is_told(void **state) {
-  (void)state;
+TEST(nothing_is_told) {
   static const struct {
     enum output_format format;
     const char *empty;
@@ -443,8 +428,7 @@ static void nothing_is_told(void **state) {
   }
 }
 
-static void bad_bytes_harm_no_format(void **state) {
-  (void)state;
+TEST(bad_bytes_harm_no_format) {
   /* Invalid UTF-8, an overlong form, a surrogate, NUL, a C1 control, a direction mark (U+202E). */
   static const char BYTES[] = {'\xff', '\xc0', '\xaf', '\xed', '\xa0', '\x80',
                                '\0',   '\xc2', '\x9b', '\xe2', '\x80', '\xae'};
@@ -485,8 +469,7 @@ static void assert_reads_back(double value) {
   free(line);
 }
 
-static void reals_are_exact_for_machines(void **state) {
-  (void)state;
+TEST(reals_are_exact_for_machines) {
   static const double VALUES[] = {0.1,
                                   1.0 / 3,
                                   55.2341,
@@ -530,8 +513,7 @@ static void reals_are_exact_for_machines(void **state) {
   assert_text(finish(&output), "{\"x\":null}\n");
 }
 
-static void reals_are_short_for_people(void **state) {
-  (void)state;
+TEST(reals_are_short_for_people) {
   static const struct {
     double value;
     const char *text;
@@ -559,8 +541,7 @@ static void reals_are_short_for_people(void **state) {
   }
 }
 
-static void long_tables_start_again(void **state) {
-  (void)state;
+TEST(long_tables_start_again) {
   struct output output;
   start(&output, (struct table_options){.format = OUTPUT_TABLE});
   begin(&output, (const char *const[]){"number"}, 1);
@@ -573,8 +554,7 @@ static void long_tables_start_again(void **state) {
 }
 
 /* What is written at once is not kept. */
-static void rows_are_written_as_they_come(void **state) {
-  (void)state;
+TEST(rows_are_written_as_they_come) {
   static const enum output_format FORMATS[] = {OUTPUT_CSV, OUTPUT_JSON, OUTPUT_JSONL, OUTPUT_MD};
   for (size_t f = 0; f < COUNT_OF(FORMATS); f++) {
     struct output output;
@@ -590,8 +570,7 @@ static void rows_are_written_as_they_come(void **state) {
   }
 }
 
-static void a_reader_that_left_is_no_error(void **state) {
-  (void)state;
+TEST(a_reader_that_left_is_no_error) {
   (void)signal(SIGPIPE, SIG_IGN);
   for (int format = 0; format < (int)output_format_name_count; format++) {
     int ends[2];
@@ -614,8 +593,7 @@ static void a_reader_that_left_is_no_error(void **state) {
 }
 
 /* What is said of the failure begins on a line of its own. */
-static void a_result_without_an_end_ends_its_line(void **state) {
-  (void)state;
+TEST(a_result_without_an_end_ends_its_line) {
   for (int format = 0; format < (int)output_format_name_count; format++) {
     struct output output;
     start(&output, (struct table_options){.format = (enum output_format)format});
@@ -629,8 +607,7 @@ static void a_result_without_an_end_ends_its_line(void **state) {
   }
 }
 
-static void a_full_device_is_an_error(void **state) {
-  (void)state;
+TEST(a_full_device_is_an_error) {
   for (int format = 0; format < (int)output_format_name_count; format++) {
     FILE *stream = fopen("/dev/full", "w");
     struct table_options options = {.format = (enum output_format)format, .stream = stream};
@@ -647,8 +624,7 @@ static void a_full_device_is_an_error(void **state) {
   }
 }
 
-static void a_sink_serves_several_results(void **state) {
-  (void)state;
+TEST(a_sink_serves_several_results) {
   struct output output;
   struct error err = {0};
   start(&output, (struct table_options){.format = OUTPUT_CSV});
@@ -668,32 +644,4 @@ static int set_up(void **state) {
   return setlocale(LC_CTYPE, "C.UTF-8") != NULL ? 0 : -1;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(csv_follows_rfc_4180),
-      cmocka_unit_test(spreadsheets_get_no_formulas),
-      cmocka_unit_test(json_has_true_numbers),
-      cmocka_unit_test(jsonl_is_one_object_a_line),
-      cmocka_unit_test(markdown_is_escaped),
-      cmocka_unit_test(a_table_is_aligned),
-      cmocka_unit_test(a_table_fits_the_terminal),
-      cmocka_unit_test(a_list_leaves_columns_out),
-      cmocka_unit_test(a_list_keeps_room_for_texts),
-      cmocka_unit_test(a_list_keeps_columns_that_are_not_named),
-      cmocka_unit_test(a_list_keeps_what_tells_rows_apart),
-      cmocka_unit_test(numbers_keep_their_units),
-      cmocka_unit_test(texts_break_between_words),
-      cmocka_unit_test(empty_columns_are_left_out),
-      cmocka_unit_test(nothing_is_told),
-      cmocka_unit_test(bad_bytes_harm_no_format),
-      cmocka_unit_test(reals_are_exact_for_machines),
-      cmocka_unit_test(reals_are_short_for_people),
-      cmocka_unit_test(long_tables_start_again),
-      cmocka_unit_test(rows_are_written_as_they_come),
-      cmocka_unit_test(a_reader_that_left_is_no_error),
-      cmocka_unit_test(a_result_without_an_end_ends_its_line),
-      cmocka_unit_test(a_full_device_is_an_error),
-      cmocka_unit_test(a_sink_serves_several_results),
-  };
-  return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(set_up, NULL);

@@ -16,8 +16,7 @@ static struct expect_file *shipped(void) {
   return file;
 }
 
-static void every_value_converts_to_its_source_and_back(void **state) {
-  (void)state;
+TEST(every_value_converts_to_its_source_and_back) {
   struct expect_file *file = shipped();
   size_t values = 0;
   for (size_t m = 0; m < file->machine_count; m++) {
@@ -43,8 +42,7 @@ static void every_value_converts_to_its_source_and_back(void **state) {
   expect_free(file);
 }
 
-static void units_are_what_they_say(void **state) {
-  (void)state;
+TEST(units_are_what_they_say) {
   static const struct {
     enum expect_unit unit;
     double value, base;
@@ -59,8 +57,7 @@ static void units_are_what_they_say(void **state) {
   }
 }
 
-static void what_is_written_reads_back(void **state) {
-  (void)state;
+TEST(what_is_written_reads_back) {
   struct expect_file *file = shipped();
   struct expect_file *again = NULL;
   struct strbuf text[2];
@@ -87,8 +84,7 @@ static void what_is_written_reads_back(void **state) {
 #define ROW(more)                                                                                  \
   "[[machine.expect]]\npath = \"host_to_device\"\nstatement = \"reports\"\nsource = \"s\"\n" more
 
-static void mistakes_have_places_and_help(void **state) {
-  (void)state;
+TEST(mistakes_have_places_and_help) {
   static const struct {
     const char *text;
     unsigned line, column;
@@ -144,8 +140,7 @@ static void mistakes_have_places_and_help(void **state) {
   }
 }
 
-static void rows_are_old_after_two_years_or_without_a_date(void **state) {
-  (void)state;
+TEST(rows_are_old_after_two_years_or_without_a_date) {
   struct expect_row row = expect_row_empty();
   const int64_t day_ns = INT64_C(86400000000000);
   const int64_t then_ns = INT64_C(1774224000) * 1000000000; /* 2026-03-23 */
@@ -154,15 +149,4 @@ static void rows_are_old_after_two_years_or_without_a_date(void **state) {
   assert_false(expect_is_old(&row, then_ns));
   assert_false(expect_is_old(&row, then_ns + 730 * day_ns));
   assert_true(expect_is_old(&row, then_ns + 731 * day_ns));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_are_old_after_two_years_or_without_a_date),
-      cmocka_unit_test(every_value_converts_to_its_source_and_back),
-      cmocka_unit_test(units_are_what_they_say),
-      cmocka_unit_test(what_is_written_reads_back),
-      cmocka_unit_test(mistakes_have_places_and_help),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

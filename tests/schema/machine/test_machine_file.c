@@ -53,8 +53,7 @@ static void assert_round_trip(const struct machine *machine) {
 static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", "gh200.toml",
                                       "gb200x4.toml",       "h200x4.toml",      "no-gpu.toml"};
 
-static void test_shipped_machines_round_trip(void **state) {
-  (void)state;
+TEST(test_shipped_machines_round_trip) {
   for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
     struct machine *machine = load_shipped(SHIPPED[i]);
     assert_round_trip(machine);
@@ -63,8 +62,7 @@ static void test_shipped_machines_round_trip(void **state) {
 }
 
 /* A shipped machine answers every fact that a probe answers. */
-static void test_shipped_machines_are_complete(void **state) {
-  (void)state;
+TEST(test_shipped_machines_are_complete) {
 #define NAME_(name, meaning) name,
   static const char *const HOST[] = {HOST_FACT_LIST(NAME_)};
   static const char *const GPU[] = {GPU_FACT_LIST(NAME_)};
@@ -87,8 +85,7 @@ static void test_shipped_machines_are_complete(void **state) {
   }
 }
 
-static void test_values_of_a_shipped_machine(void **state) {
-  (void)state;
+TEST(test_values_of_a_shipped_machine) {
   struct machine *machine = load_shipped("h100x8-nvlink.toml");
   assert_int_equal(machine->gpu_count, 8);
   assert_int_equal(machine->node_count, 2);
@@ -103,8 +100,7 @@ static void test_values_of_a_shipped_machine(void **state) {
 }
 
 /* Every member at a value of its own, texts with all that TOML must escape. */
-static void test_every_member_survives(void **state) {
-  (void)state;
+TEST(test_every_member_survives) {
   struct machine *machine = load_shipped("l40sx4-pcie.toml");
   struct gpu *gpu = &machine->gpus[1];
   int64_t value = 1;
@@ -144,8 +140,7 @@ static void test_every_member_survives(void **state) {
   free(machine);
 }
 
-static void test_absent_numbers_are_unknown(void **state) {
-  (void)state;
+TEST(test_absent_numbers_are_unknown) {
   static const char TEXT[] = "format = 1\n[machine]\ncuda_state = \"ok\"\n[[gpu]]\nname = \"x\"\n"
                              "pci_address = \"0000:0A:00.0\"\n[fake]\nanything = [1, {a = 2}]\n";
   struct machine *machine = new_machine();
@@ -169,8 +164,7 @@ struct mistake {
 #define START "format = 1\nmachine = { cuda_state = \"ok\" }\n"
 #define GPU   "[[gpu]]\nname = \"x\"\npci_address = \"0000:01:00.0\"\n"
 
-static void test_mistakes_have_a_place(void **state) {
-  (void)state;
+TEST(test_mistakes_have_a_place) {
   static const struct mistake MISTAKES[] = {
       {"", 1, 1, "expected \"format = 1\""},
       {"format = 2", 1, 10, "expected \"format = 1\""},
@@ -213,8 +207,7 @@ static void test_mistakes_have_a_place(void **state) {
   free(machine);
 }
 
-static void test_files_that_cannot_be_read(void **state) {
-  (void)state;
+TEST(test_files_that_cannot_be_read) {
   struct machine *machine = new_machine();
   struct error err = {0};
   assert_int_equal(machine_file_load("/nonexistent/m.toml", machine, &err), STATUS_NOT_FOUND);
@@ -233,8 +226,7 @@ static void test_files_that_cannot_be_read(void **state) {
   free(machine);
 }
 
-static void test_full_disk(void **state) {
-  (void)state;
+TEST(test_full_disk) {
   struct machine *machine = load_shipped("gh200.toml");
   struct error err = {0};
   FILE *stream = fopen("/dev/full", "w");
@@ -245,8 +237,7 @@ static void test_full_disk(void **state) {
 }
 
 /* README.md is the reference: it names every key. */
-static void test_reference_is_complete(void **state) {
-  (void)state;
+TEST(test_reference_is_complete) {
   static const struct {
     const struct key *keys;
     const size_t *count;
@@ -268,19 +259,4 @@ static void test_reference_is_complete(void **state) {
       }
     }
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shipped_machines_round_trip),
-      cmocka_unit_test(test_shipped_machines_are_complete),
-      cmocka_unit_test(test_values_of_a_shipped_machine),
-      cmocka_unit_test(test_every_member_survives),
-      cmocka_unit_test(test_absent_numbers_are_unknown),
-      cmocka_unit_test(test_mistakes_have_a_place),
-      cmocka_unit_test(test_files_that_cannot_be_read),
-      cmocka_unit_test(test_full_disk),
-      cmocka_unit_test(test_reference_is_complete),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

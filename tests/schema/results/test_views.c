@@ -118,7 +118,7 @@ static void check_references(const char *readme, const char *view,
   }
 }
 
-static void every_column_is_documented(void **state) {
+TEST_WITH(every_column_is_documented, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
@@ -148,7 +148,7 @@ static void every_column_is_documented(void **state) {
   free(readme);
 }
 
-static void the_version_is_documented(void **state) {
+TEST_WITH(the_version_is_documented, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
@@ -162,7 +162,7 @@ static void the_version_is_documented(void **state) {
   free(readme);
 }
 
-static void every_table_is_documented(void **state) {
+TEST_WITH(every_table_is_documented, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
@@ -197,7 +197,7 @@ static int stock_shell(const char *path, const char *sql) {
 }
 
 /* One list for C and for SQL. */
-static void kinds_of_notes_are_those_of_the_engine(void **state) {
+TEST_WITH(kinds_of_notes_are_those_of_the_engine, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   for (int kind = 0; kind < note_kind_name_count; kind++) {
@@ -224,7 +224,7 @@ static void kinds_of_notes_are_those_of_the_engine(void **state) {
 }
 
 /* Every ```sql block of docs/SQL.md gives rows on a recorded run. */
-static void questions_of_the_cookbook_are_answered(void **state) {
+TEST_WITH(questions_of_the_cookbook_are_answered, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
@@ -262,7 +262,7 @@ static void questions_of_the_cookbook_are_answered(void **state) {
 }
 
 /* A card that is plugged in elsewhere is found by its UUID. */
-static void gpu_is_followed_by_its_uuid(void **state) {
+TEST_WITH(gpu_is_followed_by_its_uuid, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   struct gpu *gpus = fixture->machine->gpus;
@@ -287,7 +287,7 @@ static void gpu_is_followed_by_its_uuid(void **state) {
   free(seen);
 }
 
-static void ways_name_both_ends(void **state) {
+TEST_WITH(ways_name_both_ends, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture_execute(
@@ -308,7 +308,7 @@ static void ways_name_both_ends(void **state) {
 }
 
 /* Else the sum of all flows reads as the rate of the first one's ends. */
-static void several_flows_are_named_by_their_group(void **state) {
+TEST_WITH(several_flows_are_named_by_their_group, set_up, tear_down) {
   struct fixture *fixture = *state;
   static const struct {
     const char *path, *ends;
@@ -337,7 +337,7 @@ static void several_flows_are_named_by_their_group(void **state) {
 }
 
 /* What the terminal says below a result is in v_result too. */
-static void missed_precision_is_in_the_remark(void **state) {
+TEST_WITH(missed_precision_is_in_the_remark, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture->cases[0].bench.measure.precision = 0.01;
   fixture_record_run(fixture, 2);
@@ -357,7 +357,7 @@ static void missed_precision_is_in_the_remark(void **state) {
 }
 
 /* Moments on one clock: of the trial, of its case, and of the samples. */
-static void trials_join_telemetry(void **state) {
+TEST_WITH(trials_join_telemetry, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *text = fixture_query(
@@ -374,7 +374,7 @@ static void trials_join_telemetry(void **state) {
   free(text);
 }
 
-static void throttling_is_named(void **state) {
+TEST_WITH(throttling_is_named, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "update telemetry set throttle_reasons = 1 | 4 | 64 "
@@ -389,7 +389,7 @@ static void throttling_is_named(void **state) {
 }
 
 /* The counter is read before and after either end of the trials of one case: 16 to 18 J. */
-static void energy_has_bounds(void **state) {
+TEST_WITH(energy_has_bounds, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *text = fixture_query(fixture, "select (select count(*) from v_energy) || ' ' || "
@@ -441,7 +441,7 @@ static char *views_of(const struct fixture *fixture) {
                                 "sqlite_master where type = 'view' order by name)");
 }
 
-static void stock_shell_reads_the_views(void **state) {
+TEST_WITH(stock_shell_reads_the_views, set_up, tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   if (stock_shell(fixture->path, "select 1") == -1) {
@@ -458,8 +458,7 @@ static void stock_shell_reads_the_views(void **state) {
 }
 
 /* Words that came to SQLite after 3.26. */
-static void views_need_no_newer_sqlite(void **state) {
-  (void)state;
+TEST(views_need_no_newer_sqlite) {
   static const char *const NEWER[] = {"iif(",       "FULL JOIN",   "RIGHT JOIN",  "RETURNING",
                                       "FILTER (",   "NULLS ",      "GENERATED",   "MATERIALIZED",
                                       "STRICT",     "format(",     "unixepoch()", "->>",
@@ -535,8 +534,7 @@ static void open_recorded(const char *name) {
   fixture_free(fixture);
 }
 
-static void recorded_databases_are_opened(void **state) {
-  (void)state;
+TEST(recorded_databases_are_opened) {
   const char *folder = HAUL_SOURCE_DIR "/tests/data";
   DIR *data = opendir(folder);
   assert_non_null(data);
@@ -550,25 +548,4 @@ static void recorded_databases_are_opened(void **state) {
   }
   (void)closedir(data);
   assert_true(found >= 1);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(every_column_is_documented, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(the_version_is_documented, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(every_table_is_documented, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(kinds_of_notes_are_those_of_the_engine, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(questions_of_the_cookbook_are_answered, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(gpu_is_followed_by_its_uuid, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(ways_name_both_ends, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(several_flows_are_named_by_their_group, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(missed_precision_is_in_the_remark, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(trials_join_telemetry, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(throttling_is_named, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(energy_has_bounds, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(stock_shell_reads_the_views, set_up, tear_down),
-      cmocka_unit_test(views_need_no_newer_sqlite),
-      cmocka_unit_test(recorded_databases_are_opened),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,8 +24,7 @@ static void assert_printed(const char *scenario, const char *expected) {
   diagnostics_free(diagnostics);
 }
 
-static void an_empty_line_is_not_shown(void **state) {
-  (void)state;
+TEST(an_empty_line_is_not_shown) {
   assert_printed("# nothing\n", "t.toml:1:1: error: the file is empty\n"
                                 "     1 | # nothing\n"
                                 "       | ^\n"
@@ -34,8 +33,7 @@ static void an_empty_line_is_not_shown(void **state) {
                        "       = expected schema_version, name and a block\n");
 }
 
-static void a_complaint_shows_line_caret_and_help(void **state) {
-  (void)state;
+TEST(a_complaint_shows_line_caret_and_help) {
   assert_printed(HEAD BLOCK "size = 1\ntrials.mni = 9\n",
                  "t.toml:9:8: error: unknown key \"trials.mni\" in [[transfer]]\n"
                  "     9 | trials.mni = 9\n"
@@ -44,8 +42,7 @@ static void a_complaint_shows_line_caret_and_help(void **state) {
                  "       = expected one of: min, max\n");
 }
 
-static void carets_stand_under_the_mistake(void **state) {
-  (void)state;
+TEST(carets_stand_under_the_mistake) {
   /* A tab moves to a column of eight, a wide character takes two, a combining one none. */
   assert_printed(HEAD BLOCK "size = 1\n\tverify = \"x\" # tab\n",
                  "t.toml:9:11: error: verify: invalid value \"x\"\n"
@@ -68,8 +65,7 @@ static void carets_stand_under_the_mistake(void **state) {
                  "       = expected \"off\", \"once\" or \"every\"\n");
 }
 
-static void nothing_reaches_the_terminal_unescaped(void **state) {
-  (void)state;
+TEST(nothing_reaches_the_terminal_unescaped) {
   static const char text[] =
       HEAD BLOCK "size = 1\nverify = \"\\u001b[31m\xc2\x9b\" # \xe2\x80\xae txet \xef\xbb\xbf\n";
   struct diagnostics *diagnostics = must_refuse(text);
@@ -83,8 +79,7 @@ static void nothing_reaches_the_terminal_unescaped(void **state) {
   diagnostics_free(diagnostics);
 }
 
-static void colour_is_optional(void **state) {
-  (void)state;
+TEST(colour_is_optional) {
   struct diagnostics *diagnostics = must_refuse(HEAD BLOCK "size = 0\n");
   char *plain = print(diagnostics, false);
   char *coloured = print(diagnostics, true);
@@ -95,8 +90,7 @@ static void colour_is_optional(void **state) {
   diagnostics_free(diagnostics);
 }
 
-static void a_long_line_is_cut_around_the_mistake(void **state) {
-  (void)state;
+TEST(a_long_line_is_cut_around_the_mistake) {
   enum { VALUES = 100000 };
   char *text = malloc(VALUES * 3 + 1024);
   assert_non_null(text);
@@ -120,8 +114,7 @@ static void a_long_line_is_cut_around_the_mistake(void **state) {
   diagnostics_free(diagnostics);
 }
 
-static void too_many_mistakes_are_counted(void **state) {
-  (void)state;
+TEST(too_many_mistakes_are_counted) {
   enum { MISTAKES = 5000 };
   char *text = malloc(MISTAKES * 16 + 256);
   assert_non_null(text);
@@ -141,8 +134,7 @@ static void too_many_mistakes_are_counted(void **state) {
   diagnostics_free(diagnostics);
 }
 
-static void several_scenarios_share_a_list(void **state) {
-  (void)state;
+TEST(several_scenarios_share_a_list) {
   struct diagnostics *diagnostics = diagnostics_new();
   struct scenario *scenario = NULL;
   static const char *const paths[] = {"z.toml", "a.toml"};
@@ -156,18 +148,4 @@ static void several_scenarios_share_a_list(void **state) {
   assert_string_equal(diagnostics_at(diagnostics, 3)->error.position.file, "a.toml");
   diagnostics_free(diagnostics);
   diagnostics_free(NULL);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_line_is_not_shown),
-      cmocka_unit_test(a_complaint_shows_line_caret_and_help),
-      cmocka_unit_test(carets_stand_under_the_mistake),
-      cmocka_unit_test(nothing_reaches_the_terminal_unescaped),
-      cmocka_unit_test(colour_is_optional),
-      cmocka_unit_test(a_long_line_is_cut_around_the_mistake),
-      cmocka_unit_test(too_many_mistakes_are_counted),
-      cmocka_unit_test(several_scenarios_share_a_list),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

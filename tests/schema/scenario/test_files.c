@@ -41,6 +41,8 @@ static int remove_folder(void **state) {
   return rmdir(folder);
 }
 
+TEST_GROUP(make_folder, remove_folder);
+
 static struct scenario *must_load(const char *name) {
   struct diagnostics *diagnostics = diagnostics_new();
   struct scenario *scenario = NULL;
@@ -60,8 +62,7 @@ static struct diagnostics *must_not_load(const char *path) {
   return diagnostics;
 }
 
-static void includes_are_defaults(void **state) {
-  (void)state;
+TEST(includes_are_defaults) {
   (void)mkdir(path_of("sub"), 0700);
   put("sub/x.toml", "[measure]\nwarmup = 1\nmax_time = \"1ms\"\nprocesses = 2\n"
                     "[checks]\ngovernor = { on_fail = \"abort\" }\necc.want = \"off\"\n");
@@ -85,8 +86,7 @@ static void includes_are_defaults(void **state) {
   scenario_free(scenario);
 }
 
-static void shipped_files_can_be_included_from_anywhere(void **state) {
-  (void)state;
+TEST(shipped_files_can_be_included_from_anywhere) {
   put("main.toml", HEAD "include = [\"common/careful.toml\"]\n" BLOCK "size = 1\n");
   struct scenario *scenario = must_load("main.toml");
   assert_true(scenario->run.processes > 1);
@@ -94,8 +94,7 @@ static void shipped_files_can_be_included_from_anywhere(void **state) {
   scenario_free(scenario);
 }
 
-static void bad_includes_are_told_where_they_stand(void **state) {
-  (void)state;
+TEST(bad_includes_are_told_where_they_stand) {
   put("a.toml", "include = [\"b.toml\"]\n");
   put("b.toml", "include = [\"c.toml\"]\n[measure]\nwarmpu = 1\n");
   put("c.toml", "include = [\"../x/none.toml\", \"a.toml\"]\n" BLOCK "size = 1\n");
@@ -113,8 +112,7 @@ static void bad_includes_are_told_where_they_stand(void **state) {
   diagnostics_free(diagnostics);
 }
 
-static void includes_do_not_explode(void **state) {
-  (void)state;
+TEST(includes_do_not_explode) {
   put("a.toml",
       "include = [\"b.toml\", \"b.toml\", \"b.toml\", \"b.toml\", \"b.toml\", \"b.toml\"]\n");
   put("b.toml",
@@ -135,8 +133,7 @@ static void one_bad_file(const char *path, const char *message) {
   diagnostics_free(diagnostics);
 }
 
-static void files_that_are_no_scenario_have_one_complaint(void **state) {
-  (void)state;
+TEST(files_that_are_no_scenario_have_one_complaint) {
   one_bad_file(path_of("none.toml"), "No such file");
   one_bad_file(folder, "directory");
   one_bad_file("/dev/null", "empty");
@@ -160,8 +157,7 @@ static void files_that_are_no_scenario_have_one_complaint(void **state) {
        "1\nsize = 2\n"
 #define CSV_BLOCK HEAD "[[transfer]]\nname = \"b\"\nmethod = \"ce\"\nstream = 1\nfrom_csv = "
 
-static void flows_come_from_a_csv_file(void **state) {
-  (void)state;
+TEST(flows_come_from_a_csv_file) {
   put("a.csv",
       "# what an application copies\r\n\r\nname,from.numa,from.memory,to.gpu,size,count\r\n"
       "batch, local ,,0,4MiB,\r\n\"loss\",0,pageable,1,\"4\",12\r\n");
@@ -184,8 +180,7 @@ static void flows_come_from_a_csv_file(void **state) {
   scenario_free(scenario);
 }
 
-static void another_csv_file_can_be_set(void **state) {
-  (void)state;
+TEST(another_csv_file_can_be_set) {
   put("a.csv", "\xef\xbb\xbf"
                "from.gpu,to.gpu,size\r\n0,1,1\r\n1,0,1\r\n"); /* as Excel writes it */
   const struct scenario_override overrides[] = {{"b.from_csv", path_of("a.csv")},
@@ -199,8 +194,7 @@ static void another_csv_file_can_be_set(void **state) {
   scenario_free(scenario);
 }
 
-static void mistakes_in_a_csv_file_are_told_where_they_stand(void **state) {
-  (void)state;
+TEST(mistakes_in_a_csv_file_are_told_where_they_stand) {
   put("a.csv", "from.gpu,to.gpu,sise,size,count,size\n0,1,,8,0\n0,1,,8,2,,7\n\n1,0,,\"1\n1,0,,\n");
   put("main.toml", CSV_BLOCK "\"a.csv\"\n[[transfer]]\nname = \"c\"\nfrom_csv = \"none.csv\"\n"
                              "[[transfer]]\nname = \"d\"\nmethod = \"ce\"\nsize = 1\nfrom_csv = "
@@ -222,8 +216,7 @@ static void mistakes_in_a_csv_file_are_told_where_they_stand(void **state) {
 }
 
 /* One mistake that concerns all lines is told once. */
-static void the_first_line_of_a_csv_file_is_checked(void **state) {
-  (void)state;
+TEST(the_first_line_of_a_csv_file_is_checked) {
   static const struct {
     const char *text, *message, *expected, *suggestion;
     unsigned column;
@@ -253,8 +246,7 @@ static void the_first_line_of_a_csv_file_is_checked(void **state) {
   }
 }
 
-static void the_largest_file_is_read(void **state) {
-  (void)state;
+TEST(the_largest_file_is_read) {
   char *text = malloc(SCENARIO_FILE_MAX + 1);
   assert_non_null(text);
   memset(text, '#', SCENARIO_FILE_MAX);
@@ -266,20 +258,4 @@ static void the_largest_file_is_read(void **state) {
   assert_int_equal(strlen(scenario->text), SCENARIO_FILE_MAX);
   scenario_free(scenario);
   free(text);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(includes_are_defaults),
-      cmocka_unit_test(shipped_files_can_be_included_from_anywhere),
-      cmocka_unit_test(bad_includes_are_told_where_they_stand),
-      cmocka_unit_test(includes_do_not_explode),
-      cmocka_unit_test(files_that_are_no_scenario_have_one_complaint),
-      cmocka_unit_test(the_largest_file_is_read),
-      cmocka_unit_test(flows_come_from_a_csv_file),
-      cmocka_unit_test(another_csv_file_can_be_set),
-      cmocka_unit_test(mistakes_in_a_csv_file_are_told_where_they_stand),
-      cmocka_unit_test(the_first_line_of_a_csv_file_is_checked),
-  };
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

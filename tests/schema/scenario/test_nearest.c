@@ -3,8 +3,7 @@
 #include "support.h"
 #include "tests/cmocka.h"
 
-static void distances_are_those_of_osa(void **state) {
-  (void)state;
+TEST(distances_are_those_of_osa) {
   assert_int_equal(nearest_distance("size", "size", 9), 0);
   assert_int_equal(nearest_distance("size", "SIZE", 9), 0);
   assert_int_equal(nearest_distance("sise", "size", 9), 1);
@@ -17,8 +16,7 @@ static void distances_are_those_of_osa(void **state) {
   assert_int_equal(nearest_distance("a", "abcdef", 3), 3);
 }
 
-static void only_near_words_are_suggested(void **state) {
-  (void)state;
+TEST(only_near_words_are_suggested) {
   static const char *const words[] = {"pageable", "pinned", "huge", "ce", NULL};
   assert_string_equal(nearest_word("pined", words), "pinned");
   assert_string_equal(nearest_word("pagable", words), "pageable");
@@ -31,8 +29,7 @@ static void only_near_words_are_suggested(void **state) {
   assert_null(nearest_word(longest, words));
 }
 
-static void words_of_other_tools_are_translated(void **state) {
-  (void)state;
+TEST(words_of_other_tools_are_translated) {
   static const char *const methods[] = {"ce", "sm", "um", "cpu", NULL};
   static const char *const verbs[] = {"run", "check", "diff", NULL};
   static const char *const places[] = {"*", NULL};
@@ -46,13 +43,4 @@ static void words_of_other_tools_are_translated(void **state) {
   assert_string_equal(nearest_word("flush", caches), "flushed");
   assert_string_equal(nearest_word("cache", caches), "host_cache");
   assert_string_equal(nearest_word("l2_cache", caches), "device_cache");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(distances_are_those_of_osa),
-      cmocka_unit_test(only_near_words_are_suggested),
-      cmocka_unit_test(words_of_other_tools_are_translated),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,8 +383,7 @@ static void place_mark(const char *marked, char *text, size_t size, unsigned *li
   }
 }
 
-static void every_mistake_is_found_where_it_is(void **state) {
-  (void)state;
+TEST(every_mistake_is_found_where_it_is) {
   for (size_t i = 0; i < COUNT_OF(mistakes); i++) {
     const struct mistake *mistake = &mistakes[i];
     char text[1024];
@@ -404,8 +403,7 @@ static void every_mistake_is_found_where_it_is(void **state) {
   }
 }
 
-static void a_file_has_a_head_and_unique_names(void **state) {
-  (void)state;
+TEST(a_file_has_a_head_and_unique_names) {
   static const struct {
     const char *text;
     unsigned line, column;
@@ -470,8 +468,7 @@ static const char *const right[] = {
     CE "size = 1\n" FLOWS "[[transfer.load]]\n",
 };
 
-static void what_is_right_is_taken(void **state) {
-  (void)state;
+TEST(what_is_right_is_taken) {
   for (size_t i = 0; i < COUNT_OF(right); i++) {
     char text[1024];
     (void)snprintf(text, sizeof text, "%s%s", HEAD, right[i]);
@@ -480,8 +477,7 @@ static void what_is_right_is_taken(void **state) {
 }
 
 /* A mistake of which the line to write is known. */
-static void what_was_meant_is_written_out(void **state) {
-  (void)state;
+TEST(what_was_meant_is_written_out) {
   static const struct {
     const char *text, *message, *expected;
   } lines[] = {
@@ -517,8 +513,7 @@ static void what_was_meant_is_written_out(void **state) {
   }
 }
 
-static void ten_mistakes_are_ten_complaints_in_order(void **state) {
-  (void)state;
+TEST(ten_mistakes_are_ten_complaints_in_order) {
   struct diagnostics *diagnostics = must_refuse(
       "schema_version = 3\nnmae = \"x\"\nname = \"ten\"\n[measure]\ntrials = { min = 500 }\n"
       "host_cache = \"wram\"\n[checks]\ngovernor = { on_fail = \"abrot\" }\n[[transfer]]\n"
@@ -538,15 +533,4 @@ static void ten_mistakes_are_ten_complaints_in_order(void **state) {
   assert_string_equal(diagnostics_at(diagnostics, 1)->suggestion, "name");
   assert_string_equal(diagnostics_at(diagnostics, 10)->suggestion, "threads");
   diagnostics_free(diagnostics);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_mistake_is_found_where_it_is),
-      cmocka_unit_test(a_file_has_a_head_and_unique_names),
-      cmocka_unit_test(what_is_right_is_taken),
-      cmocka_unit_test(what_was_meant_is_written_out),
-      cmocka_unit_test(ten_mistakes_are_ten_complaints_in_order),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

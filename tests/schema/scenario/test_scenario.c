@@ -9,8 +9,7 @@ static void assert_kind(const struct block *block, enum case_kind kind) {
   assert_int_equal(setting.kind, kind);
 }
 
-static void a_scenario_has_its_head_and_run(void **state) {
-  (void)state;
+TEST(a_scenario_has_its_head_and_run) {
   struct scenario *scenario = must_parse(HEAD BLOCK "size = \"64KiB\"\n");
   assert_string_equal(scenario->name, "t");
   assert_string_equal(scenario->description, "");
@@ -194,8 +193,7 @@ static const struct expected {
     {OVERHEADS, 0, 6, 4, NULL, "memory=pageable at.numa=*"},
 };
 
-static void settings_have_what_the_scenario_says(void **state) {
-  (void)state;
+TEST(settings_have_what_the_scenario_says) {
   for (size_t i = 0; i < COUNT_OF(settings); i++) {
     const struct expected *expected = &settings[i];
     char text[2048];
@@ -219,8 +217,7 @@ struct range_case {
   const char *last;
 };
 
-static void ranges_have_the_right_values(void **state) {
-  (void)state;
+TEST(ranges_have_the_right_values) {
   static const struct range_case cases[] = {
       {"size", "{ from = \"4KiB\", to = \"1GiB\", factor = 2 }", 19, "size=1GiB"},
       {"size", "{ from = 1024, to = \"16GiB\", factor = 4 }", 13, "size=16GiB"},
@@ -248,8 +245,7 @@ static void ranges_have_the_right_values(void **state) {
   }
 }
 
-static void blocks_stand_in_the_order_of_the_file(void **state) {
-  (void)state;
+TEST(blocks_stand_in_the_order_of_the_file) {
   struct scenario *scenario = must_parse(HEAD CHASES);
   assert_int_equal(scenario->block_count, 3);
   assert_kind(scenario->blocks[0], CASE_CHASE);
@@ -258,8 +254,7 @@ static void blocks_stand_in_the_order_of_the_file(void **state) {
   scenario_free(scenario);
 }
 
-static void checks_have_a_canonical_want(void **state) {
-  (void)state;
+TEST(checks_have_a_canonical_want) {
   struct scenario *scenario = must_parse(
       HEAD "[checks]\ngovernor = { on_fail = \"skip\" }\ngpu_idle = { want = true, on_unknown = "
            "\"abort\" }\n"
@@ -281,8 +276,7 @@ static void checks_have_a_canonical_want(void **state) {
   scenario_free(scenario);
 }
 
-static void overrides_change_what_they_name(void **state) {
-  (void)state;
+TEST(overrides_change_what_they_name) {
   static const struct scenario_override overrides[] = {
       {"measure.max_time", "20ms"},
       {"trials.min", "3"},
@@ -331,8 +325,7 @@ static void overrides_change_what_they_name(void **state) {
   scenario_free(scenario);
 }
 
-static void overrides_rename(void **state) {
-  (void)state;
+TEST(overrides_rename) {
   static const struct scenario_override overrides[] = {{"transfer.name", "z"},
                                                        {"z.size", "64KiB"},
                                                        {"z.load.1.name", "noise"},
@@ -353,8 +346,7 @@ static void overrides_rename(void **state) {
   diagnostics_free(diagnostics);
 }
 
-static void overrides_complain_by_name(void **state) {
-  (void)state;
+TEST(overrides_complain_by_name) {
   static const char *const pairs[][3] = {
       {"measure.max_tim", "1s", "unknown key \"max_tim\""},
       {"bb.size", "1", "unknown key \"bb.size\""},
@@ -379,8 +371,7 @@ static void overrides_complain_by_name(void **state) {
   }
 }
 
-static void a_million_settings_are_enough(void **state) {
-  (void)state;
+TEST(a_million_settings_are_enough) {
   struct scenario *scenario = must_parse(HEAD BLOCK "size = { from = 1, to = 1024, step = 1 }\n"
                                                     "warmup = { from = 1, to = 1024, step = 1 }\n");
   assert_int_equal(block_setting_count(scenario->blocks[0]), SCENARIO_SETTINGS_MAX);
@@ -394,8 +385,7 @@ static void a_million_settings_are_enough(void **state) {
 }
 
 /* Of all blocks together, whatever their number. */
-static void many_blocks_have_no_more_settings_than_one(void **state) {
-  (void)state;
+TEST(many_blocks_have_no_more_settings_than_one) {
   static char text[1 << 16];
   enum { BLOCKS = 40 };
   static const struct {
@@ -428,20 +418,4 @@ static void many_blocks_have_no_more_settings_than_one(void **state) {
     assert_true(found);
     diagnostics_free(diagnostics);
   }
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_scenario_has_its_head_and_run),
-      cmocka_unit_test(settings_have_what_the_scenario_says),
-      cmocka_unit_test(ranges_have_the_right_values),
-      cmocka_unit_test(blocks_stand_in_the_order_of_the_file),
-      cmocka_unit_test(checks_have_a_canonical_want),
-      cmocka_unit_test(overrides_change_what_they_name),
-      cmocka_unit_test(overrides_rename),
-      cmocka_unit_test(overrides_complain_by_name),
-      cmocka_unit_test(a_million_settings_are_enough),
-      cmocka_unit_test(many_blocks_have_no_more_settings_than_one),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,8 +56,7 @@ static void assert_round_trip(const struct scenario *scenario) {
   scenario_free(again);
 }
 
-static void every_shipped_scenario_validates(void **state) {
-  (void)state;
+TEST(every_shipped_scenario_validates) {
   assert_true(scenarios_count() >= 2);
   for (size_t i = 0; i < scenarios_count(); i++) {
     const struct embedded_file *file = scenarios_at(i);
@@ -84,8 +83,7 @@ static void every_shipped_scenario_validates(void **state) {
   }
 }
 
-static void names_find_scenarios(void **state) {
-  (void)state;
+TEST(names_find_scenarios) {
   const struct embedded_file *quick = scenarios_find("quick");
   assert_non_null(quick);
   assert_string_equal(quick->name, "quick.toml");
@@ -99,8 +97,7 @@ static void names_find_scenarios(void **state) {
   assert_null(scenarios_find("nothing.toml"));
 }
 
-static void everything_survives_the_round_trip(void **state) {
-  (void)state;
+TEST(everything_survives_the_round_trip) {
   static const struct scenario_override overrides[] = {{"transfer.max_time", "30ms"},
                                                        {"measure.precision", "0.25"},
                                                        {"everything.size", "[3, 5, 7]"}};
@@ -137,13 +134,4 @@ static void everything_survives_the_round_trip(void **state) {
   assert_int_equal(block_setting_count(scenario->blocks[1]), 2 * 2 * 2 * 2);
   assert_round_trip(scenario);
   scenario_free(scenario);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_shipped_scenario_validates),
-      cmocka_unit_test(names_find_scenarios),
-      cmocka_unit_test(everything_survives_the_round_trip),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,7 @@ static void assert_span(struct toml_span span, unsigned line, unsigned column, u
   assert_int_equal(span.width, width);
 }
 
-static void values_have_types(void **state) {
-  (void)state;
+TEST(values_have_types) {
   struct toml_document *document =
       parse("t = \"a\\tb\"\ni = -3\nh = 0x10\nn = 2.5\nb = true\nd = 1979-05-27T07:32:00Z\n"
             "a = [1, \"x\"]\ne = {}\n");
@@ -44,8 +43,7 @@ static void values_have_types(void **state) {
   toml_free(NULL);
 }
 
-static void children_keep_the_order_of_the_file(void **state) {
-  (void)state;
+TEST(children_keep_the_order_of_the_file) {
   struct toml_document *document = parse("z = 1\na = { y = 1, b = 2 }\n[m]\nx = 1\n[c]\n[[k]]\n"
                                          "q.z = 1\np = 2\nq.a = 3\n");
   const struct toml_node *root = toml_root(document);
@@ -62,8 +60,7 @@ static void children_keep_the_order_of_the_file(void **state) {
   toml_free(document);
 }
 
-static void positions_count_characters(void **state) {
-  (void)state;
+TEST(positions_count_characters) {
   /* With a byte order mark, a wide character, a dotted key and array tables. */
   struct toml_document *document =
       parse("\xef\xbb\xbf\"a\" = {y=\"\xe4\xb8\xad\", x=2.5}\n[[t]]\n  from.numa = \"local\"  \n"
@@ -93,8 +90,7 @@ struct rejection {
   const char *message; /* part of it */
 };
 
-static void bad_text_has_one_positioned_error(void **state) {
-  (void)state;
+TEST(bad_text_has_one_positioned_error) {
   static const struct rejection rejections[] = {
       {"a = 1\na = 2\n", 0, 2, 5, "duplicate key"},
       {"a = 1\nb = \"x", 0, 2, 5, "unclosed text: missing \""},
@@ -164,8 +160,7 @@ static void bad_text_has_one_positioned_error(void **state) {
   }
 }
 
-static void text_and_comments_may_have_anything(void **state) {
-  (void)state;
+TEST(text_and_comments_may_have_anything) {
   struct toml_document *document = parse(
       "# \xe6\x97\xa5 ...........................................\n"
       "a = '................................................'\n"
@@ -200,8 +195,7 @@ static enum status status_of(char *text) {
   return status;
 }
 
-static void depth_is_bounded(void **state) {
-  (void)state;
+TEST(depth_is_bounded) {
   assert_int_equal(status_of(repeat("a", ".a", TOML_KEY_PARTS_MAX - 1, " = 1")), STATUS_OK);
   assert_int_equal(status_of(repeat("a", ".a", TOML_KEY_PARTS_MAX, " = 1")), STATUS_INVALID);
   assert_int_equal(status_of(repeat("[a", ".a", 1000000, "]")), STATUS_INVALID);
@@ -242,8 +236,7 @@ static void assert_equal_nodes(const struct toml_node *a, const struct toml_node
   }
 }
 
-static void written_values_read_back(void **state) {
-  (void)state;
+TEST(written_values_read_back) {
   struct toml_document *document = parse(
       "v = { t = \"q\\\" \\\\ \\t \\u007f \xe6\x97\xa5\", \"a key\" = 1, n = 0.1, big = 1e300, "
       "w = 3.0, i = -9223372036854775808, inf = -inf, b = false, d = 1979-05-27, "
@@ -257,17 +250,4 @@ static void written_values_read_back(void **state) {
   strbuf_fini(&text);
   toml_free(again);
   toml_free(document);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(values_have_types),
-      cmocka_unit_test(children_keep_the_order_of_the_file),
-      cmocka_unit_test(positions_count_characters),
-      cmocka_unit_test(bad_text_has_one_positioned_error),
-      cmocka_unit_test(text_and_comments_may_have_anything),
-      cmocka_unit_test(depth_is_bounded),
-      cmocka_unit_test(written_values_read_back),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

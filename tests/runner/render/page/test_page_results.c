@@ -49,8 +49,7 @@ static const struct said PAIRS[] = {
     {PAIR(0, 0), .status = "skipped", .reason = "itself"},
 };
 
-static void pairs_are_coloured_by_the_rule_of_the_terminal(void **state) {
-  (void)state;
+TEST(pairs_are_coloured_by_the_rule_of_the_terminal) {
   char *text = page_of(PAIRS, COUNT_OF(PAIRS), NULL);
   assert_contains(text, "<h4>up</h4>");
   assert_contains(text, "<table class=\"matrix\"><caption class=\"away\">up</caption>");
@@ -77,8 +76,7 @@ static const struct said SWEEP[] = {
     {STEP(8192), .status = "hung", .reason = "no answer"},
 };
 
-static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
-  (void)state;
+TEST(a_sweep_is_a_chart_with_its_numbers_folded_away) {
   char *text = page_of(SWEEP, COUNT_OF(SWEEP), "s");
   const char *chart = strstr(text, "<svg");
   const char *folded = strstr(text, "<details><summary>4 rows of numbers</summary>");
@@ -93,8 +91,7 @@ static void a_sweep_is_a_chart_with_its_numbers_folded_away(void **state) {
   free(text);
 }
 
-static void a_chart_stands_with_its_own_block_only(void **state) {
-  (void)state;
+TEST(a_chart_stands_with_its_own_block_only) {
   char *text = page_of(SWEEP, COUNT_OF(SWEEP), "another");
   assert_lacks(text, "<svg");
   assert_lacks(text, "<details");
@@ -106,16 +103,14 @@ static void a_chart_stands_with_its_own_block_only(void **state) {
   free(text);
 }
 
-static void nothing_measured_is_said(void **state) {
-  (void)state;
+TEST(nothing_measured_is_said) {
   char *text = page_of(NULL, 0, "s");
   assert_string_equal(text, "<p class=\"words\">nothing was measured</p>\n");
   free(text);
 }
 
 /* Blocks of two sizes each, so that none shares a table with its neighbour. */
-static void several_blocks_have_contents(void **state) {
-  (void)state;
+TEST(several_blocks_have_contents) {
   struct said said[8];
   static const char *const NAMES[] = {"one", "two", "three", "four"};
   for (size_t i = 0; i < 8; i++) {
@@ -139,8 +134,7 @@ static void several_blocks_have_contents(void **state) {
   free(text);
 }
 
-static void tiles_have_the_answer(void **state) {
-  (void)state;
+TEST(tiles_have_the_answer) {
   struct result_set rows;
   char *text = NULL;
   size_t length = 0;
@@ -155,16 +149,4 @@ static void tiles_have_the_answer(void **state) {
                             "<div><dt>GPU to GPU</dt><dd><b>50.00-100.0</b> GB/s (1MiB); lowest: "
                             "gpu1 to gpu2</dd></div>\n");
   free(text);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pairs_are_coloured_by_the_rule_of_the_terminal),
-      cmocka_unit_test(a_sweep_is_a_chart_with_its_numbers_folded_away),
-      cmocka_unit_test(a_chart_stands_with_its_own_block_only),
-      cmocka_unit_test(nothing_measured_is_said),
-      cmocka_unit_test(several_blocks_have_contents),
-      cmocka_unit_test(tiles_have_the_answer),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

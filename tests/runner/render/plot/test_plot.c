@@ -21,8 +21,7 @@ static void assert_ticks(const struct axis *axis, const char *expected) {
   assert_string_equal(text, expected);
 }
 
-static void sizes_are_powers_of_two(void **state) {
-  (void)state;
+TEST(sizes_are_powers_of_two) {
   struct axis axis;
   axis_init(&axis, 1024, 0x1p34, true, true, false, 8);
   assert_ticks(&axis, "1KiB 8KiB 64KiB 512KiB 4MiB 32MiB 256MiB 2GiB 16GiB");
@@ -31,8 +30,7 @@ static void sizes_are_powers_of_two(void **state) {
   assert_ticks(&axis, "0 256KiB 512KiB 768KiB 1MiB");
 }
 
-static void rates_are_powers_of_ten(void **state) {
-  (void)state;
+TEST(rates_are_powers_of_ten) {
   struct axis axis;
   axis_init(&axis, 0.44, 54.7, true, false, true, 5);
   assert_ticks(&axis, "1 10 100");
@@ -41,8 +39,7 @@ static void rates_are_powers_of_ten(void **state) {
   assert_ticks(&axis, "20 50");
 }
 
-static void linear_axes_hold_zero(void **state) {
-  (void)state;
+TEST(linear_axes_hold_zero) {
   struct axis axis;
   axis_init(&axis, 3, 48, false, false, true, 5);
   assert_ticks(&axis, "0 10 20 30 40 50");
@@ -54,8 +51,7 @@ static void linear_axes_hold_zero(void **state) {
 }
 
 /* Whatever the values, an axis is finite, has no more ticks than fit, and places its ends. */
-static void any_extent_has_an_axis(void **state) {
-  (void)state;
+TEST(any_extent_has_an_axis) {
   const double values[] = {0, 1, 1e-9, 1e-300, 1e300, 1023, 1024, 5e5, 1e18, -4};
   for (size_t i = 0; i < COUNT_OF(values); i++) {
     for (size_t j = 0; j < COUNT_OF(values); j++) {
@@ -97,8 +93,7 @@ static struct plot two_curves(void) {
                        .curve_count = 2};
 }
 
-static void a_curve_that_others_hide_is_said(void **state) {
-  (void)state;
+TEST(a_curve_that_others_hide_is_said) {
   const struct plot_curve curves[] = {CURVES[0], CURVES[0]};
   struct plot plot = two_curves();
   plot.curves = curves;
@@ -107,8 +102,7 @@ static void a_curve_that_others_hide_is_said(void **state) {
   strbuf_fini(&text);
 }
 
-static void a_plot_is_drawn(void **state) {
-  (void)state;
+TEST(a_plot_is_drawn) {
   struct strbuf text = draw(two_curves(), (struct plot_style){.width = 40, .height = 9});
   assert_string_equal(text.text, "sweep\n"
                                  "GB/s\n"
@@ -129,8 +123,7 @@ static void a_plot_is_drawn(void **state) {
   strbuf_fini(&text);
 }
 
-static void braille_lines_are_finer(void **state) {
-  (void)state;
+TEST(braille_lines_are_finer) {
   struct strbuf text = draw(
       two_curves(), (struct plot_style){.width = 60, .height = 9, .unicode = true, .colour = true});
   assert_non_null(strstr(text.text, "┤"));
@@ -142,8 +135,7 @@ static void braille_lines_are_finer(void **state) {
 }
 
 /* No line is wider than asked for, and none ends in blanks. */
-static void lines_fit(void **state) {
-  (void)state;
+TEST(lines_fit) {
   for (unsigned width = PLOT_WIDTH_MIN; width < 130; width += 13) {
     struct strbuf text = draw(two_curves(), (struct plot_style){.width = width});
     size_t lines = 0;
@@ -158,8 +150,7 @@ static void lines_fit(void **state) {
   }
 }
 
-static void what_has_no_place_is_left_out(void **state) {
-  (void)state;
+TEST(what_has_no_place_is_left_out) {
   const struct plot_point odd[] = {{NAN, 1}, {1, INFINITY}};
   const struct plot_curve curve = {"odd\033[2J", odd, 2, NULL};
   struct plot plot = {.title = "", .x_name = "n", .y_name = "", .curves = &curve, .curve_count = 1};
@@ -177,8 +168,7 @@ static void what_has_no_place_is_left_out(void **state) {
   strbuf_fini(&text);
 }
 
-static void curves_without_a_letter_are_counted(void **state) {
-  (void)state;
+TEST(curves_without_a_letter_are_counted) {
   struct plot_curve many[PLOT_CURVES_MAX + 3];
   for (size_t i = 0; i < PLOT_CURVES_MAX + 3; i++) {
     many[i] = CURVES[0];
@@ -224,8 +214,7 @@ static enum status finish(struct output *output, struct error *err) {
   return status;
 }
 
-static void text_before_x_names_the_curve(void **state) {
-  (void)state;
+TEST(text_before_x_names_the_curve) {
   static const char *const columns[] = {"block", "path", "size_bytes", "none", "gbps", "status"};
   struct output output;
   start(&output, columns, 6);
@@ -244,8 +233,7 @@ static void text_before_x_names_the_curve(void **state) {
   free(output.text);
 }
 
-static void every_number_is_a_curve_without_names(void **state) {
-  (void)state;
+TEST(every_number_is_a_curve_without_names) {
   static const char *const columns[] = {"threads", "gbps_low", "gbps_high", "ns"};
   struct output output;
   start(&output, columns, 4);
@@ -259,8 +247,7 @@ static void every_number_is_a_curve_without_names(void **state) {
   free(output.text);
 }
 
-static void an_axis_says_its_unit(void **state) {
-  (void)state;
+TEST(an_axis_says_its_unit) {
   static const char *const columns[] = {"path", "load_gbps", "ns"};
   struct output output;
   start(&output, columns, 3);
@@ -272,8 +259,7 @@ static void an_axis_says_its_unit(void **state) {
   free(output.text);
 }
 
-static void plots_and_axes_have_columns(void **state) {
-  (void)state;
+TEST(plots_and_axes_have_columns) {
   static const char *const columns[] = {"plot", "curve", "axis", "x", "gbps", "ns"};
   struct output output;
   start(&output, columns, 6);
@@ -294,8 +280,7 @@ static void plots_and_axes_have_columns(void **state) {
 }
 
 /* What a second line says of a plot counts for that plot. */
-static void plots_of_two_lines_are_read_whole(void **state) {
-  (void)state;
+TEST(plots_of_two_lines_are_read_whole) {
   struct saved_query saved;
   struct arena arena = {0};
   struct error err = {0};
@@ -311,8 +296,7 @@ static void plots_of_two_lines_are_read_whole(void **state) {
 }
 
 /* A saved query draws what it says, in the order of x, with error bars and the peak. */
-static void saved_query_says_what_is_drawn(void **state) {
-  (void)state;
+TEST(saved_query_says_what_is_drawn) {
   static const char *const columns[] = {"gpu",       "blocks",          "gbps",  "low", "high",
                                         "peak_gbps", "percent_of_peak", "remark"};
   struct saved_query saved;
@@ -355,8 +339,7 @@ static void saved_query_says_what_is_drawn(void **state) {
 }
 
 /* Of other SQL, too: low and high are no curves, the peak is a line. */
-static void ends_and_peaks_are_no_curves(void **state) {
-  (void)state;
+TEST(ends_and_peaks_are_no_curves) {
   static const char *const columns[] = {"n", "gbps", "gbps_low", "gbps_high", "peak_gbps", "ns"};
   struct output output;
   struct error err = {0};
@@ -371,8 +354,7 @@ static void ends_and_peaks_are_no_curves(void **state) {
   free(output.text);
 }
 
-static void a_picture_stands_alone(void **state) {
-  (void)state;
+TEST(a_picture_stands_alone) {
   static const char *const columns[] = {"plot", "curve", "n", "gbps", "low", "high"};
   struct output output;
   struct error err = {0};
@@ -397,8 +379,7 @@ static void a_picture_stands_alone(void **state) {
   free(output.text);
 }
 
-static void what_is_no_curve_is_told(void **state) {
-  (void)state;
+TEST(what_is_no_curve_is_told) {
   static const char *const columns[] = {"name", "gbps"};
   struct error err = {0};
   struct output output;
@@ -414,8 +395,7 @@ static void what_is_no_curve_is_told(void **state) {
   free(output.text);
 }
 
-static void there_are_limits(void **state) {
-  (void)state;
+TEST(there_are_limits) {
   static const char *const columns[] = {"plot", "x", "y"};
   struct error err = {0};
   struct output output;
@@ -438,30 +418,4 @@ static void there_are_limits(void **state) {
   curves_free(output.curves);
   assert_int_equal(fclose(output.stream), 0);
   free(output.text);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_are_powers_of_two),
-      cmocka_unit_test(rates_are_powers_of_ten),
-      cmocka_unit_test(linear_axes_hold_zero),
-      cmocka_unit_test(any_extent_has_an_axis),
-      cmocka_unit_test(a_plot_is_drawn),
-      cmocka_unit_test(a_curve_that_others_hide_is_said),
-      cmocka_unit_test(braille_lines_are_finer),
-      cmocka_unit_test(lines_fit),
-      cmocka_unit_test(what_has_no_place_is_left_out),
-      cmocka_unit_test(curves_without_a_letter_are_counted),
-      cmocka_unit_test(text_before_x_names_the_curve),
-      cmocka_unit_test(every_number_is_a_curve_without_names),
-      cmocka_unit_test(an_axis_says_its_unit),
-      cmocka_unit_test(plots_and_axes_have_columns),
-      cmocka_unit_test(plots_of_two_lines_are_read_whole),
-      cmocka_unit_test(saved_query_says_what_is_drawn),
-      cmocka_unit_test(ends_and_peaks_are_no_curves),
-      cmocka_unit_test(a_picture_stands_alone),
-      cmocka_unit_test(what_is_no_curve_is_told),
-      cmocka_unit_test(there_are_limits),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

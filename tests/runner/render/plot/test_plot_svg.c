@@ -37,8 +37,7 @@ static size_t count_of(const char *text, const char *part) {
   return count;
 }
 
-static void sizes_are_geometric(void **state) {
-  (void)state;
+TEST(sizes_are_geometric) {
   const struct plot_point points[] = {{1024, 0.5}, {16384, 8}, {262144, 40}, {4194304, 55}};
   const struct plot_curve curve = {"pinned", points, 4, NULL};
   enum plot_scale scale = PLOT_LINEAR;
@@ -54,8 +53,7 @@ static void sizes_are_geometric(void **state) {
   free(text);
 }
 
-static void steps_are_linear(void **state) {
-  (void)state;
+TEST(steps_are_linear) {
   const struct plot_point threads[] = {{1, 10}, {2, 20}, {3, 30}, {4, 40}};
   const struct plot_point doubled[] = {{1, 10}, {2, 20}, {4, 30}, {8, 40}};
   const struct plot_point footprints[] = {{32768, 17}, {65536, 17}, {98304, 17}, {131072, 139}};
@@ -71,8 +69,7 @@ static void steps_are_linear(void **state) {
   assert_int_equal(scale, PLOT_LINEAR);
 }
 
-static void values_that_cannot_be_placed_are_left_out(void **state) {
-  (void)state;
+TEST(values_that_cannot_be_placed_are_left_out) {
   const struct plot_point points[] = {{1, NAN}, {2, 5}, {INFINITY, 6}, {4, -INFINITY}, {8, 7}};
   const struct plot_point none[] = {{1, NAN}, {NAN, 1}};
   const struct plot_curve curves[] = {{"a", points, 5, NULL}, {"b", none, 2, NULL}};
@@ -90,8 +87,7 @@ static void values_that_cannot_be_placed_are_left_out(void **state) {
   free(text);
 }
 
-static void one_point_and_equal_values_have_axes(void **state) {
-  (void)state;
+TEST(one_point_and_equal_values_have_axes) {
   const struct plot_point same[] = {{1024, 50}, {2048, 50}, {4096, 50}};
   const struct plot_point zero[] = {{0, 0}, {0, 0}};
   struct plot_curve curve = {"same", same, 1, NULL};
@@ -110,8 +106,7 @@ static void one_point_and_equal_values_have_axes(void **state) {
   assert_int_equal(scale, PLOT_LINEAR);
 }
 
-static void names_are_escaped_and_cut(void **state) {
-  (void)state;
+TEST(names_are_escaped_and_cut) {
   const struct plot_point points[] = {{1, 1}, {2, 2}, {3, 3}};
   const struct plot_curve curves[] = {
       {"<b>&\"", points, 3, NULL},
@@ -124,8 +119,7 @@ static void names_are_escaped_and_cut(void **state) {
   free(text);
 }
 
-static void labels_do_not_lie_over_each_other(void **state) {
-  (void)state;
+TEST(labels_do_not_lie_over_each_other) {
   enum { CURVES = 60 };
   const struct plot_point points[] = {{1, 10}, {2, 20}, {3, 30}};
   struct plot_curve curves[CURVES];
@@ -156,8 +150,7 @@ static void labels_do_not_lie_over_each_other(void **state) {
 }
 
 /* Of an SVG alone nothing beyond its width is seen. */
-static void titles_of_pictures_are_as_wide_as_the_picture(void **state) {
-  (void)state;
+TEST(titles_of_pictures_are_as_wide_as_the_picture) {
   const struct plot_point points[] = {{1, 10}, {2, 20}};
   const struct plot_curve curve = {"a", points, 2, NULL};
   const struct plot plot = {
@@ -178,17 +171,4 @@ static void titles_of_pictures_are_as_wide_as_the_picture(void **state) {
                              "are written:</text>");
   assert_contains(text.text, ">from gpu0 to numa0</text>");
   strbuf_fini(&text);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_are_geometric),
-      cmocka_unit_test(steps_are_linear),
-      cmocka_unit_test(values_that_cannot_be_placed_are_left_out),
-      cmocka_unit_test(one_point_and_equal_values_have_axes),
-      cmocka_unit_test(names_are_escaped_and_cut),
-      cmocka_unit_test(labels_do_not_lie_over_each_other),
-      cmocka_unit_test(titles_of_pictures_are_as_wide_as_the_picture),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,7 @@ static void expect_matrix(const struct matrix *matrix, unsigned width, bool colo
   free(text);
 }
 
-static void numbers_have_four_digits(void **state) {
-  (void)state;
+TEST(numbers_have_four_digits) {
   static const struct {
     double value;
     const char *text;
@@ -56,8 +55,7 @@ static void numbers_have_four_digits(void **state) {
 }
 
 /* A number that stands on both sides of the diagonal is counted twice in the sum alone. */
-static void sum_is_over_every_cell(void **state) {
-  (void)state;
+TEST(sum_is_over_every_cell) {
   const struct matrix_cell cells[] = {
       NONE, V(100), {.kind = MATRIX_AGAIN, .value = 100}, {.kind = MATRIX_TEXT, .text = "failed"}};
   struct matrix matrix = matrix_of(gpus, 2, gpus, 2, cells);
@@ -69,8 +67,7 @@ static void sum_is_over_every_cell(void **state) {
                 "SUM pairs 200.0 GB/s: 2 cells, measured one after the other: not a total rate\n");
 }
 
-static void what_was_not_measured_counts_nothing(void **state) {
-  (void)state;
+TEST(what_was_not_measured_counts_nothing) {
   const struct matrix_cell cells[] = {
       NONE,     V(394.21), V(390.05),
       V(396.0), NONE,      {.kind = MATRIX_TEXT, .text = "failed", .mark = "[1]"},
@@ -85,8 +82,7 @@ static void what_was_not_measured_counts_nothing(void **state) {
                 "min 20.50, mean 319.4, max 396.2 GB/s; 4.3 to 82.9 % of peak\n");
 }
 
-static void numbers_with_marks_stay_below_each_other(void **state) {
-  (void)state;
+TEST(numbers_with_marks_stay_below_each_other) {
   const struct matrix_cell cells[] = {
       {.kind = MATRIX_VALUE, .value = 9.5, .mark = "[1,2]"}, V(55.25),
       {.kind = MATRIX_VALUE, .value = 8.25, .mark = "[2]"},  V(54),
@@ -100,8 +96,7 @@ static void numbers_with_marks_stay_below_each_other(void **state) {
                 "min 8.250, mean 31.67, max 55.25 GB/s\n");
 }
 
-static void what_is_shown_twice_counts_once(void **state) {
-  (void)state;
+TEST(what_is_shown_twice_counts_once) {
   const struct matrix_cell cells[] = {NONE,
                                       V(700),
                                       V(760),
@@ -120,8 +115,7 @@ static void what_is_shown_twice_counts_once(void **state) {
                 "min 700.0, mean 750.0, max 790.0 GB/s\n");
 }
 
-static void narrow_terminals_get_parts(void **state) {
-  (void)state;
+TEST(narrow_terminals_get_parts) {
   static const char *const nodes[] = {"numa0:pinned"};
   const struct matrix_cell cells[] = {V(55.2), V(55.1), V(55.3)};
   const struct matrix matrix = matrix_of(nodes, 1, gpus, 3, cells);
@@ -134,7 +128,7 @@ static void narrow_terminals_get_parts(void **state) {
                 "55.30 GB/s\n");
 }
 
-static void a_number_has_the_digits_that_its_interval_allows(void **state) {
+TEST(a_number_has_the_digits_that_its_interval_allows) {
   static const struct {
     double value, percent;
     const char *text;
@@ -154,8 +148,7 @@ static void a_number_has_the_digits_that_its_interval_allows(void **state) {
 
 /* Within 1 % of the best, within 3, 10, 25, further; a latency is best when it is least. */
 /* The line below has no digits that the cells leave open. */
-static void a_rough_cell_is_marked(void **state) {
-  (void)state;
+TEST(a_rough_cell_is_marked) {
   const struct matrix_cell cells[] = {
       {.kind = MATRIX_VALUE, .value = 55.21, .percent = 43},
       {.kind = MATRIX_VALUE, .value = 54.12, .percent = 3, .unsettled = true}};
@@ -166,8 +159,7 @@ static void a_rough_cell_is_marked(void **state) {
                 "min 54.12, mean ~55, max ~55 GB/s\n");
 }
 
-static void heat_says_how_far_from_the_best(void **state) {
-  (void)state;
+TEST(heat_says_how_far_from_the_best) {
   static const char *const one[] = {""};
   static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
   const struct matrix_cell rates[] = {V(100), V(99.5), V(98), V(95), V(80), V(50)};
@@ -202,8 +194,7 @@ static void heat_says_how_far_from_the_best(void **state) {
 }
 
 /* The tones of a grid are by the best of the row. */
-static void rows_of_a_grid_are_compared_apart(void **state) {
-  (void)state;
+TEST(rows_of_a_grid_are_compared_apart) {
   static const char *const sizes[] = {"64KiB", "1MiB"};
   const struct matrix_cell cells[] = {V(10), V(5), V(100), V(100)};
   struct matrix matrix = matrix_of(sizes, 2, gpus, 2, cells);
@@ -230,8 +221,7 @@ static void rows_of_a_grid_are_compared_apart(void **state) {
 }
 
 /* Two results never have one place: the second would hide the first. */
-static void two_results_in_one_cell_are_a_failed_assertion(void **state) {
-  (void)state;
+TEST(two_results_in_one_cell_are_a_failed_assertion) {
   struct matrix_cell cell = NONE;
   matrix_put(&cell, (struct matrix_cell)V(1));
   assert_true(cell.value == 1);
@@ -247,21 +237,4 @@ static void two_results_in_one_cell_are_a_failed_assertion(void **state) {
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 #endif
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_rough_cell_is_marked),
-      cmocka_unit_test(a_number_has_the_digits_that_its_interval_allows),
-      cmocka_unit_test(numbers_have_four_digits),
-      cmocka_unit_test(sum_is_over_every_cell),
-      cmocka_unit_test(what_was_not_measured_counts_nothing),
-      cmocka_unit_test(numbers_with_marks_stay_below_each_other),
-      cmocka_unit_test(what_is_shown_twice_counts_once),
-      cmocka_unit_test(narrow_terminals_get_parts),
-      cmocka_unit_test(heat_says_how_far_from_the_best),
-      cmocka_unit_test(rows_of_a_grid_are_compared_apart),
-      cmocka_unit_test(two_results_in_one_cell_are_a_failed_assertion),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

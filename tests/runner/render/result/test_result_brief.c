@@ -3,8 +3,7 @@
 
 /* A block whose places agree is one line; one that differs by more, or has a slow case, is whole.
  */
-static void places_that_agree_are_one_line(void **state) {
-  (void)state;
+TEST(places_that_agree_are_one_line) {
   const struct said said[] = {
       {.block = "up", SAID_UP(0, "pinned"), .gbps = 55.0},
       {.block = "up", SAID_UP(1, "pinned"), .gbps = 55.5, .spread = 0.3},
@@ -50,8 +49,7 @@ static void places_that_agree_are_one_line(void **state) {
 #define PLACES(from, to) .path = from "-" to, .source = from, .target = to
 
 /* Up to four sizes and kinds of memory are rows of the table that neighbours share. */
-static void a_line_stands_for_each_size(void **state) {
-  (void)state;
+TEST(a_line_stands_for_each_size) {
   const struct said said[] = {
       {.block = "up", PLACES("numa0", "gpu0"), .gbps = 20, .size_bytes = 4096},
       {.block = "up", PLACES("numa0", "gpu1"), .gbps = 20, .size_bytes = 4096},
@@ -68,8 +66,7 @@ static void a_line_stands_for_each_size(void **state) {
 }
 
 /* Of each kind of path what its pairs reach: the best of large copies, the slowest pair named. */
-static void the_answer_stands_at_the_end(void **state) {
-  (void)state;
+TEST(the_answer_stands_at_the_end) {
   const struct said said[] = {
       {.block = "s", SAID_UP(0, "pinned"), .gbps = 90},
       {.block = "s", PLACES("numa0", "gpu0"), .gbps = 50, .size_bytes = 64 << 20},
@@ -126,8 +123,7 @@ static void the_answer_stands_at_the_end(void **state) {
 
 /* What failed is said first, and its place is not judged by a smaller size, another memory or
  * method. */
-static void what_failed_is_no_slow_link(void **state) {
-  (void)state;
+TEST(what_failed_is_no_slow_link) {
   const struct said said[] = {
       {UP("gpu0", "pinned"), .gbps = 1.7, .size_bytes = 4096},
       {UP("gpu1", "pinned"), .gbps = 1.7, .size_bytes = 4096},
@@ -158,8 +154,7 @@ static void what_failed_is_no_slow_link(void **state) {
 }
 
 /* A line for several places is named as its cases are: a chase by who reads, then the memory. */
-static void a_line_has_the_path_of_its_cases(void **state) {
-  (void)state;
+TEST(a_line_has_the_path_of_its_cases) {
 #define OWN(gpu)                                                                                   \
   .path = gpu ":global", .source = gpu, .source_memory = "device", .target = gpu, .size_bytes = 4096
 #define HOST(gpu)                                                                                  \
@@ -178,8 +173,7 @@ static void a_line_has_the_path_of_its_cases(void **state) {
                    "host   gpu0..1-numa0:pinned, 2 cases   900.0        1800   0.05\n");
 }
 
-static void the_slowest_latency_is_named_behind_its_kind(void **state) {
-  (void)state;
+TEST(the_slowest_latency_is_named_behind_its_kind) {
   const struct said said[] = {
       {.block = "host", HOST("gpu0"), .ns_per_hop = 900, .cycles = 1800},
       {.block = "host", HOST("gpu1"), .ns_per_hop = 990, .cycles = 1980},
@@ -196,8 +190,7 @@ static void the_slowest_latency_is_named_behind_its_kind(void **state) {
 }
 
 /* A note on all cases is one that each of them has. */
-static void notes_on_all_cases_count(void **state) {
-  (void)state;
+TEST(notes_on_all_cases_count) {
   const struct said said[] = {
       {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 4096, .flushed = "host"},
       {UP("gpu1", "pinned"), .gbps = 9, .size_bytes = 4096, .flushed = "host"},
@@ -217,8 +210,7 @@ static void notes_on_all_cases_count(void **state) {
 }
 
 /* A link that moved more than its generation carries was a faster one then. */
-static void a_link_that_was_fast_is_not_called_slow(void **state) {
-  (void)state;
+TEST(a_link_that_was_fast_is_not_called_slow) {
 #define GEN1 SAID_NOTES(SAID_NOTE("pcie_link", "0", "", "1,16,4,16"))
   const struct said said[] = {
       {UP("gpu0", "pinned"), .gbps = 27, .size_bytes = 4096, .notes = GEN1},
@@ -236,8 +228,7 @@ static void a_link_that_was_fast_is_not_called_slow(void **state) {
 }
 
 /* A number of which no two measurements agree is marked, however narrow its interval is. */
-static void a_number_that_is_not_settled_is_marked(void **state) {
-  (void)state;
+TEST(a_number_that_is_not_settled_is_marked) {
   const struct said said[] = {
       {UP("gpu0", "pinned"), .gbps = 14, .size_bytes = 4096, .spread = 28, .visits = 4},
       {.block = "two", SAID_GPUS(0, 1), .gbps = 14, .spread = 28},
@@ -247,19 +238,4 @@ static void a_number_that_is_not_settled_is_marked(void **state) {
                    "up     numa0:pinned-gpu0  4KiB   ~14     28        3.5\n"
                    "two    gpu0-gpu1          1MiB    14     28        3.5\n"
                    "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(places_that_agree_are_one_line),
-      cmocka_unit_test(a_line_stands_for_each_size),
-      cmocka_unit_test(the_answer_stands_at_the_end),
-      cmocka_unit_test(what_failed_is_no_slow_link),
-      cmocka_unit_test(a_line_has_the_path_of_its_cases),
-      cmocka_unit_test(the_slowest_latency_is_named_behind_its_kind),
-      cmocka_unit_test(notes_on_all_cases_count),
-      cmocka_unit_test(a_link_that_was_fast_is_not_called_slow),
-      cmocka_unit_test(a_number_that_is_not_settled_is_marked),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,7 @@ static void expect_result(const struct said *said, size_t count, unsigned width,
 #define EXPECT(said, width, expected)                                                              \
   expect_result(said, sizeof(said) / sizeof *(said), width, expected)
 
-static void what_was_left_out_is_not_impossible(void **state) {
-  (void)state;
+TEST(what_was_left_out_is_not_impossible) {
   const struct said said[] = {
       {.block = "d2d", SAID_GPUS(0, 1), .gbps = 300, .partial = true},
       {.block = "d2d", SAID_GPUS(1, 2), .status = "skipped", .reason = "why ever", .partial = true},
@@ -30,8 +29,7 @@ static void what_was_left_out_is_not_impossible(void **state) {
 
 /* What visits tried, and in the heading which of the two rates is shown; where that is not known
  * the typical one stands. */
-static void visits_are_told_and_the_figure_is_chosen(void **state) {
-  (void)state;
+TEST(visits_are_told_and_the_figure_is_chosen) {
   struct said said[] = {
       {.block = "d2d",
        SAID_GPUS(0, 1),
@@ -78,8 +76,7 @@ static void visits_are_told_and_the_figure_is_chosen(void **state) {
   }
 }
 
-static void pairs_are_matrices(void **state) {
-  (void)state;
+TEST(pairs_are_matrices) {
   const struct said said[] = {
       {.block = "d2d", SAID_GPUS(0, 1), .gbps = 300},
       {.block = "d2d", SAID_GPUS(0, 10), .gbps = 200},
@@ -115,8 +112,7 @@ static void pairs_are_matrices(void **state) {
          "+/- 0.05 %\n");
 }
 
-static void both_ways_stand_on_both_sides(void **state) {
-  (void)state;
+TEST(both_ways_stand_on_both_sides) {
   const struct said said[] = {
       {.block = "both", SAID_GPUS(0, 1), .flows = 2, .direction = "both", .gbps = 700},
       {.block = "both",
@@ -141,8 +137,7 @@ static void both_ways_stand_on_both_sides(void **state) {
 }
 
 /* Between a host and GPUs there is one number a pair, and one line. */
-static void both_ways_with_the_host_stand_once(void **state) {
-  (void)state;
+TEST(both_ways_with_the_host_stand_once) {
   const struct said said[] = {
       {.block = "both", SAID_UP(0, "pinned"), .flows = 2, .direction = "both", .gbps = 100},
       {.block = "both", SAID_UP(1, "pinned"), .flows = 2, .direction = "both", .gbps = 101},
@@ -157,8 +152,7 @@ static void both_ways_with_the_host_stand_once(void **state) {
 }
 
 /* Each direction is a matrix of its own, and nodes are rows whichever way the bytes go. */
-static void directions_are_not_mixed(void **state) {
-  (void)state;
+TEST(directions_are_not_mixed) {
   const struct said said[] = {
       {.block = "d2d", SAID_GPUS(0, 1), .axes = "direction=forward", .gbps = 374},
       {.block = "d2d", SAID_GPUS(1, 0), .axes = "direction=forward", .gbps = 375},
@@ -224,8 +218,7 @@ static void directions_are_not_mixed(void **state) {
 
 /* One number that is swept over several places: its values in their order, and one table. What was
  * measured elsewhere has its number and says where. */
-static void a_sweep_over_places_is_a_grid(void **state) {
-  (void)state;
+TEST(a_sweep_over_places_is_a_grid) {
   const struct said said[] = {
       {.block = "up", UP_OF(0, 1 << 20), .axes = "size=1MiB", .gbps = 40},
       {.block = "up", UP_OF(1, 1 << 20), .axes = "size=1MiB", .gbps = 41},
@@ -265,8 +258,7 @@ static void a_sweep_over_places_is_a_grid(void **state) {
 }
 
 /* Where path and settings are those of another row, all axes are shown. */
-static void rows_of_a_table_are_told_apart(void **state) {
-  (void)state;
+TEST(rows_of_a_table_are_told_apart) {
   const struct said said[] = {
       {.block = "t",
        SAID_GPUS(0, 1),
@@ -288,8 +280,7 @@ static void rows_of_a_table_are_told_apart(void **state) {
          "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
 }
 
-static void sizes_and_memories_are_headings(void **state) {
-  (void)state;
+TEST(sizes_and_memories_are_headings) {
   const struct said said[] = {
       {.block = "up", SAID_UP(0, "pinned"), .axes = "from.memory=pinned", .gbps = 50},
       {.block = "up", SAID_UP(1, "pinned"), .axes = "from.memory=pinned", .gbps = 51},
@@ -321,8 +312,7 @@ static void sizes_and_memories_are_headings(void **state) {
          "a  2 cases: slow\n");
 }
 
-static void latencies_are_in_ns(void **state) {
-  (void)state;
+TEST(latencies_are_in_ns) {
   const struct said said[] = {
       {.block = "chase", SAID_UP(0, "pinned"), .ns_per_hop = 1190.2, .cycles = 2356.4},
       {.block = "chase", SAID_UP(1, "pinned"), .ns_per_hop = 1210.4, .cycles = 2396.6},
@@ -337,8 +327,7 @@ static void latencies_are_in_ns(void **state) {
 }
 
 /* A sweep of one pair, flows at once, and blocks of one case each. */
-static void the_rest_is_tables(void **state) {
-  (void)state;
+TEST(the_rest_is_tables) {
   const struct said said[] = {
       {.block = "sweep", SAID_UP(0, "pinned"), .axes = "method=sm size=4KiB", .gbps = 10},
       {.block = "sweep",
@@ -431,8 +420,7 @@ static void the_rest_is_tables(void **state) {
 }
 
 /* A chase in ns and clocks per hop, arithmetic in what its measure is called by. */
-static void every_kind_has_its_unit(void **state) {
-  (void)state;
+TEST(every_kind_has_its_unit) {
   const struct said said[] = {
       {.block = "l1", .path = "gpu0:global", .size_bytes = 4096, .ns_per_hop = 17, .cycles = 33.66},
       {.block = "latency",
@@ -477,8 +465,7 @@ static void every_kind_has_its_unit(void **state) {
 }
 
 /* One footnote a reason, beside the notes of the measurement; without a mark where all have it. */
-static void what_is_not_precise_enough_is_marked(void **state) {
-  (void)state;
+TEST(what_is_not_precise_enough_is_marked) {
   const struct said sweep[] = {
       {.block = "sweep",
        SAID_UP(0, "pinned"),
@@ -550,8 +537,7 @@ static void what_is_not_precise_enough_is_marked(void **state) {
          "measure.max_time=TIME\n");
 }
 
-static void a_wide_interval_is_no_sign_behind_a_sign(void **state) {
-  (void)state;
+TEST(a_wide_interval_is_no_sign_behind_a_sign) {
   struct arena arena = {0};
   assert_string_equal(result_within(&arena, 43.2), "+/- 43 %");
   assert_string_equal(result_within(&arena, 1e4), "beyond +/- 999 %");
@@ -559,8 +545,7 @@ static void a_wide_interval_is_no_sign_behind_a_sign(void **state) {
 }
 
 /* What helps depends on the noise: more trials only where they differ by chance. */
-static void kinds_of_noise_have_a_remark_each(void **state) {
-  (void)state;
+TEST(kinds_of_noise_have_a_remark_each) {
 #define NOISY(kind, threads, percent, length)                                                      \
   {                                                                                                \
     .block = "sweep", SAID_UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10,               \
@@ -594,8 +579,7 @@ static void kinds_of_noise_have_a_remark_each(void **state) {
 }
 
 /* What differs by figures is one footnote; parts of a note stand alone; names are no figures. */
-static void footnotes_that_differ_by_figures_are_one(void **state) {
-  (void)state;
+TEST(footnotes_that_differ_by_figures_are_one) {
 #define SWEPT(threads, list)                                                                       \
   {                                                                                                \
     .block = "sweep", SAID_UP(0, "pinned"), .axes = "threads=" #threads, .gbps = 10,               \
@@ -629,32 +613,8 @@ static void footnotes_that_differ_by_figures_are_one(void **state) {
          "f  May be slowed: gpu0 in use by pid 8 (x)\n");
 }
 
-static void nothing_is_said_too(void **state) {
-  (void)state;
+TEST(nothing_is_said_too) {
   const struct said said[] = {
       {.block = "gone", SAID_GPUS(1, 2), .status = "skipped", .reason = "why ever"}};
   EXPECT(said, 80, "nothing was measured\n");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_was_left_out_is_not_impossible),
-      cmocka_unit_test(visits_are_told_and_the_figure_is_chosen),
-      cmocka_unit_test(pairs_are_matrices),
-      cmocka_unit_test(both_ways_stand_on_both_sides),
-      cmocka_unit_test(both_ways_with_the_host_stand_once),
-      cmocka_unit_test(directions_are_not_mixed),
-      cmocka_unit_test(a_sweep_over_places_is_a_grid),
-      cmocka_unit_test(rows_of_a_table_are_told_apart),
-      cmocka_unit_test(sizes_and_memories_are_headings),
-      cmocka_unit_test(latencies_are_in_ns),
-      cmocka_unit_test(the_rest_is_tables),
-      cmocka_unit_test(every_kind_has_its_unit),
-      cmocka_unit_test(what_is_not_precise_enough_is_marked),
-      cmocka_unit_test(kinds_of_noise_have_a_remark_each),
-      cmocka_unit_test(a_wide_interval_is_no_sign_behind_a_sign),
-      cmocka_unit_test(footnotes_that_differ_by_figures_are_one),
-      cmocka_unit_test(nothing_is_said_too),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }
