@@ -2,16 +2,22 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The fewest with a 95 % interval of their median. */
 enum { VISITS_TRIALS_LEAST = 6 };
 
 ENUM_NAMES_DEFINE(settled, SETTLED_LIST)
 
-struct visit {
-  const double *values; /* sorted */
-  size_t count;
-  bool precise, calm;
+/* What the trials that count took, the measured flows or the load, per iteration. */
+struct series {
+  double *values; /* in the order of their visits */
+  size_t ends[VISITS_MAX];
+  size_t visits;
+  double disturbed;   /* a trial is, if it is slower by more than that */
+  bool precise, calm; /* the first visit */
+  /* Of one visit its median, of several the level; 0 = there are too few trials. */
+  double ns, low_ns, high_ns;
 };
 
 void visits_shorten(struct measure *measure, uint32_t iterations) {
@@ -30,116 +36,147 @@ static int visits_compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static double visits_half_width(const struct visits_found *found) {
-  return (found->high_ns - found->low_ns) / (2 * found->undisturbed_ns);
+static double series_half_width(const struct series *series) {
+  return series->ns > 0 ? (series->high_ns - series->low_ns) / (2 * series->ns) : INFINITY;
 }
 
-/* Of the values of one visit, which are left sorted. */
-static struct visit visits_look(double *values, size_t count, double precision,
-                                struct summary *summary) {
-  summary_of_values(values, count, summary);
-  const double second = values[count > 1];
-  const double half_width = (summary->median_high_ns - summary->median_low_ns) / 2;
-  const bool precise = summary->median_high_ns > 0 && half_width <= precision * summary->median_ns;
-  return (struct visit){.values = values,
-                        .count = count,
-                        .precise = precise,
-                        .calm = summary->median_ns <= second * (1 + VISITS_CALM)};
+/* scratch holds as many values as the first visit has. */
+static void series_take_first(struct series *series, double precision, double *scratch) {
+  struct summary summary;
+  const size_t count = series->ends[0];
+  memcpy(scratch, series->values, count * sizeof *scratch);
+  summary_of_values(scratch, count, &summary);
+  const double half_width = (summary.median_high_ns - summary.median_low_ns) / 2;
+  series->precise = summary.median_high_ns > 0 && half_width <= precision * summary.median_ns;
+  series->calm = summary.median_ns <= scratch[count > 1] * (1 + VISITS_CALM);
+  series->ns = summary.median_ns;
+  series->low_ns = series->precise ? summary.median_low_ns : summary.min_ns;
+  series->high_ns = fmax(summary.median_high_ns, summary.median_ns);
 }
 
-/* Of a single visit. */
-static void visits_take_first(const struct visit *visit, const struct summary *summary, bool noisy,
-                              struct visits_found *found) {
-  const bool known = visit->precise || (visit->calm && !noisy);
-  found->settled = known && !noisy ? SETTLED_YES : SETTLED_BUDGET;
-  if (known) {
-    found->undisturbed_ns = summary->median_ns;
-    found->low_ns = visit->precise ? summary->median_low_ns : summary->min_ns;
-    found->high_ns = fmax(summary->median_high_ns, summary->median_ns);
-  }
-}
-
-/* The rate of several visits, however wide its interval is. False: there are too few trials. */
-static bool visits_find_rate(const struct visit *visits, size_t count, struct visits_found *found) {
+/* Of several visits; scratch holds as many values as the longest has. */
+static void series_find_level(struct series *series, double *scratch) {
   double fastest[VISITS_MAX * VISITS_VOTES];
-  const size_t wanted = (size_t)VISITS_VOTES * (count < 3 ? count : 3);
+  const size_t wanted = (size_t)VISITS_VOTES * (series->visits < 3 ? series->visits : 3);
   size_t taken = 0;
-  for (size_t i = 0; i < count; i++) {
-    for (size_t j = 0; j < VISITS_VOTES && j < visits[i].count; j++) {
-      fastest[taken++] = visits[i].values[j];
+  size_t begin = 0;
+  for (size_t i = 0; i < series->visits; begin = series->ends[i++]) {
+    const size_t count = series->ends[i] - begin;
+    memcpy(scratch, series->values + begin, count * sizeof *scratch);
+    qsort(scratch, count, sizeof *scratch, visits_compare);
+    for (size_t j = 0; j < VISITS_VOTES && j < count; j++) {
+      fastest[taken++] = scratch[j];
     }
   }
-  if (taken < wanted) {
-    return false;
-  }
   qsort(fastest, taken, sizeof *fastest, visits_compare);
-  found->undisturbed_ns = sorted_quantile(fastest, wanted, 0.25);
-  found->high_ns = fastest[wanted - 1];
-  found->low_ns = fmax(fastest[0] - 2 * (found->high_ns - fastest[0]), 0);
-  return true;
+  series->ns = taken < wanted ? 0 : sorted_quantile(fastest, wanted, 0.25);
+  series->high_ns = taken < wanted ? 0 : fastest[wanted - 1];
+  series->low_ns = fmax(fastest[0] - 2 * (series->high_ns - fastest[0]), 0);
 }
 
-/* Of at least two visits, in the order of time. */
-static void visits_take_all(const struct visit *visits, size_t count, double precision, bool noisy,
-                            struct visits_found *found) {
-  struct visits_found all = {0};
-  struct visits_found before = {0};
-  const double wide = count < 3 ? VISITS_WIDE_OF_TWO : VISITS_WIDE;
-  const bool known = visits_find_rate(visits, count, &all) && visits_half_width(&all) <= wide;
-  const bool sure = count > VISITS_PATIENCE || (visits[0].precise && visits[1].precise);
-  const bool steady =
-      count >= VISITS_STEADY_FROM && visits_half_width(&all) <= VISITS_STEADY &&
-      visits_find_rate(visits, count - VISITS_PATIENCE, &before) &&
-      fabs(before.undisturbed_ns - all.undisturbed_ns) <= precision * all.undisturbed_ns;
-  const bool alike = visits_half_width(&all) <= precision && (!noisy || sure);
-  if (known) {
-    found->undisturbed_ns = all.undisturbed_ns;
-    found->low_ns = all.low_ns;
-    found->high_ns = all.high_ns;
+static void series_init(struct series *series, double precision, double *scratch) {
+  series_take_first(series, precision, scratch);
+  if (series->visits > 1) {
+    series_find_level(series, scratch);
   }
-  found->settled = known && (alike || steady) ? SETTLED_YES
-                   : count < VISITS_MAX       ? SETTLED_BUDGET
-                                              : SETTLED_NOISE;
 }
 
-static void visits_count_disturbed(const double *values, size_t count, struct visits_found *found) {
+static bool series_is_disturbed(const struct series *series, size_t i) {
+  return series->values[i] > series->ns * (1 + series->disturbed);
+}
+
+static double series_disturbed_share(const struct series *series) {
+  const size_t count = series->ends[series->visits - 1];
   size_t disturbed = 0;
   for (size_t i = 0; i < count; i++) {
-    const double slower = values[i] / found->undisturbed_ns - 1;
-    disturbed += slower > VISITS_DISTURBED;
-    found->disturbed_most = fmax(found->disturbed_most, slower);
+    disturbed += series_is_disturbed(series, i);
   }
-  found->disturbed_share = (double)disturbed / (double)count;
+  return (double)disturbed / (double)count;
 }
 
-void visits_judge(const struct trial *trials, size_t count, double precision, bool noisy,
-                  struct visits_found *found) {
+/* Whether the undisturbed trials of a series are known. */
+static bool series_is_known(const struct series *series, bool noisy) {
+  return series->visits == 1 ? series->precise || (series->calm && !noisy)
+                             : series_half_width(series) <= VISITS_WIDE &&
+                                   series_disturbed_share(series) <= VISITS_DISTURBED_MOST;
+}
+
+/* The rate where the load says which trials are undisturbed; scratch holds all of them. */
+static void visits_take_of_load(const struct series *own, const struct series *load,
+                                double *scratch, struct visits_found *found) {
+  size_t taken = 0;
+  for (size_t i = 0; i < load->ends[load->visits - 1]; i++) {
+    if (!series_is_disturbed(load, i)) {
+      scratch[taken++] = own->values[i];
+    }
+  }
+  qsort(scratch, taken, sizeof *scratch, visits_compare);
+  found->undisturbed_ns = sorted_quantile(scratch, taken, 0.25);
+  found->low_ns = scratch[0];
+  found->high_ns = sorted_quantile(scratch, taken, 0.5);
+}
+
+/* load->visits 0: there is none. */
+static void visits_take(const struct series *own, const struct series *load, double precision,
+                        bool noisy, double *scratch, struct visits_found *found) {
+  const bool own_known = series_is_known(own, noisy);
+  const bool of_load = !own_known && load->visits > 0 && series_is_known(load, noisy);
+  const struct series *judged = of_load ? load : own;
+  const bool alike = own->visits == 1 ? !noisy
+                                      : series_half_width(judged) <= precision &&
+                                            (!noisy || own->visits > VISITS_PATIENCE);
+  if (of_load) {
+    visits_take_of_load(own, load, scratch, found);
+  } else if (own_known) {
+    found->undisturbed_ns = own->ns;
+    found->low_ns = own->low_ns;
+    found->high_ns = own->high_ns;
+  }
+  found->precise = own->precise || (load->visits > 0 && load->precise);
+  found->settled = (own_known || of_load) && alike ? SETTLED_YES
+                   : own->visits < VISITS_MAX      ? SETTLED_BUDGET
+                                                   : SETTLED_NOISE;
+  if (found->undisturbed_ns > 0) {
+    found->disturbed_share = series_disturbed_share(judged);
+    for (size_t i = 0; i < own->ends[own->visits - 1]; i++) {
+      found->disturbed_most =
+          fmax(found->disturbed_most, own->values[i] / found->undisturbed_ns - 1);
+    }
+  }
+}
+
+void visits_judge(const struct trial *trials, const double *load_ns, size_t count, double precision,
+                  bool noisy, struct visits_found *found) {
   *found = (struct visits_found){.visits = count > 0 ? trials[count - 1].visit + 1 : 0};
-  double *values = memory_new(count + 1, sizeof *values);
-  struct visit visits[VISITS_MAX];
-  struct summary summary = {0};
-  size_t visit_count = 0;
+  double *values = memory_new(3 * count + 1, sizeof *values);
+  struct series own = {.values = values, .disturbed = VISITS_DISTURBED};
+  struct series load = {.values = values + count, .disturbed = VISITS_LOAD_DISTURBED};
+  double *scratch = values + 2 * count;
   size_t used = 0;
-  for (size_t i = 0; i < count && visit_count < VISITS_MAX;) {
+  bool load_known = load_ns != NULL;
+  for (size_t i = 0; i < count && own.visits < VISITS_MAX;) {
     const size_t begin = used;
     const uint32_t visit = trials[i].visit;
     for (; i < count && trials[i].visit == visit; i++) {
       if (summary_takes(&trials[i])) {
-        values[used++] = (double)trials[i].elapsed_ns / (double)trials[i].iterations;
+        own.values[used] = (double)trials[i].elapsed_ns / (double)trials[i].iterations;
+        load.values[used] = load_ns != NULL ? load_ns[i] : 0;
+        load_known = load_known && load.values[used] > 0;
+        used++;
       }
     }
     if (used > begin) {
-      visits[visit_count++] = visits_look(values + begin, used - begin, precision, &summary);
+      own.ends[own.visits++] = used;
     }
   }
-  found->precise = visit_count > 0 && visits[0].precise;
-  if (visit_count == 1) {
-    visits_take_first(&visits[0], &summary, noisy, found);
-  } else if (visit_count > 1) {
-    visits_take_all(visits, visit_count, precision, noisy, found);
-  }
-  if (found->undisturbed_ns > 0) {
-    visits_count_disturbed(values, used, found);
+  if (own.visits > 0) {
+    series_init(&own, precision, scratch);
+    if (load_known) {
+      load.visits = own.visits;
+      memcpy(load.ends, own.ends, sizeof own.ends);
+      series_init(&load, precision, scratch);
+    }
+    visits_take(&own, &load, precision, noisy, scratch, found);
   }
   free(values);
 }

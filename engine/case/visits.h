@@ -1,30 +1,36 @@
 /* visits.h - the undisturbed rate of a case that was measured in several visits.
  *
- * Other programs on a host slow a copy and never speed it up, in episodes that may outlast a whole
- * visit. More trials in a row do not help against that. A visit at another time does.
+ * Other programs on a host slow a copy and never speed it up, in episodes that may outlast a
+ * whole visit. More trials in a row do not help against that. A visit at another time does.
  *
  * Undisturbed copies take the same time, so their trials crowd at the fast end:
  *
- *   fastest      the twelve fastest trials, of two visits the eight fastest. A visit has at most
- *                VISITS_VOTES of them, so that none decides alone.
- *   undisturbed  their lower quartile. The fastest one alone is luck.
+ *   level        the lower quartile of the twelve fastest trials, of two visits the eight fastest.
+ *                A visit has at most VISITS_VOTES of them, so that none decides alone. The fastest
+ *                trial alone is luck.
  *   interval     begins before the fastest by twice the span of them, and ends at the slowest. An
  *                undisturbed copy may be faster than any of so few trials. If trials are the rarer
- *                the faster they are, the interval is wide. If half of it is more than VISITS_WIDE,
- *                of two visits VISITS_WIDE_OF_TWO, there is no undisturbed rate.
+ *                the faster they are, the interval is wide.
+ *   undisturbed  the level, if half of its interval is at most VISITS_WIDE, and at most
+ *                VISITS_DISTURBED_MOST of the trials are disturbed. Else others never rested long
+ *                enough, and there is no undisturbed rate.
  *   typical      the median of the visits' medians: summary.median_ns (engine/case/statistics.h)
  *
- * A visit is precise if the interval of its median is within the precision. The median of a single
- * visit is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
- * the second fastest trial.
+ * Copies in two directions share a link, and the hardware decides how. So one direction may have no
+ * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
+ * an idle H100, while those from it vary by 0.2 %. Where the measured direction has no level, the
+ * load in the other direction says which trials are undisturbed. The undisturbed rate is the lower
+ * quartile of these trials, and its interval reaches from the fastest to their median.
+ *
+ * A visit is precise if the interval of its median is within the precision. Of a single visit, the
+ * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
+ * the second fastest trial. The same may be so of the load alone.
  *
  * A host is noisy if the first visit of one case in VISITS_NOISY was not precise. Visits of a case
  * end
  *   - on a quiet host, after one that gives the rate
- *   - when the interval is within the precision. On a noisy host two visits may share an episode,
- *     so that takes more than VISITS_PATIENCE visits, or two precise ones.
- *   - after VISITS_STEADY_FROM or more, when the last VISITS_PATIENCE moved the rate by less than
- *     the precision, and the interval is within VISITS_STEADY
+ *   - when the interval of the level is within the precision. On a noisy host two visits may share
+ *     an episode, so that takes more than VISITS_PATIENCE visits.
  *   - when the time for them is over, or after VISITS_MAX
  *
  * If the hardware itself has two levels, such as power states, the fast one is taken if it comes
@@ -45,21 +51,22 @@
   X(SETTLED_NOISE, "noise")   /* VISITS_MAX visits did not settle it */
 ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
 
-/* A trial is disturbed where it is slower than the undisturbed rate by more than that. */
-#define VISITS_DISTURBED     0.02
-#define VISITS_CALM          0.005
-#define VISITS_WIDE          0.02 /* half of the interval, relative */
-#define VISITS_WIDE_OF_TWO   0.005
-#define VISITS_STEADY        0.01
-#define VISITS_LONG_TRIAL_NS 4000000
+/* A trial is disturbed if it is slower than the level by more than that. Where copies to a GPU lose
+ * 2 %, the load in the other direction loses half a percent (seen on H100 and H200). */
+#define VISITS_DISTURBED      0.02
+#define VISITS_LOAD_DISTURBED 0.005
+#define VISITS_DISTURBED_MOST 0.6 /* share of the trials */
+#define VISITS_CALM           0.005
+#define VISITS_WIDE           0.02 /* half of the interval, relative */
+#define VISITS_LONG_TRIAL_NS  4000000
 /* From the end of a case's visit to its next. Episodes on the hosts looked at: up to 0.2 s. */
 #define VISITS_GAP_NS UINT64_C(250000000)
-enum { VISITS_PATIENCE = 3, VISITS_STEADY_FROM = 7, VISITS_VOTES = 4, VISITS_NOISY = 3 };
+enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4, VISITS_NOISY = 3 };
 
 struct visits_found {
   enum settled settled;
   uint32_t visits;
-  bool precise;           /* the first visit */
+  bool precise;           /* the first visit, or its load */
   double undisturbed_ns;  /* per iteration; 0 = not known, and then all below */
   double low_ns, high_ns; /* its interval; of a precise visit alone, that of its median */
   double disturbed_share; /* of the trials that count */
@@ -72,7 +79,8 @@ struct visits_found {
  * between two. */
 void visits_shorten(struct measure *measure, uint32_t iterations);
 
-/* Trials in the order of their visits; the precision is relative; noisy: the host is.
- * SETTLED_BUDGET means that another visit may settle the case. */
-void visits_judge(const struct trial *trials, size_t count, double precision, bool noisy,
-                  struct visits_found *found);
+/* Trials in the order of their visits. load_ns: what an iteration of the load in the other
+ * direction took in each; NULL = there is none, or it is not known. The precision is relative;
+ * noisy: the host is. SETTLED_BUDGET means that another visit may settle the case. */
+void visits_judge(const struct trial *trials, const double *load_ns, size_t count, double precision,
+                  bool noisy, struct visits_found *found);

@@ -82,6 +82,58 @@ static void settle_append_visit(struct visits_read *visits, const struct case_re
   visits->flow_trial_count += report->flow_trial_count;
 }
 
+/* Whether a load copies between the same places as a measured flow, the other way. */
+static bool settle_is_opposite(const struct bench_case *bench, const struct flow *load) {
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    if (flow->role == FLOW_MEASURED && flow->source.place == load->target.place &&
+        flow->source.index == load->target.index && flow->target.place == load->source.place &&
+        flow->target.index == load->source.index) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* What an iteration of the loads took in each trial, for free(); NULL: not all loads copy in the
+ * other direction, or there is none. */
+static double *settle_load_times(const struct bench_case *bench, const struct case_report *report) {
+  uint32_t loads = 0;
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    if (bench->flows[i].role == FLOW_LOAD && !settle_is_opposite(bench, &bench->flows[i])) {
+      return NULL;
+    }
+    loads += bench->flows[i].role == FLOW_LOAD;
+  }
+  if (loads == 0) {
+    return NULL;
+  }
+  double *times = memory_new(report->trial_count + 1, sizeof *times);
+  size_t at = 0;
+  for (size_t i = 0; i < report->trial_count; i++) {
+    const struct trial *trial = &report->trials[i];
+    for (; at < report->flow_trial_count && report->flow_trials[at].ordinal <= trial->ordinal;
+         at++) {
+      const struct flow_trial *flow = &report->flow_trials[at];
+      const double iterations =
+          (double)(flow->iterations > 0 ? flow->iterations : trial->iterations);
+      if (flow->flow < bench->flow_count && bench->flows[flow->flow].role == FLOW_LOAD) {
+        times[i] += (double)flow->elapsed_ns / (iterations * loads);
+      }
+    }
+  }
+  return times;
+}
+
+static void settle_judge(const struct settle *settle, const struct case_report *report, bool noisy,
+                         struct visits_found *found) {
+  const struct bench_case *bench = &settle->plan->cases[report->case_index].bench;
+  double *load_ns = settle_load_times(bench, report);
+  visits_judge(report->trials, load_ns, report->trial_count, bench->measure.precision, noisy,
+               found);
+  free(load_ns);
+}
+
 bool settle_add(struct settle *settle, const struct case_report *report,
                 struct case_report *whole) {
   struct settle_case *item = settle_find(settle, report->process, report->case_index);
@@ -102,9 +154,7 @@ bool settle_add(struct settle *settle, const struct case_report *report,
     whole->flow_trials = item->visits.flow_trials;
     whole->flow_trial_count = item->visits.flow_trial_count;
   }
-  visits_judge(whole->trials, whole->trial_count,
-               settle->plan->cases[report->case_index].bench.measure.precision, item->noisy,
-               &item->found);
+  settle_judge(settle, whole, item->noisy, &item->found);
   if (status != CASE_OK || !(item->found.precise || may_visit)) {
     item->found = (struct visits_found){.visits = item->found.visits};
   }
@@ -124,10 +174,15 @@ static bool settle_crosses(const struct bench_case *bench) {
   return false;
 }
 
-static void settle_judge(const struct settle *settle, size_t case_index, bool noisy) {
+/* The same of all its visits so far. */
+static void settle_judge_again(const struct settle *settle, size_t case_index, bool noisy) {
   struct settle_case *item = &settle->cases[case_index];
-  visits_judge(item->visits.trials, item->visits.trial_count,
-               settle->plan->cases[case_index].bench.measure.precision, noisy, &item->found);
+  const struct case_report report = {.case_index = case_index,
+                                     .trials = item->visits.trials,
+                                     .trial_count = item->visits.trial_count,
+                                     .flow_trials = item->visits.flow_trials,
+                                     .flow_trial_count = item->visits.flow_trial_count};
+  settle_judge(settle, &report, noisy, &item->found);
 }
 
 static void settle_look(struct settle *settle, struct record *resumed) {
@@ -141,7 +196,7 @@ static void settle_look(struct settle *settle, struct record *resumed) {
     }
     if (item->visits.trial_count == 0 && resumed != NULL &&
         record_read_visits(resumed, settle->process, plan_case->bench.key, &item->visits)) {
-      settle_judge(settle, i, false);
+      settle_judge_again(settle, i, false);
     }
     item->noisy = settle_crosses(&plan_case->bench);
     crossing += item->noisy;
@@ -152,7 +207,7 @@ static void settle_look(struct settle *settle, struct record *resumed) {
     struct settle_case *item = &settle->cases[i];
     item->noisy = noisy && item->noisy;
     if (item->noisy && item->found.settled != SETTLED_NOT) {
-      settle_judge(settle, i, true);
+      settle_judge_again(settle, i, true);
     }
   }
 }

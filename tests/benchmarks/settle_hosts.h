@@ -1,8 +1,8 @@
 /* settle_hosts.h - hosts for settle.c, as trials of each of their cases: recorded or simulated.
  *
  * A file holds one row per trial, with the columns case_name, start_ns, iterations, elapsed_ns, and
- * perhaps run, process and phase. The trials of a process are a visit where they last less than
- * LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
+ * perhaps run, process, phase and load_ns. The trials of a process are a visit where they last less
+ * than LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
  * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials. A
  * variant changes the trials before they are measured (enum variant). */
 #pragma once
@@ -23,6 +23,7 @@ static const double MIN_TRIAL_NS = 8e6, MAX_TIME_NS = 100e6;
 
 struct raw {
   double start_ns, elapsed_ns; /* of all iterations */
+  double load_ns;              /* of one iteration of the load in the other direction; 0 = none */
   uint32_t iterations;
 };
 
@@ -137,9 +138,9 @@ static void host_free(struct host *host) {
 
 /* Recorded hosts ------------------------------------------------------------------------------- */
 
-enum column { CASE_NAME, RUN, PROCESS, PHASE, START, ITERATIONS, ELAPSED, COLUMNS };
-static const char *const COLUMN_NAMES[COLUMNS] = {"case_name", "run",        "process",   "phase",
-                                                  "start_ns",  "iterations", "elapsed_ns"};
+enum column { CASE_NAME, RUN, PROCESS, PHASE, START, ITERATIONS, ELAPSED, LOAD, COLUMNS };
+static const char *const COLUMN_NAMES[COLUMNS] = {
+    "case_name", "run", "process", "phase", "start_ns", "iterations", "elapsed_ns", "load_ns"};
 
 static struct series *host_series(struct host *host, const char *name, const char *from) {
   size_t i = 0;
@@ -218,10 +219,12 @@ static void host_read(struct host *host, const char *path) {
     const char *run = with[places[RUN]] != NULL ? with[places[RUN]] : "";
     const char *process = with[places[PROCESS]] != NULL ? with[places[PROCESS]] : "";
     (void)snprintf(from, sizeof from, "%.15s.%.15s", run, process);
-    series_add(host_series(host, with[places[CASE_NAME]], from),
-               (struct raw){.start_ns = strtod(with[places[START]], NULL),
-                            .iterations = (uint32_t)strtoul(with[places[ITERATIONS]], NULL, 10),
-                            .elapsed_ns = strtod(with[places[ELAPSED]], NULL)});
+    series_add(
+        host_series(host, with[places[CASE_NAME]], from),
+        (struct raw){.start_ns = strtod(with[places[START]], NULL),
+                     .iterations = (uint32_t)strtoul(with[places[ITERATIONS]], NULL, 10),
+                     .elapsed_ns = strtod(with[places[ELAPSED]], NULL),
+                     .load_ns = with[places[LOAD]] != NULL ? strtod(with[places[LOAD]], NULL) : 0});
   }
   (void)(packed ? pclose(file) : fclose(file));
 }
@@ -283,7 +286,7 @@ static void host_simulate(struct host *host, const struct world *world, const ch
     if (world->tick_ns > 0) {
       elapsed_ns = world->tick_ns * round(elapsed_ns / world->tick_ns);
     }
-    series_add(series, (struct raw){at_ns, elapsed_ns, 1});
+    series_add(series, (struct raw){.start_ns = at_ns, .elapsed_ns = elapsed_ns, .iterations = 1});
     at_ns += elapsed_ns + PAUSE_NS;
   }
   host->sources[host->count - 1].quiet_ns = COPY_NS * (1 + world->truth);
@@ -355,6 +358,7 @@ static void series_disturb(struct series *series) {
     const double more_ns = trial->elapsed_ns * slower * (0.3 + 1.4 * random_share());
     trial->start_ns += later_ns;
     trial->elapsed_ns += more_ns;
+    trial->load_ns *= 1 + slower * (0.3 + 1.4 * random_share());
     later_ns += more_ns;
   }
 }
