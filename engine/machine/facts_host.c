@@ -4,7 +4,6 @@
 
 #include "engine/machine/machine.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>

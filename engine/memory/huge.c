@@ -2,13 +2,11 @@
  * node has enough of them free, else transparent ones, asked for and then counted; the note says
  * which. A buffer that is only partly in huge pages is refused: its rate would be of neither kind.
  */
-#include "engine/base/units.h"
 #include "engine/host/numa.h"
 #include "engine/memory/kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 

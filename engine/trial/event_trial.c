@@ -6,7 +6,6 @@
 #include "engine/trial/enqueuers.h"
 #include "engine/trial/flow_graph.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 #include "engine/workload/arithmetic.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct arithmetic_pair pairs[2] = {ARITHMETIC_PAIR_FIRST, ARITHMETIC_PAIR_SECOND};

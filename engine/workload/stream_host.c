@@ -1,7 +1,6 @@
 /* A stream by host threads. Each has its own whole pages of every array; they do not wait for each
  * other between iterations. */
 #include "engine/case/transfer.h"
-#include "engine/host/cache.h"
 #include "engine/host/stream.h"
 #include "engine/host/thread_team.h"
 #include "engine/workload/stream.h"

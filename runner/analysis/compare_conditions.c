@@ -4,7 +4,6 @@
 
 #include "engine/base/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static unsigned conditions_sides(const struct comparison_condition *condition) {

@@ -8,7 +8,6 @@
 #include "engine/case/transfer.h"
 #include "runner/record/selector.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_MAX = 4096, GPU_ALL = -2, TIME_MAX = 32 };

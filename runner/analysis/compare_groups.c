@@ -5,7 +5,6 @@
 #include "engine/base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 

@@ -4,7 +4,6 @@
 #include "engine/base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One process's result of the current case. */

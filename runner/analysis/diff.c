@@ -8,7 +8,6 @@
 #include "runner/statistics/rank_test.h"
 
 #include <math.h>
-#include <string.h>
 
 ENUM_NAMES_DEFINE(verdict, VERDICT_LIST)
 ENUM_NAMES_DEFINE(diff_method, DIFF_METHOD_LIST)

@@ -3,8 +3,6 @@
 #include "engine/base/order.h"
 #include "runner/statistics/t_test.h"
 
-#include <stdlib.h>
-
 /* Of cases that share none, the variance of a group of so many is a chi square of at least four
  * degrees of freedom, and in one of ten groups beyond that. */
 static const double SHARED_NOISE = 2;

@@ -3,7 +3,6 @@
 #include "engine/base/order.h"
 #include "runner/statistics/dependence.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 

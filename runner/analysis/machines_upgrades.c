@@ -4,7 +4,6 @@
 #include "runner/statistics/sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BESIDE_UPGRADE = 8 };

@@ -5,7 +5,6 @@
 #include "runner/statistics/sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void observations_add(struct finder *f, const struct observation *observation) {
   *ARENA_ADD(&f->arena, f->observations, f->observation_count, &f->observation_capacity) =

@@ -6,7 +6,6 @@
 #include "engine/base/strings.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_MAX = 1 << 16, HALF_NAMED = 3 };

@@ -5,7 +5,6 @@
 #include "runner/statistics/robust.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 ORDER_DEFINE(power_compare_cases, struct power_case, strcmp(x->key, y->key))

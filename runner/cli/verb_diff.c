@@ -4,7 +4,6 @@
 #include "runner/render/diff_format.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool verb_diff_take_a_a(const struct option_use *use) {
   enum { SPLITS_MAX = 10000 };

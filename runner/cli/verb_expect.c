@@ -9,7 +9,6 @@
 #include "runner/table/json_shape.h"
 
 #include <fnmatch.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 

@@ -4,9 +4,6 @@
 #include "runner/console/output_file.h"
 #include "runner/render/prometheus.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define EXPORT_FORMAT_LIST(X)                                                                      \
   X(EXPORT_CSV, "csv")                                                                             \
   X(EXPORT_JSONL, "jsonl")                                                                         \

@@ -9,7 +9,6 @@
 #include "runner/run/expectations.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -4,8 +4,6 @@
 #include "runner/plan/name.h"
 #include "schema/scenario/setting.h"
 
-#include <math.h>
-
 void expand_make_compute(const struct flow_setting *load, struct flow *flow) {
   if (flow->method == METHOD_COMPUTE) {
     flow->size_bytes =

@@ -52,7 +52,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static bool plan_transfer_is_one_place(const struct selector *selector) {
   return selector->kind == SELECTOR_LIST && selector->count + selector->uuid_count == 1;

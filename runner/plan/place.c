@@ -5,7 +5,6 @@
 #include "schema/scenario/setting.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <xxhash.h>
 

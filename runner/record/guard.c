@@ -2,8 +2,6 @@
 
 #include "engine/base/arena.h"
 
-#include <string.h>
-
 /* Functions of their arguments alone, of the clock and of random numbers: SQLite's own, JSON and
  * mathematics. sqlite_rename_... and sqlite_drop_column are what ALTER TABLE calls; no statement
  * can.

@@ -6,7 +6,6 @@
 #include "runner/record/measured.h"
 #include "runner/record/rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- environments ---- */

@@ -2,8 +2,6 @@
 #include "runner/record/record_internal.h"
 #include "schema/scenario/scenario.h"
 
-#include <string.h>
-
 enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,
                                 struct error *err) {
   const char *description = scenario->description != NULL ? scenario->description : "";

@@ -8,7 +8,6 @@
 #include "runner/render/outliers.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, FACTS_NAMED = 4 };
 /* A paragraph; "" is none. */

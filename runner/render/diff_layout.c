@@ -5,7 +5,6 @@
 #include "runner/render/diff_format.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { UNANSWERED_MIN = 4, UNANSWERED_NAMED = 3 };

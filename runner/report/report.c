@@ -16,7 +16,6 @@
 #include "runner/render/result/run_result.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* Runs with more cases have no charts: the curves could not be told apart. */
 enum { CHART_CASES_MAX = 20000, SPREAD_CASES_MAX = 1000, DRAWING_MAX = 16 << 20 };

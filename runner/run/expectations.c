@@ -2,7 +2,6 @@
 
 #include "runner/render/result/run_result.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static bool expectations_open_own(struct expectations *expectations,

@@ -10,7 +10,6 @@
 #include "runner/run/status_line.h"
 #include "runner/statistics/noise.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What workers measure and sample with. */

@@ -4,7 +4,6 @@
 #include "runner/statistics/sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Each case is held against so many others, evenly spaced: all pairs of thousands would take
  * minutes and tell no more. */

@@ -6,7 +6,6 @@
 #include "runner/statistics/shape.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- spread and scores ---- */

@@ -4,7 +4,6 @@
 #include "runner/statistics/distributions.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* No series is known better than this: the clock and the rate are not. */
 static const double SPREAD_LEAST = 5e-5;

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 /* The level of a process: the median distance between its values and the middles of their pairs. */
 struct level {

@@ -5,7 +5,6 @@
 #include "runner/statistics/distributions.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* ---- variance shrinkage ---- */
 

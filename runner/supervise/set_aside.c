@@ -1,7 +1,6 @@
 #include "runner/supervise/set_aside.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { GPUS_MAX = 32 };
 

@@ -5,7 +5,6 @@
 #include "tests/runner/record/fixture.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

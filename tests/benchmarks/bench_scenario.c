@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BLOCKS = 1000, REPEATS = 10, TEXT_MAX = 1 << 22 };
 

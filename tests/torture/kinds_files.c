@@ -3,7 +3,6 @@
 #include "tests/torture/torture.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>

@@ -2,7 +2,6 @@
  * read and written with another schema. */
 #include "tests/torture/torture.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>

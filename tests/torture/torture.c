@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <ftw.h>
 #include <getopt.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>

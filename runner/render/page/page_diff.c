@@ -7,7 +7,6 @@
 #include "runner/table/html.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { INTERVAL_WIDTH = 130, INTERVAL_HEIGHT = 16 };
 

@@ -4,13 +4,9 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/history.h"
-#include "runner/render/diff_format.h"
 #include "runner/render/history.h"
 #include "runner/render/plot/plot.h"
 #include "runner/table/html.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { TIME_MAX = 32, SVG_MAX = 1 << 20 };
 

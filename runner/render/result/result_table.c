@@ -5,7 +5,6 @@
 #include "runner/render/result/result_block.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* X(enum case_column, heading, alignment) */

@@ -2,8 +2,6 @@
 
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 TEST(sizes_are_read) {
   static const struct {
     const char *text;

@@ -2,9 +2,6 @@
 
 #include "tests/cmocka.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 TEST(a_line_is_a_power_of_two) {
   uint64_t line = cache_line_bytes();
   assert_true(line >= 16 && line <= 1024);

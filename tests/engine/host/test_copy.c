@@ -2,7 +2,6 @@
 #include "kernels/pattern.h"
 #include "tests/cmocka.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROOM = 20000, MARK = 0xA5 };

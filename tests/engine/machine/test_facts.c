@@ -5,7 +5,6 @@
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "tests/cmocka.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>

@@ -3,8 +3,6 @@
 #include "engine/workload/chase_lines.h"
 #include "tests/cmocka.h"
 
-#include <stdlib.h>
-
 enum { SMS = 20, LINES = 600 };
 
 struct world {

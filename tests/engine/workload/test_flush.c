@@ -3,7 +3,6 @@
 
 #include "engine/case/transfer.h"
 #include "engine/host/cache.h"
-#include "engine/host/numa.h"
 #include "tests/cmocka.h"
 
 #include <string.h>

@@ -5,8 +5,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 static struct flow captured(enum method method, uint64_t size_bytes) {
   return (struct flow){.method = method,
                        .source = fixture_node(0, MEMORY_PINNED),

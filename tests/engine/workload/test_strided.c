@@ -4,8 +4,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 static struct flow strided(enum method method, struct endpoint source, struct endpoint target,
                            struct copy_shape shape) {
   return (struct flow){.method = method,

@@ -5,7 +5,6 @@
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
  * not per page. */
 #include "tests/fake_cuda/driver/driver_api.h"
 
-#include <string.h>
-
 /* What a context itself takes of a GPU's memory. */
 static const uint64_t CONTEXT_BYTES = UINT64_C(512) << 20;
 

@@ -2,8 +2,6 @@
 #include "runner/analysis/diff_group.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 enum { CASES = 40, RUNS = 8 };
 
 static struct diff_case cases[CASES];

@@ -2,8 +2,6 @@
 #include "runner/analysis/distribution.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 enum { CASES = 60, RUNS = 20 };
 
 static struct diff_case cases[CASES];

@@ -3,8 +3,6 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 enum { CASES = 64, RECORDED = 12, DIFFS = 60, RUNS_MAX = DIFF_PROCESSES_MAX, PROCESSES = 2 };
 #define CHANGE 0.03
 

@@ -2,8 +2,6 @@
 
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 TEST(special_characters_are_quoted) {
   struct arena arena = {0};
   assert_string_equal(shell_word(&arena, "--db=/tmp/a-b_1.db"), "--db=/tmp/a-b_1.db");

@@ -1,5 +1,4 @@
 /* Which GPUs and NUMA nodes a selector means on a machine, and why it means none. */
-#include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "schema/scenario/setting.h"

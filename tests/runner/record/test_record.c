@@ -1,7 +1,6 @@
 #include "tests/runner/record/fixture.h"
 
 #include "engine/base/clock.h"
-#include "engine/case/statistics.h"
 #include "engine/case/work.h"
 #include "engine/machine/machine.h"
 #include "runner/record/database.h"

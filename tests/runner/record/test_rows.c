@@ -5,7 +5,6 @@
 #include "tests/runner/record/fixture.h"
 
 #include <math.h>
-#include <string.h>
 
 struct sample {
   int64_t wide;

@@ -6,8 +6,6 @@
 #include "schema/scenario/scenario.h"
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 enum { CASES = 4, LOCAL = 3, TRIALS = 8 };
 
 struct set {

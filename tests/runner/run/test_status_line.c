@@ -4,7 +4,6 @@
 #include "tests/cmocka.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static const uint64_t second_ns = 1000000000;

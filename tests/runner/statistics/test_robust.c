@@ -3,8 +3,6 @@
 #include "runner/statistics/robust.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 enum { SETS = 4000, MOST = 56 };
 
 TEST(one_low_among_quiet_ones) {
