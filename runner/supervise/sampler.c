@@ -245,7 +245,32 @@ bool sampler_ask(struct sampler *sampler, uint32_t gpus, struct collect *collect
     sampler->answers = sampler->answered == question.number;
   }
   if (sampler->answers) {
+    const uint64_t now_ns = child_now_ns();
     memcpy(errors, sampler->errors, sizeof sampler->errors);
+    for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+      if ((gpus >> i & 1) != 0) {
+        sampler->known[i] = errors[i];
+        sampler->known_ns[i] = now_ns;
+      }
+    }
+  }
+  return silent;
+}
+
+bool sampler_ask_before(struct sampler *sampler, uint32_t gpus,
+                        struct error_counts errors[MACHINE_GPUS_MAX]) {
+  const uint64_t now_ns = child_now_ns();
+  uint32_t recent = 0;
+  for (uint32_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    const bool is_recent =
+        sampler->known_ns[i] > 0 && now_ns <= sampler->known_ns[i] + SAMPLER_RECENT_NS;
+    recent |= is_recent ? gpus & UINT32_C(1) << i : 0;
+  }
+  const bool silent = sampler_ask(sampler, gpus & ~recent, NULL, errors);
+  for (uint32_t i = 0; i < MACHINE_GPUS_MAX; i++) {
+    if ((recent >> i & 1) != 0) {
+      errors[i] = sampler->known[i];
+    }
   }
   return silent;
 }

@@ -22,6 +22,8 @@ struct sampler {
   bool answers;                                 /* it is worth asking */
   uint32_t asked, answered;                     /* numbers of questions */
   struct error_counts errors[MACHINE_GPUS_MAX]; /* the answer */
+  struct error_counts known[MACHINE_GPUS_MAX];  /* of each GPU the latest, and when it came: */
+  uint64_t known_ns[MACHINE_GPUS_MAX];          /* CLOCK_MONOTONIC; 0 = never */
 };
 
 enum { SAMPLER_TEXT_MAX = 320 };
@@ -40,6 +42,11 @@ bool sampler_read(struct sampler *sampler, struct collect *collect, uint64_t lim
  * once in a run. */
 bool sampler_ask(struct sampler *sampler, uint32_t gpus, struct collect *collect,
                  struct error_counts errors[MACHINE_GPUS_MAX]);
+/* The same before a case. What was read at most SAMPLER_RECENT_NS ago, after the case before, is
+ * not read again. */
+#define SAMPLER_RECENT_NS UINT64_C(50000000)
+bool sampler_ask_before(struct sampler *sampler, uint32_t gpus,
+                        struct error_counts errors[MACHINE_GPUS_MAX]);
 /* Let it take a last sample and end, and take what it sent; gives up after 200 ms. sampler_stop()
  * comes after it. */
 void sampler_finish(struct sampler *sampler, struct collect *collect);

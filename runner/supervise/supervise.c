@@ -99,11 +99,9 @@ static void supervise_take_samples(struct supervisor *supervisor, struct collect
   }
 }
 
-static void supervise_read_errors(struct supervisor *supervisor, uint32_t gpus,
-                                  struct collect *collect,
-                                  struct error_counts errors[MACHINE_GPUS_MAX]) {
-  if (sampler_ask(&supervisor->sampler, gpus, collect, errors) &&
-      supervisor->sink->warning != NULL) {
+/* NVML was asked; silent: it gave no answer in time. */
+static void supervise_warn_of_silence(const struct supervisor *supervisor, bool silent) {
+  if (silent && supervisor->sink->warning != NULL) {
     supervisor->sink->warning(supervisor->sink->context,
                               "NVML gives no answer: error counters are not read in this run; "
                               "check whether nvidia-smi answers");
@@ -407,7 +405,8 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
     RETURN_ON_ERROR(supervisor->sink->case_starts(supervisor->sink->context, case_index, err));
   }
   struct error_counts before[MACHINE_GPUS_MAX];
-  supervise_read_errors(supervisor, item->gpus, NULL, before);
+  supervise_warn_of_silence(supervisor,
+                            sampler_ask_before(&supervisor->sampler, item->gpus, before));
   supervisor->case_processes = peer_group_needed(&supervisor->group, &item->bench);
   char peer[PEER_TEXT_MAX];
   if (peer_group_has_lost(&supervisor->group, supervisor->case_processes, peer)) {
@@ -453,7 +452,8 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
     return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
   }
   struct error_counts after[MACHINE_GPUS_MAX];
-  supervise_read_errors(supervisor, item->gpus, &supervisor->collect, after);
+  supervise_warn_of_silence(
+      supervisor, sampler_ask(&supervisor->sampler, item->gpus, &supervisor->collect, after));
   for (int32_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
     error_counts_note(gpu, &before[gpu], &after[gpu], &outcome.notes);
   }

@@ -72,6 +72,32 @@ TEST(answers_are_of_now) {
   sampler_stop(&sampler, false);
 }
 
+static int64_t ask_before(struct sampler *sampler, uint32_t gpus) {
+  struct error_counts errors[MACHINE_GPUS_MAX];
+  assert_false(sampler_ask_before(sampler, gpus, errors));
+  return errors[1].values[ERROR_COUNTER_PCIE_REPLAY];
+}
+
+TEST(between_two_cases_nobody_is_asked_twice) {
+  struct sampler sampler;
+  sampler_start(&sampler, &counting_ops, NULL, 0);
+  atomic_store(&shared->replays, 7);
+  assert_int_equal(ask_before(&sampler, 2), 7); /* there was no case before */
+  assert_int_equal(sampler.asked, 1);
+  atomic_store(&shared->replays, 8);
+  assert_int_equal(ask(&sampler, 2), 8);
+  sampler.known_ns[1] += 3600000000000; /* however slow this host is */
+  atomic_store(&shared->replays, 9);
+  assert_int_equal(ask_before(&sampler, 2), 8);
+  assert_int_equal(sampler.asked, 2);
+  assert_int_equal(ask_before(&sampler, 3), 8); /* of GPU 0 nothing is known */
+  assert_int_equal(sampler.asked, 3);
+  sampler.known_ns[1] = 1;
+  assert_int_equal(ask_before(&sampler, 2), 9);
+  atomic_store(&shared->replays, 99);
+  sampler_stop(&sampler, false);
+}
+
 TEST(without_samples_there_are_answers) {
   struct sampler sampler;
   struct collect collect = {0};
