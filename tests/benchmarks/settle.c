@@ -16,9 +16,9 @@
  *   visits       mean
  *   seconds      mean, of all cases together
  *
- * Policies: `once` is a first round alone, `longer` as many trials in a row as fit into the time
- * that the visits of the next line took, `visits` the product's, with its own gap between visits or
- * that of -g.
+ * Policies: `once` is a first round alone, `visits` the product's, with its own gap between visits
+ * or that of -g, `whole` the same with later trials as long as the first (of a trace: recorded
+ * trials have one length), `longer` as many trials in a row as fit into the time of those visits.
  *
  * -c ends with 1 if `visits` breaks a limit of LIMITS for a case that crosses a link, or is wrong
  * in more than one repeat of 20. Of a neighbour who never rests only the latter is asked. How many
@@ -39,7 +39,7 @@ enum { TRIALS_LEAST = 6 };
 static const double PRECISION = 0.002, SET_UP_NS = 20e6;
 static const double OTHERS_NS = 2e9; /* what cases that nothing disturbs take in a first round */
 
-enum policy_kind { POLICY_ONCE, POLICY_LONGER, POLICY_VISITS };
+enum policy_kind { POLICY_ONCE, POLICY_LONGER, POLICY_VISITS, POLICY_WHOLE };
 struct policy {
   enum policy_kind kind;
   uint64_t gap_ns; /* 0 = the product's */
@@ -116,9 +116,10 @@ static size_t series_find(const struct series *series, double from_ns) {
 }
 
 /* A visit that begins at now_ns; returns how long it takes, 0 where there is none left. Recorded
- * visits have trials of one length: a later one is cut short alone. */
-static double measured_visit(struct measured *measured, const struct source *source, double now_ns,
-                             double most_ns) {
+ * visits have trials of one length: a later one is cut short alone. whole: trials of a later visit
+ * are as long as those of the first. */
+static double measured_visit(struct measured *measured, const struct source *source, bool whole,
+                             double now_ns, double most_ns) {
   const size_t first = measured->count;
   const bool trace = source_is_trace(source);
   const bool as_recorded = !trace && first == 0;
@@ -130,6 +131,7 @@ static double measured_visit(struct measured *measured, const struct source *sou
                             .min_trial_ns = (uint64_t)MIN_TRIAL_NS};
   if (first > 0) {
     visits_shorten(&measure, measured->iterations);
+    measure.iterations = whole ? 0 : measure.iterations;
   }
   const struct series *series = &source->series[trace ? 0 : measured->order[measured->visits]];
   const double span_ns = series_span_ns(series);
@@ -177,15 +179,15 @@ static double host_measure(const struct host *host, const struct policy *policy,
   size_t links = 0;
   for (size_t i = 0; i < host->count; i++) {
     const double most_ns = policy->kind == POLICY_LONGER ? longer * MAX_TIME_NS : MAX_TIME_NS;
-    now_ns += measured_visit(&measured[i], &host->sources[i], now_ns, most_ns);
+    now_ns += measured_visit(&measured[i], &host->sources[i], false, now_ns, most_ns);
     measured_judge(&measured[i], false);
     disturbed += source_crosses(&host->sources[i]) && !measured[i].found.precise;
     links += source_crosses(&host->sources[i]);
   }
   now_ns += OTHERS_NS;
   const bool noisy = VISITS_NOISY * disturbed >= links;
-  const double end_ns = now_ns + (policy->kind == POLICY_VISITS ? options->settle_ns : 0);
-  bool visited = policy->kind == POLICY_VISITS;
+  bool visited = policy->kind == POLICY_VISITS || policy->kind == POLICY_WHOLE;
+  const double end_ns = now_ns + (visited ? options->settle_ns : 0);
   for (size_t i = 0; visited && i < host->count; i++) {
     measured_judge(&measured[i], noisy && source_crosses(&host->sources[i]));
   }
@@ -198,7 +200,8 @@ static double host_measure(const struct host *host, const struct policy *policy,
       if (item->found.settled != SETTLED_BUDGET || due_ns + MAX_TIME_NS / 2 > end_ns) {
         continue;
       }
-      const double took_ns = measured_visit(item, &host->sources[i], due_ns, MAX_TIME_NS);
+      const double took_ns = measured_visit(item, &host->sources[i], policy->kind == POLICY_WHOLE,
+                                            due_ns, MAX_TIME_NS);
       if (took_ns > 0) {
         visited = true;
         now_ns = due_ns + took_ns;
@@ -294,7 +297,7 @@ static bool policy_try(const struct host *host, enum variant variant, const stru
   }
   *visits_mean = 0;
   for (size_t i = 0; i < host->count; i++) {
-    static const char *const NAMES[] = {"once", "longer", "visits"};
+    static const char *const NAMES[] = {"once", "longer", "visits", "whole"};
     char policy_name[32];
     char host_name[128];
     (void)snprintf(policy_name, sizeof policy_name, policy->gap_ns > 0 ? "%s %.0f" : "%s",
@@ -324,6 +327,7 @@ static bool host_try(struct host *host, enum variant variant, const struct polic
     kept &= policy_try(host, variant, &policies[j], options, 1, &visits);
   }
   if (!options->check) {
+    (void)policy_try(host, variant, &(struct policy){.kind = POLICY_WHOLE}, options, 1, &visits);
     (void)policy_try(host, variant, &(struct policy){.kind = POLICY_LONGER}, options, visits,
                      &visits);
   }

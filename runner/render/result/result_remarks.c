@@ -245,7 +245,7 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
     if (remarks_stop_of(row) == noisy->stop && remarks_noise_of(row) == noisy->noise) {
       most = fmax(most, row->visits / row->processes);
       known += row->undisturbed_ns > 0;
-      budget = budget || strings_equal(row->settled, "budget");
+      budget = budget || (result_is_unsettled(row) && strings_equal(row->settled, "budget"));
     }
   }
   const char *agree =
