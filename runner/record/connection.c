@@ -112,8 +112,7 @@ static const char *database_explain(int code, enum status *status) {
   case SQLITE_MISMATCH: /* what comes after the highest number is no whole number */
     *status = STATUS_INVALID;
     return "no number is left for what is added (it was changed by other means); \"haul merge "
-           "NEW.db "
-           "FILE\" gives others";
+           "NEW.db FILE\" gives others";
   case SQLITE_TOOBIG:
     *status = STATUS_INVALID;
     return "it has a longer text than haul reads";

@@ -161,9 +161,7 @@ static enum status database_file_examine_existing(const char *path, const struct
   if (input_file_is_hollow(info)) {
     return error_set(
         err, STATUS_INVALID,
-        "%s is mostly holes (a sparse file), which haul never makes; name another with "
-        "--db",
-        path);
+        "%s is mostly holes (a sparse file), which haul never makes; name another with --db", path);
   }
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {

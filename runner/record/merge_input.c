@@ -126,8 +126,7 @@ static enum status merge_judge_version(struct database *database, struct error *
       row.texts[0] == NULL
           ? migrate_check_schema(database, err)
           : error_set(err, STATUS_INVALID,
-                      "its texts are in %s, which haul never writes: it was changed by other "
-                      "means",
+                      "its texts are in %s, which haul never writes: it was changed by other means",
                       row.texts[0]);
   arena_fini(&row.arena);
   return status;

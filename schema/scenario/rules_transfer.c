@@ -57,9 +57,8 @@ static void transfer_check_memory(struct subject *subject, const struct end *end
           subject, end->memory, span,
           end->place == PLACE_GPU
               ? "\"device\", \"pool\", \"vmm\" or \"managed\" on a GPU"
-              : "\"pageable\", \"pinned\", \"registered\", "
-                "\"write_combined\", \"huge\", \"host_vmm\", \"shared\" or \"managed\" on a NUMA "
-                "node",
+              : "\"pageable\", \"pinned\", \"registered\", \"write_combined\", \"huge\", "
+                "\"host_vmm\", \"shared\" or \"managed\" on a NUMA node",
           "%s.memory: there is no \"%s\" memory on a %s", end->name, memory_kind_text(memory),
           end->place == PLACE_GPU ? "GPU" : "NUMA node");
     } else if (unified && memory != MEMORY_MANAGED) {

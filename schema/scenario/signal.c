@@ -38,8 +38,7 @@ static const struct field signal_fields[] = {
     KIND_KEY(SIGNAL, "of.share", NULL, WORDS(share_names), SETTING(of.share),
              HELP("How memory of another process is opened, which decides its kind. In the process "
                   "that measures, only the kind counts" SHARE_LIST(
-                      SHARE_HELP_) "\nEvents go by "
-                                   "handles of cuIpcGetEventHandle")),
+                      SHARE_HELP_) "\nEvents go by handles of cuIpcGetEventHandle")),
     KIND_KEY(SIGNAL, "flags", "flags", WORDS(signal_home_names), SETTING(work.signal.home),
              .default_text = "receiver", .applies = signal_has_home,
              HELP("Between GPUs, the memory of a flag: that of the GPU that waits for it "

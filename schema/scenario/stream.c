@@ -208,12 +208,11 @@ static const char *const stream_checked[] = {"size", "type",  "vector_bytes", "u
 const struct scenario_kind scenario_kind_stream = {
     .section =
         {SECTION_ROOT, "stream", true, "[[stream]]",
-         "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own "
-         "memory, or threads of a NUMA node on the node's memory. Bytes are counted "
-         "as in STREAM, each array once: two arrays for copy, mul and dot, three "
-         "for add and triad, one for read and write. `threads` is for nodes only; "
-         "`per_sm`, `block`, `grid`, `vector_bytes`, `unroll`, `clock`, `order`, `cache` and "
-         "`parts` are for GPUs only."},
+         "The bandwidth of a loop over arrays of numbers: a kernel on a GPU's own memory, or "
+         "threads of a NUMA node on the node's memory. Bytes are counted as in STREAM, each array "
+         "once: two arrays for copy, mul and dot, three for add and triad, one for read and write. "
+         "`threads` is for nodes only; `per_sm`, `block`, `grid`, `vector_bytes`, `unroll`, "
+         "`clock`, `order`, `cache` and `parts` are for GPUs only."},
     .fields = stream_fields,
     .field_count = COUNT_OF(stream_fields),
     .finish = stream_finish,
