@@ -1,7 +1,8 @@
 /* order.h - comparison functions for qsort() and bsearch(), each said in a line: what elements are
- * ordered by, and where they are equal in that, by what next. */
+ * ordered by, and where they are equal in that, by what next. Groups of what was sorted. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* -1, 0 or 1: a is less than b, equals it, or is greater. */
@@ -25,3 +26,14 @@ static inline void order_sort(void *items, size_t count, size_t size_bytes,
   }
 }
 #define ORDER_SORT(items, count, compare) order_sort((items), (count), sizeof *(items), (compare))
+
+/* Goes over a sorted array group by group, the elements first to end - 1: `same` tells whether
+ * element `end` belongs to the group that begins at `first`.
+ *   FOR_EACH_GROUP(first, end, count, points[end].run == points[first].run) { ... } */
+#define FOR_EACH_GROUP(first, end, count, same)                                                    \
+  for (size_t first = 0, end = 0; first < (count) && __extension__({                               \
+                                    for (end = first + 1; end < (count) && (same); end++) {        \
+                                    }                                                              \
+                                    true;                                                          \
+                                  });                                                              \
+       first = end)

@@ -32,14 +32,9 @@ double figure_margin(const struct measured_case *bench, double asked, enum delta
 
 /* ---- shared in the folder ---- */
 
-size_t analysis_key_end(const struct measured *measured, size_t first) {
-  const char *key = measured->cases[measured->medians[first].bench].key;
-  size_t last = first + 1;
-  while (last < measured->median_count &&
-         strcmp(measured->cases[measured->medians[last].bench].key, key) == 0) {
-    last++;
-  }
-  return last;
+bool analysis_is_same_key(const struct measured *measured, size_t median, size_t other) {
+  return strcmp(measured->cases[measured->medians[median].bench].key,
+                measured->cases[measured->medians[other].bench].key) == 0;
 }
 
 const char *analysis_hardware_text(const struct measured *measured, size_t run, size_t bench,

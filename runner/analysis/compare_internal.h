@@ -5,8 +5,8 @@
 
 enum { ANALYSIS_GPUS_MAX = 64 }; /* bits of measured_case.gpus */
 
-/* The end of the medians with the case_key of medians[first]. */
-size_t analysis_key_end(const struct measured *measured, size_t first);
+/* Whether two medians are of one case_key; those of one are adjacent. */
+bool analysis_is_same_key(const struct measured *measured, size_t median, size_t other);
 /* The hardware of a result: UUIDs of its GPUs, ", " between, else the host's name; may be NULL. */
 const char *analysis_hardware_text(const struct measured *measured, size_t run, size_t bench,
                                    struct arena *arena);

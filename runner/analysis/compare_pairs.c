@@ -373,23 +373,18 @@ struct overlap {
   size_t groups, common;
 };
 
-static size_t pairs_group_end(const struct pairing *p, size_t first) {
-  size_t last = first;
-  while (last < p->entry_count && p->entries[last].hardware == p->entries[first].hardware) {
-    last++;
-  }
-  return last;
-}
+/* Entries [first, last) of the current case, which are of one hardware. */
+#define FOR_EACH_HARDWARE(p, first, last)                                                          \
+  FOR_EACH_GROUP(first, last, (p)->entry_count,                                                    \
+                 (p)->entries[last].hardware == (p)->entries[first].hardware)
 
 static struct overlap pairs_find_overlap(const struct pairing *p) {
   struct overlap overlap = {0};
-  for (size_t first = 0; first < p->entry_count;) {
-    const size_t last = pairs_group_end(p, first);
+  FOR_EACH_HARDWARE(p, first, last) {
     overlap.unknown = overlap.unknown || p->entries[first].hardware == 0;
     overlap.groups++;
     overlap.common += pairs_first_of(p->entries + first, last - first, SIDE_A) != NULL &&
                       pairs_first_of(p->entries + first, last - first, SIDE_B) != NULL;
-    first = last;
   }
   return overlap;
 }
@@ -414,10 +409,8 @@ static bool pairs_one_host(struct pairing *p) {
 }
 
 static void pairs_add_groups(struct pairing *p) {
-  for (size_t first = 0; first < p->entry_count;) {
-    const size_t last = pairs_group_end(p, first);
+  FOR_EACH_HARDWARE(p, first, last) {
     pairs_add_row(p, p->entries + first, last - first, true, NULL);
-    first = last;
   }
 }
 
@@ -476,8 +469,7 @@ static bool pairs_add_nodes(struct pairing *p) {
   size_t nodes = 0;
   struct entry *entries = arena_array(&p->scratch, p->entry_count, sizeof *entries);
   p->hosts.now++;
-  for (size_t first = 0, last = 0; first < p->entry_count; first = last) {
-    last = pairs_group_end(p, first);
+  FOR_EACH_HARDWARE(p, first, last) {
     if (!pairs_group_is_on(p, first, last, SIDE_A) || !pairs_group_is_on(p, first, last, SIDE_B)) {
       continue;
     }
@@ -568,13 +560,11 @@ void compare_pair_sides(const enum side *sides, const struct compare_options *op
   p.entries = arena_array(&p.scratch, measured->median_count, sizeof *p.entries);
   p.unsorted = arena_array(&p.scratch, measured->median_count, sizeof *p.unsorted);
   p.blocks = arena_array(&p.scratch, measured->median_count, sizeof *p.blocks);
-  for (size_t first = 0; first < measured->median_count;) {
-    const size_t last = analysis_key_end(measured, first);
+  FOR_EACH_GROUP(first, last, measured->median_count, analysis_is_same_key(measured, first, last)) {
     pairs_collect(&p, measured->medians + first, last - first);
     if (p.entry_count > 0) {
       pairs_add_case(&p);
     }
-    first = last;
   }
   arena_fini(&p.scratch);
 }

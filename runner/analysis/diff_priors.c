@@ -103,15 +103,10 @@ static void priors_learn_level(const struct learning *l, size_t count, size_t le
     }
   }
   ORDER_SORT(members, member_count, priors_compare_members);
-  for (size_t first = 0; first < member_count;) {
-    size_t last = first + 1;
-    while (last < member_count && members[last].family == members[first].family) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, member_count, members[last].family == members[first].family) {
     if (last - first >= DIFF_FAMILY_MIN) {
       priors_learn(l, members + first, last - first);
     }
-    first = last;
   }
 }
 

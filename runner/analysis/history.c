@@ -302,13 +302,8 @@ static struct history_series *history_choose(struct builder *b, size_t series) {
 }
 
 static void history_mark_all_changes(struct builder *b, struct history_series *series) {
-  for (size_t first = 0; first < series->point_count;) {
-    size_t last = first + 1;
-    while (last < series->point_count && series->points[last].mark != HISTORY_DRIVER) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, series->point_count, series->points[last].mark != HISTORY_DRIVER) {
     history_mark_changes(b, series, first, last);
-    first = last;
   }
 }
 
@@ -376,13 +371,8 @@ static void history_add_series(struct builder *b, const struct measured_median *
                               : NULL,
       .points = arena_array(&history->arena, count, sizeof *series.points),
   };
-  for (size_t first = 0; first < count;) {
-    size_t last = first + 1;
-    while (last < count && entries[last]->run == entries[first]->run) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, count, entries[last]->run == entries[first]->run) {
     history_add_point(b, &series, values, entries + first, last - first);
-    first = last;
   }
   b->all_count += series.point_count;
   b->values_of[history->series_count] = values;
@@ -487,10 +477,8 @@ struct history *history_new(const struct measured *measured) {
   b.found = arena_array(&b.scratch, count, sizeof *b.found);
   b.entries = arena_array(&b.scratch, count, sizeof *b.entries);
   struct sortable *sortable = arena_array(&b.scratch, count, sizeof *sortable);
-  for (size_t first = 0; first < count;) {
-    const size_t last = analysis_key_end(measured, first);
+  FOR_EACH_GROUP(first, last, count, analysis_is_same_key(measured, first, last)) {
     history_add_case(&b, measured->medians + first, last - first, sortable);
-    first = last;
   }
   history_mark_all(&b);
   if (b.history->series_count > 1) {

@@ -227,14 +227,9 @@ static void machines_add_cases(struct machines_grid *g) {
   g->values = arena_array(&g->scratch, machines_cell_count(m) + 1, sizeof *g->values);
   g->usual = arena_array(&g->scratch, m->period_count, sizeof *g->usual);
   g->cell_counts = arena_array(&g->scratch, machines_cell_count(m), sizeof *g->cell_counts);
-  for (size_t first = 0; first < measured->median_count;) {
-    size_t last = first + 1;
-    while (last < measured->median_count &&
-           measured->medians[last].bench == measured->medians[first].bench) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, measured->median_count,
+                 measured->medians[last].bench == measured->medians[first].bench) {
     machines_add_case(g, measured->medians[first].bench, measured->medians + first, last - first);
-    first = last;
   }
 }
 

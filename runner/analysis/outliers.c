@@ -337,13 +337,8 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
     }
   }
   outliers_sort_machines(values, used);
-  for (size_t first = 0; first < used;) {
-    size_t last = first + 1;
-    while (last < used && values[last].machine == values[first].machine) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, used, values[last].machine == values[first].machine) {
     outliers_add_machine(f, values + first, last - first, scratch);
-    first = last;
   }
 }
 
@@ -360,10 +355,8 @@ static void outliers_read(struct finder *f) {
   }
   f->hosts = hosts;
   f->results = arena_array(&f->arena, measured->median_count, sizeof *f->results);
-  for (size_t first = 0; first < measured->median_count;) {
-    const size_t last = analysis_key_end(measured, first);
+  FOR_EACH_GROUP(first, last, measured->median_count, analysis_is_same_key(measured, first, last)) {
     outliers_add_case(f, measured->medians + first, last - first, values, scratch);
-    first = last;
   }
   ORDER_SORT(f->results, f->result_count, outliers_compare_results);
 }
@@ -415,10 +408,8 @@ static void outliers_level_places(const struct finder *f, struct result *results
 static void outliers_level(struct finder *f) {
   struct result **sorted = arena_array(&f->arena, f->result_count, sizeof *sorted);
   double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
-  for (size_t first = 0, last = 0; first < f->result_count; first = last) {
-    while (last < f->result_count && f->results[last].peer_group == f->results[first].peer_group) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, f->result_count,
+                 f->results[last].peer_group == f->results[first].peer_group) {
     outliers_level_places(f, f->results + first, last - first, sorted, scratch);
   }
 }

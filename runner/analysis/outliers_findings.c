@@ -77,15 +77,10 @@ static struct candidate *findings_candidates(struct finder *f, size_t *count) {
   double *scratch = arena_array(&f->arena, f->observation_count, sizeof *scratch);
   *count = 0;
   ORDER_SORT(f->observations, f->observation_count, findings_compare_observations);
-  for (size_t first = 0; first < f->observation_count;) {
-    size_t last = first + 1;
-    while (last < f->observation_count &&
-           findings_compare_components(&f->observations[first].component,
-                                       &f->observations[last].component) == 0) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, f->observation_count,
+                 findings_compare_components(&f->observations[first].component,
+                                             &f->observations[last].component) == 0) {
     candidates[(*count)++] = findings_combine(f->observations + first, last - first, scratch);
-    first = last;
   }
   return candidates;
 }
@@ -232,13 +227,8 @@ static void findings_judge_halves(struct candidate *candidates, size_t count, st
   }
 }
 
-static size_t findings_set_end(const struct candidate *candidates, size_t first, size_t count) {
-  size_t last = first + 1;
-  while (last < count && findings_compare_sets(&candidates[first].observation.component,
-                                               &candidates[last].observation.component) == 0) {
-    last++;
-  }
-  return last;
+static bool findings_is_same_set(const struct candidate *x, const struct candidate *y) {
+  return findings_compare_sets(&x->observation.component, &y->observation.component) == 0;
 }
 
 /* A machine is judged set by set. The list of a fleet must hold no false name as a whole, and a
@@ -246,12 +236,11 @@ static size_t findings_set_end(const struct candidate *candidates, size_t first,
 static void findings_judge_sets(struct finder *f, struct candidate *candidates, size_t count) {
   struct arena *arena = &f->arena;
   size_t sets = 0;
-  for (size_t first = 0; first < count; first = findings_set_end(candidates, first, count)) {
+  FOR_EACH_GROUP(first, last, count, findings_is_same_set(&candidates[first], &candidates[last])) {
     sets++;
   }
   const size_t tests = f->outliers->is_fleet || f->options->changes ? sets : 1;
-  for (size_t first = 0, last = 0; first < count; first = last) {
-    last = findings_set_end(candidates, first, count);
+  FOR_EACH_GROUP(first, last, count, findings_is_same_set(&candidates[first], &candidates[last])) {
     findings_judge_set(f, candidates + first, last - first, tests);
     findings_judge_singles(f, candidates + first, last - first, tests);
     findings_judge_halves(candidates + first, last - first, arena);

@@ -1,6 +1,7 @@
 /* outliers_observations.c - what each peer group tells of the components of the machine. */
 #include "runner/analysis/outliers_internal.h"
 
+#include "engine/base/order.h"
 #include "runner/statistics/robust.h"
 #include "runner/statistics/sample.h"
 
@@ -249,14 +250,6 @@ static void observations_of_two(struct finder *f, struct result *two) {
   }
 }
 
-static size_t observations_host_end(const struct result *results, size_t first, size_t count) {
-  size_t last = first + 1;
-  while (last < count && results[last].host == results[first].host) {
-    last++;
-  }
-  return last;
-}
-
 /* The level of a host's table. */
 struct host_level {
   size_t first, last; /* of the results */
@@ -297,8 +290,7 @@ static void observations_of_many(struct finder *f, struct result *results, size_
     scratch[i] = results[i].rate;
   }
   const double middle = outliers_usual(f, scratch, count);
-  for (size_t first = 0; first < count;) {
-    const size_t last = observations_host_end(results, first, count);
+  FOR_EACH_GROUP(first, last, count, results[last].host == results[first].host) {
     double level = 0;
     if (table_observe(f, results + first, last - first, &level)) {
       levels[level_count++] = (struct host_level){first, last, level};
@@ -310,18 +302,14 @@ static void observations_of_many(struct finder *f, struct result *results, size_
         observations_add_components(f, &results[i]);
       }
     }
-    first = last;
   }
   observations_of_hosts(f, results, levels, level_count, scratch);
   f->outliers->cases += count;
 }
 
 void outliers_observe(struct finder *f) {
-  for (size_t first = 0; first < f->result_count;) {
-    size_t last = first + 1;
-    while (last < f->result_count && f->results[last].peer_group == f->results[first].peer_group) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, f->result_count,
+                 f->results[last].peer_group == f->results[first].peer_group) {
     if (last - first >= ROBUST_COUNT_MIN) {
       observations_of_many(f, f->results + first, last - first);
     } else {
@@ -330,6 +318,5 @@ void outliers_observe(struct finder *f) {
         observations_of_two(f, f->results + first);
       }
     }
-    first = last;
   }
 }

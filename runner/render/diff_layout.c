@@ -107,14 +107,9 @@ static void layout_set_blocks(struct diff_layout *layout) {
     rows[i] = (struct blocked_row){bench->block, bench->id, i};
   }
   ORDER_SORT(rows, count, layout_compare_blocked);
-  for (size_t first = 0; first < count;) {
-    size_t last = first + 1;
-    while (last < count && strcmp(rows[last].block, rows[first].block) == 0) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, count, strcmp(rows[last].block, rows[first].block) == 0) {
     blocks[layout->block_count++] = (struct ordered_block){
         layout_block(comparison, rows + first, last - first), rows[first].id};
-    first = last;
   }
   ORDER_SORT(blocks, layout->block_count, layout_compare_blocks);
   layout->blocks = arena_array(&layout->arena, layout->block_count, sizeof *layout->blocks);

@@ -161,14 +161,10 @@ static void prometheus_add_runs_of_block(struct writing *writing, const struct b
   for (size_t q = 0; q < STATS_COUNT; q++) {
     labels.stats[q] = prometheus_block_labels(writing, values, "stat", STATS[q]);
   }
-  for (size_t first = 0; first < count;) {
-    size_t last = first + 1;
-    while (last < count && values[last].run == values[first].run &&
-           values[last].bench->figure == values[first].bench->figure) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, count,
+                 values[last].run == values[first].run &&
+                     values[last].bench->figure == values[first].bench->figure) {
     prometheus_add_block(writing, values + first, last - first, &labels);
-    first = last;
   }
   prometheus_count_cases(writing, values, count, &labels, counts);
 }
@@ -189,13 +185,8 @@ enum status prometheus_print_blocks(struct measured *measured, const struct late
   }
   count = latest == NULL ? prometheus_gather(&writing, values) : count;
   ORDER_SORT(values, count, prometheus_compare_values);
-  for (size_t first = 0; first < count;) {
-    size_t last = first + 1;
-    while (last < count && prometheus_is_same_block(&values[first], &values[last])) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, count, prometheus_is_same_block(&values[first], &values[last])) {
     prometheus_add_runs_of_block(&writing, values + first, last - first, &counts);
-    first = last;
   }
   if (latest != NULL) {
     prometheus_add_hosts(&writing, latest, latest_count);

@@ -1,20 +1,16 @@
 #include "runner/statistics/process_sample.h"
 
+#include "engine/base/order.h"
 #include "runner/statistics/sample.h"
 
-/* The end of the values of one run. */
-static size_t process_sample_run_end(const struct process_sample *sample, size_t first) {
-  size_t last = first + 1;
-  while (last < sample->count &&
-         process_sample_run(sample, last) == process_sample_run(sample, first)) {
-    last++;
-  }
-  return last;
-}
+/* Values [first, last), which are of one run. */
+#define FOR_EACH_RUN(sample, first, last)                                                          \
+  FOR_EACH_GROUP(first, last, (sample)->count,                                                     \
+                 process_sample_run(sample, last) == process_sample_run(sample, first))
 
 size_t process_sample_count_runs(const struct process_sample *sample) {
   size_t count = 0;
-  for (size_t first = 0; first < sample->count; first = process_sample_run_end(sample, first)) {
+  FOR_EACH_RUN(sample, first, last) {
     count++;
   }
   return count;
@@ -23,8 +19,7 @@ size_t process_sample_count_runs(const struct process_sample *sample) {
 double process_sample_mean(const struct process_sample *sample) {
   double sum = 0;
   size_t runs = 0;
-  for (size_t first = 0, last = 0; first < sample->count; first = last) {
-    last = process_sample_run_end(sample, first);
+  FOR_EACH_RUN(sample, first, last) {
     sum += sample_summary(sample->values + first, last - first).mean;
     runs++;
   }
@@ -34,8 +29,7 @@ double process_sample_mean(const struct process_sample *sample) {
 struct process_sample process_sample_by_run(const struct process_sample *sample, double *values,
                                             uint32_t *numbers) {
   size_t count = 0;
-  for (size_t first = 0, last = 0; first < sample->count; first = last) {
-    last = process_sample_run_end(sample, first);
+  FOR_EACH_RUN(sample, first, last) {
     values[count] = sample_summary(sample->values + first, last - first).mean;
     numbers[count++] = process_sample_run(sample, first);
   }
@@ -45,8 +39,7 @@ struct process_sample process_sample_by_run(const struct process_sample *sample,
 struct within_runs process_sample_within_runs(const struct process_sample *sample) {
   struct within_runs within = {0};
   size_t runs = 0;
-  for (size_t first = 0, last = 0; first < sample->count; first = last) {
-    last = process_sample_run_end(sample, first);
+  FOR_EACH_RUN(sample, first, last) {
     const struct sample run = sample_summary(sample->values + first, last - first);
     within.variance += run.variance * (double)(run.count - 1);
     within.df += (double)(run.count - 1);

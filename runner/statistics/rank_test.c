@@ -53,14 +53,9 @@ static double rank_test_tie_sum(const double *a, size_t a_count, const double *b
   }
   sample_sort(all, count);
   double sum = 0;
-  for (size_t first = 0; first < count;) {
-    size_t last = first + 1;
-    while (last < count && all[last] == all[first]) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, count, all[last] == all[first]) {
     const double size = (double)(last - first);
     sum += size * size * size - size;
-    first = last;
   }
   return sum;
 }
@@ -162,15 +157,10 @@ static void change_point_rank(const double *values, size_t count, struct ranked_
     ranked[i] = (struct ranked_value){values[i], 0, i};
   }
   ORDER_SORT(ranked, count, change_point_compare_values);
-  for (size_t first = 0; first < count;) {
-    size_t last = first + 1;
-    while (last < count && ranked[last].value == ranked[first].value) {
-      last++;
-    }
+  FOR_EACH_GROUP(first, last, count, ranked[last].value == ranked[first].value) {
     for (size_t i = first; i < last; i++) {
       ranked[i].rank = (double)(first + last + 1) / 2;
     }
-    first = last;
   }
   ORDER_SORT(ranked, count, change_point_compare_places);
 }
