@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Measures on one GPU what docs/results/make.py shows, in three parts: measure.sh HAUL OUT PART
+# Measures on one GPU what docs/results/make.py shows, in four parts: measure.sh HAUL OUT PART
 #
 #   others   all but Comm|Scope: 2 minutes
 #   figures  Comm|Scope in five processes, up to 1 GiB: 5 minutes
-#   large    its figures at 4 and 16 GiB in one process: 5 minutes. Each operation is repeated until it has taken a
-#            second, as in the paper
+#   large    its figures 6, 9, 11 and 10 at 4 and 16 GiB, in five processes: 8 minutes. Each operation is repeated until
+#            it has taken a second, as in the paper
+#   larger   its figures 2 and 7 in the same way: 9 minutes
 #
 # Databases and log.txt go to the folder OUT, which LIMIT_S (540) seconds per call fill. Runs of a figure have one tag,
 # so that queries read them as one. Then
@@ -35,8 +36,21 @@ measure() { # DB SCENARIO [OPTION...]
 
 "$haul" --version | tee -a "$log"
 slow=(--set measure.telemetry=1s)
+measure_figures() { # DB SIZES OPTIONS... -- FIGURE...
+  local db=$1 sizes=$2 options=()
+  shift 2
+  while [ "$1" != -- ]; do
+    options+=("$1")
+    shift
+  done
+  shift
+  for figure in "$@"; do
+    measure "$db" "comm-scope/$figure" "${slow[@]}" --processes 5 --tag results --only "$sizes" "${options[@]}"
+  done
+}
 # In the order of what they tell.
-figures=(fig06 fig09 fig11 fig10 fig02 fig07)
+first=(fig06 fig09 fig11 fig10) second=(fig02 fig07)
+until_a_second=(--set measure.trials.min=1 --set measure.min_time=1s)
 case $part in
 others)
   measure memory-bandwidth grid-sweep "${slow[@]}"
@@ -52,18 +66,12 @@ others)
   ;;
 figures)
   measure comm-scope comm-scope/table1 "${slow[@]}" --processes 5
-  for figure in "${figures[@]}"; do
-    measure comm-scope "comm-scope/$figure" "${slow[@]}" --processes 5 --tag results --only '*KiB,*MiB,*/1GiB'
-  done
+  measure_figures comm-scope '*KiB,*MiB,*/1GiB' -- "${first[@]}" "${second[@]}"
   ;;
-large)
-  for figure in "${figures[@]}"; do
-    measure comm-scope-large "comm-scope/$figure" "${slow[@]}" --processes 1 --tag results --only '*/4GiB,*/16GiB' \
-      --set measure.trials.min=1 --set measure.min_time=1s
-  done
-  ;;
+large) measure_figures comm-scope-large '*/4GiB,*/16GiB' "${until_a_second[@]}" -- "${first[@]}" ;;
+larger) measure_figures comm-scope-large '*/4GiB,*/16GiB' "${until_a_second[@]}" -- "${second[@]}" ;;
 *)
-  echo "$0: $part: others, figures or large" >&2
+  echo "$0: $part: others, figures, large or larger" >&2
   exit 2
   ;;
 esac
