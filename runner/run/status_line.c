@@ -117,17 +117,17 @@ void status_line_clear(struct status_line *line) {
 
 void status_line_interrupted(struct status_line *line, const struct progress *progress) {
   const uint64_t left_ns = progress->case_left_ns;
-  const bool late = left_ns == 0;
-  const char *left = units_format_duration_short(left_ns, UNITS_TEXT);
-  const char *most = units_format_duration_short(
-      left_ns > SUPERVISE_STOP_NS ? left_ns : SUPERVISE_STOP_NS, UNITS_TEXT);
   status_line_clear(line);
   say_note(
       line->common,
       "interrupted: finishing %s, which %s%s, and is stopped after %s; press Ctrl-C again to stop "
       "now",
-      progress->bench->name, late ? "takes longer than was planned" : "should end within ",
-      late ? "" : left, most);
+      progress->bench->name,
+      left_ns == 0                   ? "takes longer than was planned"
+      : left_ns <= SUPERVISE_STOP_NS ? "should end within "
+                                     : "may take ",
+      left_ns == 0 ? "" : units_format_duration_short(left_ns, UNITS_TEXT),
+      units_format_duration_short(SUPERVISE_STOP_NS, UNITS_TEXT));
 }
 
 struct status_line_said {

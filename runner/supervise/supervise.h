@@ -29,8 +29,8 @@
  * (plan_case.longest_ns), and at least for the floor. */
 enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
 #define SUPERVISE_WATCHDOG_FLOOR_NS UINT64_C(30000000000)
-/* After a first interrupt a case that takes longer than its plan goes on for so long: a scheduler
- * kills 30 s after it. A part of the floor, for tests too. */
+/* After a first interrupt the case may end within this time: a scheduler kills 30 s after it. A
+ * part of the floor, for tests too. */
 enum { SUPERVISE_STOP_PARTS = 2 };
 #define SUPERVISE_STOP_NS (SUPERVISE_WATCHDOG_FLOOR_NS / SUPERVISE_STOP_PARTS)
 
