@@ -88,9 +88,9 @@ struct explain_request {
   /* Sentences: which GPUs, links and hosts of the run are slower than their peers, of how many
    * results. */
   const char *const *slow;
-  size_t slow_count, compared;
-  const char
-      *next; /* a command that shows what changed since the run before; NULL = there is none */
+  const char **identities; /* of the GPUs that are slow */
+  size_t slow_count, identity_count, compared;
+  const char *next; /* a command that shows what changed; NULL = there is none */
   struct explain_shortfall *shortfalls; /* of the run; findings that touch one come first */
   size_t shortfall_count;
 };

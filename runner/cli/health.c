@@ -53,7 +53,7 @@ enum status health_wait(struct health *health, uint64_t limit_ns,
     }
     if (!said) {
       const char *limit = units_format_duration_short(limit_ns, UNITS_TEXT);
-      say_note(&command->common, "%s: waiting for up to %s", health->busy, limit);
+      say_wait("%s: waiting for up to %s", health->busy, limit);
       said = true;
     }
     (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);

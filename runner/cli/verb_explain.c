@@ -46,6 +46,7 @@ static void verb_explain_check(struct command *command, struct argp_state *state
 static enum status verb_explain_open(struct command *command, const char *selector, int64_t *run,
                                      struct error *err) {
   const struct explain_options *options = command->options;
+  selector = selector != NULL ? selector : "latest";
   bool machine = command->machine != NULL || options->here;
   struct run_ref found = {0};
   if (!machine) {
@@ -63,9 +64,14 @@ static enum status verb_explain_open(struct command *command, const char *select
     RETURN_ON_ERROR(command_get_machine(command, err));
     return record_machine(command->target, &command->database, err);
   }
-  RETURN_ON_ERROR(
-      selector_find(command->database, selector != NULL ? selector : "latest", &found, err));
+  RETURN_ON_ERROR(selector_find(command->database, selector, &found, err));
   *run = found.id;
+  struct run_list all;
+  RETURN_ON_ERROR(selector_find_all(command->database, selector, &command->arena, &all, err));
+  if (all.count > 1) {
+    say_note(&command->common, "explaining run %" PRId64 ", the latest of the %zu runs of %s",
+             found.id, all.count, selector);
+  }
   return STATUS_OK;
 }
 
@@ -103,6 +109,8 @@ static enum status verb_explain_compare(struct command *command, const char *run
     slow[i] = outliers_verdict_words(&command->arena, command->measured, outliers,
                                      &outliers->verdicts[i]);
   }
+  request->identity_count =
+      outliers_identities(&command->arena, command->measured, outliers, &request->identities);
   request->slow = slow;
   request->slow_count = outliers->verdict_count;
   request->compared = outliers->cases;
@@ -136,7 +144,7 @@ static enum status verb_explain_recorded(struct command *command, struct explain
   }
   status = THEN(status, verb_explain_compare(command, run, request, err));
   struct run_ref before = {0};
-  status = THEN(status, selector_find_before(command->database, request->run, &before, err));
+  status = THEN(status, selector_find_unlike(command->database, request->run, &before, err));
   if (before.id > 0) {
     request->next =
         arena_format(&command->arena, "haul diff run:%" PRId64 " run:%" PRId64 "%s", before.id,

@@ -63,8 +63,9 @@ const struct verb VERB_HISTORY = {
            "median of its processes. | marks a new driver version. ^ marks a new level "
            "under the same driver (Pettitt's test, one false positive in a hundred series), "
            "or that the latest runs differ from the level before them (t test, three in a "
-           "hundred). Several cases give one chart each, and their marks share a false "
-           "discovery rate of 5 %. More than 16 series of several machines are shown as their "
+           "hundred). Of several cases, each that changed has a chart, and each other one a line; "
+           "their marks share a false discovery rate of 5 %. More than 16 series of several "
+           "machines are shown as their "
            "median, the lowest tenth, and the machines that are unlike the others. -v shows "
            "each series, with its runs.",
     .options = VERB_HISTORY_OPTIONS,

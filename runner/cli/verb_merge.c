@@ -196,7 +196,7 @@ static int verb_merge_all(struct command *command, const struct merge_inputs *in
   return code;
 }
 
-static void verb_merge_say_total(const struct command *command, const struct merge_inputs *inputs,
+static void verb_merge_say_total(struct command *command, const struct merge_inputs *inputs,
                                  const struct merge_total *total) {
   const struct merge_options *options = command->options;
   const size_t done = total->merged + total->unchanged;
@@ -217,11 +217,20 @@ static void verb_merge_say_total(const struct command *command, const struct mer
              done, inputs->count, rest);
     return;
   }
+  const char *others = "";
+  if (total->completed > 0) {
+    others = arena_format(&command->arena, ", %" PRId64 " resumed %s completed", total->completed,
+                          strings_plural((size_t)total->completed, "run", "runs"));
+  }
   say_note(&command->common,
-           "%s: %" PRId64 " %s added, %" PRId64 " completed, %" PRId64
-           " results, from %zu of %zu databases (%zu had nothing new)%s",
+           "%s: %" PRId64 " %s added%s, %" PRId64
+           " results (one per case and process), from %zu of %zu databases%s%s",
            options->output, total->added, strings_plural((size_t)total->added, "run", "runs"),
-           total->completed, total->results, done, inputs->count, total->unchanged, rest);
+           others, total->results, done, inputs->count,
+           total->unchanged > 0
+               ? arena_format(&command->arena, "; %zu had nothing new", total->unchanged)
+               : "",
+           rest);
 }
 
 static enum status verb_merge_print(const struct command *command, const struct result_set *rows,

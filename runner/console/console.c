@@ -196,6 +196,13 @@ void say_note(const struct common_options *options, const char *format, ...) {
   va_end(args);
 }
 
+void say_wait(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say_line("", NULL, format, args);
+  va_end(args);
+}
+
 bool say_progress(const struct common_options *options, const char *text) {
   const unsigned width = options->quiet ? 0 : terminal_width(stderr);
   if (width == 0) {

@@ -82,6 +82,8 @@ void say_error(const struct common_options *options, const char *format, ...)
 /* Nothing under -q. */
 void say_warning(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Why nothing happens for a while, even with -q. */
+void say_wait(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_note(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A stream whose text goes to `stream` when it is flushed, at the latest when the program ends,

@@ -264,6 +264,9 @@ enum status selector_find(struct database *database, const char *selector, struc
                           struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list = {0};
+  if (strchr(selector, ',') != NULL) {
+    return error_set(err, STATUS_INVALID, "one run is wanted here, and \"%s\" is a list", selector);
+  }
   RETURN_ON_ERROR(selector_add_name(database, selector, &arena, &list, err));
   *run = list.runs[list.count - 1];
   return STATUS_OK;
@@ -307,6 +310,11 @@ enum status selector_find_repeat(struct database *database, int64_t run, struct 
 enum status selector_find_before(struct database *database, int64_t run, struct run_ref *before,
                                  struct error *err) {
   return selector_find_related(database, "select/run_before", run, before, err);
+}
+
+enum status selector_find_unlike(struct database *database, int64_t run, struct run_ref *before,
+                                 struct error *err) {
+  return selector_find_related(database, "select/unlike_run_before", run, before, err);
 }
 
 enum status selector_find_to_compare(struct database *database, int64_t run, struct run_ref *found,

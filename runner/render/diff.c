@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, FACTS_NAMED = 4 };
+enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, REASONS_SHOWN = 3, FACTS_NAMED = 4 };
 /* A paragraph; "" is none. */
 static void diff_say_text(const struct diff_view *view, unsigned tone, const char *text) {
   if (text[0] != '\0') {
@@ -367,7 +367,7 @@ static void diff_add_case(struct diff_view *view, const struct comparison_row *r
       [COLUMN_A] = diff_figure_words(row, SIDE_A, DIFF_TEXT),
       [COLUMN_B] = diff_figure_words(row, SIDE_B, DIFF_TEXT),
       [COLUMN_CHANGE] = diff_change_words(row, DIFF_TEXT),
-      [COLUMN_Q] = diff_q_words(row->result.q, DIFF_TEXT),
+      [COLUMN_Q] = diff_q_words(row->result.verdict, row->result.q, DIFF_TEXT),
       [COLUMN_MOVED] = moved_text(row->moved),
       [COLUMN_COUNTS] = counts ? diff_counts_words(row, view->show->all, DIFF_TEXT) : NULL};
   diff_add_cells(view, row->result.verdict, words);
@@ -394,11 +394,11 @@ static void diff_add_group(struct diff_view *view, const struct diff_group *grou
   for (size_t i = 0; i < group->count; i++) {
     greatest = fmax(greatest, view->comparison->rows[group->rows[i]].result.q);
   }
-  const char *const words[COLUMN_COUNT] = {[COLUMN_VERDICT] =
-                                               diff_verdict_words(&result, DIFF_TEXT),
-                                           [COLUMN_CASE] = diff_group_words(&view->layout, group),
-                                           [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
-                                           [COLUMN_Q] = diff_q_words(greatest, DIFF_TEXT)};
+  const char *const words[COLUMN_COUNT] = {
+      [COLUMN_VERDICT] = diff_verdict_words(&result, DIFF_TEXT),
+      [COLUMN_CASE] = diff_group_words(&view->layout, group),
+      [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
+      [COLUMN_Q] = diff_q_words(group->verdict, greatest, DIFF_TEXT)};
   diff_add_cells(view, group->verdict, words);
 }
 
@@ -447,6 +447,30 @@ static bool diff_say_cases(struct diff_view *view) {
   document_table_end(view->document);
   view->counts = counts && !all && document_shows(view->document, COLUMN_COUNTS);
   return tested && document_shows(view->document, COLUMN_Q);
+}
+
+/* Why cases are broken, each reason once. */
+static void diff_say_reasons(const struct diff_view *view) {
+  const struct comparison *comparison = view->comparison;
+  const char **said = arena_array(&view->document->arena, comparison->row_count, sizeof *said);
+  size_t count = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    bool known = !diff_reason_stands_below(row);
+    for (size_t k = 0; k < count && !known; k++) {
+      known = strcmp(said[k], row->reason) == 0;
+    }
+    if (known) {
+      continue;
+    }
+    if (count == REASONS_SHOWN && !view->show->all) {
+      document_say(view->document, TONE_NONE, "and other reasons (-v lists them)");
+      return;
+    }
+    said[count++] = row->reason;
+    document_say(view->document, TONE_BAD, "%s: %s", comparison->measured->cases[row->bench].name,
+                 row->reason);
+  }
 }
 
 /* What the columns of the table mean; a line each. */
@@ -525,6 +549,7 @@ void diff_say(struct diff_view *view) {
     return;
   }
   if (!one_side) {
+    diff_say_reasons(view);
     diff_say_legend(view, q);
     diff_say_blocks(view);
   }

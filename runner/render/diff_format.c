@@ -48,9 +48,9 @@ const char *diff_change_legend(const struct comparison *comparison) {
   return "change: B relative to A (one run each: no CI); GB/s: more is better, ns: less";
 }
 
-const char *diff_q_words(double q, char text[DIFF_WORDS_MAX]) {
+const char *diff_q_words(enum verdict verdict, double q, char text[DIFF_WORDS_MAX]) {
   text[0] = '\0';
-  if (!isnan(q)) {
+  if (!isnan(q) && verdict != VERDICT_SAME) { /* of a change that nobody reports */
     (void)snprintf(text, DIFF_WORDS_MAX, q < 0.0001 ? "<1e-4" : "%.2g", q);
   }
   return text;
@@ -179,6 +179,10 @@ static const char *diff_not_ok_words(struct arena *arena, const struct compariso
   return text;
 }
 
+bool diff_reason_stands_below(const struct comparison_row *row) {
+  return row->result.verdict == VERDICT_BROKEN && row->reason != NULL;
+}
+
 /* "A: two modes: 6 at 55.2, 4 at 53.9 GB/s", "B: process 3 of run 7 is 4.0 % slower than the other
  * 9" */
 static const char *diff_shape_words(struct arena *arena, const struct comparison_row *row,
@@ -225,7 +229,7 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
       notes = diff_add_note(arena, notes, diff_not_ok_words(arena, &row->sides[s], side_letter(s)));
     }
   }
-  if (row->reason != NULL) {
+  if (row->reason != NULL && !diff_reason_stands_below(row)) {
     notes = diff_add_note(arena, notes, row->reason);
   }
   if (result->odd.counts[SIDE_A] + result->odd.counts[SIDE_B] > 0) {
@@ -480,6 +484,9 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   const char *what = NULL;
   const char *unit = "";
   double change = NAN;
+  if (first != NULL && first->what != NULL && first->verdict == VERDICT_BROKEN) {
+    return arena_format(arena, " (%s)", first->what);
+  }
   if (first != NULL && first->what != NULL && isfinite(first->change)) {
     what = first->what;
     change = first->change;

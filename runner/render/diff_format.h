@@ -22,7 +22,7 @@ const char *diff_change_words(const struct comparison_row *row, char text[DIFF_W
 /* Four digits; ns say so, GB/s do not need to. */
 const char *diff_figure_words(const struct comparison_row *row, enum side side,
                               char text[DIFF_WORDS_MAX]);
-const char *diff_q_words(double q, char text[DIFF_WORDS_MAX]);
+const char *diff_q_words(enum verdict verdict, double q, char text[DIFF_WORDS_MAX]);
 /* "REGRESSED"; "REGRESSED?" where it is provisional */
 const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
 /* Why changes are provisional; nothing where none is. */
@@ -33,8 +33,10 @@ const char *diff_rank_words(struct arena *arena, const struct comparison *compar
  * GPUs behind them, "5/5 1/1 8/8". */
 const char *diff_counts_words(const struct comparison_row *row, bool all,
                               char text[DIFF_WORDS_MAX]);
+/* Whether the reason of a row, that of a broken one, is too long for it: it is said below. */
+bool diff_reason_stands_below(const struct comparison_row *row);
 /* what else is to be known of a row, "; " between: how many processes are not ok, the
- * reason of its verdict, a spread beyond delta. */
+ * reason of its verdict unless that stands below, a spread beyond delta. */
 const char *diff_note_words(struct arena *arena, const struct comparison_row *row);
 
 /* The shift of the middle case; nothing where none is known. */

@@ -43,7 +43,8 @@ static const char *diff_test_message(struct arena *arena, const struct compariso
         arena_format(arena, "%s: %+.2f %% (%.5g to %.5g %s)", text, 100 * row->change,
                      row->sides[SIDE_A].value, row->sides[SIDE_B].value, figure_text(row->figure));
   }
-  return arena_add(arena, text, "%s", arena_around(arena, ": ", diff_note_words(arena, row), ""));
+  text = arena_add(arena, text, "%s", arena_around(arena, ": ", diff_note_words(arena, row), ""));
+  return diff_reason_stands_below(row) ? arena_add(arena, text, ": %s", row->reason) : text;
 }
 
 enum status diff_print_tests(const struct comparison *comparison, const struct diff_show *show,

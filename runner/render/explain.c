@@ -295,6 +295,9 @@ static void explain_say_foot(struct document *document, const struct explanation
                              const struct explain_request *request) {
   struct arena *arena = &document->arena;
   document_gap(document);
+  for (size_t i = 0; i < request->identity_count; i++) {
+    document_say(document, TONE_NONE, "%s", request->identities[i]);
+  }
   document_say(document, TONE_NONE, "%s%s, %s%s",
                explanation->run_uuid != NULL
                    ? arena_format(arena, "run %" PRId64 " of %s, %s UTC, on ", request->run,
@@ -361,8 +364,7 @@ static void explain_say(struct document *document, const struct explanation *exp
       arena_format(&document->arena, "%zu rules found nothing", explanation->fine);
   explain_say_head(document, explanation, request);
   if (request->next != NULL && request->slow_count + request->shortfall_count > 0) {
-    document_say(document, TONE_NONE, "Next, to see what changed since the run before: %s",
-                 request->next);
+    document_say(document, TONE_NONE, "Next, to see what changed: %s", request->next);
   }
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {

@@ -288,6 +288,54 @@ static void history_say_rows(struct document *document, const struct measured *m
   document_table_end(document);
 }
 
+/* Whether a mark tells of a change that matters; a new driver may have changed nothing. */
+static bool history_moves(const struct measured *measured, const struct history_series *series) {
+  const double margin = figure_margin(&measured->cases[series->bench], 0, NULL);
+  for (size_t i = 0; i < series->point_count; i++) {
+    const struct history_point *point = &series->points[i];
+    const bool changed = !(point->p > 0.05) && fabs(point->change) >= margin; /* or not tested */
+    if (point->mark != HISTORY_NO_MARK && (point->mark != HISTORY_DRIVER || changed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+#define HISTORY_QUIET_COLUMNS(X)                                                                   \
+  X("case", text,                                                                                  \
+    arena_format(&document->arena, "%s%s", measured->cases[series->bench].name,                    \
+                 arena_around(&document->arena, " [", series->hardware, "]")))                     \
+  X("runs", integer, (int64_t)series->point_count)                                                 \
+  X("lowest", text, arena_format(&document->arena, "%#.5g", low))                                  \
+  X("highest", text, arena_format(&document->arena, "%#.5g", high))                                \
+  X("unit", text, figure_text(series->figure))
+
+/* A line for each series that did not move. */
+static void history_say_quiet(struct document *document, const struct measured *measured,
+                              const struct history *history, size_t count) {
+  if (count == 0) {
+    return;
+  }
+  document_gap(document);
+  document_say(document, TONE_NONE, "%zu %s not change (-v shows each with its runs):", count,
+               strings_plural(count, "case did", "cases did"));
+  DOCUMENT_COLUMNS(document, HISTORY_QUIET_COLUMNS, .narrow = "runs,unit");
+  for (size_t s = 0; s < history->series_count; s++) {
+    const struct history_series *series = &history->series[s];
+    if (history_moves(measured, series)) {
+      continue;
+    }
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (size_t i = 0; i < series->point_count; i++) {
+      low = fmin(low, series->points[i].value);
+      high = fmax(high, series->points[i].value);
+    }
+    DOCUMENT_ROW(document, HISTORY_QUIET_COLUMNS(COLUMN_CELL));
+  }
+  document_table_end(document);
+}
+
 enum status history_print(const struct measured *measured, const struct history *history, bool all,
                           const struct table_options *options, struct error *err) {
   struct document document;
@@ -296,13 +344,25 @@ enum status history_print(const struct measured *measured, const struct history 
     history_say_rows(&document, measured, history);
     return document_end(&document);
   }
+  const bool whole = all || history->series_count == 1;
+  size_t quiet = 0;
   for (size_t s = 0; s < history->series_count; s++) {
-    const bool whole = all || history->series_count == 1;
-    history_say_chart(&document, measured, &history->series[s], whole);
+    const struct history_series *series = &history->series[s];
+    if (!whole && !history_moves(measured, series)) {
+      quiet++;
+      continue;
+    }
+    history_say_chart(&document, measured, series, whole);
     if (whole) {
-      history_say_runs(&document, measured, &history->series[s]);
+      history_say_runs(&document, measured, series);
     }
   }
+  if (quiet < history->series_count) {
+    document_gap(&document);
+    document_say(&document, TONE_NONE, "%s| new driver, ^ new level, ~ drift",
+                 whole ? "median, low, high: of the n processes of a run; " : "");
+  }
+  history_say_quiet(&document, measured, history, quiet);
   return document_end(&document);
 }
 

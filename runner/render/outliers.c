@@ -76,21 +76,40 @@ static const char *outliers_link_words(struct arena *arena, const struct outlier
                       verdict->host_link);
 }
 
-/* "; gpu1 is 0000:07:00.0, GPU-..." of each GPU that it is about; "" = not known. */
-static const char *outliers_identity_words(struct arena *arena, const struct measured *measured,
-                                           const struct outlier_verdict *verdict) {
-  const struct measured_environment *environment = &measured->environments[verdict->environment];
-  const int numbers[] = {verdict->gpus[0],
-                         verdict->gpus[1] != verdict->gpus[0] ? verdict->gpus[1] : -1};
-  const char *text = "";
-  for (size_t i = 0; i < environment->gpu_count; i++) {
-    const struct measured_gpu *gpu = &environment->gpus[i];
-    if (gpu->pci_address != NULL && (gpu->number == numbers[0] || gpu->number == numbers[1])) {
-      text = arena_add(arena, text, "; gpu%d is %s%s", gpu->number, gpu->pci_address,
-                       arena_around(arena, ", ", gpu->uuid, ""));
+/* "gpu1 is 0000:07:00.0, GPU-..." */
+static const char *outliers_identity_words(struct arena *arena, const struct measured_gpu *gpu,
+                                           const char *host) {
+  return arena_format(arena, "gpu%d%s is %s%s", gpu->number, arena_around(arena, " of ", host, ""),
+                      gpu->pci_address, arena_around(arena, ", ", gpu->uuid, ""));
+}
+
+static bool outliers_is_about(const struct outlier_verdict *verdict,
+                              const struct measured_gpu *gpu) {
+  return gpu->pci_address != NULL &&
+         (gpu->number == verdict->gpus[0] || gpu->number == verdict->gpus[1]);
+}
+
+size_t outliers_identities(struct arena *arena, const struct measured *measured,
+                           const struct outliers *outliers, const char ***lines) {
+  size_t count = 0;
+  size_t capacity = 0;
+  *lines = NULL;
+  for (size_t i = 0; i < outliers->verdict_count; i++) {
+    const struct outlier_verdict *verdict = &outliers->verdicts[i];
+    const struct measured_environment *environment = &measured->environments[verdict->environment];
+    for (size_t g = 0; g < environment->gpu_count; g++) {
+      const char *line = outliers_identity_words(arena, &environment->gpus[g],
+                                                 outliers->hosts > 1 ? verdict->host : NULL);
+      bool known = !outliers_is_about(verdict, &environment->gpus[g]);
+      for (size_t k = 0; k < count && !known; k++) {
+        known = strcmp((*lines)[k], line) == 0;
+      }
+      if (!known) {
+        *ARENA_ADD(arena, *lines, count, &capacity) = line;
+      }
     }
   }
-  return text;
+  return count;
 }
 
 /* "is 3.0 to 50.0 % slower than its peers", or "is slower than its peers: 50.0 % at 256MiB, 3.0 %
@@ -132,10 +151,9 @@ const char *outliers_verdict_words(struct arena *arena, const struct measured *m
                       : verdict->direction == ROLE_TARGET ? "to the other GPUs"
                       : verdict->direction == ROLE_SOURCE ? "from the other GPUs"
                                                           : "those of the other GPUs";
-  return arena_format(arena, "%s%s%s %s %zu of %zu %s, in %s%s", what, host, how,
+  return arena_format(arena, "%s%s%s %s %zu of %zu %s, in %s", what, host, how,
                       outliers_slower_words(arena, measured, verdict, peers), verdict->slow_cases,
-                      verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks,
-                      outliers_identity_words(arena, measured, verdict));
+                      verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks);
 }
 
 const char *outliers_range_words(struct arena *arena, double least, double change) {
@@ -192,9 +210,19 @@ static void outliers_say_verdicts(struct document *document, const struct measur
 static const char *outliers_row_verdict(struct arena *arena, const struct measured *measured,
                                         const struct outliers *outliers,
                                         const struct outlier *row) {
-  return row->verdict != SIZE_MAX
-             ? outliers_verdict_words(arena, measured, outliers, &outliers->verdicts[row->verdict])
-             : NULL;
+  if (row->verdict == SIZE_MAX) {
+    return NULL;
+  }
+  const struct outlier_verdict *verdict = &outliers->verdicts[row->verdict];
+  const struct measured_environment *environment = &measured->environments[verdict->environment];
+  const char *text = outliers_verdict_words(arena, measured, outliers, verdict);
+  for (size_t i = 0; i < environment->gpu_count; i++) {
+    const struct measured_gpu *gpu = &environment->gpus[i];
+    text = verdict->rivals == NULL && outliers_is_about(verdict, gpu)
+               ? arena_add(arena, text, "; %s", outliers_identity_words(arena, gpu, NULL))
+               : text;
+  }
+  return text;
 }
 
 /* The columns for people, and their cells. Those without a value are left out; on a narrow
@@ -349,6 +377,13 @@ static void outliers_say_summary(struct document *document, const struct measure
                  explain_z ? "; robust z: distance from its peers in standard deviations "
                              "(estimated from the median absolute deviation)"
                            : "");
+  }
+  if (!outliers->is_fleet) {
+    const char **lines = NULL;
+    const size_t count = outliers_identities(arena, measured, outliers, &lines);
+    for (size_t i = 0; i < count; i++) {
+      document_say(document, TONE_NONE, "%s", lines[i]);
+    }
   }
   if (outliers->small_tables > 0) {
     document_say(

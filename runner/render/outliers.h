@@ -15,11 +15,15 @@ enum status outliers_print(const struct measured *measured, const struct outlier
 /* The columns of the rows for programs. */
 void outliers_describe_json(struct json_shape *shape);
 
-/* "gpu2 to the host is 5.1 % slower than from the other GPUs: 6 of 6 cases, in down; gpu2 is
- * 0000:06:00.0, GPU-...". In the arena. */
+/* "gpu2 to the host is 5.1 % slower than from the other GPUs: 6 of 6 cases, in down". In the
+ * arena. */
 const char *outliers_verdict_words(struct arena *arena, const struct measured *measured,
                                    const struct outliers *outliers,
                                    const struct outlier_verdict *verdict);
+
+/* "gpu2 is 0000:06:00.0, GPU-..." of each GPU that verdicts are about, once. In the arena. */
+size_t outliers_identities(struct arena *arena, const struct measured *measured,
+                           const struct outliers *outliers, const char ***lines);
 
 /* What cannot be told, verdicts and pairs without another peer: sentences, in the arena. */
 size_t outliers_doubts(struct arena *arena, const struct measured *measured,

@@ -194,7 +194,7 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
     run->compared = outliers->cases;
   }
   struct run_ref before = {0};
-  status = THEN(status, selector_find_before(database, report->request->runs[i].id, &before, err));
+  status = THEN(status, selector_find_unlike(database, report->request->runs[i].id, &before, err));
   if (before.id > 0) {
     run->next = arena_format(&report->arena, "haul diff run:%" PRId64 " run:%" PRId64 "%s",
                              before.id, report->request->runs[i].id, report->request->db_option);

@@ -192,7 +192,8 @@ static int claim_wait(const struct claim_request *request, struct claim *claim, 
     }
     if (!*waited) {
       *waited = true;
-      say_note(common, "%s: waiting for up to %s (--share measures at once and marks the cases)",
+      say_wait("%s: waiting for up to %s (--wait changes that; --share measures at once and marks "
+               "the cases)",
                text, limit);
     }
     claim_show_wait(common, text, waited_ns);

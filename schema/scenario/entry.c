@@ -93,7 +93,8 @@ static const char *entry_list_keys(struct reader *reader, enum section section, 
 }
 
 static void entry_complain_unknown(struct reader *reader, enum section section, const char *path,
-                                   const char *key, struct toml_span span) {
+                                   const char *key, struct toml_span span,
+                                   struct entries *entries) {
   const char *suggestion = entry_suggest_key(reader, section, path, key);
   const struct language *language = reader->language;
   const unsigned home = entry_other_section(language, section, path, key);
@@ -107,6 +108,9 @@ static void entry_complain_unknown(struct reader *reader, enum section section, 
         NULL, "\"%s\" is not allowed in %s%s%s", path, language->section_row(section)->title,
         hint != NULL ? ": " : "", hint != NULL ? hint : "");
     return;
+  }
+  if (suggestion != NULL && entries->meant_count < ENTRIES_MEANT_MAX) {
+    entries->meant[entries->meant_count++] = suggestion;
   }
   diagnostics_add(reader->diagnostics, reader->source, span,
                   entry_list_keys(reader, section, path, strlen(path) - strlen(key)), suggestion,
@@ -213,7 +217,7 @@ static void entries_read_node(struct reader *reader, enum section section, const
   } else if (!language_is_group(reader->language, section, path)) {
     const char *dot = strrchr(path, '.');
     const char *key = dot == NULL ? path : dot + 1;
-    entry_complain_unknown(reader, section, path, key, key_span);
+    entry_complain_unknown(reader, section, path, key, key_span, entries);
   } else if (node->kind != TOML_TABLE) {
     entry_complain_no_table(reader, section, path, node);
   } else {
@@ -228,6 +232,15 @@ static int entry_by_place(const void *left, const void *right) {
     return a->line < b->line ? -1 : 1;
   }
   return a->column < b->column ? -1 : a->column > b->column ? 1 : 0;
+}
+
+bool entries_mean(const struct entries *entries, const char *name) {
+  for (size_t i = 0; i < entries->meant_count; i++) {
+    if (strcmp(entries->meant[i], name) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void entries_read(struct reader *reader, enum section section, const struct toml_node *table,
@@ -277,7 +290,7 @@ void entries_require(struct reader *reader, const struct source *source, enum se
   const struct field *field = NULL;
   for (size_t i = 0; (field = language->field_at(i)) != NULL; i++) {
     if (field->required && (field->sections & (1U << section)) != 0 &&
-        entries_find(entries, field->name) == NULL) {
+        entries_find(entries, field->name) == NULL && !entries_mean(entries, field->name)) {
       char expected[FIELD_EXPECTED_MAX];
       field_expected(field, expected);
       diagnostics_add(reader->diagnostics, source, span, expected, NULL, "missing \"%s\" in %s",

@@ -15,14 +15,19 @@ struct entry {
   struct values values; /* count 0: reported as wrong, or FIELD_TEXTS and FIELD_ZIP */
 };
 
+enum { ENTRIES_MEANT_MAX = 8 };
 struct entries {
   struct entry *items;
   size_t count;
   size_t capacity;
+  const char *meant[ENTRIES_MEANT_MAX]; /* what misspelt keys were taken for */
+  size_t meant_count;
 };
 
 /* NULL = the key is absent. */
 const struct entry *entries_find(const struct entries *entries, const char *name);
+/* Whether a misspelt key may be that one, so that it need not be called missing as well. */
+bool entries_mean(const struct entries *entries, const char *name);
 /* Read a table: one entry per key, a diagnostic for each mistake. Tables that are sections of their
  * own (language_below) are left to the caller. */
 void entries_read(struct reader *reader, enum section section, const struct toml_node *table,

@@ -34,7 +34,8 @@ static void transfer_check_place(struct subject *subject, const struct end *end)
                    "%s: missing gpu or numa", end->name);
   } else if (!end->known) {
     const struct toml_node *node = toml_get(subject_slot(subject)->node, end->name);
-    if (node != NULL && (node->kind != TOML_TABLE || node->child_count > 0)) {
+    if ((node != NULL && (node->kind != TOML_TABLE || node->child_count > 0)) ||
+        entries_mean(&subject_slot(subject)->entries, end->name)) {
       return; /* what stands there has been complained about */
     }
     subject_refuse(
@@ -314,7 +315,8 @@ static void check_size(struct subject *subject, bool needed) {
   const bool pieces =
       subject_find(subject, "pieces") != NULL && subject_find(subject, "piece_size") != NULL;
   const bool computes = subject->methods == BIT(METHOD_COMPUTE);
-  if (needed && !computes && size == NULL && width == NULL && !pieces) {
+  if (needed && !computes && size == NULL && width == NULL && !pieces &&
+      !entries_mean(own, "size")) {
     subject_refuse(subject, NULL, subject_slot(subject)->header_span,
                    "size = \"64MiB\", an array of sizes, or { from, to, factor }",
                    "missing \"size\" in %s", section_row(subject_slot(subject)->section)->title);
@@ -357,7 +359,8 @@ static void check_selection(struct subject *subject, const struct end *from, con
 }
 
 static void check_method_given(struct subject *subject) {
-  if (subject_find(subject, "method") == NULL) {
+  if (subject_find(subject, "method") == NULL &&
+      !entries_mean(&subject_slot(subject)->entries, "method")) {
     char expected[FIELD_EXPECTED_MAX];
     field_expected(field_find(SECTION_TRANSFER, "method"), expected);
     subject_refuse(subject, NULL, subject_slot(subject)->header_span, expected,

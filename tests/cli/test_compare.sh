@@ -31,7 +31,7 @@ expect_out '^Median change over 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
 run_ok explain --db r.db
-expect_out '^Next, to see what changed since the run before: haul diff run:1 run:2 --db r\.db$'
+expect_out '^Next, to see what changed: haul diff run:1 run:2 --db r\.db$'
 run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
 run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
@@ -210,6 +210,8 @@ run_ok history down/gpu0-numa0:pinned/4MiB --db r.db
 expect_out '\| .* -[23]\.[0-9]+ %, driver 580.* to 590\.44\.01'
 run_ok history '*' --db r.db
 reject_out ': [+-]0\.00 %,'
+expect_out '^1[67] cases did not change \(-v shows each with its runs\):$'
+equal "$(sed -n 's/^\([0-9]*\) cases did not.*/\1/p' out)" "$(grep -Ec '^(up|down|across)/.* (GB/s|ns/hop)$' out)" 'lines of these'
 run_ok history 'down/*' --db r.db --format csv
 equal 17 "$(wc -l <out | tr -d ' ')" 'lines: 8 cases in 2 runs, and a heading'
 run_error 2 'no-such-case' history no-such-case --db r.db
@@ -256,12 +258,14 @@ outliers_of
 expect_out '^No GPU, link or host is slow;'
 begin 'a slow host link is named; the latest run counts, the history does not hide it'
 outliers_of '"host"' 2
-expect_out '^Host to gpu2 is [23]\.[0-9] % slower than to the other GPUs: 1 of 1 case, in up; gpu2 is 0000:[0-9a-f:.]+, GPU-'
+expect_out '^Host to gpu2 is [23]\.[0-9] % slower than to the other GPUs: 1 of 1 case, in up$'
+expect_out '^gpu2 is 0000:[0-9a-f:.]+, GPU-'
 cp out latest
 sed 's/0\.97/0.5/' links.toml >half.toml
 HAUL_FAKE_FAULTS=$scratch/half.toml run_ok run four.toml -q --db sizes.db --processes 3 --only 'up/*' --set 'up.size=["64KiB","16MiB"]'
 run_ok outliers --db sizes.db
-expect_out '^Host to gpu2 is slower than to the other GPUs: [45][0-9]\.[0-9] % at 16MiB, [0-9.]+ % at 64KiB; 2 of 2 cases, in up; gpu2 is 0000:'
+expect_out '^Host to gpu2 is slower than to the other GPUs: [45][0-9]\.[0-9] % at 16MiB, [0-9.]+ % at 64KiB; 2 of 2 cases, in up$'
+equal 1 "$(grep -c '^gpu2 is 0000:' out)" 'lines with its address'
 cp latest out
 run_ok outliers --all --db slow.db
 equal "$(cat latest)" "$(cat out)" 'what --all finds'
@@ -426,6 +430,10 @@ reject_out 'One run each'
 expect_out '^One recorded fact differs: driver_version, ' # also with -v
 expect_err '^haul: (up to )?[0-9]+ more runs? of B \(now 2\) would (decide|confirm) '
 expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
+run_ok explain tag:b --db runs.db # of which both runs are slow
+expect_err '^haul: explaining run 4, the latest of the 2 runs of tag:b$'
+expect_out '^Next, to see what changed: haul diff run:2 run:4 --db runs\.db$'
+run_error 2 'one run is wanted here, and "tag:a,tag:b" is a list' explain tag:a,tag:b --db runs.db
 
 begin 'advice says that databases of two hosts are merged'
 on_first gpu.toml -q --db base.db --tag a
@@ -491,7 +499,9 @@ printf '%s\n' '[[fake.fault]]' 'kind = "out_of_memory"' 'call = "cuMemAlloc*"' '
 HAUL_FAKE_FAULTS=$scratch/fault.toml run run gpu.toml -q --db r.db --processes 5 --tag broken
 expect_code 3
 run diff tag:before tag:broken --db r.db
-expect_out '^BROKEN +up/numa0:pinned-gpu3/4MiB \(B: 5 of 5 processes failed; failed: '
+expect_out '^BROKEN +up/numa0:pinned-gpu3/4MiB \(B: 5 of 5 processes failed\) '
+expect_out '^[0-9]+ broken, .* -> [^ ]+ \(gpu3[^)]*\)$'
+expect_out '^up/numa0:pinned-gpu3/4MiB: failed: [^:]*: CUDA_ERROR_OUT_OF_MEMORY'
 run check tag:before tag:broken --db r.db
 expect_code 1
 run_ok check tag:before tag:broken --db r.db --fail-on regressed
@@ -502,10 +512,11 @@ cat -- "$faults/noise.toml" "$faults/flipped-byte.toml" >flipped.toml
 HAUL_FAKE_FAULTS=$scratch/flipped.toml run run gpu.toml -q --db r.db --processes 3 --tag corrupt
 expect_code 3
 run diff tag:before tag:corrupt --db r.db
-expect_out '^BROKEN +up/numa0:pinned-gpu0/4MiB \(B: 3 of 5 processes corrupt; corrupt: .* 5/2$'
+expect_out '^BROKEN +up/numa0:pinned-gpu0/4MiB \(B: 3 of 5 processes corrupt\) .* 5/2$'
+expect_out '^up/numa0:pinned-gpu0/4MiB: corrupt: '
 run check tag:before tag:corrupt --db r.db --format junit
 expect_code 1
-expect_out '<failure message="broken: .*B: 3 of 5 processes corrupt; corrupt: '
+expect_out '<failure message="broken: .*B: 3 of 5 processes corrupt: corrupt: '
 run diff tag:before tag:corrupt --db r.db --json
 expect_out '"verdict": "broken"'
 expect_out '"corrupt": 3'

@@ -70,7 +70,7 @@ missing second.db
   await grep -q 'waiting for up to 10 min' err
   rm hold
 } &
-run_ok run base.toml --db second.db
+run_ok run base.toml --db second.db -q
 expect_err "gpu1 is in use by haul, pid $holder of .* \\(run 0[0-9a-f]{12}\\): waiting for up to 10 min"
 equal 1 "$(grep -c 'waiting for up to' err)" 'lines of waiting'
 await gone "$holder"

@@ -13,7 +13,7 @@ sum=$(cat nodes/*.db | md5sum)
 begin 'a folder into a new database'
 run_ok merge all.db nodes
 expect_out 'nodes/node1.db +merged +1 +1 +0 +6'
-expect_err 'all\.db: 3 runs added, 0 completed, 18 results, from 3 of 3 databases'
+expect_err 'all\.db: 3 runs added, 18 results \(one per case and process\), from 3 of 3 databases'
 expect_value 3 all.db 'select count(*) from v_run'
 expect_value 18 all.db 'select count(*) from v_case'
 expect_value ok all.db 'pragma integrity_check'

@@ -45,7 +45,7 @@ expect_value '77 n01' fleet.db \
 begin 'the row turns when its shard comes'
 run_on n03 --shard shards
 run_ok merge fleet.db shards
-expect_err '1 run added, 0 completed, 3 results, from 3 of 3 databases \(2 had nothing new\)'
+expect_err '1 run added, 3 results \(one per case and process\), from 3 of 3 databases; 2 had nothing new'
 reject_out 'not ok'
 expect_states fleet.db 'n01:ok n02:ok n03:ok'
 
@@ -230,7 +230,7 @@ sqlite3 "late/early/${shard##*/}" "delete from trial where case_run in (select i
 run_ok merge late.db late/early
 expect_states late.db 'd3:partial'
 run_ok merge late.db late
-expect_err '0 runs added, 1 completed, 3 results'
+expect_err '0 runs added, 1 resumed run completed, 3 results'
 expect_states late.db 'd3:ok'
 expect_value '5 5' late.db "select count(*) || ' ' || count(distinct process) from case_run"
 run_ok merge late.db late/early

@@ -65,7 +65,7 @@ struct page_run {
   const char *number;          /* of the run in the database, for commands that show the rest */
   const char *const *verdicts; /* what is slower than its peers, one sentence each */
   size_t verdict_count;
-  const char *next; /* a command that shows what changed since the run before; NULL = no run is */
+  const char *next;    /* a command that shows what changed; NULL = no run is */
   const char **doubts; /* where that cannot be told, likewise */
   size_t doubt_count;
   /* Of what the machine should reach: shortfalls, then the summary; NULL: nothing is known. */

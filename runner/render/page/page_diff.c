@@ -114,7 +114,8 @@ static void page_put_case(const struct page_cases *cases, size_t index, double s
   html_print(page, "<td class=\"n\">%s</td>", diff_change_words(row, DIFF_TEXT));
   page_put_interval(page, row, scale);
   html_print(page, "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
-             diff_q_words(row->result.q, DIFF_TEXT), diff_counts_words(row, false, DIFF_TEXT));
+             diff_q_words(row->result.verdict, row->result.q, DIFF_TEXT),
+             diff_counts_words(row, false, DIFF_TEXT));
 }
 
 static void page_put_cases(const struct page_cases *cases, const size_t *rows, size_t count,

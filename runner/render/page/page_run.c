@@ -262,7 +262,7 @@ static void page_run_put_check_answer(FILE *page, const struct result_set *check
     html_print(page, "<li class=\"%s\"><b>Checks:</b> %zu of %zu passed",
                passed == checks->row_count ? "good" : "warn", passed, checks->row_count);
     html_print(page, failed > 0 ? ", %zu failed" : "", failed);
-    html_print(page, unknown > 0 ? ", %zu unknown" : "", unknown);
+    html_print(page, unknown > 0 ? ", %zu unavailable" : "", unknown);
     (void)fputs("</li>\n", page);
   }
 }
@@ -282,7 +282,7 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
     html_print(page, "<li class=\"bad\"><b>Outlier:</b> %s</li>\n", run->verdicts[i]);
   }
   if (run->next != NULL && run->verdict_count + run->shortfall_count > 0) {
-    html_print(page, "<li>What changed since the run before: <code>%s</code></li>\n", run->next);
+    html_print(page, "<li>What changed: <code>%s</code></li>\n", run->next);
   }
   for (size_t i = 0; i < run->doubt_count; i++) {
     html_print(page, "<li class=\"warn\"><b>Undecided:</b> %s</li>\n", run->doubts[i]);

@@ -397,8 +397,12 @@ const char *result_remarks_mark(const struct result_remarks *remarks, const stru
 
 size_t result_remarks_count(const struct result_remarks *remarks) {
   size_t count = 0;
+  uint64_t marked = 0;
+  for (size_t i = 0; i < remarks->note_count; i++) {
+    marked |= remarks->notes[i].mark != 0 ? UINT64_C(1) << i : 0;
+  }
   for (size_t i = 0; i < remarks->count; i++) {
-    count += remarks_notes_of(remarks, remarks->rows[i]) != 0;
+    count += (remarks_notes_of(remarks, remarks->rows[i]) & marked) != 0;
   }
   return count;
 }

@@ -6,7 +6,7 @@
 --
 -- about: results
 --
--- narrow: planned,skipped,processes,gpu_name,remark,duration_s,host_name,not_ok,ok,status,driver_version,tag
+-- narrow: planned,skipped,ok,gpu_name,remark,duration_s,host_name,processes,not_ok,status,driver_version,tag
 --
 -- empty: the database has no run
 --

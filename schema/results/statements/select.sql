@@ -37,6 +37,18 @@ JOIN scenario of_b ON of_b.id = b.scenario AND of_b.name = of_a.name
 WHERE a.id = :name AND EXISTS (SELECT 1 FROM case_run c WHERE c.run = b.id AND c.status = 'ok')
 ORDER BY b.started_at_ns DESC, b.id DESC LIMIT 1;
 
+-- name: unlike_run_before
+-- As run_before; runs with the tag and driver of that one are repeats of it, and come last.
+SELECT b.id, b.uuid
+FROM run a
+JOIN environment f ON f.id = a.environment
+JOIN run b ON b.repeats IS NULL AND b.looks IS NULL AND (b.started_at_ns, b.id) < (a.started_at_ns, a.id)
+JOIN environment e ON e.id = b.environment
+JOIN scenario of_a ON of_a.id = a.scenario
+JOIN scenario of_b ON of_b.id = b.scenario AND of_b.name = of_a.name
+WHERE a.id = :name AND EXISTS (SELECT 1 FROM case_run c WHERE c.run = b.id AND c.status = 'ok')
+ORDER BY ifnull(b.tag = a.tag AND e.driver_version IS f.driver_version, 0), b.started_at_ns DESC, b.id DESC LIMIT 1;
+
 -- name: runs_of_fleet
 -- :name 0: the fleet that was measured last, 1: the one of its scenario before it.
 SELECT r.id, r.uuid

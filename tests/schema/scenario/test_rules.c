@@ -33,6 +33,12 @@ static const struct mistake mistakes[] = {
     /* [measure] and [checks] */
     {"[measure]\nprecision = @\"0.01\"\n" SIZED, "precision: write 0.01 without quotes", NULL},
     {SIZED "@cache_flush = true\n", "write host_cache = \"flushed\" here", NULL},
+    /* A misspelt key is not missing as well. */
+    {TRANSFER "@metod = \"ce\"\nfrom.numa = 0\nto.gpu = 0\nsize = 1\n", "unknown key \"metod\"",
+     "method"},
+    {CE "@fron.numa = 0\nto.gpu = 0\nsize = 1\n", "unknown key \"fron\"", "from"},
+    {BLOCK "@sise = 1\n", "unknown key \"sise\"", "size"},
+    {"[[stream]]\nname = \"s\"\n@opp = \"copy\"\nsize = 4096\n", "unknown key \"opp\"", "op"},
     {"[[@transfers]]\nname = \"x\"\n", "unknown key \"transfers\"", "[[transfer]]"},
     {"[measure]\n@warmpu = 1\n" SIZED, "unknown key \"warmpu\"", "warmup"},
     {"[measure]\nmax_time = @20\n" SIZED, "20 lacks a unit", NULL},
