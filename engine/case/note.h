@@ -27,8 +27,8 @@
     "PCIe link of {place} at gen{1} x{2} instead of gen{3} x{4}")                                  \
   X(NOTE_LINK_ERRORS, "link_errors", 1, "errors", "{place} counted {what} during the case|: {1}")  \
   X(NOTE_IMPORTED, "imported", 0, "",                                                              \
-    "imported: a single value of nvbandwidth {what}, whose buffers have {1} MiB unless -b "        \
-    "was given")                                                                                   \
+    "imported: one value of nvbandwidth {what}, with buffers of {1} MiB unless -b was "            \
+    "given")                                                                                       \
   X(NOTE_SCATTERED_TIME, "scattered_time", 0, "",                                                  \
     "the time includes submitting the copies: the host measures it from the call to the "          \
     "end")                                                                                         \
@@ -37,14 +37,14 @@
   X(NOTE_BLOCKS_HOST, "blocks_host", 0, "",                                                        \
     "the time includes the driver's call, as the copies block the host")                           \
   X(NOTE_GATE_FULL, "gate_full", 0, "",                                                            \
-    "the time includes driver calls where they are slower than the copies: a gate cannot "         \
-    "hold so many copies per stream")                                                              \
+    "the time includes driver calls if they are slower than the copies: a gate cannot "            \
+    "hold so many copies of a stream")                                                             \
   X(NOTE_END_POLLED, "end_polled", 0, "ns",                                                        \
-    "the host's clock times host threads and GPUs together|: polling sees the end of a "           \
-    "GPU's flow up to {1} ns late, and the flow starts about 1 us late")                           \
-  X(NOTE_LOAD_ENDED, "load_ended", 0, "", "the load flows ended before the measured flows")        \
+    "the host's clock times host threads and GPUs together|: a GPU's flow starts about 1 "         \
+    "us late, and its end is seen up to {1} ns late")                                              \
+  X(NOTE_LOAD_ENDED, "load_ended", 0, "", "the loads ended before the measured copies")            \
   X(NOTE_SERIALISED, "serialised", 0, "",                                                          \
-    "the flows did not overlap all the time: the sum of their own rates is more than the "         \
+    "the flows did not overlap all the time: their own rates add up to more than the "             \
     "total rate (v_flow has both)")                                                                \
   X(NOTE_CPU_CLOCK, "cpu_clock", 0, "GHz",                                                         \
     "the processor's clock changed during the case| ({1} to {2} GHz)")                             \
@@ -66,28 +66,29 @@
     "the memory is not page-locked, as there is no GPU")                                           \
   X(NOTE_PLACE_UNVERIFIED, "place_unverified", 0, "",                                              \
     "the memory's NUMA node was not verified: {what}")                                             \
-  X(NOTE_OWN_PAGES, "own_pages", 0, "", "no page moves: the source touches its own pages")         \
+  X(NOTE_OWN_PAGES, "own_pages", 0, "",                                                            \
+    "no page moves: the source touches pages that it already has")                                 \
   X(NOTE_BOTH_TOUCH, "both_touch", 0, "",                                                          \
     "not verified where the pages are at the end: both processors touch them")                     \
   X(NOTE_READ_IN_PLACE, "read_in_place", 0, "",                                                    \
-    "not verified that pages moved: this machine's GPU can read host pages in place")              \
+    "not verified that pages moved: this GPU can read host pages in place")                        \
   X(NOTE_DRIVERS_WORD, "drivers_word", 0, "",                                                      \
-    "the driver alone says where the managed pages are: the kernel does not report it")            \
+    "only the driver says where the managed pages are: the Linux kernel does not report "          \
+    "it")                                                                                          \
   X(NOTE_PEER_PAGES, "peer_pages", 0, "",                                                          \
-    "not verified that pages moved: nothing reports which of two GPUs holds a page that "          \
-    "was touched")                                                                                 \
+    "not verified that pages moved: nothing reports which of two GPUs has a touched page")         \
   X(NOTE_TOUCHED, "touched", 0, "",                                                                \
-    "the rate counts the pages that were touched, whether they moved or not")                      \
+    "the rate counts all touched pages, also those that did not move")                             \
   X(NOTE_ALL_ON_HOST, "all_on_host", 0, "", "after a trial all pages were on the host as well")    \
   X(NOTE_NONE_ON_HOST, "none_on_host", 0, "", "after a trial no page was on the host any more")    \
   X(NOTE_SOME_ON_HOST, "some_on_host", 0, "", "after a trial some pages were still on the host")   \
   X(NOTE_ABOVE_PEAK, "above_peak", 0, "%",                                                         \
     "above the hardware's peak|: {1} % of it. A cache served the bytes, they did not move, "       \
     "or the peak is wrong. haul compares no such number.")                                         \
-  X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "load flows moved| {1} GB/s each")                     \
+  X(NOTE_LOAD_RATE, "load_rate", 0, "GB/s", "the loads moved| {1} GB/s each")                      \
   X(NOTE_GREEN_CONTEXT, "green_context", 0, "SMs",                                                 \
-    "the green context of a kernel on {place} has the number of SMs that was asked for, or "       \
-    "the next one that the driver gives|: {1}")                                                    \
+    "the driver gave the green context of a kernel on {place} as many SMs as the "                 \
+    "scenario asks for, or the next number that it can give|: {1}")                                \
   X(NOTE_L2_PARTS, "l2_parts", 0, "",                                                              \
     "the L2 cache has two parts|: {1} % of the lines near to {2} SMs, {3} % near to {4}")
 /* above_peak and load_rate are made of a result when it is shown. */

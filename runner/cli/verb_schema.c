@@ -126,7 +126,11 @@ static const char *described_meaning(struct arena *arena, const char *view, cons
         return arena_format(arena, "%s%s", arena_around(arena, "(", row.unit, ") "), row.meaning);
       }
       const char *there = described_meaning(arena, other + strlen("as in "), column);
-      const size_t first = strcspn(there, more[0] == ',' ? ";" : "");
+      size_t first = strcspn(there, more[0] == ',' ? ";" : "");
+      const char *sentence = more[0] == ',' ? strstr(there, ". ") : NULL;
+      if (sentence != NULL && (size_t)(sentence - there) < first) {
+        first = (size_t)(sentence - there);
+      }
       return arena_format(arena, "%.*s%s%s", (int)first, there, more, there + first);
     }
   }
@@ -204,6 +208,26 @@ static void schema_say_views(struct document *document, struct arena *arena) {
   }
 }
 
+/* What the query says of its column, or the first view that has it; "" = nothing. */
+static const char *schema_column_meaning(struct arena *arena, const struct saved_query *query,
+                                         const char *column) {
+  for (size_t i = 0; i < query->column_count; i++) {
+    char *names = arena_strdup(arena, query->columns[i].names);
+    for (char *name = strsep(&names, ","); name != NULL; name = strsep(&names, ",")) {
+      if (strcmp(name + strspn(name, " "), column) == 0) {
+        return query->columns[i].meaning;
+      }
+    }
+  }
+  char *views = arena_strdup(arena, query->columns_of != NULL ? query->columns_of : "");
+  const char *meaning = "";
+  for (char *view = strsep(&views, ","); view != NULL && meaning[0] == '\0';
+       view = strsep(&views, ",")) {
+    meaning = described_meaning(arena, view, column);
+  }
+  return meaning;
+}
+
 static enum status schema_say_query(struct document *document, struct arena *arena,
                                     const char *name, struct error *err) {
   struct saved_query query;
@@ -212,15 +236,24 @@ static enum status schema_say_query(struct document *document, struct arena *are
   result_set_init(&columns, 1);
   RETURN_ON_ERROR(saved_query_find(name, arena, &query, err));
   RETURN_ON_ERROR(query_describe_saved(name, &columns.sink, err));
-  for (size_t i = 0; i < columns.column_count; i++) {
-    names = arena_add_word(arena, names, columns.columns[i].name);
-  }
+  document->key_width = NAME_COLUMN_WIDTH;
   document_heading(document, name);
   document_say(document, TONE_NONE, "%s", query.title);
   document_gap(document);
   document_say(document, TONE_NONE, "%s", query.shows);
   document_gap(document);
-  document_put(document, "Columns: ", names);
+  for (size_t i = 0; i < columns.column_count; i++) {
+    const char *column = columns.columns[i].name;
+    const char *meaning = schema_column_meaning(arena, &query, column);
+    if (meaning[0] != '\0') {
+      document_key(document, TONE_NONE, column, "%s", schema_unlink(arena, meaning));
+    } else {
+      names = arena_add_word(arena, names, column);
+    }
+  }
+  if (names[0] != '\0') {
+    document_put(document, query.column_count > 0 ? "Other columns: " : "Columns: ", names);
+  }
   document_gap(document);
   for (size_t i = 0; i < query.parameter_count; i++) {
     const struct saved_parameter *parameter = &query.parameters[i];

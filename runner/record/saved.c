@@ -12,13 +12,20 @@
 ENUM_NAMES_DEFINE(parameter_type, PARAMETER_TYPE_LIST)
 
 #define QUERY_FOLDER "queries/"
-enum { SHOWS_MAX = 4096, QUERY_PARAMETERS_MAX = 16, QUERY_PLOTS_MAX = 4 };
+enum {
+  SHOWS_MAX = 4096,
+  QUERY_PARAMETERS_MAX = 16,
+  QUERY_PLOTS_MAX = 4,
+  QUERY_COLUMNS_MAX = 64,
+};
 
 static const char PLOT_HEAD[] = "plot: ";
 static const char ABOUT_HEAD[] = "about: ";
 static const char OF_HEAD[] = "of: ";
 static const char NARROW_HEAD[] = "narrow: ";
 static const char EMPTY_HEAD[] = "empty: ";
+static const char COLUMNS_HEAD[] = "columns: ";
+static const char COLUMN_HEAD[] = "column ";
 
 static bool saved_query_is(const struct embedded_file *file) {
   return strncmp(file->name, QUERY_FOLDER, strlen(QUERY_FOLDER)) == 0;
@@ -83,6 +90,14 @@ static void saved_query_parse_plot(const char *line, struct arena *arena, struct
   }
 }
 
+/* "gbps_low, gbps_high: what they are"; a test parses all of them. */
+static struct saved_column saved_query_parse_column(const char *line, struct arena *arena) {
+  const char *colon = strstr(line, ": ");
+  return colon == NULL ? (struct saved_column){line, ""}
+                       : (struct saved_column){arena_strndup(arena, line, (size_t)(colon - line)),
+                                               colon + strlen(": ")};
+}
+
 /* The text of the comment line at *at, and *at moved past it; NULL when it is no comment. */
 static char *saved_query_next_comment(const char **at, struct arena *arena) {
   if (strncmp(*at, "--", 2) != 0) {
@@ -99,9 +114,13 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
   const char *at = (const char *)file->data;
   struct saved_parameter *parameters = arena_array(arena, QUERY_PARAMETERS_MAX, sizeof *parameters);
   struct saved_plot *plots = arena_array(arena, QUERY_PLOTS_MAX, sizeof *plots);
+  struct saved_column *columns = arena_array(arena, QUERY_COLUMNS_MAX, sizeof *columns);
   SCOPED(strbuf_fini) struct strbuf shows = STRBUF(SHOWS_MAX);
-  *query = (struct saved_query){
-      .name = saved_query_name(file, arena), .parameters = parameters, .plots = plots, .sql = at};
+  *query = (struct saved_query){.name = saved_query_name(file, arena),
+                                .parameters = parameters,
+                                .plots = plots,
+                                .columns = columns,
+                                .sql = at};
   for (char *line = saved_query_next_comment(&at, arena); line != NULL;
        line = saved_query_next_comment(&at, arena)) {
     if (query->title == NULL) {
@@ -118,11 +137,19 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
                query->plot_count < QUERY_PLOTS_MAX) {
       saved_query_parse_plot(line + strlen(PLOT_HEAD), arena, &plots[query->plot_count++]);
     } else if (strncmp(line, NARROW_HEAD, strlen(NARROW_HEAD)) == 0) {
-      const char *columns = line + strlen(NARROW_HEAD);
+      const char *narrow = line + strlen(NARROW_HEAD);
       query->narrow =
-          query->narrow == NULL ? columns : arena_format(arena, "%s,%s", query->narrow, columns);
+          query->narrow == NULL ? narrow : arena_format(arena, "%s,%s", query->narrow, narrow);
+    } else if (strncmp(line, COLUMNS_HEAD, strlen(COLUMNS_HEAD)) == 0) {
+      query->columns_of = line + strlen(COLUMNS_HEAD);
+    } else if (strncmp(line, COLUMN_HEAD, strlen(COLUMN_HEAD)) == 0 &&
+               query->column_count < QUERY_COLUMNS_MAX) {
+      columns[query->column_count++] = saved_query_parse_column(line + strlen(COLUMN_HEAD), arena);
     } else if (line[0] == ' ' && query->plot_count > 0) {
       saved_query_parse_plot(line, arena, &plots[query->plot_count - 1]);
+    } else if (line[0] == ' ' && query->column_count > 0) {
+      struct saved_column *column = &columns[query->column_count - 1];
+      column->meaning = arena_format(arena, "%s%s", column->meaning, line + 1);
     } else if (line[0] != '\0') {
       strbuf_printf(&shows, "%s%s", shows.length > 0 ? " " : "", line);
     }

@@ -6,6 +6,9 @@
  *   --
  *   -- What it shows, in one or more lines.
  *   --
+ *   -- columns: v_run_case,v_run
+ *   -- column gbps_low, gbps_high: what these columns are
+ *
  *   -- about: results
  *
  *   -- of: energy,comm-scope-*
@@ -19,13 +22,14 @@
  *   -- :run (run, default latest) the run to show
  *   -- :block (text, default %) LIKE pattern of block names
  *
- * An about: line says what a query that reads any run is about: results, machine, comparison or
- * fleet. An of: line names the scenarios whose runs are read, as globs: such a run points to the
- * query, and what is drawn of one run is a figure on its page. A plot: line says what --plot draws;
- * a query may have several, and without one it is not drawn. A line that begins with two more
- * blanks goes on with it. Every query has a narrow: line, or several: the columns that a terminal
- * without room for all does not show, the first to go first. An empty: line says what it means that
- * there is no row.
+ * A column line explains columns, and a columns: line names the views whose columns of the same
+ * name mean the same. An about: line says what a query that reads any run is about: results,
+ * machine, comparison or fleet. An of: line names the scenarios whose runs are read, as globs: such
+ * a run points to the query, and what is drawn of one run is a figure on its page. A plot: line
+ * says what --plot draws; a query may have several, and without one it is not drawn. A line that
+ * begins with two more blanks goes on with a plot: or a column line. Every query has a narrow:
+ * line, or several: the columns that a terminal without room for all does not show, the first to go
+ * first. An empty: line says what it means that there is no row.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
@@ -71,10 +75,18 @@ struct saved_plot {
 #undef SAVED_PLOT_MEMBER
 };
 
+struct saved_column {
+  const char *names; /* with ", " between */
+  const char *meaning;
+};
+
 struct saved_query {
   const char *name; /* "run-table" */
   const char *title;
   const char *shows;
+  const struct saved_column *columns; /* those that are explained */
+  size_t column_count;
+  const char *columns_of; /* views that explain the others, with "," between; NULL = none */
   const struct saved_parameter *parameters;
   size_t parameter_count;
   const char *about;  /* NULL = what `of` names */

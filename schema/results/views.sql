@@ -491,8 +491,8 @@ SELECT
     ifnull('; ' || slowed_by, '')
     || CASE
          WHEN noise IS NULL THEN ''
-         WHEN visits >= 2 * processes THEN printf('; noisy: %d visits, %s', visits,
-           CASE WHEN undisturbed_ns IS NULL THEN 'no two agree' ELSE 'the undisturbed rate is known' END)
+         WHEN visits >= 2 * processes THEN printf('; noisy: measured %d times, %s', visits,
+           CASE WHEN undisturbed_ns IS NULL THEN 'without an undisturbed rate' ELSE 'with an undisturbed rate' END)
          ELSE printf('; precision target missed when %s ended', CASE stop WHEN 'time' THEN 'max_time' ELSE 'trials.max' END)
        END
     || ifnull('; ' || note, ''), 3), '')) AS remark,

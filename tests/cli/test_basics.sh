@@ -104,7 +104,7 @@ for view in $(sed -n 's/^CREATE VIEW \(v_[a-z_]*\).*/\1/p' out); do
 done
 run_ok schema views
 expect_out '^    v_result           One row per case of a run: begin here\.$'
-expect_out '^    v_step             One row per size of a run at which a rate falls by more than 20 % .*\.$'
+expect_out '^    v_step             One row per size at which a rate is more than 20 % below .*\.$'
 equal "$(grep -c '^## v_' "$source_folder/schema/results/README.md")" "$(wc -l <out)" 'views'
 run_ok schema v_result
 expect_out '^    size_bytes +\(bytes\) transfer: size of the first measured flow; chase: '
@@ -112,7 +112,7 @@ run_ok schema v_host
 expect_out '^    driver_version +version of the NVIDIA kernel driver: .580\.159\.04., of its last run; NULL: no driver$'
 run_ok schema run-blocks
 expect_out '^Columns: block, cases, ok, '
-expect_out '^    :run      the run to show \(default: latest\)$'
+expect_out '^    :run                      the run to show \(default: latest\)$'
 run_fails 2 "there is no schema 'v_cas' \\(did you mean 'v_case'\\?\\): scenario, results, views, datasette, a view such as" schema v_cas
 
 begin 'completion'

@@ -127,7 +127,7 @@ HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidt
 expect_err 'skipped 22 cases: needs two GPUs, this machine has 1'
 expect_out '^all_to_host_memcpy_ce  .*  b$'
 expect_out '^b  8 cases: Duplicate of another case, measured once\.$'
-expect_out '^a  [0-9]+ cases: Load flows moved [0-9.]+(-[0-9.]+)? GB/s each$'
+expect_out '^a  [0-9]+ cases: The loads moved [0-9.]+(-[0-9.]+)? GB/s each$'
 expect_value 1 one.db "select count(*) > 0 and count(*) = count(gbps) from v_flow where role = 'load' and status = 'ok'"
 expect_value 14 one.db "select count(distinct block) from v_case where status = 'ok'"
 expect_out '^block +path +GB/s '

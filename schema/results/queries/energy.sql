@@ -1,11 +1,19 @@
 -- Joules per GB delivered, by what moves the bytes.
 --
--- One row per way and method, from the latest run of energy: a copy engine, a kernel (vector), the bulk copy engine,
--- unified memory. Energy is that of the case's GPUs, idle power included; a row's processes are averaged. error is how
--- far joules_per_gb may be off, because the counter is read at intervals and steps at intervals of its own.
--- moving_percent is how much of the time trials were: the rest is between them, where pages of unified memory are put
--- back, whose energy is in joules_per_gb; no value: trials of simulated time. to_ce is joules_per_gb by that of the
--- copy engine on the same way, where trials were 90 % of the time or more.
+-- One row per way and method of a run of energy: a copy engine, a kernel (vector), the bulk copy engine, unified
+-- memory. Numbers are means over its processes.
+--
+-- column way: from where to where
+-- column method: what moves the bytes: ce, vector (a kernel), bulk or um
+-- column joules_per_gb: (J/GB) energy of the GPUs of the case, with their idle power, per GB delivered
+-- column error: (J/GB) largest error of joules_per_gb, because the counter is read at intervals and counts in steps
+-- column to_ce: joules_per_gb divided by that of the copy engine on the same way. NULL: trials were less than 90 % of
+--   the time
+-- column watts: (W) mean power of these GPUs
+-- column gbps: (GB/s) rate of the case
+-- column moving_percent: (%) share of the time in which trials ran. Between trials, pages of unified memory are put
+--   back; that energy is in joules_per_gb, too. NULL: the time of trials is simulated
+-- column remark: why there is no number, or what is in it
 --
 -- of: energy
 --

@@ -1,25 +1,42 @@
 -- What a run measured, in full.
 --
--- One row per case, in the order of the scenario, including skipped cases with their reason: what `haul run` shows as
--- matrices and tables, and gives as JSON. A setting that comes to a case of another one is not measured again: its
--- row has the result of that case, whose name is same_as. Rates are the median over the processes of the run, in GB/s
--- (10^9 bytes per second). gbps_low and gbps_high are the 95 % interval of the median if there was one process, and
--- the slowest and the fastest process if there were several. ns_per_hop and cycles_per_hop are per access of a chase,
--- ns_per_op and cycles_per_op per instruction of a chain, ops_per_clock_sm is for an SM full of chains. stop says why
--- the trials ended: within the requested precision ("precision"), or in at least one process by trials.max ("trials")
--- or max_time ("time"); noise then says what their noise is like, as in v_case. partial is 1 in each row of a run
--- that has not measured all of its scenario: of --only or --decide, or ended early; there a case that has no row was
--- not measured, whereas one that is impossible has status "skipped". size_bytes is NULL where flows differ in it.
--- above_peak is 1 where the rate is more than 1 % above its peak: such a number is not compared with anything.
--- notes is what note and slowed_by say, of all processes, as JSON: for each its kind (v_note_kind), gpu, what, amounts.
--- visits, settled, undisturbed_ns, undisturbed_gbps, disturbed_percent and disturbed_slower_percent are as in
--- v_run_case; undisturbed_low_ns and undisturbed_high_ns are the ends of its interval, of all processes. figure is what measure.figure says of the run's tables, NULL: typical.
--- tflops is the rate of a kernel that computes, in 10^12 floating-point operations per second.
--- fastest_ns is the fastest trial of all processes.
--- flushed says whose caches were flushed before each trial: "host", "GPU", "host and GPU"; NULL: none.
--- special is 1 where bytes are strided, scattered, staged through the host on purpose, or moved by the bulk copy
--- engine, where unified memory was touched whose pages need not have moved, and of the near or far lines of a cache.
--- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
+-- One row per case, in the order of the scenario, including skipped ones. `haul run` shows these rows as matrices and
+-- tables, and gives them as JSON.
+-- Rates and times are medians over the processes of the run. A column is NULL if it does not apply to the case.
+--
+-- columns: v_run_case,v_case
+-- column case: name of the case
+-- column direction: `host_to_device`, `device_to_host`, `device_to_device`, `local` (within one GPU), `host_to_host`,
+--   or `both`
+-- column source, target: place of that end: `gpu0`, `numa1`
+-- column source_memory, target_memory: kind of memory at that end. For memory of another process: how it is opened, and
+--   the process that has it: `ipc:process1`
+-- column under_load: (0 / 1) 1: a load runs beside the case
+-- column size_bytes: (bytes) size of a flow. NULL: flows of the case differ in it, or the case has no size
+-- column gbps_low, gbps_high: (GB/s) with one process: the 95 % interval of the median. With several: the slowest and
+--   the fastest process
+-- column cycles_per_hop: (cycles) chase: latency of a load
+-- column ns_per_op, cycles_per_op: instruction: latency. Signal: a round there and back, or an addition
+-- column trials: number of trials that count
+-- column stop: why the trials ended: `precision` if it was reached in every process, else `trials` or `time`
+--   (trials.max, max_time)
+-- column same_as: name of the case that this setting repeats. It is measured once, and both rows have its result. NULL:
+--   it repeats none
+-- column same_block, same_axes: block and axes of that case
+-- column load_gbps: (GB/s) rate of the loads, on average
+-- column partial: (0 / 1) 1: the run has not measured all of its scenario, because of --only or --decide, or because it
+--   ended early. Its cases without a row were then not measured
+-- column initiator: end that starts the flow: `source` (push) or `target` (pull)
+-- column special: (0 / 1) 1: not a plain copy, so that tables of links leave it out. It is strided, scattered, staged
+--   through the host on purpose, or by the bulk copy engine. Or it touches unified memory that need not have moved, or
+--   loads near or far lines of a cache
+-- column kernel_variant: kind of copy kernel. NULL: `auto`, or another method
+-- column notes: note and slowed_by of all processes, as JSON: [kind, gpu, what, amounts] for each. v_note_kind has the
+--   kinds
+-- column undisturbed_low_ns, undisturbed_high_ns: (ns) interval of undisturbed_ns, over all processes
+-- column figure: measure.figure of the run: which rate its tables show. NULL: typical
+-- column fastest_ns: (ns) the fastest trial of all processes
+-- column flushed: caches that were flushed before each trial: `host`, `GPU`, or `host and GPU`. NULL: none
 --
 -- about: results
 --

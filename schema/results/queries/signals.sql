@@ -1,14 +1,20 @@
 -- Signals: time of a flag or an event there and back and of an atomic addition, beside one dependent load of the same memory.
 --
--- One row per case of the latest run of signals. other is the responder, or the place of the memory, and share how the memory of
--- another process is opened (NULL: one process has both sides). ns is the time of one round
--- there and back, or of one addition (atomics: the time of the window by all additions); low and high are its 95 %
--- interval. mops is the rate in 10^6 per second. load_ns is the time of one dependent load by the same GPU of the same
--- memory, and of_load how often that the signal takes. flags: whose memory has the flags between GPUs.
--- copy_gbps is the rate of a copy by a kernel to the same memory, and of_link_percent what additions without answers take of it
--- if each is a packet of 32 bytes. That is the least on both kinds of link. PCIe: 6 double words of framing and header with a
--- 64-bit address, and 8 bytes of data (Intel AN 708, "Understanding PCI Express Throughput": 5 to 7 double words without ECRC).
--- NVLink: one flit of header and one of data, 128 bits each (https://en.wikichip.org/wiki/nvidia/nvlink, "Packet"). NULL with fewer than 32 addresses, where additions of one warp share an address.
+-- One row per case of a run of signals: a flag or an event there and back, or an atomic addition, beside one dependent
+-- load of the same memory.
+--
+-- column other: who answers, or the place of the memory
+-- column share: how memory of another process is opened. NULL: one process has both sides
+-- column ns: (ns) one round there and back, or one addition. For atomics: the time of all additions divided by their
+--   number
+-- column low, high: (ns) 95 % interval of ns
+-- column mops: (10^6/s) rate
+-- column load_ns: (ns) one dependent load of the same memory by the same GPU
+-- column of_load: ns divided by load_ns
+-- column flags: whose memory has the flags between GPUs
+-- column copy_gbps: (GB/s) rate of a copy by a kernel to the same memory
+-- column of_link_percent: (%) share of copy_gbps that additions without answers take if each is a packet of 32 bytes,
+--   the least on both kinds of link. NULL: fewer than 32 addresses, where additions of a warp share one
 --
 -- of: signals
 --
@@ -16,6 +22,9 @@
 --
 -- :run (run, default null) the run to show; null: the latest of signals
 WITH
+  -- A packet of 32 bytes: PCIe has 6 double words of framing and header with a 64-bit address, and 8 bytes of data (Intel
+  -- AN 708, "Understanding PCI Express Throughput": 5 to 7 double words without ECRC). NVLink has one flit of header and
+  -- one of data, 128 bits each (https://en.wikichip.org/wiki/nvidia/nvlink, "Packet").
   result AS (
     SELECT c.*
     FROM v_run_case c

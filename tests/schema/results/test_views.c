@@ -352,7 +352,7 @@ TEST_WITH(missed_precision_is_in_the_remark, set_up, tear_down) {
                "ifnull(c.precision, 'none'), char(10)) from v_result r join v_run_case c "
                "using (run, case_name) where c.block in ('h2d', 'd2d') and r.status = 'ok'");
   assert_string_equal(text, "precision target missed when max_time ended 0 time 0.01\n"
-                            "noisy: 6 visits, no two agree 0 trials none");
+                            "noisy: measured 6 times, without an undisturbed rate 0 trials none");
   free(text);
 }
 
