@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_DIGITS = 5, ROUNDED_DIGITS = 9 };
+enum { SHORT_DIGITS = 5, ROUNDED_DIGITS = 9, ROUNDED_DECIMALS = 2 };
 
 /* A rounded number in as few digits as it was rounded to. */
 static bool write_rounded(double value, char text[NUMBER_TEXT_MAX]) {
@@ -16,7 +16,10 @@ static bool write_rounded(double value, char text[NUMBER_TEXT_MAX]) {
     return false;
   }
   const int whole = magnitude < 1 ? 0 : (int)floor(log10(magnitude)) + 1;
-  for (int decimals = 0; decimals == 0 || whole + decimals <= ROUNDED_DIGITS; decimals++) {
+  for (int decimals = 0;
+       decimals == 0 ||
+       whole + decimals <= (decimals <= ROUNDED_DECIMALS ? ROUNDED_DIGITS : SHORT_DIGITS);
+       decimals++) {
     (void)snprintf(text, NUMBER_TEXT_MAX, "%.*f", decimals, value);
     if (strtod(text, NULL) == value) {
       return true;

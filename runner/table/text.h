@@ -10,8 +10,9 @@ enum escape_style {
   ESCAPE_MARKDOWN, /* that, and Markdown's and HTML's own characters */
 };
 
-/* For people: a number of at most nine digits, as SQL's round() leaves it, unchanged (55.35, 4190,
- * 0.087); all else in five significant digits (55.204, 4190.3, 123457, 1.2346e-09). */
+/* For people: a number as SQL's round() leaves it, of at most two decimals or five digits,
+ * unchanged (55.35, 4190, 0.087); all else in five significant digits (55.204, 4190.3,
+ * 123457, 1.2346e-09). */
 void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
 /* Escaped for a terminal. */
 void text_append(struct strbuf *buffer, const char *text);

@@ -123,7 +123,7 @@ TEST(markdown_is_escaped) {
   assert_text(two_rows((struct table_options){.format = OUTPUT_MD}),
               "| name | bytes | gbps | note |\n"
               "| --- | ---: | ---: | --- |\n"
-              "| host | 67108864 | 55.2341 |  |\n"
+              "| host | 67108864 | 55.234 |  |\n"
               "| a \"b\",\\u000a\\u001b[2J\\|é | -1 | 0.1 |  |\n");
   struct output output;
   start(&output, (struct table_options){.format = OUTPUT_MD});
@@ -134,9 +134,9 @@ TEST(markdown_is_escaped) {
 
 TEST(a_table_is_aligned) {
   assert_text(two_rows((struct table_options){.format = OUTPUT_TABLE}),
-              "name                        bytes     gbps  note\n"
-              "host                     67108864  55.2341  \n"
-              "a \"b\",\\u000a\\u001b[2J|é        -1      0.1  \n");
+              "name                        bytes    gbps  note\n"
+              "host                     67108864  55.234  \n"
+              "a \"b\",\\u000a\\u001b[2J|é        -1     0.1  \n");
 }
 
 static void lines_within(const char *text, size_t width) {
@@ -523,7 +523,8 @@ TEST(reals_are_short_for_people) {
                {0.087, "0.087"},
                {-2.5, "-2.5"},
                {17, "17"},
-               {4190.3125, "4190.3125"},
+               {4190.25, "4190.25"},
+               {4190.3125, "4190.3"},
                {1234567.89, "1234567.89"},
                {0.3, "0.3"},
                {0.1 + 0.2, "0.30000"},
