@@ -111,6 +111,14 @@ void engine_free(struct engine *engine) {
   free(engine);
 }
 
+void engine_expect(struct engine *engine, const struct bench_case *bench_case) {
+  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+    const struct flow *flow = &bench_case->flows[i];
+    pool_expect(engine->pool, &flow->source, transfer_buffer_bytes(flow));
+    pool_expect(engine->pool, &flow->target, transfer_buffer_bytes(flow));
+  }
+}
+
 static void engine_bound_pool(struct engine *engine, const struct bench_case *bench_case) {
   const struct machine *machine = engine->context.machine;
   uint64_t host_bytes = 0;

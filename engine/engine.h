@@ -38,6 +38,9 @@ void engine_serve(int fd, const struct machine *machine, uint32_t process);
 enum status engine_new(const struct machine *machine, struct peers *peers, struct engine **engine,
                        struct error *err) CHECK_RESULT;
 void engine_free(struct engine *engine);
+/* This case is to be measured later: memory that it and an earlier one can share is then allocated
+ * once. */
+void engine_expect(struct engine *engine, const struct bench_case *bench_case);
 
 /* Measure. What fails to measure is data: the outcome's status and reason. The return value is
  * STATUS_OK, or STATUS_STICKY when a CUDA context may be lost, or another process that the case

@@ -35,6 +35,12 @@ struct pool_entry {
   uint64_t used; /* when it was taken last: a count of takings */
 };
 
+/* Of the largest buffers that cases will take: one per endpoint and size. */
+struct pool_expected {
+  struct endpoint endpoint;
+  uint64_t size_bytes;
+};
+
 struct pool {
   const struct memory_context *context;
   const struct memory_ops *const *kinds;
@@ -44,6 +50,8 @@ struct pool {
   uint64_t used;
   bool is_bound;
   uint64_t host_bound_bytes, gpu_bound_bytes[MACHINE_GPUS_MAX];
+  struct pool_expected *expected;
+  size_t expected_count;
 };
 
 struct pool *pool_new(const struct memory_context *context,
@@ -85,6 +93,7 @@ void pool_free(struct pool *pool) {
     release_entry(pool, pool->count - 1);
   }
   free(pool->entries);
+  free(pool->expected);
   free(pool);
 }
 
@@ -151,6 +160,12 @@ static bool pool_release_oldest(struct pool *pool, const struct endpoint *endpoi
   return true;
 }
 
+static uint64_t pool_bound_bytes(const struct pool *pool, const struct endpoint *endpoint) {
+  return !pool->is_bound                 ? UINT64_MAX
+         : endpoint->place == PLACE_NUMA ? pool->host_bound_bytes
+                                         : pool->gpu_bound_bytes[endpoint->index];
+}
+
 /* What the pool has at the endpoint's place, and free buffers at the endpoint itself. */
 static uint64_t pool_count_held(const struct pool *pool, const struct endpoint *endpoint,
                                 size_t *free_count) {
@@ -168,10 +183,7 @@ static uint64_t pool_count_held(const struct pool *pool, const struct endpoint *
 /* Before a buffer of that size is allocated there. */
 static void pool_make_room(struct pool *pool, const struct endpoint *endpoint,
                            uint64_t size_bytes) {
-  const uint64_t bound_bytes = !pool->is_bound ? UINT64_MAX
-                               : endpoint->place == PLACE_NUMA
-                                   ? pool->host_bound_bytes
-                                   : pool->gpu_bound_bytes[endpoint->index];
+  const uint64_t bound_bytes = pool_bound_bytes(pool, endpoint);
   bool released = true;
   while (released) {
     size_t free_count = 0;
@@ -183,6 +195,44 @@ static void pool_make_room(struct pool *pool, const struct endpoint *endpoint,
           held_bytes + size_bytes > bound_bytes && pool_release_oldest(pool, endpoint, false);
     }
   }
+}
+
+void pool_expect(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes) {
+  const struct memory_ops *ops = pool->kinds[endpoint->memory];
+  if (endpoint->place != PLACE_NUMA || ops == NULL || !ops->needs_cuda ||
+      pool_is_lent(pool, endpoint)) {
+    return;
+  }
+  for (size_t i = 0; i < pool->expected_count; i++) {
+    if (pool->expected[i].size_bytes == size_bytes &&
+        endpoint_is_same(&pool->expected[i].endpoint, endpoint)) {
+      return;
+    }
+  }
+  struct pool_expected *expected =
+      reallocarray(pool->expected, pool->expected_count + 1, sizeof *expected);
+  if (expected != NULL) {
+    expected[pool->expected_count++] =
+        (struct pool_expected){.endpoint = *endpoint, .size_bytes = size_bytes};
+    pool->expected = expected;
+  }
+}
+
+/* How large a buffer to allocate there where one of that size is needed. */
+static uint64_t pool_ahead_bytes(const struct pool *pool, const struct endpoint *endpoint,
+                                 uint64_t size_bytes) {
+  size_t unused = 0;
+  const uint64_t held_bytes = pool_count_held(pool, endpoint, &unused);
+  uint64_t ahead_bytes = size_bytes;
+  for (size_t i = 0; i < pool->expected_count; i++) {
+    const uint64_t expected_bytes = pool->expected[i].size_bytes;
+    if (expected_bytes > ahead_bytes && fits(expected_bytes, size_bytes) &&
+        held_bytes + expected_bytes <= pool_bound_bytes(pool, endpoint) &&
+        endpoint_is_same(&pool->expected[i].endpoint, endpoint)) {
+      ahead_bytes = expected_bytes;
+    }
+  }
+  return ahead_bytes;
 }
 
 static enum status find_ops(const struct pool *pool, const struct endpoint *endpoint,
@@ -235,12 +285,17 @@ enum status pool_take_for(struct pool *pool, int32_t user, const struct endpoint
     *buffer = &entry->buffer;
     return STATUS_OK;
   }
-  pool_make_room(pool, endpoint, size_bytes);
+  uint64_t ahead_bytes = pool_ahead_bytes(pool, endpoint, size_bytes);
+  pool_make_room(pool, endpoint, ahead_bytes);
   RETURN_ON_ERROR(add_entry(pool, &entry, err));
-  do {
-    entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = size_bytes, .user = user};
+  bool again = true;
+  while (again) {
+    entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = ahead_bytes, .user = user};
     status = ops->allocate(pool->context, &entry->buffer, err);
-  } while (status == STATUS_NO_MEMORY && release_largest(pool, endpoint));
+    again =
+        status == STATUS_NO_MEMORY && (ahead_bytes > size_bytes || release_largest(pool, endpoint));
+    ahead_bytes = size_bytes;
+  }
   if (status != STATUS_OK) {
     free(entry);
     return status;

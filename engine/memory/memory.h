@@ -80,11 +80,12 @@ extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
  *
  * A case takes the buffers it needs and gives them all back at its end. A free buffer of the same
  * endpoint and at least the size (and at most 4 times it, or 64 MiB more) is reused, the smallest
- * that fits. The pool has a bound of bytes at each place (each GPU, the host): before one more
- * buffer would exceed it, free ones are released, those first that were not used for longest; and
- * an endpoint has at most POOL_FREE_MAX free ones. When memory runs out, free buffers at the same
- * place are released, largest first, and the allocation is tried again after each. Memory of
- * another process is opened for a case and closed after it. ---- */
+ * that fits. Page-locked memory of the host is allocated as large as what a later case needs
+ * (pool_expect()), if that case would then reuse it. The pool has a bound of bytes at each place
+ * (each GPU, the host): before one more buffer would exceed it, free ones are released, those first
+ * that were not used for longest; and an endpoint has at most POOL_FREE_MAX free ones. When memory
+ * runs out, free buffers at the same place are released, largest first, and the allocation is tried
+ * again after each. Memory of another process is opened for a case and closed after it. ---- */
 
 enum { POOL_FREE_MAX = 32 };
 
@@ -97,6 +98,8 @@ struct pool *pool_new(const struct memory_context *context,
 /* What the pool may hold: bytes of the host and of each GPU. No bound where it was never called.
  * What a case takes at once is not refused for it. */
 void pool_bound(struct pool *pool, uint64_t host_bytes, const uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
+/* A case will take a buffer of that size there. Never more than the bound is held for it. */
+void pool_expect(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes);
 /* Releases every buffer, taken or not. */
 void pool_free(struct pool *pool);
 /* buffer->size_bytes is at least size_bytes (which is at least 1); contents are undefined. The

@@ -105,6 +105,8 @@ struct supervise_ops {
   /* Both may be NULL: no case has memory of another process. */
   uint32_t (*engine_case_processes)(const struct bench_case *bench_case);
   void (*engine_serve)(int fd, const struct machine *machine, uint32_t process);
+  /* Of every case of the plan, before the first is run; may be NULL. */
+  void (*engine_expect)(struct engine *engine, const struct bench_case *bench_case);
   enum status (*engine_run_case)(struct engine *engine, const struct bench_case *bench_case,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err);

@@ -98,6 +98,11 @@ void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops
     worker_send(fd, &message);
     _exit(EXIT_FAILURE);
   }
+  for (size_t i = 0; ops->engine_expect != NULL && i < plan->case_count; i++) {
+    if (plan->cases[i].skip_reason == NULL) {
+      ops->engine_expect(engine, &plan->cases[i].bench);
+    }
+  }
   uint32_t *iterations = memory_new(plan->case_count + 1, sizeof *iterations);
   message_init(&message, MESSAGE_READY, 0);
   worker_send(fd, &message);

@@ -262,3 +262,47 @@ TEST_WITH(kinds_that_cannot_be_say_why, set_up, tear_down) {
   assert_non_null(strstr(err.message, "no driver on purpose"));
   assert_null(buffer);
 }
+
+static char some_session; /* its address alone is looked at */
+
+static int set_up_with_cuda(void **state) {
+  static struct memory_context with_cuda;
+  with_cuda = context;
+  with_cuda.cuda = (void *)&some_session;
+  (void)set_up(state);
+  pool_free(*state);
+  *state = pool_new(&with_cuda, kinds);
+  return *state == NULL;
+}
+
+static const struct endpoint pinned0 = {.place = PLACE_NUMA, .memory = MEMORY_PINNED};
+
+TEST_WITH(pinned_memory_is_as_large_as_later_cases_need, set_up_with_cuda, tear_down) {
+  struct pool *pool = *state;
+  const uint64_t none[MACHINE_GPUS_MAX] = {0};
+  pool_expect(pool, &pinned0, 384 * MIB);
+  pool_expect(pool, &pinned0, 128 * MIB);
+  pool_expect(pool, &node0, 384 * MIB); /* allocated in no time */
+  assert_int_equal(take(pool, &pinned0, 64 * MIB)->size_bytes, 128 * MIB);
+  assert_int_equal(take(pool, &node0, 128 * MIB)->size_bytes, 128 * MIB);
+  pool_give_back_all(pool);
+  pool_trim(pool);
+  pool_bound(pool, 384 * MIB, none);
+  assert_int_equal(take(pool, &pinned0, 100 * MIB)->size_bytes, 384 * MIB);
+  pool_give_back_all(pool);
+  (void)take(pool, &pinned0, 384 * MIB);
+  assert_int_equal(fake.allocated, 3);
+}
+
+TEST_WITH(what_a_later_case_needs_is_not_worth_an_error, set_up_with_cuda, tear_down) {
+  struct pool *pool = *state;
+  const uint64_t none[MACHINE_GPUS_MAX] = {0};
+  pool_expect(pool, &pinned0, 384 * MIB);
+  pool_bound(pool, 383 * MIB, none);
+  assert_int_equal(take(pool, &pinned0, 100 * MIB)->size_bytes, 100 * MIB);
+  pool_bound(pool, 2000 * MIB, none);
+  fake.budget_bytes[0] -= 600 * MIB; /* 300 MiB are left */
+  assert_int_equal(take(pool, &pinned0, 100 * MIB)->size_bytes, 100 * MIB);
+  assert_int_equal(fake.released, 0);
+  fake.budget_bytes[0] += 600 * MIB;
+}
