@@ -7,7 +7,7 @@
  * folded into one the chain ends elsewhere. */
 #pragma once
 
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 
 /* Of the body of the kernels' loop: all steps of a thread, over its chains. */
 enum { ARITHMETIC_BODY = 512, ARITHMETIC_GROUP = 8, ARITHMETIC_LANES = 4 };

@@ -2,7 +2,7 @@
  * every result is exact in f32, whatever the order of its sums. Shared by host and device code. */
 #pragma once
 
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 
 /* Tiles of the matrix product: sides of matrices are multiples of MATMUL_UNIT. The block has a
  * thread for each 128 results; a stage is what its shared memory holds of both operands at once. */

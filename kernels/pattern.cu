@@ -1,6 +1,6 @@
 /* Fill and compare at memory speed: verification must not cost more than what it verifies. */
 #include "kernels/kernels.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 
 #define GRID_STRIDE_LOOP(index, count)                                                             \
   for (uint64_t index = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x,                           \

@@ -8,7 +8,7 @@
  * irregular as a pattern, whose sum is known without adding them up. */
 #pragma once
 
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 
 #ifndef __CUDACC__
 #include <string.h>

@@ -2,7 +2,7 @@
  * and the pattern that verifies them. Planes follow each other without a gap of their own, so that
  * a third dimension is only more rows. */
 #include "kernels/kernels.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 
 /* Where a thread is: element `column` of row `row`. One division at the start, none in the loop. */
 struct cursor {

@@ -12,7 +12,7 @@
  * that are made from the same list.
  *
  * ENUM_NAMES_DEFINE_ALL before the one #include of a header that declares many defines them all:
- * see engine/case/enums.c. */
+ * see engine/case/names.c. */
 #pragma once
 
 #include <stdbool.h>

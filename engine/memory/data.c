@@ -5,7 +5,7 @@
 #include "engine/host/thread_team.h"
 #include "engine/machine/machine.h"
 #include "engine/memory/peer.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 
 #include <stdlib.h>
 #include <string.h>

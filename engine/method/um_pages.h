@@ -42,8 +42,8 @@ enum status um_pages_check_host(const struct memory_context *context, const stru
                                 bool gone, struct error *err) CHECK_RESULT;
 
 /* Host threads that fault pages in: each writes one byte per stride, with the value that the
- * pattern has there (kernels/pattern.h), or reads it, so that a page left out shows. The same as
- * kernel haul_touch. */
+ * pattern has there (kernels/pattern_values.h), or reads it, so that a page left out shows. The
+ * same as kernel haul_touch. */
 struct touch {
   unsigned char *bytes;
   uint64_t size_bytes;

@@ -7,7 +7,7 @@
  *   Fisher's, of the processes of both sides;
  *   where a never failed, the binomial test against the share in which all other cases of a failed,
  *   of those that were ok at least once: where none did, one failure is enough. */
-#include "runner/analysis/broken.h"
+#include "runner/analysis/diff_internal.h"
 
 #include "engine/base/arena.h"
 #include "runner/statistics/share_test.h"

@@ -1,8 +1,6 @@
 #include "runner/analysis/diff_internal.h"
 
-#include "runner/analysis/broken.h"
 #include "runner/analysis/diff_odd.h"
-#include "runner/analysis/diff_shift.h"
 #include "runner/statistics/needed.h"
 #include "runner/statistics/permutations.h"
 #include "runner/statistics/rank_test.h"

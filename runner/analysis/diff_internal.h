@@ -41,6 +41,14 @@ struct order_wander {
 /* The summary of one side, with a variance of at least DIFF_SPREAD_MIN squared. */
 struct sample diff_sample(const struct process_sample *side);
 
+/* broken.c: which cases are not ok more often on side b, beyond chance. broken holds count. */
+void broken_find(const struct diff_case *cases, size_t count, double false_discovery_rate,
+                 bool *broken);
+/* diff_shift.c: the shift of the middle case (shift.h) of a diff. Where each side is one run, its
+ * interval is that of earlier runs, if all cases have some: they may share all that runs differ by.
+ * Else there is none. */
+struct shift diff_shift(const struct diff_case *cases, size_t count);
+
 /* ---- diff_order.c: what the order of runs in time means ---- */
 
 /* Whether runs in turn agree with the next of their side no better than with others, in the mean of

@@ -1,4 +1,4 @@
-#include "runner/analysis/diff_shift.h"
+#include "runner/analysis/diff_internal.h"
 
 #include "engine/base/arena.h"
 #include "runner/statistics/t_test.h"

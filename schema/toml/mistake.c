@@ -1,4 +1,4 @@
-#include "schema/toml/mistake.h"
+#include "schema/toml/toml_internal.h"
 
 #include <stdio.h>
 #include <string.h>

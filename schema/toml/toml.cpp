@@ -33,8 +33,8 @@
 #include <vector>
 
 extern "C" {
-#include "schema/toml/mistake.h"
 #include "schema/toml/toml.h"
+#include "schema/toml/toml_internal.h"
 }
 
 static_assert(TOML_MAX_NESTED_VALUES == TOML_NESTING_MAX, "the header documents the limit");

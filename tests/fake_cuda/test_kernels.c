@@ -3,7 +3,7 @@
 
 #include "engine/base/random.h"
 #include "kernels/kernels.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "engine/host/copy.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 #include "tests/cmocka.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "engine/method/method.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 #include "tests/cmocka.h"
 
 #include <sched.h>

@@ -6,7 +6,7 @@
 #include "engine/method/method.h"
 #include "engine/trial/host_trial.h"
 #include "engine/workload/workload.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 #include "tests/cmocka.h"
 
 #include <signal.h>

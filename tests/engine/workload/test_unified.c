@@ -2,7 +2,7 @@
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "engine/method/um_pages.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 

@@ -1,6 +1,6 @@
 #include "tests/fake_cuda/driver/contents.h"
 
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 #include "tests/fake_cuda/driver/kernels.h"
 #include "tests/fake_cuda/driver/memory.h"
 

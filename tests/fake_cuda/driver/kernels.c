@@ -1,7 +1,7 @@
 #include "tests/fake_cuda/driver/kernels.h"
 
 #include "engine/base/macros.h"
-#include "kernels/pattern.h"
+#include "kernels/pattern_values.h"
 #include "tests/fake_cuda/driver/contents.h"
 #include "tests/fake_cuda/driver/stream.h"
 

@@ -21,7 +21,7 @@ enum allocation_kind {
 /* A range of an allocation that holds a pattern which nobody has written down (contents.h). */
 struct promise {
   uint64_t start, end;  /* offsets in the allocation */
-  uint64_t seed;        /* of kernels/pattern.h */
+  uint64_t seed;        /* of kernels/pattern_values.h */
   uint64_t phase;       /* offset in the pattern of the byte at start */
   unsigned char invert; /* every byte is xored with it */
 };

@@ -1,6 +1,6 @@
 /* Cases that fail now and then: seeded simulations of diffs where nothing changed, and of cases
  * that did break. */
-#include "runner/analysis/broken.h"
+#include "runner/analysis/diff_internal.h"
 #include "tests/runner/statistics/numbers.h"
 
 enum { CASES = 160, PROCESSES = 5, DIFFS = 400 };

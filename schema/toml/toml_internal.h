@@ -1,4 +1,4 @@
-/* mistake.h - mistakes in TOML text, found before the parser sees it and explained after.
+/* toml_internal.h - mistakes in TOML text, found before the parser sees it and explained after.
  *
  * toml++ recurses once for every part of a dotted key, has undefined behaviour (3.3) on some
  * characters outside ASCII that stand outside text, where TOML allows none, and says little about

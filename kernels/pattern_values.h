@@ -1,4 +1,4 @@
-/* pattern.h - what buffers hold while they are measured: 8-byte words that depend on their
+/* pattern_values.h - what buffers hold while they are measured: 8-byte words that depend on their
  * position, so that a misplaced, repeated or missing byte shows at any distance, and that do not
  * compress. Little-endian in memory. Poison differs from the pattern in every byte. Shared by host
  * and device code. */

@@ -1,4 +1,4 @@
-/* The names of every enumeration of cases and states. */
+/* The names of every enumeration of cases and states, and what else their lists say. */
 #define ENUM_NAMES_DEFINE_ALL
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
