@@ -130,20 +130,19 @@ static void power_say(const struct command *command, const struct power_request 
            DIFF_PROCESSES_MAX, 100 * options->detect, request->count);
   }
   if (request->delta > 0) {
-    printf("That is with a threshold of %g %%: haul diff --delta %g. The default threshold is too "
-           "close to a change of %g %%.\n",
+    printf("This needs a threshold of %g %%: haul diff --delta %g. The default one, too close to "
+           "%g %%, would hardly show it.\n",
            100 * request->delta, 100 * request->delta, 100 * options->detect);
   }
   if (request->recorded == 0) {
-    printf(
-        "Based on how cases vary on a quiet machine: no run of these cases is recorded (--compare "
-        "A).\n");
+    printf("This assumes a quiet machine, as no run of these cases is recorded (--compare A).\n");
   } else {
-    printf(
-        "Based on how %zu of %zu cases varied over up to %zu recorded %s%s.\n", request->recorded,
-        request->count, request->spreads.runs, strings_plural(request->spreads.runs, "run", "runs"),
-        request->spreads.between_known ? ""
-                                       : "; runs are taken to differ as much as its processes do");
+    printf("This is based on how %zu of %zu cases varied over up to %zu recorded %s%s.\n",
+           request->recorded, request->count, request->spreads.runs,
+           strings_plural(request->spreads.runs, "run", "runs"),
+           request->spreads.between_known
+               ? ""
+               : "; runs are taken to differ as much as its processes do");
   }
   if (request->runs_of_a > 0 && best->runs > request->runs_of_a) {
     printf("A has %zu %s: measure %zu more, in turn with B.\n", request->runs_of_a,

@@ -43,15 +43,17 @@ const struct verb VERB_PLAN = {
     .group = VERBS_MEASURE,
     .arguments = "SCENARIO...",
     .summary = "show what a run would measure, what it would skip, and why",
-    .doc = "SCENARIO is a file, - for standard input, a folder of *.toml files (with its "
-           "sub-folders), or the name of a shipped scenario. More than 24 cases are shown as one "
-           "row per block; -v shows every case, the settings and loads of each block, and the "
-           "checks. The exit code is 3 if every case is skipped. With several scenarios, the "
-           "last line names those that have nothing to measure here.\n\n"
-           "--detect 1% says how many runs per side find a change of 1 % in 80 % of the cases. It "
-           "has a row per number of processes, the shortest time first. The spread of the cases is "
-           "that of the runs A of --compare. If these are few, earlier runs of the machine under "
-           "the same driver count as well. Without --compare, haul assumes a quiet machine.",
+    .doc =
+        "SCENARIO is a file, - for standard input, a folder of *.toml files (with its "
+        "sub-folders), or the name of a shipped scenario. More than 24 cases are shown as one "
+        "row per block; -v shows every case, the settings and loads of each block, and the "
+        "checks. The exit code is 3 if every case is skipped. With several scenarios, the "
+        "last line names those that have nothing to measure here.\n\n"
+        "--detect 1% says how many runs per side find a change of 1 % in 80 % of the cases. The "
+        "table has a row per number of processes per run, the shortest time first; found_percent "
+        "is the share of the cases that would show the change. The spread of the cases is "
+        "that of the runs A of --compare. If these are few, earlier runs of the machine under "
+        "the same driver count as well. Without --compare, haul assumes a quiet machine.",
     .options = VERB_PLAN_OPTIONS,
     .options_size = sizeof(struct power_options),
     .argument_kind = ARGUMENTS_SCENARIOS,

@@ -618,7 +618,8 @@ static const char *judge_summarise(struct expect_judge *judge, bool whole) {
   if (judge->finding_count == 0) {
     return NULL;
   }
-  const char *notes = judge_note(arena, "", judge->counts[EXPECT_BEYOND], "better than any report");
+  const char *notes =
+      judge_note(arena, "", judge->counts[EXPECT_BEYOND], "better than any measurement");
   notes = judge_note(arena, notes, unclear, "too noisy to tell");
   notes = judge_note(arena, notes, judge->above_peak, "not compared: above peak");
   notes = judge_note(arena, notes, judge->unknown,
@@ -632,13 +633,14 @@ static const char *judge_summarise(struct expect_judge *judge, bool whole) {
                         shorts, judge->finding_count, judge->machine, notes);
   }
   const unsigned reports = judge_count_reports(judge);
-  const char *grounds = reports > 0 ? arena_format(arena, " (from %u report%s)", reports,
+  const char *grounds = reports > 0 ? arena_format(arena, " (from %u measurement%s)", reports,
                                                    strings_plural(reports, "", "s"))
                                     : " (from lower limits alone)";
   const bool all = unclear + judge->broken_count + judge->above_peak == 0;
   const size_t usual = judge->finding_count - unclear;
-  return arena_format(arena, "%s%zu result%s as expected for %s%s%s",
-                      all && usual > 1 ? "all " : "", usual, strings_plural(usual, "", "s"),
+  return arena_format(arena, "%s%zu %sresult%s %s as expected for %s%s%s",
+                      all && usual > 1 ? "all " : "", usual, judge->unknown > 0 ? "judged " : "",
+                      strings_plural(usual, "", "s"), strings_plural(usual, "is", "are"),
                       judge->machine, grounds, notes);
 }
 

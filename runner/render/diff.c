@@ -551,6 +551,9 @@ void diff_say(struct diff_view *view) {
   if (!one_side) {
     diff_say_reasons(view);
     diff_say_legend(view, q);
+    if (view->say_below != NULL) {
+      view->say_below(view);
+    }
     diff_say_blocks(view);
   }
   diff_say_caveats(view);

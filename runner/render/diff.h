@@ -46,7 +46,8 @@ struct diff_view {
   /* The rows, in place of a table; NULL = that. Returns whether q is seen. */
   bool counts; /* the table has a column n; filled in */
   bool (*say_cases)(struct diff_view *view);
-  void *context; /* of say_cases() */
+  void (*say_below)(struct diff_view *view); /* after what the columns mean; may be NULL */
+  void *context;                             /* of these two */
 };
 void diff_view_init(struct diff_view *view);
 /* The answer first: verdicts, causes, rows; then what limits it, then who was compared. To paste

@@ -372,11 +372,9 @@ const char *diff_delta_words(struct arena *arena, const struct comparison *compa
     from[row->delta_from]++;
     asked = row->delta_from == DELTA_OPTION ? row : asked;
   }
-  const char *text =
-      asked != NULL ? arena_format(arena, "threshold: %.3g %%", 100 * asked->delta)
-      : from[DELTA_USUAL] > 0
-          ? "threshold: 1 % for bandwidth from 1 MiB on, 3 % for smaller sizes and latency"
-          : "threshold: ";
+  const char *text = asked != NULL ? arena_format(arena, "threshold: %.3g %%", 100 * asked->delta)
+                     : from[DELTA_USUAL] > 0 ? "threshold: " DIFF_USUAL_THRESHOLDS
+                                             : "threshold: ";
   return from[DELTA_SCENARIO] == 0
              ? text
              : arena_add(arena, text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
@@ -485,7 +483,7 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   const char *unit = "";
   double change = NAN;
   if (first != NULL && first->what != NULL && first->verdict == VERDICT_BROKEN) {
-    return arena_format(arena, " (%s)", first->what);
+    return first->what;
   }
   if (first != NULL && first->what != NULL && isfinite(first->change)) {
     what = first->what;
@@ -502,7 +500,7 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
     change = row->change;
   }
   return what == NULL ? ""
-                      : arena_format(arena, " (%s, %s %%%s)", what,
+                      : arena_format(arena, "%s, %s %%%s", what,
                                      diff_percent_words(change, DIFF_TEXT), unit);
 }
 
@@ -512,14 +510,16 @@ const char *diff_found_words(struct arena *arena, const struct comparison *compa
   size_t verdicts[verdict_name_count];
   char room[DIFF_COUNTS_MAX];
   bool all_provisional = true;
+  size_t kinds = 0;
   for (size_t v = 0; v < verdict_name_count; v++) {
     verdicts[v] = verdict_is_undecided((enum verdict)v) ? 0 : summary->verdicts[v];
     all_provisional = all_provisional && verdicts[v] == summary->provisional[v];
+    kinds += verdicts[v] > 0;
   }
   const char *text = arena_strdup(
       arena, diff_counts_text(verdicts, all_provisional ? NULL : summary->provisional, room));
   if (all_provisional && text[0] != '\0') {
-    text = arena_add(arena, text, " (provisional)");
+    text = arena_add(arena, text, kinds > 1 ? " (all provisional)" : " (provisional)");
   }
   const char *open = diff_undecided_words(arena, &undecided);
   text = open[0] != '\0' ? arena_add_word(arena, text, open) : text;
@@ -581,5 +581,5 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
     }
   }
   return arena_add(arena, text, ": %s%s", diff_sides_words(arena, comparison, names),
-                   diff_cause_words(arena, comparison));
+                   arena_around(arena, " (", diff_cause_words(arena, comparison), ")"));
 }

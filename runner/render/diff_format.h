@@ -7,6 +7,9 @@
 
 struct outlier_part;
 
+/* The smallest changes that matter where nobody says another one: diff_usual_margin(). */
+#define DIFF_USUAL_THRESHOLDS "1 % for bandwidth from 1 MiB on, 3 % for smaller sizes and latency"
+
 /* Conditions shown without -v. */
 enum { DIFF_CONDITIONS_MAX = 6 };
 enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256, DIFF_HOSTS_SHOWN = 8 };
@@ -59,7 +62,7 @@ const char *diff_sides_words(struct arena *arena, const struct comparison *compa
 /* How many cases have which verdict, undecided ones by how they look: "2 regressed, 14 same
  * (provisional), 1 undecided (1 looks slower)". */
 const char *diff_found_words(struct arena *arena, const struct comparison *comparison);
-/* " (gpu1-gpu2, -4.2 %)": the part of the machine that changed, else the case with the strongest
+/* "gpu1-gpu2, -4.2 %": the part of the machine that changed, else the case with the strongest
  * evidence, else the undecided case that differs most; nothing where nothing does. */
 const char *diff_cause_words(struct arena *arena, const struct comparison *comparison);
 /* The answer in one line: "2 regressed, 30 same: 570.124.06 -> 580.159.04 (gpu1-gpu2, -4.2

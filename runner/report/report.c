@@ -365,8 +365,9 @@ static const char *report_title(struct report *report) {
   const struct report_request *request = report->request;
   if (request->compared != NULL) {
     const struct comparison *comparison = request->compared->comparison;
-    return arena_format(&report->arena, "%s%s", diff_found_words(&report->arena, comparison),
-                        diff_cause_words(&report->arena, comparison));
+    return arena_format(
+        &report->arena, "%s%s", diff_found_words(&report->arena, comparison),
+        arena_around(&report->arena, ": ", diff_cause_words(&report->arena, comparison), ""));
   }
   return request->run_count == 1 ? page_run_title(&report->runs[0])
                                  : arena_format(&report->arena, "%zu runs", request->run_count);

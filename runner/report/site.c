@@ -189,13 +189,14 @@ struct site_file *site_files(const struct site *site, size_t *count) {
   return site->files;
 }
 
-/* "1 regressed, 77 same (gpu2, -20 %)" */
+/* "1 regressed, 77 same: gpu2, -20 %" */
 static void site_keep_verdict(struct site *site, size_t u, const struct compare_result *compared) {
   const struct comparison *comparison = compared->comparison;
   const struct diff_summary *summary = &comparison->summary;
   site->verdicts[u] = (struct site_verdict){
-      arena_format(&site->arena, "%s%s", diff_found_words(&site->arena, comparison),
-                   diff_cause_words(&site->arena, comparison)),
+      arena_format(
+          &site->arena, "%s%s", diff_found_words(&site->arena, comparison),
+          arena_around(&site->arena, ": ", diff_cause_words(&site->arena, comparison), "")),
       summary->verdicts[VERDICT_REGRESSED] + comparison->alone_count > 0};
 }
 

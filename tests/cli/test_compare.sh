@@ -22,8 +22,8 @@ run_ok diff tag:before tag:after --db r.db
 expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/2MiB'
 expect_out 'REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 equal 2 "$(grep -Ec '^(REGRESSED|IMPROVED|UNCLEAR|INSUFFICIENT|NEW|MISSING|INCOMPARABLE)' out)" 'cases shown'
-expect_out '^2 regressed, 16 same \(provisional\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-equal '2 regressed, 16 same (provisional)' "$(head -n 1 out | cut -d: -f1)" 'first line'
+expect_out '^2 regressed, 16 same \(all provisional\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
+equal '2 regressed, 16 same (all provisional)' "$(head -n 1 out | cut -d: -f1)" 'first line'
 expect_out '^One recorded fact differs: driver_version, 580[0-9.]+ -> 590\.44\.01$'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 reject_out '^One run per side'
@@ -71,7 +71,7 @@ run_ok diff tag:before tag:after --db pairs.db
 expect_out '^gpu2 as source: [0-9.]+ % slower \(6 of 6 cases\); none of the other 22 cases is$'
 expect_out '^REGRESSED\? +between: 6 cases, worst gpu2-gpu[0-9]/[14]MiB +-[0-9.]+ \.\. -[0-9.]+ +[0-9.<e-]+ *$'
 expect_out '^-v lists every case'
-expect_out '^6 regressed, 22 same \(provisional\): 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
+expect_out '^6 regressed, 22 same \(all provisional\): 580[0-9.]+ -> 590\.44\.01 \(gpu2 as source, -[0-9.]+ %\)$'
 equal 1 "$(grep -c '^REGRESSED' out)" 'lines of regressed cases'
 reject_out $'\033'
 run_ok diff tag:before tag:after --db pairs.db -v
@@ -97,7 +97,7 @@ equal 8 "$(grep -c '"delta_from": "scenario"' out)" 'cases of block down'
 equal 10 "$(grep -c '"delta_from": "usual"' out)" 'others'
 equal 8 "$(sed -n '/"cases": \[/,$p' out | grep -c '"delta_percent": 5.0,')" 'δ of block down'
 run diff tag:before tag:lenient --db delta.db --delta 1
-expect_out '^2 regressed, 16 same \(provisional\): '
+expect_out '^2 regressed, 16 same \(all provisional\): '
 expect_out '^threshold: 1 %$'
 run query "select distinct block, delta from v_case where tag = 'lenient'" --db delta.db --format csv
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
@@ -132,7 +132,7 @@ on_second gpu.toml -q --db few.db --processes 3 --tag b
 run_ok check tag:a tag:b --db few.db
 expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
-expect_out '^2 regressed(, 16 same)? \(provisional\)'
+expect_out '^2 regressed, 16 same \(all provisional\)'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on provisional$'
 expect_err '^haul: 5 runs per side \(now A 1, B 1\) would confirm the 2 provisional changes, in this order:$'
 expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
@@ -160,9 +160,9 @@ expect_out '^Ranks: of 18 cases, one that alone changed can be reported with 6 p
 begin 'how many runs find a change, from recorded spreads and from shipped ones'
 run_ok plan gpu.toml --db few.db --detect 3% --compare tag:a
 expect_out '^With [0-9]+ runs of [1235] process(es)? per side, [0-9]+ % of the [0-9]+ cases would show a change of 3 %\. This takes about .* per side\.$'
-expect_out '^Based on how [0-9]+ of [0-9]+ cases varied over up to '
+expect_out '^This is based on how [0-9]+ of [0-9]+ cases varied over up to '
 run_ok plan gpu.toml --db few.db --detect 1% --compare tag:a
-expect_out '^That is with a threshold of 0\.5 %: haul diff --delta 0\.5\. The default threshold is too close to a change of 1 %\.$'
+expect_out '^This needs a threshold of 0\.5 %: haul diff --delta 0\.5\. The default one, too close to 1 %, would hardly show it\.$'
 expect_out '^A has 1 run: measure [0-9]+ more, in turn with B\.$'
 equal "$(sed -n 's/^With \([0-9]*\) runs .*/\1/p' out)" "$(($(sed -n 's/^A has 1 run: measure \([0-9]*\) more.*/\1/p' out) + 1))" 'runs per side'
 run_ok plan gpu.toml --db few.db --detect 2 --csv
@@ -451,7 +451,7 @@ on_first gpu.toml -q --db base.db --processes 5 --tag a2
 on_second gpu.toml -q --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
 run diff tag:a2 tag:b2 --db joint.db
-expect_out '^2 regressed, 16 same \(provisional\): '
+expect_out '^2 regressed, 16 same \(all provisional\): '
 if command -v sqlite3 >/dev/null; then
   sqlite3 joint.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
   run diff tag:a tag:b --db joint.db --any-hardware

@@ -88,7 +88,7 @@ run_fails 3 'on this machine: no row of large\.toml fits them: a row names the G
 begin 'all as usual: those that are known, load flows left out'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db
 expect_code 0
-expect_out '^all 4 results as expected for H200 of the fake driver \(from 2 reports\); 8 have no expectation$'
+expect_out '^all 4 judged results are as expected for H200 of the fake driver \(from 2 measurements\); 8 have no expectation$'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
 equal '["55-55.2","usual",60] 4' "$(python3 -c 'import json,collections
 rows = json.load(open("out"))["rows"]
@@ -137,7 +137,7 @@ if command -v sqlite3 >/dev/null; then
   sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, median_high_ns = 2.1 * median_ns
     where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
   run_ok check --expect=mine.toml --db noisy.db
-  expect_out '^3 results as expected for H200 of the fake driver \(from 2 reports\); 1 too noisy to tell; 8 have no expectation$'
+  expect_out '^3 judged results are as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; 8 have no expectation$'
   expect_out '^unclear +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2'
   run check --expect=mine.toml --strict --db noisy.db
   expect_code 4
@@ -151,7 +151,7 @@ if command -v sqlite3 >/dev/null; then
   sqlite3 beyond.db 'update case_run set median_ns = 0.88 * median_ns, median_low_ns = 0.84 * median_ns,
     median_high_ns = 0.93 * median_ns where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
   run_ok check --expect=mine.toml --strict --db beyond.db
-  expect_out '^all 4 results as expected .*; 1 better than any report; '
+  expect_out '^all 4 judged results are as expected .*; 1 better than any measurement; '
 fi
 
 begin 'outside the range that is shown, and as usual: the tolerance decides, and is said'
@@ -159,7 +159,7 @@ sed -e 's/low = 55.0/low = 56.0/' -e 's/high = 55.2/high = 56.2/' mine.toml >nea
 HAUL_EXPECT=near.toml run run up.toml --db near.db --only '*gpu1/16MiB'
 expect_out '^up +numa0:pinned-gpu1 .* 5[45]\.[0-9]+ .* 56-56\.2  a$'
 expect_out '^a  within tolerance: [12]\.?[0-9]* % below \(tolerance 5 %\)$'
-expect_out '^1 result as expected for H200 of the fake driver'
+expect_out '^1 judged result is as expected for H200 of the fake driver'
 run_ok check --expect=near.toml --db near.db -v
 expect_out '^usual .* 5[45](\.[0-9]{1,2})? .* 56-56\.2 .* [12]\.?[0-9]* % below$'
 run_ok check --expect=near.toml --db near.db --format csv
@@ -184,7 +184,7 @@ run_fails 2 'compares with no other runs' check --expect --fail-on regressed --d
 begin 'health: one line and an exit code; one short case is measured once more'
 HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
 expect_code 0
-equal 'healthy: all 4 results as expected for H200 of the fake driver (from 2 reports)' "$(cat out)" 'the line'
+equal 'healthy: all 4 results are as expected for H200 of the fake driver (from 2 measurements)' "$(cat out)" 'the line'
 HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(PCIe 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
@@ -219,7 +219,7 @@ expect_value 2 noise.db 'select count(*) from v_run'
 # Of one of several links: healthy, and the line names it.
 sed -i -e 's/within = .*/within = 0.03/' -e 's/factor = .*/factor = 0.94/' noise.toml
 HAUL_FAKE_PROCESSES=$scratch/noise_processes expect_health 0 \
-  '^healthy: 3 results as expected for H200 of the fake driver \(from 2 reports\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
+  '^healthy: 3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
   noise.toml --db doubt.db --set measure.trials.min=6 --set measure.trials.max=6
 expect_value 2 doubt.db 'select count(*) from v_run'
 
@@ -238,7 +238,7 @@ if command -v sqlite3 >/dev/null; then # short and sure of it, then short and no
   sqlite3 noisy.db 'update case_run set median_ns = median_ns / 2, median_low_ns = median_low_ns / 2,
     median_high_ns = median_high_ns / 2 where run = 2'
   run_ok check --expect=mine.toml --db noisy.db # as health says of it
-  expect_out '^all 4 results as expected'
+  expect_out '^all 4 results are as expected'
 fi
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only host_to_device --json
 expect_code 1
@@ -259,7 +259,7 @@ print(json.dumps([rows[0]["as_expected"], rows[0]["judged"] == rows[0]["gbps"], 
   run check --expect=mine.toml --db noisy.db
   expect_code 1
   expect_out '^host_to_device/numa0:pinned-gpu2/64MiB: crashed: signal 11$'
-  expect_out '^3 results as expected for H200 of the fake driver \(from 2 reports\); 1 went wrong$'
+  expect_out '^3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
   expect_err 'warning: 1 case has no value: failed, crashed, hung or corrupt$'
 fi
 run check --expect=mine.toml --db again.db --format junit # latest is the whole run
@@ -312,12 +312,12 @@ for format in table md; do
   run check --expect --db lost1.db --format $format
   expect_code 1
   expect_out "^(- )?$lost_case: $lost_why"
-  expect_out '^(- )?3 results as expected for H200 of the fake driver \(from 2 reports\); 1 went wrong$'
+  expect_out '^(- )?3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
   expect_out "^(\| )?broken .*$lost_case"
 done
 run_ok report lost.html --db lost1.db
 cp lost.html out
-expect_out '<b>Below the expected range:</b> 3 results as expected for H200 of the fake driver \(from 2 reports\); 1 went wrong'
+expect_out '<b>Below the expected range:</b> 3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong'
 unset HAUL_EXPECT
 sed 's/sticky/error/; s/cuLaunchKernel/cuMemAlloc*/; s/719/2/' lost.toml >full.toml
 expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: failed: cuMemAlloc .*OUT_OF_MEMORY' \
@@ -459,7 +459,7 @@ expect_code 1
 equal '3 7' "$(tr -d '\r' <out | sed -n 's/^short,.*,\([0-9]*\),[^,]*$/\1/p' | sort -un | xargs)" 'runs that fall short'
 equal 10 "$(grep -c '^short' out)" 'cases: two of gpu1 of n0003, eight of n0007, and no more'
 run_ok check --where 'host_name=n00[12]*' --expect=learned.toml --db fleet.db --only 'up/*gpu0*'
-expect_out '^run 12 on n0012: all 8 results as expected'
+expect_out '^run 12 on n0012: all 8 results are as expected'
 run_ok expect learn --of 'gpu=*H200*' --db fleet.db
 run_fails 3 'nothing to learn' expect learn --of 'gpu=*H100*' --db fleet.db
 run_ok import nvbandwidth "$source_folder/tests/data/nvbandwidth-0.8-4xH200.json" --db imported.db

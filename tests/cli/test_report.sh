@@ -179,13 +179,13 @@ on_second gpu.toml -q --only '[ud]*' --db c.db --processes 5 --tag after
 expect_code 0
 run report c.html tag:before tag:after --db c.db
 expect_page c.html
-page c.html '<h1>2 regressed, 10 same \(provisional\) \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)</h1>'
+page c.html '<h1>2 regressed, 10 same \(all provisional\): gpu0-numa0:pinned, -[23]\.[0-9]+ %</h1>'
 page c.html '<p class="lead">Driver 580[0-9.]+ -&gt; 590\.44\.01</p>'
 equal 2 "$(grep -c '>REGRESSED?<' c.html)" 'cases that regressed'
 page c.html '<tr id="case-0"><td><span class="badge bad">REGRESSED\?</span></td><th scope="row">(<a href="#cell-0">)?down/gpu0-numa0:pinned/'
-page c.html '<li class="bad">2 regressed, 10 same \(provisional\): 580[0-9.]+ -&gt; 590\.44\.01 \(gpu0-numa0:pinned, -'
+page c.html '<li class="bad">2 regressed, 10 same \(all provisional\): 580[0-9.]+ -&gt; 590\.44\.01 \(gpu0-numa0:pinned, -'
 page c.html 'run 1, before</small>'
-page c.html 'What changed: <code>haul diff run:1 run:2 --db c.db</code>'
+page c.html 'To see what changed: <code>haul diff run:1 run:2 --db c.db</code>'
 page c.html '<td>power_limit</td>.*<td>[0-9]+ W</td>'
 page c.html 'Median change over 12 cases:'
 page c.html '>One recorded fact differs: driver_version, 580[0-9.]+ -&gt; 590\.44\.01<'
@@ -200,7 +200,7 @@ for _ in 1 2 3 4 5 6; do # drivers alternate
   on_second gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag y
 done
 run_ok report alternate.html tag:x tag:y --db alternate.db
-page alternate.html '</span>An arrow: the interval goes on. n: runs or processes of A/B; '
+page alternate.html '</span>An arrow: the interval goes on beyond the axis. n: runs or processes of A/B; '
 equal '13 True' "$(python3 -c 'import re
 chart = re.findall(r"<figure[^>]*><svg[^>]*>\s*<title[^>]*>[^<]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
 lines = {}

@@ -202,12 +202,22 @@ static bool page_say_cases(struct diff_view *view) {
   }
   html_print(page,
              "<p class=\"note\"><span class=\"band\">Grey band: changes below the threshold. "
-             "</span>An arrow: the interval goes on. n: %s.</p>\n",
+             "</span>An arrow: the interval goes on beyond the axis. n: %s.</p>\n",
              DIFF_WORDS_COUNTS(comparison));
-  page_maps_put(page, maps);
-  page_maps_free(maps);
-  (void)fputs("<h3>Limits, differences and sides</h3>\n", page);
+  view->context = maps;
   return true;
+}
+
+/* Below what the columns mean: the maps, then the heading of the rest. */
+static void page_say_below(struct diff_view *view) {
+  FILE *page = view->document->options.stream;
+  if (view->context == NULL) {
+    return; /* no cases */
+  }
+  page_maps_put(page, view->context);
+  page_maps_free(view->context);
+  view->context = NULL;
+  (void)fputs("<h3>Limits, differences and sides</h3>\n", page);
 }
 
 void page_diff(FILE *page, const struct comparison *comparison, const char *const names[SIDES]) {
@@ -220,7 +230,8 @@ void page_diff(FILE *page, const struct comparison *comparison, const char *cons
   struct diff_view view = {.document = &parts.document,
                            .comparison = comparison,
                            .show = &show,
-                           .say_cases = page_say_cases};
+                           .say_cases = page_say_cases,
+                           .say_below = page_say_below};
   diff_view_init(&view);
   (void)fputs("<section id=\"comparison\">\n<h2>What changed</h2>\n", page);
   diff_say(&view);

@@ -2,6 +2,7 @@
 
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
+#include "runner/render/diff_format.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
 #include "runner/table/html.h"
@@ -230,8 +231,9 @@ static void fleet_put_map(struct fleet_page *f) {
       "<p class=\"note key\">Per cent by which the slowest case of the block differs from the "
       "same place on the other nodes. Slower by <span class=\"s1\">1 to 3</span> "
       "<span class=\"s2\">3 to 10</span> <span class=\"s3\">more than 10</span> times the "
-      "threshold. "
-      "In brackets: as usual.</p>\n",
+      "threshold: " DIFF_USUAL_THRESHOLDS
+      ". In brackets: slower by more than the threshold, but not beyond what is usual among the "
+      "nodes.</p>\n",
       f->page);
   fleet_put_rows(f, fleet_rank(f), shown);
   if (shown < hosts) {

@@ -282,7 +282,7 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
     html_print(page, "<li class=\"bad\"><b>Outlier:</b> %s</li>\n", run->verdicts[i]);
   }
   if (run->next != NULL && run->verdict_count + run->shortfall_count > 0) {
-    html_print(page, "<li>What changed: <code>%s</code></li>\n", run->next);
+    html_print(page, "<li>To see what changed: <code>%s</code></li>\n", run->next);
   }
   for (size_t i = 0; i < run->doubt_count; i++) {
     html_print(page, "<li class=\"warn\"><b>Undecided:</b> %s</li>\n", run->doubts[i]);

@@ -320,7 +320,7 @@ TEST(reports_of_the_user_replace_shipped_ones_floors_hold) {
   static const struct said CASES[] = {{UP, .gbps = 5.5}, {UP_TO("gpu1"), .gbps = 30}};
   struct judged judged = judge_machine(MINE, UP_USUAL, NULL, COUNTED(CASES));
   assert_non_null(strstr(expect_judge_summary(judged.judge),
-                         "H200s (from 7 reports); 1 better than any report"));
+                         "H200s (from 7 measurements); 1 better than any measurement"));
   assert_said(&judged, "usual: 5.5 GB/s, usual 5-6");
   judged = judge_machine(MINE, UP_USUAL UP_FLOOR, NULL, CASES, 1);
   assert_said(&judged, "short: 5.5 GB/s, usual 5-6, floor >= 20");
@@ -509,7 +509,7 @@ TEST(a_row_says_which_number_was_judged) {
   assert_int_equal(judged.count, 1);
   assert_int_equal(expect_judge_count(judged.judge, EXPECT_BROKEN), 1);
   assert_string_equal(expect_judge_summary(judged.judge),
-                      "1 result as expected for H200s (from 3 reports); 1 went wrong");
+                      "1 result is as expected for H200s (from 3 measurements); 1 went wrong");
   judged_fini(&judged);
 }
 
@@ -552,35 +552,37 @@ TEST(the_summary_counts_what_is_known) {
   } CASES[] = {
       {UP_USUAL,
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 56}, {PEERS("gpu0", "gpu1"), .gbps = 1}, {UP}},
-       "all 2 results as expected for H200s (from 3 reports); 1 has no expectation"},
-      {UP_FLOOR, {{UP, .gbps = 55}}, "1 result as expected for H200s (from lower limits alone)"},
+       "all 2 judged results are as expected for H200s (from 3 measurements); 1 has no "
+       "expectation"},
+      {UP_FLOOR, {{UP, .gbps = 55}}, "1 result is as expected for H200s (from lower limits alone)"},
       {UP_USUAL,
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 20, .spread = 50}, {UP_TO("gpu2"), .gbps = 95}},
-       "2 results as expected for H200s (from 3 reports); 1 better than any report; 1 too "
+       "2 results are as expected for H200s (from 3 measurements); 1 better than any measurement; "
+       "1 too "
        "noisy to tell"},
       {UP_USUAL,
        {{UP, .gbps = 20, .spread = 50}},
-       "0 results as expected for H200s (from 3 reports); 1 too noisy to tell"},
+       "0 results are as expected for H200s (from 3 measurements); 1 too noisy to tell"},
       /* Two rows of one source are one source, of hosts where they are said. */
       {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2"))
            ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 9\nhosts = 2")),
        {{UP, .gbps = 55}, {UP_TO("gpu1"), .gbps = 55}},
-       "all 2 results as expected for H200s (from 2 reports)"},
+       "all 2 results are as expected for H200s (from 2 measurements)"},
       /* It counts the most that it says, whichever of its rows comes first. */
       {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 2"))
            ROW("reports", RATE("device_to_device", "low = 50\nhigh = 60\ncount = 4")),
        {{UP, .gbps = 55}, {PEERS("gpu0", "gpu1"), .gbps = 55}},
-       "all 2 results as expected for H200s (from 4 reports)"},
+       "all 2 results are as expected for H200s (from 4 measurements)"},
       {ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ncount = 4"))
            ROW("reports", RATE("device_to_device", "low = 50\nhigh = 60\ncount = 2")),
        {{UP, .gbps = 55}, {PEERS("gpu0", "gpu1"), .gbps = 55}},
-       "all 2 results as expected for H200s (from 4 reports)"},
+       "all 2 results are as expected for H200s (from 4 measurements)"},
       {UP_USUAL,
        {{UP, .gbps = 55},
         {UP_TO("gpu1"), .status = "failed", .reason = "719"},
         {UP_TO("gpu2"), .status = "skipped", .reason = "no peer"},
         {UP_TO("gpu3"), .status = "failed", .same_as = "b/other"}},
-       "1 result as expected for H200s (from 3 reports); 1 went wrong"},
+       "1 result is as expected for H200s (from 3 measurements); 1 went wrong"},
       {UP_USUAL,
        {{UP, .gbps = 20}, {UP_TO("gpu1"), .status = "hung"}},
        "1 of 1 results below expectation for H200s; 1 went wrong: see haul explain"},
