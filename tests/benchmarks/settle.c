@@ -73,7 +73,7 @@ static const struct settle_limit {
   const char *name;
   double range, thinned_range, bias;
   double known; /* share of the repeats */
-} LIMITS[] = {{"host_to_device_bidirectional_memcpy_ce", 3, 5, 3, 0},
+} LIMITS[] = {{"host_to_device_bidirectional_memcpy_ce", 3, 5, 1, 0},
               {"bidirectional_memcpy_ce", 3, 3, 1, 0.95},
               {"bidirectional_memcpy_sm", 0.7, 0.7, 0.3, 0.95},
               {"both/", 3, 3, 1, 0},
