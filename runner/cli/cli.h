@@ -42,6 +42,7 @@ struct command {
   bool copy_noted; /* that an older file is read through a copy */
   struct measured *measured;
   struct machine *target; /* machine to plan for */
+  pid_t probe;            /* that looked at it, and may still be ending; 0 = none */
   bool gpus_missing;      /* it has GPUs that cannot be used */
   const char *loss;       /* the message about them; NULL = all can be used */
   struct table *table;

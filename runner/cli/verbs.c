@@ -188,8 +188,9 @@ static void command_say_waits(void *context, uint64_t limit_ns) {
 }
 
 enum status command_get_machine(struct command *command, struct error *err) {
-  const struct probe_looks looks = {machine_probe, machine_probe_cuda, machine_probe_host,
-                                    command_say_waits, command};
+  const struct probe_looks looks = {
+      machine_probe, machine_probe_cuda, machine_probe_host, command_say_waits,
+      command,       &command->probe};
   if (command->target == NULL) {
     command->target = machine_new();
   }
@@ -263,6 +264,7 @@ bool command_read_scenarios(struct command *command) {
 static void command_fini(struct command *command) {
   table_free(command->table);
   free(command->target);
+  probe_await(command->probe);
   measured_free(command->measured);
   query_close(command->query);
   database_close(command->database);

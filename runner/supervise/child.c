@@ -91,7 +91,7 @@ struct child_end child_wait(pid_t pid, uint64_t limit_ns) {
       return end;
     }
     nanosleep(&pause, NULL);
-    if (pause.tv_nsec < 10000000) {
+    if (pause.tv_nsec < 1000000) {
       pause.tv_nsec *= 2;
     }
   }

@@ -93,9 +93,9 @@ static bool probe_machine_is_sound(const struct machine *machine) {
 }
 
 /* Ask in a child. STATUS_CRASHED and STATUS_TIMEOUT: it gave no answer; whole_ns is how long all
- * looks together had. waiting: who is told that it waits, or NULL. err->native_code is SIGKILL
- * where somebody killed it. */
-static enum status probe_ask(const struct probe_looks *waiting, probe_look *look, uint64_t limit_ns,
+ * looks together had. first: of the first look, who is told that it waits; else NULL.
+ * err->native_code is SIGKILL where somebody killed it. */
+static enum status probe_ask(const struct probe_looks *first, probe_look *look, uint64_t limit_ns,
                              uint64_t whole_ns, struct machine *machine, struct error *err) {
   pid_t pid;
   int fd;
@@ -105,14 +105,20 @@ static enum status probe_ask(const struct probe_looks *waiting, probe_look *look
   bool timed_out = false;
   const uint64_t deadline_ns = child_now_ns() + limit_ns;
   struct pollfd waited = {.fd = fd, .events = POLLIN};
-  if (waiting != NULL && waiting->waits != NULL &&
+  if (first != NULL && first->waits != NULL &&
       poll(&waited, 1, (int)(whole_ns / PATIENCE_PARTS / 1000000)) == 0) {
-    waiting->waits(waiting->context, whole_ns);
+    first->waits(first->context, whole_ns);
   }
   const size_t got = probe_read(fd, answer, sizeof *answer, deadline_ns, &timed_out);
   const bool sound = got == sizeof *answer && probe_machine_is_sound(&answer->machine);
   close(fd);
-  const struct child_end end = child_finish(pid, sound ? leave_limit_ns : timed_out ? 0 : limit_ns);
+  struct child_end end = {0};
+  if (sound && first != NULL && first->leaving != NULL) {
+    probe_await(*first->leaving);
+    *first->leaving = pid;
+  } else {
+    end = child_finish(pid, sound ? leave_limit_ns : timed_out ? 0 : limit_ns);
+  }
   char text[CHILD_TEXT_MAX];
   enum status status;
   if (sound) {
@@ -130,6 +136,12 @@ static enum status probe_ask(const struct probe_looks *waiting, probe_look *look
         error_set_native(err, STATUS_CRASHED, child_was_killed(&end) ? SIGKILL : 0, "%s", text);
   }
   return status;
+}
+
+void probe_await(pid_t leaving) {
+  if (leaving != 0) {
+    (void)child_finish(leaving, leave_limit_ns);
+  }
 }
 
 #define PROBE_LOST "the process that asked the GPU driver "

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct machine;
 
@@ -21,6 +22,9 @@ struct probe_looks {
    * May be NULL. */
   void (*waits)(void *context, uint64_t limit_ns);
   void *context;
+  /* Where it is not NULL, a child that answered is not awaited, and this is its number: closing the
+   * driver takes half as long as opening it. probe_await() waits for it. */
+  pid_t *leaving;
 };
 
 /* Fill machine with what looks->whole finds in a child that has two thirds of limit_ns. When the
@@ -31,6 +35,9 @@ struct probe_looks {
  * killed so, and nothing is known of it. */
 enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) CHECK_RESULT;
+
+/* Wait for a child that answered; 0: there is none. One that hangs is killed after 2 s. */
+void probe_await(pid_t leaving);
 
 /* Say for people which GPUs there are and cannot be used, and what crashed or gave no answer: the
  * driver (cuda_state: the machine may well have GPUs), or NVML. visible: CUDA_VISIBLE_DEVICES of

@@ -3,6 +3,7 @@
 #include "runner/supervise/supervise.h"
 #include "tests/cmocka.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,17 +70,21 @@ static void say_waits(void *context, uint64_t limit_ns) {
 }
 
 static unsigned waits_said;
-static const struct probe_looks whole = {look_whole, look_and_die, look_and_die, NULL, NULL};
-static const struct probe_looks crashing = {look_and_die, look_and_die, look_host, NULL, NULL};
-static const struct probe_looks hanging = {look_forever, look_forever, look_host, say_waits,
-                                           &waits_said};
-static const struct probe_looks rubbish = {look_at_rubbish, look_at_rubbish, look_host, NULL, NULL};
-static const struct probe_looks failing = {look_and_fail, look_and_die, look_host, NULL, NULL};
-static const struct probe_looks all_crash = {look_and_die, look_and_die, look_and_die, NULL, NULL};
-static const struct probe_looks nvml_crashes = {look_and_die, look_without_nvml, look_and_die, NULL,
-                                                NULL};
-static const struct probe_looks nvml_hangs = {look_forever, look_without_nvml, look_and_die, NULL,
-                                              NULL};
+static const struct probe_looks whole = {look_whole, look_and_die, look_and_die, NULL, NULL, NULL};
+static const struct probe_looks crashing = {look_and_die, look_and_die, look_host,
+                                            NULL,         NULL,         NULL};
+static const struct probe_looks hanging = {look_forever, look_forever, look_host,
+                                           say_waits,    &waits_said,  NULL};
+static const struct probe_looks rubbish = {
+    look_at_rubbish, look_at_rubbish, look_host, NULL, NULL, NULL};
+static const struct probe_looks failing = {look_and_fail, look_and_die, look_host,
+                                           NULL,          NULL,         NULL};
+static const struct probe_looks all_crash = {look_and_die, look_and_die, look_and_die,
+                                             NULL,         NULL,         NULL};
+static const struct probe_looks nvml_crashes = {
+    look_and_die, look_without_nvml, look_and_die, NULL, NULL, NULL};
+static const struct probe_looks nvml_hangs = {
+    look_forever, look_without_nvml, look_and_die, NULL, NULL, NULL};
 
 static int new_machine(void **state) {
   *state = calloc(1, sizeof(struct machine));
@@ -170,6 +175,30 @@ TEST_WITH(machine_comes_from_child, new_machine, free_machine) {
   assert_false(machine->probe_killed);
   assert_loss(machine, NULL, "");
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
+}
+
+TEST_WITH(who_answered_may_leave_later, new_machine, free_machine) {
+  pid_t leaving = 0;
+  struct probe_looks looks = whole;
+  struct error err = {0};
+  looks.leaving = &leaving;
+  for (int i = 0; i < 2; i++) {
+    const pid_t before = leaving;
+    assert_int_equal(probe_in_child(&looks, 10 * second_ns, *state, &err), STATUS_OK);
+    assert_int_not_equal(leaving, before);
+    assert_true(before == 0 || waitpid(before, NULL, WNOHANG) < 0);
+  }
+  siginfo_t info;
+  assert_int_equal(waitid(P_PID, (id_t)leaving, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+  probe_await(leaving);
+  assert_int_equal(waitpid(leaving, NULL, WNOHANG), -1);
+  assert_int_equal(errno, ECHILD);
+  probe_await(0);
+  looks = crashing;
+  looks.leaving = &leaving;
+  leaving = 0;
+  assert_int_equal(probe_in_child(&looks, 10 * second_ns, *state, &err), STATUS_OK);
+  assert_int_equal(leaving, 0);
 }
 
 TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine) {
