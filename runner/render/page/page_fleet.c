@@ -70,9 +70,10 @@ static void fleet_put_parts(struct fleet_page *f) {
   fleet_say_answers(f, f->found->now,
                     "No GPU, link or node is slower than its peers on the other nodes.");
   if (f->found->now->part_count > 0) {
-    document_put(document, "",
-                 "Each is slower than the same place on the other nodes and than its siblings, "
-                 "beyond what is usual of this fleet.");
+    document_put(
+        document, "",
+        "Each is slower than the same GPU or link of the other nodes, and than the others of its "
+        "node, by more than these usually differ.");
     fleet_say_parts(f);
   }
   document_gap(document);
@@ -228,8 +229,8 @@ static void fleet_put_map(struct fleet_page *f) {
   const size_t shown = hosts < FLEET_NODES_SHOWN ? hosts : FLEET_NODES_SHOWN;
   (void)fputs(
       "<section id=\"nodes\"><h2>Nodes and blocks, the worst first</h2>\n"
-      "<p class=\"note key\">Per cent by which the slowest case of the block differs from the "
-      "same place on the other nodes. Slower by <span class=\"s1\">1 to 3</span> "
+      "<p class=\"note key\">Slowest case of each block, in per cent of the same case on the other "
+      "nodes. Slower by <span class=\"s1\">1 to 3</span> "
       "<span class=\"s2\">3 to 10</span> <span class=\"s3\">more than 10</span> times the "
       "threshold: " DIFF_USUAL_THRESHOLDS
       ". In brackets: slower by more than the threshold, but not beyond what is usual among the "

@@ -305,6 +305,16 @@ TEST(every_saved_query_is_described_and_runs) {
       assert_non_null(strstr(saved.sql, saved.parameters[p].name));
     }
     char *text = csv_of(opened->query, NULL, saved.name, NULL, 0);
+    char *heading = arena_format(&arena, ",%.*s,", (int)strcspn(text, "\r\n"), text);
+    for (size_t c = 0; c < saved.column_count; c++) {
+      char *names = arena_strdup(&arena, saved.columns[c].names);
+      for (char *name = strsep(&names, ","); name != NULL; name = strsep(&names, ",")) {
+        const char *column = arena_format(&arena, ",%s,", name + strspn(name, " "));
+        if (strstr(heading, column) == NULL || saved.columns[c].meaning[0] == '\0') {
+          fail_msg("%s: a column line for %s", saved.name, name);
+        }
+      }
+    }
     size_t lines = 0;
     for (const char *p = text; *p != '\0'; p++) {
       lines += *p == '\n';
