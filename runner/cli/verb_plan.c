@@ -1,7 +1,20 @@
 /* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
+#include "engine/base/order.h"
+#include "engine/base/strings.h"
+#include "engine/base/units.h"
+#include "runner/analysis/power.h"
 #include "runner/cli/input_plans.h"
-#include "runner/cli/plan_power.h"
+#include "runner/cli/options.h"
 #include "runner/render/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct power_options {
+  double detect; /* 0.01 = 1 %; 0 = not asked */
+  const char *against;
+};
 
 static const struct verb_option VERB_PLAN_OPTIONS[] = {
     INPUT_OPTION_ONLY,
@@ -11,9 +24,202 @@ static const struct verb_option VERB_PLAN_OPTIONS[] = {
     INPUT_OPTION_PAUSE,
     {"machine", "FILE", "plan for the machine saved in FILE (by haul env --save FILE)",
      OPTION_TEXT(struct command, machine)},
-    PLAN_POWER_OPTIONS,
+    {"detect", "PERCENT",
+     "instead of the plan: how many runs find a change of that size in 80 % of the cases, and how "
+     "long they take",
+     OPTION_PERCENT(struct power_options, detect)},
+    {"compare", "A", "with --detect: take the spread of the cases from these runs: tag:before",
+     OPTION_TEXT(struct power_options, against)},
     {0},
 };
+
+/* ---- --detect: how many runs find a change, and how long they take ---- */
+
+/* What is known before anything is measured. */
+struct power_request {
+  struct power_spreads spreads; /* recorded; none = shipped ones */
+  struct power_case *cases;     /* of the plan */
+  size_t count, recorded;       /* recorded: of the cases */
+  size_t runs_of_a;
+  double delta; /* that the diff must be given; 0 = none */
+};
+
+/* One way to do it. */
+struct power_way {
+  unsigned processes, runs; /* runs 0 = not even DIFF_PROCESSES_MAX */
+  double found;
+  uint64_t duration_ns; /* of B */
+};
+
+enum { PROCESSES_TRIED = 4 };
+static const unsigned PROCESSES_OF_RUNS[PROCESSES_TRIED] = {1, 2, 3, 5};
+
+/* Where A has few runs, earlier ones of its machine, under the same driver, say how runs differ. */
+static enum status power_read(struct command *command, struct power_request *request,
+                              struct error *err) {
+  const struct power_options *options = command->options;
+  struct measured *measured = command->measured = measured_new();
+  const char *const names[] = {options->against};
+  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
+  RETURN_ON_ERROR(
+      filter_runs(&command->request.filter, command->database, measured, names, 1, err));
+  request->runs_of_a = measured->run_count;
+  const size_t last = measured->run_count - 1;
+  if (request->runs_of_a < DIFF_PROCESSES_USUAL) {
+    RETURN_ON_ERROR(measured_add_earlier_runs(measured, command->database, measured, last,
+                                              measured->runs[last].started_at_ns, err));
+    measured_keep_runs(measured, measured_run_has_driver,
+                       measured->environments[measured->runs[last].environment].driver_version);
+  }
+  RETURN_ON_ERROR(measured_load(measured, command->database, NULL, err));
+  return power_learn(measured, &request->spreads, err);
+}
+
+static int power_compare_keys(const void *a, const void *b) {
+  return strcmp((const char *)a, ((const struct power_case *)b)->key);
+}
+
+static void power_take_plan(struct command *command, const struct plan *plan,
+                            struct power_request *request) {
+  request->cases = arena_array(&command->arena, plan->case_count, sizeof *request->cases);
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const struct bench_case *bench = &plan->cases[i].bench;
+    if (plan->cases[i].skip_reason != NULL) {
+      continue;
+    }
+    const struct power_case *known =
+        request->spreads.count == 0
+            ? NULL
+            : bsearch(bench->key, request->spreads.cases, request->spreads.count, sizeof *known,
+                      power_compare_keys);
+    const bool rate = bench->payload_bytes > 0;
+    struct power_case *taken = &request->cases[request->count++];
+    *taken = known != NULL
+                 ? *known
+                 : power_usual(bench->key, rate ? FIGURE_RATE : FIGURE_TIME, bench->payload_bytes,
+                               diff_usual_margin(rate ? bench->payload_bytes : 0));
+    taken->delta = bench->measure.delta > 0 ? bench->measure.delta : taken->delta;
+    request->recorded += known != NULL;
+  }
+}
+
+/* A change of just what matters is never shown to exceed it: what matters must be smaller then, and
+ * a diff has one --delta. 0 = it needs none. */
+static double power_set_delta(const struct command *command, struct power_request *request) {
+  const struct power_options *options = command->options;
+  double least = 1;
+  bool smaller = false;
+  for (size_t i = 0; i < request->count; i++) {
+    const double own = power_delta(&request->cases[i], options->detect);
+    smaller = smaller || own < request->cases[i].delta;
+    least = fmin(least, own);
+  }
+  for (size_t i = 0; i < request->count && smaller; i++) {
+    request->cases[i].delta = least;
+  }
+  return smaller ? least : 0;
+}
+
+ORDER_DEFINE(power_compare_ways, struct power_way,
+             ORDER(x->runs == 0, y->runs == 0) ?: ORDER(x->duration_ns, y->duration_ns))
+
+static void power_find_ways(const struct command *command, const struct plan *plan,
+                            const struct power_request *request, struct power_way *ways) {
+  const struct power_options *options = command->options;
+  const unsigned of_a = (unsigned)request->runs_of_a;
+  for (size_t i = 0; i < PROCESSES_TRIED; i++) {
+    struct power_way *way = &ways[i];
+    *way = (struct power_way){.processes = PROCESSES_OF_RUNS[i]};
+    way->runs = power_runs(request->cases, request->count, options->detect, of_a, way->processes);
+    const unsigned runs = way->runs > 0 ? way->runs : DIFF_PROCESSES_MAX;
+    way->found = power_share(request->cases, request->count, options->detect,
+                             of_a > runs ? of_a : runs, runs, way->processes);
+    way->duration_ns = runs * plan_total_ns(plan, way->processes);
+  }
+  ORDER_SORT(ways, PROCESSES_TRIED, power_compare_ways);
+}
+
+/* The answer, before the table of all ways. */
+static void power_say(const struct command *command, const struct power_request *request,
+                      const struct power_way *best) {
+  const struct power_options *options = command->options;
+  if (best->runs > 0) {
+    printf("With %u %s of %u %s per side, %.0f %% of the %zu cases would show a change of %g %%. "
+           "This takes about %s per side.\n",
+           best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
+           strings_plural(best->processes, "process", "processes"), 100 * best->found,
+           request->count, 100 * options->detect,
+           units_format_duration_short(best->duration_ns, UNITS_TEXT));
+  } else {
+    printf("%d runs per side are not enough to show a change of %g %% in 80 %% of the %zu cases.\n",
+           DIFF_PROCESSES_MAX, 100 * options->detect, request->count);
+  }
+  if (request->delta > 0) {
+    printf("This needs a threshold of %g %%: haul diff --delta %g. The default one, too close to "
+           "%g %%, would hardly show it.\n",
+           100 * request->delta, 100 * request->delta, 100 * options->detect);
+  }
+  if (request->recorded == 0) {
+    printf("This assumes a quiet machine, as no run of these cases is recorded (--compare A).\n");
+  } else {
+    printf("This is based on how %zu of %zu cases varied over up to %zu recorded %s%s.\n",
+           request->recorded, request->count, request->spreads.runs,
+           strings_plural(request->spreads.runs, "run", "runs"),
+           request->spreads.between_known
+               ? ""
+               : "; runs are taken to differ as much as its processes do");
+  }
+  if (request->runs_of_a > 0 && best->runs > request->runs_of_a) {
+    printf("A has %zu %s: measure %zu more, in turn with B.\n", request->runs_of_a,
+           strings_plural(request->runs_of_a, "run", "runs"), best->runs - request->runs_of_a);
+  }
+  printf("\n");
+}
+
+static enum status power_print(struct command *command, const struct power_request *request,
+                               const struct power_way *ways, struct error *err) {
+  static const char *const COLUMNS[] = {"processes", "runs", "found_percent", "duration_s"};
+  if (output_layout_of(command->common.format) == LAYOUT_PAGE) {
+    power_say(command, request, &ways[0]);
+  }
+  const struct row_sink *sink = command_rows(command, NULL);
+  enum status status = sink_begin(sink, COLUMNS, COUNT_OF(COLUMNS), err);
+  for (size_t i = 0; i < PROCESSES_TRIED && status == STATUS_OK; i++) {
+    status = SINK_ROW(sink, err, cell_integer(ways[i].processes),
+                      cell_integer(ways[i].runs > 0 ? ways[i].runs : DIFF_PROCESSES_MAX),
+                      cell_real(round(1000 * ways[i].found) / 10),
+                      cell_real(round((double)ways[i].duration_ns / 1e9)));
+  }
+  return THEN(status, sink_end(sink, err));
+}
+
+/* Prints a row per number of processes, cheapest first. */
+static enum status plan_power_show(struct command *command, struct error *err) {
+  const struct power_options *options = command->options;
+  struct power_request request = {0};
+  struct power_way ways[PROCESSES_TRIED];
+  struct plan *plan = NULL;
+  enum status status = input_plan_new(command, 0, &plan, err);
+  if (status == STATUS_OK && options->against != NULL) {
+    status = power_read(command, &request, err);
+  }
+  if (status == STATUS_OK) {
+    power_take_plan(command, plan, &request);
+    status = request.count > 0 ? STATUS_OK
+                               : error_set(err, STATUS_UNSUPPORTED,
+                                           "every case is skipped: there is nothing to compare");
+  }
+  if (status == STATUS_OK) {
+    request.delta = power_set_delta(command, &request);
+    power_find_ways(command, plan, &request, ways);
+    status = power_print(command, &request, ways, err);
+  }
+  arena_fini(&request.spreads.arena);
+  plan_free(plan);
+  return status;
+}
+
+/* ---- the verb ---- */
 
 static void verb_plan_check(struct command *command, struct argp_state *state) {
   const struct power_options *options = command->options;

@@ -25,7 +25,7 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
                 size_t entry_count);
 void page_end(FILE *page, const char *haul_version);
 
-/* ---- data (page_data.c) ---- */
+/* ---- data ---- */
 
 /* A link that saves the rows as that file: they are in the page as CSV. what: "The results". Fails
  * for want of memory only. */
