@@ -273,7 +273,7 @@ enum status numa_bind_memory(const struct machine *machine, void *address, uint6
 }
 
 /* One thread's part of a touch. */
-struct touch {
+struct page_touch {
   pthread_t thread;
   unsigned char *address;
   uint64_t size_bytes;
@@ -283,7 +283,7 @@ struct touch {
 };
 
 /* The kernel makes all pages at once; false: it cannot, or (errno_value) failed. */
-static bool populate_range(struct touch *touch) {
+static bool populate_range(struct page_touch *touch) {
 #ifdef MADV_POPULATE_WRITE
   int result = 0;
   do {
@@ -299,7 +299,7 @@ static bool populate_range(struct touch *touch) {
 #endif
 }
 
-static void touch_range(struct touch *touch) {
+static void touch_range(struct page_touch *touch) {
   if (touch->populate && (populate_range(touch) || touch->errno_value != 0)) {
     return;
   }
@@ -310,13 +310,13 @@ static void touch_range(struct touch *touch) {
 }
 
 static void *touch_thread(void *argument) {
-  struct touch *touch = argument;
+  struct page_touch *touch = argument;
   touch_range(touch);
   return NULL;
 }
 
 /* Starts a thread that may run on those processors only (NULL = anywhere). */
-static bool start_touch(struct touch *touch, const cpu_set_t *cpus) {
+static bool start_touch(struct page_touch *touch, const cpu_set_t *cpus) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) {
     return false;
@@ -344,15 +344,15 @@ static int touch_in_parallel(const struct machine *machine, void *address, uint6
   cpu_set_t *set = new_cpu_set(cpus, cpu_count);
   const uint64_t count = count_touch_threads(size_bytes, cpu_count);
   const uint64_t steps = (size_bytes + step_bytes - 1) / step_bytes;
-  struct touch touches[TOUCH_THREADS_MAX];
+  struct page_touch touches[TOUCH_THREADS_MAX];
   bool started[TOUCH_THREADS_MAX] = {false};
   for (uint64_t i = 0; i < count; i++) {
     uint64_t begin = steps * i / count * step_bytes;
     uint64_t end = i + 1 == count ? size_bytes : steps * (i + 1) / count * step_bytes;
-    touches[i] = (struct touch){.address = (unsigned char *)address + begin,
-                                .size_bytes = end - begin,
-                                .step_bytes = step_bytes,
-                                .populate = populate};
+    touches[i] = (struct page_touch){.address = (unsigned char *)address + begin,
+                                     .size_bytes = end - begin,
+                                     .step_bytes = step_bytes,
+                                     .populate = populate};
     started[i] = start_touch(&touches[i], set);
   }
   int errno_value = 0;
@@ -386,18 +386,18 @@ void numa_write_lines(const struct machine *machine, void *address, uint64_t siz
 }
 
 /* Pages spread evenly over a range, and what the kernel says of each: a node, or minus an errno. */
-struct sample {
+struct page_sample {
   void **pages;
   int *where;
   size_t count;
 };
 
-static void free_sample(struct sample *sample) {
+static void free_sample(struct page_sample *sample) {
   free(sample->where);
   free(sample->pages);
 }
 
-static enum status ask_kernel(const struct sample *sample, struct error *err) {
+static enum status ask_kernel(const struct page_sample *sample, struct error *err) {
   if (sample->count > 0 &&
       move_pages(0, sample->count, sample->pages, NULL, sample->where, 0) != 0) {
     int errno_value = errno;
@@ -410,7 +410,7 @@ static enum status ask_kernel(const struct sample *sample, struct error *err) {
 }
 
 /* On success the caller frees the sample. */
-static enum status take_sample(const void *address, uint64_t size_bytes, struct sample *sample,
+static enum status take_sample(const void *address, uint64_t size_bytes, struct page_sample *sample,
                                struct error *err) {
   if (!kernel_has_numa()) {
     return error_set(err, STATUS_UNSUPPORTED, "this kernel has no NUMA: placement is not known");
@@ -418,9 +418,9 @@ static enum status take_sample(const void *address, uint64_t size_bytes, struct 
   const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
   const uint64_t total = (size_bytes + page_bytes - 1) / page_bytes;
   const size_t count = (size_t)(total < VERIFY_PAGES_MAX ? total : VERIFY_PAGES_MAX);
-  *sample = (struct sample){.count = count,
-                            .pages = calloc(count + 1, sizeof(void *)),
-                            .where = calloc(count + 1, sizeof(int))};
+  *sample = (struct page_sample){.count = count,
+                                 .pages = calloc(count + 1, sizeof(void *)),
+                                 .where = calloc(count + 1, sizeof(int))};
   enum status status = STATUS_OK;
   if (sample->pages == NULL || sample->where == NULL) {
     status = error_set(err, STATUS_NO_MEMORY, "out of host memory");
@@ -437,7 +437,7 @@ static enum status take_sample(const void *address, uint64_t size_bytes, struct 
   return status;
 }
 
-static enum status verify_sample(const struct sample *sample, const void *address, int real,
+static enum status verify_sample(const struct page_sample *sample, const void *address, int real,
                                  int32_t node, struct error *err) {
   for (size_t i = 0; i < sample->count; i++) {
     const int where = sample->where[i];
@@ -460,7 +460,7 @@ static enum status verify_sample(const struct sample *sample, const void *addres
 enum status numa_verify_memory(const struct machine *machine, const void *address,
                                uint64_t size_bytes, int32_t node, struct error *err) {
   int real = 0;
-  struct sample sample = {0};
+  struct page_sample sample = {0};
   enum status status = numa_real_node(machine, node, &real, err);
   status = THEN(status, take_sample(address, size_bytes, &sample, err));
   if (status == STATUS_OK) {
@@ -474,7 +474,7 @@ enum status numa_count_pages(const struct machine *machine, const void *address,
                              uint64_t size_bytes, int32_t node, struct numa_pages *pages,
                              struct error *err) {
   int real = 0;
-  struct sample sample = {0};
+  struct page_sample sample = {0};
   enum status status = numa_real_node(machine, node, &real, err);
   status = THEN(status, take_sample(address, size_bytes, &sample, err));
   RETURN_ON_ERROR(status);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* One process's result of the current case. */
-struct entry {
+struct pair_entry {
   enum side side;
   uint64_t hardware; /* 0 = not known */
   const struct measured_median *median;
@@ -16,7 +16,7 @@ struct entry {
 /* Entries of one run and bench_case, which are adjacent while they are collected. */
 struct entry_block {
   size_t first, count;
-  struct entry key;
+  struct pair_entry key;
 };
 
 /* Nodes with a result on both sides from which on a case is compared over all of them. */
@@ -44,7 +44,7 @@ struct pairing {
   uint32_t *process_numbers;
   int64_t *process_ids; /* by number */
   uint32_t process_count;
-  struct entry *entries, *unsorted; /* of the current case */
+  struct pair_entry *entries, *unsorted; /* of the current case */
   struct entry_block *blocks;
   size_t entry_count;
   size_t tried_run[SIDES], tried_bench[SIDES]; /* SIZE_MAX = not tried */
@@ -115,7 +115,7 @@ static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t
 
 /* ---- entries ---- */
 
-ORDER_DEFINE(pairs_compare_entries, struct entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->side, y->side) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
+ORDER_DEFINE(pairs_compare_entries, struct pair_entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->side, y->side) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
 
 /* Takes the medians of one case_key; those of a skipped case only say that it was tried. */
 static void pairs_collect(struct pairing *p, const struct measured_median *medians, size_t count) {
@@ -138,7 +138,7 @@ static void pairs_collect(struct pairing *p, const struct measured_median *media
     p->tried_run[side] = median->run;
     p->tried_bench[side] = median->bench;
     if (!isnan(median->ns) || (median->status != CASE_OK && median->status != CASE_SKIPPED)) {
-      p->entries[p->entry_count++] = (struct entry){side, hardware, median};
+      p->entries[p->entry_count++] = (struct pair_entry){side, hardware, median};
     }
   }
 }
@@ -146,7 +146,7 @@ static void pairs_collect(struct pairing *p, const struct measured_median *media
 /* ---- rows ---- */
 
 /* Models of the GPUs that have a part in a result, ", " between; NULL = none is known. */
-static const char *pairs_gpu_names(struct pairing *p, const struct entry *entry) {
+static const char *pairs_gpu_names(struct pairing *p, const struct pair_entry *entry) {
   const struct measured_environment *e =
       &p->measured->environments[p->measured->runs[entry->median->run].environment];
   const uint64_t mask = p->measured->cases[entry->median->bench].gpus;
@@ -162,7 +162,7 @@ static const char *pairs_gpu_names(struct pairing *p, const struct entry *entry)
   return text;
 }
 
-static const char *pairs_hardware(struct pairing *p, const struct entry *entry) {
+static const char *pairs_hardware(struct pairing *p, const struct pair_entry *entry) {
   return analysis_hardware_text(p->measured, entry->median->run, entry->median->bench,
                                 &p->comparison->arena);
 }
@@ -178,7 +178,7 @@ static uint32_t pairs_process_number(struct pairing *p, int64_t id) {
 }
 
 /* Values of one side of a row, from entries in the order of their processes. */
-static struct process_sample pairs_take_side(struct pairing *p, const struct entry *entries,
+static struct process_sample pairs_take_side(struct pairing *p, const struct pair_entry *entries,
                                              size_t count, enum side side,
                                              struct comparison_side *info) {
   const struct measured *measured = p->measured;
@@ -232,8 +232,9 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct ent
 }
 
 /* The same of undisturbed rates, of the processes that have one. */
-static struct process_sample pairs_take_undisturbed(struct pairing *p, const struct entry *entries,
-                                                    size_t count, enum side side, double *value) {
+static struct process_sample pairs_take_undisturbed(struct pairing *p,
+                                                    const struct pair_entry *entries, size_t count,
+                                                    enum side side, double *value) {
   struct process_sample taken = {.values = p->values + p->value_count,
                                  .processes = p->processes + p->value_count,
                                  .runs = p->runs + p->value_count};
@@ -253,7 +254,7 @@ static struct process_sample pairs_take_undisturbed(struct pairing *p, const str
   return taken;
 }
 
-static void pairs_add_undisturbed(struct pairing *p, const struct entry *entries, size_t count,
+static void pairs_add_undisturbed(struct pairing *p, const struct pair_entry *entries, size_t count,
                                   struct comparison_row *row, const struct diff_case *input) {
   struct comparison *comparison = p->comparison;
   bool visited = false;
@@ -290,8 +291,8 @@ static const char *pairs_path_kind(const struct measured_case *bench) {
   return "";
 }
 
-static const struct entry *pairs_first_of(const struct entry *entries, size_t count,
-                                          enum side side) {
+static const struct pair_entry *pairs_first_of(const struct pair_entry *entries, size_t count,
+                                               enum side side) {
   for (size_t i = 0; i < count; i++) {
     if (entries[i].side == side) {
       return &entries[i];
@@ -301,9 +302,10 @@ static const struct entry *pairs_first_of(const struct entry *entries, size_t co
 }
 
 /* Why the sides' GPUs are not compared; NULL = they are of one model. */
-static const char *pairs_other_model(struct pairing *p, const struct entry *entries, size_t count) {
-  const struct entry *a = pairs_first_of(entries, count, SIDE_A);
-  const struct entry *b = pairs_first_of(entries, count, SIDE_B);
+static const char *pairs_other_model(struct pairing *p, const struct pair_entry *entries,
+                                     size_t count) {
+  const struct pair_entry *a = pairs_first_of(entries, count, SIDE_A);
+  const struct pair_entry *b = pairs_first_of(entries, count, SIDE_B);
   if (a == NULL || b == NULL ||
       (p->options->by != NULL && strcmp(p->options->by, "gpu_name") == 0)) {
     return NULL;
@@ -316,7 +318,7 @@ static const char *pairs_other_model(struct pairing *p, const struct entry *entr
   return arena_format(&p->comparison->arena, "gpu_name: %s in A, %s in B", x, y);
 }
 
-static const char *pairs_above_peak(const struct entry *entries, size_t count) {
+static const char *pairs_above_peak(const struct pair_entry *entries, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (entries[i].median->above_peak) {
       return MEASURED_ABOVE_PEAK;
@@ -325,7 +327,7 @@ static const char *pairs_above_peak(const struct entry *entries, size_t count) {
   return NULL;
 }
 
-static void pairs_add_row(struct pairing *p, const struct entry *entries, size_t count,
+static void pairs_add_row(struct pairing *p, const struct pair_entry *entries, size_t count,
                           bool one_of_many, const char *incomparable) {
   struct comparison *comparison = p->comparison;
   struct comparison_row row = {.input = comparison->row_count};
@@ -432,7 +434,7 @@ static void pairs_sort_entries(struct pairing *p) {
   size_t blocks = 0;
   memcpy(p->unsorted, p->entries, p->entry_count * sizeof *p->entries);
   for (size_t i = 0; i < p->entry_count; i++) {
-    const struct entry *entry = &p->unsorted[i];
+    const struct pair_entry *entry = &p->unsorted[i];
     struct entry_block *last = blocks > 0 ? &p->blocks[blocks - 1] : NULL;
     if (last != NULL && last->key.median->run == entry->median->run &&
         last->key.median->bench == entry->median->bench) {
@@ -467,7 +469,7 @@ static bool pairs_group_is_on(const struct pairing *p, size_t first, size_t last
 static bool pairs_add_nodes(struct pairing *p) {
   size_t kept = 0;
   size_t nodes = 0;
-  struct entry *entries = arena_array(&p->scratch, p->entry_count, sizeof *entries);
+  struct pair_entry *entries = arena_array(&p->scratch, p->entry_count, sizeof *entries);
   p->hosts.now++;
   FOR_EACH_HARDWARE(p, first, last) {
     if (!pairs_group_is_on(p, first, last, SIDE_A) || !pairs_group_is_on(p, first, last, SIDE_B)) {
@@ -496,8 +498,8 @@ static bool pairs_add_nodes(struct pairing *p) {
 static void pairs_add_case(struct pairing *p) {
   pairs_sort_entries(p);
   const struct overlap overlap = pairs_find_overlap(p);
-  const struct entry *a = pairs_first_of(p->entries, p->entry_count, SIDE_A);
-  const struct entry *b = pairs_first_of(p->entries, p->entry_count, SIDE_B);
+  const struct pair_entry *a = pairs_first_of(p->entries, p->entry_count, SIDE_A);
+  const struct pair_entry *b = pairs_first_of(p->entries, p->entry_count, SIDE_B);
   const char *incomparable = NULL;
   if (!overlap.unknown && overlap.groups > 1 && overlap.common > 0) {
     if (overlap.common < PAIRED_NODES_MIN || !pairs_add_nodes(p)) {

@@ -7,7 +7,7 @@
 enum { RUN, RUN_UUID, STARTED_AT, HOST, GPU, UUID, GPU_NAME, FEATURE, MEDIAN_NS, BLOCK, COLUMNS };
 enum { FEATURES_MAX = 1024 };
 
-struct reading {
+struct fingerprint_reading {
   struct arena *arena;
   struct fingerprints *into;
 };
@@ -27,7 +27,8 @@ static enum status fingerprints_begin(void *context, const struct column *column
 }
 
 /* FEATURES_MAX when there are too many. */
-static size_t fingerprints_feature_index(struct reading *reading, const struct cell *cells) {
+static size_t fingerprints_feature_index(struct fingerprint_reading *reading,
+                                         const struct cell *cells) {
   const struct cell *cell = &cells[FEATURE];
   struct fingerprints *x = reading->into;
   for (size_t i = 0; i < x->feature_count; i++) {
@@ -48,7 +49,8 @@ static size_t fingerprints_feature_index(struct reading *reading, const struct c
   return x->feature_count++;
 }
 
-static struct fingerprint *fingerprints_find(struct reading *reading, const struct cell *cells) {
+static struct fingerprint *fingerprints_find(struct fingerprint_reading *reading,
+                                             const struct cell *cells) {
   struct fingerprints *x = reading->into;
   const int64_t run = cells[RUN].as.integer;
   const int64_t gpu = cells[GPU].as.integer;
@@ -72,7 +74,7 @@ static struct fingerprint *fingerprints_find(struct reading *reading, const stru
 }
 
 static enum status fingerprints_row(void *context, const struct cell *cells, struct error *err) {
-  struct reading *reading = context;
+  struct fingerprint_reading *reading = context;
   if (cells[FEATURE].kind != CELL_TEXT || cells[MEDIAN_NS].kind != CELL_REAL ||
       !(cells[MEDIAN_NS].as.real > 0)) {
     return STATUS_OK;
@@ -95,7 +97,7 @@ static enum status fingerprints_end(void *context, struct error *err) {
 enum status fingerprints_read(struct query *query, const char *run,
                               const struct query_options *options, struct arena *arena,
                               struct fingerprints *fingerprints, struct error *err) {
-  struct reading reading = {arena, fingerprints};
+  struct fingerprint_reading reading = {arena, fingerprints};
   const struct row_sink sink = {&reading, fingerprints_begin, fingerprints_row, fingerprints_end,
                                 NULL};
   const struct query_parameter parameter = {"run", run};

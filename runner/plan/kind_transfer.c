@@ -346,9 +346,9 @@ void expand_emit_beside(struct expander *x, const struct setting *setting, struc
 /* The pairs of a flow that is listed, into x->set. False: something is missing, or no pair is left;
  * *why says what. */
 static bool plan_transfer_resolve(struct expander *x, const struct flow_setting *flow,
-                                  struct complaint *why) {
+                                  struct place_complaint *why) {
   pairs_resolve(&x->set, &flow->from, &flow->to);
-  *why = (struct complaint){.near_gpu = -1};
+  *why = (struct place_complaint){.near_gpu = -1};
   pairs_apply(&x->set, flow->from.place, flow->to.place, plan_transfer_rule_default(flow),
               why->reason);
   if (x->set.complaint_count > 0) {
@@ -363,7 +363,7 @@ void expand_resolve_loads(struct expander *x, const struct setting *setting) {
   x->load_reason[0] = '\0';
   for (size_t i = 0; i < transfer->load_count; i++) {
     const struct flow_setting *load = &transfer->loads[i];
-    struct complaint why;
+    struct place_complaint why;
     if (load->mirrors) {
       continue; /* plan_transfer_add_loads() makes them: they depend on the measured flows */
     }
@@ -387,7 +387,7 @@ static void plan_transfer_expand_spelled(struct expander *x, const struct settin
   x->flow_count = 0;
   for (size_t i = 0; i < transfer->flow_count; i++) {
     const struct flow_setting *flow = &transfer->flows[i];
-    struct complaint why;
+    struct place_complaint why;
     if (!plan_transfer_resolve(x, flow, &why)) {
       expand_emit_unresolved(x, &flow->from, &flow->to, why.near_gpu, NULL, why.reason);
       return;

@@ -339,7 +339,7 @@ struct endpoint place_endpoint(const struct endpoint_setting *end, int32_t index
 
 static void pairs_complain(struct pair_set *x, int32_t near_gpu, const char *reason) {
   if (reason[0] != '\0' && x->complaint_count < COMPLAINTS_MAX) {
-    struct complaint *complaint = &x->complaints[x->complaint_count++];
+    struct place_complaint *complaint = &x->complaints[x->complaint_count++];
     complaint->near_gpu = near_gpu;
     (void)snprintf(complaint->reason, sizeof complaint->reason, "%s", reason);
   }

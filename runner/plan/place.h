@@ -68,7 +68,7 @@ struct pair {
 };
 
 /* Something that was asked for and is not there. near_gpu: the GPU for which it is not, or -1. */
-struct complaint {
+struct place_complaint {
   int32_t near_gpu;
   char reason[CASE_REASON_MAX];
 };
@@ -80,7 +80,7 @@ struct pair_set {
   struct pair pairs[PAIRS_MAX];
   bool dropped[PAIRS_MAX]; /* scratch */
   size_t complaint_count;
-  struct complaint complaints[COMPLAINTS_MAX];
+  struct place_complaint complaints[COMPLAINTS_MAX];
 };
 
 struct pair_rule {

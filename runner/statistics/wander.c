@@ -5,11 +5,11 @@
 #include <math.h>
 
 /* level: variance of the series, or of a step of the walk, over that of the noise beside it. */
-struct model {
+struct wander_model {
   double correlation; /* of a run with the next; 0 = independent, 1 = a walk */
   double level;
 };
-static const struct model MODELS[WANDER_MODELS] = {
+static const struct wander_model MODELS[WANDER_MODELS] = {
     {0, 0},     {0.5, 0.3},  {0.5, 1},  {0.5, 3},  {0.5, 30},  {0.7, 0.3},  {0.7, 1},  {0.7, 3},
     {0.7, 30},  {0.85, 0.3}, {0.85, 1}, {0.85, 3}, {0.85, 30}, {0.95, 0.3}, {0.95, 1}, {0.95, 3},
     {0.95, 30}, {1, 0.01},   {1, 0.03}, {1, 0.1},  {1, 0.3},   {1, 1},      {1, 3},    {1, 30},
@@ -35,14 +35,14 @@ static const double TRENDS[WANDER_TRENDS] = {1, 10, 100};
 /* ---- likelihood ---- */
 
 /* Of the level, before a run is seen. */
-struct filter {
+struct wander_filter {
   double variance;
   double mean[2]; /* of the values; of a series of ones, whose innovations are those of the mean */
 };
 
-static double wander_log_likelihood(const struct model *model, const double *values,
+static double wander_log_likelihood(const struct wander_model *model, const double *values,
                                     const size_t *at, size_t count) {
-  struct filter filter = {.variance = model->correlation < 1 ? model->level : 0};
+  struct wander_filter filter = {.variance = model->correlation < 1 ? model->level : 0};
   double log_determinant = 0;
   double squares = 0;
   double products = 0;
@@ -134,7 +134,7 @@ void wander_add_likelihood(const struct wander_runs *runs, double logs[WANDER_LO
 /* ---- what a model means for two sides ---- */
 
 /* Without the noise. */
-static double wander_covariance(const struct model *model, size_t i, size_t j) {
+static double wander_covariance(const struct wander_model *model, size_t i, size_t j) {
   return model->correlation < 1
              ? model->level * pow(model->correlation, fabs((double)i - (double)j))
              : model->level * (double)(i < j ? i : j);
@@ -150,7 +150,7 @@ struct wander_order {
 
 /* Of the means' difference, and of the variance within sides: mean and degrees of freedom, from the
  * covariance with rows and columns centred by side. */
-static void wander_find_effect(const struct model *model, struct wander_order *order,
+static void wander_find_effect(const struct wander_model *model, struct wander_order *order,
                                double *factor, double *df) {
   const bool *is_b = order->is_b;
   const size_t count = order->count;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # functions.sh ROOT [PATHS] - no two files of the program define functions of one name, static ones
-# included, so that tags, a debugger and a stack trace say where one is. One file may define a name
-# more than once, for other processors or builds; absent.c stands in for files of other builds. PATHS, a regular expression: report these alone.
+# included, or structs of one name, so that tags, a debugger and a stack trace say where one is. One
+# file may define a name more than once, for other processors or builds; absent.c stands in for files
+# of other builds. PATHS, a regular expression: report these alone.
 set -eu
 # shellcheck source=tests/style/common.sh
 . "$(dirname -- "$0")/common.sh"
@@ -22,6 +23,15 @@ awk '
     if (file != current) {
       current = file
       text = ""
+    }
+    if (code ~ /^struct [a-z_0-9]+ \{/) {
+      split(code, word, " ")
+      head = "struct " word[2]
+      if (!((head, file) in seen)) {
+        seen[head, file] = line
+        files[head] = files[head] " " file
+        count[head]++
+      }
     }
     if (text == "" && code ~ /^[A-Za-z_]/ && code !~ /^(typedef|extern "C"|template)/) {
       text = code
@@ -52,7 +62,8 @@ awk '
       if (count[name] > 1) {
         n = split(files[name], where, " ")
         for (i = 1; i <= n; i++)
-          print where[i] ":" seen[name, where[i]] ": " name "() is the name of functions in " n " files"
+          print where[i] ":" seen[name, where[i]] ": " \
+            (name ~ /^struct / ? name " is defined in " : name "() is the name of functions in ") n " files"
       }
   }' "$scratch/code" | { grep -E "^(${2:-.})" || true; } | sort >"$scratch/found"
-verdict "$scratch/found" "function names are unique in the program (tests/style/functions.sh)"
+verdict "$scratch/found" "names of functions and structs are unique in the program (tests/style/functions.sh)"

@@ -102,6 +102,9 @@ passes functions "$tree"
 printf 'static const char *\nadd(const char *a,\n    int b) {\n  return a + b;\n}\n' >runner/cli/other.c
 finds '^engine/base/good.c:[0-9]+: add\(\) is the name of functions in 2 files$' functions "$tree"
 finds '^runner/cli/other.c:1: add\(\)' functions "$tree"
+fresh
+printf 'struct part {\n  int a;\n};\nstruct other *name;\n' | tee -a engine/base/good.c >>runner/cli/verb.c
+finds '^runner/cli/verb.c:[0-9]+: struct part is defined in 2 files$' functions "$tree"
 
 # calls
 breaks_call() { # FILE LINE MESSAGE-REGEX

@@ -58,7 +58,7 @@ static void plot_draw_line(const struct canvas *canvas, double x0, double y0, do
 }
 
 struct area {
-  struct axis x, y;
+  struct plot_axis x, y;
   struct canvas canvas;
 };
 
@@ -312,7 +312,7 @@ static void plot_put_legend(const struct pen *pen, const struct plot *plot,
   }
 }
 
-static unsigned plot_margin_of(const struct axis *y) {
+static unsigned plot_margin_of(const struct plot_axis *y) {
   size_t longest = 0;
   for (size_t i = 0; i < y->tick_count; i++) {
     const size_t length = strlen(y->ticks[i].text);

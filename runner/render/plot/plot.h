@@ -124,7 +124,7 @@ struct axis_tick {
   char text[UNITS_TEXT_MAX];
 };
 
-struct axis {
+struct plot_axis {
   bool logarithmic;
   bool bytes; /* ticks at powers of two, written as sizes */
   double low, high;
@@ -135,7 +135,7 @@ struct axis {
 /* An axis for values from lowest to highest, both finite; logarithmic only where both are positive.
  * rounded: it begins and ends at round numbers, and a linear one includes 0. wanted: ticks that
  * have room; there may be fewer. */
-void axis_init(struct axis *axis, double lowest, double highest, bool logarithmic, bool bytes,
+void axis_init(struct plot_axis *axis, double lowest, double highest, bool logarithmic, bool bytes,
                bool rounded, size_t wanted);
 /* 0..1, beyond it for values beyond the axis. */
-double axis_place(const struct axis *axis, double value);
+double axis_place(const struct plot_axis *axis, double value);

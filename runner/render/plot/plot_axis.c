@@ -7,12 +7,12 @@
 /* Rounding of steps that are added up or taken logarithms of must not lose the last tick. */
 static const double SLACK = 1e-9;
 
-double axis_place(const struct axis *axis, double value) {
+double axis_place(const struct plot_axis *axis, double value) {
   return axis->logarithmic ? (log(value) - log(axis->low)) / (log(axis->high) - log(axis->low))
                            : (value - axis->low) / (axis->high - axis->low);
 }
 
-static void axis_add_tick(struct axis *axis, double value) {
+static void axis_add_tick(struct plot_axis *axis, double value) {
   const double at = axis_place(axis, value);
   if (axis->tick_count == AXIS_TICKS_MAX || at < -SLACK || at > 1 + SLACK) {
     return;
@@ -43,7 +43,7 @@ static double axis_round_up(double value) {
 }
 
 /* Powers of two with as many doublings between them as leave room. */
-static void axis_double_up(struct axis *axis, size_t wanted) {
+static void axis_double_up(struct plot_axis *axis, size_t wanted) {
   const double first = ceil(log2(axis->low) - SLACK);
   const double last = log2(axis->high) + SLACK;
   const double step = fmax(1, ceil((last - log2(axis->low)) / (double)wanted - SLACK));
@@ -53,7 +53,7 @@ static void axis_double_up(struct axis *axis, size_t wanted) {
 }
 
 /* Powers of ten, with 2 and 5 between them where there is room. */
-static void axis_decades_up(struct axis *axis, size_t wanted) {
+static void axis_decades_up(struct plot_axis *axis, size_t wanted) {
   static const double DIGITS[] = {1, 2, 5};
   const double first = floor(log10(axis->low) + SLACK);
   const double last = log10(axis->high) + SLACK;
@@ -67,21 +67,21 @@ static void axis_decades_up(struct axis *axis, size_t wanted) {
   }
 }
 
-static double axis_linear_step(const struct axis *axis, size_t wanted) {
+static double axis_linear_step(const struct plot_axis *axis, size_t wanted) {
   const double least = (axis->high - axis->low) / (double)wanted;
   return axis->bytes ? exp2(ceil(log2(least) - SLACK)) : axis_round_up(least);
 }
 
-static void axis_steps_up(struct axis *axis, double step) {
+static void axis_steps_up(struct plot_axis *axis, double step) {
   const double first = ceil(axis->low / step - SLACK);
   for (int i = 0; i < AXIS_TICKS_MAX && (first + i) * step <= axis->high + step * SLACK; i++) {
     axis_add_tick(axis, (first + i) * step + 0.0); /* never -0 */
   }
 }
 
-void axis_init(struct axis *axis, double lowest, double highest, bool logarithmic, bool bytes,
+void axis_init(struct plot_axis *axis, double lowest, double highest, bool logarithmic, bool bytes,
                bool rounded, size_t wanted) {
-  *axis = (struct axis){
+  *axis = (struct plot_axis){
       .logarithmic = logarithmic && lowest > 0, .bytes = bytes, .low = lowest, .high = highest};
   wanted = wanted < 2 ? 2 : wanted;
   if (axis->logarithmic) {

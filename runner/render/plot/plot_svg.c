@@ -107,7 +107,7 @@ struct drawing {
   struct strbuf *text;
   const struct plot *plot;
   const char *id;
-  struct axis x, y;
+  struct plot_axis x, y;
   double width, height; /* of the area */
   size_t curve_count;   /* that are drawn */
   struct curve_label *labels;

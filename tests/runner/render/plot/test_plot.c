@@ -10,7 +10,7 @@
 
 /* ---- axes ---- */
 
-static void assert_ticks(const struct axis *axis, const char *expected) {
+static void assert_ticks(const struct plot_axis *axis, const char *expected) {
   char text[1024] = "";
   for (size_t i = 0; i < axis->tick_count; i++) {
     assert_true(axis->ticks[i].at > -1e-6 && axis->ticks[i].at < 1 + 1e-6);
@@ -22,7 +22,7 @@ static void assert_ticks(const struct axis *axis, const char *expected) {
 }
 
 TEST(sizes_are_powers_of_two) {
-  struct axis axis;
+  struct plot_axis axis;
   axis_init(&axis, 1024, 0x1p34, true, true, false, 8);
   assert_ticks(&axis, "1KiB 8KiB 64KiB 512KiB 4MiB 32MiB 256MiB 2GiB 16GiB");
   assert_true(fabs(axis_place(&axis, 0x1p22) - 0.5) < 1e-9);
@@ -31,7 +31,7 @@ TEST(sizes_are_powers_of_two) {
 }
 
 TEST(rates_are_powers_of_ten) {
-  struct axis axis;
+  struct plot_axis axis;
   axis_init(&axis, 0.44, 54.7, true, false, true, 5);
   assert_ticks(&axis, "1 10 100");
   assert_true(fabs(axis.low - 0.2) < 1e-9 && fabs(axis.high - 100) < 1e-9);
@@ -40,7 +40,7 @@ TEST(rates_are_powers_of_ten) {
 }
 
 TEST(linear_axes_hold_zero) {
-  struct axis axis;
+  struct plot_axis axis;
   axis_init(&axis, 3, 48, false, false, true, 5);
   assert_ticks(&axis, "0 10 20 30 40 50");
   axis_init(&axis, -3, 48, true, false, true, 5);
@@ -56,7 +56,7 @@ TEST(any_extent_has_an_axis) {
   for (size_t i = 0; i < COUNT_OF(values); i++) {
     for (size_t j = 0; j < COUNT_OF(values); j++) {
       for (unsigned flags = 0; flags < 8; flags++) {
-        struct axis axis;
+        struct plot_axis axis;
         if (values[i] > values[j]) {
           continue;
         }
