@@ -232,8 +232,9 @@ struct footnote {
   char mark;                  /* 0 = belongs to every row */
 };
 
-/* Beside the kinds of noise, and that it is not known: of a case that was visited again. */
-enum { REMARK_VISITED = noise_name_count + 1 };
+/* Beside the kinds of noise, and that it is not known: of a case that was visited again, and of one
+ * that varies by nature beside a steady load in the other direction. */
+enum { REMARK_VISITED = noise_name_count + 1, REMARK_SHARED, REMARK_COUNT };
 
 /* What the reader must know about the numbers of a page: why a case has none, the note of its
  * measurement, what may have slowed it, a missed precision target, and which case it duplicates.
@@ -244,7 +245,7 @@ struct result_remarks {
   size_t count, capacity;
   /* The remark on cases whose trials ended so, with that noise or visited; NULL = none
    */
-  const char *stops[stop_name_count][REMARK_VISITED + 1];
+  const char *stops[stop_name_count][REMARK_COUNT];
   struct footnote notes[FOOTNOTES_MAX]; /* those past the last are dropped */
   size_t note_count;
 };

@@ -141,11 +141,19 @@ bool result_is_unsettled(const struct run_row *row) {
   return remarks_is_visited(row) && !(row->undisturbed_ns > 0);
 }
 
-/* noise_name_count: that is not known; REMARK_VISITED. */
+/* Whether its load decided which trials count, so that the rates differ (engine/case/visits.h). */
+static bool remarks_is_shared(const struct run_row *row) {
+  return row->under_load > 0 && row->undisturbed_ns > 0 && row->undisturbed_ns < row->median_ns;
+}
+
+/* noise_name_count: that is not known; REMARK_VISITED, REMARK_SHARED. */
 static enum noise remarks_noise_of(const struct run_row *row) {
   enum noise noise = noise_name_count;
   if (remarks_is_visited(row)) {
     return (enum noise)REMARK_VISITED;
+  }
+  if (remarks_is_shared(row)) {
+    return (enum noise)REMARK_SHARED;
   }
   if (row->noise == NULL || !noise_parse(row->noise, &noise)) {
     return noise_name_count;
@@ -265,6 +273,10 @@ static const char *remarks_describe(const struct result_remarks *remarks,
   if ((unsigned)noisy->noise == REMARK_VISITED) {
     return remarks_describe_visits(remarks, noisy);
   }
+  if ((unsigned)noisy->noise == REMARK_SHARED) {
+    return "Copies in the other direction are steady. This direction gets what they leave, and "
+           "varies on an idle link, too. More time does not help.";
+  }
   double widest = 0;
   bool several = false; /* processes: then +/- is the range between them */
   bool few = true;
@@ -345,7 +357,7 @@ void result_remarks_assign_marks(struct result_remarks *remarks) {
   size_t marked = 0;
   static const enum stop ENDS[] = {STOP_TRIALS, STOP_TIME};
   for (size_t e = 0; e < COUNT_OF(ENDS); e++) {
-    for (unsigned noise = 0; noise <= REMARK_VISITED; noise++) {
+    for (unsigned noise = 0; noise < REMARK_COUNT; noise++) {
       const struct noisy noisy = remarks_find_noisy(remarks, ENDS[e], (enum noise)noise);
       remarks->stops[ENDS[e]][noise] = noisy.count > 0 ? remarks_describe(remarks, &noisy) : NULL;
     }
