@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAGE_BYTES = 4096 };
+
 /* The GPU of that CUDA ordinal must be where the probed one was: when one has fallen off its bus
  * since, the driver counts the others anew, and numbers would go to the wrong GPU. */
 static enum status find_device(struct cuda_session *session, int32_t gpu, struct error *err) {
@@ -64,6 +66,8 @@ void cuda_session_free(struct cuda_session *session) {
     struct cuda_gpu *gpu = &session->gpus[i];
     if (gpu->context != NULL) {
       (void)driver->cuCtxSetCurrent(gpu->context);
+      cuda_session_free_page(session, session->gate.host);
+      session->gate.host = NULL;
       free_device(driver, gpu->compare_result);
       free_device(driver, gpu->flush_buffer);
       for (int pool = 1; pool <= PEERS_MAX; pool++) { /* the first is the device's own */
@@ -381,6 +385,37 @@ enum status cuda_session_new_page(struct cuda_session *session, uint64_t size_by
 void cuda_session_free_page(struct cuda_session *session, void *host) {
   if (host != NULL) {
     (void)session->driver.cuMemFreeHost(host);
+  }
+}
+
+enum status cuda_session_take_gate(struct cuda_session *session, uint64_t size_bytes, void **host,
+                                   CUdeviceptr *device, struct error *err) {
+  struct cuda_page *kept = &session->gate;
+  if (!kept->taken && kept->size_bytes >= size_bytes) {
+    memset(kept->host, 0, kept->size_bytes);
+  } else {
+    struct cuda_page made = {.size_bytes = size_bytes > PAGE_BYTES ? size_bytes : PAGE_BYTES};
+    RETURN_ON_ERROR(
+        cuda_session_new_page(session, made.size_bytes, "the gate", &made.host, &made.device, err));
+    if (kept->taken) { /* by what it runs beside */
+      *host = made.host;
+      *device = made.device;
+      return STATUS_OK;
+    }
+    cuda_session_free_page(session, kept->host);
+    *kept = made;
+  }
+  kept->taken = true;
+  *host = kept->host;
+  *device = kept->device;
+  return STATUS_OK;
+}
+
+void cuda_session_give_gate(struct cuda_session *session, void *host) {
+  if (host != NULL && host == session->gate.host) {
+    session->gate.taken = false;
+  } else {
+    cuda_session_free_page(session, host);
   }
 }
 

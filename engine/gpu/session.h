@@ -74,11 +74,19 @@ struct cuda_gpu {
   CUmemoryPool pools[PEERS_MAX + 1];
 };
 
+struct cuda_page {
+  void *host;
+  CUdeviceptr device;
+  uint64_t size_bytes;
+  bool taken;
+};
+
 struct cuda_session {
   struct cuda_driver driver;
   const struct machine *machine; /* borrowed */
   struct cuda_gpu gpus[MACHINE_GPUS_MAX];
-  uint64_t cases; /* that have ended */
+  uint64_t cases;        /* that have ended */
+  struct cuda_page gate; /* kept between cases, for the driver takes up to 3 ms for a page */
 };
 
 /* Make that GPU's context current in the calling thread, creating it at first, with the modules
@@ -122,6 +130,10 @@ enum status cuda_session_new_page(struct cuda_session *session, uint64_t size_by
                                   const char *what, void **host, CUdeviceptr *device,
                                   struct error *err) CHECK_RESULT;
 void cuda_session_free_page(struct cuda_session *session, void *host); /* NULL is fine */
+/* The same for the gate of a trial. Kernels that read it have ended before it is given back. */
+enum status cuda_session_take_gate(struct cuda_session *session, uint64_t size_bytes, void **host,
+                                   CUdeviceptr *device, struct error *err) CHECK_RESULT;
+void cuda_session_give_gate(struct cuda_session *session, void *host); /* NULL is fine */
 /* Wait until all work of the stream is done, and report its errors. what: "filling a buffer". */
 enum status cuda_session_wait(struct cuda_session *session, CUstream stream, const char *what,
                               struct error *err) CHECK_RESULT;

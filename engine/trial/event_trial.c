@@ -75,8 +75,8 @@ static enum status use_gpu_of(const struct event_trial *trial, uint32_t i, struc
 static enum status allocate_gate(struct event_trial *trial, struct error *err) {
   const size_t size = sizeof *trial->gate + trial->count * sizeof trial->gate->reports[0];
   void *page = NULL;
-  RETURN_ON_ERROR(cuda_session_new_page(trial->context->cuda, size, "the gate", &page,
-                                        &trial->gate_device, err));
+  RETURN_ON_ERROR(
+      cuda_session_take_gate(trial->context->cuda, size, &page, &trial->gate_device, err));
   trial->gate = page;
   for (uint32_t i = 0; i < trial->count; i++) {
     trial->gate->reports[i] = GATE_OPENED; /* what follows on a shared stream has no gate */
@@ -377,7 +377,7 @@ void event_trial_free(struct event_trial *trial) {
   if (trial->final != NULL) {
     (void)driver->cuEventDestroy(trial->final);
   }
-  cuda_session_free_page(trial->context->cuda, trial->gate);
+  cuda_session_give_gate(trial->context->cuda, trial->gate);
   free(trial->flows);
   free(trial->times);
   free(trial);

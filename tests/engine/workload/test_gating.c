@@ -2,6 +2,8 @@
 #include "engine/trial/event_trial.h"
 
 #include "engine/case/transfer.h"
+#include "engine/gpu/session.h"
+#include "engine/workload/workload.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
@@ -151,6 +153,36 @@ TEST(one_thread_calls_one_copy_after_the_other) {
     const struct flow_trial *of = &fixture->flow_trials[2 * i];
     assert_true(4 * of[0].elapsed_ns < 3 * of[1].elapsed_ns);
   }
+}
+
+/* One page for all cases, zeroed each time; a trial beside another one has its own. */
+TEST(the_gate_is_kept_between_cases) {
+  struct cuda_session *session = ((struct fixture *)*state)->engine->context.cuda;
+  unsigned char *first = NULL;
+  void *hosts[2];
+  CUdeviceptr devices[2];
+  struct error err;
+  both_ways(*state, GATING_ON);
+  first = session->gate.host;
+  assert_non_null(first);
+  assert_false(session->gate.taken);
+  first[7] = 1;
+  both_ways(*state, GATING_ON);
+  assert_ptr_equal(session->gate.host, first);
+  first[7] = 1;
+  assert_int_equal(cuda_session_take_gate(session, 8, &hosts[0], &devices[0], &err), STATUS_OK);
+  assert_int_equal(cuda_session_take_gate(session, 8, &hosts[1], &devices[1], &err), STATUS_OK);
+  assert_ptr_equal(hosts[0], first);
+  assert_int_equal(first[7], 0);
+  assert_ptr_not_equal(hosts[1], first);
+  cuda_session_give_gate(session, hosts[1]);
+  assert_true(session->gate.taken);
+  cuda_session_give_gate(session, hosts[0]);
+  cuda_session_give_gate(session, NULL);
+  assert_int_equal(cuda_session_take_gate(session, 5000, &hosts[0], &devices[0], &err), STATUS_OK);
+  assert_int_equal(session->gate.size_bytes, 5000);
+  cuda_session_give_gate(session, hosts[0]);
+  both_ways(*state, GATING_ON);
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);
