@@ -57,7 +57,8 @@ struct shift diff_shift(const struct diff_case *cases, size_t count);
  * than it moves their difference. */
 bool diff_order_wastes_pairs(const struct work *work, size_t count);
 /* Judges the mean of the steps of all cases (time_order.h) by its standard error: cases that see
- * the same noise tell as much as one does. Sets how the level wanders (wander.h). */
+ * the same noise tell as much as one does. Sets how the level wanders (wander.h), and whether in a
+ * line: what the cases have in common shows that long before any of them does. */
 void diff_order_find(const struct diff_case *cases, struct work *work, size_t count, size_t own,
                      const struct diff_options *options, struct arena *arena,
                      struct order_wander *found, struct diff_summary *summary);

@@ -1,6 +1,7 @@
 #include "runner/analysis/diff_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 struct sample diff_sample(const struct process_sample *side) {
   struct sample sample = sample_summary(side->values, side->count);
@@ -45,11 +46,73 @@ struct effect diff_order_wander(const struct work *work, struct effect effect,
   return effect;
 }
 
+/* What is left within the sides, in standard deviations. False: nothing. */
+static bool order_standardise(const struct wander_runs *runs, double *values) {
+  double means[2] = {0, 0};
+  double counts[2] = {0, 0};
+  double squares = 0;
+  for (size_t i = 0; i < runs->count; i++) {
+    counts[runs->is_b[i]]++;
+    means[runs->is_b[i]] += runs->values[i] - runs->values[0];
+  }
+  for (size_t i = 0; i < runs->count; i++) {
+    const bool is_b = runs->is_b[i];
+    values[i] = runs->values[i] - runs->values[0] - means[is_b] / counts[is_b];
+    squares += values[i] * values[i];
+  }
+  for (size_t i = 0; i < runs->count; i++) {
+    values[i] *= sqrt(((double)runs->count - 2) / squares);
+  }
+  return squares > 0;
+}
+
+/* The series of the cases that have the same order of runs as the longest; returns how many. */
+static size_t order_take_series(const struct wander_runs *runs, size_t count, double **series,
+                                struct wander_runs *common, struct arena *arena) {
+  for (size_t i = 0; i < count; i++) {
+    *common = runs[i].count > common->count ? runs[i] : *common;
+  }
+  size_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (runs[i].count == common->count &&
+        memcmp(runs[i].is_b, common->is_b, common->count * sizeof *common->is_b) == 0) {
+      series[used] = arena_array(arena, common->count, sizeof **series);
+      used += order_standardise(&runs[i], series[used]);
+    }
+  }
+  return used;
+}
+
+/* The probability of a line in what the cases have in common: the mean of their series. Where they
+ * share no noise, it hides a line of each less than any of them does. */
+static double order_line(const struct wander_runs *runs, size_t known, const double *prior,
+                         struct arena *arena) {
+  double **series = arena_array(arena, known, sizeof *series);
+  struct wander_runs common = {0};
+  double logs[WANDER_LOGS] = {0};
+  double weights[WANDER_MODELS];
+  const size_t used = order_take_series(runs, known, series, &common, arena);
+  if (used == 0) {
+    return 0;
+  }
+  double *mean = arena_array(arena, common.count, sizeof *mean);
+  for (size_t k = 0; k < used; k++) {
+    for (size_t i = 0; i < common.count; i++) {
+      mean[i] += series[k][i] / (double)used;
+    }
+  }
+  common.values = mean;
+  wander_add_likelihood(&common, logs);
+  return wander_weigh(logs, 1, prior, weights);
+}
+
 void diff_order_find(const struct diff_case *cases, struct work *work, size_t count, size_t own,
                      const struct diff_options *options, struct arena *arena,
                      struct order_wander *found, struct diff_summary *summary) {
-  struct time_order_wander wander = {.arena = arena};
-  double known = 0;
+  struct time_order_seen seen = {.arena = arena};
+  struct wander_runs *runs = arena_array(arena, count, sizeof *runs);
+  double logs[WANDER_LOGS] = {0};
+  size_t used = 0;
   double steps = 0;
   double variance = 0;
   double dependence = 0;
@@ -58,29 +121,29 @@ void diff_order_find(const struct diff_case *cases, struct work *work, size_t co
         (options->independent && !cases[i].shares_noise)) {
       continue;
     }
-    const bool counts = i < own && isfinite(work[i].order.steps);
-    work[i].effects =
-        time_order_see(&wander, &work[i].a_units, &work[i].b_units, cases[i].started, counts);
-    if (counts) {
-      known++;
+    runs[used] = time_order_see(&seen, &work[i].a_units, &work[i].b_units, cases[i].started,
+                                &work[i].effects);
+    if (i < own && isfinite(work[i].order.steps)) {
+      wander_add_likelihood(&runs[used++], logs);
       steps += work[i].order.steps;
       variance += work[i].order.steps_variance;
       dependence += work[i].prior.dependence;
     }
   }
+  const double known = (double)used;
   summary->independent = options->independent;
-  summary->dependence = known > 0 ? dependence / known : 1;
-  const double alike = known > 0 ? 1 / known + (1 - 1 / known) * summary->dependence : 1;
-  if (known > 0 && !options->independent) {
+  summary->dependence = used > 0 ? dependence / known : 1;
+  const double alike = used > 0 ? 1 / known + (1 - 1 / known) * summary->dependence : 1;
+  if (used > 0 && !options->independent) {
     const double error = sqrt(variance / known * alike);
     const double mean = steps / known;
     summary->independent = mean - 2 * error >= DIFF_STEPS_LEAST;
     summary->wanders = mean < DIFF_STEPS_LEAST && mean + 2 * error < 1;
   }
-  const double trend = wander_weigh(wander.logs, known > 0 ? 1 / (known * alike) : 0,
-                                    options->wander, found->weights);
+  const double share = used > 0 ? 1 / (known * alike) : 0;
+  (void)wander_weigh(logs, share, options->wander, found->weights);
   wander_of_means(found->weights, summary->wander);
-  summary->drifts = trend >= DIFF_TREND_LEAST;
+  summary->drifts = order_line(runs, used, options->wander, arena) >= DIFF_TREND_LEAST;
 }
 
 void diff_order_take_trends(const struct diff_case *cases, struct work *work, size_t count,

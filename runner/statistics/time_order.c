@@ -181,31 +181,28 @@ double time_order_take_trend(const struct process_sample *a, const struct proces
                      : 1;
 }
 
-const struct wander_effects *time_order_see(struct time_order_wander *wander,
-                                            const struct process_sample *a,
-                                            const struct process_sample *b, const int64_t *started,
-                                            bool counts) {
+struct wander_runs time_order_see(struct time_order_seen *seen, const struct process_sample *a,
+                                  const struct process_sample *b, const int64_t *started,
+                                  const struct wander_effects **effects) {
   SCOPED(arena_fini) struct arena arena = {0};
   const size_t count = a->count + b->count;
   struct timed *runs = arena_array(&arena, count, sizeof *runs);
-  double *values = arena_array(&arena, count, sizeof *values);
+  double *values = arena_array(seen->arena, count, sizeof *values);
   bool *is_b = arena_array(&arena, count, sizeof *is_b);
   time_order_sort(a, b, started, runs);
   for (size_t i = 0; i < count; i++) {
     values[i] = runs[i].value;
     is_b[i] = runs[i].is_b;
   }
-  if (counts) {
-    wander_add_likelihood(&(struct wander_runs){values, is_b, count}, wander->logs);
+  if (seen->effects == NULL || seen->count != count ||
+      memcmp(seen->is_b, is_b, count * sizeof *is_b) != 0) {
+    struct wander_effects *found = arena_array(seen->arena, 1, sizeof *found);
+    *found = wander_find_effects(is_b, count);
+    seen->is_b = arena_array(seen->arena, count, sizeof *is_b);
+    memcpy(seen->is_b, is_b, count * sizeof *is_b);
+    seen->count = count;
+    seen->effects = found;
   }
-  if (wander->effects == NULL || wander->count != count ||
-      memcmp(wander->is_b, is_b, count * sizeof *is_b) != 0) {
-    struct wander_effects *effects = arena_array(wander->arena, 1, sizeof *effects);
-    *effects = wander_find_effects(is_b, count);
-    wander->is_b = arena_array(wander->arena, count, sizeof *is_b);
-    memcpy(wander->is_b, is_b, count * sizeof *is_b);
-    wander->count = count;
-    wander->effects = effects;
-  }
-  return wander->effects;
+  *effects = seen->effects;
+  return (struct wander_runs){values, seen->is_b, count};
 }

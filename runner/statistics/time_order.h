@@ -51,18 +51,15 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
 double time_order_take_trend(const struct process_sample *a, const struct process_sample *b,
                              const int64_t *started, double *values);
 
-/* What the sides of many cases say of how the level wanders. */
-struct time_order_wander {
+/* The last order of runs that was seen: nearly all cases have the same. */
+struct time_order_seen {
   struct arena *arena;
-  double logs[WANDER_LOGS]; /* sums over the cases */
-  /* Of the last order that was seen: nearly all cases have the same. */
   bool *is_b;
   size_t count;
   const struct wander_effects *effects;
 };
 
-/* The effects of that order of runs, in the arena; adds what the values say, if they count. */
-const struct wander_effects *time_order_see(struct time_order_wander *wander,
-                                            const struct process_sample *a,
-                                            const struct process_sample *b, const int64_t *started,
-                                            bool counts);
+/* Runs in the order of time, in the arena; *effects: of that order. */
+struct wander_runs time_order_see(struct time_order_seen *seen, const struct process_sample *a,
+                                  const struct process_sample *b, const int64_t *started,
+                                  const struct wander_effects **effects);

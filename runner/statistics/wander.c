@@ -30,7 +30,7 @@ static double model_prior(size_t m) {
 
 /* Of a trend: before anything is seen, and its variance within a side over that of the noise. */
 static const double TREND = 0.1;
-static const double TRENDS[WANDER_TRENDS] = {1, 10, 100};
+static const double TRENDS[WANDER_TRENDS] = {1, 10, 100, 1e3, 1e4};
 
 /* ---- likelihood ---- */
 
@@ -40,16 +40,27 @@ struct wander_filter {
   double mean[2]; /* of the values; of a series of ones, whose innovations are those of the mean */
 };
 
-static double wander_log_likelihood(const struct wander_model *model, const double *values,
-                                    const size_t *at, size_t count) {
+/* Of a side, those next to the other one. */
+struct wander_side {
+  double values[WANDER_RUNS_MAX];
+  size_t at[WANDER_RUNS_MAX];
+  size_t count;
+};
+
+/* What both sides add up to; the logarithm of the likelihood, but for the squares. */
+struct wander_sums {
+  double logs, squares;
+};
+
+static void wander_add_model(const struct wander_model *model, const struct wander_side *side,
+                             struct wander_sums *sums) {
   struct wander_filter filter = {.variance = model->correlation < 1 ? model->level : 0};
-  double log_determinant = 0;
   double squares = 0;
   double products = 0;
   double ones = 0;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < side->count; i++) {
     if (i > 0) {
-      const double steps = (double)(at[i] - at[i - 1]);
+      const double steps = (double)(side->at[i] - side->at[i - 1]);
       const double kept = pow(model->correlation, steps);
       filter.variance = model->correlation < 1
                             ? kept * kept * filter.variance + (1 - kept * kept) * model->level
@@ -59,9 +70,9 @@ static double wander_log_likelihood(const struct wander_model *model, const doub
     }
     const double variance = filter.variance + 1;
     const double gain = filter.variance / variance;
-    const double value = values[i] - values[0] - filter.mean[0];
+    const double value = side->values[i] - side->values[0] - filter.mean[0];
     const double one = 1 - filter.mean[1];
-    log_determinant += log(variance);
+    sums->logs -= log(variance) / 2;
     squares += value * value / variance;
     products += value * one / variance;
     ones += one * one / variance;
@@ -69,65 +80,78 @@ static double wander_log_likelihood(const struct wander_model *model, const doub
     filter.mean[1] += gain * one;
     filter.variance *= 1 - gain;
   }
-  const double rest = squares - products * products / ones;
-  return -(log_determinant + log(ones) + ((double)count - 1) * log(rest)) / 2;
+  sums->logs -= log(ones) / 2;
+  sums->squares += squares - products * products / ones;
 }
 
-static double wander_log_of_trend(double trend, const double *values, const size_t *at,
-                                  size_t count) {
-  const double n = (double)count;
-  double sums[5] = {0}; /* of times, values, and their squares and products */
-  for (size_t i = 0; i < count; i++) {
-    const double t = (double)(at[i] - at[0]);
-    const double y = values[i] - values[0];
-    sums[0] += t;
-    sums[1] += y;
-    sums[2] += t * t;
-    sums[3] += t * y;
-    sums[4] += y * y;
+/* Of a line with that variance within a side, over that of the noise. */
+static void wander_add_trend(double trend, const struct wander_side sides[2],
+                             struct wander_sums *sums) {
+  double times = 0;
+  double products = 0;
+  double count = 0;
+  for (size_t s = 0; s < 2; s++) {
+    const struct wander_side *side = &sides[s];
+    const double n = (double)side->count;
+    double sum[2] = {0}; /* of times and values */
+    for (size_t i = 0; i < side->count; i++) {
+      sum[0] += (double)(side->at[i] - side->at[0]) / n;
+      sum[1] += (side->values[i] - side->values[0]) / n;
+    }
+    for (size_t i = 0; i < side->count; i++) {
+      const double t = (double)(side->at[i] - side->at[0]) - sum[0];
+      const double y = side->values[i] - side->values[0] - sum[1];
+      times += t * t;
+      products += t * y;
+      sums->squares += y * y;
+    }
+    sums->logs -= log(n) / 2;
+    count += n;
   }
-  const double times = sums[2] - sums[0] * sums[0] / n;
-  const double products = sums[3] - sums[0] * sums[1] / n;
-  const double squares = sums[4] - sums[1] * sums[1] / n;
-  const double rest = squares - trend * n / (1 + trend * n) * products * products / times;
-  return -(log1p(trend * n) + log(n) + (n - 1) * log(rest)) / 2;
+  sums->logs -= log1p(trend * count) / 2;
+  sums->squares -= trend * count / (1 + trend * count) * products * products / times;
+}
+
+static void wander_take_side(const struct wander_runs *runs, bool is_b, struct wander_side *side) {
+  size_t all = 0;
+  side->count = 0;
+  for (size_t i = 0; i < runs->count; i++) {
+    all += runs->is_b[i] == is_b;
+  }
+  /* The last ones of the side that comes first, the first ones of the other. */
+  size_t skipped = runs->is_b[0] == is_b && all > WANDER_RUNS_MAX ? all - WANDER_RUNS_MAX : 0;
+  for (size_t i = 0; i < runs->count && side->count < WANDER_RUNS_MAX; i++) {
+    if (runs->is_b[i] != is_b) {
+      continue;
+    }
+    if (skipped > 0) {
+      skipped--;
+      continue;
+    }
+    side->at[side->count] = i;
+    side->values[side->count++] = runs->values[i];
+  }
 }
 
 void wander_add_likelihood(const struct wander_runs *runs, double logs[WANDER_LOGS]) {
-  for (size_t s = 0; s < 2; s++) {
-    double values[WANDER_RUNS_MAX];
-    size_t at[WANDER_RUNS_MAX];
-    size_t used = 0;
-    double least = INFINITY;
-    double most = -INFINITY;
-    size_t all = 0;
-    for (size_t i = 0; i < runs->count; i++) {
-      all += runs->is_b[i] == (s == 1);
+  struct wander_side sides[2];
+  wander_take_side(runs, false, &sides[0]);
+  wander_take_side(runs, true, &sides[1]);
+  const double df = (double)sides[0].count + (double)sides[1].count - 2;
+  struct wander_sums sums[WANDER_LOGS] = {{0}};
+  for (size_t m = 0; m < WANDER_LOGS; m++) {
+    if (m < WANDER_MODELS) {
+      wander_add_model(&MODELS[m], &sides[0], &sums[m]);
+      wander_add_model(&MODELS[m], &sides[1], &sums[m]);
+    } else {
+      wander_add_trend(TRENDS[m - WANDER_MODELS], sides, &sums[m]);
     }
-    /* The last ones of the side that comes first, the first ones of the other. */
-    size_t skipped = runs->is_b[0] == (s == 1) && all > WANDER_RUNS_MAX ? all - WANDER_RUNS_MAX : 0;
-    for (size_t i = 0; i < runs->count && used < WANDER_RUNS_MAX; i++) {
-      if (runs->is_b[i] != (s == 1)) {
-        continue;
-      }
-      if (skipped > 0) {
-        skipped--;
-        continue;
-      }
-      least = fmin(least, runs->values[i]);
-      most = fmax(most, runs->values[i]);
-      at[used] = i;
-      values[used++] = runs->values[i];
-    }
-    if (used < 3 || !(most > least)) {
-      continue;
-    }
-    for (size_t m = 0; m < WANDER_MODELS; m++) {
-      logs[m] += wander_log_likelihood(&MODELS[m], values, at, used);
-    }
-    for (size_t t = 0; t < WANDER_TRENDS; t++) {
-      logs[WANDER_MODELS + t] += wander_log_of_trend(TRENDS[t], values, at, used);
-    }
+  }
+  if (sides[0].count == 0 || sides[1].count == 0 || df < 2 || !(sums[0].squares > 0)) {
+    return;
+  }
+  for (size_t m = 0; m < WANDER_LOGS; m++) {
+    logs[m] += sums[m].logs - df / 2 * log(fmax(sums[m].squares, 1e-12 * sums[0].squares));
   }
 }
 

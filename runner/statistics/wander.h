@@ -2,14 +2,14 @@
  * difference of two sides that were not measured in turn.
  *
  * Models: runs are independent; or their level is an autoregressive series or a random walk, with
- * independent noise beside it, in several proportions. Each side tells how likely a model is: by
- * its restricted likelihood, which its mean and its variance do not enter (Harville 1977, "Maximum
- * likelihood approaches to variance component estimation", Journal of the American Statistical
- * Association 72), from a Kalman filter (Harvey 1989, "Forecasting, Structural Time Series Models
- * and the Kalman Filter"). Few runs hardly tell models apart: then all of them count, by their
- * probability (Hoeting and others 1999, "Bayesian model averaging", Statistical Science 14). Before
- * anything is seen, half of it is that of independent runs, and every other correlation is as
- * likely as the next.
+ * independent noise beside it, in several proportions. Both sides together tell how likely a model
+ * is: by its restricted likelihood, which their means and the variance do not enter (Harville 1977,
+ * "Maximum likelihood approaches to variance component estimation", Journal of the American
+ * Statistical Association 72), from a Kalman filter (Harvey 1989, "Forecasting, Structural Time
+ * Series Models and the Kalman Filter"). Few runs hardly tell models apart: then all of them count,
+ * by their probability (Hoeting and others 1999, "Bayesian model averaging", Statistical Science
+ * 14). Before anything is seen, half of it is that of independent runs, and every other correlation
+ * is as likely as the next.
  *
  * Nothing here fails. */
 #pragma once
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { WANDER_MODELS = 24, WANDER_TRENDS = 3, WANDER_LOGS = WANDER_MODELS + WANDER_TRENDS };
+enum { WANDER_MODELS = 24, WANDER_TRENDS = 5, WANDER_LOGS = WANDER_MODELS + WANDER_TRENDS };
 enum { WANDER_RUNS_MAX = 40 }; /* of a side, those next to the other one */
 
 /* The runs of both sides, in the order of time. */
@@ -28,7 +28,7 @@ struct wander_runs {
 };
 
 /* Adds the logarithm of each model's likelihood, up to a constant; then that of independent runs
- * beside a linear trend, of several sizes. */
+ * beside a linear trend that the sides have in common, of several sizes. */
 void wander_add_likelihood(const struct wander_runs *runs, double logs[WANDER_LOGS]);
 
 /* Of each model, for one order of runs. */
