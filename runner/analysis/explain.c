@@ -337,7 +337,7 @@ enum status explain_find(struct database *database, const struct explain_request
   RETURN_ON_ERROR(explain_read_head(database, only, explanation, err));
   if (only != NULL && explanation->cases == 0) {
     return error_set(err, STATUS_NOT_FOUND,
-                     "no case of that run matches '%s'; haul query --saved cases lists them",
+                     "no case of that run matches \"%s\"; haul query --saved cases lists them",
                      request->only);
   }
   for (size_t i = 0; i < explanation->rules.count; i++) {

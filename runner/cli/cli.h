@@ -121,7 +121,7 @@ struct verb {
    * NULL: it prints none. */
   json_describer *json;
   const struct verb_rows *rows;
-  /* Reports what does not go together with argp_error(), which ends the process. May be NULL. */
+  /* Reports what does not go together with options_fail(), which ends the process. May be NULL. */
   void (*check)(struct command *command, struct argp_state *state);
   /* A status other than STATUS_OK is reported; command->code is the exit code otherwise. */
   enum status (*run)(struct command *command, struct error *err);

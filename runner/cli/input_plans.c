@@ -33,8 +33,8 @@ static void input_plan_add_test(const struct option_use *use, const char *word) 
   struct filter *filter = &use->command->request.filter;
   const char *name = input_plan_test_name(word);
   if (name == NULL && word[strspn(word, "0123456789")] == '\0') {
-    argp_error(use->state, "--test %s: nvbandwidth has the tests 0 to %zu", word,
-               input_plan_test_count() - 1);
+    options_fail(use->state, "--test %s: nvbandwidth has the tests 0 to %zu", word,
+                 input_plan_test_count() - 1);
   }
   /* Another name may be a block of another scenario: the plan says what there is. */
   use->command->inputs.tests =

@@ -14,6 +14,21 @@
 enum { LIST_MAX = 1 << 12, SPLITS_MAX = 10000, OPTIONS_MAX = 40, KEY_USAGE = 0x100, KEY_FIRST };
 enum { GROUP_COMMON = 9 };
 
+void options_fail(const struct argp_state *state, const char *format, ...) {
+  static const struct common_options PLAIN = {0};
+  char *text = NULL;
+  va_list args;
+  va_start(args, format);
+  const int length = vasprintf(&text, format, args);
+  va_end(args);
+  if (length <= 0) {
+    abort();
+  }
+  const char last = text[length - 1];
+  say_error(&PLAIN, "%s%s See %s --help", text, last == '.' || last == '?' ? "" : ".", state->name);
+  exit(EXIT_USAGE);
+}
+
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
                          const char *const *names) {
   const char *meant = nearest_word(arg, names);
@@ -22,8 +37,8 @@ void options_reject_name(struct argp_state *state, const char *what, const char 
   for (size_t i = 0; names[i] != NULL; i++) {
     strbuf_append_word(&list, names[i]);
   }
-  argp_error(state, "unknown %s '%s'%s: one of %s", what, arg,
-             arena_around(&arena, " (did you mean '", meant, "'?)"), list.text);
+  options_fail(state, "unknown %s \"%s\"%s: one of %s", what, arg,
+               arena_around(&arena, " (did you mean \"", meant, "\"?)"), list.text);
 }
 
 static size_t options_find_name(const char *const *names, const char *arg) {
@@ -158,7 +173,7 @@ bool option_take_only(const struct option_use *use) {
   }
   const bool good = option_read_lines(use, option_add_only);
   if (filter->only == NULL) {
-    argp_error(use->state, "--only -: standard input has no globs");
+    options_fail(use->state, "--only -: standard input has no globs");
   }
   return good;
 }
@@ -269,29 +284,29 @@ void options_check_sides(struct command *command, struct argp_state *state) {
     request->names[i] = command->words[i];
   }
   if (request->by == NULL && (request->from != NULL || request->to != NULL)) {
-    argp_error(state, "--from and --to need --by FACT");
+    options_fail(state, "--from and --to need --by FACT");
   }
   if (request->by != NULL && request->name_count > 0) {
-    argp_error(state, "name two runs or give --by FACT, not both");
+    options_fail(state, "name two runs or give --by FACT, not both");
   }
 }
 
 void options_check_plot(const struct command *command, struct argp_state *state) {
   if (command->plot.picture && !command->plot.wanted) {
-    argp_error(state, "--format svg is for --plot");
+    options_fail(state, "--format svg is for --plot");
   }
   if (command->plot.wanted && output_layout_of(command->common.format) != LAYOUT_PAGE) {
-    argp_error(state, "--plot draws for people and cannot be combined with --format %s",
-               output_format_text(command->common.format));
+    options_fail(state, "--plot draws for people and cannot be combined with --format %s",
+                 output_format_text(command->common.format));
   }
 }
 
 void options_check_sums(const struct command *command, struct argp_state *state) {
   if (command->sums && output_layout_of(command->common.format) != LAYOUT_PAGE) {
-    argp_error(state,
-               "--sum is for the matrices that people read, not for --format %s: SQL adds "
-               "up, as in select block, sum(gbps) from v_run_case group by block",
-               output_format_text(command->common.format));
+    options_fail(state,
+                 "--sum is for the matrices that people read, not for --format %s: SQL adds "
+                 "up, as in select block, sum(gbps) from v_run_case group by block",
+                 output_format_text(command->common.format));
   }
 }
 
@@ -324,8 +339,8 @@ static int options_key(const struct verb_option *option, size_t i) {
 static void options_take_word(struct command *command, const char *arg, struct argp_state *state) {
   const struct verb *verb = command->verb;
   if (command->word_count == verb->word_max) {
-    argp_error(state, "too many arguments: '%s'%s", arg,
-               verb->too_many != NULL ? verb->too_many : "");
+    options_fail(state, "too many arguments: \"%s\"%s", arg,
+                 verb->too_many != NULL ? verb->too_many : "");
   }
   if (command->word_count == 0 && verb->noun != NULL) {
     command->choice = options_find_name(verb->words, arg);
@@ -341,8 +356,9 @@ static void options_check_tests(struct command *command, struct argp_state *stat
   const char **only = &command->request.filter.only;
   const char *tests = command->inputs.tests;
   if (tests != NULL && *only != NULL) {
-    argp_error(state, "give --test or --only, not both; for some cases of a test: --only '%s/GLOB'",
-               tests);
+    options_fail(state,
+                 "give --test or --only, not both; for some cases of a test: --only '%s/GLOB'",
+                 tests);
   }
   *only = tests != NULL ? tests : *only;
 }
@@ -374,7 +390,7 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
   }
   if (key == ARGP_KEY_END) {
     if (verb->missing != NULL && command->word_count == 0) {
-      argp_error(state, "missing %s", verb->missing);
+      options_fail(state, "missing %s", verb->missing);
     }
     options_check_tests(command, state);
     if (verb->check != NULL) {
@@ -394,14 +410,14 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
       const struct option_use use = {command, option, (char *)base + option->field, arg, state};
       const struct verb_option *next = NULL;
       if (arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1) {
-        argp_error(state, "--%s needs %s, and %s is an option", option->name, option->argument,
-                   arg);
+        options_fail(state, "--%s needs %s, and %s is an option", option->name, option->argument,
+                     arg);
       }
       if (!option->take(&use)) {
-        argp_error(state,
-                   option->needs != NULL ? "--%s needs %s, not '%s'"
-                                         : "--%s needs a value that is not empty",
-                   option->name, option->needs, arg);
+        options_fail(state,
+                     option->needs != NULL ? "--%s needs %s, not \"%s\""
+                                           : "--%s needs a value that is not empty",
+                     option->name, option->needs, arg);
       }
       return 0;
     }
@@ -452,15 +468,21 @@ static void options_reject_unknown(struct command *command, int argc, char **arg
     const size_t count = options_find(verb, name, &found);
     const char *meant = options_find_meant(verb, argv[i], name, count);
     if (meant != NULL) {
-      say_error(&command->common, "unknown option '%s': did you mean '--%s'? See %s --help",
+      say_error(&command->common, "unknown option \"%s\": did you mean \"--%s\"? See %s --help",
                 argv[i], meant, argv[0]);
       exit(EXIT_USAGE);
     }
     const char *key = count == 0 ? options_find_key(verb, argv[i], name) : NULL;
     if (key != NULL) {
       say_error(&command->common,
-                "unknown option '%s': did you mean '--set measure.%s=VALUE'? See %s --help",
+                "unknown option \"%s\": did you mean \"--set measure.%s=VALUE\"? See %s --help",
                 argv[i], key, argv[0]);
+      exit(EXIT_USAGE);
+    }
+    const bool helps =
+        strncmp("help", name, strlen(name)) == 0 || strncmp("usage", name, strlen(name)) == 0;
+    if (count == 0 && argv[i][1] == '-' && !helps) {
+      say_error(&command->common, "unknown option \"%s\". See %s --help", argv[i], argv[0]);
       exit(EXIT_USAGE);
     }
     /* Its argument may look like an option. */

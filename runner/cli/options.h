@@ -136,7 +136,10 @@ void options_check_sums(const struct command *command, struct argp_state *state)
 /* Its check: rejects a --format that a plot cannot be in. */
 void options_check_plot(const struct command *command, struct argp_state *state);
 
-/* "unknown WHAT 'ARG' (did you mean 'NAME'?): one of A, B, C". names ends with NULL. */
+/* A mistake on the command line: says it, and which help there is, and ends the process. */
+void options_fail(const struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "unknown WHAT "ARG" (did you mean "NAME"?): one of A, B, C". names ends with NULL. */
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
                          const char *const *names);
 /* NAME=VALUE in its two parts, the name in the arena; false: it is not. */

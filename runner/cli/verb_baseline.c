@@ -1,6 +1,6 @@
 /* haul baseline set NAME RUN | list | remove NAME: named runs, to compare later ones with. */
 #include "engine/base/strings.h"
-#include "runner/cli/cli.h"
+#include "runner/cli/options.h"
 #include "runner/record/selector.h"
 
 #include <inttypes.h>
@@ -17,15 +17,15 @@ static void verb_baseline_check(struct command *command, struct argp_state *stat
   static const size_t WORDS[] = {[BASELINE_SET] = 3, [BASELINE_LIST] = 1, [BASELINE_REMOVE] = 2};
   const size_t wanted = WORDS[command->choice];
   if (command->word_count > wanted) {
-    argp_error(state, "too many arguments: '%s'", command->words[wanted]);
+    options_fail(state, "too many arguments: \"%s\"", command->words[wanted]);
   } else if (command->word_count < wanted) {
-    argp_error(state,
-               command->choice == BASELINE_SET
-                   ? "missing arguments: haul baseline set NAME RUN, for example: set good latest"
-                   : "missing argument: NAME; haul baseline list lists them");
+    options_fail(state,
+                 command->choice == BASELINE_SET
+                     ? "missing arguments: haul baseline set NAME RUN, for example: set good latest"
+                     : "missing argument: NAME; haul baseline list lists them");
   } else if (wanted > 1 &&
              (command->words[1][0] == '\0' || strchr(command->words[1], ',') != NULL)) {
-    argp_error(state, "the name of a baseline cannot be empty or contain a comma");
+    options_fail(state, "the name of a baseline cannot be empty or contain a comma");
   }
 }
 

@@ -93,29 +93,30 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
   }
   if (options->fleet) {
     if (command->word_count > 0 || request->by != NULL || options->expects) {
-      argp_error(state,
-                 "--fleet looks at one fleet: it cannot be combined with runs, --by or --expect");
+      options_fail(state,
+                   "--fleet looks at one fleet: it cannot be combined with runs, --by or --expect");
     }
     if (options->of_runs != NULL || options->strict) {
-      argp_error(state, "--fleet has no verdicts of cases: it cannot be combined with %s%s",
-                 options->of_runs != NULL ? "--fail-on " : "--strict",
-                 options->of_runs != NULL ? options->of_runs : "");
+      options_fail(state, "--fleet has no verdicts of cases: it cannot be combined with %s%s",
+                   options->of_runs != NULL ? "--fail-on " : "--strict",
+                   options->of_runs != NULL ? options->of_runs : "");
     }
     return;
   }
   if (options->expects) {
     if (request->by != NULL || options->of_runs != NULL || options->fleet_fails > 0) {
-      argp_error(state, "--expect compares with no other runs: it cannot be combined with --by or "
-                        "--fail-on");
+      options_fail(state,
+                   "--expect compares with no other runs: it cannot be combined with --by or "
+                   "--fail-on");
     }
     return;
   }
   if (options->of_fleet != NULL) {
-    argp_error(state, "--fail-on %s is for --fleet alone", options->of_fleet);
+    options_fail(state, "--fail-on %s is for --fleet alone", options->of_fleet);
   }
   if (request->by == NULL && command->word_count == 0) {
-    argp_error(state,
-               "missing argument: the run to compare with, such as baseline:NAME, or two runs A B");
+    options_fail(
+        state, "missing argument: the run to compare with, such as baseline:NAME, or two runs A B");
   }
   options_check_sides(command, state);
   if (request->name_count == 1) {

@@ -267,7 +267,7 @@ static enum status completion_offer_at(struct command *command, const char *cons
 
 static void verb_completion_check(struct command *command, struct argp_state *state) {
   if (command->choice != OUTPUT_OFFER && command->word_count > 1) {
-    argp_error(state, "too many arguments: '%s'", command->words[1]);
+    options_fail(state, "too many arguments: \"%s\"", command->words[1]);
   }
 }
 

@@ -120,7 +120,7 @@ static void verb_copy_check(struct command *command, struct argp_state *state) {
   const struct copy_options *options = command->options;
   struct arena *arena = &command->arena;
   if (options->from == NULL || options->to == NULL) {
-    argp_error(state, "--from PLACE and --to PLACE are needed: haul copy --from host --to gpu0");
+    options_fail(state, "--from PLACE and --to PLACE are needed: haul copy --from host --to gpu0");
     return;
   }
   const char *from = copy_place(arena, options->from, options->to);
@@ -133,15 +133,16 @@ static void verb_copy_check(struct command *command, struct argp_state *state) {
                                                            : "ce",
                                    false);
   if (from == NULL || to == NULL) {
-    argp_error(state,
-               "'%s' is not a place: host, gpu0, gpu0,2, gpu* or numa1, and after a colon kinds of "
-               "memory such as host:pageable",
-               from == NULL ? options->from : options->to);
+    options_fail(
+        state,
+        "\"%s\" is not a place: host, gpu0, gpu0,2, gpu* or numa1, and after a colon kinds of "
+        "memory such as host:pageable",
+        from == NULL ? options->from : options->to);
   } else if (size == NULL) {
-    argp_error(state, "--size needs a size, several with commas, or a range, not '%s'",
-               options->size);
+    options_fail(state, "--size needs a size, several with commas, or a range, not \"%s\"",
+                 options->size);
   } else if (method == NULL) {
-    argp_error(state, "--method needs ce, sm, um or cpu, not '%s'", options->method);
+    options_fail(state, "--method needs ce, sm, um or cpu, not \"%s\"", options->method);
   }
   command->inputs.text =
       arena_format(arena,

@@ -29,10 +29,10 @@ static const struct verb_option VERB_ENV_OPTIONS[] = {
 static void verb_env_check(struct command *command, struct argp_state *state) {
   const struct env_options *options = command->options;
   if (options->run != NULL && command->machine != NULL) {
-    argp_error(state, "give --run or --machine, not both");
+    options_fail(state, "give --run or --machine, not both");
   }
   if (command->plot.picture && options->output != NULL) {
-    argp_error(state, "--save writes a machine file: --format svg cannot be combined with it");
+    options_fail(state, "--save writes a machine file: --format svg cannot be combined with it");
   }
 }
 

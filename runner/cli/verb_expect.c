@@ -46,11 +46,11 @@ static const struct verb_option VERB_EXPECT_OPTIONS[] = {
 
 static void verb_expect_check(struct command *command, struct argp_state *state) {
   if (command->choice == EXPECT_CHECK && command->word_count != 2) {
-    argp_error(state, "haul expect check takes one argument: FILE");
+    options_fail(state, "haul expect check takes one argument: FILE");
   }
   if ((command->choice == EXPECT_LIST && command->word_count > 1) ||
       (command->choice == EXPECT_SHOW && command->word_count > 2)) {
-    argp_error(state, "too many arguments: '%s'", command->words[command->word_count - 1]);
+    options_fail(state, "too many arguments: \"%s\"", command->words[command->word_count - 1]);
   }
 }
 

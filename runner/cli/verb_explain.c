@@ -33,12 +33,12 @@ static void verb_explain_check(struct command *command, struct argp_state *state
   const struct explain_options *options = command->options;
   const bool machine = command->machine != NULL || options->here;
   if (machine && command->word_count > 0) {
-    argp_error(state,
-               "a machine without a run has no '%s': name a run, or give --machine or "
-               "--here, not both",
-               command->words[0]);
+    options_fail(state,
+                 "a machine without a run has no \"%s\": name a run, or give --machine or "
+                 "--here, not both",
+                 command->words[0]);
   } else if (command->machine != NULL && options->here) {
-    argp_error(state, "give --machine or --here, not both");
+    options_fail(state, "give --machine or --here, not both");
   }
 }
 

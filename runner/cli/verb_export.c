@@ -39,25 +39,26 @@ static void verb_export_check(struct command *command, struct argp_state *state)
   const struct export_options *options = command->options;
   const struct filter *filter = &command->request.filter;
   if (command->common.format_given) {
-    argp_error(state, "--format cannot be combined with export: the format is its argument");
+    options_fail(state, "--format cannot be combined with export: the format is its argument");
   }
   const bool prometheus =
       command->choice == EXPORT_PROMETHEUS || command->choice == EXPORT_OPENMETRICS;
   if (prometheus && (options->run != NULL || options->trials)) {
-    argp_error(state,
-               "%s exports cases, not one run: --run and --trials cannot be combined with it; use "
-               "--where and --only",
-               export_format_text((enum export_format)command->choice));
+    options_fail(
+        state,
+        "%s exports cases, not one run: --run and --trials cannot be combined with it; use "
+        "--where and --only",
+        export_format_text((enum export_format)command->choice));
   }
   if ((options->blocks && command->choice != EXPORT_PROMETHEUS) ||
       (options->against != NULL && (options->blocks || command->choice == EXPORT_OPENMETRICS))) {
-    argp_error(state, "--blocks goes with prometheus alone, and --against with its cases");
+    options_fail(state, "--blocks goes with prometheus alone, and --against with its cases");
   }
   if (!prometheus &&
       (options->against != NULL || filter->only != NULL || filter->where_count > 0)) {
-    argp_error(state,
-               "--against, --where and --only can only be combined with prometheus; haul query "
-               "selects rows with SQL");
+    options_fail(state,
+                 "--against, --where and --only can only be combined with prometheus; haul query "
+                 "selects rows with SQL");
   }
 }
 

@@ -13,7 +13,7 @@ static void verb_history_check(struct command *command, struct argp_state *state
     *only = globs_add(*only, command->words[0], &command->request.filter.arena);
   }
   if (*only == NULL) {
-    argp_error(state, "missing argument: CASE, a name or glob; haul list cases lists the names");
+    options_fail(state, "missing argument: CASE, a name or glob; haul list cases lists the names");
   }
 }
 

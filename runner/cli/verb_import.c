@@ -64,13 +64,13 @@ static const struct verb_option VERB_IMPORT_OPTIONS[] = {
 
 static void verb_import_check(struct command *command, struct argp_state *state) {
   if (command->word_count > 0 && strcmp(command->words[0], SCENARIO) != 0) {
-    argp_error(state,
-               "unknown tool '%s': results of nvbandwidth can be imported: haul import "
-               "nvbandwidth FILE",
-               command->words[0]);
+    options_fail(state,
+                 "unknown tool \"%s\": results of nvbandwidth can be imported: haul import "
+                 "nvbandwidth FILE",
+                 command->words[0]);
   }
   if (command->word_count < 2) {
-    argp_error(state, "missing argument: haul import nvbandwidth FILE, what nvbandwidth printed");
+    options_fail(state, "missing argument: haul import nvbandwidth FILE, what nvbandwidth printed");
   }
 }
 

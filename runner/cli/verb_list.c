@@ -38,12 +38,12 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
         list_what_text(LIST_RUNS); /* which is command->choice, 0 */
   }
   if (options->run != NULL && command->choice != LIST_CASES) {
-    argp_error(state, "--run can only be combined with list cases");
+    options_fail(state, "--run can only be combined with list cases");
   }
   const bool filtered =
       options->tag != NULL || options->limit != NULL || command->request.filter.where_count > 0;
   if (filtered && command->choice != LIST_RUNS) {
-    argp_error(state, "--tag, --where and --limit can only be combined with list runs");
+    options_fail(state, "--tag, --where and --limit can only be combined with list runs");
   }
 }
 

@@ -17,7 +17,7 @@ static const struct verb_option VERB_OUTLIERS_OPTIONS[] = {
 static void verb_outliers_check(struct command *command, struct argp_state *state) {
   const struct outliers_arguments *options = command->options;
   if (options->all && command->word_count > 0) {
-    argp_error(state, "name runs or give --all, not both");
+    options_fail(state, "name runs or give --all, not both");
   }
 }
 

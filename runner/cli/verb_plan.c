@@ -224,10 +224,10 @@ static enum status plan_power_show(struct command *command, struct error *err) {
 static void verb_plan_check(struct command *command, struct argp_state *state) {
   const struct power_options *options = command->options;
   if (options->against != NULL && !(options->detect > 0)) {
-    argp_error(state, "--compare needs --detect PERCENT");
+    options_fail(state, "--compare needs --detect PERCENT");
   }
   if (options->detect > 0 && command->word_count > 1) {
-    argp_error(state, "--detect takes one scenario");
+    options_fail(state, "--detect takes one scenario");
   }
 }
 

@@ -45,10 +45,10 @@ static void verb_query_check(struct command *command, struct argp_state *state) 
   const struct query_arguments *options = command->options;
   options_check_plot(command, state);
   if (command->word_count > 0 && options->saved != NULL) {
-    argp_error(state, "give SQL or --saved NAME, not both");
+    options_fail(state, "give SQL or --saved NAME, not both");
   }
   if (command->word_count == 0 && options->saved == NULL && isatty(STDIN_FILENO)) {
-    argp_error(state, "missing argument: SQL in quotes, or --saved NAME");
+    options_fail(state, "missing argument: SQL in quotes, or --saved NAME");
   }
 }
 

@@ -166,23 +166,23 @@ static void verb_report_check(struct command *command, struct argp_state *state)
   command->word_count--;
   if (options->site && (command->word_count > 0 || options->fleet || options->against != NULL ||
                         options->baseline != NULL)) {
-    argp_error(state, "--site takes a folder and nothing else: it has all runs");
+    options_fail(state, "--site takes a folder and nothing else: it has all runs");
   }
   if (command->word_count == 0 && !options->fleet) {
     command->words = LATEST;
     command->word_count = 1;
   }
   if (!options->site && !verb_report_names_a_page(options->output)) {
-    argp_error(state,
-               "the first argument is the file to write: it ends in .html, or is - for standard "
-               "output, not '%s'",
-               options->output);
+    options_fail(state,
+                 "the first argument is the file to write: it ends in .html, or is - for standard "
+                 "output, not \"%s\"",
+                 options->output);
   }
   if (command->common.format_given) {
-    argp_error(state, "a report is HTML: --format and --json cannot be combined with it");
+    options_fail(state, "a report is HTML: --format and --json cannot be combined with it");
   }
   if (options->against != NULL && options->baseline != NULL) {
-    argp_error(state, "give --against or --baseline, not both");
+    options_fail(state, "give --against or --baseline, not both");
   }
 }
 

@@ -71,25 +71,25 @@ static void verb_run_check_decide(const struct command *command, struct argp_sta
   const struct run_options *options = command->options;
   if (options->decide == NULL) {
     if (options->budget_ns > 0 || command->request.compare.margin > 0) {
-      argp_error(state, "--budget and --delta need --decide A");
+      options_fail(state, "--budget and --delta need --decide A");
     }
     return;
   }
   if (options->tag == NULL) {
-    argp_error(state, "--decide needs --tag NAME: the new runs join those of that tag");
+    options_fail(state, "--decide needs --tag NAME: the new runs join those of that tag");
   }
   if (command->word_count > 0 || options->resume != NULL || options->dry_run ||
       command->plot.wanted) {
-    argp_error(state, "--decide measures the scenario of A again: it cannot be combined with a "
-                      "scenario, --resume, --dry-run or --plot");
+    options_fail(state, "--decide measures the scenario of A again: it cannot be combined with a "
+                        "scenario, --resume, --dry-run or --plot");
   }
   for (size_t i = 0; i < command->inputs.override_count; i++) {
     const char *key = command->inputs.overrides[i].key;
     if (strcmp(key, "measure.processes") != 0 && strcmp(key, "measure.pause") != 0) {
-      argp_error(state,
-                 "--decide measures the cases of A as they are: of --set it takes "
-                 "measure.pause alone, not %s",
-                 key);
+      options_fail(state,
+                   "--decide measures the cases of A as they are: of --set it takes "
+                   "measure.pause alone, not %s",
+                   key);
     }
   }
 }
@@ -98,11 +98,11 @@ static void verb_run_check_shard(const struct command *command, struct argp_stat
   const struct run_options *options = command->options;
   if (options->shard == NULL) {
     if (options->expected_nodes != NULL || options->shard_interval_ns > 0) {
-      argp_error(state, "--expected-nodes and --shard-every need --shard DIR");
+      options_fail(state, "--expected-nodes and --shard-every need --shard DIR");
     }
   } else if (command->common.db != NULL || options->decide != NULL || options->dry_run) {
-    argp_error(state, "--shard records runs in databases of their own: it cannot be combined "
-                      "with --db, --decide or --dry-run");
+    options_fail(state, "--shard records runs in databases of their own: it cannot be combined "
+                        "with --db, --decide or --dry-run");
   }
 }
 
@@ -115,13 +115,13 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   options->dry_run = options->dry_run || (options->list && command->word_count > 0);
   if (options->resume == NULL && options->decide == NULL && command->word_count == 0 &&
       !options->list) {
-    argp_error(state, "missing " INPUT_MISSING ": \"haul run quick\" works on every machine");
+    options_fail(state, "missing " INPUT_MISSING ": \"haul run quick\" works on every machine");
   }
   if (options->resume != NULL &&
       (command->word_count > 0 || command->request.filter.only != NULL ||
        command->inputs.override_count > 0 || options->tag != NULL || options->dry_run)) {
-    argp_error(state, "--resume continues a run as it was begun: it cannot be combined with a "
-                      "scenario, --only, --set, --processes, --tag or --dry-run");
+    options_fail(state, "--resume continues a run as it was begun: it cannot be combined with a "
+                        "scenario, --only, --set, --processes, --tag or --dry-run");
   }
 }
 

@@ -481,10 +481,10 @@ static void verb_schema_check(struct command *command, struct argp_state *state)
     nearest_offer(&nearest, view);
   }
   if (SCHEMAS[i] == NULL && !found) {
-    argp_error(state,
-               "there is no schema '%s'%s: scenario, results, views, datasette, a view "
-               "such as v_result, a saved query or a verb",
-               name, arena_around(&command->arena, " (did you mean '", nearest.word, "'?)"));
+    options_fail(state,
+                 "there is no schema \"%s\"%s: scenario, results, views, datasette, a view "
+                 "such as v_result, a saved query or a verb",
+                 name, arena_around(&command->arena, " (did you mean \"", nearest.word, "\"?)"));
   }
 }
 

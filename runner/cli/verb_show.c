@@ -31,7 +31,7 @@ static void verb_show_check(struct command *command, struct argp_state *state) {
   if (!options->scenario) {
     options_check_sums(command, state);
   } else if (command->sums || command->expect != NULL || options->result) {
-    argp_error(state, "--sum and --expect are of the result, not of --scenario");
+    options_fail(state, "--sum and --expect are of the result, not of --scenario");
   }
 }
 
@@ -136,10 +136,10 @@ static enum status verb_show_run(struct command *command, struct error *err) {
     const char *meant = input_nearest(&command->arena, name);
     return error_set(
         err, STATUS_NOT_FOUND,
-        "no shipped scenario or run is called '%s'%s. haul list scenarios lists the "
+        "no shipped scenario or run is called \"%s\"%s. haul list scenarios lists the "
         "scenarios, haul list runs the runs; select one as latest, previous, run:ID or "
         "tag:NAME",
-        name, arena_around(&command->arena, " (did you mean '", meant, "'?)"));
+        name, arena_around(&command->arena, " (did you mean \"", meant, "\"?)"));
   }
   verb_show_print_shipped((const char *)file->data, (size_t)(file->end - file->data));
   return STATUS_OK;

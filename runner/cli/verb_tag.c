@@ -17,15 +17,15 @@ static const struct verb_option VERB_TAG_OPTIONS[] = {
 static void verb_tag_check(struct command *command, struct argp_state *state) {
   const struct tag_options *options = command->options;
   if (command->word_count < 2 && !options->clear) {
-    argp_error(state, "missing argument: haul tag RUN NAME, for example: tag latest before; "
-                      "--clear takes the tag away");
+    options_fail(state, "missing argument: haul tag RUN NAME, for example: tag latest before; "
+                        "--clear takes the tag away");
   }
   if (command->word_count == 2 && options->clear) {
-    argp_error(state, "give a NAME or --clear, not both");
+    options_fail(state, "give a NAME or --clear, not both");
   }
   if (command->word_count == 2 &&
       (command->words[1][0] == '\0' || strchr(command->words[1], ',') != NULL)) {
-    argp_error(state, "a tag cannot be empty or contain a comma");
+    options_fail(state, "a tag cannot be empty or contain a comma");
   }
 }
 

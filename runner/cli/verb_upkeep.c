@@ -48,7 +48,7 @@ static const struct verb_option VERB_PRUNE_OPTIONS[] = {
 static void verb_prune_check(struct command *command, struct argp_state *state) {
   const struct prune_options *options = command->options;
   if (!options->trials || options->older_than_ns == 0) {
-    argp_error(state, "missing what to prune: haul prune --trials --older-than 90d");
+    options_fail(state, "missing what to prune: haul prune --trials --older-than 90d");
   }
 }
 

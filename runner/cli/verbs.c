@@ -115,13 +115,13 @@ static void cli_print_version(FILE *stream) {
 static int cli_reject_verb(const char *name) {
   const struct common_options plain = {0};
   if (name[0] == '-') {
-    say_error(&plain, "unknown option '%s': options of a verb follow it; see haul --help", name);
+    say_error(&plain, "unknown option \"%s\": options of a verb follow it; see haul --help", name);
     return EXIT_USAGE;
   }
   SCOPED(arena_fini) struct arena arena = {0};
   for (size_t i = 0; i < scenarios_count(); i++) {
     if (strcmp(input_shipped_name(&arena, scenarios_at(i)), name) == 0) {
-      say_error(&plain, "unknown verb '%s': did you mean 'haul run %s'?", name, name);
+      say_error(&plain, "unknown verb \"%s\": did you mean \"haul run %s\"?", name, name);
       return EXIT_USAGE;
     }
   }
@@ -130,9 +130,10 @@ static int cli_reject_verb(const char *name) {
     nearest_offer(&nearest, (*verb)->name);
   }
   if (nearest.word != NULL) {
-    say_error(&plain, "unknown verb '%s': did you mean '%s'? See haul --help", name, nearest.word);
+    say_error(&plain, "unknown verb \"%s\": did you mean \"%s\"? See haul --help", name,
+              nearest.word);
   } else {
-    say_error(&plain, "unknown verb '%s'; see haul --help", name);
+    say_error(&plain, "unknown verb \"%s\"; see haul --help", name);
   }
   return EXIT_USAGE;
 }

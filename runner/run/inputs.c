@@ -165,7 +165,7 @@ static enum status input_not_found(const char *word, struct arena *arena, struct
   }
   if (meant != NULL) {
     return error_set(err, STATUS_NOT_FOUND,
-                     "%s: no such file and no shipped scenario of that name; did you mean '%s'?",
+                     "%s: no such file and no shipped scenario of that name; did you mean \"%s\"?",
                      word, meant);
   }
   return error_set(err, STATUS_NOT_FOUND,

@@ -34,16 +34,16 @@ run list runs --db none.db
 equal "$(cat first)" "$(cat out)" 'list and list runs'
 expect_err 'there are no results at none.db yet'
 begin 'mistakes on the command line'
-run_error 2 "unknown verb 'rnu': did you mean 'run'" rnu
-run_error 2 "unknown verb 'frobnicate'" frobnicate
-run_error 2 "unknown option '--db'" --db x run
+run_error 2 'unknown verb "rnu": did you mean "run"' rnu
+run_error 2 'unknown verb "frobnicate"' frobnicate
+run_error 2 'unknown option "--db"' --db x run
 run_fails 2 'missing argument: SCENARIO' run
 run_fails 2 'no-such-option' run --no-such-option
-run_error 2 "unknown option '--onyl': did you mean '--only'" run quick --onyl x
-run_error 2 "unknown option '--precison': did you mean '--set measure.precision=VALUE'" run quick --precison 1
-run_fails 2 "^Try .haul list --help' for more information\.$" list runs --precison
-run_error 2 "unknown option '-json': did you mean '--json'" list runs -json
-run_error 2 "unknown option '--formt=csv': did you mean '--format'" list runs --formt=csv
+run_error 2 'unknown option "--onyl": did you mean "--only"' run quick --onyl x
+run_error 2 'unknown option "--precison": did you mean "--set measure.precision=VALUE"' run quick --precison 1
+run_fails 2 'See haul list --help$' list runs --precison
+run_error 2 'unknown option "-json": did you mean "--json"' list runs -json
+run_error 2 'unknown option "--formt=csv": did you mean "--format"' list runs --formt=csv
 run_ok list queries -qv --forma csv
 run_ok list queries --color never
 run_error 2 'did you mean "transfer.size"' validate quick --set size=1
@@ -53,7 +53,7 @@ reject_err 'did you mean "stream'
 run_fails 2 'expected trials = \{ max = 20 \}: a table with one of: min, max' validate quick --set measure.trials=20
 run_fails 2 '"h2d": from a host to a GPU is from = \{ numa = "local" \}' validate quick --set transfer.method=h2d
 run_fails 2 'h2d is not a scenario: from a host to a GPU is .*; haul copy makes one' run h2d
-run_error 2 "unknown option '--sise': did you mean '--size'" copy --sise 1MiB
+run_error 2 'unknown option "--sise": did you mean "--size"' copy --sise 1MiB
 begin 'run --list'
 run_ok run --list --format csv
 expect_out '^quick,'
@@ -61,13 +61,13 @@ run_ok run -l quick --only 'host_to_host' --db none.db
 expect_out '^host_to_host +numa'
 missing none.db
 begin 'mistakes on the command line'
-run_fails 2 "did you mean 'table'" list runs --format tabel
-run_fails 2 "did you mean 'runs'" list rnus
+run_fails 2 'did you mean "table"' list runs --format tabel
+run_fails 2 'did you mean "runs"' list rnus
 run_fails 2 'KEY=VALUE' run quick --set trials
 run_fails 2 'whole number' run quick --processes x
 run_fails 2 'resume' run quick --resume latest
-run_error 2 "did you mean 'quick'" validate quikc
-run_error 2 "did you mean 'quick'" show quikc
+run_error 2 'did you mean "quick"' validate quikc
+run_error 2 'did you mean "quick"' show quikc
 missing "$scratch/data"
 
 begin 'shipped scenarios'
@@ -113,7 +113,7 @@ expect_out '^    driver_version +version of the NVIDIA kernel driver: .580\.159\
 run_ok schema run-blocks
 expect_out '^Columns: block, cases, ok, '
 expect_out '^    :run                      the run to show \(default: latest\)$'
-run_fails 2 "there is no schema 'v_cas' \\(did you mean 'v_case'\\?\\): scenario, results, views, datasette, a view such as" schema v_cas
+run_fails 2 'there is no schema "v_cas" \(did you mean "v_case"\?\): scenario, results, views, datasette, a view such as' schema v_cas
 
 begin 'completion'
 run_ok completion bash
@@ -234,7 +234,7 @@ begin 'colour'
 run --color validate quikc
 run validate --color=always quikc
 expect_err $'\033\\['
-run_error 2 "did you mean 'quick'" validate --color never quikc
+run_error 2 'did you mean "quick"' validate --color never quikc
 reject_err $'\033'
 run_fails 2 $'\033\\[' validate --color always quikc
 run validate quikc
@@ -268,6 +268,6 @@ begin 'closed standard files'
 "$haul" list queries >&- 2>&- <&-
 equal 0 $? 'exit code'
 
-run_error 2 "unknown verb 'health': did you mean 'haul run health'\?" health
+run_error 2 'unknown verb "health": did you mean "haul run health"\?' health
 
 finish

@@ -298,7 +298,7 @@ expect_out 'nothing to draw: no block is a sweep'
 LC_ALL=C run query --saved curves --db plot.db --plot --param run=previous
 equal 0 "$(LC_ALL=C grep -c '[^ -~]' "$scratch/out")" 'characters beyond ASCII'
 run_error 2 'a column of numbers for x' query --db plot.db --plot 'select 1 as one'
-run_fails 2 "unknown scale 'logarithmic'.*: one of log, semilog, linear" query --db plot.db --plot=logarithmic 'select 1 as one'
+run_fails 2 'unknown scale "logarithmic".*: one of log, semilog, linear' query --db plot.db --plot=logarithmic 'select 1 as one'
 run_fails 2 'cannot be combined with --format json' query --db plot.db --plot --json 'select 1 as one'
 
 begin 'a touch that moves no page is no rate of a link'

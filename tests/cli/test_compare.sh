@@ -117,10 +117,10 @@ run check tag:before tag:after --fail-on provisional --db r.db --format junit
 expect_code 1
 expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
 expect_out '<failure message="regressed \(provisional\): -[23]'
-run_fails 2 "unknown verdict 'foo': one of [^/]*, provisional\$" check tag:before tag:after --db r.db --fail-on foo
+run_fails 2 'unknown verdict "foo": one of [^/]*, provisional\. See' check tag:before tag:after --db r.db --fail-on foo
 reject_err 'slow'
-run_fails 2 "unknown reason 'foo': one of missing, .*, slow\$" check --fleet --db r.db --fail-on foo
-run_fails 2 "did you mean 'regressed'" check tag:before tag:after --db r.db --fail-on regresed
+run_fails 2 'unknown reason "foo": one of missing, .*, slow\. See' check --fleet --db r.db --fail-on foo
+run_fails 2 'did you mean "regressed"' check tag:before tag:after --db r.db --fail-on regresed
 run_fails 2 'fail-on slow is for --fleet alone' check tag:before tag:after --db r.db --fail-on slow
 run_fails 2 'cannot be combined with --fail-on provisional' check --fleet --db r.db --fail-on missing,provisional
 run_fails 2 'cannot be combined with --strict' check --fleet --db r.db --strict

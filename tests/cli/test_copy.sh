@@ -30,7 +30,7 @@ for place in hst gpux gpu0: 'gpu0"' gpu,1 numa-1; do
   expect_code 2
   expect_err "is not a place: host, gpu0, gpu0,2, gpu\\* or numa1"
 done
-run_fails 2 "size needs a size, .*, not '1 GiB'" copy --from host --to gpu0 --size '1 GiB'
+run_fails 2 "size needs a size, .*, not \"1 GiB\"" copy --from host --to gpu0 --size '1 GiB'
 run_fails 2 'did you mean "pinned"' copy --from host:pined --to gpu0
 run_fails 2 'did you mean "1GiB"' copy --from host --to gpu0 --size 1G
 

@@ -52,7 +52,7 @@ fi
 
 begin 'a command line that is wrong'
 run_fails 2 'csv, jsonl, prometheus or openmetrics' export
-run_fails 2 "did you mean 'prometheus'" export prometeus --db r.db
+run_fails 2 'did you mean "prometheus"' export prometeus --db r.db
 run export prometheus --trials --db r.db
 expect_code 2
 run export csv --against latest --db r.db

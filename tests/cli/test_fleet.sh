@@ -113,7 +113,7 @@ expect_code 1
 equal 'n0005' "$(sed 1d out | cut -d , -f 1)" 'the node that is missing'
 run_ok check --fleet --fail-on failed,different --db gate.db
 run_fails 2 'there is no fleet' check --fleet --db template.db
-run_fails 2 "unknown reason 'slwo' .did you mean 'slow'" merge gate.db gate --fail-on slwo
+run_fails 2 'unknown reason "slwo" .did you mean "slow"' merge gate.db gate --fail-on slwo
 
 begin 'the latest run is one of a fleet: its peers are the other nodes'
 run_ok outliers --db fleet1.db

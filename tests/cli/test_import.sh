@@ -71,7 +71,7 @@ expect_out 'device_local_read_sm +2 +2'
 expect_err 'imported 4 of 4 values as run 1 .*on unknown under driver 610\.57\.04'
 expect_value 55.6 t.db "select round(gbps, 6) from v_case where kind = 'transfer' and target_index = 1"
 expect_value 4500 t.db "select round(gbps, 6) from v_case where operation = 'read' and gpu = 0"
-expect_value 4 t.db "select count(*) from v_case where note like 'imported: a single value of nvbandwidth 0.10, rounded to 0.01 GB/s,%'"
+expect_value 4 t.db "select count(*) from v_case where note like 'imported: one value of nvbandwidth 0.10, rounded to 0.01 GB/s,%'"
 
 begin 'what is no file of nvbandwidth'
 run_error 2 'no-such\.json' import nvbandwidth no-such.json --db i.db

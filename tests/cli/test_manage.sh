@@ -22,7 +22,7 @@ expect_err 'shown with its includes and --set applied'
 cp out again.toml
 run_ok validate again.toml
 run_error 2 'there is no run "99"|names no run' show run:99 --db a.db
-run_error 2 "no shipped scenario or run is called 'nothing'. haul list scenarios .* haul list runs .* tag:NAME$" \
+run_error 2 'no shipped scenario or run is called "nothing". haul list scenarios .* haul list runs .* tag:NAME$' \
   show nothing --db a.db
 run_ok show latest --db a.db
 cp out latest

@@ -188,6 +188,8 @@ page c.html 'run 1, before</small>'
 page c.html 'To see what changed: <code>haul diff run:1 run:2 --db c.db</code>'
 page c.html '<td>power_limit</td>.*<td>[0-9]+ W</td>'
 page c.html 'Median change over 12 cases:'
+# What the columns mean, then the maps, then limits.
+equal 'q: Where: Limits,' "$(grep -oE '>(q: expected|Where: before|Limits, differences)' c.html | grep -oE '(q:|Where:|Limits,)' | tr '\n' ' ' | sed 's/ $//')" 'order below the cases'
 page c.html '>One recorded fact differs: driver_version, 580[0-9.]+ -&gt; 590\.44\.01<'
 equal 2 "$(grep -cE '<section id="run-[0-9]+"' c.html)" 'sections of runs'
 "$haul" diff tag:before tag:after --db c.db >diff.txt
@@ -267,7 +269,7 @@ equal '' "$(cat "$scratch/err")" 'what is said then'
 
 begin 'a command line that is wrong'
 run_fails 2 'missing argument: OUT\.html' report
-run_fails 2 "ends in \.html.*not 'latest'" report latest --db c.db
+run_fails 2 'ends in \.html.*not "latest"' report latest --db c.db
 run_fails 2 'a report is HTML' report x.html --format csv --db c.db
 run report x.html --against latest --baseline good --db c.db
 expect_code 2
