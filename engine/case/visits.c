@@ -11,7 +11,9 @@ ENUM_NAMES_DEFINE(settled, SETTLED_LIST)
 
 /* What the trials that count took, the measured flows or the load, per iteration. */
 struct series {
-  double *values; /* in the order of their visits */
+  double *values;   /* in the order of their visits */
+  double *measured; /* what the measured flows took in the same trials */
+  size_t count;
   size_t ends[VISITS_MAX];
   size_t visits;
   double disturbed;   /* a trial is, if it is slower by more than that */
@@ -34,6 +36,17 @@ static int visits_compare(const void *a, const void *b) {
   const double x = *(const double *)a;
   const double y = *(const double *)b;
   return (x > y) - (x < y);
+}
+
+static void series_add(struct series *series, double value, double measured) {
+  series->values[series->count] = value;
+  series->measured[series->count++] = measured;
+}
+
+static void series_end_visit(struct series *series) {
+  if (series->count > (series->visits > 0 ? series->ends[series->visits - 1] : 0)) {
+    series->ends[series->visits++] = series->count;
+  }
 }
 
 static double series_half_width(const struct series *series) {
@@ -74,8 +87,10 @@ static void series_find_level(struct series *series, double *scratch) {
   series->low_ns = fmax(fastest[0] - 2 * (series->high_ns - fastest[0]), 0);
 }
 
-static void series_init(struct series *series, double precision, double *scratch) {
-  series_take_first(series, precision, scratch);
+static void series_judge(struct series *series, double precision, double *scratch) {
+  if (series->visits > 0) {
+    series_take_first(series, precision, scratch);
+  }
   if (series->visits > 1) {
     series_find_level(series, scratch);
   }
@@ -86,12 +101,11 @@ static bool series_is_disturbed(const struct series *series, size_t i) {
 }
 
 static double series_disturbed_share(const struct series *series) {
-  const size_t count = series->ends[series->visits - 1];
   size_t disturbed = 0;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < series->count; i++) {
     disturbed += series_is_disturbed(series, i);
   }
-  return (double)disturbed / (double)count;
+  return (double)disturbed / (double)series->count;
 }
 
 /* Whether the undisturbed trials of a series are known. */
@@ -102,12 +116,12 @@ static bool series_is_known(const struct series *series, bool noisy) {
 }
 
 /* The rate where the load says which trials are undisturbed; scratch holds all of them. */
-static void visits_take_of_load(const struct series *own, const struct series *load,
-                                double *scratch, struct visits_found *found) {
+static void visits_take_of_load(const struct series *load, double *scratch,
+                                struct visits_found *found) {
   size_t taken = 0;
-  for (size_t i = 0; i < load->ends[load->visits - 1]; i++) {
+  for (size_t i = 0; i < load->count; i++) {
     if (!series_is_disturbed(load, i)) {
-      scratch[taken++] = own->values[i];
+      scratch[taken++] = load->measured[i];
     }
   }
   qsort(scratch, taken, sizeof *scratch, visits_compare);
@@ -126,19 +140,19 @@ static void visits_take(const struct series *own, const struct series *load, dou
                                       : series_half_width(judged) <= precision &&
                                             (!noisy || own->visits > VISITS_PATIENCE);
   if (of_load) {
-    visits_take_of_load(own, load, scratch, found);
+    visits_take_of_load(load, scratch, found);
   } else if (own_known) {
     found->undisturbed_ns = own->ns;
     found->low_ns = own->low_ns;
     found->high_ns = own->high_ns;
   }
-  found->precise = own->precise || (load->visits > 0 && load->precise);
+  found->precise = own->precise || load->precise;
   found->settled = (own_known || of_load) && alike ? SETTLED_YES
                    : own->visits < VISITS_MAX      ? SETTLED_BUDGET
                                                    : SETTLED_NOISE;
   if (found->undisturbed_ns > 0) {
     found->disturbed_share = series_disturbed_share(judged);
-    for (size_t i = 0; i < own->ends[own->visits - 1]; i++) {
+    for (size_t i = 0; i < own->count; i++) {
       found->disturbed_most =
           fmax(found->disturbed_most, own->values[i] / found->undisturbed_ns - 1);
     }
@@ -148,34 +162,29 @@ static void visits_take(const struct series *own, const struct series *load, dou
 void visits_judge(const struct trial *trials, const double *load_ns, size_t count, double precision,
                   bool noisy, struct visits_found *found) {
   *found = (struct visits_found){.visits = count > 0 ? trials[count - 1].visit + 1 : 0};
-  double *values = memory_new(3 * count + 1, sizeof *values);
-  struct series own = {.values = values, .disturbed = VISITS_DISTURBED};
-  struct series load = {.values = values + count, .disturbed = VISITS_LOAD_DISTURBED};
-  double *scratch = values + 2 * count;
-  size_t used = 0;
-  bool load_known = load_ns != NULL;
+  double *values = memory_new(4 * count + 1, sizeof *values);
+  double *scratch = values + 3 * count;
+  struct series own = {.values = values, .measured = values, .disturbed = VISITS_DISTURBED};
+  struct series load = {
+      .values = values + count, .measured = values + 2 * count, .disturbed = VISITS_LOAD_DISTURBED};
   for (size_t i = 0; i < count && own.visits < VISITS_MAX;) {
-    const size_t begin = used;
     const uint32_t visit = trials[i].visit;
     for (; i < count && trials[i].visit == visit; i++) {
-      if (summary_takes(&trials[i])) {
-        own.values[used] = (double)trials[i].elapsed_ns / (double)trials[i].iterations;
-        load.values[used] = load_ns != NULL ? load_ns[i] : 0;
-        load_known = load_known && load.values[used] > 0;
-        used++;
+      const double ns = (double)trials[i].elapsed_ns / (double)trials[i].iterations;
+      if (!summary_takes(&trials[i])) {
+        continue;
+      }
+      series_add(&own, ns, ns);
+      if (load_ns != NULL && load_ns[i] > 0) {
+        series_add(&load, load_ns[i], ns);
       }
     }
-    if (used > begin) {
-      own.ends[own.visits++] = used;
-    }
+    series_end_visit(&own);
+    series_end_visit(&load);
   }
+  series_judge(&own, precision, scratch);
+  series_judge(&load, precision, scratch);
   if (own.visits > 0) {
-    series_init(&own, precision, scratch);
-    if (load_known) {
-      load.visits = own.visits;
-      memcpy(load.ends, own.ends, sizeof own.ends);
-      series_init(&load, precision, scratch);
-    }
     visits_take(&own, &load, precision, noisy, scratch, found);
   }
   free(values);

@@ -85,7 +85,8 @@ struct visits_found {
 void visits_shorten(struct measure *measure, uint32_t iterations);
 
 /* Trials in the order of their visits. load_ns: what an iteration of the load in the other
- * direction took in each; NULL = there is none, or it is not known. The precision is relative;
- * noisy: the host is. SETTLED_BUDGET means that another visit may settle the case. */
+ * direction took in each; NULL = there is none, 0 = the others cannot be compared with it. The
+ * precision is relative; noisy: the host is. SETTLED_BUDGET means that another visit may settle the
+ * case. */
 void visits_judge(const struct trial *trials, const double *load_ns, size_t count, double precision,
                   bool noisy, struct visits_found *found);

@@ -96,7 +96,8 @@ static bool settle_is_opposite(const struct bench_case *bench, const struct flow
 }
 
 /* What an iteration of the loads took in each trial, for free(); NULL: not all loads copy in the
- * other direction, or there is none. */
+ * other direction, or there is none. Loads go on alone when the measured flows end. So they have
+ * another rate in trials of another number of iterations than the last: 0. */
 static double *settle_load_times(const struct bench_case *bench, const struct case_report *report) {
   uint32_t loads = 0;
   for (uint32_t i = 0; i < bench->flow_count; i++) {
@@ -117,7 +118,8 @@ static double *settle_load_times(const struct bench_case *bench, const struct ca
       const struct flow_trial *flow = &report->flow_trials[at];
       const double iterations =
           (double)(flow->iterations > 0 ? flow->iterations : trial->iterations);
-      if (flow->flow < bench->flow_count && bench->flows[flow->flow].role == FLOW_LOAD) {
+      if (flow->flow < bench->flow_count && bench->flows[flow->flow].role == FLOW_LOAD &&
+          trial->iterations == report->trials[report->trial_count - 1].iterations) {
         times[i] += (double)flow->elapsed_ns / (iterations * loads);
       }
     }

@@ -180,9 +180,14 @@ TEST(the_load_says_what_is_undisturbed) {
   }
   visits_judge(trials, NULL, COUNT_OF(trials), 0.002, true, &found);
   assert_near(found.undisturbed_ns, 0, 0);
-  load_ns[5] = 0; /* not known in one trial */
-  visits_judge(trials, load_ns, COUNT_OF(trials), 0.002, true, &found);
+  for (unsigned i = 0; i < 2 * TRIALS; i++) {
+    load_ns[i] = 0; /* two visits that cannot be compared with the others */
+  }
+  visits_judge(trials, load_ns, 2 * TRIALS, 0.002, true, &found);
   assert_near(found.undisturbed_ns, 0, 0);
+  visits_judge(trials, load_ns, COUNT_OF(trials), 0.002, true, &found);
+  assert_near(found.undisturbed_ns, 1030000, 10000);
+  assert_near(found.disturbed_share, 0, 0);
 }
 
 TEST(one_visit_is_enough_on_a_quiet_host) {

@@ -46,7 +46,8 @@ static int tear_down(void **state) {
 struct visit {
   uint32_t number; /* in this session */
   double ns, scatter;
-  uint32_t flow; /* whose times are recorded */
+  uint32_t flow;       /* whose times are recorded */
+  uint32_t iterations; /* 0 = 1 */
   enum case_status status;
   bool killed;
 };
@@ -57,12 +58,13 @@ static bool add(struct set *set, size_t case_index, struct visit visit, struct c
   static struct flow_trial flow_trials[TRIALS];
   static struct case_outcome outcome;
   outcome = (struct case_outcome){.status = visit.status, .stop = STOP_TIME};
+  const uint32_t iterations = visit.iterations > 0 ? visit.iterations : 1;
   for (uint32_t i = 0; i < TRIALS; i++) {
     const double factor = 1 + (i % 2) * visit.scatter * i / TRIALS;
     trials[i] = (struct trial){.ordinal = i,
                                .phase = TRIAL_MEASURE,
-                               .iterations = 1,
-                               .elapsed_ns = (uint64_t)(visit.ns * factor)};
+                               .iterations = iterations,
+                               .elapsed_ns = (uint64_t)(visit.ns * factor) * iterations};
     flow_trials[i] = (struct flow_trial){.ordinal = i, .flow = visit.flow, .elapsed_ns = 1};
   }
   const struct case_report report = {.case_index = case_index,
@@ -132,6 +134,10 @@ TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down)
   assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.2, .flow = 1}, &whole));
   assert_int_equal(whole.visits->settled, SETTLED_YES);
   assert_true(whole.visits->precise);
+  assert_true(add(
+      set, 0, (struct visit){.number = 1, .ns = 2e6, .scatter = 0.2, .flow = 1, .iterations = 2},
+      &whole)); /* that load has another rate */
+  assert_true(whole.visits->low_ns > 1.9e6);
   set->settle.cases[0].visits.trial_count = 0;
   set->settle.cases[0].visits.flow_trial_count = 0;
   flows[1].target.index++; /* elsewhere */
