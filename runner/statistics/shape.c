@@ -44,33 +44,63 @@ static bool shape_is_far(double value, const double *others, size_t count, doubl
   return distance > margin && distance > error * student_quantile(1 - level, (double)count - 1);
 }
 
+/* Whether two values with none between them may be more than the margin apart: then some cell of
+ * half the margin is empty. Thousands of values are seldom worth sorting. */
+static bool shape_may_have_gap(const double *values, size_t count, double least, double most,
+                               double margin) {
+  enum { CELLS_MAX = 256 };
+  bool seen[CELLS_MAX] = {false};
+  const double range = 2 * (most - least) / margin;
+  if (!(range < CELLS_MAX - 1)) {
+    return true;
+  }
+  const size_t cells = (size_t)range + 1;
+  size_t full = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t cell = (size_t)(2 * (values[i] - least) / margin);
+    full += !seen[cell];
+    seen[cell] = true;
+  }
+  return full < cells;
+}
+
+/* Whether the value at that place is far from all others, which are copied into scratch. */
+static bool shape_place_is_far(const double *values, size_t count, size_t at, double margin,
+                               double *scratch) {
+  memcpy(scratch, values, at * sizeof *scratch);
+  memcpy(scratch + at, values + at + 1, (count - at - 1) * sizeof *scratch);
+  return shape_is_far(values[at], scratch, count - 1, margin);
+}
+
 struct shape shape_find(const double *values, size_t count, double margin, double *scratch) {
   struct shape shape = {.kind = SHAPE_PLAIN};
-  double least = INFINITY;
-  double most = -INFINITY;
-  for (size_t i = 0; i < count; i++) {
-    least = fmin(least, values[i]);
-    most = fmax(most, values[i]);
+  size_t least = 0;
+  size_t most = 0;
+  for (size_t i = 1; i < count; i++) {
+    least = values[i] < values[least] ? i : least;
+    most = values[i] > values[most] ? i : most;
   }
-  if (count < SHAPE_OUTLIER_MIN || most - least <= margin) { /* nearly all: nothing to sort */
+  if (count < SHAPE_OUTLIER_MIN || values[most] - values[least] <= margin) { /* nearly all */
     return shape;
   }
-  memcpy(scratch, values, count * sizeof *scratch);
-  sample_sort(scratch, count);
-  if (count >= SHAPE_MODES_MIN && shape_split(scratch, count, margin, 1, &shape)) {
-    return shape;
+  if (count >= SHAPE_MODES_MIN &&
+      shape_may_have_gap(values, count, values[least], values[most], margin)) {
+    memcpy(scratch, values, count * sizeof *scratch);
+    sample_sort(scratch, count);
+    if (shape_split(scratch, count, margin, 1, &shape)) {
+      return shape;
+    }
   }
-  const bool lowest = shape_is_far(least, scratch + 1, count - 1, margin);
-  const bool highest = shape_is_far(most, scratch, count - 1, margin);
+  const bool lowest = shape_place_is_far(values, count, least, margin, scratch);
+  const bool highest = shape_place_is_far(values, count, most, margin, scratch);
   shape = (struct shape){.kind = SHAPE_PLAIN};
   if (lowest == highest) { /* two, on either side, are a spread */
     return shape;
   }
   shape.kind = SHAPE_OUTLIER;
-  shape.high = sample_median(scratch + (lowest ? 1 : 0), count - 1);
-  while (values[shape.outlier] != (lowest ? least : most)) {
-    shape.outlier++;
-  }
+  shape.outlier = lowest ? least : most;
+  (void)shape_place_is_far(values, count, shape.outlier, margin, scratch);
+  shape.high = sample_median_select(scratch, count - 1);
   return shape;
 }
 

@@ -2,7 +2,7 @@
 #include "runner/statistics/shape.h"
 #include "tests/runner/statistics/numbers.h"
 
-enum { COUNT_MAX = 30 };
+enum { COUNT_MAX = 2000 };
 
 static double values[COUNT_MAX];
 static double scratch[COUNT_MAX];
@@ -61,6 +61,25 @@ TEST(two_modes_are_named) {
     assert_int_equal(shape_find(values, 10, 0.03, scratch).kind, SHAPE_PLAIN);
   }
   assert_true(found > 190);
+}
+
+/* A gap just above the margin, wherever it begins, and one value apart from thousands. */
+TEST(thousands_have_shapes_too) {
+  uint64_t seed = 3;
+  fill(COUNT_MAX, 0.002, &seed);
+  assert_int_equal(shape_find(values, COUNT_MAX, 0.01, scratch).kind, SHAPE_PLAIN);
+  values[7] = 10.03;
+  const struct shape apart = shape_find(values, COUNT_MAX, 0.01, scratch);
+  assert_int_equal(apart.kind, SHAPE_OUTLIER);
+  assert_int_equal(apart.outlier, 7);
+  for (int step = 0; step < 10; step++) {
+    for (size_t i = 0; i < COUNT_MAX; i++) {
+      values[i] = 10 + 0.001 * (double)(i % 10) + (i % 2 == 0 ? 0 : 0.0192 + 0.0005 * step);
+    }
+    const struct shape shape = shape_find(values, COUNT_MAX, 0.01, scratch);
+    assert_int_equal(shape.kind, SHAPE_TWO_MODES); /* from 10.008 to 10.0202 and on */
+    assert_int_equal(shape.low_count, COUNT_MAX / 2);
+  }
 }
 
 TEST(a_process_apart_is_named) {
