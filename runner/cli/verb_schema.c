@@ -252,7 +252,10 @@ static enum status schema_say_query(struct document *document, struct arena *are
     }
   }
   if (names[0] != '\0') {
-    document_put(document, query.column_count > 0 ? "Other columns: " : "Columns: ", names);
+    document_put(document,
+                 query.column_count > 0 || query.columns_of != NULL ? "Other columns: "
+                                                                    : "Columns: ",
+                 names);
   }
   document_gap(document);
   for (size_t i = 0; i < query.parameter_count; i++) {

@@ -49,7 +49,7 @@ expect_err 'none.db.*\. Explaining this machine as it is now'
 missing none.db
 run explain --here latest
 expect_code 2
-expect_err "a machine without a run has no 'latest'"
+expect_err 'a machine without a run has no "latest"'
 
 fake_driver h200x4 || finish
 

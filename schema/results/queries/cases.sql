@@ -3,6 +3,10 @@
 -- The median and percentiles of each process, with the clock and power of the GPU during the case. The remark above_peak
 -- is of a rate more than 1 % above its peak: a cache served the bytes, they did not move, or the peak is wrong.
 --
+-- columns: v_case
+-- column ns: (ns) time of a case without a rate: per access, instruction or call
+-- column remark: why there is no result; else `above_peak`, or the note of the case
+--
 -- about: results
 --
 -- narrow: verified,cv,power_w,gbps_p5,gbps_p95,sm_clock_mhz,median_ns,n,percent_of_peak,status,process,remark

@@ -2,6 +2,9 @@
 --
 -- One row per check and GPU: what the scenario wants of the machine, and what was found.
 --
+-- columns: v_check
+-- column check: name of the check, as in `[checks]`
+--
 -- about: machine
 --
 -- narrow: on_unknown,on_fail,want

@@ -3,6 +3,10 @@
 -- One row per case, machine and driver version, those of a case below each other: the median over all processes measured under it, the
 -- slowest and the fastest. Simulated machines have rows of their own.
 --
+-- columns: v_driver
+-- column ns: (ns) time of a case without a rate: per access, instruction or call
+-- column remark: `simulated`, if the fake driver played the machine
+--
 -- about: comparison
 --
 -- narrow: remark,runs,spread_percent,gpu_name,processes,gbps_low,gbps_high,host_name

@@ -2,6 +2,8 @@
 --
 -- One row per fact and GPU. If a fact has no value, value gives the reason.
 --
+-- columns: v_fact
+--
 -- about: machine
 --
 -- narrow: state,gpu

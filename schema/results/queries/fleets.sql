@@ -3,6 +3,12 @@
 -- One row per fleet, the latest first, with its nodes by their state in v_node; others are nodes that sent a shard
 -- though they were not expected.
 --
+-- columns: v_fleet
+-- column started_at, ended_at: (UTC) when its first run started, and its last run ended
+-- column nodes: number of its nodes
+-- column ok, partial, failed, missing: nodes in that state (v_node)
+-- column others: nodes that sent a shard and were not expected
+--
 -- about: fleet
 --
 -- narrow: others,ended_at

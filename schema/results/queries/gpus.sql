@@ -5,6 +5,11 @@
 -- (power, heat or a fault; idling and clocks set by a user do not count), slowed_by lists the causes as NVML
 -- names them.
 --
+-- columns: v_gpu
+-- column memory_gib: (GiB) size of its memory
+-- column pcie: best state of its PCIe link: generation and width
+-- column gpu_uuid, gpu_pci_address: the card, and the slot that it is in
+--
 -- about: machine
 --
 -- narrow: numa_node,memory_gib,sm_clock_mhz_low,temperature_c_high,power_w_high,pcie,slowed_by,gpu_name,sm_clock_mhz_high

@@ -1,11 +1,22 @@
 -- Copies and kernels that compute, each beside the other: who slows whom.
 --
--- One row per copy and kernel that were measured beside each other. copy says which way it goes, method what moves it;
--- kernel, its share of the SMs (and whether its blocks or a green context keep it to them) and its intensity what
--- computes; green_sms is how many SMs the driver gave the green context. Each was measured while the other one ran as a
--- load, and alone: rates in GB/s and TFLOP/s (a triad in GB/s as well), the time of one iteration beside the other in us, and how
--- much slower it is, in per cent of its rate alone, with low and high from the intervals of both. 0: the other one does
--- not disturb it.
+-- One row per copy and kernel that were measured beside each other. Each was measured alone, and while the other one
+-- ran as a load.
+--
+-- column copy, method: which way the copy goes, and what moves it
+-- column kernel: what computes
+-- column sm_percent, sm_share: (%) share of the SMs that the kernel may use, and what limits it: its blocks or a green
+--   context
+-- column intensity: multiply-adds per element of a triad
+-- column copy_alone_gbps, copy_gbps: (GB/s) rate of the copy alone, and beside the kernel
+-- column copy_us: (us) time of one copy beside the kernel
+-- column copy_slowed_percent: (%) how much slower the copy is beside the kernel. 0: the kernel does not disturb it
+-- column copy_slowed_low, copy_slowed_high: (%) the same, from the intervals of both
+-- column kernel_alone_tflops, kernel_tflops: (TFLOP/s) rate of the kernel alone, and beside the copy
+-- column kernel_us: (us) time of one kernel beside the copy
+-- column kernel_slowed_percent: (%) how much slower the kernel is beside the copy
+-- column kernel_slowed_low, kernel_slowed_high: (%) the same, from the intervals of both
+-- column green_sms: number of SMs that the driver gave the green context
 --
 -- of: interference
 --

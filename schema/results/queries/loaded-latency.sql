@@ -1,10 +1,18 @@
 -- Idle and loaded latency, and bandwidth.
 --
--- One row per case of the latest run of loaded-latency: what is measured, and the load, which is copies that run at the
--- same time: "from it" from the memory that is measured, "to it" those that write there. blocks are those of the
--- copying kernel, the load that is offered; load_gbps is the rate in GB/s that the load achieves (0: idle, where each
--- curve begins). The time of one access is in ns, bandwidth in GB/s, and of_idle says how often the idle value it is.
--- Where the load achieves no more, more blocks wait longer, and the curve goes up.
+-- One row per case of a run of loaded-latency: a latency or a bandwidth, while copies load the same memory. More blocks
+-- offer more load. If load_gbps does not grow any more, they only wait longer.
+--
+-- columns: v_run_case
+-- column measured: what is measured
+-- column load: copies that run at the same time: `from it`, from the measured memory, or `to it`
+-- column blocks: blocks of the copying kernel
+-- column load_gbps: (GB/s) rate of the load. 0: idle, where each curve begins
+-- column ns_per_hop: (ns) time of one access
+-- column gbps: (GB/s) bandwidth
+-- column low, high: interval of ns_per_hop or gbps
+-- column of_idle: the number divided by that of the idle memory; below 1 is a lower bandwidth
+-- column remark: why there is no number
 --
 -- of: loaded-latency
 --

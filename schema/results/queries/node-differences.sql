@@ -2,6 +2,10 @@
 --
 -- One row per value that is not the commonest of its fact, with how many nodes have it and the first of them.
 --
+-- columns: v_node_difference
+-- column on: the first eight nodes with this value
+-- column value: what these nodes have
+--
 -- about: fleet
 --
 -- narrow: of

@@ -3,6 +3,10 @@
 -- One row per node and reason. different: its driver, kernel, VBIOS, GPUs or failed checks are not those that most
 -- nodes have. `haul merge --fail-on` and `haul check --fleet` add what is slow.
 --
+-- columns: v_node
+-- column reason: `missing`, `partial`, `failed` or `different`
+-- column what: what happened, or what differs
+--
 -- about: fleet
 --
 -- narrow: reason

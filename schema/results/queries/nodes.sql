@@ -2,6 +2,10 @@
 --
 -- One row per node, the worst first. ok, not_ok and skipped are results of all its processes.
 --
+-- columns: v_node
+-- column gpus: number of its GPUs
+-- column run: number of its run in this file. NULL: missing
+--
 -- about: fleet
 --
 -- narrow: kernel,vbios,skipped,gpus,gpu_name,checks_failed,driver_version,run,ok,not_ok

@@ -4,6 +4,12 @@
 -- numbers alone, as those of pairs of GPUs do, are one: the first, "and others like it". block is NULL if the cases are
 -- from several blocks.
 --
+-- columns: v_case
+-- column cases: number of cases
+-- column blocks: number of blocks. NULL: one
+-- column example: name of one case
+-- column reason: why they have no result
+--
 -- about: results
 --
 -- narrow: blocks,example

@@ -3,6 +3,8 @@
 -- One row per pair of endpoints: the median over the processes of the run.
 -- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
 --
+-- columns: v_pair
+--
 -- about: results
 --
 -- narrow: status,percent_of_peak,direction,target_memory,source_memory,ns_per_hop,method,size_bytes

@@ -1,11 +1,15 @@
 -- The flows of cases with several flows.
 --
--- One row per flow of a case with several flows: its rate in GB/s from its own start to its own end,
--- averaged over the processes of the run; flows with the same stream ran one after the other, and share is the part
--- of the case's time that each took. These rates do not add up to the rate of the case, which is
--- computed over one window for all flows. The role of a flow that only loads the machine is load: its time goes
--- from before that window to some repeats after it.
--- source_memory and target_memory of memory that another process has say how it is opened and whose it is: ipc:process1.
+-- One row per flow of a case with several flows, with means over the processes of the run. The rates of the flows do
+-- not add up to the rate of the case, which has one window of time for all of them.
+--
+-- columns: v_flow,v_case
+-- column case: name of the case
+-- column source_memory, target_memory: kind of memory at that end. For memory of another process: how it is opened, and
+--   the process that has it: `ipc:process1`
+-- column gbps: (GB/s) rate of the flow, from its own start to its own end. A load begins before the measured flows and
+--   ends after them
+-- column share: flows with a stream: part of the time of the case that this flow took
 --
 -- of: replay
 --

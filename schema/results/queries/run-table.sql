@@ -5,6 +5,9 @@
 -- was one process, and the slowest and the fastest process if there were several. percent_of_peak is the percentage
 -- of the theoretical peak; the remark above_peak: a cache served the bytes, they did not move, or the peak is wrong. "= NAME" is the remark on a setting that comes to another case, whose result it has.
 --
+-- columns: v_run_case,v_result
+-- column ns: (ns) time of a case without a rate: per access, instruction or call
+--
 -- about: results
 --
 -- narrow: gbps_high,gbps_low,ns,remark,percent_of_peak,status

@@ -4,6 +4,10 @@
 -- run. Every other case is measured once per process, which gives the number of results planned: ok of them
 -- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
 --
+-- columns: v_run
+-- column planned: number of results that the run should have: processes x (cases - skipped)
+-- column remark: `simulated`, if the fake driver played the machine
+--
 -- about: results
 --
 -- narrow: planned,skipped,ok,gpu_name,remark,duration_s,host_name,processes,not_ok,status,driver_version,tag

@@ -3,6 +3,11 @@
 -- One row per block and reason, with one of the cases as an example. Reasons that differ in numbers alone, as those of
 -- pairs of GPUs do, are one: the first, "and others like it".
 --
+-- columns: v_case
+-- column cases: number of cases
+-- column example: name of one of them
+-- column reason: why they were skipped
+--
 -- about: results
 --
 -- narrow: example

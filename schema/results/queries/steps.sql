@@ -4,6 +4,11 @@
 --
 -- empty: no rate falls from one size to the next
 --
+-- columns: v_step
+-- column block, path: block and path of the case at the larger size
+-- column size_bytes, gbps: the size from which on it is slower, and the rate there
+-- column size_bytes_before, gbps_before: the next smaller size, and the rate there
+--
 -- about: results
 --
 -- narrow: run,axes

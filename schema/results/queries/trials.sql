@@ -5,6 +5,9 @@
 --
 -- plot: x=trial y=gbps|ns curve=process by=case_name scale=linear
 --
+-- columns: v_trial
+-- column visit: number of the visit: a noisy case is measured several times
+--
 -- about: results
 --
 -- narrow: visit,start_ns,elapsed_ns,iterations,ns_per_hop,status,ns,phase

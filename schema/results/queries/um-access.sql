@@ -1,12 +1,21 @@
 -- Unified memory: how pages are touched, and what that costs.
 --
--- One row per case of the latest run of um-access: who touches how, the rate in GB/s of the memory that is touched
--- (of both ends together where both touch pages of their own), and of_first, the rate against that of the first row of
--- its block. threads are those of the host, or of the whole kernel in blocks of that many. touched: once; four times
--- in turn; or "again", which is the second touch alone. A touch is of one byte per page, and the page counts as a
--- whole: where pages may stay (an advice, again), gbps is no rate at which bytes crossed a link. For advices,
--- read_mostly is in effect where touching again costs less than the first time, accessed_by where pages stay on the
--- host (remark).
+-- One row per case of a run of um-access. A touch reads or writes one byte of a page, and the page counts as a whole.
+-- So gbps is the rate of a link only if every touched page moves.
+--
+-- column measured: block of the scenario: who touches the pages
+-- column path: from where to where the pages move
+-- column access, order: how and in which order pages are touched
+-- column advise: advice to the driver. read_mostly works if touching again costs less than the first time, accessed_by
+--   if pages stay on the host (remark)
+-- column touched: `once`; `4 times` in turn; or `again`, the second touch alone
+-- column threads: threads of the host, or of the whole kernel
+-- column block: threads per block of the kernel
+-- column warps: warps of the kernel
+-- column gbps: (GB/s) rate of touched memory. If both ends touch pages of their own, of both together
+-- column low, high: (GB/s) 95 % interval of gbps with one process, else the slowest and the fastest process
+-- column of_first: gbps divided by that of the first row of its block
+-- column remark: why there is no number, or what it counts
 --
 -- of: um-access
 --
@@ -45,7 +54,8 @@ SELECT
   CASE WHEN c.status <> 'ok' THEN c.status || ': ' || c.reason
     WHEN f.unified_again OR f.unified_advise IN ('read_mostly', 'accessed_by')
       THEN 'one byte per page is touched and counts as the page, moved or not: no rate of a link'
-        || ifnull(replace('; ' || c.note, '; the rate counts the pages that were touched, whether they moved or not', ''), '')
+        || ifnull(replace('; ' || c.note,
+          '; ' || (SELECT k.sentence FROM v_note_kind k WHERE k.kind = 'touched'), ''), '')
     ELSE c.note END AS remark
 FROM place p
 JOIN v_run_case c ON c.run = p.run AND c.bench_case = p.bench_case

@@ -83,10 +83,10 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: Copies below 32 KiB are limited by the time per copy, not by their bytes
 -- reads: v_run_case.size_bytes, v_run_case.median_ns
 -- touches: small_copy
--- costs: 2 to 5 us per copy, whatever its size: 4 KiB in 2.3 us are 1.8 GB/s. The driver also copies small sizes in
---   other ways than large ones, so that a curve over sizes has steps.
+-- costs: A copy takes at least 2 to 5 us, whatever its size. So copies of 4 KiB reach only 1.8 GB/s. The driver also
+--   copies small sizes in other ways than large ones, so a curve over sizes has steps.
 -- action: None. Copy more at once.
--- source: measured on H200, r580: copy of 4 B, one / 64 back to back, 5.1 / 2.3 us
+-- source: measured on H200, r580: a copy of 4 B takes 5.1 us alone, and 2.3 us as one of 64 in a row
 SELECT NULL AS gpu, n > 0 AS bad, '{cases} below 32 KiB' AS evidence
 FROM (SELECT count(DISTINCT bench_case) AS n FROM touched WHERE class = 'small_copy')
 WHERE (SELECT run FROM explained) IS NOT NULL;
@@ -95,8 +95,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: Batches of copies from the host in pieces below 32 KiB take another path through the driver
 -- reads: v_flow.submit, v_flow.piece_bytes, v_case.gbps_low, v_case.gbps_high
 -- touches: small_batch
--- costs: A step of more than five times: 3.9 GB/s in pieces of 16 KiB, 21.8 GB/s in pieces of 32 KiB. From GPU to
---   host the rate doubles with the size of the pieces.
+-- costs: Pieces of 16 KiB reach 3.9 GB/s, pieces of 32 KiB 21.8 GB/s. From GPU to host there is no such step.
 -- action: Use pieces of 32 KiB and more, or a kernel (method sm), which reaches 50 GB/s with both.
 -- source: measured on H200, r580: haul run scattered-copies --only 'host_by_*'
 SELECT NULL AS gpu, n > 0 AS bad, '{cases}' AS evidence
@@ -107,7 +106,7 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: Flows of a case ran one after the other
 -- reads: v_case.serialised
 -- touches: serialised
--- costs: The rate is that of all flows together: two flows that wait for each other have the rate of one.
+-- costs: All flows together reach the rate of one, because they wait for each other.
 -- action: Use fewer flows per copy engine at once. Kernels (method sm) run side by side.
 -- source: docs/ARCHITECTURE.md (the life of a trial)
 SELECT NULL AS gpu, n > 0 AS bad, 'serialised = 1 in ' || n || CASE n WHEN 1 THEN ' case' ELSE ' cases' END AS evidence
@@ -118,8 +117,8 @@ WHERE (SELECT run FROM explained) IS NOT NULL;
 -- note: A rate falls from one size to the next
 -- reads: v_step
 -- touches: rate_step
--- costs: More than a fifth. Beyond the size of a cache, that is the cost of memory. Elsewhere, the driver or the
---   hardware changes its way to copy.
+-- costs: The rate falls by more than a fifth. Beyond the size of a cache it is the rate of memory. Elsewhere, the
+--   driver or the hardware copies in another way from that size on.
 -- action: Measure the sizes around it. haul query --saved steps lists all steps. Compare with graph = true or
 --   false, and with another method.
 -- source: the results themselves
