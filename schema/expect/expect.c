@@ -262,7 +262,7 @@ static void expect_check_contradictions(struct reader *reader, const struct expe
 static void expect_read_rows(struct reader *reader, const struct toml_node *table,
                              struct expect_machine *machine) {
   const struct toml_node *rows = entries_section(reader, table, (enum section)IN_ROW);
-  const size_t mistakes = diagnostics_count(reader->diagnostics);
+  const size_t mistakes = diagnostics_mistakes(reader->diagnostics);
   if (rows == NULL && toml_get(table, "expect") == NULL) {
     diagnostics_add(reader->diagnostics, reader->source, table->span, "[[machine.expect]] rows",
                     NULL, "nothing is expected of this machine");
@@ -278,7 +278,7 @@ static void expect_read_rows(struct reader *reader, const struct toml_node *tabl
     expect_store(&entries, &machine->rows[i]);
     expect_check_row(reader, &entries, row->span, &machine->rows[i]);
   }
-  if (rows != NULL && diagnostics_count(reader->diagnostics) == mistakes) {
+  if (rows != NULL && diagnostics_mistakes(reader->diagnostics) == mistakes) {
     expect_check_contradictions(reader, machine, rows);
   }
 }
@@ -316,7 +316,7 @@ static void expect_read_root(struct reader *reader, const struct toml_node *root
 /* The arena of *file has the source already. */
 static enum status expect_read_source(const struct source *source, struct expect_file *file,
                                       struct diagnostics *diagnostics) {
-  const size_t before = diagnostics_count(diagnostics);
+  const size_t before = diagnostics_mistakes(diagnostics);
   struct error err = {0};
   struct toml_document *document = NULL;
   struct reader reader = {.arena = &file->arena,
@@ -331,7 +331,7 @@ static enum status expect_read_source(const struct source *source, struct expect
   expect_read_root(&reader, toml_root(document), file);
   toml_free(document);
   diagnostics_sort(diagnostics, before);
-  return diagnostics_count(diagnostics) == before ? STATUS_OK : STATUS_INVALID;
+  return diagnostics_mistakes(diagnostics) == before ? STATUS_OK : STATUS_INVALID;
 }
 
 static struct expect_file *expect_new(void) {

@@ -22,6 +22,7 @@ struct diagnostics {
   size_t count;
   size_t capacity;
   size_t dropped;
+  size_t mistakes;
 };
 
 struct diagnostics *diagnostics_new(void) {
@@ -37,6 +38,10 @@ void diagnostics_free(struct diagnostics *diagnostics) {
 
 size_t diagnostics_count(const struct diagnostics *diagnostics) {
   return diagnostics->count;
+}
+
+size_t diagnostics_mistakes(const struct diagnostics *diagnostics) {
+  return diagnostics->mistakes;
 }
 
 const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, size_t i) {
@@ -104,6 +109,7 @@ void diagnostics_add(struct diagnostics *diagnostics, const struct source *sourc
                      struct toml_span span, const char *expected, const char *suggestion,
                      const char *format, ...) {
   struct complaint complaint = {.source_order = source->order, .ordinal = diagnostics->count};
+  diagnostics->mistakes++;
   struct diagnostic *made = &complaint.diagnostic;
   va_list args;
   va_start(args, format);

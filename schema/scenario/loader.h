@@ -18,7 +18,7 @@ struct loader {
   struct storage *storage;
   struct reader reader;
   struct setting defaults[case_kind_name_count];
-  size_t first_complaint;
+  size_t first_complaint, mistakes_before; /* of this scenario: its diagnostics follow them */
   unsigned source_count;
   struct entries root;
   struct entries measure;

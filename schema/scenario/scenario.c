@@ -436,7 +436,7 @@ static void scenario_make(struct loader *loader, const struct scenario_override 
 static struct scenario *scenario_finish(struct loader *loader) {
   struct scenario *scenario = &loader->storage->scenario;
   struct diagnostics *diagnostics = loader->reader.diagnostics;
-  if (diagnostics_count(diagnostics) > loader->first_complaint) {
+  if (diagnostics_mistakes(diagnostics) > loader->mistakes_before) {
     diagnostics_sort(diagnostics, loader->first_complaint);
     scenario_free(scenario);
     return NULL;
@@ -473,6 +473,7 @@ static void scenario_start(struct loader *loader, struct diagnostics *diagnostic
                                        .language = &LANGUAGE_SCENARIO,
                                        .diagnostics = diagnostics},
                             .first_complaint = diagnostics_count(diagnostics),
+                            .mistakes_before = diagnostics_mistakes(diagnostics),
                             .source_count = 1};
 }
 

@@ -95,6 +95,9 @@ struct diagnostics;
 struct diagnostics *diagnostics_new(void);
 void diagnostics_free(struct diagnostics *diagnostics);
 size_t diagnostics_count(const struct diagnostics *diagnostics);
+/* Also those that say what another one says, or were too many: what a text added tells whether it
+ * is valid. */
+size_t diagnostics_mistakes(const struct diagnostics *diagnostics);
 const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, size_t i);
 /* Print as compilers do: file:line:column: error: ..., the line, a caret, the help. Control
  * characters are escaped; the caret is at the right place after tabs and wide characters. */

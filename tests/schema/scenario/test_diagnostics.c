@@ -130,7 +130,28 @@ TEST(too_many_mistakes_are_counted) {
   assert_true(count < 1000);
   assert_non_null(strstr(diagnostics_at(diagnostics, count - 1)->error.message, expected));
   assert_int_equal(diagnostics_at(diagnostics, 0)->error.position.line, 3);
+  /* The next file is refused, too, though none of its mistakes fits. */
+  static const char *const more[] = {HEAD "[[transfer]\n", HEAD "x = 1\n", HEAD};
+  for (size_t i = 0; i < COUNT_OF(more); i++) {
+    struct scenario *scenario = NULL;
+    assert_int_equal(
+        scenario_parse(more[i], strlen(more[i]), "more.toml", NULL, 0, &scenario, diagnostics),
+        STATUS_INVALID);
+    assert_null(scenario);
+  }
   free(text);
+  diagnostics_free(diagnostics);
+}
+
+/* The second time its diagnostics are there already. */
+TEST(scenario_is_refused_each_time) {
+  struct diagnostics *diagnostics = diagnostics_new();
+  struct scenario *scenario = NULL;
+  static const char text[] = HEAD BLOCK "size = 0\n";
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(scenario_parse(text, strlen(text), "a.toml", NULL, 0, &scenario, diagnostics),
+                     STATUS_INVALID);
+  }
   diagnostics_free(diagnostics);
 }
 
