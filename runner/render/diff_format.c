@@ -261,7 +261,7 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
   text[0] = '\0';
   for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
     const size_t count = verdicts[ORDER[i]];
-    const size_t doubtful = provisional != NULL ? provisional[ORDER[i]] : 0;
+    const size_t doubtful = provisional != NULL && count > 0 ? provisional[ORDER[i]] : 0;
     if (count > 0 && length < DIFF_COUNTS_MAX) {
       length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s",
                                  length > 0 ? ", " : "", count, verdict_text(ORDER[i]));
@@ -474,6 +474,24 @@ static const char *diff_undecided_words(struct arena *arena, const struct undeci
              : arena_format(arena, "%zu undecided%s", count, arena_around(arena, " (", text, ")"));
 }
 
+/* Whether cases of other paths changed, too, or look as if they did where the named one does. */
+static bool diff_others_moved(const struct comparison *comparison,
+                              const struct comparison_row *named) {
+  const bool is_certain = verdict_is_change(named->result.verdict);
+  const char *path = comparison->measured->cases[named->bench].path;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const char *other = comparison->measured->cases[row->bench].path;
+    const bool moved = is_certain ? verdict_is_change(row->result.verdict)
+                                  : verdict_is_undecided(row->result.verdict) &&
+                                        fabs(row->result.change) > row->delta;
+    if (row != named && moved && (other == NULL || path == NULL || strcmp(other, path) != 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 const char *diff_cause_words(struct arena *arena, const struct comparison *comparison) {
   const struct conclusion *first =
       comparison->conclusion_count > 0 ? &comparison->conclusions[0] : NULL;
@@ -482,15 +500,18 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   const char *what = NULL;
   const char *unit = "";
   double change = NAN;
+  bool among_others = false; /* something else changed, too */
   if (first != NULL && first->what != NULL && first->verdict == VERDICT_BROKEN) {
     return first->what;
   }
   if (first != NULL && first->what != NULL && isfinite(first->change)) {
     what = first->what;
     change = first->change;
+    among_others = comparison->conclusion_count > 1;
   } else if (comparison->alone_count > 0) {
     what = diff_part_name(arena, &comparison->alone->parts[0]);
     change = comparison->alone->parts[0].change;
+    among_others = comparison->alone_count > 1;
   } else if (row != NULL && (verdict_is_change(row->result.verdict) ||
                              (widest != NULL && row->result.verdict != VERDICT_BROKEN))) {
     row = verdict_is_change(row->result.verdict) ? row : widest;
@@ -498,10 +519,12 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
     what = bench->path != NULL ? bench->path : bench->name;
     unit = figure_is_rate(row->figure) ? "" : " time"; /* as in its row */
     change = row->change;
+    among_others = diff_others_moved(comparison, row);
   }
-  return what == NULL ? ""
-                      : arena_format(arena, "%s, %s %%%s", what,
-                                     diff_percent_words(change, DIFF_TEXT), unit);
+  return what == NULL
+             ? ""
+             : arena_format(arena, "%s, %s %%%s%s", what, diff_percent_words(change, DIFF_TEXT),
+                            unit, among_others ? ", and others" : "");
 }
 
 const char *diff_found_words(struct arena *arena, const struct comparison *comparison) {

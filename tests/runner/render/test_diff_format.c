@@ -38,3 +38,11 @@ TEST(a_spread_of_earlier_runs_is_named_so) {
   row.sides[SIDE_B].runs = 4;
   assert_string_equal(diff_note_words(&arena, &row), "too noisy: spread 1.7 %");
 }
+
+/* A verdict that is not counted says nothing, though some of it is provisional. */
+TEST(counts_name_what_is_provisional) {
+  char text[DIFF_COUNTS_MAX];
+  const size_t verdicts[verdict_name_count] = {[VERDICT_REGRESSED] = 4};
+  const size_t provisional[verdict_name_count] = {[VERDICT_REGRESSED] = 4, [VERDICT_SAME] = 20};
+  assert_string_equal(diff_counts_text(verdicts, provisional, text), "4 regressed (provisional)");
+}
