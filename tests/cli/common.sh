@@ -64,45 +64,34 @@ two_drivers() {
 on_first() { HAUL_FAKE_FAULTS=$faults/noise.toml run run "$@"; }
 on_second() { HAUL_FAKE_FAULTS=$scratch/slow.toml run run "$@"; }
 
-# The scenario pairs.toml here: copies between all GPUs, and some from the host.
+# The scenario NAME.toml here. KEYS are lines of [measure] and of what follows it. A TRANSFER is its name, from, to and
+# size, then further keys, " | " between these parts. "; " ends a line in keys. The method is "ce" unless they say another.
+scenario() { # NAME KEYS TRANSFER...
+  local name=$1 keys=$2 transfer from to size
+  shift 2
+  {
+    printf 'schema_version = 1\nname = "%s"\n[measure]\n%s\n' "$name" "${keys//; /$'\n'}"
+    for transfer; do
+      IFS='|' read -r transfer from to size keys <<<"$transfer"
+      [[ $keys == *method* ]] || keys='method = "ce"; '$keys
+      printf '[[transfer]]\nname = "%s"\nfrom = %s\nto = %s\nsize = %s\n%s\n' "${transfer% }" "$from" "$to" "$size" \
+        "${keys//; /$'\n'}"
+    done
+  } >"$name.toml"
+}
+
+# Copies between all GPUs, and some from the host.
 write_pairs() { # SIZES BETWEEN, TARGETS, SIZES FROM THE HOST: values of TOML
-  cat >pairs.toml <<TOML
-schema_version = 1
-name = "pairs"
-[measure]
-max_time = "1ms"
-min_trial = "10us"
-trials = { min = 2, max = 8 }
-settle_time = "off"
-[[transfer]]
-name = "between"
-method = "ce"
-from = { gpu = "*" }
-to = { gpu = "*" }
-size = $1
-[[transfer]]
-name = "sweep"
-method = "ce"
-from = { numa = 0, memory = "pinned" }
-to = { gpu = $2 }
-size = $3
-TOML
+  scenario pairs 'max_time = "1ms"; min_trial = "10us"; trials = { min = 2, max = 8 }; settle_time = "off"' \
+    "between | { gpu = \"*\" } | { gpu = \"*\" } | $1" \
+    "sweep | { numa = 0, memory = \"pinned\" } | { gpu = $2 } | $3"
 }
 
 # The scenario long.toml here, "small": one short case in so many processes that a run lasts until it is ended.
 write_long() {
-  cat >long.toml <<'TOML'
-schema_version = 1
-name = "small"
-[measure]
-processes = 1000
-[[transfer]]
-name = "host"
-method = "cpu"
-from = { numa = 0, memory = "pageable" }
-to = { numa = 0, memory = "pageable" }
-size = "4KiB"
-TOML
+  local host='{ numa = 0, memory = "pageable" }'
+  scenario small 'processes = 1000' "host | $host | $host | \"4KiB\" | method = \"cpu\""
+  mv small.toml long.toml
 }
 
 # Whether the build is for another machine: $haul is a script then, by which an emulator runs it or, where

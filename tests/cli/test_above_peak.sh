@@ -12,34 +12,10 @@ host_to_device = 2e12
 device_to_device = 3e12
 local = 30e12
 TOML
-cat >peaks.toml <<'TOML'
-schema_version = 1
-name = "peaks"
-[measure]
-trials = { min = 2, max = 2 }
-max_time = "1ms"
-min_trial = "1us"
-verify = "off"
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = 0 }
-size = "8MiB"
-[[transfer]]
-name = "between"
-method = "ce"
-from = { gpu = 0 }
-to = { gpu = "*" }
-size = "8MiB"
-[[transfer]]
-name = "local"
-method = "ce"
-from = { gpu = 0 }
-to = { gpu = 0 }
-pairs = "same"
-size = ["64KiB", "272MiB"]
-TOML
+scenario peaks 'trials = { min = 2, max = 2 }; max_time = "1ms"; min_trial = "1us"; verify = "off"' \
+  'up | { numa = "local" } | { gpu = 0 } | "8MiB"' \
+  'between | { gpu = 0 } | { gpu = "*" } | "8MiB"' \
+  'local | { gpu = 0 } | { gpu = 0 } | ["64KiB", "272MiB"] | pairs = "same"'
 
 unmarked="select count(*) from v_case where status = 'ok' and percent_of_peak > 101 and above_peak is not 1"
 for machine in "$source_folder"/tests/machines/*.toml; do

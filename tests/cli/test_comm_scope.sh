@@ -171,25 +171,9 @@ if awk -v sd="$query_sd" -v width="$query_width" -v rates="$rates" 'BEGIN {
 
 begin 'a processor beside the memory, and one that is not'
 export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h100x8-nvlink.toml
-cat >pin.toml <<'END'
-schema_version = 1
-name = "pin"
-[[transfer]]
-name = "pageable"
-method = "ce"
-from = { numa = "local", memory = "pageable" }
-to = { gpu = [0, 7] }
-size = "16MiB"
-cpu = ["local", "remote", "any", 1]
-[[transfer]]
-name = "staged"
-method = "ce"
-from = { gpu = 0 }
-to = { gpu = 1 }
-size = "16MiB"
-peer = false
-cpu = ["local", "remote"]
-END
+scenario pin '' \
+  'pageable | { numa = "local", memory = "pageable" } | { gpu = [0, 7] } | "16MiB" | cpu = ["local", "remote", "any", 1]' \
+  'staged | { gpu = 0 } | { gpu = 1 } | "16MiB" | peer = false; cpu = ["local", "remote"]'
 run_ok run pin.toml "${small[@]}" --db pin.db -q
 for block in pageable staged; do
   expect_value 0.6 pin.db "select round(min(gbps) / max(gbps), 2) from v_case where block = '$block'"

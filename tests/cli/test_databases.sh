@@ -90,20 +90,8 @@ if command -v sqlite3 >/dev/null; then
 fi
 
 begin 'a disk that fills while measuring'
-cat >many.toml <<'TOML'
-schema_version = 1
-name = "many"
-[measure]
-trials = { min = 400, max = 400 }
-iterations = 1
-[[transfer]]
-name = "host"
-method = "cpu"
-from = { numa = 0, memory = "pageable" }
-to = { numa = 0, memory = "pageable" }
-pairs = "same"
-size = { from = "4KiB", to = "96KiB", step = "4KiB" }
-TOML
+scenario many 'trials = { min = 400, max = 400 }; iterations = 1' \
+  'host | { numa = 0, memory = "pageable" } | { numa = 0, memory = "pageable" } | { from = "4KiB", to = "96KiB", step = "4KiB" } | method = "cpu"; pairs = "same"'
 printf 'haul run many.toml --db full.db, under a limit of 400 KiB a file' >"$scratch/command"
 (ulimit -f 400; exec "$haul" run many.toml --db full.db) >"$scratch/out" 2>"$scratch/err" </dev/null
 code=$?

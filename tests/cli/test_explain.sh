@@ -53,28 +53,10 @@ expect_err 'a machine without a run has no "latest"'
 
 fake_driver h200x4 || finish
 
-cat >link.toml <<'EOF'
-schema_version = 1
-name = "link"
-[measure]
-trials = { min = 8, max = 8 }
-max_time = "20ms"
-telemetry = "10ms"
-[checks]
-gpu_idle = { want = true, on_fail = "record" }
-[[transfer]]
-name = "host_to_device"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = "*" }
-size = "4MiB"
-[[transfer]]
-name = "device_to_device"
-method = "ce"
-from = { gpu = 0 }
-to = { gpu = 1 }
-size = "4MiB"
-EOF
+scenario link 'trials = { min = 8, max = 8 }; max_time = "20ms"; telemetry = "10ms"
+[checks]; gpu_idle = { want = true, on_fail = "record" }' \
+  'host_to_device | { numa = "local" } | { gpu = "*" } | "4MiB"' \
+  'device_to_device | { gpu = 0 } | { gpu = 1 } | "4MiB"'
 cat >busy.toml <<'EOF'
 [[fake.process]]
 gpu = 1

@@ -64,20 +64,8 @@ run_error 2 'baseline' export prometheus --against baseline:none --db r.db
 
 if fake_driver h100x8-nvlink; then
   begin 'prometheus: verdicts against the driver before'
-  cat >up.toml <<'TOML'
-schema_version = 1
-name = "up"
-[measure]
-trials = { min = 5, max = 8 }
-settle_time = "off"
-max_time = "50ms"
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = "local", memory = "pinned" }
-to = { gpu = [0, 1] }
-size = "1MiB"
-TOML
+  scenario up 'trials = { min = 5, max = 8 }; settle_time = "off"; max_time = "50ms"' \
+    'up | { numa = "local", memory = "pinned" } | { gpu = [0, 1] } | "1MiB"'
   for driver in 570.10.01 580.20.02; do
     sed "s/^driver_version = .*/driver_version = \"$driver\"/" \
       "$source_folder/tests/machines/h100x8-nvlink.toml" >machine.toml

@@ -8,34 +8,11 @@ fake_driver h200x4 || exit 77
 
 # A short case, one that is held, and a short one: time to interfere.
 slow=$scratch/slow.toml
-cat >"$slow" <<'EOF'
-schema_version = 1
-name = "slow"
-[measure]
-trials = { min = 5, max = 8 }
-settle_time = "off"
-telemetry = "off"
-[[transfer]]
-name = "first"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = 1 }
-size = "64KiB"
-[[transfer]]
-name = "long"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = 1 }
-size = "96KiB"
-trials = { min = 100, max = 100 } # so long that what was measured before is written first
-min_trial = "1ms"
-[[transfer]]
-name = "last"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = 1 }
-size = "128KiB"
-EOF
+# The long one is so long that what was measured before is written first.
+scenario slow 'trials = { min = 5, max = 8 }; settle_time = "off"; telemetry = "off"' \
+  'first | { numa = "local" } | { gpu = 1 } | "64KiB"' \
+  'long | { numa = "local" } | { gpu = 1 } | "96KiB" | trials = { min = 100, max = 100 }; min_trial = "1ms"' \
+  'last | { numa = "local" } | { gpu = 1 } | "128KiB"'
 cat >hold.toml <<EOF
 [[fake.fault]]
 kind = "block"
@@ -227,20 +204,8 @@ gpu = 1
 field = 82
 value = 61
 EOF
-cat >sizes.toml <<'EOF'
-schema_version = 1
-name = "sizes"
-[measure]
-trials = { min = 5, max = 8 }
-settle_time = "off"
-telemetry = "10ms"
-[[transfer]]
-name = "swept"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = 1 }
-size = ["64KiB", "96KiB", "112KiB", "128KiB", "144KiB"]
-EOF
+scenario sizes 'trials = { min = 5, max = 8 }; settle_time = "off"; telemetry = "10ms"' \
+  'swept | { numa = "local" } | { gpu = 1 } | ["64KiB", "96KiB", "112KiB", "128KiB", "144KiB"]'
 HAUL_FAKE_FAULTS=$scratch/counted.toml run run sizes.toml --db counted.db
 expect_code 3
 expect_out 'gpu1 counted PCIe replays during the case: 3'

@@ -5,44 +5,11 @@
 fake_driver h200x4 || exit 77
 make_fleet() { built tests/benchmarks/make_fleet "$@"; }
 
-cat >fleet.toml <<'END'
-schema_version = 1
-name = "fleet"
-
-[measure]
-trials = { min = 3, max = 3 }
-min_trial = "50us"
-telemetry = "off"
-
-[[transfer]]
-name = "host_to_device"
-from = { numa = "local", memory = ["pinned", "pageable"] }
-to = { gpu = "*" }
-method = "ce"
-size = "4MiB"
-
-[[transfer]]
-name = "device_to_host"
-from = { gpu = "*" }
-to = { numa = "local", memory = "pinned" }
-method = "ce"
-size = "4MiB"
-
-[[transfer]]
-name = "device_to_device"
-from = { gpu = "*" }
-to = { gpu = "*" }
-method = "ce"
-size = "4MiB"
-
-[[transfer]]
-name = "device_local_copy"
-from = { gpu = "*" }
-to = { gpu = "*" }
-method = "ce"
-size = "4MiB"
-pairs = "same"
-END
+scenario fleet 'trials = { min = 3, max = 3 }; min_trial = "50us"; telemetry = "off"' \
+  'host_to_device | { numa = "local", memory = ["pinned", "pageable"] } | { gpu = "*" } | "4MiB"' \
+  'device_to_host | { gpu = "*" } | { numa = "local", memory = "pinned" } | "4MiB"' \
+  'device_to_device | { gpu = "*" } | { gpu = "*" } | "4MiB"' \
+  'device_local_copy | { gpu = "*" } | { gpu = "*" } | "4MiB" | pairs = "same"'
 run_ok run fleet.toml --db template.db
 
 fleet() { # NAME NODES OPTION...

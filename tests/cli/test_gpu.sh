@@ -4,30 +4,10 @@
 . "$(dirname -- "$0")/common.sh"
 fake_driver h100x8-nvlink || exit 77
 
-cat >gpu.toml <<'TOML'
-schema_version = 1
-name = "gpu"
-[measure]
-trials = { min = 5, max = 8 }
-settle_time = "off"
-max_time = "100ms"
-telemetry = "20ms"
-[checks]
-throttling = { want = "none", on_fail = "record" }
-pcie_link = { want = "max", on_fail = "record" }
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = "local", memory = "pinned" }
-to = { gpu = [0, 1] }
-size = ["64KiB", "1MiB", "4MiB"]
-[[transfer]]
-name = "across"
-method = "ce"
-from = { gpu = 0 }
-to = { gpu = [1, 2] }
-size = "1MiB"
-TOML
+scenario gpu 'trials = { min = 5, max = 8 }; settle_time = "off"; max_time = "100ms"; telemetry = "20ms"
+[checks]; throttling = { want = "none", on_fail = "record" }; pcie_link = { want = "max", on_fail = "record" }' \
+  'up | { numa = "local", memory = "pinned" } | { gpu = [0, 1] } | ["64KiB", "1MiB", "4MiB"]' \
+  'across | { gpu = 0 } | { gpu = [1, 2] } | "1MiB"'
 
 # A stream that never ends: the watchdog ends the worker, and the rest is measured. It waits for 30 s at least,
 # beside all that follows, and is looked at in the end.
@@ -126,20 +106,8 @@ expect_err 'case up/.*: failed: '
 expect_others_ok sticky.db
 
 begin 'a GPU that keeps failing is set aside, and the others are measured'
-cat >many.toml <<'TOML'
-schema_version = 1
-name = "many"
-[measure]
-trials = { min = 5, max = 8 }
-settle_time = "off"
-max_time = "50ms"
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = 0, memory = "pinned" }
-to = { gpu = [0, 1, 2, 3] }
-size = ["64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", "8MiB"]
-TOML
+scenario many 'trials = { min = 5, max = 8 }; settle_time = "off"; max_time = "50ms"' \
+  'up | { numa = 0, memory = "pinned" } | { gpu = [0, 1, 2, 3] } | ["64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", "8MiB"]'
 for broken in 'kind = "sticky"
 call = "cuMemcpy*"
 code = 46' 'kind = "error"

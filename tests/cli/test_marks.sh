@@ -7,22 +7,9 @@ skip_emulated 'takes longer to start a run than it lasts: two do not overlap'
 
 fake_driver h200x4 || exit 77
 
-cat >base.toml <<'EOF'
-schema_version = 1
-name = "base"
-[measure]
-trials = { min = 8, max = 8 }
-max_time = "10ms"
-telemetry = "10ms"
-[checks]
-gpu_idle = { want = true, on_fail = "record" }
-[[transfer]]
-name = "host_to_device"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = 1 }
-size = ["1MiB", "2MiB", "4MiB"]
-EOF
+scenario base 'trials = { min = 8, max = 8 }; max_time = "10ms"; telemetry = "10ms"
+[checks]; gpu_idle = { want = true, on_fail = "record" }' \
+  'host_to_device | { numa = "local" } | { gpu = 1 } | ["1MiB", "2MiB", "4MiB"]'
 sed 's/gpu = 1/gpu = 2/' base.toml >other.toml
 # Its first case lasts until the test lets it go.
 cat >hold.toml <<'EOF'
@@ -33,20 +20,8 @@ to = 1
 marker = "inside"
 while = "hold"
 EOF
-cat >local.toml <<'EOF'
-schema_version = 1
-name = "local"
-[measure]
-trials = { min = 8, max = 8 }
-max_time = "10ms"
-[[transfer]]
-name = "local"
-method = "ce"
-from = { gpu = 0 }
-to = { gpu = 0 }
-pairs = "same"
-size = "1MiB"
-EOF
+scenario local 'trials = { min = 8, max = 8 }; max_time = "10ms"' \
+  'local | { gpu = 0 } | { gpu = 0 } | "1MiB" | pairs = "same"'
 
 hold() { # NAME SCENARIO: a run in the background that measures until it is let go; $holder is its process
   rm -f inside
@@ -155,18 +130,7 @@ kill "$program"
 begin 'what a container hides is the worker and the process beside it, and no more'
 printf '[[fake.process]]\ngpu = 1\npid = %d\nbusy_percent = 98\n' 4190001 4190002 | sed '1i[fake]' >hidden.toml
 printf '[[fake.fault]]\nkind = "block"\ncall = "cuMemcpy*"\nto = 1\nmilliseconds = 100\n' >>hidden.toml
-cat >beside.toml <<'EOF'
-schema_version = 1
-name = "beside"
-[measure]
-trials = { min = 2, max = 2 }
-[[transfer]]
-name = "own"
-method = "ce"
-from = { gpu = 0 }
-to = { gpu = 1 }
-size = 4096
-EOF
+scenario beside 'trials = { min = 2, max = 2 }' 'own | { gpu = 0 } | { gpu = 1 } | 4096'
 HAUL_FAKE_FAULTS=hidden.toml run_ok run beside.toml --db hidden.db
 expect_value 1 hidden.db 'select count(*) from v_case where slowed_by is not null'
 HAUL_FAKE_FAULTS=hidden.toml run_ok run beside.toml --db hidden.db --set own.from.process=1

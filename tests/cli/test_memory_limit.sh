@@ -23,21 +23,8 @@ if ! echo "$limit" 2>/dev/null >"$group/$limit_file"; then
 fi
 
 rising() { # NAME METHOD FROM TO PAIRS
-  cat >"$1.toml" <<END
-schema_version = 1
-name = "$1"
-[measure]
-max_time = "5ms"
-min_trial = "1ms"
-trials = { min = 2, max = 2 }
-[[transfer]]
-name = "$1"
-method = "$2"
-from = { numa = 0, memory = "$3" }
-to = { $4 }
-$5
-size = { from = "16MiB", to = "128MiB", step = "16MiB" }
-END
+  scenario "$1" 'max_time = "5ms"; min_trial = "1ms"; trials = { min = 2, max = 2 }' \
+    "$1 | { numa = 0, memory = \"$3\" } | { $4 } | { from = \"16MiB\", to = \"128MiB\", step = \"16MiB\" } | method = \"$2\"; $5"
 }
 measure() { # NAME
   printf 'haul run %s.toml, in a control group of %s bytes' "$1" "$limit" >"$scratch/command"

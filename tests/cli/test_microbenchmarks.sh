@@ -354,16 +354,7 @@ if command -v sqlite3 >/dev/null; then
 fi
 
 begin 'a run without such cases'
-cat >none.toml <<'TOML'
-schema_version = 1
-name = "none"
-[[transfer]]
-name = "t"
-method = "cpu"
-from.numa = 0
-to.numa = 0
-size = 4096
-TOML
+scenario none '' 't | { numa = 0 } | { numa = 0 } | 4096 | method = "cpu"'
 run run none.toml "${small[@]/results.db/none.db}"
 run_error 3 'no streams, instructions or loads' identify --db none.db
 run identify a b --db none.db

@@ -51,16 +51,7 @@ HAUL_FAKE_FAULTS=$scratch/new-driver.toml run_ok run pairs.toml -q --processes 4
 run_ok report diff.html tag:b --against tag:a --db b.db
 run_ok run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db b.db
 run_ok report run.html latest --db b.db
-cat >sweep.toml <<'TOML'
-schema_version = 1
-name = "sweep"
-[[transfer]]
-name = "to_gpu"
-method = "ce"
-from = { numa = 0, memory = "pinned" }
-to = { gpu = 0 }
-size = ["1MiB", "256B", "64KiB", "4KiB"]
-TOML
+scenario sweep '' 'to_gpu | { numa = 0, memory = "pinned" } | { gpu = 0 } | ["1MiB", "256B", "64KiB", "4KiB"]'
 run_ok run sweep.toml "${small[@]}" --db b.db
 run_ok report sweep.html latest --db b.db
 run_ok report --site site --db b.db

@@ -278,22 +278,8 @@ run report --help
 expect_out 'replaces only an earlier report'
 
 begin 'many cases: the page stays one that can be read'
-cat >many.toml <<'TOML'
-schema_version = 1
-name = "many"
-[[transfer]]
-name = "copies"
-method = "cpu"
-from = { numa = 0 }
-to = { numa = 0 }
-size = { from = "64B", to = "70400B", step = "64B" }
-[measure]
-max_time = "1us"
-min_trial = "1us"
-trials = { min = 1, max = 1 }
-warmup = 0
-telemetry = "off"
-TOML
+scenario many 'max_time = "1us"; min_trial = "1us"; trials = { min = 1, max = 1 }; warmup = 0; telemetry = "off"' \
+  'copies | { numa = 0 } | { numa = 0 } | { from = "64B", to = "70400B", step = "64B" } | method = "cpu"'
 run run many.toml -q --db many.db
 expect_value 1100 many.db 'select count(*) from v_run_case'
 run report many.html --db many.db

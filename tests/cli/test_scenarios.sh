@@ -170,32 +170,8 @@ run_ok plan nvbandwidth --machine "$machine" -t 0
 if grep -q '^Settings' out; then bad 'settings without -v'; else good; fi
 
 begin 'the same measurement'
-cat >twice.toml <<'END'
-schema_version = 1
-name = "twice"
-[[transfer]]
-name = "a"
-method = "cpu"
-from.numa = 0
-to.numa = 0
-pairs = "same"
-size = 4096
-[[transfer]]
-name = "b"
-method = "cpu"
-from.numa = 0
-to.numa = 0
-pairs = "same"
-size = 4096
-[[transfer]]
-name = "c"
-method = "cpu"
-from.numa = 0
-to.numa = 0
-pairs = "same"
-size = 4096
-max_time = "1s"
-END
+same='{ numa = 0 } | { numa = 0 } | 4096 | method = "cpu"; pairs = "same"'
+scenario twice '' "a | $same" "b | $same" "c | $same; max_time = \"1s\""
 run_ok plan twice.toml --machine "$machine"
 expect_out 'b/numa0:.* is the same measurement as a/numa0'
 expect_out 'c/numa0:.* is measured with the settings of a/numa0'

@@ -4,20 +4,8 @@
 . "$(dirname -- "$0")/common.sh"
 
 begin 'a case is said to be ok once it is recorded'
-cat >short.toml <<'END'
-schema_version = 1
-name = "short"
-[measure]
-processes = 1
-max_time = "1ms"
-trials = { min = 2, max = 2 }
-[[transfer]]
-name = "host"
-method = "cpu"
-from = { numa = 0, memory = "pageable" }
-to = { numa = 0, memory = "pageable" }
-size = { from = "64B", to = "64KiB", step = "64B" }
-END
+scenario short 'processes = 1; max_time = "1ms"; trials = { min = 2, max = 2 }' \
+  'host | { numa = 0, memory = "pageable" } | { numa = 0, memory = "pageable" } | { from = "64B", to = "64KiB", step = "64B" } | method = "cpu"'
 for attempt in 1 2 3; do
   mkfifo said
   "$haul" run short.toml -v --db "said$attempt.db" >"$scratch/null" 2>said &
