@@ -69,7 +69,7 @@ run check --expect right.toml tag:wrong --db "$name.db" --strict
 if [ "$code" -ne 0 ]; then good; else bad 'check --strict passes what was not compared'; fi
 begin 'the rate at which pages are touched that need not have moved is none of a link: the answer leaves it out'
 run_ok run um-access --only 'advice_by_gpu/*read_mostly*again=true*' --set measure.max_time=1ms --set measure.trials.min=1 --set measure.trials.max=2 --db touched.db
-expect_out 'The rate counts the pages that were touched'
+expect_out 'The rate counts all touched pages'
 expect_value '1 0' touched.db "select (gbps > 0) || ' ' || verified from v_case"
 reject_out '^Host to GPU'
 
