@@ -284,31 +284,31 @@ static void read_others(struct telemetry *telemetry, uint32_t gpu,
   }
 }
 
-size_t telemetry_read(struct telemetry *telemetry,
-                      struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
+bool telemetry_read(struct telemetry *telemetry, uint32_t gpu, struct telemetry_sample *sample) {
   struct error_counts errors[MACHINE_GPUS_MAX];
-  telemetry_read_errors(telemetry, UINT32_MAX, errors);
-  for (uint32_t i = 0; i < telemetry->gpu_count; i++) {
-    samples[i] = (struct telemetry_sample){.time_ns = clock_now_ns(),
-                                           .gpu = (int32_t)i,
-                                           .sm_clock_khz = -1,
-                                           .memory_clock_khz = -1,
-                                           .power_mw = -1,
-                                           .energy_mj = -1,
-                                           .temperature_c = -1,
-                                           .utilization_percent = -1,
-                                           .pcie_generation = -1,
-                                           .pcie_width = -1,
-                                           .throttle_reasons = -1,
-                                           .other_count = -1,
-                                           .memory_temperature_c = -1,
-                                           .errors = errors[i]};
-    if (telemetry->devices[i] != NULL) {
-      read_device(&telemetry->nvml, telemetry->devices[i], &samples[i]);
-      read_others(telemetry, i, &samples[i]);
-    }
+  if (gpu >= telemetry->gpu_count) {
+    return false;
   }
-  return telemetry->gpu_count;
+  telemetry_read_errors(telemetry, UINT32_C(1) << gpu, errors);
+  *sample = (struct telemetry_sample){.time_ns = clock_now_ns(),
+                                      .gpu = (int32_t)gpu,
+                                      .sm_clock_khz = -1,
+                                      .memory_clock_khz = -1,
+                                      .power_mw = -1,
+                                      .energy_mj = -1,
+                                      .temperature_c = -1,
+                                      .utilization_percent = -1,
+                                      .pcie_generation = -1,
+                                      .pcie_width = -1,
+                                      .throttle_reasons = -1,
+                                      .other_count = -1,
+                                      .memory_temperature_c = -1,
+                                      .errors = errors[gpu]};
+  if (telemetry->devices[gpu] != NULL) {
+    read_device(&telemetry->nvml, telemetry->devices[gpu], sample);
+    read_others(telemetry, gpu, sample);
+  }
+  return true;
 }
 
 void telemetry_extent_init(struct telemetry_extent *extent) {

@@ -55,9 +55,8 @@ struct telemetry;
 enum status telemetry_new(const struct machine *machine, struct telemetry **telemetry,
                           struct error *err) CHECK_RESULT;
 void telemetry_free(struct telemetry *telemetry);
-/* One sample of every GPU; returns their number (machine->gpu_count). */
-size_t telemetry_read(struct telemetry *telemetry,
-                      struct telemetry_sample samples[MACHINE_GPUS_MAX]);
+/* A sample of that GPU, which takes NVML some milliseconds; false: there is no such GPU. */
+bool telemetry_read(struct telemetry *telemetry, uint32_t gpu, struct telemetry_sample *sample);
 /* The error counters alone, of these GPUs (bit i: GPU i); of others they are not available. */
 void telemetry_read_errors(struct telemetry *telemetry, uint32_t gpus,
                            struct error_counts errors[MACHINE_GPUS_MAX]);

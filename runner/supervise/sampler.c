@@ -67,19 +67,6 @@ struct sampling {
   uint64_t interval_ns;
 };
 
-/* False: the parent is gone. Where the socket is full it has no time for samples, and takes those
- * that fit. */
-static bool sampler_send_samples(int fd, const struct sampling *sampling,
-                                 struct telemetry *telemetry) {
-  struct packet packet;
-  memset(&packet, 0, sizeof packet);
-  packet.sample_count = (uint32_t)sampling->ops->telemetry_read(telemetry, packet.samples);
-  const size_t size =
-      offsetof(struct packet, samples) + packet.sample_count * sizeof packet.samples[0];
-  return send(fd, &packet, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 || errno == EAGAIN ||
-         errno == EINTR;
-}
-
 /* The parent waits for it, and makes room. */
 static bool sampler_answer(int fd, const struct sampling *sampling, struct telemetry *telemetry,
                            const struct question *question) {
@@ -89,6 +76,28 @@ static bool sampler_answer(int fd, const struct sampling *sampling, struct telem
   sampling->ops->telemetry_read_errors(telemetry, question->gpus, packet.errors);
   return send(fd, &packet, offsetof(struct packet, errors) + sizeof packet.errors, MSG_NOSIGNAL) >=
          0;
+}
+
+/* False: the parent is gone. Between two cases it waits for an answer, and not for the samples of
+ * all GPUs. Where the socket is full it has no time for samples, and takes those that fit. */
+static bool sampler_send_samples(int fd, const struct sampling *sampling,
+                                 struct telemetry *telemetry) {
+  struct packet packet;
+  struct question question;
+  bool heard = true;
+  memset(&packet, 0, sizeof packet);
+  for (uint32_t gpu = 0; heard && gpu < MACHINE_GPUS_MAX &&
+                         sampling->ops->telemetry_read(telemetry, gpu, &packet.samples[gpu]);
+       gpu++) {
+    packet.sample_count++;
+    if (sampler_wait(fd, 0, &question) == WAKE_QUESTION) {
+      heard = sampler_answer(fd, sampling, telemetry, &question);
+    }
+  }
+  const size_t size =
+      offsetof(struct packet, samples) + packet.sample_count * sizeof packet.samples[0];
+  return heard && (send(fd, &packet, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0 || errno == EAGAIN ||
+                   errno == EINTR);
 }
 
 static void sampler_sample(int fd, const void *context) {

@@ -114,8 +114,8 @@ struct supervise_ops {
   /* All NULL: no telemetry. */
   enum status (*telemetry_new)(const struct machine *machine, struct telemetry **telemetry,
                                struct error *err);
-  size_t (*telemetry_read)(struct telemetry *telemetry,
-                           struct telemetry_sample samples[MACHINE_GPUS_MAX]);
+  bool (*telemetry_read)(struct telemetry *telemetry, uint32_t gpu,
+                         struct telemetry_sample *sample);
   void (*telemetry_read_errors)(struct telemetry *telemetry, uint32_t gpus,
                                 struct error_counts errors[MACHINE_GPUS_MAX]);
   void (*telemetry_free)(struct telemetry *telemetry);

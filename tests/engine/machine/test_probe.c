@@ -74,16 +74,16 @@ static bool gpu_facts_differ(void) {
 /* Sampling works on what was probed, and says what the fake NVML says of every GPU. */
 static bool telemetry_fails(void) {
   struct telemetry *telemetry = NULL;
-  struct telemetry_sample samples[MACHINE_GPUS_MAX];
+  struct telemetry_sample sample;
   struct error err = {0};
   if (telemetry_new(seen, &telemetry, &err) != STATUS_OK) {
     (void)fprintf(stderr, "telemetry: %s\n", err.message);
     return true;
   }
-  bool any = telemetry_read(telemetry, samples) != seen->gpu_count;
+  bool any = telemetry_read(telemetry, seen->gpu_count, &sample);
   for (uint32_t i = 0; i < seen->gpu_count; i++) {
-    any = any || samples[i].gpu != (int32_t)i || samples[i].time_ns == 0 ||
-          samples[i].pcie_width != seen->gpus[i].pcie_width;
+    any = any || !telemetry_read(telemetry, i, &sample) || sample.gpu != (int32_t)i ||
+          sample.time_ns == 0 || sample.pcie_width != seen->gpus[i].pcie_width;
   }
   telemetry_free(telemetry);
   return any;

@@ -1,8 +1,10 @@
 /* Error counters between cases: answers of the process that samples GPUs, and none where it hangs
  * or ended. */
+#include "runner/supervise/child.h"
 #include "runner/supervise/sampler.h"
 #include "tests/cmocka.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -12,6 +14,10 @@
 static struct shared {
   atomic_int replays; /* that GPU 1 has counted */
   atomic_bool hang;
+  atomic_bool await; /* a sample of GPU 0 takes until a question waits, and this begins it: */
+  atomic_bool begun;
+  atomic_int answers;
+  atomic_int before; /* answers when GPU 1 was sampled after that; -1: it was not */
 } * shared;
 
 static enum status counting_new(const struct machine *machine, struct telemetry **telemetry,
@@ -21,11 +27,19 @@ static enum status counting_new(const struct machine *machine, struct telemetry 
   return STATUS_OK;
 }
 
-static size_t counting_read(struct telemetry *telemetry,
-                            struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
+static bool counting_read(struct telemetry *telemetry, uint32_t gpu,
+                          struct telemetry_sample *sample) {
   (void)telemetry;
-  samples[0] = (struct telemetry_sample){.gpu = 1};
-  return 1;
+  *sample = (struct telemetry_sample){.gpu = (int32_t)gpu};
+  if (gpu == 0 && atomic_load(&shared->await)) {
+    atomic_store(&shared->begun, true);
+    struct pollfd question = {.fd = CHILD_FILES - 1, .events = POLLIN};
+    assert_int_equal(poll(&question, 1, -1), 1);
+  }
+  if (gpu == 1 && atomic_exchange(&shared->await, false)) {
+    atomic_store(&shared->before, atomic_load(&shared->answers));
+  }
+  return gpu < 2;
 }
 
 static void counting_read_errors(struct telemetry *telemetry, uint32_t gpus,
@@ -34,6 +48,7 @@ static void counting_read_errors(struct telemetry *telemetry, uint32_t gpus,
   while (atomic_load(&shared->hang)) {
     pause();
   }
+  atomic_fetch_add(&shared->answers, 1);
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
     error_counts_init(&errors[i]);
   }
@@ -76,6 +91,24 @@ static int64_t ask_before(struct sampler *sampler, uint32_t gpus) {
   struct error_counts errors[MACHINE_GPUS_MAX];
   assert_false(sampler_ask_before(sampler, gpus, errors));
   return errors[1].values[ERROR_COUNTER_PCIE_REPLAY];
+}
+
+TEST(an_answer_does_not_wait_for_all_samples) {
+  (void)state;
+  struct sampler sampler;
+  atomic_store(&shared->before, -1);
+  atomic_store(&shared->answers, 0);
+  atomic_store(&shared->await, true);
+  sampler_start(&sampler, &counting_ops, NULL, 1000000);
+  while (!atomic_load(&shared->begun)) {
+    usleep(100);
+  }
+  (void)ask(&sampler, 3);
+  while (atomic_load(&shared->before) < 0) {
+    usleep(100);
+  }
+  assert_int_equal(atomic_load(&shared->before), 1);
+  sampler_stop(&sampler, false);
 }
 
 TEST(between_two_cases_nobody_is_asked_twice) {

@@ -162,9 +162,13 @@ static enum status fake_telemetry_new(const struct machine *machine, struct tele
   return STATUS_OK;
 }
 
-static size_t fake_telemetry_read(struct telemetry *telemetry,
-                                  struct telemetry_sample samples[MACHINE_GPUS_MAX]) {
+static bool fake_telemetry_read(struct telemetry *telemetry, uint32_t gpu,
+                                struct telemetry_sample *sample) {
   (void)telemetry;
+  *sample = (struct telemetry_sample){.gpu = (int32_t)gpu, .sm_clock_khz = gpu == 0 ? 1980000 : -1};
+  if (gpu > 0) {
+    return gpu == 1;
+  }
   if (atomic_fetch_add(&shared->reads, 1) == 2 && samples_do != SAMPLES_COME) {
     if (samples_do == SAMPLES_CRASH) {
       raise(SIGKILL);
@@ -173,9 +177,7 @@ static size_t fake_telemetry_read(struct telemetry *telemetry,
       pause();
     }
   }
-  samples[0] = (struct telemetry_sample){.gpu = 0, .sm_clock_khz = 1980000};
-  samples[1] = (struct telemetry_sample){.gpu = 1, .sm_clock_khz = -1};
-  return 2;
+  return true;
 }
 
 static void fake_telemetry_free(struct telemetry *telemetry) {
