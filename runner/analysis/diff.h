@@ -76,12 +76,13 @@
 
 #define DIFF_SHARE_COMMON 0.9
 #define DIFF_WALK_DF      5.0
-#define DIFF_POWER        0.9  /* with which units_needed is sought: 0.8 is then kept */
-#define DIFF_STEPS_LEAST  0.9  /* of runs that count as independent: time_order.h */
-#define DIFF_CHANCE_SHARE 0.1  /* of provisional changes: diff_exchange_units() */
-#define DIFF_TREND_LEAST  0.9  /* the probability of a line that is taken out */
-#define DIFF_STEPS_PAIRED 0.8  /* of runs in turn that are not judged as pairs */
-#define DIFF_SPREAD_MIN   5e-5 /* the quietest cases measured spread by 0.01 % between processes */
+#define DIFF_POWER        0.9   /* with which units_needed is sought: 0.8 is then kept */
+#define DIFF_STEPS_LEAST  0.9   /* of runs that count as independent: time_order.h */
+#define DIFF_CHANCE_SHARE 0.1   /* of provisional changes: diff_exchange_units() */
+#define DIFF_TREND_LEAST  0.9   /* the probability of a line that is taken out */
+#define DIFF_STEPS_PAIRED 0.8   /* of runs in turn that are not judged as pairs */
+#define DIFF_STEPS_ERRORS 1.645 /* or that are so near to those of independent runs: at 5 % */
+#define DIFF_SPREAD_MIN   5e-5  /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };

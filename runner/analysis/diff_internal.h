@@ -52,9 +52,9 @@ struct shift diff_shift(const struct diff_case *cases, size_t count);
 /* ---- diff_order.c: what the order of runs in time means ---- */
 
 /* Whether runs in turn agree with the next of their side no better than with others, in the mean of
- * all cases: then pairs only lose half of the degrees of freedom. Without them an interval holds
- * the change at least as often, whatever the level does, for what wanders spreads each side more
- * than it moves their difference. */
+ * all cases and beyond chance: then pairs only lose half of the degrees of freedom. Without them an
+ * interval holds the change at least as often, whatever the level does, for what wanders spreads
+ * each side more than it moves their difference. */
 bool diff_order_wastes_pairs(const struct work *work, size_t count);
 /* Judges the mean of the steps of all cases (time_order.h) by its standard error: cases that see
  * the same noise tell as much as one does. Sets how the level wanders (wander.h), and whether in a

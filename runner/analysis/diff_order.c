@@ -12,15 +12,25 @@ struct sample diff_sample(const struct process_sample *side) {
 }
 
 bool diff_order_wastes_pairs(const struct work *work, size_t count) {
-  double sum = 0;
-  size_t known = 0;
+  double steps = 0;
+  double squares = 0;
+  double variance = 0;
+  double known = 0;
   for (size_t i = 0; i < count; i++) {
     if (work[i].unit == DIFF_UNIT_RUN && work[i].paired && isfinite(work[i].order.steps)) {
-      sum += work[i].order.steps;
+      steps += work[i].order.steps;
+      squares += work[i].order.steps * work[i].order.steps;
+      variance += work[i].order.steps_variance;
       known++;
     }
   }
-  return known > 0 && sum >= DIFF_STEPS_PAIRED * (double)known;
+  /* Cases that see the same noise have the same steps: what they differ by is what they do not
+   * share. */
+  const double mean = steps / known;
+  const double apart = fmax(squares / known - mean * mean, 0);
+  const double shared = fmin(fmax(1 - apart / (variance / known), 0), 1);
+  const double error = sqrt(variance / known * (shared + (1 - shared) / known));
+  return known > 0 && mean >= fmin(DIFF_STEPS_PAIRED, 1 - DIFF_STEPS_ERRORS * error);
 }
 
 static bool order_is_blocked(const struct work *work) {

@@ -242,6 +242,7 @@ TEST(two_a_side_at_two_levels_are_no_change) {
  * degrees of freedom. */
 TEST(pairs_are_judged_where_the_level_moves) {
   const struct diff_options options = {.false_discovery_rate = 0.05, .apart = true};
+  uint64_t seed = 23;
   make(RUNS, 0.005, 0, true, 21);
   diff_compare(cases, CASES, &options, results, &summary);
   double df = 0;
@@ -257,6 +258,20 @@ TEST(pairs_are_judged_where_the_level_moves) {
   diff_compare(cases, CASES, &options, results, &summary);
   for (size_t i = 0; i < CASES; i++) {
     assert_true(results[i].df <= RUNS - 1 && results[i].sd < 0.01);
+  }
+  /* Steps of 0.67: chance, if all cases share them, as one does; a level that moves, if not. */
+  for (size_t shared = 0; shared < 2; shared++) {
+    static const double LEVELS[2][RUNS] = {{0, 1, 2, 2, 1, 2, 0, 0}, {0, 0, 1, 1, 2, 2, 2, 0}};
+    make(RUNS, 0.0001, 0, true, 22);
+    for (size_t i = 0; i < CASES; i++) {
+      for (size_t r = 0; r < (size_t)2 * RUNS; r++) {
+        values[i][r % 2][r / 2] += shared > 0   ? 0.02 * LEVELS[0][r / 2]
+                                   : i % 2 == 0 ? 0.02 * LEVELS[1][r / 2]
+                                                : 0.01 * noise_normal(&seed);
+      }
+    }
+    diff_compare(cases, CASES, &options, results, &summary);
+    assert_true(shared > 0 ? results[0].df > RUNS - 1 : results[0].df <= RUNS - 1);
   }
 }
 
