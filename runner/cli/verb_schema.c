@@ -511,18 +511,23 @@ const struct verb VERB_SCHEMA = {
     .group = VERBS_MEASURE,
     .arguments = "scenario|results|views|datasette|VIEW|QUERY|VERB",
     .summary = "explain the columns of a view or query, or print a JSON Schema",
-    .doc = "haul schema views lists the views of a database, haul schema v_result says what the "
-           "columns of that one are, and haul schema run-result explains that saved query. haul "
-           "schema results prints all views and their SQL.\nEditors that know "
-           "TOML schemas (taplo, Even Better TOML) complete and check the "
-           "keys of a scenario: haul schema scenario > scenario.schema.json beside it, and "
-           "as its first line: #:schema ./scenario.schema.json\nDatasette shows the meaning "
-           "of views and columns: haul schema datasette > metadata.json; datasette "
-           "results.db --metadata metadata.json. --db FILE names the database.\nThe JSON of "
-           "every verb names its schema, for example \"haul.diff/1\"; haul schema diff "
-           "prints it. The number grows when a key is renamed, removed or changes its "
-           "meaning. New keys may come at any time. haul check prints \"haul.diff/1\" where "
-           "it compares runs.",
+    .doc =
+        "  haul schema views       the views of a database\n"
+        "  haul schema v_result    the columns of a view\n"
+        "  haul schema run-result  the columns of a saved query\n"
+        "  haul schema results     all views, with their SQL\n"
+        "  haul schema diff        JSON Schema of haul diff --json\n"
+        "  haul schema scenario    JSON Schema of scenarios, for editors\n"
+        "  haul schema datasette   what views and columns mean, for Datasette\n"
+        "\nEditors with TOML schemas (taplo, Even Better TOML) complete and check keys:\n"
+        "  haul schema scenario > scenario.schema.json\n"
+        "  and the first line of the scenario is: #:schema ./scenario.schema.json\n"
+        "\nFor Datasette (--db FILE names the database):\n"
+        "  haul schema datasette > metadata.json\n"
+        "  datasette results.db --metadata metadata.json\n"
+        "\nJSON names its schema first, for example \"haul.diff/1\". The number grows if a key is "
+        "renamed, removed or gets another meaning. New keys may come at any time. haul check "
+        "prints \"haul.diff/1\" if it compares runs.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = SCHEMAS,
     .word_max = 1,

@@ -1,8 +1,14 @@
 -- Up to which size copies and loads keep their rate, by allocator: the reach of the GPU's TLB.
 --
--- One row per curve over sizes. best: the highest rate, or the shortest load. reach_bytes: the largest size within 5 % of
--- the best rate, or 10 % of the shortest load; equal to last_bytes where nothing fell up to there. last: at the largest
--- size that fitted. change_percent: from best to last.
+-- One row per curve over sizes.
+--
+-- column memory: kind of memory
+-- column what: what is measured
+-- column best: (as unit) the highest rate, or the shortest load
+-- column reach_bytes: largest size within 5 % of the best rate, or 10 % of the shortest load. Equal to last_bytes if
+--   nothing fell up to there
+-- column last_bytes, last: the largest size that fitted, and its value
+-- column change_percent: (%) change from best to last
 --
 -- of: allocators
 --

@@ -1,8 +1,11 @@
 -- How the trials of each case are distributed.
 --
--- One row per case: its least, median and greatest trial in the unit, and in counts how many trials lie in each of 32
--- equal parts between least and greatest, "PART:TRIALS" from part 0 on; parts without a trial are left out. Trials that
--- haul prune deleted are not there.
+-- One row per case. Trials that `haul prune` deleted are missing.
+--
+-- columns: v_case,v_result
+-- column low, median, high: (as unit) shortest, median and longest trial
+-- column counts: number of trials in each of 32 equal parts between low and high: "PART:TRIALS", from part 0 on. Parts
+--   without a trial are left out
 --
 -- about: results
 --

@@ -1,9 +1,17 @@
 -- What each call of the driver costs the host, and how much more beside other allocations, threads or nodes.
 --
--- One row per case, in the order of the scenario. ns: of many calls in a row. first_ns, single_ns, p99_ns: of calls timed one
--- by one, the first of the case in its process, the median and the 99th percentile (of several processes the median
--- of each). ratio: ns by that of the case of the same operation, memory and size with the fewest threads,
--- allocations alive and nodes. gbps: size by ns, of calls that make or pin memory.
+-- One row per case, in the order of the scenario.
+--
+-- column operation: the call
+-- column threads: threads that make the call at once
+-- column alive: other allocations on the GPU
+-- column nodes: kernels in the graph
+-- column ns: (ns) time of a call, of many in a row
+-- column low_ns, high_ns: (ns) its interval
+-- column first_ns: (ns) the first call of the case in its process
+-- column single_ns, p99_ns: (ns) median and 99th percentile of calls that are timed one by one
+-- column ratio: ns divided by that of the same call with the fewest threads, allocations and nodes
+-- column gbps: (GB/s) size divided by ns, of calls that allocate or pin memory
 --
 -- of: driver-calls
 --

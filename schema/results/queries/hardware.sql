@@ -1,8 +1,13 @@
--- What expectations are keyed by: the GPUs of a run and their links.
+-- The GPUs of a run and their links, by which expectations know a machine.
 --
--- One row per GPU. pcie_generation and pcie_width are the best that both ends can; nvlink_links are those of
--- the best connected GPU of the machine, so that a GPU that lost some is compared with what it should have;
--- nvlink_version follows from the compute capability; c2c is 1 where a chip-to-chip link leads to the host.
+-- One row per GPU. Expectations name their machines by these columns.
+--
+-- columns: v_gpu
+-- column pcie_generation, pcie_width: best generation and width that both ends of the link can
+-- column nvlink_version: follows from the compute capability
+-- column nvlink_links: number of NVLinks of the best connected GPU of the machine. So a GPU that lost some is compared
+--   with what it should have
+-- column c2c: (0 / 1) 1: a chip-to-chip link leads to the host
 --
 -- about: machine
 --

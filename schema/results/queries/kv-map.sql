@@ -1,9 +1,15 @@
 -- Which way moves pieces fastest: the constants of an engine that moves a KV cache.
 --
--- One row per path, number of pieces, run and range of sizes in which one way is the fastest of those measured: loop,
--- batch, graph (the loop, captured) or kernel. run: pieces that follow each other in memory. gbps: at the first and the
--- last size of the range. lead: by how much it is ahead of the second, at least, in per cent; below 5 % the choice
--- matters little. second: which that is at the first size.
+-- One row per path, number of pieces and range of sizes in which one way is the fastest: a loop, a batch, a graph (the
+-- loop, captured) or a kernel.
+--
+-- column pieces: number of pieces
+-- column run: number of pieces in a row in memory
+-- column from_bytes, to_bytes: range of sizes of a piece
+-- column fastest: the fastest way in this range
+-- column gbps_from, gbps_to: (GB/s) its rate at the first and the last size
+-- column lead_percent: (%) how much faster it is than the second, at least. Below 5 % the choice matters little
+-- column second: the second fastest way at the first size
 --
 -- of: kv-map
 --

@@ -1,10 +1,14 @@
 -- The two parts of a GPU's L2 cache: how long each SM waits for lines of the part near to it, and of the other.
 --
--- One row per GPU, from the latest run of cache-bandwidth: cycles and ns per load, as means over the SMs, of which each
--- loads in turn. lines_a and lines_b are how many per cent of the lines are in the one part and in the other, sms_a and
--- sms_b how many SMs are near to each. Which lines are near to an SM is measured before: SMs time all lines, and the
--- first principal component of those times divides lines and SMs. remark says why there are no numbers: the L2 of
--- many GPUs has one part.
+-- One row per GPU, from the latest run of cache-bandwidth: latency of lines of the near and the far part, as means over
+-- the SMs. To tell the lines apart, SMs time all of them first, and the first principal component of these times
+-- divides lines and SMs.
+--
+-- column near_cycles, far_cycles, all_cycles: cycles per load of a near line, a far line, any line
+-- column near_ns, far_ns: (ns) the same in ns
+-- column lines_a, lines_b: (%) share of the lines in the one part, and in the other
+-- column sms_a, sms_b: number of SMs that are near to that part
+-- column remark: why there are no numbers: many GPUs have an L2 cache of one part
 --
 -- of: cache-bandwidth
 --

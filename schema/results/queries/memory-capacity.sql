@@ -1,12 +1,17 @@
 -- Capacities of the caches, derived from latency, beside what the GPU reports.
 --
--- One row per cache, from the dense sweeps of the latest run of memory-hierarchy. The plateau is the median of
--- the smallest quarter of the footprints; the level beyond is that of the largest quarter. knee_bytes is the
--- largest footprint up to which no latency exceeds the plateau by more than 5 % of the step; the true capacity
--- lies between it and the next footprint measured, tolerance_bytes above. For a cache with random replacement
--- knee_bytes is at most 5 % too large, for one with LRU replacement it is exact. half_bytes is the first
--- footprint at half of the step: if a cache has a near and a far part, the knee is that of the near part, and
--- half_bytes follows the whole. "l1 smallest" is the L1 cache beside the largest shared memory. gpu_says_bytes is NULL for the L1 cache, which no driver reports.
+-- One row per cache, from the dense sweeps of a run of memory-hierarchy. Latency rises where the footprint exceeds a
+-- cache. The plateau is the median of the smallest quarter of the footprints.
+--
+-- column cache: `l1 smallest` is the L1 cache beside the largest shared memory
+-- column cycles: latency of the plateau
+-- column cycles_beyond: latency beyond the cache: median of the largest quarter of the footprints
+-- column knee_bytes: largest footprint up to which no latency exceeds the plateau by more than 5 % of the rise. With
+--   random replacement it is at most 5 % too large, with LRU it is exact
+-- column tolerance_bytes: distance from knee_bytes to the next measured footprint. The capacity lies between them
+-- column half_bytes: first footprint at half of the rise. If a cache has a near and a far part, the knee is that of the
+--   near part, and this is that of the whole
+-- column gpu_says_bytes: capacity that the GPU reports. NULL for the L1 cache, which no driver reports
 --
 -- of: memory-hierarchy
 --

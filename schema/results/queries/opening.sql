@@ -1,7 +1,13 @@
 -- What it costs to open and close memory of another process, by how much of it is open already.
 --
--- One row per case: us is the time of one call or, of shared memory, of mapping and registering it, first_us that of the first
--- time in the case; handles counts what is open of that process then, this one included.
+-- One row per case: opening or closing a piece of memory of another process.
+--
+-- columns: v_run_case
+-- column operation: the call. For shared memory: mapping and registering it
+-- column handles: number of pieces of that process that are open, this one included
+-- column us: (us) time of a call
+-- column low_us, high_us: (us) its interval
+-- column first_us: (us) the first time in the case
 --
 -- of: processes
 --

@@ -1,8 +1,16 @@
 -- What page-locked memory costs, and how fast it is pinned.
 --
--- One row per case: gbps is the size, of all threads that call together, by the time of one call. pages and
--- touch_threads: of memory that is mapped, touched and registered (pin), or unregistered and unmapped (unpin). first_ns:
--- the first call of the case in its process.
+-- One row per case: locking the pages of memory, or unlocking them.
+--
+-- columns: v_run_case
+-- column operation: `pin`: memory is mapped, touched and registered. `unpin`: it is unregistered and unmapped
+-- column pages: size of the pages
+-- column touch_threads: threads that touch the pages of one allocation
+-- column threads: threads that make the call at once
+-- column ns: (ns) time of a call
+-- column low_ns, high_ns: (ns) its interval
+-- column first_ns: (ns) the first call of the case in its process
+-- column gbps: (GB/s) size of all threads together, divided by ns
 --
 -- of: pinning
 --

@@ -1,9 +1,15 @@
 -- Copies from and to memory of another process, beside the same copy within one process.
 --
--- One row per copy whose memory another process has at one end: own_gbps is that of the same copy, method and kind of
--- memory in the process that copies (NULL where the run has none), change_percent how much faster the other is, ns and own_ns
--- what one copy takes. export_us, first_us, later_us and close_us: to export the memory, to open it the first time and later,
--- and to close it.
+-- One row per copy of which another process has the memory at one end, beside the same copy within one process.
+--
+-- columns: v_run_case
+-- column gbps, low, high: (GB/s) rate and its interval
+-- column own_gbps, own_low, own_high: (GB/s) the same copy within one process. NULL: the run has none
+-- column change_percent: (%) how much faster the copy is than within one process
+-- column ns, own_ns: (ns) time of one copy
+-- column export_us: (us) time to export the memory
+-- column first_us, later_us: (us) time to open it the first time, and later
+-- column close_us: (us) time to close it
 --
 -- of: processes
 --

@@ -1,9 +1,14 @@
 -- What the five sources measured, beside this machine.
 --
--- One row per number that a source states, in a table or in words, and GPU: reported is the source's, here the same
--- item of the latest run of its scenario on the machine that was measured last, ratio here / reported. NULL: the source
--- gives no number, or it was not measured here. measured_on and date are the source's; docs/SOURCES.md says how its
--- measurement differs from haul's. The fingerprint is judged by haul identify.
+-- One row per GPU and number that a source states in a table or in words. docs/SOURCES.md says how its measurement
+-- differs from that of haul.
+--
+-- column source, section: the source, and where in it
+-- column what: what was measured
+-- column reported: the number of the source. NULL: it gives none
+-- column here: the same from the latest run of its scenario, on the machine that was measured last. NULL: not measured
+-- column ratio: here divided by reported
+-- column measured_on, date: hardware and date of the source
 --
 -- of: nvbandwidth,grid-sweep,stream,shared-memory-latency,shared-cache-scaling,memory-hierarchy,comm-scope-*,um-coherence
 --

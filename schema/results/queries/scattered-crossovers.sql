@@ -1,12 +1,15 @@
 -- At which size of the pieces another way to copy them is the fastest.
 --
--- From the curves of the latest run of scattered-copies. Rows "A or B" say from which piece size on the other of two
--- is faster, with the rate at which they cross (between two measured sizes, on a line through both); sizes at which
--- both are as fast, to :tie or to their intervals (v_run_case: gbps_low, gbps_high; of too few trials for one, the
--- slowest and the fastest), are passed over; no size: one is faster at every other size. Rows "A, 90 % of one copy"
--- say from which size on A stays within 10 % of a contiguous copy of the same bytes by a copy engine. Rows "step of A"
--- name the size at which the rate rises most from one size to the next, by ratio, where that is, whatever the
--- intervals leave open, by more than half beyond the growth of the size before it.
+-- From the curves of the latest run of scattered-copies. Sizes at which two ways are as fast (within :tie, or within
+-- their intervals) are passed over.
+--
+-- column question: `A or B`: which of the two ways is faster. `A, 90 % of one copy`: when A comes within 10 % of a
+--   contiguous copy by a copy engine. `step of A`: where the rate of A rises most
+-- column at_bytes: size of the pieces at which the answer changes. NULL: one way is faster at every size
+-- column below, above: the faster way below and above that size
+-- column gbps: (GB/s) rate at which the curves cross, on a line between two measured sizes
+-- column ratio: `step of A`: how many times the rate rises. A step has a row if it rises by half more than at the size
+--   before, also at the ends of the intervals
 --
 -- of: scattered-copies
 --

@@ -1,9 +1,13 @@
 -- How much the processes of a run differ.
 --
--- One row per block: its cells (one per case), the processes that measured them, and the coefficient of variation of
--- the medians of the processes, in per cent: for the steadiest cell, the median cell, and the cell with the
--- largest variation, which worst names. It determines how small a change `haul diff` can detect; trials within
--- one process agree far better.
+-- One row per block: how much the medians of its cases differ from process to process. This determines how small a
+-- change `haul diff` can detect. Trials of one process agree far better.
+--
+-- column cells: number of cases
+-- column processes: number of processes
+-- column least_percent, median_percent, most_percent: (%) coefficient of variation of the steadiest case, the median
+--   case, and the one that varies most
+-- column worst: the case that varies most
 --
 -- about: comparison
 --
