@@ -1,6 +1,7 @@
 #include "runner/cli/advice_command.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "runner/console/shell_word.h"
 #include "runner/record/measured.h"
@@ -32,7 +33,8 @@ static bool advice_is_option(const char *word, const char *name) {
   return strncmp(word, name, size) == 0 && (word[size] == '\0' || word[size] == '=');
 }
 
-bool advice_is_plain(struct arena *arena, const struct measured_run *run) {
+/* Whether the command of the run measures its scenario if it is given again. */
+static bool advice_is_plain(struct arena *arena, const struct measured_run *run) {
   const struct advice_words words = advice_words_of(arena, run);
   for (size_t i = 0; i < words.count; i++) {
     if (advice_is_option(words.items[i], "--resume")) {
@@ -79,10 +81,116 @@ static const char *advice_measured_words(struct arena *arena, const struct measu
   return text;
 }
 
-bool advice_is_same(struct arena *arena, const struct measured_run *a,
-                    const struct measured_run *b) {
+/* Whether the commands of both runs measure the same: they differ in the database and the name of
+ * the node alone. */
+static bool advice_is_same(struct arena *arena, const struct measured_run *a,
+                           const struct measured_run *b) {
   return advice_is_plain(arena, a) && advice_is_plain(arena, b) &&
          strcmp(advice_measured_words(arena, a), advice_measured_words(arena, b)) == 0;
+}
+
+static bool advice_is_imported(const struct measured_run *run) {
+  return strcmp(run->origin, "imported") == 0;
+}
+
+/* What its command is good for: rather one that can be given again, and none of an import. */
+static unsigned advice_rank(struct arena *arena, const struct measured_run *run) {
+  return advice_is_imported(run) ? 0 : advice_is_plain(arena, run) ? 2 : 1;
+}
+
+/* The first of the cases with its case_key, for each: they are adjacent. */
+static size_t *advice_find_firsts(struct arena *arena, const struct measured *measured) {
+  size_t *firsts = arena_array(arena, measured->case_count, sizeof *firsts);
+  for (size_t i = 1; i < measured->case_count; i++) {
+    const bool same = strcmp(measured->cases[i].key, measured->cases[i - 1].key) == 0;
+    firsts[i] = same ? firsts[i - 1] : i;
+  }
+  return firsts;
+}
+
+/* The cases that more runs would decide, by the number of the first with the case_key. */
+struct advice_cases {
+  const size_t *firsts;
+  bool *open; /* no command measures them yet */
+};
+
+static bool advice_is_open_case(const struct advice_cases *cases,
+                                const struct measured_median *median) {
+  return median->process != 0 && cases->open[cases->firsts[median->bench]];
+}
+
+/* How many open cases each run measured. */
+static size_t *advice_count_open(struct arena *arena, const struct measured *measured,
+                                 const struct advice_cases *cases) {
+  size_t *counts = arena_array(arena, measured->run_count, sizeof *counts);
+  size_t *counted = arena_array(arena, measured->run_count, sizeof *counted); /* from 1 */
+  for (size_t i = 0; i < measured->median_count; i++) {
+    const struct measured_median *median = &measured->medians[i];
+    const size_t number = cases->firsts[median->bench] + 1;
+    if (advice_is_open_case(cases, median) && counted[median->run] != number) {
+      counted[median->run] = number;
+      counts[median->run]++;
+    }
+  }
+  return counts;
+}
+
+/* The run that measured most of the open cases. Of several, the last one whose command can be given
+ * again. */
+static size_t advice_pick_run(struct arena *arena, const struct compare_result *result,
+                              const size_t *counts) {
+  const struct measured_run *runs = result->measured->runs;
+  size_t best = 0;
+  for (size_t i = 1; i < result->measured->run_count; i++) {
+    const unsigned rank = result->sides[i] == SIDE_NONE ? 0 : advice_rank(arena, &runs[i]);
+    const unsigned known = advice_rank(arena, &runs[best]);
+    const int order = ORDER(rank > 0, known > 0)
+                          ?: ORDER(counts[i], counts[best])
+                          ?: ORDER(rank, known)
+                          ?: ORDER(runs[i].started_at_ns, runs[best].started_at_ns);
+    best = order >= 0 ? i : best;
+  }
+  return best;
+}
+
+const struct measured_run **advice_find_runs(struct arena *arena,
+                                             const struct compare_result *result, size_t *count) {
+  const struct measured *measured = result->measured;
+  const struct comparison *comparison = result->comparison;
+  const struct advice_cases cases = {
+      .firsts = advice_find_firsts(arena, measured),
+      .open = arena_array(arena, measured->case_count, sizeof *cases.open)};
+  const struct measured_run **again = arena_array(arena, measured->run_count, sizeof *again);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    cases.open[cases.firsts[row->bench]] |= comparison_row_is_to_decide(comparison, row);
+  }
+  const size_t *counts = advice_count_open(arena, measured, &cases);
+  size_t run = advice_pick_run(arena, result, counts);
+  *count = 0;
+  do {
+    again[(*count)++] = &measured->runs[run];
+    for (size_t i = 0; i < measured->median_count; i++) {
+      const struct measured_median *median = &measured->medians[i];
+      if (median->run == run && advice_is_open_case(&cases, median)) {
+        cases.open[cases.firsts[median->bench]] = false;
+      }
+    }
+    counts = advice_count_open(arena, measured, &cases);
+    run = advice_pick_run(arena, result, counts);
+  } while (counts[run] > 0);
+  return again;
+}
+
+const struct measured_run *advice_own_run(struct arena *arena, const struct compare_result *result,
+                                          enum side side, const struct measured_run *of) {
+  for (size_t i = result->measured->run_count; i-- > 0;) {
+    const struct measured_run *run = &result->measured->runs[i];
+    if (result->sides[i] == side && advice_is_same(arena, run, of)) {
+      return run;
+    }
+  }
+  return of;
 }
 
 void advice_put_command(struct strbuf *command, struct arena *arena, const struct measured_run *run,

@@ -1,20 +1,17 @@
-/* advice_command.h - the command that measures again what a run measured. */
+/* advice_command.h - the commands that measure again what a comparison leaves open. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "runner/analysis/compare_runs.h"
 
-struct arena;
-struct measured_run;
 struct strbuf;
 
-/* Whether the command of the run measures its scenario if it is given again. */
-bool advice_is_plain(struct arena *arena, const struct measured_run *run);
-
-/* Whether the commands of both runs measure the same: they differ in the database and the name of
- * the node alone. */
-bool advice_is_same(struct arena *arena, const struct measured_run *a,
-                    const struct measured_run *b);
+/* Runs whose commands measure all cases to decide, the same for both sides. */
+const struct measured_run **advice_find_runs(struct arena *arena,
+                                             const struct compare_result *result, size_t *count);
+/* The run of a side, if it has one, that differs from that one only in its database or node; else
+ * that one. */
+const struct measured_run *advice_own_run(struct arena *arena, const struct compare_result *result,
+                                          enum side side, const struct measured_run *of);
 
 /* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
  * Options that only change how the result is shown are left out; the name of a node is NODE where

@@ -29,113 +29,6 @@ struct side_advice {
   const char *name; /* that selects the side with them */
 };
 
-static bool advice_is_imported(const struct measured_run *run) {
-  return strcmp(run->origin, "imported") == 0;
-}
-
-/* What its command is good for: rather one that can be given again, and none of an import. */
-static unsigned advice_rank(struct arena *arena, const struct measured_run *run) {
-  return advice_is_imported(run) ? 0 : advice_is_plain(arena, run) ? 2 : 1;
-}
-
-/* The first of the cases with its case_key, for each: they are adjacent. */
-static size_t *advice_find_firsts(struct arena *arena, const struct measured *measured) {
-  size_t *firsts = arena_array(arena, measured->case_count, sizeof *firsts);
-  for (size_t i = 1; i < measured->case_count; i++) {
-    const bool same = strcmp(measured->cases[i].key, measured->cases[i - 1].key) == 0;
-    firsts[i] = same ? firsts[i - 1] : i;
-  }
-  return firsts;
-}
-
-/* The cases that more runs would decide, by the number of the first with the case_key. */
-struct advice_cases {
-  const size_t *firsts;
-  bool *open; /* no command measures them yet */
-};
-
-static bool advice_is_open_case(const struct advice_cases *cases,
-                                const struct measured_median *median) {
-  return median->process != 0 && cases->open[cases->firsts[median->bench]];
-}
-
-/* How many open cases each run measured. */
-static size_t *advice_count_open(struct arena *arena, const struct measured *measured,
-                                 const struct advice_cases *cases) {
-  size_t *counts = arena_array(arena, measured->run_count, sizeof *counts);
-  size_t *counted = arena_array(arena, measured->run_count, sizeof *counted); /* from 1 */
-  for (size_t i = 0; i < measured->median_count; i++) {
-    const struct measured_median *median = &measured->medians[i];
-    const size_t number = cases->firsts[median->bench] + 1;
-    if (advice_is_open_case(cases, median) && counted[median->run] != number) {
-      counted[median->run] = number;
-      counts[median->run]++;
-    }
-  }
-  return counts;
-}
-
-/* The run that measured most of the open cases. Of several, the last one whose command can be given
- * again. */
-static size_t advice_pick_run(struct arena *arena, const struct compare_result *result,
-                              const size_t *counts) {
-  const struct measured_run *runs = result->measured->runs;
-  size_t best = 0;
-  for (size_t i = 1; i < result->measured->run_count; i++) {
-    const unsigned rank = result->sides[i] == SIDE_NONE ? 0 : advice_rank(arena, &runs[i]);
-    const unsigned known = advice_rank(arena, &runs[best]);
-    const int order = ORDER(rank > 0, known > 0)
-                          ?: ORDER(counts[i], counts[best])
-                          ?: ORDER(rank, known)
-                          ?: ORDER(runs[i].started_at_ns, runs[best].started_at_ns);
-    best = order >= 0 ? i : best;
-  }
-  return best;
-}
-
-/* Runs whose commands measure all cases to decide, the same for both sides. */
-static const struct measured_run **
-advice_find_runs(struct arena *arena, const struct compare_result *result, size_t *count) {
-  const struct measured *measured = result->measured;
-  const struct comparison *comparison = result->comparison;
-  const struct advice_cases cases = {
-      .firsts = advice_find_firsts(arena, measured),
-      .open = arena_array(arena, measured->case_count, sizeof *cases.open)};
-  const struct measured_run **again = arena_array(arena, measured->run_count, sizeof *again);
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct comparison_row *row = &comparison->rows[i];
-    cases.open[cases.firsts[row->bench]] |= comparison_row_is_to_decide(comparison, row);
-  }
-  const size_t *counts = advice_count_open(arena, measured, &cases);
-  size_t run = advice_pick_run(arena, result, counts);
-  *count = 0;
-  do {
-    again[(*count)++] = &measured->runs[run];
-    for (size_t i = 0; i < measured->median_count; i++) {
-      const struct measured_median *median = &measured->medians[i];
-      if (median->run == run && advice_is_open_case(&cases, median)) {
-        cases.open[cases.firsts[median->bench]] = false;
-      }
-    }
-    counts = advice_count_open(arena, measured, &cases);
-    run = advice_pick_run(arena, result, counts);
-  } while (counts[run] > 0);
-  return again;
-}
-
-/* The run of a side, if it has one, that differs from that one only in its database or node. */
-static const struct measured_run *advice_own_run(struct arena *arena,
-                                                 const struct compare_result *result,
-                                                 enum side side, const struct measured_run *of) {
-  for (size_t i = result->measured->run_count; i-- > 0;) {
-    const struct measured_run *run = &result->measured->runs[i];
-    if (result->sides[i] == side && advice_is_same(arena, run, of)) {
-      return run;
-    }
-  }
-  return of;
-}
-
 static size_t advice_count_nodes(struct arena *arena, const struct compare_result *result,
                                  enum side side) {
   const struct measured *measured = result->measured;
@@ -218,7 +111,7 @@ static void advice_find_side(struct database *database, struct compare_request *
       help->run = &measured->runs[i];
     }
   }
-  help->imported = advice_is_imported(help->run);
+  help->imported = strcmp(help->run->origin, "imported") == 0;
   help->nodes = advice_count_nodes(arena, result, s);
   help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have
                     ? comparison->needed_alone[s] - have
@@ -233,15 +126,24 @@ static void advice_find_side(struct database *database, struct compare_request *
   }
 }
 
-/* What is cheapest: a side alone where that decides all, rather that of this machine as it is, of
- * which fewer runs are wanted; else both. */
+/* Whether new runs of that side alone are cheaper than of both: there are fewer of them, or the
+ * other side needs another driver or machine. */
+static bool advice_is_cheaper(const struct side_advice help[SIDES], size_t side) {
+  const struct side_advice *own = &help[side];
+  const struct side_advice *other = &help[1 - side];
+  return own->alone > 0 &&
+         (own->alone <= own->wanted + other->wanted || (other->elsewhere && !own->elsewhere));
+}
+
+/* What is cheapest: of two sides that decide all alone, that of this machine as it is, then that of
+ * which fewer runs are wanted. */
 static void advice_choose(struct side_advice help[SIDES]) {
   const struct side_advice *a = &help[SIDE_A];
   const struct side_advice *b = &help[SIDE_B];
-  if (a->alone > 0 || b->alone > 0) {
-    const bool is_a = (ORDER(a->alone > 0, b->alone > 0)
-                           ?: ORDER(b->elsewhere, a->elsewhere)
-                           ?: ORDER(b->alone, a->alone)) > 0;
+  const bool alone[SIDES] = {advice_is_cheaper(help, SIDE_A), advice_is_cheaper(help, SIDE_B)};
+  if (alone[SIDE_A] || alone[SIDE_B]) {
+    const bool is_a = (ORDER(alone[SIDE_A], alone[SIDE_B]) ?: ORDER(b->elsewhere, a->elsewhere)
+                                                           ?: ORDER(b->alone, a->alone)) > 0;
     struct side_advice *chosen = &help[is_a ? SIDE_A : SIDE_B];
     chosen->measured = true;
     chosen->wanted = chosen->alone;

@@ -437,7 +437,8 @@ static const char *verb_check_nothing_words(struct command *command) {
 }
 
 static void verb_check_say_partial(const struct command *command, const struct measured_run *run) {
-  say_warning(&command->common, "run %lld is partial (%s%s)", (long long)run->ref.id,
+  say_warning(&command->common, "run %lld is partial (%s%s): only what it measured is judged",
+              (long long)run->ref.id,
               run->only != NULL ? "--only "
               : run->looks > 0  ? "--decide"
                                 : "interrupted, or out of time",

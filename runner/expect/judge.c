@@ -566,7 +566,8 @@ const char *expect_finding_place(struct expect_judge *judge, const struct expect
   }
   const size_t of_a = judge_shortfalls(judge, a);
   const size_t of_b = judge_shortfalls(judge, b);
-  if (a == b || of_a != of_b) {
+  const bool is_short = finding->verdict == EXPECT_SHORT; /* else no GPU is to blame */
+  if (a == b || (is_short && of_a != of_b)) {
     return arena_format(&judge->arena, "gpu%d", of_b > of_a ? b : a);
   }
   return arena_format(&judge->arena, "gpu%d-gpu%d", a < b ? a : b, a < b ? b : a);

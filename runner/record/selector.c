@@ -40,7 +40,7 @@ static enum status selector_list_rows(struct statement *statement, bool runs, st
       continue;
     }
     const char *tag = statement_text(statement, 4);
-    strbuf_printf(list, "%lld = %.*s (%s, %s%s%s)", (long long)sqlite3_column_int64(stmt, 0),
+    strbuf_printf(list, "run %lld (%.*s, %s, %s%s%s)", (long long)sqlite3_column_int64(stmt, 0),
                   UUID_DIGITS_SHOWN, statement_text(statement, 1), statement_text(statement, 3),
                   statement_text(statement, 2), tag[0] != '\0' ? ", tag " : "", tag);
   }

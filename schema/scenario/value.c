@@ -162,7 +162,10 @@ static const char *value_suggest_quantity(struct reader *reader, const struct fi
   }
   const char *unit =
       digits == 0 ? NULL : nearest_word(tight + digits, is_size ? size_units : duration_units);
-  if (unit == NULL || nearest_distance(tight + digits, unit, 3) >= strlen(unit)) {
+  /* "1PiB" is not meant as 1 KiB. */
+  const bool is_other = is_size && unit != NULL &&
+                        toupper((unsigned char)tight[digits]) != toupper((unsigned char)unit[0]);
+  if (unit == NULL || is_other || nearest_distance(tight + digits, unit, 3) >= strlen(unit)) {
     return NULL;
   }
   return arena_format(reader->arena, "%.*s%s", (int)digits, tight, unit);

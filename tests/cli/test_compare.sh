@@ -316,7 +316,7 @@ run_ok run blocks.toml -q --db blocks.db
 HAUL_FAKE_FAULTS=tenth.toml run_ok run blocks.toml -q --db blocks.db
 run_ok diff previous latest --db blocks.db
 expect_out '^INSUFFICIENT +down/gpu0-numa0:pinned/4MiB .* -[89]\.'
-expect_out '^INSUFFICIENT +14 cases below the threshold, most changed b'
+expect_out '^INSUFFICIENT +14 cases below the threshold +[+]0\.00 \.\. [+]0\.00'
 equal 2 "$(grep -c '^INSUFFICIENT' out)" 'lines'
 expect_out '^verdict +case +A GB/s +B GB/s +change %$'
 reject_out '^q:'

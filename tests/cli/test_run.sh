@@ -272,7 +272,7 @@ expect_out ',done,3,0,2,6,6,0,'
 for i in 2 3 4; do run run "$small" --db n.db -q --set "measure.trials.max=$((i + 3))"; done
 
 begin 'a name that fits many runs shows a few of them, shortly'
-run_error 2 'there are: 4 = [0-9a-f]{13} \(small, .*, 2 = .*\), \.\.\. \(see haul list runs\)$' list cases --db n.db --run 0
+run_error 2 'there are: run 4 \([0-9a-f]{13}, small, .*, run 2 \(.*\), \.\.\. \(see haul list runs\)$' list cases --db n.db --run 0
 
 begin 'the quick scenario, as on any machine'
 some=()

@@ -89,13 +89,13 @@ TEST(uuid_prefix_finds_the_run) {
 
 TEST(ambiguous_selector_lists_the_runs) {
   const struct three_runs *runs = *state;
-  assert_fails(runs, "run:0", STATUS_INVALID, "several runs begin with \"0\"; there are: 3 = ");
-  assert_fails(runs, "0", STATUS_INVALID, "(test, ");
+  assert_fails(runs, "run:0", STATUS_INVALID, "several runs begin with \"0\"; there are: run 3 (");
+  assert_fails(runs, "0", STATUS_INVALID, ", test, ");
 }
 
 TEST(unknown_selector_lists_what_exists) {
   const struct three_runs *runs = *state;
-  assert_fails(runs, "99", STATUS_NOT_FOUND, "there is no run \"99\"; there are: 3 = ");
+  assert_fails(runs, "99", STATUS_NOT_FOUND, "there is no run \"99\"; there are: run 3 (");
   assert_fails(runs, "tag:c", STATUS_NOT_FOUND, "no run has the tag \"c\"; there are: b, a");
   assert_fails(runs, "driver:1", STATUS_NOT_FOUND, "there are: 580.159.04, 590.1.2");
   assert_fails(runs, "lastest", STATUS_INVALID, "names no run");
@@ -159,4 +159,20 @@ TEST(what_names_a_run_is_told_from_other_words) {
   assert_null(selector_tag("driver:580"));
   assert_true(selector_is_open("tag:monday") && selector_is_open("driver:580"));
   assert_false(selector_is_open("driver:580,driver:590") || selector_is_open("baseline:good"));
+}
+
+TEST(numbers_of_runs_are_ranges) {
+  (void)state;
+  SCOPED(arena_fini) struct arena arena = {0};
+  int64_t ids[] = {9, 2, 6, 5};
+  assert_string_equal(selector_numbers(&arena, ids, 4), "2, 5-6, 9");
+  assert_string_equal(selector_numbers(&arena, ids, 1), "2");
+}
+
+TEST(latest_and_previous_move) {
+  (void)state;
+  assert_true(selector_moves("latest"));
+  assert_true(selector_moves("tag:a,previous"));
+  assert_false(selector_moves("tag:latest"));
+  assert_false(selector_moves("run:1,tag:previous2"));
 }

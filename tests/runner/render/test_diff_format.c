@@ -1,7 +1,11 @@
 /* Words of a row of a diff: the number with its unit, but for GB/s, which the heading says; counts.
  */
 #include "runner/render/diff_format.h"
+
+#include "runner/analysis/conclusion.h"
 #include "tests/cmocka.h"
+
+#include <math.h>
 
 TEST(figures_have_their_unit) {
   static const struct {
@@ -45,4 +49,31 @@ TEST(counts_name_what_is_provisional) {
   const size_t verdicts[verdict_name_count] = {[VERDICT_REGRESSED] = 4};
   const size_t provisional[verdict_name_count] = {[VERDICT_REGRESSED] = 4, [VERDICT_SAME] = 20};
   assert_string_equal(diff_counts_text(verdicts, provisional, text), "4 regressed (provisional)");
+}
+
+TEST(a_provisional_verdict_names_the_half_that_holds) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct comparison_row row = {.result = {.doubt = DIFF_DOUBT_FEW},
+                               .sides = {{.runs = 4, .processes = 4}, {.runs = 1, .processes = 1}}};
+  struct comparison comparison = {.rows = &row, .row_count = 1};
+  (void)state;
+  comparison.summary.doubts[DIFF_DOUBT_FEW] = 1;
+  assert_string_equal(diff_provisional_words(&arena, &comparison),
+                      "B has only 1 process, and a side needs 4");
+  row.sides[SIDE_A] = row.sides[SIDE_B] = (struct comparison_side){.runs = 2, .processes = 6};
+  assert_string_equal(diff_provisional_words(&arena, &comparison),
+                      "A has 2 runs and B has 2, and one of them needs 4");
+  row.sides[SIDE_A].runs = row.sides[SIDE_B].runs = 1;
+  assert_string_equal(diff_provisional_words(&arena, &comparison),
+                      "each side is one run, without 4 earlier runs of the machine");
+}
+
+TEST(the_title_names_what_is_broken_and_q_is_of_changes) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  const struct conclusion broken = {.verdict = VERDICT_BROKEN, .what = "gpu1->gpu2", .change = NAN};
+  const struct comparison comparison = {.conclusions = &broken, .conclusion_count = 1};
+  (void)state;
+  assert_string_equal(diff_cause_words(&arena, &comparison), "gpu1->gpu2");
+  assert_string_equal(diff_q_words(VERDICT_SAME, 1, DIFF_TEXT), "");
+  assert_string_equal(diff_q_words(VERDICT_REGRESSED, 0.01, DIFF_TEXT), "0.01");
 }

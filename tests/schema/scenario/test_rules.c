@@ -33,6 +33,7 @@ static const struct mistake mistakes[] = {
     /* [measure] and [checks] */
     {"[measure]\nprecision = @\"0.01\"\n" SIZED, "precision: write 0.01 without quotes", NULL},
     {SIZED "@cache_flush = true\n", "write host_cache = \"flushed\" here", NULL},
+    {BLOCK "size = @\"1PiB\"\n", "invalid value \"1PiB\"", NULL},
     /* A misspelt key is not missing as well. */
     {TRANSFER "@metod = \"ce\"\nfrom.numa = 0\nto.gpu = 0\nsize = 1\n", "unknown key \"metod\"",
      "method"},
