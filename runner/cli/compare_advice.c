@@ -104,13 +104,16 @@ static void advice_find_side(struct database *database, struct compare_request *
   const unsigned have = anew ? 0 : comparison->units_least[s];
   const unsigned needed = comparison->units_needed;
   const bool decides = comparison->decided_alone[s] == comparison->to_decide;
-  *help = (struct side_advice){.wanted = needed > have ? needed - have : 0};
-  for (size_t i = 0; i < measured->run_count; i++) {
+  size_t last = 0; /* every side has a run */
+  for (size_t i = 1; i < measured->run_count; i++) {
     if (result->sides[i] == s &&
-        (help->run == NULL || measured->runs[i].started_at_ns >= help->run->started_at_ns)) {
-      help->run = &measured->runs[i];
+        (result->sides[last] != s ||
+         measured->runs[i].started_at_ns >= measured->runs[last].started_at_ns)) {
+      last = i;
     }
   }
+  *help = (struct side_advice){.run = &measured->runs[last],
+                               .wanted = needed > have ? needed - have : 0};
   help->imported = strcmp(help->run->origin, "imported") == 0;
   help->nodes = advice_count_nodes(arena, result, s);
   help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have

@@ -438,7 +438,7 @@ static bool diff_say_cases(struct diff_view *view) {
     }
     for (size_t i = 0; i < group->count; i++) {
       const struct comparison_row *row = &comparison->rows[group->rows[i]];
-      tested = tested || isfinite(row->result.q);
+      tested = tested || diff_q_words(row->result.verdict, row->result.q, DIFF_TEXT)[0] != '\0';
       if (!group->folded) {
         diff_add_case(view, row, counts);
       }
@@ -545,11 +545,13 @@ void diff_say(struct diff_view *view) {
       q = view->say_cases != NULL ? view->say_cases(view) : diff_say_cases(view);
     }
   }
+  if (!one_side) {
+    diff_say_reasons(view);
+  }
   if (brief) {
     return;
   }
   if (!one_side) {
-    diff_say_reasons(view);
     diff_say_legend(view, q);
     if (view->say_below != NULL) {
       view->say_below(view);

@@ -98,9 +98,12 @@ size_t outliers_identities(struct arena *arena, const struct measured *measured,
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
     const struct measured_environment *environment = &measured->environments[verdict->environment];
     for (size_t g = 0; g < environment->gpu_count; g++) {
+      if (!outliers_is_about(verdict, &environment->gpus[g])) {
+        continue;
+      }
       const char *line = outliers_identity_words(arena, &environment->gpus[g],
                                                  outliers->hosts > 1 ? verdict->host : NULL);
-      bool known = !outliers_is_about(verdict, &environment->gpus[g]);
+      bool known = false;
       for (size_t k = 0; k < count && !known; k++) {
         known = strcmp((*lines)[k], line) == 0;
       }

@@ -149,6 +149,10 @@ run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
 expect_code 4
 expect_out '^Showing 4 of 18 compared cases: 4 same \(provisional\): '
 expect_out '^provisional: each side is one run, without 4 earlier runs of the machine$'
+run_ok diff tag:a tag:b --db few.db -v --only 'up*' --delta 5 # no row has a q
+expect_out '^SAME'
+reject_out '^q: '
+run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
 expect_err '^haul: check --strict failed: 4 provisional \(each side is one run, without 4 earlier runs of the machine\)$'
 expect_err '^haul: 4 more runs of B \(now 1\) would confirm the 4 provisional cases:$'
 run check tag:a tag:b --db few.db --format junit
@@ -502,6 +506,8 @@ run diff tag:before tag:broken --db r.db
 expect_out '^BROKEN +up/numa0:pinned-gpu3/4MiB \(B: 5 of 5 processes failed\) '
 expect_out '^[0-9]+ broken, .* -> [^ ]+ \(gpu3[^)]*\)$'
 expect_out '^up/numa0:pinned-gpu3/4MiB: failed: [^:]*: CUDA_ERROR_OUT_OF_MEMORY'
+run diff tag:before tag:broken --db r.db --format md
+expect_out 'up/numa0:pinned-gpu3/4MiB: failed: [^:]*: CUDA.*OUT.*MEMORY'
 run check tag:before tag:broken --db r.db
 expect_code 1
 run_ok check tag:before tag:broken --db r.db --fail-on regressed

@@ -205,7 +205,12 @@ static bool page_say_cases(struct diff_view *view) {
              "</span>An arrow: the interval goes on beyond the axis. n: %s.</p>\n",
              DIFF_WORDS_COUNTS(comparison));
   view->context = maps;
-  return true;
+  bool tested = false;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct diff_result *result = &comparison->rows[i].result;
+    tested = tested || diff_q_words(result->verdict, result->q, DIFF_TEXT)[0] != '\0';
+  }
+  return tested;
 }
 
 /* Below what the columns mean: the maps, then the heading of the rest. */
