@@ -52,6 +52,7 @@ struct pool {
   uint64_t host_bound_bytes, gpu_bound_bytes[MACHINE_GPUS_MAX];
   struct pool_expected *expected;
   size_t expected_count;
+  bool ahead; /* a buffer is larger than was needed, for what is expected */
 };
 
 struct pool *pool_new(const struct memory_context *context,
@@ -100,7 +101,7 @@ void pool_free(struct pool *pool) {
 static bool fits(uint64_t have_bytes, uint64_t want_bytes) {
   const uint64_t spare_bytes = UINT64_C(64) << 20;
   return have_bytes >= want_bytes &&
-         (have_bytes / 4 <= want_bytes || have_bytes - want_bytes <= spare_bytes);
+         (have_bytes / POOL_FIT <= want_bytes || have_bytes - want_bytes <= spare_bytes);
 }
 
 static struct pool_entry *find_free(const struct pool *pool, const struct endpoint *endpoint,
@@ -292,8 +293,9 @@ enum status pool_take_for(struct pool *pool, int32_t user, const struct endpoint
   while (again) {
     entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = ahead_bytes, .user = user};
     status = ops->allocate(pool->context, &entry->buffer, err);
-    again =
-        status == STATUS_NO_MEMORY && (ahead_bytes > size_bytes || release_largest(pool, endpoint));
+    again = status != STATUS_OK && ahead_bytes > size_bytes;
+    again = again || (status == STATUS_NO_MEMORY && release_largest(pool, endpoint));
+    pool->ahead = pool->ahead || (status == STATUS_OK && ahead_bytes > size_bytes);
     ahead_bytes = size_bytes;
   }
   if (status != STATUS_OK) {
@@ -314,6 +316,16 @@ void pool_give_back_all(struct pool *pool) {
       release_entry(pool, i);
     }
   }
+}
+
+bool pool_forget_expected(struct pool *pool) {
+  const bool was_ahead = pool->ahead;
+  if (was_ahead) {
+    pool->ahead = false;
+    pool->expected_count = 0;
+    pool_trim(pool);
+  }
+  return was_ahead;
 }
 
 void pool_trim_kind(struct pool *pool, enum memory_kind kind) {

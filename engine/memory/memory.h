@@ -79,7 +79,7 @@ extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
 /* ---- The pool: buffers kept between cases, for locking pages takes longer than to copy them.
  *
  * A case takes the buffers it needs and gives them all back at its end. A free buffer of the same
- * endpoint and at least the size (and at most 4 times it, or 64 MiB more) is reused, the smallest
+ * endpoint and at least the size (and at most 8 times it, or 64 MiB more) is reused, the smallest
  * that fits. Page-locked memory of the host is allocated as large as what a later case needs
  * (pool_expect()), if that case would then reuse it. The pool has a bound of bytes at each place
  * (each GPU, the host): before one more buffer would exceed it, free ones are released, those first
@@ -87,7 +87,7 @@ extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
  * runs out, free buffers at the same place are released, largest first, and the allocation is tried
  * again after each. Memory of another process is opened for a case and closed after it. ---- */
 
-enum { POOL_FREE_MAX = 32 };
+enum { POOL_FREE_MAX = 32, POOL_FIT = 8 };
 
 struct pool;
 
@@ -100,6 +100,9 @@ struct pool *pool_new(const struct memory_context *context,
 void pool_bound(struct pool *pool, uint64_t host_bytes, const uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
 /* A case will take a buffer of that size there. Never more than the bound is held for it. */
 void pool_expect(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes);
+/* For a case that failed before its first trial, perhaps because of them, and begins anew: release
+ * free buffers and expect nothing any more. False: nothing was allocated for a later case. */
+bool pool_forget_expected(struct pool *pool);
 /* Releases every buffer, taken or not. */
 void pool_free(struct pool *pool);
 /* buffer->size_bytes is at least size_bytes (which is at least 1); contents are undefined. The
