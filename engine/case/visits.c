@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fewest with a 95 % interval of their median. */
-enum { VISITS_TRIALS_LEAST = 6 };
-
 ENUM_NAMES_DEFINE(settled, SETTLED_LIST)
 
 /* What the trials that count took, the measured flows or the load, per iteration. */
@@ -24,8 +21,8 @@ struct series {
 
 void visits_shorten(struct measure *measure, uint32_t iterations) {
   measure->max_time_ns /= 2;
-  if (measure->trials_min > VISITS_TRIALS_LEAST) {
-    measure->trials_min = VISITS_TRIALS_LEAST;
+  if (measure->trials_min > VISITS_VOTES) {
+    measure->trials_min = VISITS_VOTES;
   }
   if (measure->iterations == 0 && measure->min_trial_ns >= VISITS_LONG_TRIAL_NS) {
     measure->iterations = (iterations + 1) / 2;

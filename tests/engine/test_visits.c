@@ -226,7 +226,7 @@ TEST(later_visits_are_shorter) {
   visits_shorten(&measure, 7);
   assert_int_equal(measure.iterations, 4);
   assert_int_equal(measure.max_time_ns, 50000000);
-  assert_int_equal(measure.trials_min, 6);
+  assert_int_equal(measure.trials_min, VISITS_VOTES);
   measure = nvbandwidth;
   visits_shorten(&measure, 1);
   assert_int_equal(measure.iterations, 1);
