@@ -14,7 +14,7 @@ struct series {
   size_t ends[VISITS_MAX];
   size_t visits;
   double disturbed;   /* a trial is, if it is slower by more than that */
-  bool precise, calm; /* the first visit */
+  bool precise, calm; /* the first visit of it */
   /* Of one visit its median, of several the level; 0 = there are too few trials. */
   double ns, low_ns, high_ns;
 };
@@ -127,15 +127,15 @@ static void visits_take_of_load(const struct series *load, double *scratch,
   found->high_ns = sorted_quantile(scratch, taken, 0.5);
 }
 
-/* load->visits 0: there is none. */
 static void visits_take(const struct series *own, const struct series *load, double precision,
                         bool noisy, double *scratch, struct visits_found *found) {
   const bool own_known = series_is_known(own, noisy);
-  const bool of_load = !own_known && load->visits > 0 && series_is_known(load, noisy);
+  const bool load_seen = load->visits > 1 || (load->visits == 1 && own->visits == 1);
+  const bool of_load = !own_known && load_seen && series_is_known(load, noisy);
   const struct series *judged = of_load ? load : own;
   const bool alike = own->visits == 1 ? !noisy
                                       : series_half_width(judged) <= precision &&
-                                            (!noisy || own->visits > VISITS_PATIENCE);
+                                            (!noisy || judged->visits > VISITS_PATIENCE);
   if (of_load) {
     visits_take_of_load(load, scratch, found);
   } else if (own_known) {
@@ -162,6 +162,7 @@ void visits_judge(const struct trial *trials, const double *load_ns, size_t coun
   double *values = memory_new(4 * count + 1, sizeof *values);
   double *scratch = values + 3 * count;
   struct series own = {.values = values, .measured = values, .disturbed = VISITS_DISTURBED};
+  bool load_from_first = false;
   struct series load = {
       .values = values + count, .measured = values + 2 * count, .disturbed = VISITS_LOAD_DISTURBED};
   for (size_t i = 0; i < count && own.visits < VISITS_MAX;) {
@@ -178,9 +179,11 @@ void visits_judge(const struct trial *trials, const double *load_ns, size_t coun
     }
     series_end_visit(&own);
     series_end_visit(&load);
+    load_from_first = load_from_first || (own.visits == 1 && load.visits == 1);
   }
   series_judge(&own, precision, scratch);
   series_judge(&load, precision, scratch);
+  load.precise = load.precise && load_from_first;
   if (own.visits > 0) {
     visits_take(&own, &load, precision, noisy, scratch, found);
   }

@@ -20,8 +20,9 @@
  * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
  * an idle H100, while those from it vary by 0.2 %. Where the measured direction has no level, the
  * load in the other direction says which trials are undisturbed. The undisturbed rate is the lower
- * quartile of these trials, and its interval reaches from the fastest to their median. What slows
- * one direction alone is not seen.
+ * quartile of these trials, and its interval reaches from the fastest to their median. Of loads,
+ * only visits count in which they can be compared: as many as else, and at least two of several.
+ * What slows one direction alone is not seen.
  *
  * A visit is precise if the interval of its median is within the precision. Of a single visit, the
  * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
@@ -74,7 +75,7 @@ struct visits_found {
   bool precise;           /* the first visit, or its load */
   double undisturbed_ns;  /* per iteration; 0 = not known, and then all below */
   double low_ns, high_ns; /* its interval; of a precise visit alone, that of its median */
-  double disturbed_share; /* of the trials that count */
+  double disturbed_share; /* of the trials that count, or whose load can be compared */
   double disturbed_most;  /* how much slower than the undisturbed time the slowest took, relative */
 };
 

@@ -3,10 +3,8 @@
  * A file holds one row per trial, with the columns case_name, start_ns, iterations, elapsed_ns, and
  * perhaps run, process, phase and load_ns. The trials of a process are a visit where they last less
  * than LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
- * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials;
- * of copies to a GPU while others leave it, by copy engines, the lower quartile of those whose load
- * is near the fastest (engine/case/visits.h). A variant changes the trials before they are measured
- * (enum variant). */
+ * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials. A
+ * variant changes the trials before they are measured (enum variant). */
 #pragma once
 
 #include "engine/base/enum_names.h"
@@ -110,50 +108,23 @@ static size_t series_join(const struct series *series, size_t at, double trial_n
   return at;
 }
 
-/* What they took, or their loads. Trials of a trace count as long as those of a later visit are. */
-static size_t source_take(const struct source *source, bool loads, double **values) {
+/* Trials of a trace count as long as those of a later visit are. */
+static void source_find_quiet(struct source *source) {
   const double trial_ns = source_is_trace(source) ? MIN_TRIAL_NS / 2 : 0;
+  double *values = NULL;
   size_t count = 0;
   for (size_t i = 0; i < source->count; i++) {
     const struct series *series = &source->series[i];
-    *values = settle_grow(*values, count + series->count + 1, sizeof **values);
+    values = settle_grow(values, count + series->count + 1, sizeof *values);
     for (size_t at = 0; at < series->count;) {
       struct raw joined;
       at = series_join(series, at, trial_ns, 0, &joined);
-      (*values)[count++] = loads ? joined.load_ns : joined.elapsed_ns / joined.iterations;
+      values[count++] = joined.elapsed_ns / joined.iterations;
     }
   }
-  return count;
-}
-
-static double source_middle_of_fastest(double *values, size_t count) {
   qsort(values, count, sizeof *values, compare_doubles);
-  return sorted_quantile(values, count, 0.05);
-}
-
-static void source_find_quiet(struct source *source) {
-  double *values = NULL;
-  double *loads = NULL;
-  double *sorted = NULL;
-  size_t count = source_take(source, false, &values);
-  (void)source_take(source, true, &loads);
-  (void)source_take(source, true, &sorted);
-  const double load_ns = source_middle_of_fastest(sorted, count);
-  if (load_ns > 0 && strstr(source->name, "host_to_device_bidirectional_memcpy_ce") != NULL) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-      if (loads[i] <= load_ns * (1 + VISITS_LOAD_DISTURBED)) {
-        values[kept++] = values[i];
-      }
-    }
-    qsort(values, kept, sizeof *values, compare_doubles);
-    source->quiet_ns = sorted_quantile(values, kept, 0.25);
-  } else {
-    source->quiet_ns = source_middle_of_fastest(values, count);
-  }
+  source->quiet_ns = sorted_quantile(values, count, 0.05);
   free(values);
-  free(loads);
-  free(sorted);
 }
 
 static void host_free(struct host *host) {

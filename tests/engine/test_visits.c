@@ -183,11 +183,13 @@ TEST(the_load_says_what_is_undisturbed) {
   for (unsigned i = 0; i < 2 * TRIALS; i++) {
     load_ns[i] = 0; /* two visits that cannot be compared with the others */
   }
-  visits_judge(trials, load_ns, 2 * TRIALS, 0.002, true, &found);
-  assert_near(found.undisturbed_ns, 0, 0);
-  visits_judge(trials, load_ns, COUNT_OF(trials), 0.002, true, &found);
-  assert_near(found.undisturbed_ns, 1030000, 10000);
-  assert_near(found.disturbed_share, 0, 0);
+  for (size_t visits = 2; visits <= VISITS_MAX; visits++) {
+    visits_judge(trials, load_ns, visits * TRIALS, 0.002, true, &found);
+    assert_false(found.precise); /* which would be of the first visit */
+    assert_near(found.undisturbed_ns, visits < 4 ? 0 : 1030000, 10000);
+    assert_near(found.disturbed_share, 0, 0);
+    assert_int_equal(found.settled, visits - 2 > VISITS_PATIENCE ? SETTLED_YES : SETTLED_BUDGET);
+  }
 }
 
 TEST(one_visit_is_enough_on_a_quiet_host) {

@@ -134,9 +134,10 @@ TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down)
   assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.2, .flow = 1}, &whole));
   assert_int_equal(whole.visits->settled, SETTLED_YES);
   assert_true(whole.visits->precise);
-  assert_true(add(
-      set, 0, (struct visit){.number = 1, .ns = 2e6, .scatter = 0.2, .flow = 1, .iterations = 2},
-      &whole)); /* that load has another rate */
+  struct visit other = {.ns = 2e6, .scatter = 0.2, .flow = 1, .iterations = 2};
+  for (other.number = 1; other.number <= 2; other.number++) { /* that load has another rate */
+    assert_true(add(set, 0, other, &whole));
+  }
   assert_true(whole.visits->low_ns > 1.9e6);
   set->settle.cases[0].visits.trial_count = 0;
   set->settle.cases[0].visits.flow_trial_count = 0;
