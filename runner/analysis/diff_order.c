@@ -79,10 +79,10 @@ static bool order_standardise(const struct wander_runs *runs, double *values) {
 /* The series of the cases that have the same order of runs as the longest; returns how many. */
 static size_t order_take_series(const struct wander_runs *runs, size_t count, double **series,
                                 struct wander_runs *common, struct arena *arena) {
-  for (size_t i = 0; i < count; i++) {
-    *common = runs[i].count > common->count ? runs[i] : *common;
-  }
   size_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    *common = i == 0 || runs[i].count > common->count ? runs[i] : *common;
+  }
   for (size_t i = 0; i < count; i++) {
     if (runs[i].count == common->count &&
         memcmp(runs[i].is_b, common->is_b, common->count * sizeof *common->is_b) == 0) {
@@ -93,8 +93,8 @@ static size_t order_take_series(const struct wander_runs *runs, size_t count, do
   return used;
 }
 
-/* The probability of a line in what the cases have in common: the mean of their series. Where they
- * share no noise, it hides a line of each less than any of them does. */
+/* The probability of a line in the mean of the cases' series, which has less noise than any of
+ * them. */
 static double order_line(const struct wander_runs *runs, size_t known, const double *prior,
                          struct arena *arena) {
   double **series = arena_array(arena, known, sizeof *series);
