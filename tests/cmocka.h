@@ -37,6 +37,14 @@ struct test {
 #define TEST_GROUP(set_up, tear_down) const struct test_group test_group = {set_up, tear_down}
 extern const struct test_group { CMFixtureFunction set_up, tear_down; } test_group;
 
+/* The status of a call; err holds the message where that is not STATUS_OK. */
+#define assert_ok(status, err)                                                                     \
+  do {                                                                                             \
+    if ((status) != STATUS_OK) {                                                                   \
+      fail_msg("%s", (err)->message);                                                              \
+    }                                                                                              \
+  } while (0)
+
 /* Ends the test as skipped where an emulator runs it (cmake/aarch64.cmake); why says what that
  * cannot do. */
 #define SKIP_EMULATED(why)                                                                         \

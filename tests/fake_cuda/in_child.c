@@ -54,8 +54,7 @@ int child_test_status(const struct child_test *test) {
   return status;
 }
 
-void child_test_run(void **state) {
-  const struct child_test *test = *state;
+void child_test_run(const struct child_test *test) {
   int status = child_test_status(test);
   if (test->signal == 0) {
     assert_int_equal(status, 0);

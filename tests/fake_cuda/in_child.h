@@ -43,17 +43,19 @@
     }                                                                                              \
   } while (0)
 
-/* A row of cmocka's table: run `function` with that machine of tests/machines and that content of
- * the faults' file (NULL = none). It must end by itself, or by that signal; UNLOADED: the driver is
- * not loaded before, and the function gets NULL. */
-#define IN_CHILD(function, machine, faults)                                                        \
-  IN_CHILD_(function, machine, (&(struct child_test){function, machine, faults, true, 0}))
-#define IN_CHILD_UNLOADED(function, machine, faults)                                               \
-  IN_CHILD_(function, machine, (&(struct child_test){function, machine, faults, false, 0}))
-#define IN_CHILD_KILLED(function, machine, faults, signal)                                         \
-  IN_CHILD_(function, machine, (&(struct child_test){function, machine, faults, true, signal}))
-#define IN_CHILD_(function, machine, test)                                                         \
-  { #function " on " machine, child_test_run, NULL, NULL, test }
+/* As TEST(): runs with that machine of tests/machines and that content of the faults' file (NULL =
+ * none). It must end by itself, or by that signal; UNLOADED: the driver is not loaded before. Its
+ * parameter is `const struct cuda_driver *driver`, UNLOADED NULL. */
+#define IN_CHILD(name, machine, faults)          IN_CHILD_(name, machine, faults, true, 0)
+#define IN_CHILD_UNLOADED(name, machine, faults) IN_CHILD_(name, machine, faults, false, 0)
+#define IN_CHILD_KILLED(name, machine, faults, signal)                                             \
+  IN_CHILD_(name, machine, faults, true, signal)
+#define IN_CHILD_(name, machine, faults, load, signal)                                             \
+  static void name(const struct cuda_driver *driver);                                              \
+  TEST(name##_in_child) {                                                                          \
+    child_test_run(&(struct child_test){name, machine, faults, load, signal});                     \
+  }                                                                                                \
+  static void name(__attribute__((unused)) const struct cuda_driver *driver)
 
 struct child_test {
   void (*run)(const struct cuda_driver *driver);
@@ -63,8 +65,8 @@ struct child_test {
   int signal; /* 0 = none */
 };
 
-/* For cmocka: *state is a child_test. */
-void child_test_run(void **state);
+/* Fails unless the child ends as it must. */
+void child_test_run(const struct child_test *test);
 /* The wait status of the child. */
 int child_test_status(const struct child_test *test);
 

@@ -17,7 +17,8 @@
 
 enum { SIZE = 4096 };
 
-static void third_allocation_fails(const struct cuda_driver *driver) {
+CASE(third_allocation_fails,
+     FAULT "kind = \"out_of_memory\"\ncall = \"cuMemAlloc\"\ngpu = 0\nnth = 3\n") {
   CUdeviceptr pointer;
   (void)use_gpu(driver, 1);
   CHECK_OK(driver->cuMemAlloc(&pointer, SIZE)); /* another GPU's do not count */
@@ -28,7 +29,8 @@ static void third_allocation_fails(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuMemAlloc(&pointer, SIZE));
 }
 
-static void second_copy_is_sticky(const struct cuda_driver *driver) {
+CASE(second_copy_is_sticky,
+     FAULT "kind = \"sticky\"\ncall = \"cuMemcpy*\"\nnth = 2\ncode = 719\n") {
   USE_GPU_0(driver, SIZE);
   CHECK_OK(driver->cuMemcpyHtoDAsync(device, host, SIZE, stream));
   CHECK_OK(driver->cuStreamSynchronize(stream));
@@ -38,7 +40,8 @@ static void second_copy_is_sticky(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_LAUNCH_FAILED, driver->cuStreamQuery(stream));
 }
 
-static void copies_are_flipped(const struct cuda_driver *driver) {
+CASE(copies_are_flipped, FAULT "kind = \"flip_byte\"\ncall = \"cuMemcpy*\"\n"
+                               "from = \"host\"\nto = 0\noffset = 100\ncount = 0\n") {
   USE_GPU_0(driver, SIZE);
   memset(host, 0x0f, SIZE);
   for (int i = 0; i < 3; i++) { /* repeats of one copy are each flipped */
@@ -52,7 +55,8 @@ static void copies_are_flipped(const struct cuda_driver *driver) {
   }
 }
 
-static void stream_never_ends(const struct cuda_driver *driver) {
+IN_CHILD_KILLED(stream_never_ends, MACHINE, FAULT "kind = \"hang\"\ncall = \"cuMemcpy*\"\n",
+                SIGALRM) {
   USE_GPU_0(driver, SIZE);
   CUstream other = new_stream(driver);
   CHECK_OK(driver->cuMemcpyDtoHAsync(host, device, SIZE, stream));
@@ -73,8 +77,7 @@ static void copy_once(const struct cuda_driver *driver) {
 }
 
 /* A marker makes a fault hit in one process of several. */
-static void fault_with_marker_hits_once(void **state) {
-  (void)state;
+TEST(fault_with_marker_hits_once) {
   char folder[] = "/tmp/haul-marker-XXXXXX";
   char faults[256];
   char marker[128];
@@ -105,8 +108,7 @@ static void copy_timed(const struct cuda_driver *driver) {
 }
 
 /* Processes differ, and the same processes counted anew have the same numbers again. */
-static void noise_repeats_where_processes_are_counted(void **state) {
-  (void)state;
+TEST(noise_repeats_where_processes_are_counted) {
   char count[] = "/tmp/haul-processes-XXXXXX";
   const int file = mkstemp(count);
   double took_ns[2][2];
@@ -131,7 +133,7 @@ static void noise_repeats_where_processes_are_counted(void **state) {
   assert_int_equal(unlink(count), 0);
 }
 
-static void gate_gives_up(const struct cuda_driver *driver) {
+CASE(gate_gives_up, FAULT "kind = \"ignored_flag\"\ncall = \"haul_gate\"\n") {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
   uint32_t *words = (uint32_t *)(void *)new_pinned(driver, 64);
@@ -141,7 +143,9 @@ static void gate_gives_up(const struct cuda_driver *driver) {
   CHECK(words[1] == GATE_TIMED_OUT);
 }
 
-static void call_takes_long_and_fails(const struct cuda_driver *driver) {
+CASE(call_takes_long_and_fails,
+     FAULT "kind = \"block\"\ncall = \"cuStreamCreate\"\nmilliseconds = 30\n" FAULT
+           "kind = \"error\"\ncall = \"cuStreamDestroy\"\ncode = 801\n") {
   struct timespec before;
   struct timespec after;
   (void)use_gpu(driver, 0);
@@ -152,24 +156,4 @@ static void call_takes_long_and_fails(const struct cuda_driver *driver) {
             (double)(after.tv_nsec - before.tv_nsec) / 1e6 >=
         30);
   CHECK_RESULT_IS(CUDA_ERROR_NOT_SUPPORTED, driver->cuStreamDestroy(stream));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      CASE(third_allocation_fails,
-           FAULT "kind = \"out_of_memory\"\ncall = \"cuMemAlloc\"\ngpu = 0\nnth = 3\n"),
-      CASE(second_copy_is_sticky,
-           FAULT "kind = \"sticky\"\ncall = \"cuMemcpy*\"\nnth = 2\ncode = 719\n"),
-      CASE(copies_are_flipped, FAULT "kind = \"flip_byte\"\ncall = \"cuMemcpy*\"\n"
-                                     "from = \"host\"\nto = 0\noffset = 100\ncount = 0\n"),
-      IN_CHILD_KILLED(stream_never_ends, MACHINE, FAULT "kind = \"hang\"\ncall = \"cuMemcpy*\"\n",
-                      SIGALRM),
-      cmocka_unit_test(fault_with_marker_hits_once),
-      cmocka_unit_test(noise_repeats_where_processes_are_counted),
-      CASE(gate_gives_up, FAULT "kind = \"ignored_flag\"\ncall = \"haul_gate\"\n"),
-      CASE(call_takes_long_and_fails,
-           FAULT "kind = \"block\"\ncall = \"cuStreamCreate\"\nmilliseconds = 30\n" FAULT
-                 "kind = \"error\"\ncall = \"cuStreamDestroy\"\ncode = 801\n"),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

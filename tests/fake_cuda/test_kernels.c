@@ -26,7 +26,7 @@ static CUresult launch_one(const struct cuda_driver *driver, const char *name, C
                                 NULL);
 }
 
-static void every_kernel_is_there(const struct cuda_driver *driver) {
+CASE(every_kernel_is_there) {
   (void)use_gpu(driver, 0);
   for (int i = 0; i < (int)kernel_name_count; i++) {
     CHECK(find_kernel(driver, kernel_text((enum kernel)i)) != NULL);
@@ -48,7 +48,7 @@ static struct pattern_compare_result compare(const struct cuda_driver *driver, C
   return *result;
 }
 
-static void patterns_are_compared(const struct cuda_driver *driver) {
+CASE(patterns_are_compared) {
   USE_GPU_0(driver, SIZE);
   struct pattern_fill_arguments fill = {device, SIZE, SEED, 0, 0};
   CHECK_OK(launch(driver, "haul_pattern_fill", stream, &fill));
@@ -91,7 +91,7 @@ static struct range random_range(uint64_t *state) {
 }
 
 /* The driver writes down what somebody looks at; nobody may notice, whatever was done before. */
-static void bytes_are_as_if_written(const struct cuda_driver *driver) {
+CASE(bytes_are_as_if_written) {
   (void)signal(SIGSEGV, SIG_DFL);
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
@@ -149,7 +149,7 @@ static void bytes_are_as_if_written(const struct cuda_driver *driver) {
 
 /* Page-locked memory that a kernel has filled is the host's to read, and other faults stay theirs.
  */
-static void other_faults_stay(const struct cuda_driver *driver) {
+IN_CHILD_KILLED(other_faults_stay, "h100x8-nvlink.toml", NULL, SIGSEGV) {
   (void)signal(SIGSEGV, SIG_DFL);
   USE_GPU_0(driver, BUFFER_BYTES);
   struct pattern_fill_arguments fill = {(uint64_t)(uintptr_t)host, BUFFER_BYTES, SEED, 0, 0};
@@ -161,7 +161,7 @@ static void other_faults_stay(const struct cuda_driver *driver) {
 
 /* A kernel that touches another GPU's memory needs peer access; without it the context is lost, and
  * the other GPU's is not. */
-static void peers_must_be_enabled(const struct cuda_driver *driver) {
+CASE(peers_must_be_enabled) {
   CUcontext second = use_gpu(driver, 1);
   CUdeviceptr there = new_memory(driver, SIZE);
   CUcontext first = use_gpu(driver, 0);
@@ -186,7 +186,7 @@ static void peers_must_be_enabled(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuStreamSynchronize(stream));
 }
 
-static void pageable_memory_is_out_of_reach(const struct cuda_driver *driver) {
+CASE(pageable_memory_is_out_of_reach) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
   unsigned char *host = calloc(1, SIZE);
@@ -197,7 +197,7 @@ static void pageable_memory_is_out_of_reach(const struct cuda_driver *driver) {
   free(host);
 }
 
-static void pageable_memory_is_in_reach(const struct cuda_driver *driver) {
+IN_CHILD(pageable_memory_is_in_reach, "gh200.toml", NULL) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
   unsigned char *host = calloc(1, SIZE);
@@ -218,7 +218,7 @@ static double gbps(const struct cuda_driver *driver, CUstream stream, CUdevicept
   return (double)size_bytes / elapsed_ns(driver, start, end);
 }
 
-static void copies_cross_links(const struct cuda_driver *driver) {
+CASE(copies_cross_links) {
   size_t size = (size_t)16 << 20;
   CUcontext second = use_gpu(driver, 1);
   CUdeviceptr there = new_memory(driver, size);
@@ -268,7 +268,7 @@ static double hop_ns(const struct cuda_driver *driver, CUstream stream, CUdevice
   return (double)time->elapsed_ns / (double)chase.hops;
 }
 
-static void chases_follow_their_chain(const struct cuda_driver *driver) {
+CASE(chases_follow_their_chain) {
   CUcontext second = use_gpu(driver, 1);
   CUdeviceptr there = new_memory(driver, 1 << 20);
   (void)use_gpu(driver, 0);
@@ -284,7 +284,7 @@ static void chases_follow_their_chain(const struct cuda_driver *driver) {
   CHECK(cached < uncached && uncached < peer && peer < host && host < 2000);
 }
 
-static void broken_chains_are_illegal(const struct cuda_driver *driver) {
+CASE(broken_chains_are_illegal) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
   CUdeviceptr here = new_memory(driver, 4096);
@@ -300,7 +300,7 @@ static void broken_chains_are_illegal(const struct cuda_driver *driver) {
 }
 
 /* The bulk copy engine takes 16 bytes at a time, from multiples of 16 only. */
-static void bulk_chases_are_aligned(const struct cuda_driver *driver) {
+CASE(bulk_chases_are_aligned) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
   CUdeviceptr here = new_memory(driver, 4096);
@@ -317,21 +317,4 @@ static void bulk_chases_are_aligned(const struct cuda_driver *driver) {
   CHECK(host[8] == here + 24);
   CHECK_OK(launch_one(driver, "haul_chase_bulk", stream, &chase));
   CHECK_RESULT_IS(CUDA_ERROR_ILLEGAL_ADDRESS, driver->cuStreamSynchronize(stream));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      CASE(every_kernel_is_there),
-      CASE(patterns_are_compared),
-      CASE(bytes_are_as_if_written),
-      IN_CHILD_KILLED(other_faults_stay, "h100x8-nvlink.toml", NULL, SIGSEGV),
-      CASE(peers_must_be_enabled),
-      CASE(pageable_memory_is_out_of_reach),
-      IN_CHILD(pageable_memory_is_in_reach, "gh200.toml", NULL),
-      CASE(copies_cross_links),
-      CASE(chases_follow_their_chain),
-      CASE(broken_chains_are_illegal),
-      CASE(bulk_chases_are_aligned),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

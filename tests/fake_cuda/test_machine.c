@@ -33,8 +33,7 @@ static void unload(struct fake_config *config) {
   free(config);
 }
 
-static void all_faults_fit_all_machines(void **state) {
-  (void)state;
+TEST(all_faults_fit_all_machines) {
   char folder[4096];
   (void)snprintf(folder, sizeof folder, "%s/tests/fake_cuda/faults", HAUL_SOURCE_DIR);
   DIR *files = opendir(folder);
@@ -68,8 +67,7 @@ static void expect_invalid(const char *text) {
   unload(load_text("no-gpu.toml", text, STATUS_INVALID));
 }
 
-static void mistakes_are_errors_with_a_position(void **state) {
-  (void)state;
+TEST(mistakes_are_errors_with_a_position) {
   expect_invalid("[machine]\n");
   expect_invalid("fake = 1\n");
   expect_invalid("[fake]\nclok = \"real\"\n");
@@ -90,8 +88,7 @@ static void mistakes_are_errors_with_a_position(void **state) {
   expect_invalid("[fake.fault]\nkind = \"hang\"\n");
 }
 
-static void episodes_begin_anew_each_period(void **state) {
-  (void)state;
+TEST(episodes_begin_anew_each_period) {
   struct fake_config *config = load_text("h200x4.toml",
                                          "[[fake.noise]]\nfrom = \"host\"\nto = 1\nperiod = 100\n"
                                          "episodes = [[10, 5, 1.5], [20, 1.5, 3]]\n",
@@ -108,8 +105,7 @@ static void episodes_begin_anew_each_period(void **state) {
 }
 
 /* As many copies, each of them slower than the quiet ones by as much as it was recorded. */
-static void recorded_trials_are_replayed(void **state) {
-  (void)state;
+TEST(recorded_trials_are_replayed) {
   char csv[] = "/tmp/haul-trials-XXXXXX";
   char text[256];
   const int file = mkstemp(csv);
@@ -132,8 +128,7 @@ static void recorded_trials_are_replayed(void **state) {
   assert_int_equal(unlink(csv), 0);
 }
 
-static void noise_is_of_its_way(void **state) {
-  (void)state;
+TEST(noise_is_of_its_way) {
   struct fake_config *config = load("h200x4.toml", NULL, STATUS_OK);
   struct links links;
   static const struct {
@@ -169,8 +164,7 @@ static double rate_alone(const struct links *links, struct transfer transfer) {
 }
 
 /* Without [fake], speeds follow from the machine; numbers as measured on such machines. */
-static void speeds_come_from_the_machine(void **state) {
-  (void)state;
+TEST(speeds_come_from_the_machine) {
   struct fake_config *config = load("h100x8-nvlink.toml", NULL, STATUS_OK);
   struct links links;
   links_init(&links, config);
@@ -198,8 +192,7 @@ static void speeds_come_from_the_machine(void **state) {
 }
 
 /* All to one: seven sources share one GPU's port, and the eighth flow elsewhere is not slowed. */
-static void ports_are_shared_fairly(void **state) {
-  (void)state;
+TEST(ports_are_shared_fairly) {
   struct fake_config *config = load("h100x8-nvlink.toml", NULL, STATUS_OK);
   struct links links;
   links_init(&links, config);
@@ -287,15 +280,14 @@ static void machine_is_found(const struct cuda_driver *none) {
   }
 }
 
-static void version_is_overridden(const struct cuda_driver *none) {
-  (void)none;
+IN_CHILD_UNLOADED(version_is_overridden, "h200x4.toml",
+                  "[fake]\ndriver_version = \"590.44.01\"\n") {
   struct error error = {0};
   CHECK(machine_probe(&found, &error) == STATUS_OK);
   CHECK(strcmp(machine_fact(&found, "driver_version", -1)->value, "590.44.01") == 0);
 }
 
-static void nvml_needs_its_init(const struct cuda_driver *none) {
-  (void)none;
+IN_CHILD_UNLOADED(nvml_needs_its_init, "h100x8-nvlink.toml", "[fake]\nthrottle_reasons = 4\n") {
   struct nvml nvml;
   struct error error = {0};
   CHECK(nvml_load(&nvml, &error) == STATUS_OK);
@@ -312,26 +304,10 @@ static void nvml_needs_its_init(const struct cuda_driver *none) {
   CHECK(copy.nvmlDeviceGetTemperature(device, NVML_SENSOR_OF_GPU, &value) == NVML_UNINITIALIZED);
 }
 
-#define PROBED_ON(machine) IN_CHILD_UNLOADED(machine_is_found, machine, NULL)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_faults_fit_all_machines),
-      cmocka_unit_test(mistakes_are_errors_with_a_position),
-      cmocka_unit_test(episodes_begin_anew_each_period),
-      cmocka_unit_test(recorded_trials_are_replayed),
-      cmocka_unit_test(noise_is_of_its_way),
-      cmocka_unit_test(speeds_come_from_the_machine),
-      cmocka_unit_test(ports_are_shared_fairly),
-      PROBED_ON("h100x8-nvlink.toml"),
-      PROBED_ON("l40sx4-pcie.toml"),
-      PROBED_ON("gh200.toml"),
-      PROBED_ON("gb200x4.toml"),
-      PROBED_ON("h200x4.toml"),
-      IN_CHILD_UNLOADED(version_is_overridden, "h200x4.toml",
-                        "[fake]\ndriver_version = \"590.44.01\"\n"),
-      IN_CHILD_UNLOADED(nvml_needs_its_init, "h100x8-nvlink.toml",
-                        "[fake]\nthrottle_reasons = 4\n"),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+TEST(machines_are_found) {
+  static const char *const MACHINES[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", "gh200.toml",
+                                         "gb200x4.toml", "h200x4.toml"};
+  for (size_t i = 0; i < COUNT_OF(MACHINES); i++) {
+    child_test_run(&(struct child_test){machine_is_found, MACHINES[i], NULL, false, 0});
+  }
 }

@@ -17,7 +17,7 @@ static size_t free_bytes(const struct cuda_driver *driver) {
   return available;
 }
 
-static void gpu_memory_is_accounted(const struct cuda_driver *driver) {
+CASE(gpu_memory_is_accounted) {
   (void)use_gpu(driver, 0);
   size_t before = free_bytes(driver);
   CHECK(before > 70 * GIB);
@@ -38,14 +38,14 @@ static void gpu_memory_is_accounted(const struct cuda_driver *driver) {
   CHECK(free_bytes(driver) == before);
 }
 
-static void host_cannot_read_device_memory(const struct cuda_driver *driver) {
+IN_CHILD_KILLED(host_cannot_read_device_memory, "h200x4.toml", NULL, SIGSEGV) {
   (void)use_gpu(driver, 0);
   CUdeviceptr device = new_memory(driver, 4096);
   (void)signal(SIGSEGV, SIG_DFL);
   _Exit(*(volatile unsigned char *)(uintptr_t)device);
 }
 
-static void copies_stay_inside(const struct cuda_driver *driver) {
+CASE(copies_stay_inside) {
   USE_GPU_0(driver, 4096);
   CHECK_OK(driver->cuMemcpyHtoDAsync(device + 96, host, 4000, stream));
   CHECK_OK(driver->cuMemcpyHtoDAsync(device + 96, host, 0, stream));
@@ -59,7 +59,7 @@ static void copies_stay_inside(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, driver->cuMemFreeHost(host));
 }
 
-static void host_memory_is_registered_once(const struct cuda_driver *driver) {
+CASE(host_memory_is_registered_once) {
   (void)use_gpu(driver, 0);
   size_t size = 1 << 20;
   unsigned char *host =
@@ -79,7 +79,7 @@ static void host_memory_is_registered_once(const struct cuda_driver *driver) {
   CHECK(munmap(host, 2 * size) == 0);
 }
 
-static void strided_copies_skip(const struct cuda_driver *driver) {
+CASE(strided_copies_skip) {
   (void)use_gpu(driver, 0);
   FIND(driver, cuMemcpy2DAsync, 3020);
   FIND(driver, cuMemcpy3DAsync, 3020);
@@ -124,7 +124,7 @@ static void strided_copies_skip(const struct cuda_driver *driver) {
   CHECK(memcmp(host + 6144 + 12, host + 512 + 64, 4) == 0);
 }
 
-static void managed_memory_moves(const struct cuda_driver *driver) {
+CASE(managed_memory_moves) {
   (void)use_gpu(driver, 0);
   FIND(driver, cuMemAllocManaged, 6000);
   FIND(driver, cuMemPrefetchAsync, 8000);
@@ -156,7 +156,7 @@ static void managed_memory_moves(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuMemFree(managed));
 }
 
-static void calls_need_a_context(const struct cuda_driver *driver) {
+CASE(calls_need_a_context) {
   CUdeviceptr device;
   CUstream stream;
   CUcontext none = (CUcontext)(uintptr_t)16;
@@ -166,31 +166,15 @@ static void calls_need_a_context(const struct cuda_driver *driver) {
   CHECK_RESULT_IS(CUDA_ERROR_INVALID_DEVICE, driver->cuDevicePrimaryCtxRetain(&none, 8));
 }
 
-static void machine_without_gpus_has_no_device(const struct cuda_driver *none) {
-  (void)none;
-  struct cuda_driver driver;
+IN_CHILD_UNLOADED(machine_without_gpus_has_no_device, "no-gpu.toml", NULL) {
+  struct cuda_driver none;
   struct error error;
-  CHECK(cuda_driver_load(&driver, &error) == STATUS_UNSUPPORTED);
+  CHECK(cuda_driver_load(&none, &error) == STATUS_UNSUPPORTED);
   CHECK(strstr(error.message, "CUDA_ERROR_NO_DEVICE") != NULL);
 }
 
 /* A driver older than an entry point does not have it. */
-static void old_drivers_lack_functions(const struct cuda_driver *driver) {
+IN_CHILD(old_drivers_lack_functions, "h200x4.toml", "[fake]\ncuda_version = 12020\n") {
   CHECK(driver->version == 12020);
   CHECK(driver->cuFuncLoad == NULL);
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      CASE(gpu_memory_is_accounted),
-      IN_CHILD_KILLED(host_cannot_read_device_memory, "h200x4.toml", NULL, SIGSEGV),
-      CASE(copies_stay_inside),
-      CASE(host_memory_is_registered_once),
-      CASE(strided_copies_skip),
-      CASE(managed_memory_moves),
-      CASE(calls_need_a_context),
-      IN_CHILD_UNLOADED(machine_without_gpus_has_no_device, "no-gpu.toml", NULL),
-      IN_CHILD(old_drivers_lack_functions, "h200x4.toml", "[fake]\ncuda_version = 12020\n"),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

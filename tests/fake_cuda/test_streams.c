@@ -20,7 +20,7 @@ static double copy_ns(double rate) {
   return 1000 + SIZE / rate * 1e9;
 }
 
-static void copies_take_their_time(const struct cuda_driver *driver) {
+CASE(copies_take_their_time) {
   USE_GPU_0(driver, SIZE);
   CUdeviceptr other = new_memory(driver, SIZE);
   memset(host, 7, SIZE);
@@ -46,7 +46,7 @@ static void copies_take_their_time(const struct cuda_driver *driver) {
 }
 
 /* Two copies behind gates that open together: half the rate each on one link, full rate on two. */
-static void links_are_shared(const struct cuda_driver *driver) {
+CASE(links_are_shared) {
   CUcontext contexts[2] = {use_gpu(driver, 1), use_gpu(driver, 0)};
   uint32_t *words = (uint32_t *)(void *)new_pinned(driver, 64);
   unsigned char *host = new_pinned(driver, (size_t)3 * SIZE);
@@ -81,7 +81,7 @@ static void links_are_shared(const struct cuda_driver *driver) {
                   driver->cuEventElapsedTime(&(float){0}, starts[0], starts[3]));
 }
 
-static void gates_time_out(const struct cuda_driver *driver) {
+CASE(gates_time_out) {
   (void)use_gpu(driver, 0);
   CUstream stream = new_stream(driver);
   uint32_t *words = (uint32_t *)(void *)new_pinned(driver, 64);
@@ -90,7 +90,7 @@ static void gates_time_out(const struct cuda_driver *driver) {
   CHECK(words[1] == GATE_TIMED_OUT);
 }
 
-static void gpus_reach_each_other(const struct cuda_driver *driver) {
+CASE(gpus_reach_each_other) {
   CUcontext second = use_gpu(driver, 1);
   CUdeviceptr there = new_memory(driver, SIZE);
   CUcontext first = use_gpu(driver, 0);
@@ -108,7 +108,7 @@ static void gpus_reach_each_other(const struct cuda_driver *driver) {
   CHECK_CLOSE(elapsed_ns(driver, staged, direct), copy_ns(400e9));
 }
 
-static void events_order_streams(const struct cuda_driver *driver) {
+CASE(events_order_streams) {
   (void)use_gpu(driver, 0);
   CUstream one = new_stream(driver);
   CUstream two = new_stream(driver);
@@ -143,7 +143,7 @@ static void events_order_streams(const struct cuda_driver *driver) {
 }
 
 /* A host that polls, or watches memory without any call, sees work end as well. */
-static void polling_ends(const struct cuda_driver *driver) {
+CASE(polling_ends) {
   USE_GPU_0(driver, SIZE);
   memset(host, 0, SIZE);
   CHECK_OK(driver->cuMemsetD8Async(device, 9, SIZE, stream));
@@ -164,7 +164,7 @@ static void polling_ends(const struct cuda_driver *driver) {
 }
 
 /* The legacy stream waits for blocking streams and they for it, with no event in between. */
-static void legacy_stream_orders(const struct cuda_driver *driver) {
+CASE(legacy_stream_orders) {
   (void)use_gpu(driver, 0);
   CUstream blocking;
   CHECK_OK(driver->cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
@@ -178,7 +178,7 @@ static void legacy_stream_orders(const struct cuda_driver *driver) {
   CHECK(host[0] == 1 && host[16] == 2);
 }
 
-static void the_real_clock_is_real(const struct cuda_driver *driver) {
+IN_CHILD(the_real_clock_is_real, "h100x8-nvlink.toml", REAL_CLOCK) {
   USE_GPU_0(driver, (size_t)8 * SIZE);
   struct timespec before;
   struct timespec after;
@@ -221,7 +221,7 @@ static void *use_stream(void *argument) {
   return NULL;
 }
 
-static void threads_share_the_driver(const struct cuda_driver *driver) {
+CASE(threads_share_the_driver) {
   struct user users[THREADS];
   for (int i = 0; i < THREADS; i++) {
     users[i] = (struct user){
@@ -239,7 +239,7 @@ static void add_one(void *data) {
   (*(int *)data)++;
 }
 
-static void graphs_repeat(const struct cuda_driver *driver) {
+CASE(graphs_repeat) {
   (void)use_gpu(driver, 0);
   FIND(driver, cuStreamBeginCapture, 10010);
   FIND(driver, cuStreamEndCapture, 10000);
@@ -265,20 +265,4 @@ static void graphs_repeat(const struct cuda_driver *driver) {
   CHECK_OK(driver->cuStreamSynchronize(stream));
   CHECK(calls == 4);
   CHECK_OK(cuGraphExecDestroy_(executable));
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      CASE(copies_take_their_time),
-      CASE(links_are_shared),
-      CASE(gates_time_out),
-      CASE(gpus_reach_each_other),
-      CASE(events_order_streams),
-      CASE(polling_ends),
-      CASE(legacy_stream_orders),
-      IN_CHILD(the_real_clock_is_real, "h100x8-nvlink.toml", REAL_CLOCK),
-      CASE(graphs_repeat),
-      CASE(threads_share_the_driver),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

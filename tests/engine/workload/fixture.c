@@ -132,6 +132,15 @@ void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case
   }
 }
 
+void fixture_skips(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
+  fixture_run(fixture, bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
+  assert_int_equal(fixture->trial_count, 0);
+  if (strstr(fixture->outcome.reason, why) == NULL) {
+    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
+  }
+}
+
 void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why) {
   char reason[CASE_REASON_MAX];
   const char *unsupported = method_unsupported_reason(&flow, fixture->machine, reason);

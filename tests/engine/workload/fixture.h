@@ -36,5 +36,7 @@ struct bench_case fixture_transfer(const struct flow *flows, uint32_t count);
 void fixture_run(struct fixture *fixture, const struct bench_case *bench_case);
 /* The same, and it must be ok and verified. */
 void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case);
+/* The same, and it must be skipped, without a trial, for a reason that has `why` in it. */
+void fixture_skips(struct fixture *fixture, const struct bench_case *bench_case, const char *why);
 /* The flow's method must refuse it for a reason that has `why` in it. */
 void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why);

@@ -59,29 +59,21 @@ TEST(results_are_a_part_of_the_memory) {
   assert_int_equal(gpu_bytes[0], 0);
 }
 
-static void refuses(struct fixture *fixture, struct bench_case bench_case, const char *why) {
-  fixture_run(fixture, &bench_case);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  if (strstr(fixture->outcome.reason, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
-  }
-}
-
 TEST(unsupported_arithmetic_gives_its_reason) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   work.arithmetic.ilp = 3;
-  refuses(*state, bench_case, "1, 2, 4 or 8");
+  fixture_skips(*state, &bench_case, "1, 2, 4 or 8");
   work.arithmetic.ilp = 2;
-  refuses(*state, bench_case, "one chain by one warp");
+  fixture_skips(*state, &bench_case, "one chain by one warp");
   work.arithmetic.ilp = 1;
   work.arithmetic.instructions = 4095;
-  refuses(*state, bench_case, "a multiple of 512");
+  fixture_skips(*state, &bench_case, "a multiple of 512");
   work.arithmetic.instructions = 512;
   work.arithmetic.block = 0;
-  refuses(*state, bench_case, "at least one");
+  fixture_skips(*state, &bench_case, "at least one");
   work.arithmetic.block = 1;
   work.arithmetic.gpu = 4;
-  refuses(*state, bench_case, "no GPU 4");
+  fixture_skips(*state, &bench_case, "no GPU 4");
 }
 
 /* No trial is longer than the chains keep to normal numbers. */

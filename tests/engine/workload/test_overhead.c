@@ -140,30 +140,22 @@ TEST(pages_are_locked_beside_copies) {
   assert_non_null(strstr(fixture->outcome.reason, "it is a load"));
 }
 
-static void refuses(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
-  fixture_run(fixture, bench_case);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  if (strstr(fixture->outcome.reason, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
-  }
-}
-
 TEST(unsupported_overhead_gives_its_reason) {
   const struct fixture *fixture = *state;
   struct bench_case bench_case = overhead(OVERHEAD_KERNEL_LAUNCH, MEMORY_DEVICE, 0);
   work.overhead.gpu = 99;
-  refuses(*state, &bench_case, "no such GPU");
+  fixture_skips(*state, &bench_case, "no such GPU");
   bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 0);
-  refuses(*state, &bench_case, "at least one byte");
+  fixture_skips(*state, &bench_case, "at least one byte");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
   work.overhead.memory.place = PLACE_GPU;
-  refuses(*state, &bench_case, "cannot be at a GPU");
+  fixture_skips(*state, &bench_case, "cannot be at a GPU");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
   work.overhead.memory.index = 17;
-  refuses(*state, &bench_case, "no NUMA node 17");
+  fixture_skips(*state, &bench_case, "no NUMA node 17");
   bench_case =
       overhead(OVERHEAD_ALLOCATE, MEMORY_MANAGED, fixture->machine->gpus[0].free_memory_bytes / 2);
-  refuses(*state, &bench_case, "free_share");
+  fixture_skips(*state, &bench_case, "free_share");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

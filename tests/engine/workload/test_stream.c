@@ -267,55 +267,47 @@ TEST(memory_is_counted) {
   assert_int_equal(gpu_bytes[2], 0);
 }
 
-static void refuses(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
-  fixture_run(fixture, bench_case);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  if (strstr(fixture->outcome.reason, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
-  }
-}
-
 TEST(unsupported_stream_gives_its_reason) {
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct bench_case bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F16);
-  refuses(*state, &bench_case, "f32 or f64");
+  fixture_skips(*state, &bench_case, "f32 or f64");
   bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F64);
   work.stream.size_bytes = 12;
-  refuses(*state, &bench_case, "whole f64");
+  fixture_skips(*state, &bench_case, "whole f64");
   bench_case = stream_case(gpu, STREAM_MUL, NUMBER_F64);
   work.stream.vector_bytes = 4;
-  refuses(*state, &bench_case, "less than one f64");
+  fixture_skips(*state, &bench_case, "less than one f64");
   work.stream.vector_bytes = 32;
-  refuses(*state, &bench_case, "no kernel");
+  fixture_skips(*state, &bench_case, "no kernel");
   work.stream.vector_bytes = 16;
   work.stream.unroll = 3;
-  refuses(*state, &bench_case, "no kernel");
+  fixture_skips(*state, &bench_case, "no kernel");
   work.stream.unroll = 1;
   work.stream.block = 1025;
-  refuses(*state, &bench_case, "1024");
+  fixture_skips(*state, &bench_case, "1024");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F64);
   work.stream.order = STREAM_SEQUENCE;
-  refuses(*state, &bench_case, "copy, mul, add and triad of f64");
+  fixture_skips(*state, &bench_case, "copy, mul, add and triad of f64");
   bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F32);
   work.stream.order = STREAM_SEQUENCE;
-  refuses(*state, &bench_case, "copy, mul, add and triad of f64");
+  fixture_skips(*state, &bench_case, "copy, mul, add and triad of f64");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F32);
   work.stream.grid = 1 << 23;
-  refuses(*state, &bench_case, "sum of its own");
+  fixture_skips(*state, &bench_case, "sum of its own");
   bench_case = stream_case(fixture_gpu(99, MEMORY_DEVICE), STREAM_DOT, NUMBER_F32);
-  refuses(*state, &bench_case, "no GPU 99");
+  fixture_skips(*state, &bench_case, "no GPU 99");
   bench_case = stream_case(fixture_gpu(0, MEMORY_MANAGED), STREAM_DOT, NUMBER_F32);
-  refuses(*state, &bench_case, "its own memory");
+  fixture_skips(*state, &bench_case, "its own memory");
   bench_case = stream_case(fixture_node(0, MEMORY_MANAGED), STREAM_DOT, NUMBER_F32);
-  refuses(*state, &bench_case, "managed");
+  fixture_skips(*state, &bench_case, "managed");
   bench_case = stream_case(fixture_node(77, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
-  refuses(*state, &bench_case, "no NUMA node 77");
+  fixture_skips(*state, &bench_case, "no NUMA node 77");
   bench_case = stream_case(fixture_node(0, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
   work.stream.threads = 100000;
-  refuses(*state, &bench_case, "100000 threads");
+  fixture_skips(*state, &bench_case, "100000 threads");
   work.stream.threads = 0;
   work.stream.grid = 1;
-  refuses(*state, &bench_case, "a GPU's");
+  fixture_skips(*state, &bench_case, "a GPU's");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

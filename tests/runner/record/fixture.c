@@ -202,6 +202,16 @@ void fixture_free(struct fixture *fixture) {
   free(fixture);
 }
 
+int fixture_set_up(void **state) {
+  *state = fixture_new();
+  return 0;
+}
+
+int fixture_tear_down(void **state) {
+  fixture_free(*state);
+  return 0;
+}
+
 void fixture_set_fact(struct fixture *fixture, const char *name, const char *value) {
   for (uint32_t i = 0; i < fixture->machine->fact_count; i++) {
     if (strcmp(fixture->machine->facts[i].name, name) == 0) {

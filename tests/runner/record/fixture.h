@@ -37,6 +37,9 @@ void fixture_define(struct fixture *fixture);
 void fixture_set_keys(struct fixture *fixture);
 /* Removes the folder with what is in it. */
 void fixture_free(struct fixture *fixture);
+/* For cmocka: both of each test; *state is the fixture. */
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
 /* Opens the database and begins a run of the plan, without checks. */
 enum status fixture_begin(const struct fixture *fixture, struct record **record,
                           struct error *err) CHECK_RESULT;

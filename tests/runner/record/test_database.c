@@ -16,16 +16,6 @@
 
 enum { NOBODY = 65534, SHORT_WAIT_MS = 50 };
 
-static int set_up(void **state) {
-  *state = fixture_new();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture_free(*state);
-  return 0;
-}
-
 /* Opening fails with that status and a message that names the path and says each of the words;
  * whatever is at the path stays as it is. */
 static void assert_refused(const char *path, enum database_access access, enum status expected,
@@ -64,7 +54,7 @@ static void write_file(const char *path, const char *content) {
   assert_int_equal(fclose(file), 0);
 }
 
-TEST_WITH(new_database_is_created_with_its_directory, set_up, tear_down) {
+TEST_WITH(new_database_is_created_with_its_directory, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   char path[160];
   char folder[128];
@@ -82,7 +72,7 @@ TEST_WITH(new_database_is_created_with_its_directory, set_up, tear_down) {
   assert_opens(fixture->path, DATABASE_WRITE);
 }
 
-TEST_WITH(connections_have_safe_settings, set_up, tear_down) {
+TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -104,7 +94,7 @@ TEST_WITH(connections_have_safe_settings, set_up, tear_down) {
   free(mode);
 }
 
-TEST_WITH(special_names_are_files, set_up, tear_down) {
+TEST_WITH(special_names_are_files, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   assert_int_equal(chdir(fixture->folder), 0);
   assert_opens(":memory:", DATABASE_WRITE);
@@ -114,7 +104,7 @@ TEST_WITH(special_names_are_files, set_up, tear_down) {
   assert_int_equal(chdir("/"), 0);
 }
 
-TEST_WITH(other_files_are_refused_unchanged, set_up, tear_down) {
+TEST_WITH(other_files_are_refused_unchanged, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   const enum database_access both[] = {DATABASE_READ, DATABASE_WRITE};
   char fifo[96];
@@ -136,7 +126,7 @@ TEST_WITH(other_files_are_refused_unchanged, set_up, tear_down) {
   }
 }
 
-TEST_WITH(missing_database_is_not_found, set_up, tear_down) {
+TEST_WITH(missing_database_is_not_found, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
   write_file(fixture->path, "");
@@ -146,7 +136,7 @@ TEST_WITH(missing_database_is_not_found, set_up, tear_down) {
   assert_refused("/dev/null/results.db", DATABASE_WRITE, STATUS_IO, "cannot look at");
 }
 
-TEST_WITH(damaged_database_is_reported, set_up, tear_down) {
+TEST_WITH(damaged_database_is_reported, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   int fd = open(fixture->path, O_WRONLY);
@@ -157,7 +147,7 @@ TEST_WITH(damaged_database_is_reported, set_up, tear_down) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_CORRUPT, "it is damaged");
 }
 
-TEST_WITH(newer_schema_is_read_or_refused, set_up, tear_down) {
+TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
@@ -176,7 +166,7 @@ TEST_WITH(newer_schema_is_read_or_refused, set_up, tear_down) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
 }
 
-TEST_WITH(schema_before_first_release_is_refused, set_up, tear_down) {
+TEST_WITH(schema_before_first_release_is_refused, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1001");
@@ -187,7 +177,7 @@ TEST_WITH(schema_before_first_release_is_refused, set_up, tear_down) {
 
 /* Made by a haul between two releases: the version is one that this haul knows, the tables are not
  * those of it. */
-TEST_WITH(schema_of_no_release_is_refused, set_up, tear_down) {
+TEST_WITH(schema_of_no_release_is_refused, fixture_set_up, fixture_tear_down) {
   static const struct {
     const char *recorded; /* NULL: a new database */
     const char *change;
@@ -237,7 +227,7 @@ TEST(migrations_lead_to_different_versions) {
 }
 
 /* Tables and views of somebody else are told, and such a file is not written. */
-TEST_WITH(tables_of_others_are_read_and_not_written, set_up, tear_down) {
+TEST_WITH(tables_of_others_are_read_and_not_written, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -284,7 +274,7 @@ static enum status migrate_made_up(const char *path, const char *last, int versi
   "select group_concat(rate) from (select case_name || gbps as rate from v_case order by "         \
   "case_run)"
 
-TEST_WITH(migrations_are_applied_all_or_none, set_up, tear_down) {
+TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down) {
   const int before_it = migrate_latest_version();
   const struct {
     const char *last;
@@ -313,7 +303,7 @@ TEST_WITH(migrations_are_applied_all_or_none, set_up, tear_down) {
 }
 
 /* Somebody's own choice, on a local file system. */
-TEST_WITH(write_ahead_mode_is_kept, set_up, tear_down) {
+TEST_WITH(write_ahead_mode_is_kept, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "pragma journal_mode = wal");
@@ -327,7 +317,7 @@ TEST_WITH(write_ahead_mode_is_kept, set_up, tear_down) {
   free(runs);
 }
 
-TEST_WITH(lock_held_too_long_is_reported, set_up, tear_down) {
+TEST_WITH(lock_held_too_long_is_reported, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -360,7 +350,7 @@ static bool wait_until(void *context, uint64_t waited_ms) {
   return patience->release;
 }
 
-TEST_WITH(lock_wait_is_decided_by_caller, set_up, tear_down) {
+TEST_WITH(lock_wait_is_decided_by_caller, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -380,7 +370,7 @@ TEST_WITH(lock_wait_is_decided_by_caller, set_up, tear_down) {
   assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
 }
 
-TEST_WITH(clock_set_back_is_noticed, set_up, tear_down) {
+TEST_WITH(clock_set_back_is_noticed, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -456,7 +446,7 @@ static void look_at_unwritable_folder(struct fixture *fixture) {
   must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot create the directory");
 }
 
-TEST_WITH(missing_permissions_are_reported, set_up, tear_down) {
+TEST_WITH(missing_permissions_are_reported, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_int_equal(chmod(fixture->folder, 0777), 0);
@@ -472,7 +462,7 @@ TEST_WITH(missing_permissions_are_reported, set_up, tear_down) {
 }
 
 /* As a database of somebody else may name them. */
-TEST_WITH(links_between_gpus_that_are_not_there_are_left_out, set_up, tear_down) {
+TEST_WITH(links_between_gpus_that_are_not_there_are_left_out, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   struct machine *read[2];

@@ -37,12 +37,6 @@ static const char CONTENT[] =
     "IN " LOCAL_TABLES " "
     "GROUP BY t.name";
 
-static void assert_ok(enum status status, const struct error *err) {
-  if (status != STATUS_OK) {
-    fail_msg("%s", err->message);
-  }
-}
-
 struct merging {
   struct fixture *fixtures[INPUTS];
   char output[128];

@@ -14,16 +14,6 @@
 
 static const char RECORDED[] = HAUL_SOURCE_DIR "/tests/data/results-*.sql";
 
-static int set_up(void **state) {
-  *state = fixture_new();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture_free(*state);
-  return 0;
-}
-
 /* Calls that for each recorded database, made anew at the fixture's path. */
 static void for_each_recorded(struct fixture *fixture,
                               void (*look)(struct fixture *fixture, const char *name)) {
@@ -133,11 +123,11 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   free(after);
 }
 
-TEST_WITH(everything_reads_every_recorded_database, set_up, tear_down) {
+TEST_WITH(everything_reads_every_recorded_database, fixture_set_up, fixture_tear_down) {
   for_each_recorded(*state, look_with_everything);
 }
 
-TEST_WITH(copy_is_noted_and_not_written, set_up, tear_down) {
+TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -161,7 +151,7 @@ TEST_WITH(copy_is_noted_and_not_written, set_up, tear_down) {
 }
 
 /* Its pages say so in the copy, too. */
-TEST_WITH(write_ahead_mode_is_read, set_up, tear_down) {
+TEST_WITH(write_ahead_mode_is_read, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(fixture->path, "pragma journal_mode = wal");
@@ -173,7 +163,7 @@ TEST_WITH(write_ahead_mode_is_read, set_up, tear_down) {
 }
 
 /* A scenario that an earlier version recorded means what it meant. */
-TEST_WITH(warm_caches_of_before_are_as_they_were, set_up, tear_down) {
+TEST_WITH(warm_caches_of_before_are_as_they_were, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
@@ -240,6 +230,6 @@ static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *na
   look_at_peaks(fixture, name);
 }
 
-TEST_WITH(no_rate_above_its_peak_is_unmarked, set_up, tear_down) {
+TEST_WITH(no_rate_above_its_peak_is_unmarked, fixture_set_up, fixture_tear_down) {
   for_each_recorded(*state, look_at_peaks_and_wrong_ones);
 }

@@ -14,16 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int set_up(void **state) {
-  *state = fixture_new();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture_free(*state);
-  return 0;
-}
-
 static void assert_query(const struct fixture *fixture, const char *sql, const char *expected) {
   char *value = fixture_query(fixture, sql);
   if (strcmp(value, expected) != 0) {
@@ -32,13 +22,7 @@ static void assert_query(const struct fixture *fixture, const char *sql, const c
   free(value);
 }
 
-static void assert_ok(enum status status, const struct error *err) {
-  if (status != STATUS_OK) {
-    fail_msg("%s", err->message);
-  }
-}
-
-TEST_WITH(run_is_recorded_completely, set_up, tear_down) {
+TEST_WITH(run_is_recorded_completely, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   assert_query(fixture,
@@ -68,7 +52,7 @@ TEST_WITH(run_is_recorded_completely, set_up, tear_down) {
   assert_query(fixture, "select count(*) from pragma_foreign_key_check", "0");
 }
 
-TEST_WITH(summaries_follow_from_the_trials, set_up, tear_down) {
+TEST_WITH(summaries_follow_from_the_trials, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 3);
   /* Median and minimum recomputed in SQL, over the measured trials that are ok. */
@@ -108,7 +92,7 @@ TEST_WITH(summaries_follow_from_the_trials, set_up, tear_down) {
                "3");
 }
 
-TEST_WITH(flows_have_separate_times, set_up, tear_down) {
+TEST_WITH(flows_have_separate_times, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_query(fixture, "select count(*) from v_flow where case_name like 'd2d%' and n = 47", "2");
@@ -124,7 +108,7 @@ TEST_WITH(flows_have_separate_times, set_up, tear_down) {
 }
 
 /* On another GPU's clock: no moment after the window's start, and no reason to lose the trial. */
-TEST_WITH(unknown_start_is_not_a_number, set_up, tear_down) {
+TEST_WITH(unknown_start_is_not_a_number, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -143,7 +127,7 @@ TEST_WITH(unknown_start_is_not_a_number, set_up, tear_down) {
                "7");
 }
 
-TEST_WITH(noise_is_recorded_where_there_is_any, set_up, tear_down) {
+TEST_WITH(noise_is_recorded_where_there_is_any, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -166,7 +150,7 @@ TEST_WITH(noise_is_recorded_where_there_is_any, set_up, tear_down) {
 }
 
 /* haul env RUN and the page of a run draw it. */
-TEST_WITH(the_machine_of_a_run_is_read_back, set_up, tear_down) {
+TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct machine *machine = fixture->machine;
   machine->links[0][1] = (struct gpu_link){false, 12, UINT64_C(318000000000)};
@@ -204,7 +188,7 @@ TEST_WITH(the_machine_of_a_run_is_read_back, set_up, tear_down) {
   free(read);
 }
 
-TEST_WITH(telemetry_is_joined_to_the_case, set_up, tear_down) {
+TEST_WITH(telemetry_is_joined_to_the_case, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   assert_query(fixture,
@@ -218,7 +202,7 @@ TEST_WITH(telemetry_is_joined_to_the_case, set_up, tear_down) {
                "1");
 }
 
-TEST_WITH(equal_content_is_stored_once, set_up, tear_down) {
+TEST_WITH(equal_content_is_stored_once, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture->machine->gpus[0].free_memory_bytes = 12345; /* changes by itself */
@@ -237,7 +221,7 @@ TEST_WITH(equal_content_is_stored_once, set_up, tear_down) {
                "2 2");
 }
 
-TEST_WITH(keys_do_not_change, set_up, tear_down) {
+TEST_WITH(keys_do_not_change, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   /* A key that moves would break every merge with an older database. This one was computed
@@ -245,7 +229,7 @@ TEST_WITH(keys_do_not_change, set_up, tear_down) {
   assert_query(fixture, "select key from scenario", "e29afa32309e8d5bf8320deda6a265d2");
 }
 
-TEST_WITH(failures_are_recorded, set_up, tear_down) {
+TEST_WITH(failures_are_recorded, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -268,7 +252,7 @@ TEST_WITH(failures_are_recorded, set_up, tear_down) {
 }
 
 /* Cases in a group are not on disk before the group is; whatever writes next takes them along. */
-TEST_WITH(small_cases_are_written_together, set_up, tear_down) {
+TEST_WITH(small_cases_are_written_together, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
@@ -296,7 +280,7 @@ TEST_WITH(small_cases_are_written_together, set_up, tear_down) {
 }
 
 /* The others of its group are kept and counted, and the end of the run is written as well. */
-TEST_WITH(a_refused_case_takes_no_other_along, set_up, tear_down) {
+TEST_WITH(a_refused_case_takes_no_other_along, fixture_set_up, fixture_tear_down) {
   static const size_t CASES[] = {0, 0, 1}; /* a case a second time is refused */
   struct fixture *fixture = *state;
   struct record *record = NULL;
@@ -338,7 +322,7 @@ static const struct case_report *second_visit(struct fixture *fixture, struct vi
 }
 
 /* Interrupted between two visits of case 1, which has two flows. */
-TEST_WITH(visits_go_on_after_a_resume, set_up, tear_down) {
+TEST_WITH(visits_go_on_after_a_resume, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
@@ -392,7 +376,7 @@ TEST_WITH(visits_go_on_after_a_resume, set_up, tear_down) {
   assert_query(fixture, "select round(median_ns / 1.8e6, 1) from case_run where n > 0", "1.0");
 }
 
-TEST_WITH(interrupted_run_is_resumed, set_up, tear_down) {
+TEST_WITH(interrupted_run_is_resumed, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct resumed_run resumed = {0};
@@ -449,7 +433,7 @@ TEST_WITH(interrupted_run_is_resumed, set_up, tear_down) {
 }
 
 /* In a child that may write no more than so many bytes to a file. */
-TEST_WITH(full_disk_keeps_recorded_cases, set_up, tear_down) {
+TEST_WITH(full_disk_keeps_recorded_cases, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1); /* the schema is there */
   pid_t child = fork();
@@ -490,7 +474,7 @@ TEST_WITH(full_disk_keeps_recorded_cases, set_up, tear_down) {
                "0");
 }
 
-TEST_WITH(killed_writer_leaves_complete_cases, set_up, tear_down) {
+TEST_WITH(killed_writer_leaves_complete_cases, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   int ready[2];
   assert_int_equal(pipe(ready), 0);
@@ -532,7 +516,7 @@ TEST_WITH(killed_writer_leaves_complete_cases, set_up, tear_down) {
                "0");
 }
 
-TEST_WITH(two_writers_take_turns, set_up, tear_down) {
+TEST_WITH(two_writers_take_turns, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   pid_t children[2];
   for (int i = 0; i < 2; i++) {
@@ -621,7 +605,7 @@ static void record_with_cycles(struct fixture *fixture) {
   record_close(record);
 }
 
-TEST_WITH(microbenchmarks_are_in_the_views, set_up, tear_down) {
+TEST_WITH(microbenchmarks_are_in_the_views, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   make_microbenchmarks(fixture);
   record_with_cycles(fixture);

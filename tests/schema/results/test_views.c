@@ -16,16 +16,6 @@
 
 enum { FILE_MAX = 1 << 20 };
 
-static int set_up(void **state) {
-  *state = fixture_new();
-  return 0;
-}
-
-static int tear_down(void **state) {
-  fixture_free(*state);
-  return 0;
-}
-
 static char *read_file(const char *path) {
   FILE *file = fopen(path, "r");
   if (file == NULL) {
@@ -118,7 +108,7 @@ static void check_references(const char *readme, const char *view,
   }
 }
 
-TEST_WITH(every_column_is_documented, set_up, tear_down) {
+TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
@@ -148,7 +138,7 @@ TEST_WITH(every_column_is_documented, set_up, tear_down) {
   free(readme);
 }
 
-TEST_WITH(the_version_is_documented, set_up, tear_down) {
+TEST_WITH(the_version_is_documented, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
@@ -162,7 +152,7 @@ TEST_WITH(the_version_is_documented, set_up, tear_down) {
   free(readme);
 }
 
-TEST_WITH(every_table_is_documented, set_up, tear_down) {
+TEST_WITH(every_table_is_documented, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
@@ -197,7 +187,7 @@ static int stock_shell(const char *path, const char *sql) {
 }
 
 /* One list for C and for SQL. */
-TEST_WITH(kinds_of_notes_are_those_of_the_engine, set_up, tear_down) {
+TEST_WITH(kinds_of_notes_are_those_of_the_engine, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   for (int kind = 0; kind < note_kind_name_count; kind++) {
@@ -224,7 +214,7 @@ TEST_WITH(kinds_of_notes_are_those_of_the_engine, set_up, tear_down) {
 }
 
 /* Every ```sql block of docs/SQL.md gives rows on a recorded run. */
-TEST_WITH(questions_of_the_cookbook_are_answered, set_up, tear_down) {
+TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
@@ -262,7 +252,7 @@ TEST_WITH(questions_of_the_cookbook_are_answered, set_up, tear_down) {
 }
 
 /* A card that is plugged in elsewhere is found by its UUID. */
-TEST_WITH(gpu_is_followed_by_its_uuid, set_up, tear_down) {
+TEST_WITH(gpu_is_followed_by_its_uuid, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   struct gpu *gpus = fixture->machine->gpus;
@@ -287,7 +277,7 @@ TEST_WITH(gpu_is_followed_by_its_uuid, set_up, tear_down) {
   free(seen);
 }
 
-TEST_WITH(ways_name_both_ends, set_up, tear_down) {
+TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture_execute(
@@ -308,7 +298,7 @@ TEST_WITH(ways_name_both_ends, set_up, tear_down) {
 }
 
 /* Else the sum of all flows reads as the rate of the first one's ends. */
-TEST_WITH(several_flows_are_named_by_their_group, set_up, tear_down) {
+TEST_WITH(several_flows_are_named_by_their_group, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   static const struct {
     const char *path, *ends;
@@ -337,7 +327,7 @@ TEST_WITH(several_flows_are_named_by_their_group, set_up, tear_down) {
 }
 
 /* What the terminal says below a result is in v_result too. */
-TEST_WITH(missed_precision_is_in_the_remark, set_up, tear_down) {
+TEST_WITH(missed_precision_is_in_the_remark, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture->cases[0].bench.measure.precision = 0.01;
   fixture_record_run(fixture, 2);
@@ -357,7 +347,7 @@ TEST_WITH(missed_precision_is_in_the_remark, set_up, tear_down) {
 }
 
 /* Moments on one clock: of the trial, of its case, and of the samples. */
-TEST_WITH(trials_join_telemetry, set_up, tear_down) {
+TEST_WITH(trials_join_telemetry, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *text = fixture_query(
@@ -374,7 +364,7 @@ TEST_WITH(trials_join_telemetry, set_up, tear_down) {
   free(text);
 }
 
-TEST_WITH(throttling_is_named, set_up, tear_down) {
+TEST_WITH(throttling_is_named, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "update telemetry set throttle_reasons = 1 | 4 | 64 "
@@ -389,7 +379,7 @@ TEST_WITH(throttling_is_named, set_up, tear_down) {
 }
 
 /* The counter is read before and after either end of the trials of one case: 16 to 18 J. */
-TEST_WITH(energy_has_bounds, set_up, tear_down) {
+TEST_WITH(energy_has_bounds, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 1);
   char *text = fixture_query(fixture, "select (select count(*) from v_energy) || ' ' || "
@@ -441,7 +431,7 @@ static char *views_of(const struct fixture *fixture) {
                                 "sqlite_master where type = 'view' order by name)");
 }
 
-TEST_WITH(stock_shell_reads_the_views, set_up, tear_down) {
+TEST_WITH(stock_shell_reads_the_views, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   fixture_record_run(fixture, 2);
   if (stock_shell(fixture->path, "select 1") == -1) {
