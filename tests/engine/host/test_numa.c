@@ -36,7 +36,7 @@ TEST(nodes_of_a_real_machine_are_themselves) {
   struct error err;
   int found = -1;
   int32_t node = home_node();
-  assert_int_equal(numa_real_node(&real, node, &found, &err), STATUS_OK);
+  assert_ok(numa_real_node(&real, node, &found, &err), &err);
   assert_int_equal(found, node);
   assert_int_equal(numa_real_node(&real, 5000, &found, &err), STATUS_NOT_FOUND);
   assert_non_null(strstr(err.message, "5000"));
@@ -49,7 +49,7 @@ TEST(nodes_of_a_simulated_machine_stand_for_real_ones) {
   for (size_t i = 0; i < 3; i++) {
     int found = -1;
     int32_t node = simulated.nodes[i].number;
-    assert_int_equal(numa_real_node(&simulated, node, &found, &err), STATUS_OK);
+    assert_ok(numa_real_node(&simulated, node, &found, &err), &err);
     assert_true(found >= 0);
     assert_int_equal(numa_node_cpus(&simulated, node, cpus, NUMA_CPUS_MAX),
                      numa_node_cpus(&real, found, cpus, NUMA_CPUS_MAX));
@@ -77,7 +77,7 @@ TEST(a_bound_thread_is_restored) {
   struct numa_binding binding;
   struct error err;
   assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-  assert_int_equal(numa_bind_thread(&real, home_node(), &binding, &err), STATUS_OK);
+  assert_ok(numa_bind_thread(&real, home_node(), &binding, &err), &err);
   int cpus[NUMA_CPUS_MAX];
   size_t count = numa_node_cpus(&real, home_node(), cpus, NUMA_CPUS_MAX);
   assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
@@ -151,7 +151,7 @@ TEST(touched_pages_are_where_they_were_bound) {
   int32_t node = home_node();
   enum status status = numa_bind_memory(&real, pages, size, node, &err);
   assert_true(status == STATUS_OK || is_denied(status));
-  assert_int_equal(numa_touch_memory(&real, pages, size, 4096, node, &err), STATUS_OK);
+  assert_ok(numa_touch_memory(&real, pages, size, 4096, node, &err), &err);
   unsigned char resident[1];
   for (size_t at = 0; at < size; at += (size_t)1 << 20) {
     assert_int_equal(mincore(pages + at, 4096, resident), 0);
@@ -169,7 +169,7 @@ TEST(touching_keeps_what_pages_hold) {
   for (size_t i = 0; i < size; i++) {
     pages[i] = (unsigned char)(i * 7);
   }
-  assert_int_equal(numa_touch_memory(&real, pages, size, 4096, home_node(), &err), STATUS_OK);
+  assert_ok(numa_touch_memory(&real, pages, size, 4096, home_node(), &err), &err);
   for (size_t i = 0; i < size; i++) {
     assert_int_equal(pages[i], (unsigned char)(i * 7));
   }
@@ -201,7 +201,7 @@ TEST(touching_what_is_not_mapped_is_an_error) {
 
 TEST(more_memory_than_there_is_is_refused_beforehand) {
   struct error err;
-  assert_int_equal(numa_check_available(&real, home_node(), 4096, &err), STATUS_OK);
+  assert_ok(numa_check_available(&real, home_node(), 4096, &err), &err);
   assert_int_equal(numa_check_available(&real, home_node(), UINT64_C(1) << 60, &err),
                    STATUS_NO_MEMORY);
   assert_non_null(strstr(err.message, "1048576TiB"));

@@ -37,7 +37,7 @@ static void count_call(void *context, uint32_t thread, uint32_t count, uint32_t 
 TEST(every_thread_works_once_on_its_processor) {
   struct thread_team *team = NULL;
   struct error err;
-  assert_int_equal(thread_team_new(&real, 0, 0, NULL, &team, &err), STATUS_OK);
+  assert_ok(thread_team_new(&real, 0, 0, NULL, &team, &err), &err);
   assert_int_equal(thread_team_size(team), processors());
   struct tally tally = {.team = team};
   uint64_t before = clock_now_ns();
@@ -74,8 +74,8 @@ TEST(teams_of_one_case_share_no_processor) {
   struct thread_team *b = NULL;
   struct thread_team *c = NULL;
   struct error err;
-  assert_int_equal(thread_team_new(&real, 0, 0, &reservation, &a, &err), STATUS_OK);
-  assert_int_equal(thread_team_new(&real, 0, 0, &reservation, &b, &err), STATUS_OK);
+  assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, &err), &err);
+  assert_ok(thread_team_new(&real, 0, 0, &reservation, &b, &err), &err);
   assert_int_equal(thread_team_size(a), processors() / 2);
   assert_int_equal(thread_team_size(a) + thread_team_size(b), processors());
   for (uint32_t i = 0; i < thread_team_size(a); i++) {
@@ -98,8 +98,8 @@ TEST(a_sharing_team_leaves_room_for_one_that_says_how_many) {
   struct thread_team *a = NULL;
   struct thread_team *b = NULL;
   struct error err;
-  assert_int_equal(thread_team_new(&real, 0, 0, &reservation, &a, &err), STATUS_OK);
-  assert_int_equal(thread_team_new(&real, 0, 1, &reservation, &b, &err), STATUS_OK);
+  assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, &err), &err);
+  assert_ok(thread_team_new(&real, 0, 1, &reservation, &b, &err), &err);
   assert_int_equal(thread_team_size(a), processors() - 1);
   assert_int_equal(thread_team_size(b), 1);
   thread_team_free(a);
@@ -113,8 +113,8 @@ TEST(simulated_nodes_may_share_processors) {
   struct thread_team *a = NULL;
   struct thread_team *b = NULL;
   struct error err;
-  assert_int_equal(thread_team_new(&simulated, 0, 16, &reservation, &a, &err), STATUS_OK);
-  assert_int_equal(thread_team_new(&simulated, 1, 16, &reservation, &b, &err), STATUS_OK);
+  assert_ok(thread_team_new(&simulated, 0, 16, &reservation, &a, &err), &err);
+  assert_ok(thread_team_new(&simulated, 1, 16, &reservation, &b, &err), &err);
   struct tally tally = {0};
   struct host_start start = {.expected = 32};
   thread_team_start(a, count_call, &tally, 1, &start);
@@ -130,7 +130,7 @@ TEST(simulated_nodes_may_share_processors) {
 TEST(threads_wait_for_the_start) {
   struct thread_team *team = NULL;
   struct error err;
-  assert_int_equal(thread_team_new(&real, 0, 1, NULL, &team, &err), STATUS_OK);
+  assert_ok(thread_team_new(&real, 0, 1, NULL, &team, &err), &err);
   struct tally tally = {0};
   struct host_start start = {0};
   thread_team_start(team, count_call, &tally, 1, &start);
@@ -172,7 +172,7 @@ TEST(ten_thousand_jobs_under_load_all_end) {
   assert_int_equal(pthread_create(&load, NULL, burn, &stop), 0);
   struct thread_team *team = NULL;
   struct error err;
-  assert_int_equal(thread_team_new(&real, 0, 0, NULL, &team, &err), STATUS_OK);
+  assert_ok(thread_team_new(&real, 0, 0, NULL, &team, &err), &err);
   struct tally tally = {0};
   for (uint32_t i = 1; i <= 10000; i++) {
     struct host_start start = {.expected = thread_team_size(team)};
@@ -190,7 +190,7 @@ TEST(teams_are_made_and_freed_repeatedly) {
     struct thread_team *team = NULL;
     struct error err;
     struct tally tally = {0};
-    assert_int_equal(thread_team_new(&real, 0, 0, NULL, &team, &err), STATUS_OK);
+    assert_ok(thread_team_new(&real, 0, 0, NULL, &team, &err), &err);
     if (i % 3 != 0) {
       thread_team_start(team, count_call, &tally, 1, NULL);
       thread_team_wait(team, NULL, NULL);

@@ -598,7 +598,7 @@ TEST(test_this_machine) {
   struct machine *machine = calloc(1, sizeof *machine);
   struct error err = {0};
   assert_non_null(machine);
-  assert_int_equal(machine_probe(machine, &err), STATUS_OK);
+  assert_ok(machine_probe(machine, &err), &err);
   assert_true(machine->node_count >= 1);
   assert_true(machine->nodes[0].memory_bytes > 0);
   assert_string_equal(machine->source, "probe");

@@ -60,11 +60,11 @@ static void copy_and_check(uint64_t size_bytes, uint32_t threads, size_t shift) 
   memset(target.host + size_bytes, 0x5A, AROUND);
   struct flow_run run = {.flow = &flow, .source = &source, .target = &target, .gpu = -1};
   struct error err = {0};
-  assert_int_equal(method_cpu.prepare(&context, &run, &err), STATUS_OK);
+  assert_ok(method_cpu.prepare(&context, &run, &err), &err);
   uint32_t expected = method_cpu.thread_count(&run);
   assert_int_equal(expected, threads == 0 ? machine.nodes[0].cpu_count : threads);
   struct host_start start = {.expected = expected};
-  assert_int_equal(method_cpu.execute(&run, 3, &start, &err), STATUS_OK);
+  assert_ok(method_cpu.execute(&run, 3, &start, &err), &err);
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
   method_cpu.wait(&run, &start_ns, &end_ns);
@@ -109,9 +109,9 @@ TEST(a_load_flow_runs_until_it_is_stopped) {
   struct buffer target = {.endpoint = flow.target, .size_bytes = sizeof to, .host = to};
   struct flow_run run = {.flow = &flow, .source = &source, .target = &target, .gpu = -1};
   struct error err = {0};
-  assert_int_equal(method_cpu.prepare(&context, &run, &err), STATUS_OK);
+  assert_ok(method_cpu.prepare(&context, &run, &err), &err);
   struct host_start start = {.expected = 1};
-  assert_int_equal(method_cpu.execute(&run, 1, &start, &err), STATUS_OK);
+  assert_ok(method_cpu.execute(&run, 1, &start, &err), &err);
   while (atomic_load(&start.ready) < 1) {
     (void)sched_yield();
   }
@@ -176,7 +176,7 @@ TEST(two_flows_on_one_node_share_its_processors) {
                                 .target = &target,
                                 .gpu = -1,
                                 .reservation = &reservation};
-    assert_int_equal(method_cpu.prepare(&context, &runs[i], &err), STATUS_OK);
+    assert_ok(method_cpu.prepare(&context, &runs[i], &err), &err);
   }
   assert_int_equal(method_cpu.thread_count(&runs[0]) + method_cpu.thread_count(&runs[1]),
                    machine.nodes[0].cpu_count);

@@ -45,9 +45,9 @@ static struct enqueuers *make(struct seen *seen, const struct flow_cpu *cpu) {
   static const struct enqueuers_ops ops = {prepare, enqueue};
   struct enqueuers *enqueuers = NULL;
   struct error err = {0};
-  assert_int_equal(enqueuers_new(&machine, &ops, seen, FLOWS, &enqueuers, &err), STATUS_OK);
+  assert_ok(enqueuers_new(&machine, &ops, seen, FLOWS, &enqueuers, &err), &err);
   for (uint32_t flow = 0; flow < FLOWS; flow++) {
-    assert_int_equal(enqueuers_add(enqueuers, flow, cpu, &err), STATUS_OK);
+    assert_ok(enqueuers_add(enqueuers, flow, cpu, &err), &err);
   }
   assert_int_equal(enqueuers_add(enqueuers, FLOWS, cpu, &err), STATUS_INVALID);
   return enqueuers;
@@ -63,7 +63,7 @@ TEST(the_same_threads_are_let_go_in_every_trial) {
     enqueuers_wake(enqueuers);
     assert_int_equal(seen.prepared, FLOWS * (i + 1));
     atomic_store(&seen.let_go, true);
-    assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, &err), STATUS_OK);
+    assert_ok(enqueuers_run(enqueuers, STATUS_OK, &err), &err);
     assert_int_equal(seen.enqueued, FLOWS * (i + 1));
   }
   assert_int_equal(seen.early, 0);
@@ -90,7 +90,7 @@ TEST(errors_come_back_and_stop_nothing_for_good) {
   assert_string_equal(err.message, "flow 1 fails");
   seen.fails_from = FLOWS;
   enqueuers_wake(enqueuers);
-  assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, &err), STATUS_OK);
+  assert_ok(enqueuers_run(enqueuers, STATUS_OK, &err), &err);
   assert_int_equal(seen.enqueued, 2 * FLOWS);
   enqueuers_free(enqueuers);
   enqueuers_free(NULL);

@@ -113,7 +113,7 @@ static struct case_outcome measure_case(const struct bench_case *made) {
   const struct workload_ops *ops = bench_case.kind == CASE_OVERHEAD ? &made_up : &made_up_flows;
   struct engine engine = {.context = {.machine = machine}};
   trial_count = 0;
-  assert_int_equal(case_run_measure(ops, &engine, &bench_case, &sink, &outcome, &err), STATUS_OK);
+  assert_ok(case_run_measure(ops, &engine, &bench_case, &sink, &outcome, &err), &err);
   free(machine);
   return outcome;
 }

@@ -170,8 +170,8 @@ TEST(the_gate_is_kept_between_cases) {
   both_ways(*state, GATING_ON);
   assert_ptr_equal(session->gate.host, first);
   first[7] = 1;
-  assert_int_equal(cuda_session_take_gate(session, 8, &hosts[0], &devices[0], &err), STATUS_OK);
-  assert_int_equal(cuda_session_take_gate(session, 8, &hosts[1], &devices[1], &err), STATUS_OK);
+  assert_ok(cuda_session_take_gate(session, 8, &hosts[0], &devices[0], &err), &err);
+  assert_ok(cuda_session_take_gate(session, 8, &hosts[1], &devices[1], &err), &err);
   assert_ptr_equal(hosts[0], first);
   assert_int_equal(first[7], 0);
   assert_ptr_not_equal(hosts[1], first);
@@ -179,7 +179,7 @@ TEST(the_gate_is_kept_between_cases) {
   assert_true(session->gate.taken);
   cuda_session_give_gate(session, hosts[0]);
   cuda_session_give_gate(session, NULL);
-  assert_int_equal(cuda_session_take_gate(session, 5000, &hosts[0], &devices[0], &err), STATUS_OK);
+  assert_ok(cuda_session_take_gate(session, 5000, &hosts[0], &devices[0], &err), &err);
   assert_int_equal(session->gate.size_bytes, 5000);
   cuda_session_give_gate(session, hosts[0]);
   both_ways(*state, GATING_ON);

@@ -187,8 +187,7 @@ TEST(numbers_from_elsewhere_are_checked) {
     refuses(fixture, &packet, -1, "it has no such GPU");
   }
   uint64_t lent = 0;
-  assert_int_equal(peer_export(&fixture->engine->context, &memory, SIZE, &lent, &handle, &err),
-                   STATUS_OK);
+  assert_ok(peer_export(&fixture->engine->context, &memory, SIZE, &lent, &handle, &err), &err);
   (void)close(handle.file);
   packet.request = PEER_SIGNAL_PASS;
   packet.signal.index = 0;

@@ -29,9 +29,9 @@ TEST(wrong_elements_are_counted) {
     struct pattern_compare_result found;
     struct error err = {0};
     void *host = NULL;
-    assert_int_equal(stream_host.create(&context, &stream, &arrays, &host, &err), STATUS_OK);
-    assert_int_equal(stream_host.fill(host, &array, &values, &err), STATUS_OK);
-    assert_int_equal(stream_host.compare(host, &array, &values, &found, &err), STATUS_OK);
+    assert_ok(stream_host.create(&context, &stream, &arrays, &host, &err), &err);
+    assert_ok(stream_host.fill(host, &array, &values, &err), &err);
+    assert_ok(stream_host.compare(host, &array, &values, &found, &err), &err);
     assert_int_equal(found.bad_bytes, 0);
     assert_true(found.first_offset == UINT64_MAX);
     /* Of either thread; of an element with two wrong bytes, the element. */
@@ -39,7 +39,7 @@ TEST(wrong_elements_are_counted) {
     for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
       memory[WRONG[i] * bytes] ^= 1;
       memory[WRONG[i] * bytes + bytes - 1] ^= 1;
-      assert_int_equal(stream_host.compare(host, &array, &values, &found, &err), STATUS_OK);
+      assert_ok(stream_host.compare(host, &array, &values, &found, &err), &err);
       assert_int_equal(found.bad_bytes, i + 1);
       assert_int_equal(found.first_offset, WRONG[i]);
     }

@@ -282,7 +282,7 @@ TEST(another_gpu_than_the_probed_one_is_refused) {
   assert_non_null(machine);
   *machine = *fixture->machine;
   machine->gpus[1].cuda_ordinal = machine->gpus[2].cuda_ordinal;
-  assert_int_equal(engine_new(machine, NULL, &fixture->engine, &err), STATUS_OK);
+  assert_ok(engine_new(machine, NULL, &fixture->engine, &err), &err);
   const struct flow lost = between_gpus(METHOD_CE, 0, 1, MIB);
   const struct flow there = between_gpus(METHOD_CE, 0, 2, MIB);
   struct bench_case bench_case = fixture_transfer(&lost, 1);

@@ -415,10 +415,9 @@ static void a_run_of_an_older_schema_is_explained(void **state) {
   assert_int_equal(sqlite3_open(path, &older), SQLITE_OK);
   assert_int_equal(sqlite3_exec(older, recorded, NULL, NULL, NULL), SQLITE_OK);
   assert_int_equal(sqlite3_close(older), SQLITE_OK);
-  assert_int_equal(database_open(path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(path, DATABASE_READ, &database, &err), &err);
   assert_int_equal(database->file_version, 1002);
-  assert_int_equal(explain_find(database, &(struct explain_request){.run = 1}, &explanation, &err),
-                   STATUS_OK);
+  assert_ok(explain_find(database, &(struct explain_request){.run = 1}, &explanation, &err), &err);
   assert_string_equal(explanation.host, "testhost");
   assert_int_equal(explanation.findings, 0);
   explanation_fini(&explanation);
@@ -447,9 +446,8 @@ static void a_machine_alone_is_explained(void **state) {
   }
   struct database *database = NULL;
   struct explanation explanation;
-  assert_int_equal(record_machine(machine, &database, &err), STATUS_OK);
-  assert_int_equal(explain_find(database, &(struct explain_request){0}, &explanation, &err),
-                   STATUS_OK);
+  assert_ok(record_machine(machine, &database, &err), &err);
+  assert_ok(explain_find(database, &(struct explain_request){0}, &explanation, &err), &err);
   assert_null(explanation.run_uuid);
   assert_int_equal(explanation.findings, 2);
   assert_int_equal(row_of(&explanation, "pcie_link", EXPLAIN_FOUND)->gpu, 1);

@@ -48,14 +48,13 @@ TEST(older_files_are_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
-  assert_int_equal(
-      parse("{\"nvbandwidth\": {\"version\": \"v0.5\", \"git_version\": \"v0.5\", "
-            "\"CUDA Runtime Version\": 12040, \"Driver Version\": \"550.54.14\", "
-            "\"testcases\": [{\"name\": \"device_local_copy\", \"status\": \"Passed\", "
-            "\"bandwidth_matrix\": [[\"1000.5\", \"N/A\"]], \"sum\": 1000.5}, "
-            "{\"name\": \"all_to_one_write_ce\", \"status\": \"Waived\"}]}}",
-            &arena, &file, &err),
-      STATUS_OK);
+  assert_ok(parse("{\"nvbandwidth\": {\"version\": \"v0.5\", \"git_version\": \"v0.5\", "
+                  "\"CUDA Runtime Version\": 12040, \"Driver Version\": \"550.54.14\", "
+                  "\"testcases\": [{\"name\": \"device_local_copy\", \"status\": \"Passed\", "
+                  "\"bandwidth_matrix\": [[\"1000.5\", \"N/A\"]], \"sum\": 1000.5}, "
+                  "{\"name\": \"all_to_one_write_ce\", \"status\": \"Waived\"}]}}",
+                  &arena, &file, &err),
+            &err);
   assert_int_equal(file.version, 5);
   assert_int_equal(file.device_count, 0);
   assert_null(file.host_name);
@@ -63,11 +62,10 @@ TEST(older_files_are_read) {
   assert_true(isnan(file.tests[0].cells[1]));
   assert_int_equal(file.tests[1].rows, 0);
   assert_string_equal(file.tests[1].status, "Waived");
-  assert_int_equal(
-      parse("{\"nvbandwidth\": {\"version\": \"v0.7\", \"GPU Device list\": [\"0: NVIDIA "
-            "GH200 480GB (00000009:01:00)\"], \"testcases\": []}}",
-            &arena, &file, &err),
-      STATUS_OK);
+  assert_ok(parse("{\"nvbandwidth\": {\"version\": \"v0.7\", \"GPU Device list\": [\"0: NVIDIA "
+                  "GH200 480GB (00000009:01:00)\"], \"testcases\": []}}",
+                  &arena, &file, &err),
+            &err);
   assert_string_equal(file.devices[0].name, "NVIDIA GH200 480GB");
   assert_string_equal(file.devices[0].pci_address, "0009:01:00.0");
   assert_null(file.host_name);
@@ -141,8 +139,7 @@ TEST(broken_json_has_a_position) {
     assert_int_equal(nvbandwidth_parse(WHOLE, length, "nvb.json", &arena, &file, &err),
                      STATUS_INVALID);
   }
-  assert_int_equal(nvbandwidth_parse(WHOLE, sizeof WHOLE - 1, "nvb.json", &arena, &file, &err),
-                   STATUS_OK);
+  assert_ok(nvbandwidth_parse(WHOLE, sizeof WHOLE - 1, "nvb.json", &arena, &file, &err), &err);
   arena_fini(&arena);
 }
 
@@ -187,9 +184,9 @@ TEST(text_gives_what_the_json_gives) {
   struct nvbandwidth_file json;
   struct nvbandwidth_file file;
   struct error err = {0};
-  assert_int_equal(nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json",
-                                    &arena, &json, &err),
-                   STATUS_OK);
+  assert_ok(nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena,
+                             &json, &err),
+            &err);
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -300,7 +297,7 @@ TEST(text_of_other_versions_is_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
   struct error err = {0};
-  assert_int_equal(parse(TEXT_0_5, &arena, &file, &err), STATUS_OK);
+  assert_ok(parse(TEXT_0_5, &arena, &file, &err), &err);
   assert_int_equal(file.version, 5);
   assert_int_equal(file.cuda_runtime_version, 12040);
   assert_string_equal(file.devices[0].name, "NVIDIA L40S");
@@ -311,7 +308,7 @@ TEST(text_of_other_versions_is_read) {
   assert_string_equal(file.tests[2].status, "Waived");
   assert_null(file.tests[2].detail);
 
-  assert_int_equal(parse(TEXT_0_10, &arena, &file, &err), STATUS_OK);
+  assert_ok(parse(TEXT_0_10, &arena, &file, &err), &err);
   assert_int_equal(file.version, 10);
   assert_int_equal(file.cuda_runtime_version, 13030);
   assert_string_equal(file.driver_version, "610.57.04");

@@ -234,7 +234,7 @@ TEST_WITH(saved_machine_must_match, set_up, tear_down) {
   struct importing *importing = *state;
   struct error err = {0};
   read_file(importing, REAL_FILE);
-  assert_int_equal(machine_file_load(H200X4, importing->saved, &err), STATUS_OK);
+  assert_ok(machine_file_load(H200X4, importing->saved, &err), &err);
   importing->saved->simulated = true;
   take(importing, importing->saved);
   assert_string_equal(importing->machine->host_name, "h200x4");
@@ -248,7 +248,7 @@ TEST_WITH(saved_machine_must_match, set_up, tear_down) {
   assert_rate(rate_of(importing, METHOD_CE, 1, PLACE_NUMA, 0, PLACE_GPU, 1, INITIATOR_SOURCE, true),
               55.052);
 
-  assert_int_equal(machine_file_load(H100X8, importing->saved, &err), STATUS_OK);
+  assert_ok(machine_file_load(H100X8, importing->saved, &err), &err);
   assert_int_equal(nvbandwidth_machine(&importing->file, importing->saved, NULL, importing->machine,
                                        importing->gpu_of_device, &err),
                    STATUS_INVALID);

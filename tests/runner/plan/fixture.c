@@ -112,7 +112,7 @@ static void find_machine(struct planned *planned, const char *machine_name) {
   planned->machine = calloc(1, sizeof *planned->machine);
   assert_non_null(planned->machine);
   (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
-  assert_int_equal(machine_file_load(path, planned->machine, &err), STATUS_OK);
+  assert_ok(machine_file_load(path, planned->machine, &err), &err);
 }
 
 /* What the reading of the scenario came to; frees the diagnostics. */
@@ -124,8 +124,7 @@ static void make_plan(struct planned *planned, enum status status,
     fail();
   }
   diagnostics_free(diagnostics);
-  assert_int_equal(plan_new(planned->scenario, planned->machine, NULL, &planned->plan, &err),
-                   STATUS_OK);
+  assert_ok(plan_new(planned->scenario, planned->machine, NULL, &planned->plan, &err), &err);
 }
 
 struct planned planned_shipped(const char *machine_name, const char *scenario_name,

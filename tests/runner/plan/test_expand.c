@@ -19,8 +19,8 @@ static struct made make(struct machine *machine, struct setting setting) {
   struct made made = {.machine = machine};
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct error err;
-  assert_int_equal(plan_builder_add(builder, "block", &setting, &err), STATUS_OK);
-  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &made.plan, &err), STATUS_OK);
+  assert_ok(plan_builder_add(builder, "block", &setting, &err), &err);
+  assert_ok(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &made.plan, &err), &err);
   plan_builder_free(builder);
   return made;
 }

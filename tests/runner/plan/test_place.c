@@ -16,8 +16,8 @@ static void expect_cases(const struct machine *machine, struct selector nodes, s
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct plan *plan = NULL;
   struct error err;
-  assert_int_equal(plan_builder_add(builder, "block", &setting, &err), STATUS_OK);
-  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_OK);
+  assert_ok(plan_builder_add(builder, "block", &setting, &err), &err);
+  assert_ok(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), &err);
   plan_builder_free(builder);
   assert_int_equal(plan->case_count, count);
   for (size_t i = 0; i < count; i++) {

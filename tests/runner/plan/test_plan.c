@@ -18,13 +18,13 @@ static struct setting host_to_device(void) {
 
 static void add(struct plan_builder *builder, const char *block, struct setting setting) {
   struct error err;
-  assert_int_equal(plan_builder_add(builder, block, &setting, &err), STATUS_OK);
+  assert_ok(plan_builder_add(builder, block, &setting, &err), &err);
 }
 
 static struct plan *finish(struct plan_builder *builder, enum case_order order, uint64_t seed) {
   struct plan *plan = NULL;
   struct error err;
-  assert_int_equal(plan_builder_finish(builder, order, seed, &plan, &err), STATUS_OK);
+  assert_ok(plan_builder_finish(builder, order, seed, &plan, &err), &err);
   plan_builder_free(builder);
   return plan;
 }

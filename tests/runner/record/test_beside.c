@@ -40,7 +40,7 @@ static char *record_run(struct fixture *fixture, struct readers *readers, uint32
   if (at_once) {
     readers_hold(readers, fixture->path);
   }
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
   record_allow_beside(record);
   enum status status =
       record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err);
@@ -110,7 +110,7 @@ static void check(uint32_t held_from, bool at_once) {
   assert_int_equal(beside_count(fixture->path), 1);
   readers_release(&readers);
   size_t left = 9;
-  assert_int_equal(beside_take_up(fixture->path, &left, &err), STATUS_OK);
+  assert_ok(beside_take_up(fixture->path, &left, &err), &err);
   assert_int_equal(left, 0);
   assert_int_not_equal(access(place, F_OK), 0);
   assert_same_content(fixture);
@@ -136,14 +136,14 @@ TEST(killed_run_is_added_and_kept) {
   (void)state;
   fixture_record_run(fixture, 1);
   readers_hold(&readers, fixture->path);
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
   record_allow_beside(record);
-  assert_int_equal(
+  assert_ok(
       record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      STATUS_OK);
+      &err);
   record_close(record);
   readers_release(&readers);
-  assert_int_equal(beside_take_up(fixture->path, &left, &err), STATUS_OK);
+  assert_ok(beside_take_up(fixture->path, &left, &err), &err);
   assert_int_equal(left, 1);
   char *runs = fixture_query(fixture, "SELECT group_concat(status) FROM run");
   assert_string_equal(runs, "done,running");

@@ -76,7 +76,7 @@ TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   int value = 0;
   assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, -1, &value),
                    SQLITE_OK);
@@ -158,7 +158,7 @@ TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down) {
   assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, message);
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
   assert_int_equal(database->version, 1999);
   database_close(database);
   fixture_execute(fixture->path, "pragma user_version = 2000");
@@ -234,7 +234,7 @@ TEST_WITH(tables_of_others_are_read_and_not_written, fixture_set_up, fixture_tea
   fixture_load(fixture, "results-1003.sql");
   fixture_execute(fixture->path,
                   "create table mine (x); create view mine_too as select x from mine");
-  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
   assert_string_equal(database->foreign, "table mine, view mine_too");
   database_close(database);
   assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_INVALID);
@@ -258,13 +258,13 @@ static enum status migrate_made_up(const char *path, const char *last, int versi
   };
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open(path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_ok(database_open(path, DATABASE_WRITE, &database, &err), &err);
   enum status status = migrate_run_files(database, files, 3, &err);
   if (status != STATUS_OK) {
     assert_non_null(strstr(err.message, "setting up the results database"));
   }
   database_close(database);
-  assert_int_equal(database_open(path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(path, DATABASE_READ, &database, &err), &err);
   assert_int_equal(database->version, version);
   database_close(database);
   return status;
@@ -321,7 +321,7 @@ TEST_WITH(lock_held_too_long_is_reported, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct record *record = NULL;
   struct error err = {0};
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
   record_close(record);
   sqlite3 *other = NULL;
   assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
@@ -354,7 +354,7 @@ TEST_WITH(lock_wait_is_decided_by_caller, fixture_set_up, fixture_tear_down) {
   struct fixture *fixture = *state;
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   struct patience patience = {.until = 5};
   assert_int_equal(sqlite3_open(fixture->path, &patience.other), SQLITE_OK);
   assert_int_equal(sqlite3_exec(patience.other, "begin exclusive", NULL, NULL, NULL), SQLITE_OK);
@@ -363,7 +363,7 @@ TEST_WITH(lock_wait_is_decided_by_caller, fixture_set_up, fixture_tear_down) {
   assert_int_equal(patience.asked, 5);
 
   patience = (struct patience){.other = patience.other, .until = 3, .release = true};
-  assert_int_equal(database_begin(database, &err), STATUS_OK);
+  assert_ok(database_begin(database, &err), &err);
   assert_int_equal(patience.asked, 3);
   database_rollback(database);
   database_close(database);
@@ -375,20 +375,20 @@ TEST_WITH(clock_set_back_is_noticed, fixture_set_up, fixture_tear_down) {
   struct record *record = NULL;
   struct error err = {0};
   int64_t lag_ns = -1;
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
-  assert_int_equal(record_clock_lag(record, &lag_ns, &err), STATUS_OK);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_clock_lag(record, &lag_ns, &err), &err);
   assert_int_equal(lag_ns, 0); /* no run at all */
   record_close(record);
 
   fixture_record_run(fixture, 1);
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
-  assert_int_equal(record_clock_lag(record, &lag_ns, &err), STATUS_OK);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_clock_lag(record, &lag_ns, &err), &err);
   assert_int_equal(lag_ns, 0);
   record_close(record);
 
   fixture_execute(fixture->path, "update run set started_at_ns = started_at_ns + 3600000000000");
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
-  assert_int_equal(record_clock_lag(record, &lag_ns, &err), STATUS_OK);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_clock_lag(record, &lag_ns, &err), &err);
   assert_in_range(lag_ns, INT64_C(3000000000000), INT64_C(3600000000000));
   record_close(record);
 }
@@ -471,8 +471,8 @@ TEST_WITH(links_between_gpus_that_are_not_there_are_left_out, fixture_set_up, fi
     struct error err = {0};
     read[i] = calloc(1, sizeof *read[i]);
     assert_non_null(read[i]);
-    assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
-    assert_int_equal(run_machine_read(database, 1, read[i], &err), STATUS_OK);
+    assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+    assert_ok(run_machine_read(database, 1, read[i], &err), &err);
     database_close(database);
     fixture_execute(fixture->path,
                     "INSERT OR IGNORE INTO link (environment, place, source, target, nvlink_count) "

@@ -125,7 +125,7 @@ TEST(every_module_is_gone_but_those_of_json) {
   (void)sqlite3_finalize(names);
   assert_true(count >= 2);
   struct error err = {0};
-  assert_int_equal(run(opened->query, "SELECT value FROM json_each('[1, 2]')", &err), STATUS_OK);
+  assert_ok(run(opened->query, "SELECT value FROM json_each('[1, 2]')", &err), &err);
   arena_fini(&arena);
 }
 
@@ -189,10 +189,10 @@ TEST(listed_schema_is_what_migrations_make) {
   char *made = NULL;
   size_t size = 0;
   (void)state;
-  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
+  assert_ok(database_open_temporary(&database, &err), &err);
   FILE *stream = open_memstream(&made, &size);
   assert_non_null(stream);
-  assert_int_equal(foreign_print(database, stream, &err), STATUS_OK);
+  assert_ok(foreign_print(database, stream, &err), &err);
   (void)fclose(stream);
   database_close(database);
   if (strcmp(made, listed) != 0) {
@@ -214,7 +214,7 @@ TEST(reading_is_limited_in_time) {
   struct opened *opened = *state;
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open(opened->fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(opened->fixture->path, DATABASE_READ, &database, &err), &err);
   assert_true(database->limit_ns >= UINT64_C(60000000000));
   database_limit_time(database, 1000000, NULL);
   assert_int_equal(database_run_sql(database,

@@ -29,8 +29,7 @@ static int set_up(void **state) {
   opened->fixture->info.tag = NULL;
   fixture_set_fact(opened->fixture, "driver_version", "590.1.2");
   fixture_record_run(opened->fixture, 1);
-  assert_int_equal(database_open(opened->fixture->path, DATABASE_WRITE, &opened->database, &err),
-                   STATUS_OK);
+  assert_ok(database_open(opened->fixture->path, DATABASE_WRITE, &opened->database, &err), &err);
   opened->measured = measured_new();
   *state = opened;
   return 0;
@@ -62,7 +61,7 @@ TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down) {
   add_runs(opened, (const int64_t[]){1, 2, 1}, 3);
   assert_int_equal(m->run_count, 2); /* once each */
   assert_int_equal(m->environment_count, 1);
-  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
+  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
   assert_int_equal(m->case_count, FIXTURE_CASES);
   /* Five processes of each case but the skipped one, which each run has once. */
   assert_int_equal(m->median_count, 5 * (FIXTURE_CASES - 1) + 2);
@@ -99,8 +98,8 @@ TEST_WITH(medians_know_their_error, set_up, tear_down) {
   fixture_execute(opened->fixture->path, "update case_run set status = 'failed', reason = 'x' "
                                          "where status = 'ok' and process in (1, 3)");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
-  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
-  assert_int_equal(measured_load_errors(m, opened->database, &err), STATUS_OK);
+  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
+  assert_ok(measured_load_errors(m, opened->database, &err), &err);
   assert_int_not_equal(m->median_count, 0);
   for (size_t i = 0; i < m->median_count; i++) {
     if (m->medians[i].status == CASE_OK) {
@@ -123,8 +122,7 @@ TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down) {
     measured_free(opened->measured);
     opened->measured = measured_new();
     add_runs(opened, (const int64_t[]){1}, 1);
-    assert_int_equal(measured_load(opened->measured, opened->database, CHOICES[i].only, &err),
-                     STATUS_OK);
+    assert_ok(measured_load(opened->measured, opened->database, CHOICES[i].only, &err), &err);
     assert_int_equal(opened->measured->case_count, CHOICES[i].cases);
   }
 }
@@ -144,7 +142,7 @@ TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down) {
   struct measured *m = opened->measured;
   struct error err = {0};
   add_runs(opened, (const int64_t[]){1, 3}, 2);
-  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
+  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
   const size_t up = case_named(m, "h2d");
   const size_t both = case_named(m, "d2d");
   const size_t host = case_named(m, "host");
@@ -165,7 +163,7 @@ TEST_WITH(facts_are_found_by_name, set_up, tear_down) {
   struct opened *opened = *state;
   struct measured *m = opened->measured;
   struct error err = {0};
-  assert_int_equal(measured_add_all_runs(m, opened->database, &err), STATUS_OK);
+  assert_ok(measured_add_all_runs(m, opened->database, &err), &err);
   assert_int_equal(m->run_count, 3);
   assert_int_equal(m->environment_count, 2);
   assert_string_equal(measured_run_fact(m, 2, "driver_version"), "590.1.2");
@@ -191,12 +189,10 @@ TEST_WITH(skipped_case_has_reason, set_up, tear_down) {
   struct error err = {0};
   const char *reason = NULL;
   add_runs(opened, (const int64_t[]){1}, 1);
-  assert_int_equal(measured_load(m, opened->database, NULL, &err), STATUS_OK);
-  assert_int_equal(measured_reason(m, opened->database, 0, case_named(m, "um"), &reason, &err),
-                   STATUS_OK);
+  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
+  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "um"), &reason, &err), &err);
   assert_memory_equal(reason, "skipped: ", 9);
-  assert_int_equal(measured_reason(m, opened->database, 0, case_named(m, "h2d"), &reason, &err),
-                   STATUS_OK);
+  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "h2d"), &reason, &err), &err);
   assert_null(reason);
 }
 
@@ -245,19 +241,19 @@ TEST_WITH(baselines_keep_their_runs, set_up, tear_down) {
   struct run_ref run;
   struct error err = {0};
   bool replaced = true;
-  assert_int_equal(selector_find_all(opened->database, "tag:a", &arena, &list, &err), STATUS_OK);
-  assert_int_equal(baseline_set(opened->database, "good", &list, &replaced, &err), STATUS_OK);
+  assert_ok(selector_find_all(opened->database, "tag:a", &arena, &list, &err), &err);
+  assert_ok(baseline_set(opened->database, "good", &list, &replaced, &err), &err);
   assert_false(replaced);
   assert_int_equal(count_named(opened, "baseline:good"), 2);
-  assert_int_equal(selector_find(opened->database, "baseline:good", &run, &err), STATUS_OK);
+  assert_ok(selector_find(opened->database, "baseline:good", &run, &err), &err);
   assert_int_equal(run.id, 2);
   list.count = 1;
-  assert_int_equal(baseline_set(opened->database, "good", &list, &replaced, &err), STATUS_OK);
+  assert_ok(baseline_set(opened->database, "good", &list, &replaced, &err), &err);
   assert_true(replaced);
   assert_int_equal(count_named(opened, "baseline:good"), 1);
   assert_int_equal(selector_find(opened->database, "baseline:bad", &run, &err), STATUS_NOT_FOUND);
   assert_string_equal(err.message, "there is no baseline \"bad\"; there is: good");
-  assert_int_equal(baseline_remove(opened->database, "good", &err), STATUS_OK);
+  assert_ok(baseline_remove(opened->database, "good", &err), &err);
   assert_int_equal(baseline_remove(opened->database, "good", &err), STATUS_NOT_FOUND);
   arena_fini(&arena);
 }
@@ -275,7 +271,7 @@ TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down) {
   fixture_record_run(fixture, 1);
   const int64_t runs[] = {5, 4, 1};
   add_runs(opened, runs, 3);
-  assert_int_equal(measured_load(opened->measured, opened->database, NULL, &err), STATUS_OK);
+  assert_ok(measured_load(opened->measured, opened->database, NULL, &err), &err);
   size_t said = 0;
   for (size_t i = 0; i < opened->measured->case_count; i++) {
     const struct measured_case *bench = &opened->measured->cases[i];

@@ -92,7 +92,7 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   struct query *query = NULL;
   struct error err = {0};
   struct arena arena = {0};
-  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  assert_ok(query_open(fixture->path, &query, &err), &err);
   struct database *database = query_database(query);
   assert_int_equal(database->version, migrate_latest_version());
   for (size_t i = 0; i < results_sql_count; i++) {
@@ -133,7 +133,7 @@ TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down) {
   struct error err = {0};
   struct arena arena = {0};
   fixture_load(fixture, "results-1002.sql");
-  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
   assert_int_equal(database->file_version, 1002);
   const char *note = database_copy_note(database, &arena);
   assert_non_null(note);
@@ -141,10 +141,10 @@ TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down) {
                                "temporary copy. To change it to "));
   assert_int_equal(database_begin(database, &err), STATUS_DENIED);
   database_close(database);
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   assert_null(database_copy_note(database, &arena));
   database_close(database);
-  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
   assert_null(database_copy_note(database, &arena));
   database_close(database);
   arena_fini(&arena);
@@ -157,7 +157,7 @@ TEST_WITH(write_ahead_mode_is_read, fixture_set_up, fixture_tear_down) {
   fixture_execute(fixture->path, "pragma journal_mode = wal");
   struct query *query = NULL;
   struct error err = {0};
-  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  assert_ok(query_open(fixture->path, &query, &err), &err);
   query_must_run(query, "select * from v_run_case", NULL, "wal");
   query_close(query);
 }
@@ -173,7 +173,7 @@ TEST_WITH(warm_caches_of_before_are_as_they_were, fixture_set_up, fixture_tear_d
       "update scenario set resolved = 'host_cache = \"warm\", '"
       "  || 'host_cache = [\"warm\", \"flushed\"], host_cache = [\"flushed\", \"warm\"], '"
       "  || 'device_cache = \"warm\"' where id = 1");
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   database_close(database);
   char *resolved = fixture_query(fixture, "select resolved from scenario where id = 1");
   assert_non_null(strstr(resolved, "host_cache = \"as_is\", host_cache = [\"as_is\", \"flushed\"], "
@@ -197,7 +197,7 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
   static const char *const VIEWS[] = {"v_case", "v_run_case", "v_pair", "v_driver"};
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   for (size_t i = 0; i < COUNT_OF(VIEWS); i++) {
     char sql[256];
     (void)snprintf(sql, sizeof sql,
@@ -207,8 +207,8 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
   }
   char above[16];
   struct measured *measured = measured_new();
-  assert_int_equal(measured_add_all_runs(measured, database, &err), STATUS_OK);
-  assert_int_equal(measured_load(measured, database, NULL, &err), STATUS_OK);
+  assert_ok(measured_add_all_runs(measured, database, &err), &err);
+  assert_ok(measured_load(measured, database, NULL, &err), &err);
   size_t count = 0;
   for (size_t i = 0; i < measured->median_count; i++) {
     count += measured->medians[i].above_peak;

@@ -248,7 +248,7 @@ TEST(long_queries_end) {
   assert_string_equal(err.message, "the query took longer than 0.02 s");
   limits = (struct query_options){.interrupted = &interrupted};
   assert_int_equal(run(opened->query, endless, NULL, 0, &limits, &err), STATUS_INTERRUPTED);
-  assert_int_equal(run(opened->query, "select 1", NULL, 0, NULL, &err), STATUS_OK);
+  assert_ok(run(opened->query, "select 1", NULL, 0, NULL, &err), &err);
 }
 
 TEST(query_ends_when_reader_is_gone) {
@@ -261,11 +261,11 @@ TEST(query_ends_when_reader_is_gone) {
   struct table_options options = {.format = OUTPUT_JSONL, .stream = stream};
   struct table *rows = table_new(&options);
   struct error err = {0};
-  assert_int_equal(query_run(opened->query,
-                             "with recursive n(i) as (values (1) union all select i + 1 from n) "
-                             "select i from n",
-                             NULL, 0, NULL, table_sink(rows), &err),
-                   STATUS_OK);
+  assert_ok(query_run(opened->query,
+                      "with recursive n(i) as (values (1) union all select i + 1 from n) "
+                      "select i from n",
+                      NULL, 0, NULL, table_sink(rows), &err),
+            &err);
   assert_true(table_reader_gone(rows));
   table_free(rows);
   (void)fclose(stream);
@@ -343,7 +343,7 @@ TEST(reasons_that_differ_in_numbers_are_one) {
   fixture->cases[4].skip_reason = "GPU 12 has no memory";
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "UPDATE bench_case SET block = 'one'");
-  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  assert_ok(query_open(fixture->path, &query, &err), &err);
   char *skipped = csv_of(query, NULL, "skipped", NULL, 0);
   assert_non_null(strstr(skipped, "one,\"GPU 12 has no managed memory, and others like it\",3,"));
   assert_non_null(strstr(skipped, "one,GPU 12 has no memory,1,"));
@@ -429,7 +429,7 @@ TEST(plots_of_saved_queries_have_their_columns) {
   for (size_t i = 0; i < COUNT_OF(DRAWN); i++) {
     struct saved_query saved;
     struct error err = {0};
-    assert_int_equal(saved_query_find(DRAWN[i], &arena, &saved, &err), STATUS_OK);
+    assert_ok(saved_query_find(DRAWN[i], &arena, &saved, &err), &err);
     assert_true(saved.plot_count > 0);
   }
   assert_int_equal(drawn, COUNT_OF(DRAWN));
@@ -472,7 +472,7 @@ TEST(a_change_back_is_a_row) {
     fixture_set_fact(fixture, "driver_version", DRIVERS[i]);
     fixture_record_run(fixture, 1);
   }
-  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  assert_ok(query_open(fixture->path, &query, &err), &err);
   char *text = csv_of(query, NULL, "changes", NULL, 0);
   assert_non_null(strstr(text, ",driver_version,580.159.04,590.1.2,1,"));
   assert_non_null(strstr(text, ",2\r\n"));
@@ -489,7 +489,7 @@ TEST(query_time_is_linear_in_rows) {
   struct saved_query saved;
   struct error err = {0};
   const struct query_parameter parameters[] = {{"run", "latest"}, {"block", "*"}};
-  assert_int_equal(saved_query_find("run-result", &arena, &saved, &err), STATUS_OK);
+  assert_ok(saved_query_find("run-result", &arena, &saved, &err), &err);
   char *text = csv_of(opened->query, arena_format(&arena, "EXPLAIN QUERY PLAN\n%s", saved.sql),
                       NULL, parameters, 2);
   size_t over_all = 0;
@@ -514,12 +514,12 @@ TEST(results_can_be_read_while_they_are_written) {
   struct opened *opened = *state;
   struct record *record = NULL;
   struct error err = {0};
-  assert_int_equal(record_open(opened->fixture->path, &record, &err), STATUS_OK);
-  assert_int_equal(record_begin_run(record, &opened->fixture->info, opened->fixture->machine,
-                                    &opened->fixture->plan, NULL, 0, &err),
-                   STATUS_OK);
+  assert_ok(record_open(opened->fixture->path, &record, &err), &err);
+  assert_ok(record_begin_run(record, &opened->fixture->info, opened->fixture->machine,
+                             &opened->fixture->plan, NULL, 0, &err),
+            &err);
   assert_csv(opened->query, "select count(*) as n from v_run where status = 'running'", NULL, 0,
              "n\r\n1\r\n");
-  assert_int_equal(record_end_run(record, "done", NULL, &err), STATUS_OK);
+  assert_ok(record_end_run(record, "done", NULL, &err), &err);
   record_close(record);
 }

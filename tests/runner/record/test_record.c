@@ -589,8 +589,8 @@ static void record_with_cycles(struct fixture *fixture) {
   struct record *record = NULL;
   struct error err = {0};
   fixture->info.processes = 1;
-  assert_int_equal(fixture_begin(fixture, &record, &err), STATUS_OK);
-  assert_int_equal(record_process_started(record, 0, 100, &err), STATUS_OK);
+  assert_ok(fixture_begin(fixture, &record, &err), &err);
+  assert_ok(record_process_started(record, 0, 100, &err), &err);
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 50);
     fixture->outcome.clock = CLOCK_KERNEL;
@@ -598,10 +598,10 @@ static void record_with_cycles(struct fixture *fixture) {
          k++) { /* two cycles a ns; a warm-up does not count */
       fixture->trials[k].cycles = k == 0 ? 1 : 2 * fixture->trials[k].elapsed_ns;
     }
-    assert_int_equal(record_case(record, &fixture->plan, report, &err), STATUS_OK);
+    assert_ok(record_case(record, &fixture->plan, report, &err), &err);
   }
-  assert_int_equal(record_process_ended(record, 0, &err), STATUS_OK);
-  assert_int_equal(record_end_run(record, "done", NULL, &err), STATUS_OK);
+  assert_ok(record_process_ended(record, 0, &err), &err);
+  assert_ok(record_end_run(record, "done", NULL, &err), &err);
   record_close(record);
 }
 

@@ -32,7 +32,7 @@ static const struct row_member MEMBERS[] = {ROW_MEMBER(struct sample, wide),
 static void read_row(const char *sql, struct sample *sample, struct arena *arena) {
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open_temporary(&database, &err), STATUS_OK);
+  assert_ok(database_open_temporary(&database, &err), &err);
   struct statement statement = {.database = database, .name = "a test"};
   enum status status = STATUS_OK;
   assert_int_equal(sqlite3_prepare_v2(database->handle, sql, -1, &statement.stmt, NULL), SQLITE_OK);

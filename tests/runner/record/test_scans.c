@@ -22,7 +22,7 @@ static sqlite3 *open_empty(const struct fixture *fixture) {
   struct error err = {0};
   struct record *record = NULL;
   sqlite3 *handle = NULL;
-  assert_int_equal(record_open(fixture->path, &record, &err), STATUS_OK);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
   record_close(record);
   assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
   return handle;
@@ -228,7 +228,7 @@ TEST(results_of_a_fleet_are_not_looked_at) {
   sqlite3 *handle = NULL;
   (void)state;
   fixture_record_run(fixture, 1);
-  assert_int_equal(saved_query_find("node-reasons", &arena, &query, &err), STATUS_OK);
+  assert_ok(saved_query_find("node-reasons", &arena, &query, &err), &err);
   assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
   const double before = steps_of(handle, &query, 1);
   assert_int_equal(sqlite3_exec(handle, MORE, NULL, NULL, NULL), SQLITE_OK);

@@ -74,7 +74,7 @@ TEST(uuid_prefix_finds_the_run) {
   const struct three_runs *runs = *state;
   struct run_ref run = {0};
   struct error err = {0};
-  assert_int_equal(selector_find(runs->database, "2", &run, &err), STATUS_OK);
+  assert_ok(selector_find(runs->database, "2", &run, &err), &err);
   char selector[80];
   (void)snprintf(selector, sizeof selector, "run:%.20s", run.uuid);
   assert_finds(runs, selector, 2);
@@ -108,7 +108,7 @@ TEST(empty_database_has_no_runs) {
   struct fixture *fixture = fixture_new();
   struct three_runs runs = {fixture, NULL};
   struct error err = {0};
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &runs.database, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &runs.database, &err), &err);
   assert_fails(&runs, "latest", STATUS_NOT_FOUND, "there is no latest run");
   assert_fails(&runs, "previous", STATUS_NOT_FOUND, "there is no previous run");
   assert_fails(&runs, "tag:x", STATUS_NOT_FOUND, "there are none");
@@ -121,10 +121,10 @@ TEST(run_before_is_one_with_results) {
   const struct three_runs *runs = *state;
   struct run_ref before = {0};
   struct error err = {0};
-  assert_int_equal(selector_find_before(runs->database, 3, &before, &err), STATUS_OK);
+  assert_ok(selector_find_before(runs->database, 3, &before, &err), &err);
   assert_int_equal(before.id, 2);
   fixture_execute(runs->fixture->path, "DELETE FROM case_run WHERE run = 2");
-  assert_int_equal(selector_find_before(runs->database, 3, &before, &err), STATUS_OK);
+  assert_ok(selector_find_before(runs->database, 3, &before, &err), &err);
   assert_int_equal(before.id, 1);
 }
 
@@ -133,14 +133,14 @@ TEST(latest_run_to_compare_measured_something) {
   const struct three_runs *runs = *state;
   struct run_ref found = {0};
   struct error err = {0};
-  assert_int_equal(selector_find_to_compare(runs->database, 0, &found, &err), STATUS_OK);
+  assert_ok(selector_find_to_compare(runs->database, 0, &found, &err), &err);
   assert_int_equal(found.id, 3);
   fixture_execute(
       runs->fixture->path,
       "UPDATE case_run SET status = 'skipped', reason = 'x', process = NULL WHERE run = 3");
-  assert_int_equal(selector_find_to_compare(runs->database, 0, &found, &err), STATUS_OK);
+  assert_ok(selector_find_to_compare(runs->database, 0, &found, &err), &err);
   assert_int_equal(found.id, 1); /* those of run 2 were deleted */
-  assert_int_equal(selector_find_to_compare(runs->database, 1, &found, &err), STATUS_OK);
+  assert_ok(selector_find_to_compare(runs->database, 1, &found, &err), &err);
   assert_int_equal(found.id, 3);
 }
 

@@ -18,8 +18,8 @@ static void assert_text(const struct fixture *fixture, const char *sql, const ch
 static void prune(const struct fixture *fixture, struct trials_to_prune *prune) {
   struct database *database = NULL;
   struct error err = {0};
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_OK);
-  assert_int_equal(trials_prune(database, prune, &err), STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(trials_prune(database, prune, &err), &err);
   database_close(database);
 }
 
@@ -99,16 +99,14 @@ TEST(old_health_runs_are_found) {
       "UPDATE run SET started_at_ns = id WHERE id < 5; UPDATE scenario SET name = 'health'");
   fixture_execute(fixture->path,
                   "INSERT INTO baseline (name, run, set_at_ns) VALUES ('good', 3, 0)");
-  assert_int_equal(database_open(fixture->path, DATABASE_READ, &database, &err), STATUS_OK);
-  assert_int_equal(old_health_runs_read(database, "health", 100, 9, &arena, &runs, &err),
-                   STATUS_OK);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(old_health_runs_read(database, "health", 100, 9, &arena, &runs, &err), &err);
   assert_int_equal(runs.count, 2);
   assert_int_equal(runs.runs[0].id, 1);
   assert_int_equal(runs.runs[1].id, 4);
-  assert_int_equal(old_health_runs_read(database, "health", 100, 1, &arena, &runs, &err),
-                   STATUS_OK);
+  assert_ok(old_health_runs_read(database, "health", 100, 1, &arena, &runs, &err), &err);
   assert_int_equal(runs.count, 1);
-  assert_int_equal(old_health_runs_read(database, "other", 100, 9, &arena, &runs, &err), STATUS_OK);
+  assert_ok(old_health_runs_read(database, "other", 100, 9, &arena, &runs, &err), &err);
   assert_int_equal(runs.count, 0);
   database_close(database);
   arena_fini(&arena);
@@ -125,11 +123,11 @@ TEST(copy_has_the_latest_schema) {
   fixture_load(fixture, "results-1003.sql");
   (void)snprintf(old, sizeof old, "%s", fixture->path);
   (void)snprintf(copy, sizeof copy, "%s/copy.db", fixture->folder);
-  assert_int_equal(database_open(old, DATABASE_READ, &database, &err), STATUS_OK);
-  assert_int_equal(database_write_copy(database, copy, &err), STATUS_OK);
+  assert_ok(database_open(old, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_write_copy(database, copy, &err), &err);
   assert_int_equal(database_write_copy(database, copy, &err), STATUS_INVALID); /* it is there */
   database_close(database);
-  assert_int_equal(database_open(copy, DATABASE_READ, &database, &err), STATUS_OK);
+  assert_ok(database_open(copy, DATABASE_READ, &database, &err), &err);
   assert_int_equal(database->version, migrate_latest_version());
   assert_int_equal(database->file_version, 0);                            /* read as it is */
   assert_int_equal(database_compact(database, &err) == STATUS_OK, false); /* which only reads */

@@ -20,7 +20,7 @@ static struct machine *load(const char *name) {
   struct machine *machine = malloc(sizeof *machine);
   assert_non_null(machine);
   (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, name);
-  assert_int_equal(machine_file_load(path, machine, &err), STATUS_OK);
+  assert_ok(machine_file_load(path, machine, &err), &err);
   return machine;
 }
 
@@ -31,7 +31,7 @@ static char *print(const struct machine *machine, unsigned width, bool colour) {
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
   const struct table_options options = {.stream = stream, .width = width, .colour = colour};
-  assert_int_equal(env_print(machine, &options, &err), STATUS_OK);
+  assert_ok(env_print(machine, &options, &err), &err);
   assert_int_equal(fclose(stream), 0);
   return text;
 }
@@ -42,7 +42,7 @@ static json_t *print_json(const struct machine *machine) {
   struct error err = {0};
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  assert_int_equal(env_print_json(machine, stream, &err), STATUS_OK);
+  assert_ok(env_print_json(machine, stream, &err), &err);
   assert_int_equal(fclose(stream), 0);
   json_error_t problem;
   json_t *root = json_loadb(text, length, 0, &problem);

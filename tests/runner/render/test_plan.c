@@ -16,24 +16,24 @@ static struct plan *make_plan(struct machine *machine) {
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct error err;
   struct setting setting = setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
-  assert_int_equal(plan_builder_add(builder, "device_to_device", &setting, &err), STATUS_OK);
-  assert_int_equal(plan_builder_add(builder, "again", &setting, &err), STATUS_OK);
+  assert_ok(plan_builder_add(builder, "device_to_device", &setting, &err), &err);
+  assert_ok(plan_builder_add(builder, "again", &setting, &err), &err);
   const int32_t missing[] = {9};
   for (uint64_t i = 1; i <= 3; i++) {
     setting = setting_of(
         numa_end(SELECT_LOCAL, MEMORY_PINNED),
         gpu_end((struct selector){.kind = SELECTOR_LIST, .indices = missing, .count = 1}));
     setting.transfer.flow.base.size_bytes = i << 20;
-    assert_int_equal(plan_builder_add(builder, "missing", &setting, &err), STATUS_OK);
+    assert_ok(plan_builder_add(builder, "missing", &setting, &err), &err);
   }
   setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL));
   setting.transfer.direction = DIRECTION_BOTH;
   const struct axis_value axis = {"threads", "4"};
   setting.axis_values = &axis;
   setting.axis_value_count = 1;
-  assert_int_equal(plan_builder_add(builder, "both", &setting, &err), STATUS_OK);
+  assert_ok(plan_builder_add(builder, "both", &setting, &err), &err);
   struct plan *plan = NULL;
-  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_OK);
+  assert_ok(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), &err);
   plan_builder_free(builder);
   return plan;
 }
@@ -47,7 +47,7 @@ static char *render_within(const struct plan *plan, bool details, enum output_fo
   assert_non_null(stream);
   const struct table_options options = {.format = format, .stream = stream, .width = width};
   struct error err;
-  assert_int_equal(plan_render(plan, 5, details, &options, &err), STATUS_OK);
+  assert_ok(plan_render(plan, 5, details, &options, &err), &err);
   assert_int_equal(fclose(stream), 0);
   return text;
 }
@@ -136,9 +136,9 @@ TEST(a_plan_without_a_case_to_measure_has_no_table) {
   struct error err;
   (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "odd \033[31m state");
   const struct setting setting = setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
-  assert_int_equal(plan_builder_add(builder, "d2d", &setting, &err), STATUS_OK);
+  assert_ok(plan_builder_add(builder, "d2d", &setting, &err), &err);
   struct plan *plan = NULL;
-  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_OK);
+  assert_ok(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), &err);
   plan_builder_free(builder);
   char *text = render(plan, OUTPUT_TABLE);
   assert_string_equal(text, "nothing to measure: the only case is skipped\n\nSkipped: 1\n     1  "

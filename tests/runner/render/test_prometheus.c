@@ -110,9 +110,8 @@ static char *print(struct measured *measured, struct comparison *const *comparis
   FILE *stream = open_memstream(&text, &size);
   assert_non_null(stream);
   const struct latest_case *latest = latest_cases(measured, &arena, &count);
-  assert_int_equal(
-      prometheus_print(measured, latest, count, comparisons, comparison_count, stream, &err),
-      STATUS_OK);
+  assert_ok(prometheus_print(measured, latest, count, comparisons, comparison_count, stream, &err),
+            &err);
   (void)fclose(stream);
   arena_fini(&arena);
   return text;

@@ -35,7 +35,7 @@ TEST_GROUP(set_up, tear_down);
 static struct lock *must_open(const char *name) {
   struct lock *lock = NULL;
   struct error err;
-  assert_int_equal(lock_open(folder, name, &lock, &err), STATUS_OK);
+  assert_ok(lock_open(folder, name, &lock, &err), &err);
   return lock;
 }
 
@@ -164,7 +164,7 @@ TEST(the_folder_is_for_everybody_and_nothing_but_files_is_taken) {
   struct error err = {0};
   struct lock *lock = NULL;
   (void)snprintf(made, sizeof made, "%s/locks", folder);
-  assert_int_equal(lock_find_folder(made, found, &err), STATUS_OK);
+  assert_ok(lock_find_folder(made, found, &err), &err);
   assert_string_equal(found, made);
   assert_int_equal(stat(made, &status), 0);
   assert_int_equal(status.st_mode & 07777, 01777);

@@ -169,7 +169,7 @@ TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine) {
 TEST_WITH(machine_comes_from_child, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(&whole, 10 * second_ns, machine, &err), STATUS_OK);
+  assert_ok(probe_in_child(&whole, 10 * second_ns, machine, &err), &err);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok");
   assert_false(machine->probe_killed);
@@ -184,7 +184,7 @@ TEST_WITH(who_answered_may_leave_later, new_machine, free_machine) {
   looks.leaving = &leaving;
   for (int i = 0; i < 2; i++) {
     const pid_t before = leaving;
-    assert_int_equal(probe_in_child(&looks, 10 * second_ns, *state, &err), STATUS_OK);
+    assert_ok(probe_in_child(&looks, 10 * second_ns, *state, &err), &err);
     assert_int_not_equal(leaving, before);
     assert_true(before == 0 || waitpid(before, NULL, WNOHANG) < 0);
   }
@@ -197,14 +197,14 @@ TEST_WITH(who_answered_may_leave_later, new_machine, free_machine) {
   looks = crashing;
   looks.leaving = &leaving;
   leaving = 0;
-  assert_int_equal(probe_in_child(&looks, 10 * second_ns, *state, &err), STATUS_OK);
+  assert_ok(probe_in_child(&looks, 10 * second_ns, *state, &err), &err);
   assert_int_equal(leaving, 0);
 }
 
 TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(&crashing, 10 * second_ns, machine, &err), STATUS_OK);
+  assert_ok(probe_in_child(&crashing, 10 * second_ns, machine, &err), &err);
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "killed by signal 9 (SIGKILL)"));
@@ -216,7 +216,7 @@ TEST_WITH(hung_child_leaves_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
   /* Of which the look at the host alone has all: enough on a busy machine. */
-  assert_int_equal(probe_in_child(&hanging, 3 * second_ns, machine, &err), STATUS_OK);
+  assert_ok(probe_in_child(&hanging, 3 * second_ns, machine, &err), &err);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "gave no answer in 3 s: check whether nvidia-smi"));
   assert_int_equal(waits_said, 1);
@@ -227,7 +227,7 @@ TEST_WITH(hung_child_leaves_no_gpus, new_machine, free_machine) {
 TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(&nvml_crashes, 10 * second_ns, machine, &err), STATUS_OK);
+  assert_ok(probe_in_child(&nvml_crashes, 10 * second_ns, machine, &err), &err);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok without NVML");
   struct strbuf text;
@@ -236,14 +236,14 @@ TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine) {
   assert_non_null(strstr(text.text, "NVML crashed"));
   strbuf_fini(&text);
   machine->gpu_count = 0;
-  assert_int_equal(probe_in_child(&nvml_hangs, 6 * second_ns, machine, &err), STATUS_OK);
+  assert_ok(probe_in_child(&nvml_hangs, 6 * second_ns, machine, &err), &err);
   assert_int_equal(machine->gpu_count, 2);
 }
 
 TEST_WITH(unreadable_answer_leaves_no_gpus, new_machine, free_machine) {
   struct machine *machine = *state;
   struct error err = {0};
-  assert_int_equal(probe_in_child(&rubbish, 10 * second_ns, machine, &err), STATUS_OK);
+  assert_ok(probe_in_child(&rubbish, 10 * second_ns, machine, &err), &err);
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
 }

@@ -33,13 +33,13 @@ static void start(struct output *output, struct table_options options) {
 static void begin(struct output *output, const char *const *columns, size_t count) {
   struct error err = {0};
   const struct row_sink *sink = table_sink(output->table);
-  assert_int_equal(sink_begin(sink, columns, count, &err), STATUS_OK);
+  assert_ok(sink_begin(sink, columns, count, &err), &err);
 }
 
 static void add(struct output *output, const struct cell *cells) {
   struct error err = {0};
   const struct row_sink *sink = table_sink(output->table);
-  assert_int_equal(sink_row(sink, cells, &err), STATUS_OK);
+  assert_ok(sink_row(sink, cells, &err), &err);
   assert_false(sink_has_enough(sink));
 }
 
@@ -47,7 +47,7 @@ static void add(struct output *output, const struct cell *cells) {
 static char *finish(struct output *output) {
   struct error err = {0};
   const struct row_sink *sink = table_sink(output->table);
-  assert_int_equal(sink_end(sink, &err), STATUS_OK);
+  assert_ok(sink_end(sink, &err), &err);
   table_free(output->table);
   assert_int_equal(fclose(output->stream), 0);
   return output->text;
@@ -582,11 +582,11 @@ TEST(a_reader_that_left_is_no_error) {
     struct table *table = table_new(&options);
     const struct row_sink *sink = table_sink(table);
     struct error err = {0};
-    assert_int_equal(sink_begin(sink, (const char *const[]){"x"}, 1, &err), STATUS_OK);
+    assert_ok(sink_begin(sink, (const char *const[]){"x"}, 1, &err), &err);
     for (int64_t i = 0; i < 30000; i++) {
-      assert_int_equal(sink_row(sink, (struct cell[]){cell_integer(i)}, &err), STATUS_OK);
+      assert_ok(sink_row(sink, (struct cell[]){cell_integer(i)}, &err), &err);
     }
-    assert_int_equal(sink_end(sink, &err), STATUS_OK);
+    assert_ok(sink_end(sink, &err), &err);
     assert_true(table_reader_gone(table));
     table_free(table);
     (void)fclose(stream);
@@ -615,8 +615,8 @@ TEST(a_full_device_is_an_error) {
     struct table *table = table_new(&options);
     const struct row_sink *sink = table_sink(table);
     struct error err = {0};
-    assert_int_equal(sink_begin(sink, (const char *const[]){"x"}, 1, &err), STATUS_OK);
-    assert_int_equal(sink_row(sink, (struct cell[]){cell_integer(1)}, &err), STATUS_OK);
+    assert_ok(sink_begin(sink, (const char *const[]){"x"}, 1, &err), &err);
+    assert_ok(sink_row(sink, (struct cell[]){cell_integer(1)}, &err), &err);
     assert_int_equal(sink_end(sink, &err), STATUS_IO);
     assert_non_null(strstr(err.message, "cannot write the result"));
     assert_false(table_reader_gone(table));
@@ -634,7 +634,7 @@ TEST(a_sink_serves_several_results) {
     begin(&output, (const char *const[]){"x", "y"}, i == 0 ? 1 : 2);
     add(&output, (struct cell[]){cell_integer(i), cell_null()});
     if (i == 0) {
-      assert_int_equal(sink_end(sink, &err), STATUS_OK);
+      assert_ok(sink_end(sink, &err), &err);
     }
   }
   assert_text(finish(&output), "x\r\n0\r\nx,y\r\n1,\r\n");

@@ -32,7 +32,7 @@ static char *save_text(const struct machine *machine, size_t *length) {
   struct error err = {0};
   FILE *stream = open_memstream(&text, length);
   assert_non_null(stream);
-  assert_int_equal(machine_file_save(stream, machine, &err), STATUS_OK);
+  assert_ok(machine_file_save(stream, machine, &err), &err);
   assert_int_equal(fclose(stream), 0);
   return text;
 }
@@ -145,7 +145,7 @@ TEST(test_absent_numbers_are_unknown) {
                              "pci_address = \"0000:0A:00.0\"\n[fake]\nanything = [1, {a = 2}]\n";
   struct machine *machine = new_machine();
   struct error err = {0};
-  assert_int_equal(machine_file_parse(TEXT, sizeof TEXT - 1, "x.toml", machine, &err), STATUS_OK);
+  assert_ok(machine_file_parse(TEXT, sizeof TEXT - 1, "x.toml", machine, &err), &err);
   assert_string_equal(machine->gpus[0].pci_address, "0000:0a:00.0");
   assert_int_equal(machine->gpus[0].numa_node, -1);
   assert_int_equal(machine->gpus[0].utilization_percent, -1);

@@ -224,7 +224,7 @@ TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_d
                   "noise_size = 0.1, noise_ns = 5e6 where id = 2");
   struct query *query = NULL;
   struct error err = {0};
-  assert_int_equal(query_open(fixture->path, &query, &err), STATUS_OK);
+  assert_ok(query_open(fixture->path, &query, &err), &err);
   char *readme = read_file(HAUL_SOURCE_DIR "/docs/SQL.md");
   size_t count = 0;
   char *rest = readme;

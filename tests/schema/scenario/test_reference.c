@@ -46,7 +46,7 @@ static void committed_files_are_what_the_table_gives(void **state) {
     struct error err = {0};
     FILE *stream = open_memstream(&made, &made_length);
     assert_non_null(stream);
-    assert_int_equal(reference_files[i].write(stream, &err), STATUS_OK);
+    assert_ok(reference_files[i].write(stream, &err), &err);
     assert_int_equal(fclose(stream), 0);
     size_t length = 0;
     char *committed = read_all(reference_files[i].path, &length);

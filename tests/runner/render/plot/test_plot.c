@@ -196,13 +196,13 @@ static void start(struct output *output, const char *const *columns, size_t coun
   output->curves =
       curves_new(output->stream, &(struct plot_style){.width = 50, .height = 5}, "none");
   const struct row_sink *sink = curves_sink(output->curves);
-  assert_int_equal(sink_begin(sink, columns, count, &err), STATUS_OK);
+  assert_ok(sink_begin(sink, columns, count, &err), &err);
 }
 
 static void add(const struct output *output, const struct cell *cells) {
   struct error err = {0};
   const struct row_sink *sink = curves_sink(output->curves);
-  assert_int_equal(sink_row(sink, cells, &err), STATUS_OK);
+  assert_ok(sink_row(sink, cells, &err), &err);
   assert_false(sink_has_enough(sink));
 }
 
@@ -224,7 +224,7 @@ TEST(text_before_x_names_the_curve) {
         (struct cell[]){cell_text(i % 2 == 0 ? "up" : "down"), cell_text("gpu0"),
                         cell_integer(1024 << i), cell_null(), cell_real(i + 1), cell_text("ok")});
   }
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_non_null(strstr(output.text, "GB/s\n"));
   assert_non_null(strstr(output.text, "  a  up gpu0\n  b  down gpu0\n"));
   assert_non_null(strstr(output.text, "1KiB"));
@@ -240,7 +240,7 @@ TEST(every_number_is_a_curve_without_names) {
   struct error err = {0};
   add(&output, (struct cell[]){cell_integer(1), cell_real(4), cell_real(5), cell_integer(7)});
   add(&output, (struct cell[]){cell_integer(2), cell_null(), cell_real(6), cell_integer(8)});
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_non_null(strstr(output.text, "  a  gbps_low (behind others)\n  b  gbps_high\n  c  ns\n"));
   assert_null(strstr(output.text, "GB/s")); /* they have no unit in common */
   assert_non_null(strstr(output.text, " threads\n"));
@@ -254,7 +254,7 @@ TEST(an_axis_says_its_unit) {
   struct error err = {0};
   add(&output, (struct cell[]){cell_text("gpu0"), cell_real(10), cell_integer(700)});
   add(&output, (struct cell[]){cell_text("gpu0"), cell_real(50), cell_integer(900)});
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_non_null(strstr(output.text, " load, GB/s\n"));
   free(output.text);
 }
@@ -270,7 +270,7 @@ TEST(plots_and_axes_have_columns) {
     add(&output, (struct cell[]){cell_text("times"), cell_text("c"), cell_text("host threads"),
                                  cell_integer(i), cell_null(), cell_real(i)});
   }
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   const char *times = strstr(output.text, "\n\ntimes\nns\n");
   assert_non_null(times);
   assert_int_equal(strncmp(output.text, "rates\nGB/s\n", 11), 0);
@@ -284,7 +284,7 @@ TEST(plots_of_two_lines_are_read_whole) {
   struct saved_query saved;
   struct arena arena = {0};
   struct error err = {0};
-  assert_int_equal(saved_query_find("stream", &arena, &saved, &err), STATUS_OK);
+  assert_ok(saved_query_find("stream", &arena, &saved, &err), &err);
   assert_int_equal(saved.plot_count, 2);
   assert_string_equal(saved.plots[0].x, "threads");
   assert_string_equal(saved.plots[1].x, "elements");
@@ -303,7 +303,7 @@ TEST(saved_query_says_what_is_drawn) {
   struct arena arena = {0};
   struct output output;
   struct error err = {0};
-  assert_int_equal(saved_query_find("grid-sweep", &arena, &saved, &err), STATUS_OK);
+  assert_ok(saved_query_find("grid-sweep", &arena, &saved, &err), &err);
   start(&output, columns, 8);
   curves_draw_as(output.curves, &saved);
   for (int i = 0; i < 3; i++) {
@@ -311,7 +311,7 @@ TEST(saved_query_says_what_is_drawn) {
         (struct cell[]){cell_text("gpu0"), cell_integer(100 >> i), cell_real(40), cell_real(10),
                         cell_real(80), cell_real(100), cell_real(40), cell_null()});
   }
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_string_equal(output.text, "GB/s\n"
                                    " 100 +............................................\n"
                                    "     |:                    :                     :\n"
@@ -331,7 +331,7 @@ TEST(saved_query_says_what_is_drawn) {
   add(&output,
       (struct cell[]){cell_text("gpu0"), cell_integer(1), cell_null(), cell_null(), cell_null(),
                       cell_real(4800), cell_null(), cell_text("failed: out of memory")});
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_string_equal(output.text, "nothing to draw: no row of 1 has a number; the first: failed: "
                                    "out of memory\n");
   free(output.text);
@@ -348,7 +348,7 @@ TEST(ends_and_peaks_are_no_curves) {
     add(&output, (struct cell[]){cell_integer(i), cell_real(i), cell_real(i - 0.5),
                                  cell_real(i + 0.5), cell_real(9), cell_real(7)});
   }
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_non_null(strstr(output.text, "  a  gbps\n  b  ns\n  .  theoretical peak 9 "));
   assert_null(strstr(output.text, "low"));
   free(output.text);
@@ -364,7 +364,7 @@ TEST(a_picture_stands_alone) {
     add(&output, (struct cell[]){cell_text(i % 2 == 0 ? "a & b" : "c"), cell_text("k"),
                                  cell_integer(i), cell_real(10 + i), cell_real(5), cell_real(20)});
   }
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_markup(output.text);
   assert_contains(output.text, "<style>");
   assert_contains(output.text, "a &amp; b</text>");
@@ -384,7 +384,7 @@ TEST(what_is_no_curve_is_told) {
   struct error err = {0};
   struct output output;
   start(&output, columns, 2);
-  assert_int_equal(finish(&output, &err), STATUS_OK);
+  assert_ok(finish(&output, &err), &err);
   assert_string_equal(output.text, "none\n");
   free(output.text);
 
