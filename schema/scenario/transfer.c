@@ -151,7 +151,8 @@ static const struct field transfer_fields[] = {
         HELP("Which pairs of `from` and `to` are measured. \"ordered\": each pair (a, b). "
              "\"unordered\": each pair {a, b} once. \"same\": only (a, a). \"sample\": a sample "
              "(see `samples`). Default: unordered if direction is \"both\", otherwise ordered. The "
-             "default has (a, a) only between NUMA nodes and between two single places")),
+             "default pairs a place with itself only if both ends are NUMA nodes, or if each end "
+             "is one place")),
     KEY("samples", IN(TRANSFER), COUNT(1, MACHINE_GPUS_MAX), SETTING(transfer.samples),
         .default_text = "2",
         HELP("With pairs \"sample\": how often each of n places is the source, and how often the "
@@ -174,8 +175,8 @@ static const struct field transfer_fields[] = {
     METHOD_KEY(
         SM, "kernel.variant", "kernel.variant", WORDS(kernel_variant_names),
         FLOW(base.kernel.variant), .default_text = "auto",
-        HELP("Kind of copy kernel. \"auto\": vector. But from compute capability 9.0 on, a copy to "
-             "or from the host beside another kernel of the case on the same GPU is bulk")),
+        HELP("Kind of copy kernel. \"auto\": vector, or bulk from compute capability 9.0 on if the "
+             "copy is to or from the host and the case runs another kernel on the same GPU")),
     KERNEL_KEY("kernel.block", COUNT(1, 1024), FLOW(base.kernel.block), .applies = flow_has_block,
                HELP("Threads per block. For um a multiple of 32, because one lane of each warp "
                     "touches pages")),
