@@ -112,6 +112,12 @@ void engine_free(struct engine *engine) {
 }
 
 void engine_expect(struct engine *engine, const struct bench_case *bench_case) {
+  uint64_t host_bytes = 0;
+  uint64_t unused[MACHINE_GPUS_MAX];
+  engine_memory_needs(bench_case, engine->context.machine, &host_bytes, unused);
+  if (host_bytes > engine->host_expected_bytes) {
+    engine->host_expected_bytes = host_bytes;
+  }
   for (uint32_t i = 0; i < bench_case->flow_count; i++) {
     const struct flow *flow = &bench_case->flows[i];
     pool_expect(engine->pool, &flow->source, transfer_buffer_bytes(flow));
@@ -134,8 +140,12 @@ static void engine_bound_pool(struct engine *engine, const struct bench_case *be
     gpu_bytes[i] = engine_bound_bytes(engine->gpu_need_bytes[i],
                                       machine->gpus[i].memory_bytes / ENGINE_SPARE_SHARE);
   }
-  pool_bound(engine->pool, engine_bound_bytes(engine->host_need_bytes, engine->host_spare_bytes),
-             gpu_bytes);
+  const uint64_t spare_bytes = engine->host_spare_bytes;
+  const uint64_t bound_bytes = engine_bound_bytes(engine->host_need_bytes, spare_bytes);
+  const uint64_t later_bytes =
+      engine->host_expected_bytes < spare_bytes ? engine->host_expected_bytes : spare_bytes;
+  pool_bound(engine->pool, later_bytes > bound_bytes ? later_bytes : bound_bytes, gpu_bytes);
+  pool_begin_case(engine->pool, host_bytes);
 }
 
 enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,

@@ -52,7 +52,8 @@ struct pool {
   uint64_t host_bound_bytes, gpu_bound_bytes[MACHINE_GPUS_MAX];
   struct pool_expected *expected;
   size_t expected_count;
-  bool ahead; /* a buffer is larger than was needed, for what is expected */
+  uint64_t host_left_bytes; /* that the present case will take */
+  bool ahead;               /* a buffer is larger than was needed, for what is expected */
 };
 
 struct pool *pool_new(const struct memory_context *context,
@@ -198,6 +199,10 @@ static void pool_make_room(struct pool *pool, const struct endpoint *endpoint,
   }
 }
 
+void pool_begin_case(struct pool *pool, uint64_t host_bytes) {
+  pool->host_left_bytes = host_bytes;
+}
+
 void pool_expect(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes) {
   const struct memory_ops *ops = pool->kinds[endpoint->memory];
   if (endpoint->place != PLACE_NUMA || ops == NULL || !ops->needs_cuda ||
@@ -223,7 +228,7 @@ void pool_expect(struct pool *pool, const struct endpoint *endpoint, uint64_t si
 static uint64_t pool_ahead_bytes(const struct pool *pool, const struct endpoint *endpoint,
                                  uint64_t size_bytes) {
   size_t unused = 0;
-  const uint64_t held_bytes = pool_count_held(pool, endpoint, &unused);
+  const uint64_t held_bytes = pool_count_held(pool, endpoint, &unused) + pool->host_left_bytes;
   uint64_t ahead_bytes = size_bytes;
   for (size_t i = 0; i < pool->expected_count; i++) {
     const uint64_t expected_bytes = pool->expected[i].size_bytes;
@@ -279,6 +284,10 @@ enum status pool_take_for(struct pool *pool, int32_t user, const struct endpoint
   const struct memory_ops *ops = NULL;
   enum status status = find_ops(pool, endpoint, &ops, err);
   RETURN_ON_ERROR(status);
+  if (endpoint->place == PLACE_NUMA && !pool_is_lent(pool, endpoint)) {
+    pool->host_left_bytes -=
+        size_bytes < pool->host_left_bytes ? size_bytes : pool->host_left_bytes;
+  }
   struct pool_entry *entry = find_free(pool, endpoint, size_bytes);
   if (entry != NULL) {
     entry->taken = true;

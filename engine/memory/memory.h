@@ -98,7 +98,10 @@ struct pool *pool_new(const struct memory_context *context,
 /* What the pool may hold: bytes of the host and of each GPU. No bound where it was never called.
  * What a case takes at once is not refused for it. */
 void pool_bound(struct pool *pool, uint64_t host_bytes, const uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
-/* A case will take a buffer of that size there. Never more than the bound is held for it. */
+/* The case that begins takes so much of the host in all. */
+void pool_begin_case(struct pool *pool, uint64_t host_bytes);
+/* A case will take a buffer of that size there. What is held for it and what the present case still
+ * takes stay within the bound. */
 void pool_expect(struct pool *pool, const struct endpoint *endpoint, uint64_t size_bytes);
 /* For a case that failed before its first trial, perhaps because of them, and begins anew: release
  * free buffers and expect nothing any more. False: nothing was allocated for a later case. */

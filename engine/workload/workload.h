@@ -22,6 +22,7 @@ struct engine {
   struct pool *pool;
   struct data *data;
   uint64_t host_need_bytes, gpu_need_bytes[MACHINE_GPUS_MAX]; /* of the largest case so far */
+  uint64_t host_expected_bytes;                               /* of the largest that is to come */
   uint64_t host_spare_bytes;                                  /* that the pool may hold beside it */
   bool flush_proven; /* flush_proof is filled in: at the first case with host_cache not as_is */
   struct cache_flush_proof flush_proof;

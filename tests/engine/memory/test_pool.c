@@ -294,6 +294,17 @@ TEST_WITH(pinned_memory_is_as_large_as_later_cases_need, set_up_with_cuda, tear_
   assert_int_equal(fake.allocated, 3);
 }
 
+TEST_WITH(what_a_later_case_needs_leaves_room_for_the_present_one, set_up_with_cuda, tear_down) {
+  struct pool *pool = *state;
+  const uint64_t none[MACHINE_GPUS_MAX] = {0};
+  pool_expect(pool, &pinned0, 720 * MIB);
+  pool_bound(pool, 720 * MIB, none);
+  pool_begin_case(pool, 720 * MIB);
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(take(pool, &pinned0, 180 * MIB)->size_bytes, 180 * MIB);
+  }
+}
+
 TEST_WITH(what_a_later_case_needs_is_not_worth_an_error, set_up_with_cuda, tear_down) {
   struct pool *pool = *state;
   const uint64_t none[MACHINE_GPUS_MAX] = {0};
