@@ -193,8 +193,22 @@ const struct measured_run *advice_own_run(struct arena *arena, const struct comp
   return of;
 }
 
+static bool advice_has_option(const struct advice_words *words, const char *name) {
+  for (size_t i = 0; i < words->count; i++) {
+    if (advice_is_option(words->items[i], name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool advice_is_shard(struct arena *arena, const struct measured_run *run) {
+  const struct advice_words words = advice_words_of(arena, run);
+  return advice_is_plain(arena, run) && advice_has_option(&words, "--shard");
+}
+
 void advice_put_command(struct strbuf *command, struct arena *arena, const struct measured_run *run,
-                        unsigned processes, size_t nodes, const char *tag) {
+                        unsigned processes, size_t nodes, const char *tag, const char *db) {
   static const char NODE_NAME[] = "--node-name";
   struct advice_words words = {0};
   if (advice_is_plain(arena, run)) {
@@ -216,6 +230,9 @@ void advice_put_command(struct strbuf *command, struct arena *arena, const struc
     } else {
       w += skipped;
     }
+  }
+  if (!advice_has_option(&words, "--db") && !advice_has_option(&words, "--shard")) {
+    strbuf_append(command, db);
   }
   strbuf_printf(command, " --processes %u", processes);
   if (tag != NULL) {

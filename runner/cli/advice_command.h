@@ -15,6 +15,9 @@ const struct measured_run *advice_own_run(struct arena *arena, const struct comp
 
 /* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
  * Options that only change how the result is shown are left out; the name of a node is NODE where
- * there are several. */
+ * there are several. db: " --db FILE" or "", where the command does not say itself where results
+ * go. */
 void advice_put_command(struct strbuf *command, struct arena *arena, const struct measured_run *run,
-                        unsigned processes, size_t nodes, const char *tag);
+                        unsigned processes, size_t nodes, const char *tag, const char *db);
+/* Whether it writes a shard, which is to be merged. */
+bool advice_is_shard(struct arena *arena, const struct measured_run *run);

@@ -270,8 +270,9 @@ static bool advice_is_spent(const struct compare_result *result) {
   return spent;
 }
 
-static void advice_put_runs(struct strbuf *text, struct compare_request *request,
-                            const struct compare_result *result, const struct side_advice *help) {
+static void advice_put_runs(struct strbuf *text, const struct common_options *common,
+                            struct compare_request *request, const struct compare_result *result,
+                            const struct side_advice *help) {
   struct arena *arena = &request->filter.arena;
   const struct measured_run *first = help->again[0];
   const bool by_process = result->comparison->unit == DIFF_UNIT_PROCESS || first->processes == 0;
@@ -281,7 +282,7 @@ static void advice_put_runs(struct strbuf *text, struct compare_request *request
   for (size_t i = 0; help->again[i] != NULL; i++) {
     strbuf_append(text, i > 0 ? "; " : "");
     advice_put_command(text, arena, help->again[i], by_process ? 1 : first->processes, help->nodes,
-                       help->tag);
+                       help->tag, console_db_option(common, arena));
   }
   strbuf_append(text, help->wanted == 1 ? "" : "; done");
 }
@@ -328,13 +329,14 @@ static void advice_put_commands(struct strbuf *text, const struct common_options
     if (decide) {
       advice_put_decide(text, common, request, s);
     } else {
-      advice_put_runs(text, request, result, &help[s]);
+      advice_put_runs(text, common, request, result, &help[s]);
     }
   }
   if (decide) {
     return;
   }
   if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
+      advice_is_shard(&request->filter.arena, help[SIDE_A].again[0]) ||
       !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {
     strbuf_append(text, "\n  and then haul merge their databases");
   }

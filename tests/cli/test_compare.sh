@@ -349,6 +349,11 @@ expect_err 'and then haul diff run:1,tag:a2 run:2,tag:b2 --db one\.db$'
 reject_err ' (-q|--json|--format)( |=|$)'
 reject_err 'haul merge'
 run_fails 3 'nothing was compared' check tag:a tag:b --db one.db
+cp one.db elsewhere.db
+HAUL_DB=elsewhere.db on_first gpu.toml -q --tag a3
+HAUL_DB=elsewhere.db on_second gpu.toml -q --tag b3
+run_ok diff tag:a3 tag:b3 --db elsewhere.db # whose commands did not name it
+expect_err 'A .*; do haul run gpu\.toml --db elsewhere\.db --processes 1 --tag a3; done$'
 cp one.db others.db # with a later run of a part, and one of another scenario
 run_ok run gpu.toml -q --db others.db --only 'up*'
 run run quick -q --only '*/4KiB' --db others.db

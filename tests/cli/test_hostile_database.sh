@@ -296,12 +296,12 @@ cp good.db advice.db
 sqlite3 advice.db "update scenario set name = 'x; touch made'; update run set scenario_path = 'x; touch made',
   argv = '[\"delete\", \"latest\", \"--yes\"]'"
 run diff run:1 run:2 --db advice.db
-expect_err "haul run 'x; touch made' --processes"
+expect_err "haul run 'x; touch made' --db advice\.db --processes"
 reject_err 'haul run x;|haul delete'
 reject_out 'haul run x;'
 sqlite3 advice.db "update run set argv = '[\"run\", \"x; touch made\"]'"
 run diff run:1 run:2 --db advice.db
-expect_err "haul run 'x; touch made' --processes"
+expect_err "haul run 'x; touch made' --db advice\.db --processes"
 
 begin 'the database that all copies came from is as it was'
 if cmp -s good.db before.db; then good; else bad 'good.db was changed'; fi
