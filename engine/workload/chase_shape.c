@@ -40,8 +40,7 @@ static const char *lines_unsupported_reason(const struct chase *chase) {
   }
   return chase->stride_bytes % CHASE_LINE_BYTES != 0 || chase_element_count(chase) > CHASE_LINES_MAX
              ? "near and far lines are told apart among up to 16384 elements, which are whole "
-               "lines "
-               "of 128 bytes apart"
+               "lines of 128 bytes apart"
              : NULL;
 }
 

@@ -39,8 +39,7 @@ static const char *signal_shape_unsupported_reason(const struct signal *signal,
   /* Seen on an H100: 25 rounds take the 3 us that 200 rounds take. */
   if (signal->op == SIGNAL_EVENT && !signal_has_peer(signal) && signal->other.process == 0) {
     return "events between idle streams of one GPU and process cost nothing, for the driver leaves "
-           "them "
-           "out: of = another GPU, or another process";
+           "them out: of = another GPU, or another process";
   }
   if (signal->op == SIGNAL_FLAG && signal->other.place == PLACE_GPU && !signal_has_peer(signal)) {
     return signal->other.process != 0

@@ -428,8 +428,7 @@ static void compare_set_judged(struct comparison *comparison) {
     const size_t one = runs[SIDE_A] == 1 ? SIDE_A : SIDE_B;
     comparison->judged = arena_format(&comparison->arena,
                                       "Each run counts once. %c has one run, so its uncertainty is "
-                                      "estimated from the %zu runs of "
-                                      "%c",
+                                      "estimated from the %zu runs of %c",
                                       side_letter(one), runs[1 - one], side_letter(1 - one));
   } else {
     comparison->judged = "Each run counts once, as the mean of its processes";

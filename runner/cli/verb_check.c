@@ -580,23 +580,21 @@ const struct verb VERB_CHECK = {
     .arguments = "[A [B]]",
     .summary = "for scripts: fail if a run is worse than another",
     .doc = "Compares as haul diff does, from A to B (default: the latest run of A's scenario); "
-           "haul diff --help "
-           "explains the verdicts. Exit codes: 0 no case has a verdict of --fail-on; 1 a "
-           "case has one or, if --fail-on includes regressed, hardware of a single node "
-           "became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
+           "haul diff --help explains the verdicts. Exit codes: 0 no case has a verdict of "
+           "--fail-on; 1 a case has one or, if --fail-on includes regressed, hardware of a single "
+           "node became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
            "compared; 4 with --strict, a case is undecided or provisional. -q prints the verdict "
            "line alone.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"
            "  distribution  a case became worse in TAIL, JITTER or MODE\n"
            "  provisional   verdicts with a \"?\" as well; alone, added to the default ones\n\n"
-           "--expect compares the runs "
-           "(default: latest) with the expectations for their machine instead: haul expect "
-           "--help. Exit codes: 0 no case falls short; 1 a case falls short, failed, "
-           "crashed, hung or is corrupt; 3 nothing is known of the machine; 4 with "
-           "--strict, a case is too noisy to tell.\n\n--fleet prints one line per node and "
-           "reason. A node is slow compared with its peers, or with the fleet before. Exit "
-           "codes: 0 all nodes are well; 1 one is not; 2 there is no fleet. haul merge "
-           "--fail-on does the same right after merging.",
+           "--expect compares the runs (default: latest) with the expectations for their machine "
+           "instead: haul expect --help. Exit codes: 0 no case falls short; 1 a case falls short, "
+           "failed, crashed, hung or is corrupt; 3 nothing is known of the machine; 4 with "
+           "--strict, a case is too noisy to tell.\n\n--fleet prints one line per node and reason. "
+           "A node is slow compared with its peers, or with the fleet before. Exit codes: 0 all "
+           "nodes are well; 1 one is not; 2 there is no fleet. haul merge --fail-on does the same "
+           "right after merging.",
     .options = VERB_CHECK_OPTIONS,
     .options_size = sizeof(struct check_options),
     .argument_kind = ARGUMENTS_RUNS,

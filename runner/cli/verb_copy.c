@@ -20,8 +20,7 @@ static const struct verb_option VERB_COPY_OPTIONS[] = {
      OPTION_NON_EMPTY(struct copy_options, from)},
     {"to", "PLACE", "where they go, for example gpu1", OPTION_NON_EMPTY(struct copy_options, to)},
     {"size", "SIZES",
-     "bytes per copy: 1GiB, several as 4KiB,64MiB, or 4KiB..1GiB in steps of 4x "
-     "(default: 256MiB)",
+     "bytes per copy: 1GiB, several as 4KiB,64MiB, or 4KiB..1GiB in steps of 4x (default: 256MiB)",
      OPTION_NON_EMPTY(struct copy_options, size)},
     {"method", "METHOD",
      "ce (copy engine), sm (kernel), um (unified memory) or cpu (host threads), or several with "

@@ -137,20 +137,17 @@ const struct verb VERB_DIFF = {
     .arguments = "[A B]",
     .summary = "show what changed between two runs, or under two drivers",
     .doc =
-        "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous. "
-        "A tag or driver selects all of its runs, and a comma joins several. The default is "
-        "the latest run that measured a case, against the run of its scenario before it. The test "
-        "compares runs where a side has "
-        "several, else processes. "
-        "Four runs per side or more, A and B in turn, decide best.\n\n"
+        "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous. A "
+        "tag or driver selects all of its runs, and a comma joins several. The default is the "
+        "latest run that measured a case, against the run of its scenario before it. The test "
+        "compares runs where a side has several, else processes. Four runs per side or more, A and "
+        "B in turn, decide best.\n\n"
         "The threshold, the smallest change that matters, is --delta, else delta of the scenario "
-        "(of "
-        "several runs, the latest), else 1 % for bandwidth from 1 MiB on and 3 % for smaller "
+        "(of several runs, the latest), else 1 % for bandwidth from 1 MiB on and 3 % for smaller "
         "sizes and latency.\n\n"
-        "The first line is the answer: how many cases have which verdict. Next is what the "
-        "changed cases share (\"gpu2 as source\"), then groups of cases and the cases. Below stand "
-        "the limits of the comparison, differences between the environments, and the two sides. "
-        "Three "
+        "The first line is the answer: how many cases have which verdict. Next is what the changed "
+        "cases share (\"gpu2 as source\"), then groups of cases and the cases. Below stand the "
+        "limits of the comparison, differences between the environments, and the two sides. Three "
         "and more cases of one block and verdict are one line; -v shows each. --only selects the "
         "cases that are shown; all cases are judged together.\n\n"
         "Verdicts:\n"
@@ -179,10 +176,8 @@ const struct verb VERB_DIFF = {
                                                     "Exit codes: 0 compared, whatever was found "
                                                     "(haul check fails on it); 2 the command line "
                                                     "is wrong, or selects no runs; 3 no case has a "
-                                                    "result on both sides, --a-a has too little "
-                                                    "to split, or the database "
-                                                    "cannot "
-                                                    "be read.",
+                                                    "result on both sides, --a-a has too little to "
+                                                    "split, or the database cannot be read.",
     .options = VERB_DIFF_OPTIONS,
     .argument_kind = ARGUMENTS_RUNS,
     .word_max = SIDES,

@@ -316,18 +316,16 @@ const struct verb VERB_EXPECT = {
     .arguments = "list|show [MACHINE]|check FILE|learn [RUN...]",
     .summary = "show what machines should reach, or learn it from your runs",
     .doc =
-        "haul run and haul check --expect compare results with a data file of "
-        "expectations: the shipped one, and before it your own (--expect FILE, "
-        "HAUL_EXPECT, ~/.config/haul/expect.toml). For the same cases, your reports "
-        "replace the shipped ones. list shows the machines. show prints the rows of "
-        "machines whose names match a glob, begin with that word or contain it. check FILE shows "
-        "the mistakes of a file. The comment at the top of "
-        "schema/expect/expectations.toml describes every key.\n\nlearn prints a file "
-        "made from your own runs, by default all of the database. It has the range of "
-        "each kind of case on machines with the same GPUs and links. Outliers are left out, so "
-        "that a slow host does not count as usual. haul expect learn --of "
-        "'gpu=*H200*' > ~/.config/haul/expect.toml. Rows of a simulated machine hold for simulated "
-        "machines alone.",
+        "haul run and haul check --expect compare results with a data file of expectations: the "
+        "shipped one, and before it your own (--expect FILE, HAUL_EXPECT, "
+        "~/.config/haul/expect.toml). For the same cases, your reports replace the shipped ones. "
+        "list shows the machines. show prints the rows of machines whose names match a glob, begin "
+        "with that word or contain it. check FILE shows the mistakes of a file. The comment at the "
+        "top of schema/expect/expectations.toml describes every key.\n\nlearn prints a file made "
+        "from your own runs, by default all of the database. It has the range of each kind of case "
+        "on machines with the same GPUs and links. Outliers are left out, so that a slow host does "
+        "not count as usual. haul expect learn --of 'gpu=*H200*' > ~/.config/haul/expect.toml. "
+        "Rows of a simulated machine hold for simulated machines alone.",
     .options = VERB_EXPECT_OPTIONS,
     .options_size = sizeof(struct expect_options),
     .argument_kind = ARGUMENTS_WORDS,

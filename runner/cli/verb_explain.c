@@ -176,14 +176,12 @@ const struct verb VERB_EXPLAIN = {
     .group = VERBS_READ,
     .arguments = "[RUN] [CASE]",
     .summary = "say what makes a run, or a machine, slower than it could be",
-    .doc = "Checks a table of rules (--rules, docs/EXPLAIN.md) against the facts of the "
-           "machine, the telemetry and the results of a run, by default the latest. Each "
-           "finding has its evidence, the cases that it affects, its usual cost, a remedy "
-           "and a source. Notes are facts that are usual on some machines and need no repair. "
-           "Rules whose facts "
-           "were not recorded are listed under \"Could not be checked\". CASE takes globs as "
-           "--only does, and keeps "
-           "the findings that affect such a case. -v lists the values that are in order. "
+    .doc = "Checks a table of rules (--rules, docs/EXPLAIN.md) against the facts of the machine, "
+           "the telemetry and the results of a run, by default the latest. Each finding has its "
+           "evidence, the cases that it affects, its usual cost, a remedy and a source. Notes are "
+           "facts that are usual on some machines and need no repair. Rules whose facts were not "
+           "recorded are listed under \"Could not be checked\". CASE takes globs as --only does, "
+           "and keeps the findings that affect such a case. -v lists the values that are in order. "
            "Without any result, this machine is explained.",
     .options = VERB_EXPLAIN_OPTIONS,
     .options_size = sizeof(struct explain_options),

@@ -262,13 +262,12 @@ const struct verb VERB_EXPORT = {
     .arguments = "csv|jsonl|prometheus|openmetrics",
     .summary = "write results for other programs",
     .doc = "csv and jsonl write the columns of v_case, or of v_trial with --trials; haul schema "
-           "results "
-           "describes them. Years of results are a gigabyte: --run writes one run, and haul query "
-           "--format csv \"SELECT ... FROM v_result\" writes the rows and columns that you name. "
-           "prometheus writes the latest median of every measured case and its "
-           "verdict, in the text format that the textfile collector of node_exporter reads: haul "
-           "export prometheus -o /var/lib/node_exporter/haul.prom. openmetrics writes all runs "
-           "with their times, per block, to fill in the past of a Prometheus: promtool tsdb "
+           "results describes them. Years of results are a gigabyte: --run writes one run, and "
+           "haul query --format csv \"SELECT ... FROM v_result\" writes the rows and columns that "
+           "you name. prometheus writes the latest median of every measured case and its verdict, "
+           "in the text format that the textfile collector of node_exporter reads: haul export "
+           "prometheus -o /var/lib/node_exporter/haul.prom. openmetrics writes all runs with their "
+           "times, per block, to fill in the past of a Prometheus: promtool tsdb "
            "create-blocks-from openmetrics haul.txt",
     .options = VERB_EXPORT_OPTIONS,
     .options_size = sizeof(struct export_options),

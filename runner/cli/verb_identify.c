@@ -275,12 +275,11 @@ const struct verb VERB_IDENTIFY = {
     .group = VERBS_COMPARE,
     .arguments = "[RUN]",
     .summary = "tell which GPU made a run, from earlier runs",
-    .doc = "Compares each GPU of the run (default: latest) with the GPUs of earlier runs in "
-           "the database, and names the nearest. haul run fingerprint makes such runs. No "
-           "GPU is named if the earlier runs cannot tell two apart, or if the run is far "
-           "from all of them. Leaving out one run at a time measures how often the answer "
-           "is right. Of the run's blocks, the one that is right most often decides, or all "
-           "of them together.",
+    .doc = "Compares each GPU of the run (default: latest) with the GPUs of earlier runs in the "
+           "database, and names the nearest. haul run fingerprint makes such runs. No GPU is named "
+           "if the earlier runs cannot tell two apart, or if the run is far from all of them. "
+           "Leaving out one run at a time measures how often the answer is right. Of the run's "
+           "blocks, the one that is right most often decides, or all of them together.",
     .options = VERB_IDENTIFY_OPTIONS,
     .options_size = sizeof(struct identify_options),
     .argument_kind = ARGUMENTS_RUNS,

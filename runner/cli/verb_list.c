@@ -170,8 +170,7 @@ const struct verb VERB_LIST = {
     .arguments = "[runs|cases|scenarios|queries]",
     .summary = "list runs, cases, shipped scenarios or saved queries",
     .doc = "Without a word it lists runs. haul query --saved NAME runs a saved query, and haul "
-           "schema NAME explains it. haul "
-           "schema NAME also gives the default of each parameter.",
+           "schema NAME explains it. haul schema NAME also gives the default of each parameter.",
     .options = VERB_LIST_OPTIONS,
     .options_size = sizeof(struct list_options),
     .argument_kind = ARGUMENTS_WORDS,

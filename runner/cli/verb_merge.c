@@ -360,16 +360,15 @@ const struct verb VERB_MERGE = {
     .group = VERBS_KEEP,
     .arguments = "OUT.db IN.db|DIR...",
     .summary = "add the results of several databases to one",
-    .doc = "An input is a database or a folder of them (*.db). Inputs are only read. OUT.db "
-           "is created if it does not exist. Merging an input again adds only what is new, "
-           "for example the rest of a resumed run; an unchanged file is not read again. A "
-           "damaged input, or one of a newer haul, is reported and skipped, and the exit "
-           "code is then 3.\n\nFor the shards of a fleet (haul run --shard), merge names "
-           "the nodes that are missing, partial or failed, and why. It also names the nodes "
-           "that differ from most in driver, kernel, VBIOS, GPUs or failed checks; v_node "
-           "has a row for each node. --fail-on prints one line per node and reason, and "
-           "exits with 1 where a node is not well. A node that could not write its shard is one "
-           "of them then.",
+    .doc = "An input is a database or a folder of them (*.db). Inputs are only read. OUT.db is "
+           "created if it does not exist. Merging an input again adds only what is new, for "
+           "example the rest of a resumed run; an unchanged file is not read again. A damaged "
+           "input, or one of a newer haul, is reported and skipped, and the exit code is then "
+           "3.\n\nFor the shards of a fleet (haul run --shard), merge names the nodes that are "
+           "missing, partial or failed, and why. It also names the nodes that differ from most in "
+           "driver, kernel, VBIOS, GPUs or failed checks; v_node has a row for each node. "
+           "--fail-on prints one line per node and reason, and exits with 1 where a node is not "
+           "well. A node that could not write its shard is one of them then.",
     .options = VERB_MERGE_OPTIONS,
     .options_size = sizeof(struct merge_options),
     .word_max = SIZE_MAX,

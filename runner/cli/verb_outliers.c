@@ -80,18 +80,17 @@ const struct verb VERB_OUTLIERS = {
     .group = VERBS_COMPARE,
     .arguments = "[RUN...]",
     .summary = "find GPUs, links and hosts that are slower than their peers",
-    .doc = "Compares every GPU, every link and, with three hosts or more, every host with "
-           "its peers: block by block, and for each pair of memory kinds. It reads the "
-           "latest run, or all nodes if that run belongs to a fleet. Results of several RUN "
-           "are pooled; --all and --where take the latest run of each host and scenario. "
-           "From four GPUs on, median polish separates a slow source, a slow target and a "
-           "slow link.\n\nA component is slow if its robust z-score is beyond the limit "
-           "(one false positive in a hundred peer groups) and it is slower by more than "
-           "the threshold. That is 1 % for bandwidth from 1 MiB on, else 3 %, unless the scenario "
-           "says otherwise (delta). A single result is named (only in) if it is slower by "
-           "five times that and far beyond all others. Two peers that differ are undecided, "
-           "and so are two halves of an even number. -v shows everything that was compared. "
-           "Exit code 3: nothing could be compared.",
+    .doc = "Compares every GPU, every link and, with three hosts or more, every host with its "
+           "peers: block by block, and for each pair of memory kinds. It reads the latest run, or "
+           "all nodes if that run belongs to a fleet. Results of several RUN are pooled; --all and "
+           "--where take the latest run of each host and scenario. From four GPUs on, median "
+           "polish separates a slow source, a slow target and a slow link.\n\nA component is slow "
+           "if its robust z-score is beyond the limit (one false positive in a hundred peer "
+           "groups) and it is slower by more than the threshold. That is 1 % for bandwidth from 1 "
+           "MiB on, else 3 %, unless the scenario says otherwise (delta). A single result is named "
+           "(only in) if it is slower by five times that and far beyond all others. Two peers that "
+           "differ are undecided, and so are two halves of an even number. -v shows everything "
+           "that was compared. Exit code 3: nothing could be compared.",
     .options = VERB_OUTLIERS_OPTIONS,
     .options_size = sizeof(struct outliers_arguments),
     .argument_kind = ARGUMENTS_RUNS,

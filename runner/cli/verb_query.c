@@ -218,17 +218,16 @@ const struct verb VERB_QUERY = {
     .group = VERBS_READ,
     .arguments = "[SQL]",
     .summary = "ask the results database with SQL or a saved query",
-    .doc = "Without SQL and --saved, the statement is read from standard input. No query "
-           "can change the database. Parameters are written :name in SQL. :run takes a "
-           "number, latest, previous, tag:NAME, driver:VERSION (the latest run with it) or "
-           "the first digits of a run_uuid. Without --param it is the latest run. Begin "
-           "with the view v_result: haul schema v_result explains its columns, and haul "
-           "schema views lists all views.\n\n--plot "
-           "draws the rows. A saved query names its columns of x and y. Of other SQL, x is "
-           "the first numeric column, and text columns before it name the curves. "
-           "y is the next numeric column. If no text column comes first, every further "
-           "numeric column is a curve. low and "
-           "high are error bars, peak_gbps is a line. --format svg writes a picture.",
+    .doc = "Without SQL and --saved, the statement is read from standard input. No query can "
+           "change the database. Parameters are written :name in SQL. :run takes a number, latest, "
+           "previous, tag:NAME, driver:VERSION (the latest run with it) or the first digits of a "
+           "run_uuid. Without --param it is the latest run. Begin with the view v_result: haul "
+           "schema v_result explains its columns, and haul schema views lists all views.\n\n--plot "
+           "draws the rows. A saved query names its columns of x and y. Of other SQL, x is the "
+           "first numeric column, and text columns before it name the curves. y is the next "
+           "numeric column. If no text column comes first, every further numeric column is a "
+           "curve. low and high are error bars, peak_gbps is a line. --format svg writes a "
+           "picture.",
     .options = VERB_QUERY_OPTIONS,
     .options_size = sizeof(struct query_arguments),
     .word_max = 1,

@@ -32,8 +32,7 @@ static const struct verb_option VERB_REPORT_OPTIONS[] = {
      OPTION_FLAG(struct report_options, site)},
     {"fleet", NULL,
      "many nodes on one page: what to swap, who is missing, nodes by blocks, and what changed "
-     "since "
-     "the fleet before",
+     "since the fleet before",
      OPTION_FLAG(struct report_options, fleet)},
     SUM_OPTION,
     {0}};
@@ -455,8 +454,7 @@ const struct verb VERB_REPORT = {
         "changes since the fleet before.\n\n"
         "--site makes OUT a folder with index.html: years of results at a glance, with pages of "
         "the latest runs and of each driver. When it is repeated, it writes the pages that are new "
-        "or "
-        "whose runs have new results.\n\n"
+        "or whose runs have new results.\n\n"
         "The page needs no network. It is complete without its script, which sorts and filters "
         "tables. It replaces only an earlier report; - writes to standard output. -v adds the "
         "flows of cases that have several. A block shows at most 1000 cases, and the page tells "

@@ -509,18 +509,15 @@ const struct verb VERB_RUN = {
     .summary = "measure scenarios and record every trial",
     .doc =
         "SCENARIO is a file, - for standard input, a folder of *.toml files (with its "
-        "sub-folders), or the name of a shipped scenario. Each scenario becomes a run of "
-        "its own. If one has a mistake, nothing is measured. At the end, haul names the scenarios "
-        "that have nothing to measure here, and why. The first Ctrl-C ends the run after "
-        "the current case, the second at once. --resume continues it.\n\n--decide A "
-        "--tag B takes no scenario. It compares A with the runs tagged B, measures the "
-        "undecided cases of A's last run on this machine in a few more runs of one "
-        "process each, and compares again, at most five times. Because it "
-        "compares up to five times, each comparison uses a fifth of the usual error "
-        "rates. Later comparisons of these runs do, too. "
-        "--processes sets the number of runs before each comparison (default: 3; 5 if B has "
-        "none), --pause "
-        "the time between them.",
+        "sub-folders), or the name of a shipped scenario. Each scenario becomes a run of its own. "
+        "If one has a mistake, nothing is measured. At the end, haul names the scenarios that have "
+        "nothing to measure here, and why. The first Ctrl-C ends the run after the current case, "
+        "the second at once. --resume continues it.\n\n--decide A --tag B takes no scenario. It "
+        "compares A with the runs tagged B, measures the undecided cases of A's last run on this "
+        "machine in a few more runs of one process each, and compares again, at most five times. "
+        "Because it compares up to five times, each comparison uses a fifth of the usual error "
+        "rates. Later comparisons of these runs do, too. --processes sets the number of runs "
+        "before each comparison (default: 3; 5 if B has none), --pause the time between them.",
     .options = VERB_RUN_OPTIONS,
     .options_size = sizeof(struct run_options),
     .argument_kind = ARGUMENTS_SCENARIOS,

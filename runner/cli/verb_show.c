@@ -136,9 +136,8 @@ static enum status verb_show_run(struct command *command, struct error *err) {
     const char *meant = input_nearest(&command->arena, name);
     return error_set(
         err, STATUS_NOT_FOUND,
-        "no shipped scenario or run is called \"%s\"%s. haul list scenarios lists the "
-        "scenarios, haul list runs the runs; select one as latest, previous, run:ID or "
-        "tag:NAME",
+        "no shipped scenario or run is called \"%s\"%s. haul list scenarios lists the scenarios, "
+        "haul list runs the runs; select one as latest, previous, run:ID or tag:NAME",
         name, arena_around(&command->arena, " (did you mean \"", meant, "\"?)"));
   }
   verb_show_print_shipped((const char *)file->data, (size_t)(file->end - file->data));

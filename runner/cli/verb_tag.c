@@ -78,9 +78,8 @@ const struct verb VERB_TAG = {
     .arguments = "RUN [NAME]",
     .summary = "tag runs, or take their tag away",
     .doc = "RUN is run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest or previous, or several "
-           "with commas between them; all runs that it names get the tag. A run has one tag: a "
-           "new one replaces it. haul merge does not change the tags of runs that are there "
-           "already.",
+           "with commas between them; all runs that it names get the tag. A run has one tag: a new "
+           "one replaces it. haul merge does not change the tags of runs that are there already.",
     .options = VERB_TAG_OPTIONS,
     .options_size = sizeof(struct tag_options),
     .argument_kind = ARGUMENTS_RUNS,

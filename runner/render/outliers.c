@@ -391,8 +391,7 @@ static void outliers_say_summary(struct document *document, const struct measure
   if (outliers->small_tables > 0) {
     document_say(
         document, TONE_NONE,
-        "Too few pairs of GPUs to tell a slow GPU from a slow link: it takes pairs of four "
-        "GPUs");
+        "Too few pairs of GPUs to tell a slow GPU from a slow link: it takes pairs of four GPUs");
   }
 }
 

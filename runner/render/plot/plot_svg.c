@@ -208,9 +208,8 @@ static void svg_put_axes(const struct drawing *drawing) {
     }
   }
   html_append(text,
-              "<path class=\"frame\" d=\"M%d %dV%.1fH%.1f\"/>"
-              "<text class=\"name\" x=\"%d\" y=\"%d\">%s</text>"
-              "<text class=\"name end\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
+              "<path class=\"frame\" d=\"M%d %dV%.1fH%.1f\"/><text class=\"name\" x=\"%d\" "
+              "y=\"%d\">%s</text><text class=\"name end\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
               LEFT, TOP, bottom, LEFT + drawing->width, LEFT, TOP - 10, drawing->plot->y_name,
               LEFT + drawing->width, bottom + 36, drawing->plot->x_name);
 }
