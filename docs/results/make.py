@@ -21,8 +21,8 @@ SETS = {
     "coherence": ["um-coherence"],
     "beyond": ["cache-bandwidth", "loaded-latency", "energy", "um-access"],
 }
-# Page: set, title, the source in query reference, query of claims, and sections: heading, saved query, parameters,
-# whether a table, whether figures.
+# Page: set, title, the source in query reference, query of claims, and sections: heading, saved query or verb with an
+# option, parameters, whether a table, whether figures.
 PAGES = [
     ("nvbandwidth", "nvbandwidth", "nvbandwidth", None, [
         ("All tests", "run-blocks", {}, True, False)]),
@@ -41,6 +41,8 @@ PAGES = [
         ("Figures 3 and 4: cache scaling", "shared-cache-scaling", {}, False, True),
         ("Figures 5 and 6: latency of instructions", "arithmetic-latency", {}, True, False),
         ("Figure 7: STREAM", "stream", {}, False, True),
+        ("Figures 8 to 10: how often the right GPU is named, by what is compared", "identify --features", {}, True,
+         False),
         ("Section V: the order of the kernels", "stream-sequence", {}, False, True),
         ("Figure 11: latency over footprint and stride", "memory-hierarchy", {}, False, True),
         ("Figure 11: capacities", "memory-capacity", {}, True, False)]),
@@ -56,10 +58,10 @@ PAGES = [
 
 
 def ask(haul, db, *words):
-    asked = subprocess.run([haul, "query", *words, "--db", db, "-q"], capture_output=True, text=True,
+    asked = subprocess.run([haul, *words, "--db", db, "-q"], capture_output=True, text=True,
                            env={**os.environ, "LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1"})
     if asked.returncode != 0:
-        sys.exit(f"haul query {' '.join(words)} --db {db}: {asked.stderr}")
+        sys.exit(f"haul {' '.join(words)} --db {db}: {asked.stderr}")
     return asked.stdout
 
 
@@ -68,7 +70,9 @@ def rows(haul, db, *words):
 
 
 def saved(query, params):
-    return ["--saved", query] + [word for name, value in params.items() for word in ("--param", f"{name}={value}")]
+    if " " in query:
+        return query.split()
+    return ["query", "--saved", query] + [word for name, value in params.items() for word in ("--param", f"{name}={value}")]
 
 
 def table(heads, lines):
@@ -95,8 +99,8 @@ def keep(haul, machine, found, scratch):
     connection.close()
     for name, scenarios in SETS.items():
         wanted = " OR ".join(f"scenario GLOB '{glob}'" for glob in scenarios)
-        runs = rows(haul, merged, f"SELECT run FROM v_run WHERE {wanted}")
-        others = rows(haul, merged, f"SELECT run_uuid FROM v_run WHERE NOT ({wanted})")
+        runs = rows(haul, merged, "query", f"SELECT run FROM v_run WHERE {wanted}")
+        others = rows(haul, merged, "query", f"SELECT run_uuid FROM v_run WHERE NOT ({wanted})")
         if not runs:
             continue
         kept = os.path.join(scratch, name + ".db")
@@ -143,7 +147,7 @@ class Results:
     def runs(self, name):
         """What was measured, when, in how many processes."""
         return table(["machine", "scenario", "processes", "largest size", "date", "ended"], [
-            [machine.upper(), *row.values()] for machine, db in self.having(name) for row in rows(self.haul, db, """
+            [machine.upper(), *row.values()] for machine, db in self.having(name) for row in rows(self.haul, db, "query", """
                 SELECT r.scenario, r.processes, CASE WHEN max(c.size_bytes) > 0 THEN printf('%.6g MiB', max(c.size_bytes) / 1048576.0) END AS largest,
                   date(r.started_at) AS date, r.status
                 FROM v_run r LEFT JOIN v_run_case c ON c.run = r.run AND c.status = 'ok'
@@ -181,7 +185,7 @@ class Results:
     def page(self, name, title, source, claims, sections):
         text = [f"# {title}\n"]
         for machine, db in self.having(name):
-            machine_row = rows(self.haul, db, "SELECT DISTINCT gpu_name, driver_version FROM v_run ORDER BY 1, 2")
+            machine_row = rows(self.haul, db, "query", "SELECT DISTINCT gpu_name, driver_version FROM v_run ORDER BY 1, 2")
             text.append(f"{machine.upper()}: " + "; ".join(
                 f"{row['gpu_name']}, driver {row['driver_version']}" for row in machine_row) + ".\n")
         text.append(self.runs(name))
@@ -195,7 +199,8 @@ class Results:
         for heading, query, params, has_table, has_figure in sections:
             text.append(f"## {heading}\n")
             for machine, db in self.having(name):
-                if not rows(self.haul, db, *saved(query, params)):
+                found = rows(self.haul, db, *saved(query, params))
+                if all(row.get("samples") == "0" for row in found):  # identify: one run of a GPU tells nothing
                     text.append(f"{machine.upper()}: not measured.\n")
                     continue
                 if has_figure:
