@@ -19,7 +19,7 @@ FROM v_node n
 WHERE n.fleet = coalesce(:fleet, (SELECT fleet FROM v_fleet WHERE age = 1)) AND n.state <> 'ok'
 UNION ALL
 SELECT d.node, 'different',
-  printf('%s%s %s, where %d of %d nodes have %s', d.fact, iif(d.fact = 'failed checks', ':', ''), d.value, d.usual_nodes, d."of", d.usual)
+  printf('%s%s %s, where %d of %d nodes have %s', d.fact, CASE d.fact WHEN 'failed checks' THEN ':' ELSE '' END, d.value, d.usual_nodes, d."of", d.usual)
 FROM v_node_difference d
 WHERE d.fleet = coalesce(:fleet, (SELECT fleet FROM v_fleet WHERE age = 1))
 ORDER BY 2, 1, 3;
