@@ -279,7 +279,7 @@ static const char *remarks_describe(const struct result_remarks *remarks,
   }
   if ((unsigned)noisy->noise == REMARK_SHARED) {
     return "Copies in the other direction are steady. This direction gets what they leave, and "
-           "varies on an idle link, too. More time does not help.";
+           "varies more. More time does not help.";
   }
   double widest = 0;
   bool several = false; /* processes: then +/- is the range between them */
