@@ -591,10 +591,10 @@ const struct verb VERB_CHECK = {
            "--expect compares the runs (default: latest) with the expectations for their machine "
            "instead: haul expect --help. Exit codes: 0 no case falls short; 1 a case falls short, "
            "failed, crashed, hung or is corrupt; 3 nothing is known of the machine; 4 with "
-           "--strict, a case is too noisy to tell.\n\n--fleet prints one line per node and reason. "
-           "A node is slow compared with its peers, or with the fleet before. Exit codes: 0 all "
-           "nodes are well; 1 one is not; 2 there is no fleet. haul merge --fail-on does the same "
-           "right after merging.",
+           "--strict, a case is too noisy to tell or a run is partial.\n\n--fleet prints one line "
+           "per node and reason. A node is slow compared with its peers, or with the fleet before. "
+           "Exit codes: 0 all nodes are well; 1 one is not; 2 there is no fleet. haul merge "
+           "--fail-on does the same right after merging.",
     .options = VERB_CHECK_OPTIONS,
     .options_size = sizeof(struct check_options),
     .argument_kind = ARGUMENTS_RUNS,
