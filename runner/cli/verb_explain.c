@@ -4,6 +4,7 @@
 #include "runner/record/selector.h"
 #include "runner/render/explain.h"
 #include "runner/render/outliers.h"
+#include "runner/render/result/run_result.h"
 #include "runner/run/expectations.h"
 
 #include <inttypes.h>
@@ -136,11 +137,14 @@ static enum status verb_explain_recorded(struct command *command, struct explain
   const char *run = arena_format(&command->arena, "run:%" PRId64, request->run);
   const bool whole = expectations_open(&expectations, &command->common, NULL);
   command->code = whole ? command->code : EXIT_USAGE; /* its mistakes were printed */
+  SCOPED(result_set_fini) struct result_set cases;
+  result_set_init(&cases, SIZE_MAX);
   enum status status = command_open_query(command, err);
-  status = THEN(status,
-                expect_judge_run(&expectations.set, command->query, run, NULL, NULL, &judge, err));
+  status = THEN(status, expect_judge_run(&expectations.set, command->query, run, NULL, &cases.sink,
+                                         &judge, err));
   if (status == STATUS_OK) {
     verb_explain_judge(command, judge, request);
+    request->skipped = arena_strdup(&command->arena, run_result_all_skipped(&cases));
   }
   status = THEN(status, verb_explain_compare(command, run, request, err));
   struct run_ref before = {0};

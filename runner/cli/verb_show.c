@@ -117,6 +117,12 @@ static enum status verb_show_result(struct command *command, struct error *err) 
   status = THEN(status, run_scenario_read(query_database(command->query), run.id, &command->arena,
                                           &recorded, err));
   view.simulated = recorded.simulated;
+  view.skipped_command =
+      arena_format(&command->arena, "haul query --saved skipped%s%s",
+                   strcmp(command->words[0], "latest") == 0
+                       ? ""
+                       : arena_format(&command->arena, " --param run=%lld", (long long)run.id),
+                   console_db_option(&command->common, &command->arena));
   view.lead = status == STATUS_OK ? verb_show_title(&command->arena, run.id, &recorded) : NULL;
   status = THEN(status, expectations_show_run(&view, command->query, command->words[0], NULL, err));
   (void)fflush(stdout);

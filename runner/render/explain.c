@@ -348,6 +348,9 @@ static void explain_say_head(struct document *document, const struct explanation
                  "No GPU, link or host is slower than the others (%zu results compared).",
                  request->compared);
   }
+  if (request->skipped != NULL && request->skipped[0] != '\0') {
+    document_say(document, TONE_NONE, "Nothing was measured. Skipped %s", request->skipped);
+  }
   const char *rules = explain_count_rules(&document->arena, explanation);
   if (explanation->findings == 0) {
     document_say(document, TONE_NONE, "No known cause found (%s).", rules);

@@ -58,8 +58,10 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
   if (status == STATUS_OK && common->verbose) {
     status = query_run_saved(query, "run-flows", &parameter, 1, options, &flows.sink, err);
   }
-  const struct run_result_options how = {
-      .sums = view->sums, .brief = view->brief && !common->verbose && !view->sums, .answer = true};
+  const struct run_result_options how = {.sums = view->sums,
+                                         .brief = view->brief && !common->verbose && !view->sums,
+                                         .answer = true,
+                                         .skipped_command = view->skipped_command};
   if (status == STATUS_OK) {
     document_begin(&document, &table, err);
     if (view->lead != NULL) {

@@ -25,6 +25,7 @@ struct result_view {
   bool brief;                  /* one line for a block whose places agree, unless verbose */
   const char *lead;            /* above the blocks: which run it is; NULL = nothing */
   bool simulated;              /* which is said below that */
+  const char *skipped_command; /* as of struct run_result_options */
 };
 
 /* Show what came of a run: to people its blocks, each as matrix, grid or table. run: as runs are

@@ -57,6 +57,15 @@ scenario link 'trials = { min = 8, max = 8 }; max_time = "20ms"; telemetry = "10
 [checks]; gpu_idle = { want = true, on_fail = "record" }' \
   'host_to_device | { numa = "local" } | { gpu = "*" } | "4MiB"' \
   'device_to_device | { gpu = 0 } | { gpu = 1 } | "4MiB"'
+
+begin 'a run that skipped all of its cases says why'
+run run link.toml --set transfer.size=20TiB --db skipped.db
+run_ok show --db skipped.db
+expect_out '^nothing was measured$'
+expect_out '^Skipped +5 of 5 cases: needs 20480.0 GiB on GPU 0, .* \(haul query --saved skipped --db skipped.db\)$'
+run_ok explain --db skipped.db
+expect_out '^Nothing was measured. Skipped 5 of 5 cases: needs 20480.0 GiB'
+
 cat >busy.toml <<'EOF'
 [[fake.process]]
 gpu = 1

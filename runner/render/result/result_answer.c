@@ -237,8 +237,98 @@ static const char *answer_failed(struct arena *arena, const struct run_rows *row
                  : "";
 }
 
+/* Whether the reasons differ at most in numbers, as those of pairs of GPUs do. */
+static bool answer_reasons_alike(const char *a, const char *b) {
+  static const char DIGITS[] = "0123456789";
+  while (*a != '\0' && *b != '\0') {
+    const size_t digits = strspn(a, DIGITS);
+    const size_t other = strspn(b, DIGITS);
+    if ((digits > 0) != (other > 0) || (digits == 0 && *a != *b)) {
+      return false;
+    }
+    a += digits > 0 ? digits : 1;
+    b += other > 0 ? other : 1;
+  }
+  return *a == *b;
+}
+
+const char *result_skipped(struct arena *arena, const struct run_rows *rows) {
+  struct reason {
+    const char *text;
+    size_t count;
+    bool differs;
+  } *reasons = NULL;
+  size_t count = 0;
+  size_t capacity = 0;
+  size_t skipped = 0;
+  size_t most = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    const char *text = rows->items[i].reason != NULL ? rows->items[i].reason : "";
+    size_t r = 0;
+    if (result_row_shown(&rows->items[i])) {
+      continue;
+    }
+    while (r < count && !answer_reasons_alike(reasons[r].text, text)) {
+      r++;
+    }
+    if (r == count) {
+      *ARENA_ADD(arena, reasons, count, &capacity) = (struct reason){.text = text};
+    }
+    reasons[r].count++;
+    reasons[r].differs = reasons[r].differs || strcmp(reasons[r].text, text) != 0;
+    most = reasons[r].count > reasons[most].count ? r : most;
+    skipped++;
+  }
+  if (skipped == 0) {
+    return "";
+  }
+  return arena_format(arena, "%zu of %zu %s: %s%s%s", skipped, rows->count,
+                      strings_plural(rows->count, "case", "cases"), reasons[most].text,
+                      reasons[most].differs ? ", and others like it" : "",
+                      count > 1 ? arena_format(arena, "; %zu more %s", count - 1,
+                                               strings_plural(count - 1, "reason", "reasons"))
+                                : "");
+}
+
+static const char *answer_add_once(struct arena *arena, const char *list, const char *word) {
+  return strings_has_word(list, word) ? list : arena_add_word(arena, list, word);
+}
+
+/* "48 of 48 cases: all GPUs throttled by hw_thermal"; "" = none. */
+static const char *answer_throttled(struct arena *arena, const struct run_rows *rows) {
+  const char *gpus = "";
+  const char *by = "";
+  size_t count = 0;
+  size_t shown = 0;
+  bool all = true;
+  for (size_t i = 0; i < rows->count; i++) {
+    bool counts = false;
+    for (size_t n = 0; n < rows->items[i].note_count; n++) {
+      const struct note *note = &rows->items[i].notes[n];
+      if (note->kind == NOTE_THROTTLED) {
+        counts = true;
+        gpus = answer_add_once(arena, gpus, arena_format(arena, "gpu%d", note->gpu));
+        by = answer_add_once(arena, by, note->what);
+      }
+    }
+    shown += result_row_shown(&rows->items[i]);
+    count += counts;
+  }
+  for (size_t i = 0; i < rows->count; i++) {
+    const char *const places[] = {rows->items[i].source, rows->items[i].target};
+    for (size_t p = 0; p < COUNT_OF(places); p++) {
+      all = all && (places[p] == NULL || strncmp(places[p], "gpu", 3) != 0 ||
+                    strings_has_word(gpus, places[p]));
+    }
+  }
+  return count == 0 ? ""
+                    : arena_format(arena, "%zu of %zu %s: %s throttled by %s", count, shown,
+                                   strings_plural(shown, "case", "cases"),
+                                   all && strchr(gpus, ',') != NULL ? "all GPUs" : gpus, by);
+}
+
 void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
-                   struct document *document) {
+                   const char *skipped_command, struct document *document) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct answer_pairs rates[answer_count] = {0};
   struct answer_pairs latencies[answer_count] = {0};
@@ -263,6 +353,15 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   }
   if (latency[0] != '\0') {
     answer_say(document, &arena, &said, "Latency", latency);
+  }
+  const char *skipped = skipped_command != NULL ? result_skipped(&arena, rows) : "";
+  if (skipped[0] != '\0') {
+    answer_say(document, &arena, &said, "Skipped",
+               arena_format(&arena, "%s (%s)", skipped, skipped_command));
+  }
+  const char *throttled = remarks != NULL ? answer_throttled(&arena, rows) : "";
+  if (throttled[0] != '\0') {
+    answer_say(document, &arena, &said, "Slowed", throttled);
   }
   const size_t noted = remarks != NULL ? result_remarks_count(remarks) : 0;
   if (said && noted > 0) {

@@ -275,7 +275,10 @@ void result_brief_block(struct arena *arena, struct result_block *block);
 
 /* ---- the answer (result_answer.c) ---- */
 
-/* The best rate of each kind of path, the latencies, and how many cases have a note: at most five
- * lines. Nothing where no case has a place. remarks: NULL = notes are not counted. */
+/* The best rate of each kind of path, the latencies, what was skipped or throttled, and how many
+ * cases have a note. Nothing where no case has a place. remarks: NULL = notes are not counted, nor
+ * what was throttled. skipped_command: as of struct run_result_options. */
 void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
-                   struct document *document);
+                   const char *skipped_command, struct document *document);
+/* "4 of 5 cases: needs 200 GiB of host memory"; "" = none. */
+const char *result_skipped(struct arena *arena, const struct run_rows *rows);

@@ -398,12 +398,22 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
   }
   result_remarks_print(&remarks, document);
   if (options->answer) {
-    result_answer(&rows, &remarks, document);
+    result_answer(&rows, &remarks, options->skipped_command, document);
   }
   arena_fini(&page.arena);
 }
 
 void run_result_answer(const struct result_set *cases, struct document *document) {
   const struct run_rows rows = run_rows_of(cases);
-  result_answer(&rows, NULL, document);
+  result_answer(&rows, NULL, NULL, document);
+}
+
+const char *run_result_all_skipped(const struct result_set *cases) {
+  const struct run_rows rows = run_rows_of(cases);
+  for (size_t i = 0; i < rows.count; i++) {
+    if (result_row_shown(&rows.items[i])) {
+      return "";
+    }
+  }
+  return result_skipped(cases->arena, &rows);
 }

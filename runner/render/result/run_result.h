@@ -18,9 +18,10 @@
 enum { RUN_RESULT_MATRICES_MAX = 6 };
 
 struct run_result_options {
-  bool sums;   /* below each matrix of rates the sum of its cells */
-  bool brief;  /* one line for a block whose places agree within 2 % */
-  bool answer; /* at the end: the best rate of each kind of path */
+  bool sums;                   /* below each matrix of rates the sum of its cells */
+  bool brief;                  /* one line for a block whose places agree within 2 % */
+  bool answer;                 /* at the end: the best rate of each kind of path */
+  const char *skipped_command; /* shows what was skipped; NULL = the answer does not count it */
 };
 
 /* cases: rows of the saved query run-result. flows: of run-flows, shown below their cases; NULL =
@@ -29,3 +30,7 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
                       const struct run_result_options *options, struct document *document);
 /* The last of those alone: a paragraph each, with its first words as "Host to GPU". */
 void run_result_answer(const struct result_set *cases, struct document *document);
+/* "5 of 5 cases: needs 200 GiB of host memory", in the arena of the rows; "" = not all were
+ * skipped.
+ */
+const char *run_result_all_skipped(const struct result_set *cases);

@@ -208,6 +208,41 @@ TEST(notes_on_all_cases_do_not_count) {
                    "Host to GPU   9.000-55.00 GB/s pinned (4KiB); lowest: numa0 to gpu1\n");
 }
 
+/* So that nobody takes a result for whole, or for what the GPUs can do. */
+TEST(the_answer_counts_what_was_skipped_and_throttled) {
+#define HOT(gpu) SAID_NOTES(SAID_NOTE("throttled", gpu, "hw_thermal", "100"))
+#define SKIPPED(text)                                                                              \
+  { .block = "down", SAID_DOWN(0), .status = "skipped", .reason = (text) }
+  const struct said said[] = {
+      {UP("gpu0", "pinned"), .gbps = 27, .size_bytes = 4096, .notes = HOT("0")},
+      {UP("gpu1", "pinned"), .gbps = 27, .size_bytes = 4096, .notes = HOT("1")},
+      SKIPPED("GPU 0 cannot"),
+      SKIPPED("GPU 10 cannot"),
+      SKIPPED("needs 200 GiB"),
+  };
+  const struct run_result_options options = {.answer = true, .skipped_command = "haul x"};
+  expect_result_as(&options, said, COUNT_OF(said), 0,
+                   "up\n"
+                   "4KiB by ce: GB/s from row to column\n"
+                   "               gpu0      gpu1\n"
+                   "numa0:pinned  27.00  a  27.00  b\n"
+                   "min 27.00, mean 27.00, max 27.00 GB/s; 6.8 % of peak (NVLink 400.0 GB/s); "
+                   "largest +/- 0.05 %\n"
+                   "\n"
+                   "a  May be slowed: gpu0 throttled by hw_thermal for 100 % of the time\n"
+                   "b  May be slowed: gpu1 throttled by hw_thermal for 100 % of the time\n"
+                   "\n"
+                   "Host to GPU   27.00 GB/s pinned (4KiB)\n"
+                   "Skipped       3 of 5 cases: GPU 0 cannot, and others like it; 1 more reason "
+                   "(haul x)\n"
+                   "Slowed        2 of 2 cases: all GPUs throttled by hw_thermal\n"
+                   "Notes         2 of 2 cases have a note\n");
+  expect_result_as(&options, said + 4, 1, 0,
+                   "nothing was measured\n"
+                   "\n"
+                   "Skipped       1 of 1 case: needs 200 GiB (haul x)\n");
+}
+
 /* A link that moved more than its generation carries was a faster one then. */
 TEST(a_link_that_was_fast_is_not_called_slow) {
 #define GEN1 SAID_NOTES(SAID_NOTE("pcie_link", "0", "", "1,16,4,16"))
