@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+static const char BASELINE[] = "baseline:";
+
 enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
 /* ---- the sides ---- */
@@ -350,6 +352,34 @@ static void advice_put_commands(struct strbuf *text, const struct common_options
   }
 }
 
+/* Whether A is a baseline of one process on the machine and driver of B: a new baseline costs less
+ * than more runs of the old one, and it serves later checks. */
+static bool advice_is_thin_baseline(const struct compare_request *request,
+                                    const struct compare_result *result,
+                                    const struct side_advice help[SIDES]) {
+  const struct comparison *comparison = result->comparison;
+  return request->by == NULL && strncmp(request->names[SIDE_A], BASELINE, strlen(BASELINE)) == 0 &&
+         comparison->units_least[SIDE_A] == 1 && comparison->processes_least[SIDE_A] == 1 &&
+         !help[SIDE_A].imported && help[SIDE_A].nodes == 1 && help[SIDE_B].nodes == 1 &&
+         advice_same_place(result->measured, help[SIDE_A].run, help[SIDE_B].run);
+}
+
+static void advice_put_new_baseline(struct strbuf *text, const struct common_options *common,
+                                    struct compare_request *request,
+                                    const struct compare_result *result,
+                                    const struct side_advice *help) {
+  struct arena *arena = &request->filter.arena;
+  const char *db = console_db_option(common, arena);
+  SCOPED(strbuf_fini) struct strbuf run = STRBUF(TEXT_MAX);
+  advice_put_command(&run, arena, help->again[0], result->comparison->units_needed, 1, NULL, db);
+  strbuf_printf(
+      text,
+      "a baseline of one process decides nothing. Set a new one while the machine is as it "
+      "should be:\n  %s\n  haul baseline set %s latest%s\n  and to check: %s\n  and then "
+      "this command again",
+      run.text, shell_word(arena, request->names[SIDE_A] + strlen(BASELINE)), db, run.text);
+}
+
 /* Imported results cannot be measured again. */
 static void advice_put_imported(struct strbuf *text, const struct comparison *comparison,
                                 const struct side_advice help[SIDES]) {
@@ -399,6 +429,11 @@ void compare_advise(const struct common_options *common, struct database *databa
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   if (!help[SIDE_A].measured && !help[SIDE_B].measured) {
     return; /* as many as are needed, and still provisional: the reason is all that can be said */
+  }
+  if (advice_is_thin_baseline(request, result, help)) {
+    advice_put_new_baseline(&text, common, request, result, &help[SIDE_A]);
+    advice_say(common, &text);
+    return;
   }
   advice_put_count(&text, comparison, help, anew);
   if ((help[SIDE_A].measured && help[SIDE_A].imported) ||

@@ -243,11 +243,17 @@ static enum status verb_check_judge(struct command *command, const struct compar
     }
     return STATUS_OK;
   }
-  return incomparable > 0
-             ? error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", reason)
-             : error_set(err, STATUS_UNSUPPORTED,
-                         "nothing was compared: no case has two processes on each side. Measure "
-                         "each side with --processes 5, or several times");
+  if (incomparable > 0 || !diff_any_on_both(comparison)) {
+    return error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s",
+                     incomparable > 0 ? reason : "no case has a result on both sides");
+  }
+  const struct comparison_total *totals = comparison->totals;
+  return error_set(err, STATUS_UNSUPPORTED,
+                   "nothing can be decided: %s on each side. Measure each side with --processes 5, "
+                   "or several times",
+                   totals[SIDE_A].processes == 1 && totals[SIDE_B].processes == 1
+                       ? "one run of one process"
+                       : "no case has two processes");
 }
 
 /* ---- --expect ---- */

@@ -348,7 +348,19 @@ expect_err 'B \(driver 590.*, 4 more runs\): for run in \$\(seq 4\); do haul run
 expect_err 'and then haul diff run:1,tag:a2 run:2,tag:b2 --db one\.db$'
 reject_err ' (-q|--json|--format)( |=|$)'
 reject_err 'haul merge'
-run_fails 3 'nothing was compared' check tag:a tag:b --db one.db
+run_fails 3 'nothing can be decided: one run of one process on each side' check tag:a tag:b --db one.db
+run_ok baseline set thin tag:a --db one.db
+run check baseline:thin --db one.db # under another driver
+expect_err '5 runs per side'
+cp one.db thin.db
+on_first gpu.toml -q --db thin.db
+run check baseline:thin --db thin.db
+expect_code 3
+expect_err '^haul: a baseline of one process decides nothing\.'
+expect_err '^  haul run gpu\.toml --db one\.db --processes 5$'
+expect_err '^  haul baseline set thin latest --db thin\.db$'
+reject_err 'runs per side'
+run_ok baseline remove thin --db one.db
 cp one.db elsewhere.db
 HAUL_DB=elsewhere.db on_first gpu.toml -q --tag a3
 HAUL_DB=elsewhere.db on_second gpu.toml -q --tag b3
@@ -389,7 +401,7 @@ begin 'a large change that cannot be judged is said, and which runs the sides ar
 printf '[[fake.link]]\nfrom = 0\nto = "host"\nfactor = 0.5\n' | cat - "$faults/noise.toml" >half.toml
 on_first gpu.toml -q --db half.db
 HAUL_FAKE_FAULTS=$scratch/half.toml run run gpu.toml -q --db half.db
-run_fails 3 'nothing was compared: no case has two processes on each side\. Measure each side with --processes 5' \
+run_fails 3 'nothing can be decided: one run of one process on each side\. Measure each side with --processes 5' \
   check previous latest --db half.db
 expect_out '^[0-9]+ undecided \([0-9]+ look slower, .*\): .* \(.*gpu0.*, -(49|50)\.[0-9] %\)$'
 expect_out '; run 1 of 20[0-9-]+ [0-9:]+ UTC$'
