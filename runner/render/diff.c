@@ -504,7 +504,8 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
     document_say(document, TONE_NONE, "%s", DIFF_WORDS_Q);
   }
   if (view->counts) {
-    document_say(document, TONE_NONE, "n: %s", DIFF_WORDS_COUNTS(comparison));
+    document_say(document, TONE_NONE, "n: %s",
+                 diff_counts_legend(&document->arena, &view->layout, false));
   }
   diff_say_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
   diff_say_text(view, TONE_NONE, arena_around(&document->arena, "?: provisional: ", doubt, ""));

@@ -137,6 +137,19 @@ const char *diff_rank_words(struct arena *arena, const struct comparison *compar
                             strings_plural(summary->rank_too_few, "case has", "cases have"));
 }
 
+enum diff_counts diff_counts_of(const struct comparison_row *row) {
+  const struct comparison_side *a = &row->sides[SIDE_A];
+  const struct comparison_side *b = &row->sides[SIDE_B];
+  if (row->result.unit == DIFF_UNIT_PROCESS || row->result.unit == DIFF_UNIT_NODE) {
+    return row->result.unit == DIFF_UNIT_NODE ? DIFF_COUNTS_NODES : DIFF_COUNTS_PROCESSES;
+  }
+  if (a->runs == 0 || b->runs == 0 || a->processes * b->runs != b->processes * a->runs ||
+      a->processes % a->runs != 0) {
+    return DIFF_COUNTS_PARTS;
+  }
+  return a->processes > a->runs ? DIFF_COUNTS_RUNS_OF : DIFF_COUNTS_RUNS;
+}
+
 const char *diff_counts_words(const struct comparison_row *row, bool all,
                               char text[DIFF_WORDS_MAX]) {
   const struct comparison_side *a = &row->sides[SIDE_A];
@@ -144,20 +157,26 @@ const char *diff_counts_words(const struct comparison_row *row, bool all,
   if (all) {
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u, %u/%u boots, %u/%u GPUs", a->processes,
                    b->processes, a->boots, b->boots, a->gpus, b->gpus);
-  } else if (row->result.unit == DIFF_UNIT_PROCESS) {
+    return text;
+  }
+  switch (diff_counts_of(row)) {
+  case DIFF_COUNTS_PROCESSES:
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
-  } else if (row->result.unit == DIFF_UNIT_NODE) {
+    break;
+  case DIFF_COUNTS_NODES:
     (void)snprintf(text, DIFF_WORDS_MAX, "%zu nodes", row->result.units[SIDE_A]);
-  } else if (a->runs > 0 && b->runs > 0 && a->processes * b->runs == b->processes * a->runs &&
-             a->processes % a->runs == 0) {
-    const unsigned each = a->processes / a->runs;
-    const int length = snprintf(text, DIFF_WORDS_MAX, "%u/%u runs", a->runs, b->runs);
-    if (each > 1) {
-      (void)snprintf(text + length, DIFF_WORDS_MAX - (size_t)length, " of %u", each);
-    }
-  } else {
+    break;
+  case DIFF_COUNTS_RUNS:
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u runs", a->runs, b->runs);
+    break;
+  case DIFF_COUNTS_RUNS_OF:
+    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u runs of %u", a->runs, b->runs,
+                   a->processes / a->runs);
+    break;
+  case DIFF_COUNTS_PARTS:
     (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u in %u/%u runs", a->processes, b->processes, a->runs,
                    b->runs);
+    break;
   }
   return text;
 }

@@ -32,6 +32,15 @@ const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_
 const char *diff_provisional_words(struct arena *arena, const struct comparison *comparison);
 /* with how many processes ranks report something; nothing where all cases have enough. */
 const char *diff_rank_words(struct arena *arena, const struct comparison *comparison);
+/* What diff_counts_words() counts in a row. */
+enum diff_counts {
+  DIFF_COUNTS_PROCESSES,
+  DIFF_COUNTS_NODES,
+  DIFF_COUNTS_RUNS,    /* of one process each */
+  DIFF_COUNTS_RUNS_OF, /* of as many processes each */
+  DIFF_COUNTS_PARTS    /* processes, and their runs */
+};
+enum diff_counts diff_counts_of(const struct comparison_row *row);
 /* What is counted of A and B, processes "5/5" or runs "5/5 runs of 2"; all: processes, boots and
  * GPUs behind them, "5/5 1/1 8/8". */
 const char *diff_counts_words(const struct comparison_row *row, bool all,
@@ -77,9 +86,6 @@ const char *diff_counts_text(const size_t verdicts[verdict_name_count],
 unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
 const char *diff_change_legend(const struct comparison *comparison);
-#define DIFF_WORDS_COUNTS(comparison)                                                              \
-  ((comparison)->judged == NULL ? "processes of A/B"                                               \
-                                : "runs or processes of A/B; \"of 5\": 5 processes each")
 #define DIFF_WORDS_Q "q: expected share of false positives in this row and those above it"
 #define DIFF_WORDS_MOVED                                                                           \
   "changed: the typical rate, the rate undisturbed by other programs, or both"

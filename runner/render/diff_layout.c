@@ -213,6 +213,29 @@ void diff_layout_fini(struct diff_layout *layout) {
   arena_fini(&layout->arena);
 }
 
+const char *diff_counts_legend(struct arena *arena, const struct diff_layout *layout, bool folded) {
+  bool has[DIFF_COUNTS_PARTS + 1] = {false};
+  unsigned each = 0;
+  for (size_t g = 0; g < layout->group_count; g++) {
+    const struct diff_group *group = &layout->groups[g];
+    for (size_t i = 0; i < group->count && (folded || !group->folded); i++) {
+      const struct comparison_row *row = &layout->comparison->rows[group->rows[i]];
+      const struct comparison_side *side = &row->sides[SIDE_A];
+      const enum diff_counts counts = diff_counts_of(row);
+      each = counts == DIFF_COUNTS_RUNS_OF ? side->processes / side->runs : each;
+      has[counts] = true;
+    }
+  }
+  const bool runs = has[DIFF_COUNTS_RUNS] || has[DIFF_COUNTS_RUNS_OF];
+  const bool processes = has[DIFF_COUNTS_PROCESSES] || has[DIFF_COUNTS_PARTS];
+  const char *text = runs && processes ? "runs or processes of A/B"
+                     : runs            ? "runs of A/B"
+                     : processes       ? "processes of A/B"
+                                       : "nodes with both A and B";
+  text = has[DIFF_COUNTS_PARTS] ? arena_add(arena, text, "; \"in\": in so many runs") : text;
+  return each > 0 ? arena_add(arena, text, "; \"of %u\": %u processes each", each, each) : text;
+}
+
 const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group) {
   const char *cases = strings_plural(group->count, "case", "cases");
   return group->block[0] == '\0'

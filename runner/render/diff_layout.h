@@ -49,6 +49,8 @@ void diff_layout_init(struct diff_layout *layout, const struct comparison *compa
                       const bool shown[verdict_name_count], bool all);
 void diff_layout_fini(struct diff_layout *layout);
 
+/* What the counts of the rows mean, by what occurs; folded: in those of folded groups, too. */
+const char *diff_counts_legend(struct arena *arena, const struct diff_layout *layout, bool folded);
 /* "down: 12 cases", "59 cases below the threshold" */
 const char *diff_group_title(struct diff_layout *layout, const struct diff_group *group);
 /* "down: 12 cases, worst gpu2-numa0:pinned/4MiB": the one that changed most. */

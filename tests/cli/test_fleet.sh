@@ -18,6 +18,11 @@ fleet() { # NAME NODES OPTION...
   run_ok merge "$name.db" "$name"
 }
 
+# Brackets around a change are explained if there are some.
+brackets_explained() { # PAGE
+  equal "$(grep -qE '<td class="n [^>]*>\([-+]' "$1"; echo $?)" "$(grep -q 'In brackets' "$1"; echo $?)" "brackets in $1"
+}
+
 begin 'one GPU 3 % slow, a link of half the width in another node: both are named, and nothing else'
 for seed in 1 2 3; do
   fleet "fleet$seed" 24 "seed=$seed" slow_gpu=7:2:3 half_link=13:1
@@ -58,6 +63,7 @@ expect_out '<li class="warn">gpu0 of n0001,.* and gpu0 of n0002,.*: which is slo
 reject_out "$all_clear"
 fleet few 5
 run_ok report --fleet few.html --db few.db
+brackets_explained few.html
 cp few.html out
 expect_out "<li class=\"good\">$all_clear"
 
@@ -123,6 +129,7 @@ python3 -c 'import sqlite3
 with sqlite3.connect("holes.db") as db:
     db.execute("UPDATE environment SET driver_version = ? WHERE coalesce(node, host_name) = ?", ("590.1", "n0002"))'
 run_ok report --fleet page.html --db holes.db
+brackets_explained page.html
 cp page.html out
 expect_out '<th scope="row">n0002</th><td class="name warn">different</td><td [^>]*>driver 590.1, where 1[01] of 1[12] nodes have '
 equal '</html>' "$(tail -n 1 out)" 'the end of the page'

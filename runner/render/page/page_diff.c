@@ -203,7 +203,7 @@ static bool page_say_cases(struct diff_view *view) {
   html_print(page,
              "<p class=\"note\"><span class=\"band\">Grey band: changes below the threshold. "
              "</span>An arrow: the interval goes on beyond the axis. n: %s.</p>\n",
-             DIFF_WORDS_COUNTS(comparison));
+             diff_counts_legend(&view->document->arena, &view->layout, true));
   view->context = maps;
   bool tested = false;
   for (size_t i = 0; i < comparison->row_count; i++) {

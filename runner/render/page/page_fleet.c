@@ -162,13 +162,18 @@ static const char *fleet_level(const struct outlier_cell *cell) {
   return !cell->slow || margins < 1 ? "" : margins < 3 ? "s1" : margins < 10 ? "s2" : "s3";
 }
 
+/* Slower by more than the threshold, without evidence. */
+static bool fleet_is_usual(const struct outlier_cell *cell) {
+  return cell->cases > 0 && !cell->slow && -cell->change >= cell->margin;
+}
+
 static void fleet_put_cell(FILE *page, const struct measured *measured,
                            const struct outlier_cell *cell) {
   if (cell->cases == 0) {
     (void)fputs("<td class=\"none\">\xe2\x80\x93</td>", page);
     return;
   }
-  const bool sure = cell->slow || -cell->change < cell->margin;
+  const bool sure = !fleet_is_usual(cell);
   html_print(page, "<td class=\"n %s\" title=\"%s\">%s%+.1f%s</td>", fleet_level(cell),
              measured->cases[cell->worst].name, sure ? "" : "(", 100 * cell->change,
              sure ? "" : ")");
@@ -232,11 +237,21 @@ static void fleet_put_map(struct fleet_page *f) {
       "<p class=\"note key\">Slowest case of each block, in per cent of the same case on the other "
       "nodes. Slower by <span class=\"s1\">1 to 3</span> "
       "<span class=\"s2\">3 to 10</span> <span class=\"s3\">more than 10</span> times the "
-      "threshold: " DIFF_USUAL_THRESHOLDS
-      ". In brackets: slower by more than the threshold, but not beyond what is usual among the "
-      "nodes.</p>\n",
+      "threshold: " DIFF_USUAL_THRESHOLDS ".",
       f->page);
-  fleet_put_rows(f, fleet_rank(f), shown);
+  const struct fleet_row *rows = fleet_rank(f);
+  bool usual = false;
+  for (size_t i = 0; i < shown; i++) {
+    for (size_t b = 0; b < f->found->now->block_count; b++) {
+      usual = usual || fleet_is_usual(&rows[i].cells[b]);
+    }
+  }
+  (void)fputs(usual
+                  ? " In brackets: slower by more than the threshold, but not beyond what is usual "
+                    "among the nodes.</p>\n"
+                  : "</p>\n",
+              f->page);
+  fleet_put_rows(f, rows, shown);
   if (shown < hosts) {
     html_print(f->page, "<p class=\"note\">and %zu nodes that are better than these</p>\n",
                hosts - shown);

@@ -3,6 +3,7 @@
 #include "runner/render/diff_format.h"
 
 #include "runner/analysis/conclusion.h"
+#include "runner/render/diff_layout.h"
 #include "tests/cmocka.h"
 
 #include <math.h>
@@ -30,6 +31,28 @@ TEST(runs_of_one_process_are_runs) {
   row.sides[SIDE_A].processes = 8;
   row.sides[SIDE_B].processes = 20;
   assert_string_equal(diff_counts_words(&row, false, text), "2/5 runs of 4");
+}
+
+/* And nothing that does not occur. */
+TEST(the_legend_explains_the_counts_that_occur) {
+  struct comparison_row rows[] = {
+      {.result.unit = DIFF_UNIT_RUN,
+       .sides = {{.runs = 4, .processes = 4}, {.runs = 4, .processes = 4}}},
+      {.result.unit = DIFF_UNIT_RUN,
+       .sides = {{.runs = 1, .processes = 5}, {.runs = 4, .processes = 8}}},
+      {.result.unit = DIFF_UNIT_RUN,
+       .sides = {{.runs = 2, .processes = 6}, {.runs = 2, .processes = 6}}}};
+  static const char *const LEGENDS[] = {
+      "runs of A/B", "runs or processes of A/B; \"in\": in so many runs",
+      "runs or processes of A/B; \"in\": in so many runs; \"of 3\": 3 processes each"};
+  const struct comparison comparison = {.rows = rows, .row_count = COUNT_OF(rows)};
+  const size_t numbers[] = {0, 1, 2};
+  for (size_t i = 0; i < COUNT_OF(LEGENDS); i++) {
+    struct diff_group group = {.rows = numbers, .count = i + 1};
+    struct diff_layout layout = {.comparison = &comparison, .groups = &group, .group_count = 1};
+    assert_string_equal(diff_counts_legend(&layout.arena, &layout, false), LEGENDS[i]);
+    arena_fini(&layout.arena);
+  }
 }
 
 TEST(a_spread_of_earlier_runs_is_named_so) {
